@@ -1,0 +1,68 @@
+import { validatePath } from './path.ts'
+
+export interface ServerAddress {
+  readonly host: string
+  readonly port: number
+}
+
+export interface ConnectString {
+  readonly servers: readonly ServerAddress[]
+  /** Path that every path of the client is below; '/' for none. */
+  readonly chroot: string
+}
+
+const DEFAULT_PORT = 2181
+
+/**
+ * `host[:port],…[/chroot]` by the rules of ZooKeeper's ConnectStringParser: default port 2181, spaces and empty entries
+ * skipped, IPv6 addresses as `[::1]:2181`. What Java accepts by accident is refused with a `TypeError`: a bare IPv6
+ * address, port 0, no server at all, a chroot before the last server.
+ */
+export function parseConnectString(connectString: string): ConnectString {
+  if (typeof connectString !== 'string') throw new TypeError('connectString must be a string such as "host:2181,host:2181/chroot"')
+  const slash = connectString.indexOf('/')
+  const list = slash === -1 ? connectString : connectString.slice(0, slash)
+  const chroot = slash === -1 ? '/' : connectString.slice(slash)
+  const refuse = (reason: string) => new TypeError(`connectString ${JSON.stringify(connectString)}: ${reason}`)
+
+  if (/,\s*[^/]*:\d+/.test(chroot)) throw refuse('a chroot stands once, after the last server: "a:2181,b:2181/chroot"')
+  try {
+    validatePath(chroot)
+  } catch (error) {
+    throw refuse(`chroot: ${(error as Error).message}`)
+  }
+  const servers = list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+    .map((entry) => parseServer(entry, refuse))
+  if (servers.length === 0) throw refuse('no server named; write "host:port,host:port/chroot"')
+  return { servers, chroot }
+}
+
+/** `host:port`, with the brackets of an IPv6 address. */
+export function formatServer({ host, port }: ServerAddress): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+function parseServer(entry: string, refuse: (reason: string) => TypeError): ServerAddress {
+  const match = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(.*))?$/.exec(entry)
+  if (match === null) {
+    throw refuse(
+      entry.startsWith('[')
+        ? `${JSON.stringify(entry)} has no matching "]"`
+        : `${JSON.stringify(entry)} is ambiguous; write an IPv6 address as "[::1]:2181"`,
+    )
+  }
+  const [, v6, name, port] = match
+  const host = v6 ?? name ?? ''
+  if (host === '') throw refuse(`${JSON.stringify(entry)} has no host`)
+  if (/[\s;@]/.test(host)) throw refuse(`${JSON.stringify(host)} is no host name; servers are separated by ","`)
+  return { host, port: port === undefined ? DEFAULT_PORT : parsePort(port, entry, refuse) }
+}
+
+function parsePort(text: string, entry: string, refuse: (reason: string) => TypeError): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN
+  if (port >= 1 && port <= 65_535) return port
+  throw refuse(`the port of ${JSON.stringify(entry)} must be a number from 1 to 65535`)
+}

@@ -1,0 +1,165 @@
+/** Request types (ZooDefs.OpCode). The release is said where it is later than 3.4. */
+export const OpCode = {
+  notification: 0,
+  create: 1,
+  delete: 2,
+  exists: 3,
+  getData: 4,
+  setData: 5,
+  getACL: 6,
+  setACL: 7,
+  getChildren: 8,
+  sync: 9,
+  ping: 11,
+  getChildren2: 12,
+  check: 13,
+  multi: 14,
+  /** since 3.5.0 */
+  create2: 15,
+  /** since 3.5.0 */
+  reconfig: 16,
+  /** since 3.5.0; only looks whether the watch exists */
+  checkWatches: 17,
+  /** since 3.5.0 */
+  removeWatches: 18,
+  /** since 3.5.1 */
+  createContainer: 19,
+  /** since 3.5.1; the server's own */
+  deleteContainer: 20,
+  /** since 3.5.3 */
+  createTTL: 21,
+  /** since 3.6.0 */
+  multiRead: 22,
+  auth: 100,
+  setWatches: 101,
+  sasl: 102,
+  /** since 3.6.0 */
+  getEphemerals: 103,
+  /** since 3.6.0 */
+  getAllChildrenNumber: 104,
+  /** since 3.6.0 */
+  setWatches2: 105,
+  /** since 3.6.0 */
+  addWatch: 106,
+  /** since 3.7.0 */
+  whoAmI: 107,
+  createSession: -10,
+  closeSession: -11,
+  error: -1,
+} as const
+export type OpCode = (typeof OpCode)[keyof typeof OpCode]
+
+/** xids that are not requests of the caller; his run from 1 to 2³¹ - 1 and then from 1 again. */
+export const Xid = { notification: -1, ping: -2, auth: -4, setWatches: -8 } as const
+
+/** Reply codes (KeeperException.Code), by the names of its exception classes. */
+export const ErrorCode = {
+  Ok: 0,
+  SystemError: -1,
+  RuntimeInconsistency: -2,
+  DataInconsistency: -3,
+  ConnectionLoss: -4,
+  MarshallingError: -5,
+  Unimplemented: -6,
+  OperationTimeout: -7,
+  BadArguments: -8,
+  /** C client only */
+  InvalidState: -9,
+  UnknownSession: -12,
+  NewConfigNoQuorum: -13,
+  ReconfigInProgress: -14,
+  /** C client only */
+  SSLConnectionError: -15,
+  APIError: -100,
+  NoNode: -101,
+  NoAuth: -102,
+  BadVersion: -103,
+  NoChildrenForEphemerals: -108,
+  NodeExists: -110,
+  NotEmpty: -111,
+  SessionExpired: -112,
+  InvalidCallback: -113,
+  InvalidACL: -114,
+  AuthFailed: -115,
+  /** C client only */
+  Closing: -116,
+  /** C client only */
+  Nothing: -117,
+  SessionMoved: -118,
+  NotReadOnly: -119,
+  EphemeralOnLocalSession: -120,
+  NoWatcher: -121,
+  RequestTimeout: -122,
+  ReconfigDisabled: -123,
+  SessionClosedRequireSaslAuth: -124,
+  QuotaExceeded: -125,
+  /** not executed: try again later */
+  ThrottledOp: -127,
+} as const
+export type ErrorName = keyof typeof ErrorCode
+
+/** Flags of create requests (CreateMode). Above 3 they are not bit masks. */
+export const CreateMode = {
+  PERSISTENT: 0,
+  EPHEMERAL: 1,
+  PERSISTENT_SEQUENTIAL: 2,
+  EPHEMERAL_SEQUENTIAL: 3,
+  CONTAINER: 4,
+  PERSISTENT_WITH_TTL: 5,
+  PERSISTENT_SEQUENTIAL_WITH_TTL: 6,
+} as const
+export type CreateMode = keyof typeof CreateMode
+
+/** Bits of an ACL's `perms` (ZooDefs.Perms). */
+export const Perms = { READ: 1, WRITE: 2, CREATE: 4, DELETE: 8, ADMIN: 16, ALL: 31 } as const
+
+/** Types of a WatcherEvent (Watcher.Event.EventType). The three *Removed are made by clients. */
+export const EventType = {
+  None: -1,
+  NodeCreated: 1,
+  NodeDeleted: 2,
+  NodeDataChanged: 3,
+  NodeChildrenChanged: 4,
+  DataWatchRemoved: 5,
+  ChildWatchRemoved: 6,
+  PersistentWatchRemoved: 7,
+} as const
+export type EventType = keyof typeof EventType
+
+/** States in a WatcherEvent (Watcher.Event.KeeperState). */
+export const KeeperState = {
+  Unknown: -1,
+  Disconnected: 0,
+  NoSyncConnected: 1,
+  SyncConnected: 3,
+  AuthFailed: 4,
+  ConnectedReadOnly: 5,
+  SaslAuthenticated: 6,
+  Closed: 7,
+  Expired: -112,
+} as const
+export type KeeperState = keyof typeof KeeperState
+
+/** What removeWatches and checkWatches are about (Watcher.WatcherType). */
+export const WatcherType = { Children: 1, Data: 2, Any: 3, Persistent: 4, PersistentRecursive: 5 } as const
+export type WatcherType = keyof typeof WatcherType
+
+/** Modes of addWatch (AddWatchMode). */
+export const AddWatchMode = { PERSISTENT: 0, PERSISTENT_RECURSIVE: 1 } as const
+export type AddWatchMode = keyof typeof AddWatchMode
+
+const errorNames = new Map<number, ErrorName>(
+  Object.entries(ErrorCode).map(([name, code]) => [code, name as ErrorName]),
+)
+
+/** The name of a reply code, or undefined for one that this version of the package does not know. */
+export function errorName(code: number): ErrorName | undefined {
+  return errorNames.get(code)
+}
+
+const eventNames = new Map<number, EventType>(Object.entries(EventType).map(([name, type]) => [type, name as EventType]))
+
+/** The name of an event type, or undefined for one that this version of the package does not know. */
+export function eventName(type: number): EventType | undefined {
+  return eventNames.get(type)
+}

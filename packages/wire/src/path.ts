@@ -1,0 +1,33 @@
+// What a znode path may be: the rules of ZooKeeper's PathUtils.
+
+export interface ValidatePathOptions {
+  /** The server appends ten digits, so the path may end with '/'. */
+  readonly sequential?: boolean
+}
+
+/** Returns the path, or throws a `TypeError` that says which part is wrong and what would be right. */
+export function validatePath(path: string, { sequential = false }: ValidatePathOptions = {}): string {
+  if (typeof path !== 'string') throw new TypeError(`path must be a string, not ${path === null ? 'null' : typeof path}`)
+  const reason = invalidPath(sequential ? `${path}1` : path)
+  if (reason !== undefined) throw new TypeError(`path ${JSON.stringify(path)} ${reason}`)
+  return path
+}
+
+function invalidPath(path: string): string | undefined {
+  if (path === '') return "must not be empty; the root is '/'"
+  if (!path.startsWith('/')) return "must start with '/'"
+  if (path === '/') return undefined
+  if (path.endsWith('/')) return "must not end with '/'"
+  for (const part of path.slice(1).split('/')) {
+    if (part === '') return "must not have an empty name between two '/'"
+    if (part === '.' || part === '..') return `must not have the relative part ${JSON.stringify(part)}`
+  }
+  const at = path.search(FORBIDDEN)
+  if (at === -1) return undefined
+  const unit = path.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0')
+  return `must not have the character U+${unit} (index ${at}): control, private use and surrogate code units are refused`
+}
+
+// PathUtils.validatePath, unit by unit of UTF-16 as in Java: a character beyond U+FFFF is two surrogates.
+// oxlint-disable-next-line no-control-regex
+const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]/

@@ -1,0 +1,45 @@
+const brand = Symbol.for('@zk/ProtocolError')
+
+export interface ProtocolErrorDetails {
+  /** Where in the frame or record, in bytes from its start. */
+  readonly offset?: number
+  /** Field names from the outermost record inwards: `['GetDataResponse', 'stat', 'czxid']`. */
+  readonly field?: readonly string[]
+}
+
+/**
+ * The peer broke the protocol: a length that cannot be, a record that ends too early, a reply nobody asked for.
+ * It is about bytes that came in; it never means that our own arguments were wrong.
+ */
+export class ProtocolError extends Error {
+  override readonly name = 'ProtocolError'
+  readonly [brand] = true
+  readonly offset: number | undefined
+  readonly field: readonly string[]
+  readonly #reason: string
+
+  constructor(reason: string, { offset, field = [] }: ProtocolErrorDetails = {}) {
+    super(describe(reason, offset, field))
+    this.#reason = reason
+    this.offset = offset
+    this.field = field
+  }
+
+  /** The same error, seen from the record or field that encloses the place where it happened. */
+  within(name: string): ProtocolError {
+    return new ProtocolError(this.#reason, {
+      field: [name, ...this.field],
+      ...(this.offset === undefined ? {} : { offset: this.offset }),
+    })
+  }
+
+  /** True for a `ProtocolError` of any copy of this package in the program. */
+  static is(error: unknown): error is ProtocolError {
+    return typeof error === 'object' && error !== null && brand in error
+  }
+}
+
+function describe(reason: string, offset: number | undefined, field: readonly string[]): string {
+  const place = field.length === 0 ? '' : ` in ${field.join('.')}`
+  return offset === undefined ? `${reason}${place}` : `${reason}${place} at byte ${offset}`
+}
