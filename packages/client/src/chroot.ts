@@ -1,0 +1,25 @@
+import { validatePath, type ValidatePathOptions } from '@zk/wire'
+
+/** The prefix between the paths of the caller and those of the server. */
+export class Chroot {
+  readonly path: string
+  readonly #prefix: string
+
+  constructor(path = '/') {
+    this.path = path
+    this.#prefix = path === '/' ? '' : path
+  }
+
+  /** The server's path for a caller's one. Throws a `TypeError` for what cannot be a path. */
+  absolute(path: string, options?: ValidatePathOptions): string {
+    validatePath(path, options)
+    return path === '/' && this.#prefix !== '' ? this.#prefix : this.#prefix + path
+  }
+
+  /** The caller's path for a server's one. */
+  relative(path: string): string {
+    if (this.#prefix === '') return path
+    if (path === this.#prefix) return '/'
+    return path.startsWith(`${this.#prefix}/`) ? path.slice(this.#prefix.length) : path
+  }
+}

@@ -1,0 +1,142 @@
+import type { ErrorName } from '@zk/wire'
+import { ErrorCode } from '@zk/wire'
+
+const keeperBrand = Symbol.for('@zk/KeeperError')
+const connectBrand = Symbol.for('@zk/ConnectError')
+
+/**
+ * ZooKeeper's names for what it reports, and four of ours: `Closed` (the client was closed), `ResponseTooLarge` (a reply
+ * over `maxResponseSize`), `InvalidResponse` (a reply that cannot be read) and `Unknown` (a code this version does not
+ * know: see `number`).
+ */
+export type KeeperErrorCode = Exclude<ErrorName, 'Ok'> | 'Closed' | 'ResponseTooLarge' | 'InvalidResponse' | 'Unknown'
+
+export interface KeeperErrorDetails {
+  readonly op?: string | undefined
+  readonly path?: string | undefined
+  readonly number?: number | undefined
+  readonly outcomeUnknown?: boolean | undefined
+  readonly server?: string | undefined
+  readonly sessionId?: bigint | undefined
+  readonly index?: number | undefined
+  readonly results?: readonly (KeeperErrorCode | 'Ok')[] | undefined
+  readonly cause?: unknown
+}
+
+/** What ZooKeeper, or the session with it, says of a call that did not succeed. */
+export class KeeperError extends Error {
+  override readonly name = 'KeeperError'
+  readonly [keeperBrand] = true
+  readonly code: KeeperErrorCode
+  /** ZooKeeper's number for the code; undefined for a code of ours. */
+  readonly number: number | undefined
+  /** The operation, by the name of the client's method. */
+  readonly op: string | undefined
+  readonly path: string | undefined
+  /**
+   * True exactly when this is about a write whose bytes had been handed to the socket and whose answer never came: it
+   * may have happened or not. False says that it did not happen, or changes nothing.
+   */
+  readonly outcomeUnknown: boolean
+  /** `host:port` of the server the session was connected to. */
+  readonly server: string | undefined
+  readonly sessionId: bigint | undefined
+  /** Of a failed multi: which operation failed it. */
+  readonly index: number | undefined
+  /** Of a failed multi: what was said of each operation; `RuntimeInconsistency` after the one that failed. */
+  readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
+
+  constructor(code: KeeperErrorCode, details: KeeperErrorDetails = {}) {
+    super(describe(code, details), details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    this.number = details.number ?? (code in ErrorCode ? ErrorCode[code as ErrorName] : undefined)
+    this.op = details.op
+    this.path = details.path
+    this.outcomeUnknown = details.outcomeUnknown ?? false
+    this.server = details.server
+    this.sessionId = details.sessionId
+    this.index = details.index
+    this.results = details.results
+  }
+
+  /** True for a `KeeperError` of any copy of this package in the program, with one of the codes when some are given. */
+  static is<Code extends KeeperErrorCode>(error: unknown, ...codes: Code[]): error is KeeperError & { code: Code } {
+    return branded(error, keeperBrand) && (codes.length === 0 || codes.includes((error as KeeperError).code as Code))
+  }
+}
+
+/** What happened at one server while no connection could be made. */
+export interface ConnectAttempt {
+  /** `host:port` */
+  readonly server: string
+  /** How often it was tried. */
+  readonly attempts: number
+  /** What the last attempt ended with. */
+  readonly error: Error
+}
+
+/** No server could be reached in time. It lists what happened at each. */
+export class ConnectError extends Error {
+  override readonly name = 'ConnectError'
+  readonly [connectBrand] = true
+  readonly servers: readonly ConnectAttempt[]
+
+  constructor(servers: readonly ConnectAttempt[], after: number) {
+    const list = servers.map(({ server, attempts, error }) => `${server} (tried ${attempts}): ${error.message}`)
+    const tried = list.length === 0 ? 'no server answered' : list.join('; ')
+    super(`no ZooKeeper server could be reached within ${Math.round(after)} ms: ${tried}`)
+    this.servers = servers
+  }
+
+  /** True for a `ConnectError` of any copy of this package in the program. */
+  static is(error: unknown): error is ConnectError {
+    return branded(error, connectBrand)
+  }
+}
+
+function branded(error: unknown, brand: symbol): boolean {
+  return typeof error === 'object' && error !== null && brand in error
+}
+
+function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
+  const { op, path, number, outcomeUnknown, server, sessionId, index } = details
+  const subject = [op, path].filter((part) => part !== undefined).join(' ')
+  const place = [
+    index === undefined ? undefined : `operation ${index}`,
+    server === undefined ? undefined : `server ${server}`,
+    sessionId === undefined ? undefined : `session ${formatSessionId(sessionId)}`,
+  ].filter((part) => part !== undefined)
+  const what = code === 'Unknown' ? `unknown error code ${number}` : code
+  const hint = outcomeUnknown ? 'sent but not answered: it may have happened; read before you repeat it' : advice[code]
+  return [
+    subject === '' ? what : `${subject}: ${what}`,
+    place.length === 0 ? '' : ` (${place.join(', ')})`,
+    hint === undefined ? '' : `: ${hint}`,
+  ].join('')
+}
+
+/** The way ZooKeeper prints session ids in its logs. */
+export function formatSessionId(id: bigint): string {
+  return `0x${BigInt.asUintN(64, id).toString(16)}`
+}
+
+const advice: Partial<Record<KeeperErrorCode, string>> = {
+  AuthFailed: 'the server refused the credentials; the client is of no further use, connect again with others',
+  BadVersion: 'the node was changed meanwhile; read it again',
+  Closed: 'the client was closed',
+  ConnectionLoss: 'the connection broke before an answer came',
+  InvalidACL: 'the ACL is empty, or names a scheme or id the server does not accept',
+  NoAuth: "the session's identities have no such right on the node",
+  NoChildrenForEphemerals: 'an ephemeral node cannot have children',
+  NoNode: 'the node, or its parent, does not exist',
+  NoWatcher: 'no such watch is set',
+  NodeExists: 'a node with this path exists already',
+  NotEmpty: 'the node has children; delete them first',
+  NotReadOnly: 'the server serves reads only',
+  QuotaExceeded: 'a quota above the node is used up',
+  RequestTimeout: 'no answer came in time',
+  ResponseTooLarge: 'the reply is over maxResponseSize; raise it, or keep fewer children or bytes in the node',
+  SessionExpired: 'the session is over: its ephemeral nodes and watches are gone; calls go to the next session',
+  ThrottledOp: 'the server is overloaded and did not execute it; try again later',
+  Unimplemented: 'this server does not know the operation',
+}

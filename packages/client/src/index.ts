@@ -1,0 +1,36 @@
+export { connect } from './connect.ts'
+export {
+  type ConnectAttempt,
+  ConnectError,
+  formatSessionId,
+  KeeperError,
+  type KeeperErrorCode,
+  type KeeperErrorDetails,
+} from './errors.ts'
+export type { NodeACL } from './operations/acl.ts'
+export type { ACL, Data } from './operations/arguments.ts'
+export type { Children } from './operations/children.ts'
+export {
+  CREATOR_ALL_ACL,
+  type Created,
+  type CreateOptions,
+  OPEN_ACL_UNSAFE,
+  READ_ACL_UNSAFE,
+} from './operations/create.ts'
+export type { NodeData } from './operations/data.ts'
+export type { VersionOptions } from './operations/delete.ts'
+export { type MultiResults, type Op, op } from './operations/multi.ts'
+export type { RemovableWatches } from './operations/remove-watches.ts'
+export type { AuthInfo, ConnectOptions } from './options.ts'
+export type {
+  Connection as RuntimeConnection,
+  ConnectionHandler,
+  DialTarget,
+  Runtime,
+} from './runtime/runtime.ts'
+export { systemRuntime } from './runtime/system.ts'
+export type { Connection, Session } from './session/session.ts'
+export type { Stat } from './stat.ts'
+export type { NodeEvent, SessionEnded, Watched, WatchedEvent, WatchRemoved } from './watcher.ts'
+export { type CallOptions, ZooKeeper } from './zookeeper.ts'
+export { type CreateMode, Perms, ProtocolError } from '@zk/wire'

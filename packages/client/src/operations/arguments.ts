@@ -1,0 +1,59 @@
+// What callers may pass, checked before anything is sent.
+import type { ACL as WireACL } from '@zk/wire'
+import { ProtocolError } from '@zk/wire'
+
+/** Data of a znode: bytes, or text to be stored as UTF-8. */
+export type Data = Uint8Array | string
+
+/** One entry of a znode's access control list. */
+export interface ACL {
+  /** Sum of `Perms`. */
+  readonly perms: number
+  readonly id: { readonly scheme: string; readonly id: string }
+}
+
+const utf8 = new TextEncoder()
+const EMPTY = new Uint8Array(0)
+const LARGEST_INT = 2 ** 31 - 1
+
+/** A snapshot is not taken here: the request is written in the same turn. */
+export function toBytes(data: Data | undefined): Uint8Array {
+  if (data === undefined) return EMPTY
+  if (typeof data === 'string') return utf8.encode(data)
+  if (data instanceof Uint8Array) return data
+  throw new TypeError(`data must be a Uint8Array or a string, not ${describe(data)}`)
+}
+
+/** -1 stands for any version. */
+export function checkVersion(version: number): number {
+  if (Number.isInteger(version) && version >= -1 && version <= LARGEST_INT) return version
+  throw new RangeError(`version must be an integer from -1 (any) to ${LARGEST_INT}, not ${describe(version)}`)
+}
+
+export function checkACL(acl: readonly ACL[]): readonly WireACL[] {
+  if (!Array.isArray(acl) || acl.length === 0) {
+    throw new TypeError('acl must be a list of at least one { perms, id: { scheme, id } }')
+  }
+  for (const [index, entry] of (acl as readonly ACL[]).entries()) {
+    const { perms, id } = entry ?? {}
+    if (!Number.isInteger(perms) || perms < 1 || perms > 31) {
+      throw new RangeError(`acl[${index}].perms must be a sum of Perms from 1 to 31, not ${describe(perms)}`)
+    }
+    if (typeof id?.scheme !== 'string' || id.scheme === '' || typeof id.id !== 'string') {
+      throw new TypeError(`acl[${index}].id must be { scheme, id } of two strings, such as { scheme: 'world', id: 'anyone' }`)
+    }
+  }
+  return acl
+}
+
+/** A field that ZooKeeper always fills; null in it breaks the protocol. */
+export function required<T>(value: T | null, field: string): T {
+  if (value === null) throw new ProtocolError(`null where a value is required in ${field}`)
+  return value
+}
+
+/** A value in an error message: never its content, which may be a secret. */
+function describe(value: unknown): string {
+  if (value === null) return 'null'
+  return typeof value === 'number' ? String(value) : typeof value
+}

@@ -1,0 +1,51 @@
+import { GetDataRequest, GetDataResponse, OpCode, SetDataRequest, SetDataResponse, type TypeOf } from '@zk/wire'
+import { type Stat, toStat } from '../stat.ts'
+import { checkVersion, type Data, toBytes } from './arguments.ts'
+import type { VersionOptions } from './delete.ts'
+import type { Operation } from './operation.ts'
+
+export interface NodeData {
+  readonly data: Uint8Array<ArrayBuffer>
+  readonly stat: Stat
+}
+
+type Read = Operation<[path: string], TypeOf<typeof GetDataRequest>, TypeOf<typeof GetDataResponse>, NodeData>
+
+export const getData: Read = {
+  name: 'getData',
+  opCode: OpCode.getData,
+  kind: 'read',
+  request: GetDataRequest,
+  response: GetDataResponse,
+  encode: (chroot, path) => ({ path: chroot.absolute(path), watch: false }),
+  // The reader copies data into memory of its own.
+  result: ({ data, stat }) => ({ data: (data ?? new Uint8Array(0)) as Uint8Array<ArrayBuffer>, stat: toStat(stat) }),
+}
+
+export const getDataAndWatch: Read = {
+  ...getData,
+  name: 'getDataAndWatch',
+  watch: 'data',
+  encode: (chroot, path) => ({ path: chroot.absolute(path), watch: true }),
+}
+
+type Write = Operation<
+  [path: string, data: Data, options: VersionOptions],
+  TypeOf<typeof SetDataRequest>,
+  TypeOf<typeof SetDataResponse>,
+  Stat
+>
+
+export const setData: Write = {
+  name: 'setData',
+  opCode: OpCode.setData,
+  kind: 'write',
+  request: SetDataRequest,
+  response: SetDataResponse,
+  encode: (chroot, path, data, { version = -1 }) => ({
+    path: chroot.absolute(path),
+    data: toBytes(data),
+    version: checkVersion(version),
+  }),
+  result: ({ stat }) => toStat(stat),
+}

@@ -1,0 +1,23 @@
+import { ExistsRequest, ExistsResponse, OpCode, type TypeOf } from '@zk/wire'
+import { type Stat, toStat } from '../stat.ts'
+import type { Operation } from './operation.ts'
+
+type Exists = Operation<[path: string], TypeOf<typeof ExistsRequest>, TypeOf<typeof ExistsResponse>, Stat | undefined>
+
+export const exists: Exists = {
+  name: 'exists',
+  opCode: OpCode.exists,
+  kind: 'read',
+  request: ExistsRequest,
+  response: ExistsResponse,
+  encode: (chroot, path) => ({ path: chroot.absolute(path), watch: false }),
+  result: ({ stat }) => toStat(stat),
+  forgives: { NoNode: () => undefined },
+}
+
+export const existsAndWatch: Exists = {
+  ...exists,
+  name: 'existsAndWatch',
+  watch: 'exist',
+  encode: (chroot, path) => ({ path: chroot.absolute(path), watch: true }),
+}

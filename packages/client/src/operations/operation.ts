@@ -1,0 +1,46 @@
+import { type ErrorName, OpCode, readNamed, type Type } from '@zk/wire'
+import type { Chroot } from '../chroot.ts'
+import type { RequestInit, RequestKind } from '../session/request.ts'
+import type { WatchKind } from '../session/watches.ts'
+
+/** The OpCodes by name. */
+type OpCodeNumber = (typeof OpCode)[keyof typeof OpCode]
+
+/** All there is to know of one operation of the client. */
+export interface Operation<Args extends readonly unknown[], Req, Res, Result> {
+  /** The client's method: for errors. */
+  readonly name: string
+  readonly opCode: OpCodeNumber | ((...args: Args) => OpCodeNumber)
+  /** What a lost connection means for it. */
+  readonly kind: Exclude<RequestKind, 'connection'>
+  readonly request: Type<Req>
+  /** undefined for an operation whose reply has no body. */
+  readonly response?: Type<Res>
+  /** The arguments as the request; throws a `TypeError` or `RangeError` for what cannot be sent. */
+  readonly encode: (chroot: Chroot, ...args: Args) => Req
+  readonly result: (response: Res, chroot: Chroot) => Result
+  /** Codes that are answers, not errors. */
+  readonly forgives?: Partial<Record<ErrorName, () => Result>>
+  /** The watch it leaves. */
+  readonly watch?: WatchKind
+}
+
+/** What the session is asked to do for a call of the operation. */
+export function prepare<Args extends readonly unknown[], Req, Res, Result>(
+  operation: Operation<Args, Req, Res, Result>,
+  chroot: Chroot,
+  args: Args,
+): Omit<RequestInit, 'resolve' | 'reject' | 'expiresAt' | 'watcher'> {
+  const { name, opCode, kind, request, response, encode, result, forgives } = operation
+  const value = encode(chroot, ...args)
+  const [path] = args
+  return {
+    op: name,
+    path: typeof path === 'string' ? path : undefined,
+    opCode: typeof opCode === 'function' ? opCode(...args) : opCode,
+    kind,
+    body: (writer) => request.write(writer, value),
+    result: (reader) => result(response === undefined ? (undefined as Res) : readNamed(response, reader), chroot),
+    forgives,
+  }
+}

@@ -1,0 +1,29 @@
+import { OpCode, RemoveWatchesRequest, type TypeOf, WatcherType } from '@zk/wire'
+import type { WatchTable } from '../session/watches.ts'
+import type { Operation } from './operation.ts'
+
+/** Which watches of a path: those on its data (exists watches too), on its children, or both. */
+export type RemovableWatches = 'Data' | 'Children' | 'Any'
+
+export const removedTables = {
+  Data: ['data'],
+  Children: ['child'],
+  Any: ['data', 'child'],
+} as const satisfies Record<RemovableWatches, readonly WatchTable[]>
+
+type Args = [path: string, type: RemovableWatches]
+
+/** Opcode 18: Java's removeWatches with a watcher sends 17, which leaves the watch at the server. */
+export const removeWatches: Operation<Args, TypeOf<typeof RemoveWatchesRequest>, undefined, void> = {
+  name: 'removeWatches',
+  opCode: OpCode.removeWatches,
+  kind: 'neither',
+  request: RemoveWatchesRequest,
+  encode: (chroot, path, type) => {
+    if (!Object.hasOwn(removedTables, type)) throw new TypeError("type must be 'Data', 'Children' or 'Any'")
+    return { path: chroot.absolute(path), type: WatcherType[type] }
+  },
+  result: () => undefined,
+  // It fired meanwhile, or went with its connection.
+  forgives: { NoWatcher: () => undefined },
+}

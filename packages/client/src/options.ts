@@ -1,0 +1,87 @@
+import { JUTE_MAXBUFFER } from '@zk/wire'
+import type { Runtime } from './runtime/runtime.ts'
+import { systemRuntime } from './runtime/system.ts'
+import { LOCAL_EXPIRY } from './session/deadlines.ts'
+
+/** A credential for every connection: `{ scheme: 'digest', auth: 'user:password' }`. */
+export interface AuthInfo {
+  readonly scheme: string
+  readonly auth: Uint8Array | string
+}
+
+export interface ConnectOptions {
+  /**
+   * Session timeout T to ask for, in ms, at least 1; the server brings it between 2 and 20 of its ticks. Below about 8 s
+   * every change of the ensemble's leader costs held locks.
+   * @default 30_000
+   */
+  readonly sessionTimeout?: number
+  /** How long `connect` looks for a first server, in ms, at least 1. @default sessionTimeout */
+  readonly connectTimeout?: number
+  /** Sent first on every connection. @default none */
+  readonly auth?: readonly AuthInfo[]
+  /** Open a new session by itself when one has expired. @default true */
+  readonly renewSession?: boolean
+  /** After how many T without a word from any server the session counts as expired; at least 1. @default 4/3 */
+  readonly localExpiry?: number
+  /**
+   * Longest request sent, in bytes. Servers close the connection at one over their jute.maxbuffer, without an answer.
+   * @default 1_048_575
+   */
+  readonly maxRequestSize?: number
+  /** Longest reply taken, in bytes. @default 4 MiB */
+  readonly maxResponseSize?: number
+  /** Ends `connect`, which then rejects with its reason. */
+  readonly signal?: AbortSignal
+  /** Clock, timers, randomness and sockets. @default systemRuntime */
+  readonly runtime?: Runtime
+}
+
+export type ClientOptions = Required<Omit<ConnectOptions, 'signal'>>
+
+const defaults = {
+  sessionTimeout: 30_000,
+  auth: [],
+  renewSession: true,
+  localExpiry: LOCAL_EXPIRY,
+  maxRequestSize: JUTE_MAXBUFFER,
+  maxResponseSize: 4 * 1024 * 1024,
+  runtime: systemRuntime,
+} satisfies ConnectOptions
+
+const known = new Set(['connectTimeout', 'signal', ...Object.keys(defaults)])
+const LARGEST_INT = 2 ** 31 - 1
+
+/** Fills in defaults; throws a `TypeError` or `RangeError` that names the option and what would be right. */
+export function checkOptions({ signal: _, ...options }: ConnectOptions): ClientOptions {
+  const unknown = Object.keys(options).filter((name) => !known.has(name))
+  if (unknown.length > 0) throw new TypeError(`unknown option ${unknown.join(', ')}; known are ${[...known].join(', ')}`)
+  const filled = { ...defaults, ...options }
+  const { sessionTimeout, connectTimeout = sessionTimeout } = { connectTimeout: undefined, ...filled }
+  inRange('sessionTimeout', sessionTimeout, 1, LARGEST_INT)
+  inRange('connectTimeout', connectTimeout, 1, LARGEST_INT)
+  inRange('maxRequestSize', filled.maxRequestSize, 1_024, LARGEST_INT)
+  inRange('maxResponseSize', filled.maxResponseSize, 1_024, LARGEST_INT)
+  if (!(filled.localExpiry >= 1 && filled.localExpiry < Infinity)) {
+    throw new RangeError(`localExpiry must be a number of session timeouts, at least 1, not ${filled.localExpiry}`)
+  }
+  for (const auth of filled.auth) checkAuth(auth.scheme, auth.auth)
+  return { ...filled, connectTimeout }
+}
+
+export function checkAuth(scheme: string, auth: Uint8Array | string): void {
+  if (typeof scheme !== 'string' || scheme === '') throw new TypeError("auth: scheme must be a name such as 'digest'")
+  // What it holds is a secret and stays out of the message.
+  if (typeof auth !== 'string' && !(auth instanceof Uint8Array)) throw new TypeError('auth must be a string or a Uint8Array')
+}
+
+/** For how a call waits. */
+export function checkTimeout(timeout: number | undefined): void {
+  if (timeout === undefined || (typeof timeout === 'number' && timeout >= 0)) return
+  throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
+}
+
+function inRange(name: string, value: number, min: number, max: number): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return
+  throw new RangeError(`${name} must be an integer from ${min} to ${max}, not ${String(value)}`)
+}

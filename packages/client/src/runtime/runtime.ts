@@ -1,0 +1,41 @@
+/**
+ * All of the world that client and recipes touch: time, randomness, sockets. Give `connect` one of your own to run
+ * them in virtual time, over another network, or from a seed. The default is `systemRuntime`.
+ */
+export interface Runtime {
+  /** Milliseconds on a clock that never goes back; its zero means nothing. */
+  now(): number
+  /** Milliseconds since the epoch, by a clock that may be set. */
+  wallNow(): number
+  /** Calls `callback` once, `delay` ms from now or later; the returned function takes it back. */
+  setTimer(delay: number, callback: () => void): () => void
+  /** A number from 0 up to, not including, 1. */
+  random(): number
+  /** A fresh random UUID in its 36-character form. */
+  uuid(): string
+  /** Starts one TCP connection. It reports to `handler`, never before `dial` has returned. */
+  dial(target: DialTarget, handler: ConnectionHandler): Connection
+}
+
+export interface DialTarget {
+  /** A host name, to be resolved now, or an address. */
+  readonly host: string
+  readonly port: number
+}
+
+/** What a connection tells its owner. After `lost` it says nothing more. */
+export interface ConnectionHandler {
+  opened(): void
+  received(bytes: Uint8Array): void
+  /** The bytes held back are gone to the network: `write` may go on. */
+  drained(): void
+  /** The connection failed, or the peer closed it. */
+  lost(error: Error): void
+}
+
+export interface Connection {
+  /** Takes the bytes. False asks to wait for `drained` before writing more. */
+  write(bytes: Uint8Array): boolean
+  /** Ends the connection at once; the handler hears nothing more of it. */
+  close(): void
+}

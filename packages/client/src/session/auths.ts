@@ -1,0 +1,71 @@
+// Credentials are sent first on every connection and answered out of order with ordinary requests, so they are
+// matched among themselves.
+import { AuthPacket, encodeFrame, OpCode, RequestHeader, Xid } from '@zk/wire'
+import type { Request } from './request.ts'
+import { Fifo } from './fifo.ts'
+
+export interface Credential {
+  /** 'digest', 'ip', 'x509' … */
+  readonly scheme: string
+  /** What the scheme takes; for 'digest' it is `user:password`. */
+  readonly auth: Uint8Array
+}
+
+export class Auths {
+  readonly #credentials: Credential[]
+  readonly #unanswered = new Fifo<Credential>()
+  readonly #callers = new Map<Credential, Request>()
+
+  /** The list belongs to the client: it outlives sessions, and grows here. */
+  constructor(credentials: Credential[]) {
+    this.#credentials = credentials
+  }
+
+  add(credential: Credential, caller: Request): void {
+    this.#credentials.push(credential)
+    this.#callers.set(credential, caller)
+  }
+
+  /** Frames for one credential, or for all of them on a new connection. */
+  frames(credentials: readonly Credential[] = this.#credentials): Uint8Array[] {
+    return credentials.map((credential) => {
+      this.#unanswered.push(credential)
+      return toFrame(credential)
+    })
+  }
+
+  /** The reply to the oldest unanswered credential is here; its caller, if one still waits. */
+  answered(): Request | undefined {
+    const credential = this.#unanswered.shift()
+    return credential === undefined ? undefined : this.#takeCaller(credential)
+  }
+
+  /** The connection is gone: all will be sent again on the next. */
+  interrupted(): void {
+    this.#unanswered.drop()
+  }
+
+  /** Callers for whom `condition` holds are no longer waiting. */
+  takeCallers(condition: (caller: Request) => boolean): Request[] {
+    const taken = [...this.#callers].filter(([, caller]) => condition(caller))
+    for (const [credential] of taken) this.#callers.delete(credential)
+    return taken.map(([, caller]) => caller)
+  }
+
+  get nextTimeout(): number {
+    return Math.min(...[...this.#callers.values()].map(({ expiresAt }) => expiresAt))
+  }
+
+  #takeCaller(credential: Credential): Request | undefined {
+    const caller = this.#callers.get(credential)
+    this.#callers.delete(credential)
+    return caller
+  }
+}
+
+function toFrame({ scheme, auth }: Credential): Uint8Array {
+  return encodeFrame((writer) => {
+    RequestHeader.write(writer, { xid: Xid.auth, type: OpCode.auth })
+    AuthPacket.write(writer, { type: 0, scheme, auth })
+  })
+}

@@ -1,0 +1,44 @@
+// Every deadline of a session: its name, its formula, and why. T is the session timeout: the negotiated one, or the one
+// asked for until there is one. All in milliseconds.
+
+interface Times {
+  readonly T: number
+  readonly servers: number
+}
+
+export const deadlines = {
+  /** TCP connect and handshake together: even when every server but the last is dead, one round fits into T. */
+  connect: ({ T, servers }: Times) => T / servers,
+
+  /** No whole frame for so long and the connection is taken for dead: T/3 is left to reach another server. */
+  silence: ({ T }: Times) => (T * 2) / 3,
+
+  /** The oldest request unanswered for so long, though pings may be: the connection does not work. */
+  answer: ({ T }: Times) => (T * 2) / 3,
+
+  /** Nothing sent for so long calls for a ping: it keeps the session alive and has T/3 to be answered. */
+  ping: ({ T }: Times) => T / 3,
+
+  /** A call without a timeout of its own: by then the server would have ended a session it cannot hear. */
+  request: ({ T }: Times) => T,
+
+  /** close() waits so long for the server to confirm; ephemeral nodes of an unconfirmed close go when T has passed. */
+  close: ({ T }: Times) => T / 2,
+
+  /** The first attempt after a loss comes at a random moment within this: a dead server's clients do not come in one wave. */
+  reconnect: ({ T }: Times) => Math.min(1_000, T / 30),
+
+  /** A session opened in place of an expired one starts at a random moment within this, for the same reason. */
+  renew: ({ T }: Times) => Math.min(1_000, T / 30),
+} as const
+
+const SHORTEST_BACKOFF = 100
+const LONGEST_BACKOFF = 10_000
+
+/** Upper end of the random pause after the n-th round (from 1) in which every server failed: doubles, at most 10 s or T/3. */
+export function backoff(round: number, { T }: Times): number {
+  return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(round - 1, 10), LONGEST_BACKOFF, T / 3)
+}
+
+/** Nothing valid heard for so many T ends the session for the user (ZOOKEEPER-4508). The server has ended it by then. */
+export const LOCAL_EXPIRY = 4 / 3

@@ -1,0 +1,262 @@
+// What was asked of the servers and what they answered: requests, credentials, watches. It outlives connections and
+// ends with the session.
+import { ErrorCode, errorName, OpCode, ProtocolError } from '@zk/wire'
+import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../errors.ts'
+import { Auths, type Credential } from './auths.ts'
+import type { Incoming } from './incoming.ts'
+import { Ledger } from './ledger.ts'
+import type { Output } from './output.ts'
+import { dropWatchRequest, setWatchesRequest, syncRequest } from './own-requests.ts'
+import { Refusal, type Request } from './request.ts'
+import type { EndReason } from './states.ts'
+import { tableOf, type Watcher, WatchRegistry, type WatchTable } from './watches.ts'
+
+type Reply = Extract<Incoming, { type: 'reply' }>
+
+/** Where the session is now: for error messages. */
+export type Whereabouts = () => Pick<KeeperErrorDetails, 'server' | 'sessionId'>
+
+export class Exchange {
+  readonly #ledger = new Ledger()
+  readonly #watches = new WatchRegistry()
+  readonly #auths: Auths
+  readonly #emit: (output: Output) => void
+  readonly #whereabouts: Whereabouts
+  /** Frames that overtake the queue: credentials and pings. */
+  #urgent: Uint8Array[] = []
+  #lastZxid = 0n
+  /** A write was left without an answer: the next server must catch up before it is read. */
+  #syncOwed = false
+  /** Set once no more requests are taken. */
+  #refusing: KeeperErrorCode | undefined
+
+  constructor(credentials: Credential[], emit: (output: Output) => void, whereabouts: Whereabouts) {
+    this.#auths = new Auths(credentials)
+    this.#emit = emit
+    this.#whereabouts = whereabouts
+  }
+
+  /** The latest transaction the caller may have seen; a server behind it refuses the session. */
+  get lastZxid(): bigint {
+    return this.#lastZxid
+  }
+
+  /** When the oldest request without an answer was sent. */
+  get oldestSentAt(): number | undefined {
+    return this.#ledger.oldestSentAt
+  }
+
+  get nextTimeout(): number {
+    return Math.min(this.#ledger.nextTimeout, this.#auths.nextTimeout)
+  }
+
+  // --- the caller's side ----------------------------------------------------------------------------------------
+
+  submit(request: Request): void {
+    if (this.#refusing !== undefined) return this.#reject(request, this.#refusing)
+    this.#ledger.enqueue(request)
+    if (request.watcher !== undefined) this.#watches.add(request.watcher)
+  }
+
+  authenticate(credential: Credential, request: Request, connected: boolean): void {
+    if (this.#refusing !== undefined) return this.#reject(request, this.#refusing)
+    this.#auths.add(credential, request)
+    if (connected) this.#urgent.push(...this.#auths.frames([credential]))
+  }
+
+  /** Takes one last request, and none after it. */
+  finish(request: Request): void {
+    this.#ledger.enqueue(request)
+    this.#refusing = 'Closed'
+  }
+
+  /** The caller no longer waits. False when the request was settled already. */
+  abandon(request: Request): boolean {
+    if (this.#auths.takeCallers((caller) => caller === request).length > 0) return true
+    const wasUnsent = request.phase.name === 'unsent'
+    const abandoned = this.#ledger.abandon(request)
+    if (abandoned && wasUnsent && request.watcher !== undefined) this.#watches.remove(request.watcher)
+    return abandoned
+  }
+
+  /** The caller no longer waits for the event. True when the server keeps a watch that nobody else waits for. */
+  unwatch(watcher: Watcher): boolean {
+    if (watcher.phase !== 'set') return false
+    this.#watches.remove(watcher)
+    return this.#watches.at(watcher.path, tableOf(watcher.kind)).length === 0
+  }
+
+  /** Takes out the set watchers of a path in these tables; telling them is up to the caller. */
+  takeWatchers(path: string, tables: readonly WatchTable[]): Watcher[] {
+    const watchers = tables.flatMap((table) => this.#watches.at(path, table)).filter(({ phase }) => phase === 'set')
+    for (const watcher of watchers) this.#watches.remove(watcher)
+    return watchers
+  }
+
+  /** Settles the requests whose time is up. */
+  settleOverdue(now: number): void {
+    const callers = this.#auths.takeCallers(({ expiresAt }) => expiresAt <= now)
+    for (const request of [...callers, ...this.#ledger.overdue(now)]) {
+      const outcomeUnknown = request.kind === 'write' && request.phase.name === 'sent'
+      this.abandon(request)
+      this.#reject(request, 'RequestTimeout', { outcomeUnknown })
+    }
+  }
+
+  // --- the connection's side ------------------------------------------------------------------------------------
+
+  /** A connection stands: before what waits go credentials, watches, and a sync if one is owed. */
+  connected(): void {
+    this.#urgent = this.#auths.frames()
+    const first = this.#watches.toSetWatches(this.#lastZxid).map(setWatchesRequest)
+    if (this.#syncOwed) first.push(syncRequest(() => (this.#syncOwed = false)))
+    this.#ledger.prepend(first)
+  }
+
+  /** The connection is gone. */
+  interrupted(cause: Error): void {
+    const { unknown, leftWrites } = this.#ledger.interrupted()
+    if (leftWrites) this.#syncOwed = true
+    this.#auths.interrupted()
+    this.#urgent = []
+    for (const request of unknown) this.#reject(request, 'ConnectionLoss', { outcomeUnknown: true, cause })
+  }
+
+  /** A frame that goes before everything that waits. */
+  urgent(frame: Uint8Array): void {
+    this.#urgent.push(frame)
+  }
+
+  /** The frames to send now, about `limit` bytes of them. */
+  send(now: number, limit: number): Uint8Array[] {
+    const frames = [...this.#urgent, ...this.#ledger.send(now, limit)]
+    this.#urgent = []
+    return frames
+  }
+
+  /** Takes in what a server said; returns the reason when that ends the session. */
+  incoming(incoming: Exclude<Incoming, { type: 'ping' }>): EndReason | undefined {
+    switch (incoming.type) {
+      case 'auth':
+        return this.#authReply(incoming.err)
+      case 'event':
+        return this.#event(incoming)
+      case 'reply':
+        return this.#reply(incoming)
+    }
+  }
+
+  /** A reply so long that it cannot be taken in: repeating the request would repeat that. */
+  refuseReply(cause: Error): void {
+    const request = this.#ledger.oldest
+    if (request?.phase.name !== 'sent') return
+    this.#ledger.answered()
+    this.#reject(request, 'ResponseTooLarge', { outcomeUnknown: request.kind === 'write', cause })
+  }
+
+  /** The session is over: everything that waits is told. */
+  end(code: KeeperErrorCode): void {
+    this.#refusing = code
+    for (const { request, wasSent } of this.#ledger.clear()) {
+      this.#reject(request, code, { outcomeUnknown: wasSent && request.kind === 'write' })
+    }
+    for (const request of this.#auths.takeCallers(() => true)) this.#reject(request, code)
+    for (const watcher of this.#watches.clear()) {
+      this.#emit({ type: 'notify', watcher, outcome: { type: 'SessionEnded' } })
+    }
+  }
+
+  // --- frames ---------------------------------------------------------------------------------------------------
+
+  #authReply(err: number): EndReason | undefined {
+    if (err !== ErrorCode.Ok) return 'AuthFailed'
+    const request = this.#auths.answered()
+    if (request !== undefined) this.#emit({ type: 'resolve', request, value: undefined })
+    return undefined
+  }
+
+  #event({ event, path, zxid }: Extract<Incoming, { type: 'event' }>): undefined {
+    if (event === undefined || event === 'None' || event === 'PersistentWatchRemoved') {
+      return this.#emit({ type: 'oddity', what: `event of type ${event ?? 'unknown'} for ${path}` }) as undefined
+    }
+    const watchers = this.#watches.fired(event, path)
+    if (watchers.length === 0) this.#emit({ type: 'oddity', what: `${event} for ${path}, which nobody watches` })
+    for (const watcher of watchers) {
+      this.#emit({ type: 'notify', watcher, outcome: { type: event, ...(zxid > 0n ? { zxid } : {}) } })
+    }
+    return undefined
+  }
+
+  #reply(reply: Reply): EndReason | undefined {
+    const request = this.#ledger.oldest
+    const phase = request?.phase
+    if (request === undefined || (phase?.name !== 'sent' && phase?.name !== 'abandoned') || phase.xid !== reply.xid) {
+      throw new ProtocolError(`a reply with xid ${reply.xid}, which is not that of the oldest request`)
+    }
+    // The session lives on with another server; what this one was asked it may have passed on.
+    if (reply.err === ErrorCode.SessionMoved) throw new ProtocolError('the session has moved to another server')
+    // Never from events, pings or auth replies: what they show may be delivered only in part.
+    if (reply.zxid > this.#lastZxid) this.#lastZxid = reply.zxid
+    this.#ledger.answered()
+    if (phase.name === 'abandoned') this.#abandonedReply(request, reply)
+    else this.#settle(request, reply)
+    if (reply.err === ErrorCode.SessionExpired) return 'SessionExpired'
+    return request.opCode === OpCode.closeSession ? 'Closed' : undefined
+  }
+
+  #settle(request: Request, { err, body }: Reply): void {
+    request.phase = { name: 'settled' }
+    const answer = err === ErrorCode.Ok ? this.#result(request, body) : new Refusal(err)
+    const forgiven = answer instanceof Refusal ? forgivenResult(request, answer.code) : undefined
+    if (!(answer instanceof Refusal)) this.#resolve(request, answer)
+    else if (forgiven === undefined) this.#refuse(request, answer)
+    else this.#resolve(request, forgiven())
+    if (request.watcher?.phase === 'set' && request.watcher.kind === 'exist' && err === ErrorCode.Ok) {
+      request.watcher.kind = 'data'
+    }
+  }
+
+  #result(request: Request, body: Reply['body']): unknown {
+    try {
+      return request.result(body)
+    } catch (error) {
+      if (error instanceof ProtocolError) this.#reject(request, 'InvalidResponse', { cause: error })
+      throw error
+    }
+  }
+
+  #resolve(request: Request, value: unknown): void {
+    if (request.watcher !== undefined) request.watcher.phase = 'set'
+    this.#emit({ type: 'resolve', request, value })
+  }
+
+  #refuse(request: Request, { code, multi }: Refusal): void {
+    if (request.kind === 'connection') throw new ProtocolError(`${request.op} was refused with code ${code}`)
+    const known = errorName(code)
+    const name = known === undefined || known === 'Ok' ? 'Unknown' : known
+    this.#reject(request, name, { number: code, ...multi })
+  }
+
+  /** Nobody waits for this reply; a watch that it set is taken off the server again. */
+  #abandonedReply({ watcher }: Request, { err }: Reply): void {
+    if (watcher === undefined) return
+    this.#watches.remove(watcher)
+    const isSet = err === ErrorCode.Ok || (watcher.kind === 'exist' && err === ErrorCode.NoNode)
+    const table = tableOf(watcher.kind)
+    if (isSet && this.#watches.at(watcher.path, table).length === 0) {
+      this.#ledger.enqueue(dropWatchRequest(watcher.path, table))
+    }
+  }
+
+  #reject(request: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): void {
+    // A tombstone keeps its watcher until the reply tells whether the watch is set.
+    if (request.watcher !== undefined && request.phase.name !== 'abandoned') this.#watches.remove(request.watcher)
+    const error = new KeeperError(code, { op: request.op, path: request.path, ...this.#whereabouts(), ...details })
+    this.#emit({ type: 'reject', request, error })
+  }
+}
+
+function forgivenResult(request: Request, code: number): (() => unknown) | undefined {
+  const name = errorName(code)
+  return name === undefined ? undefined : request.forgives[name]
+}

@@ -1,0 +1,39 @@
+const COMPACT_AT = 1_024
+
+/** A queue whose front is taken in constant time, however long it is. */
+export class Fifo<T> {
+  #items: T[] = []
+  #head = 0
+
+  get size(): number {
+    return this.#items.length - this.#head
+  }
+
+  push(item: T): void {
+    this.#items.push(item)
+  }
+
+  peek(): T | undefined {
+    return this.#items[this.#head]
+  }
+
+  shift(): T | undefined {
+    const item = this.#items[this.#head]
+    if (item === undefined) return undefined
+    this.#head++
+    if (this.#head >= COMPACT_AT && this.#head * 2 >= this.#items.length) this.#items = this.drop()
+    return item
+  }
+
+  /** Takes everything, front first. */
+  drop(): T[] {
+    const rest = this.#items.slice(this.#head)
+    this.#items = []
+    this.#head = 0
+    return rest
+  }
+
+  [Symbol.iterator](): Iterator<T> {
+    return this.#items.slice(this.#head)[Symbol.iterator]()
+  }
+}

@@ -1,0 +1,50 @@
+// What a frame from the server says.
+import {
+  ConnectResponse,
+  decode,
+  type EventType,
+  eventName,
+  ProtocolError,
+  Reader,
+  readNamed,
+  ReplyHeader,
+  type TypeOf,
+  WatcherEvent,
+  Xid,
+} from '@zk/wire'
+
+export type Incoming =
+  | { readonly type: 'ping' }
+  | { readonly type: 'auth'; readonly err: number }
+  /** `event` is undefined for a type this version does not know. */
+  | { readonly type: 'event'; readonly event: EventType | undefined; readonly path: string; readonly zxid: bigint }
+  | { readonly type: 'reply'; readonly xid: number; readonly zxid: bigint; readonly err: number; readonly body: Reader }
+
+export function readIncoming(frame: Uint8Array): Incoming {
+  const body = new Reader(frame)
+  const { xid, zxid, err } = readNamed(ReplyHeader, body)
+  if (xid === Xid.ping) return { type: 'ping' }
+  if (xid === Xid.auth) return { type: 'auth', err }
+  if (xid !== Xid.notification) return { type: 'reply', xid, zxid, err, body }
+  const { type, path } = readNamed(WatcherEvent, body)
+  return { type: 'event', event: eventName(type), path: path ?? '', zxid }
+}
+
+const REPLY_HEADER_SIZE = 16
+const SHORTEST_CONNECT_RESPONSE = 20
+
+/** The answer to the ConnectRequest. `timeOut <= 0` means that the session has expired. */
+export function readConnectResponse(frame: Uint8Array): TypeOf<typeof ConnectResponse> {
+  if (frame.byteLength === REPLY_HEADER_SIZE) {
+    // A read-only server without local sessions answers so.
+    throw new ProtocolError(`the handshake was refused with code ${decode(ReplyHeader, frame).err}`)
+  }
+  if (frame.byteLength < SHORTEST_CONNECT_RESPONSE) {
+    throw new ProtocolError(`a handshake cannot be answered with ${frame.byteLength} bytes`)
+  }
+  const response = decode(ConnectResponse, frame)
+  if (response.timeOut > 0 && response.sessionId === 0n) {
+    throw new ProtocolError('the handshake was answered with session id 0')
+  }
+  return response
+}

@@ -1,0 +1,27 @@
+/** Random pauses from a seed: the machine stays a function of what it was told. (xorshift32) */
+export class Jitter {
+  #state: number
+
+  constructor(seed: number) {
+    this.#state = (seed | 0) === 0 ? 1 : seed | 0
+  }
+
+  /** A number from 0 up to, not including, `limit`. */
+  upTo(limit: number): number {
+    let x = this.#state
+    x ^= x << 13
+    x ^= x >>> 17
+    x ^= x << 5
+    this.#state = x
+    return ((x >>> 0) / 2 ** 32) * limit
+  }
+
+  shuffled<T>(items: readonly T[]): T[] {
+    const shuffled = [...items]
+    for (let last = shuffled.length - 1; last > 0; last--) {
+      const other = Math.floor(this.upTo(last + 1))
+      ;[shuffled[last], shuffled[other]] = [shuffled[other]!, shuffled[last]!]
+    }
+    return shuffled
+  }
+}

@@ -1,0 +1,352 @@
+// The session without I/O: told what happened and when, it says what to do. It touches no socket, timer, promise, clock
+// or random source. Methods are sorted by direction: what the caller asks, what the world reports, what is due.
+import { concat, formatServer, FrameDecoder, FrameTooLargeError, ProtocolError, type ServerAddress } from '@zk/wire'
+import type { ConnectAttempt } from '../errors.ts'
+import type { Credential } from './auths.ts'
+import { deadlines } from './deadlines.ts'
+import { Exchange } from './exchange.ts'
+import { Hosts } from './hosts.ts'
+import { readConnectResponse, readIncoming } from './incoming.ts'
+import { Jitter } from './jitter.ts'
+import type { Output } from './output.ts'
+import { closeSessionRequest, connectFrame, pingFrame } from './own-requests.ts'
+import type { Request } from './request.ts'
+import { endCode, type EndReason, endTrigger, type State, target, type Trigger } from './states.ts'
+import type { Watcher, WatchTable } from './watches.ts'
+
+export interface SessionConfig {
+  readonly servers: readonly ServerAddress[]
+  /** The T to ask for, in ms. */
+  readonly sessionTimeout: number
+  /** After how many T without a word the session counts as expired. */
+  readonly localExpiry: number
+  /** Longest reply accepted, in bytes. */
+  readonly maxResponseSize: number
+  /** The client's credentials; the list is shared with its other sessions. */
+  readonly credentials: Credential[]
+  /** Where the random pauses come from. */
+  readonly seed: number
+  /** When the first attempt is due. */
+  readonly startAt: number
+  /** When to give up finding a first server; Infinity for never. */
+  readonly connectBy: number
+}
+
+type Handshaking = Extract<State, { name: 'handshaking' }>
+type Attempted = Extract<State, { server: string }>
+
+/** About how many bytes one `transmit` gives at most. */
+const SEGMENT_SIZE = 256 * 1024
+const NO_PASSWD = new Uint8Array(16)
+
+export class SessionMachine {
+  readonly #config: SessionConfig
+  readonly #hosts: Hosts
+  readonly #exchange: Exchange
+  #state: State
+  /** 0 until a server has given one. */
+  #id = 0n
+  #passwd: Uint8Array = NO_PASSWD
+  #timeout: number
+  /** When the last valid frame came, on any connection; Infinity until the session exists. */
+  #heardAt = Infinity
+  #sentAt = 0
+  #pingUnanswered = false
+  #closeBy = Infinity
+  #outputs: Output[] = []
+
+  constructor(config: SessionConfig) {
+    this.#config = config
+    this.#hosts = new Hosts(config.servers, new Jitter(config.seed))
+    this.#exchange = new Exchange(
+      config.credentials,
+      (output) => this.#outputs.push(output),
+      () => ({
+        server: 'server' in this.#state ? this.#state.server : undefined,
+        sessionId: this.#id === 0n ? undefined : this.#id,
+      }),
+    )
+    this.#timeout = config.sessionTimeout
+    this.#state = { name: 'waiting', until: config.startAt }
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  get id(): bigint {
+    return this.#id
+  }
+
+  /** T in ms: the negotiated one, or the one asked for until there is one. */
+  get timeout(): number {
+    return this.#timeout
+  }
+
+  get attempts(): readonly ConnectAttempt[] {
+    return this.#hosts.attempts
+  }
+
+  // --- what the caller asks -------------------------------------------------------------------------------------
+
+  submit(request: Request): Output[] {
+    this.#exchange.submit(request)
+    return this.#take()
+  }
+
+  authenticate(credential: Credential, request: Request): Output[] {
+    this.#exchange.authenticate(credential, request, this.#state.name === 'connected')
+    return this.#take()
+  }
+
+  abandon(request: Request): boolean {
+    return this.#exchange.abandon(request)
+  }
+
+  unwatch(watcher: Watcher): boolean {
+    return this.#exchange.unwatch(watcher)
+  }
+
+  takeWatchers(path: string, tables: readonly WatchTable[]): Watcher[] {
+    return this.#exchange.takeWatchers(path, tables)
+  }
+
+  /** Ends the session at the server, after everything called before; without the server when time is up. */
+  close(now: number): Output[] {
+    if (this.#state.name === 'ended' || this.#closeBy !== Infinity) return this.#take()
+    if (this.#id === 0n) this.#end('Closed')
+    else {
+      this.#closeBy = now + deadlines.close(this.#times)
+      this.#exchange.finish(closeSessionRequest())
+      if (this.#state.name === 'waiting') this.#state = { name: 'waiting', until: now }
+    }
+    return this.#take()
+  }
+
+  // --- what the world reports -----------------------------------------------------------------------------------
+
+  /** The TCP connection stands. */
+  opened(): Output[] {
+    if (this.#state.name === 'dialing') {
+      const { server, by } = this.#state
+      const frames = new FrameDecoder({ limit: this.#config.maxResponseSize })
+      this.#enter('opened', { name: 'handshaking', server, by, frames, connectRequest: 'due' })
+    }
+    return this.#take()
+  }
+
+  received(bytes: Uint8Array, now: number): Output[] {
+    if ('frames' in this.#state) {
+      try {
+        this.#read(this.#state.frames, bytes, now)
+      } catch (error) {
+        if (!(error instanceof ProtocolError)) throw error
+        if (error instanceof FrameTooLargeError) this.#exchange.refuseReply(error)
+        this.#hangUp(error, now)
+      }
+    }
+    return this.#take()
+  }
+
+  /** The TCP connection failed, or the peer closed it. */
+  lost(error: Error, now: number): Output[] {
+    this.#lost(error, now)
+    return this.#take()
+  }
+
+  /** Time has passed: does what is due. */
+  elapse(now: number): Output[] {
+    if (this.#state.name === 'ended') return this.#take()
+    this.#exchange.settleOverdue(now)
+    if (now >= this.#closeBy) this.#end('Closed')
+    else if (now >= this.#expiresAt) this.#end('SessionExpired')
+    else if (now >= this.#giveUpAt) this.#end('Unreachable')
+    else this.#advance(now)
+    return this.#take()
+  }
+
+  // --- what is due ----------------------------------------------------------------------------------------------
+
+  /** Bytes to write now, in one segment; undefined when nothing is due. */
+  transmit(now: number): Uint8Array | undefined {
+    if (this.#state.name === 'handshaking' && this.#state.connectRequest === 'due') {
+      this.#state = { ...this.#state, connectRequest: 'sent' }
+      return connectFrame({
+        lastZxidSeen: this.#exchange.lastZxid,
+        timeOut: this.#config.sessionTimeout,
+        sessionId: this.#id,
+        passwd: this.#passwd,
+      })
+    }
+    if (this.#state.name !== 'connected') return undefined
+    const frames = this.#exchange.send(now, SEGMENT_SIZE)
+    if (frames.length === 0) return undefined
+    this.#sentAt = now
+    return concat(frames)
+  }
+
+  /** When `elapse` must be called at the latest. */
+  deadline(): number {
+    if (this.#state.name === 'ended') return Infinity
+    return Math.min(
+      this.#stateDeadline(this.#state),
+      this.#exchange.nextTimeout,
+      this.#expiresAt,
+      this.#closeBy,
+      this.#giveUpAt,
+    )
+  }
+
+  #stateDeadline(state: State): number {
+    switch (state.name) {
+      case 'waiting':
+        return state.until
+      case 'dialing':
+      case 'handshaking':
+        return state.by
+      case 'connected':
+        return Math.min(this.#silentAt, this.#unansweredAt, this.#pingAt)
+      case 'ended':
+        return Infinity
+    }
+  }
+
+  #advance(now: number): void {
+    const { name } = this.#state
+    if (name === 'connected' && now >= this.#pingAt) this.#ping()
+    if (now < this.#stateDeadline(this.#state)) return
+    switch (name) {
+      case 'waiting':
+        return this.#dial(now)
+      case 'dialing':
+        return this.#hangUp(new Error('no TCP connection in time'), now)
+      case 'handshaking':
+        return this.#hangUp(new Error('no answer to the handshake in time'), now)
+      case 'connected':
+        return this.#hangUp(new Error(`${now >= this.#silentAt ? 'nothing heard' : 'no answer'} for 2/3 of the session timeout`), now)
+      case 'ended':
+    }
+  }
+
+  get #times(): { T: number; servers: number } {
+    return { T: this.#timeout, servers: this.#hosts.size }
+  }
+
+  get #silentAt(): number {
+    return this.#heardAt + deadlines.silence(this.#times)
+  }
+
+  get #unansweredAt(): number {
+    return (this.#exchange.oldestSentAt ?? Infinity) + deadlines.answer(this.#times)
+  }
+
+  get #pingAt(): number {
+    return this.#pingUnanswered ? Infinity : this.#sentAt + deadlines.ping(this.#times)
+  }
+
+  /** Local expiry. */
+  get #expiresAt(): number {
+    return this.#heardAt + this.#config.localExpiry * this.#timeout
+  }
+
+  get #giveUpAt(): number {
+    return this.#id === 0n ? this.#config.connectBy : Infinity
+  }
+
+  // --- connections ----------------------------------------------------------------------------------------------
+
+  #dial(now: number): void {
+    const server = this.#hosts.next()
+    this.#enter('dial', { name: 'dialing', server: formatServer(server), by: now + deadlines.connect(this.#times) })
+    this.#outputs.push({ type: 'dial', server })
+  }
+
+  #ping(): void {
+    this.#pingUnanswered = true
+    this.#exchange.urgent(pingFrame)
+  }
+
+  #read(frames: FrameDecoder, bytes: Uint8Array, now: number): void {
+    frames.push(bytes)
+    for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
+      if (this.#state.name === 'handshaking') this.#handshake(frame, this.#state, now)
+      else if (this.#state.name === 'connected') this.#incoming(frame)
+      else return
+      this.#heardAt = now
+    }
+  }
+
+  #incoming(frame: Uint8Array): void {
+    const incoming = readIncoming(frame)
+    if (incoming.type === 'ping') {
+      this.#pingUnanswered = false
+      return
+    }
+    const end = this.#exchange.incoming(incoming)
+    if (end !== undefined) this.#end(end)
+  }
+
+  #handshake(frame: Uint8Array, { server, frames }: Handshaking, now: number): void {
+    const { timeOut, sessionId, passwd, readOnly } = readConnectResponse(frame)
+    if (timeOut <= 0) return this.#end('SessionExpired')
+    if (readOnly) throw new ProtocolError('the server is read-only, which was not asked for')
+    this.#id = sessionId
+    this.#passwd = passwd ?? new Uint8Array(0)
+    this.#timeout = timeOut
+    this.#enter('established', { name: 'connected', server, frames, since: now })
+    this.#sentAt = now
+    this.#pingUnanswered = false
+    this.#exchange.connected()
+    this.#outputs.push({ type: 'connected', server })
+  }
+
+  /** Ends the connection from our side. */
+  #hangUp(error: Error, now: number): void {
+    this.#outputs.push({ type: 'hangUp' })
+    this.#lost(error, now)
+  }
+
+  #lost(error: Error, now: number): void {
+    const state = this.#state
+    if (!('server' in state)) return
+    if (state.name === 'connected') {
+      this.#outputs.push({ type: 'disconnected', error })
+      this.#exchange.interrupted(error)
+    }
+    const timeLeft = Math.max(0, this.#expiresAt - now)
+    this.#enter('lost', { name: 'waiting', until: now + Math.min(this.#pauseAfter(state, error, now), timeLeft) })
+  }
+
+  #pauseAfter(state: Attempted, error: Error, now: number): number {
+    const stood = state.name === 'connected' && now - state.since >= deadlines.ping(this.#times)
+    if (!stood) return this.#hosts.failed(state.server, error, this.#timeout)
+    this.#hosts.held()
+    return this.#hosts.pauseAfterLoss(this.#timeout)
+  }
+
+  /** Everything that waits is told, then that the session is over. */
+  #end(cause: EndReason): void {
+    const { name } = this.#state
+    const reason = cause === 'SessionExpired' && this.#closeBy !== Infinity ? 'Closed' : cause
+    this.#exchange.end(endCode[reason])
+    this.#enter(endTrigger[reason], { name: 'ended', reason })
+    if (name !== 'waiting') this.#outputs.push({ type: 'hangUp' })
+    if (name === 'connected') {
+      this.#outputs.push({ type: 'disconnected', error: new Error(`the session has ended: ${reason}`) })
+    }
+    this.#outputs.push({ type: 'ended', reason })
+  }
+
+  #enter(trigger: Trigger, state: State): void {
+    if (target(this.#state.name, trigger) !== state.name) {
+      throw new Error(`no way from ${this.#state.name} by ${trigger} to ${state.name}`)
+    }
+    this.#state = state
+  }
+
+  #take(): Output[] {
+    const outputs = this.#outputs
+    this.#outputs = []
+    return outputs
+  }
+}

@@ -1,0 +1,17 @@
+import type { ServerAddress } from '@zk/wire'
+import type { Request } from './request.ts'
+import type { EndReason } from './states.ts'
+import type { Watcher, WatcherOutcome } from './watches.ts'
+
+/** What the session asks of its driver, in this order. */
+export type Output =
+  | { readonly type: 'dial'; readonly server: ServerAddress }
+  | { readonly type: 'hangUp' }
+  | { readonly type: 'resolve'; readonly request: Request; readonly value: unknown }
+  | { readonly type: 'reject'; readonly request: Request; readonly error: Error }
+  | { readonly type: 'notify'; readonly watcher: Watcher; readonly outcome: WatcherOutcome }
+  | { readonly type: 'connected'; readonly server: string }
+  | { readonly type: 'disconnected'; readonly error: Error }
+  | { readonly type: 'ended'; readonly reason: EndReason }
+  /** Something the protocol does not foresee, survived: for diagnostics. */
+  | { readonly type: 'oddity'; readonly what: string }

@@ -1,0 +1,97 @@
+import { encodeFrame, type ErrorName, type Reader, RequestHeader, type Writer } from '@zk/wire'
+import type { KeeperErrorCode } from '../errors.ts'
+import type { Watcher } from './watches.ts'
+
+/**
+ * What a lost connection means for a request that was sent on it: a `read` is repeated, so is `neither` (it changes no
+ * node: sync, removeWatches, closeSession …), the outcome of a `write` is unknown, and what belonged to the
+ * `connection` alone is dropped.
+ */
+export type RequestKind = 'read' | 'write' | 'neither' | 'connection'
+
+/** An answer that is no success, though the reply itself was well-formed. */
+export class Refusal {
+  readonly code: number
+  /** Of a multi: the operation that failed it, its path, and what was said of each. */
+  readonly multi: { index: number; path: string | undefined; results: (KeeperErrorCode | 'Ok')[] } | undefined
+
+  constructor(code: number, multi?: Refusal['multi']) {
+    this.code = code
+    this.multi = multi
+  }
+}
+
+export interface RequestInit {
+  readonly op: string
+  /** As the caller wrote it: for errors. */
+  readonly path?: string | undefined
+  readonly opCode: number
+  readonly kind: RequestKind
+  /** An xid with a meaning of its own; others are numbered when they are sent. */
+  readonly xid?: number
+  readonly body?: (writer: Writer) => void
+  readonly expiresAt?: number
+  readonly watcher?: Watcher | undefined
+  /** Makes the result of the reply's body; a `ProtocolError` from it costs the connection. */
+  readonly result?: (reader: Reader) => unknown
+  /** Codes that are answers, not errors, and the result each stands for. */
+  readonly forgives?: Partial<Record<ErrorName, () => unknown>> | undefined
+  readonly resolve?: (value: unknown) => void
+  readonly reject?: (error: unknown) => void
+}
+
+export type RequestPhase =
+  | { readonly name: 'unsent' }
+  | { readonly name: 'sent'; readonly xid: number; readonly at: number }
+  /** Settled by timeout or abort, but its answer is still to come: a tombstone. */
+  | { readonly name: 'abandoned'; readonly xid: number; readonly at: number }
+  | { readonly name: 'settled' }
+
+const LENGTH_SIZE = 4
+
+/** One request from the call to its settlement. */
+export class Request {
+  readonly op: string
+  readonly path: string | undefined
+  readonly opCode: number
+  readonly kind: RequestKind
+  readonly fixedXid: number | undefined
+  readonly expiresAt: number
+  readonly watcher: Watcher | undefined
+  readonly result: (reader: Reader) => unknown
+  readonly forgives: Partial<Record<ErrorName, () => unknown>>
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+  phase: RequestPhase = { name: 'unsent' }
+  readonly #frame: Uint8Array
+
+  /** The body is written at once: what the caller changes later does not change the request. */
+  constructor(init: RequestInit) {
+    this.op = init.op
+    this.path = init.path
+    this.opCode = init.opCode
+    this.kind = init.kind
+    this.fixedXid = init.xid
+    this.expiresAt = init.expiresAt ?? Infinity
+    this.watcher = init.watcher
+    this.result = init.result ?? (() => undefined)
+    this.forgives = init.forgives ?? {}
+    this.resolve = init.resolve ?? (() => {})
+    this.reject = init.reject ?? (() => {})
+    this.#frame = encodeFrame((writer) => {
+      RequestHeader.write(writer, { xid: init.xid ?? 0, type: init.opCode })
+      init.body?.(writer)
+    })
+  }
+
+  /** Bytes of the frame's body: what jute.maxbuffer limits. */
+  get size(): number {
+    return this.#frame.byteLength - LENGTH_SIZE
+  }
+
+  /** The whole frame under this xid. */
+  bytes(xid: number): Uint8Array {
+    new DataView(this.#frame.buffer).setInt32(LENGTH_SIZE, xid)
+    return this.#frame
+  }
+}

@@ -1,0 +1,266 @@
+// Drives a SessionMachine: owns its socket and its one timer, and does what it says.
+import { Aborts } from '../aborts.ts'
+import { reportOddity } from '../diagnostics.ts'
+import { type ConnectAttempt, KeeperError } from '../errors.ts'
+import type { Connection as Socket, Runtime } from '../runtime/runtime.ts'
+import type { Credential } from './auths.ts'
+import { deadlines } from './deadlines.ts'
+import { type SessionConfig, SessionMachine } from './machine.ts'
+import type { Output } from './output.ts'
+import { Request, type RequestInit } from './request.ts'
+import { endCode, type EndReason } from './states.ts'
+import type { Watcher, WatchTable } from './watches.ts'
+
+/** One TCP connection of a session. */
+export interface Connection {
+  /** `host:port` */
+  readonly server: string
+  /** Aborts when the connection is lost; its reason is the error. The session may live on. */
+  readonly signal: AbortSignal
+}
+
+/** What the session does beyond its own calls; the client listens. */
+export interface SessionListener {
+  connected(): void
+  ended(reason: EndReason): void
+}
+
+/** How a call waits. */
+export interface Waiting {
+  readonly signal?: AbortSignal | undefined
+  /** ms from now. */
+  readonly timeout?: number | undefined
+}
+
+type Asked = Omit<RequestInit, 'resolve' | 'reject' | 'expiresAt'>
+
+/**
+ * What ZooKeeper calls a session: it outlives connections, owns ephemeral nodes and watches, and ends once. After its
+ * end the client has another.
+ */
+export class Session {
+  readonly #machine: SessionMachine
+  readonly #runtime: Runtime
+  readonly #listener: SessionListener
+  readonly #maxRequestSize: number
+  readonly #ended = new AbortController()
+  readonly #aborts: Aborts<Request>
+  readonly #signals = new Map<Request, AbortSignal>()
+  #connection: (Connection & { readonly lose: (error: Error) => void }) | undefined
+  #socket: Socket | undefined
+  #writable = true
+  #flushing = false
+  #timer: { readonly at: number; readonly cancel: () => void } | undefined
+
+  /** @internal */
+  constructor(config: SessionConfig & { maxRequestSize: number }, runtime: Runtime, listener: SessionListener) {
+    this.#machine = new SessionMachine(config)
+    this.#maxRequestSize = config.maxRequestSize
+    this.#runtime = runtime
+    this.#listener = listener
+    this.#aborts = new Aborts((request, reason) => this.#abandon(request, reason))
+    this.#arm()
+  }
+
+  /** The id ZooKeeper gave it; 0 until then. It is the `ephemeralOwner` of its ephemeral nodes. */
+  get id(): bigint {
+    return this.#machine.id
+  }
+
+  /** The negotiated session timeout in ms; the one asked for until there is one. */
+  get timeout(): number {
+    return this.#machine.timeout
+  }
+
+  /** Aborts when the session ends; its reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
+  get signal(): AbortSignal {
+    return this.#ended.signal
+  }
+
+  /** The connection it has now; undefined while it is looking for a server, and after its end. */
+  get connection(): Connection | undefined {
+    return this.#connection
+  }
+
+  /** @internal */
+  get attempts(): readonly ConnectAttempt[] {
+    return this.#machine.attempts
+  }
+
+  /** @internal Queues a request, before it returns. */
+  call(asked: Asked, waiting: Waiting): Promise<unknown> {
+    return this.#promise(asked, waiting, (request) => this.#machine.submit(request))
+  }
+
+  /** @internal Sends a credential now, and first on every later connection. */
+  authenticate(credential: Credential, asked: Asked, waiting: Waiting): Promise<unknown> {
+    return this.#promise(asked, waiting, (request) => this.#machine.authenticate(credential, request))
+  }
+
+  /** @internal True when the server keeps a watch that nobody waits for any more. */
+  unwatch(watcher: Watcher): boolean {
+    return this.#machine.unwatch(watcher)
+  }
+
+  /** @internal */
+  takeWatchers(path: string, tables: readonly WatchTable[]): Watcher[] {
+    return this.#machine.takeWatchers(path, tables)
+  }
+
+  /** @internal Resolves when the session has ended: at the latest after T/2. */
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.signal.aborted) return resolve()
+      this.signal.addEventListener('abort', () => resolve(), { once: true })
+      this.#run(this.#machine.close(this.#runtime.now()))
+    })
+  }
+
+  #promise(asked: Asked, waiting: Waiting, submit: (request: Request) => Output[]): Promise<unknown> {
+    const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }) } = waiting
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const expiresAt = this.#runtime.now() + timeout
+      const request = new Request({ ...asked, resolve, reject, expiresAt })
+      if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
+      if (signal !== undefined) {
+        this.#signals.set(request, signal)
+        this.#aborts.add(signal, request)
+      }
+      this.#run(submit(request))
+    })
+  }
+
+  #abandon(request: Request, reason: unknown): void {
+    if (!this.#machine.abandon(request)) return
+    this.#signals.delete(request)
+    request.reject(reason)
+  }
+
+  // --- doing what the machine says ------------------------------------------------------------------------------
+
+  #run(outputs: readonly Output[]): void {
+    for (const output of outputs) this.#perform(output)
+    this.#flushSoon()
+    this.#arm()
+  }
+
+  #perform(output: Output): void {
+    switch (output.type) {
+      case 'resolve':
+        this.#forgetSignal(output.request)
+        return output.request.resolve(output.value)
+      case 'reject':
+        this.#forgetSignal(output.request)
+        return output.request.reject(output.error)
+      case 'notify':
+        return output.watcher.notify(output.outcome)
+      case 'dial':
+        return this.#dial(output.server)
+      case 'hangUp':
+        this.#socket?.close()
+        this.#socket = undefined
+        return
+      case 'connected':
+        this.#connection = newConnection(output.server)
+        return this.#listener.connected()
+      case 'disconnected': {
+        const connection = this.#connection
+        this.#connection = undefined
+        return connection?.lose(output.error)
+      }
+      case 'ended':
+        return this.#end(output.reason)
+      case 'oddity':
+        return reportOddity(output.what, this.#connection?.server, this.id)
+    }
+  }
+
+  #dial(server: { host: string; port: number }): void {
+    const mine = (tell: () => Output[]) => {
+      // A socket that was hung up may still have had something to say.
+      if (this.#socket === socket) this.#run(tell())
+    }
+    this.#writable = true
+    const socket = this.#runtime.dial(server, {
+      opened: () => mine(() => this.#machine.opened()),
+      received: (bytes) => mine(() => this.#machine.received(bytes, this.#runtime.now())),
+      drained: () => {
+        this.#writable = true
+        mine(() => [])
+      },
+      lost: (error) =>
+        mine(() => {
+          this.#socket = undefined
+          return this.#machine.lost(error, this.#runtime.now())
+        }),
+    })
+    this.#socket = socket
+  }
+
+  #end(reason: EndReason): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    // First the client, so that whoever is told finds its next session.
+    this.#listener.ended(reason)
+    this.#ended.abort(new KeeperError(endCode[reason], { sessionId: this.id }))
+  }
+
+  #forgetSignal(request: Request): void {
+    const signal = this.#signals.get(request)
+    if (signal === undefined) return
+    this.#signals.delete(request)
+    this.#aborts.remove(signal, request)
+  }
+
+  /** Once a microtask, so that all requests of one turn leave in one segment. */
+  #flushSoon(): void {
+    if (this.#flushing) return
+    this.#flushing = true
+    queueMicrotask(() => {
+      this.#flushing = false
+      this.#flush()
+      this.#arm()
+    })
+  }
+
+  #flush(): void {
+    while (this.#writable && this.#socket !== undefined) {
+      const bytes = this.#machine.transmit(this.#runtime.now())
+      if (bytes === undefined) return
+      this.#writable = this.#socket.write(bytes)
+    }
+  }
+
+  /** Sees to it that a timer is set for the deadline, or for an earlier moment: then it looks again. */
+  #arm(): void {
+    const at = this.#machine.deadline()
+    if (this.#timer !== undefined && this.#timer.at <= at) return
+    this.#timer?.cancel()
+    this.#timer = undefined
+    if (at === Infinity) return
+    this.#timer = { at, cancel: this.#runtime.setTimer(at - this.#runtime.now(), () => this.#awake()) }
+  }
+
+  /** After a stall timers fire before sockets are read: what has arrived is heard before time is held against it. */
+  #awake(): void {
+    this.#timer = { at: -Infinity, cancel: this.#runtime.setTimer(0, () => this.#elapse()) }
+  }
+
+  #elapse(): void {
+    this.#timer = undefined
+    this.#run(this.#machine.elapse(this.#runtime.now()))
+  }
+}
+
+function newConnection(server: string): Connection & { lose: (error: Error) => void } {
+  const lost = new AbortController()
+  return { server, signal: lost.signal, lose: (error) => lost.abort(error) }
+}
+
+function tooLarge({ op, path, size }: Request, limit: number): RangeError {
+  return new RangeError(
+    `${op} ${path ?? ''}: the request takes ${size} bytes, over maxRequestSize of ${limit}; nothing was sent. ` +
+      `Raise it together with the servers' jute.maxbuffer, or store less in one node`,
+  )
+}

@@ -1,0 +1,73 @@
+// The session's states and every way from one to another. This table is the whole of it: the machine cannot move
+// otherwise, and the diagram in ARCHITECTURE.md is made from it.
+//
+// 1. A state carries what only it needs. What outlives a connection (id, password, T, requests, watches) is the
+//    session's and stands beside the state.
+// 2. `connected` means that the handshake succeeded: requests may be sent.
+// 3. `ended` is final. A new session is a new machine.
+import type { FrameDecoder } from '@zk/wire'
+import type { KeeperErrorCode } from '../errors.ts'
+
+export type State =
+  /** between two attempts */
+  | { readonly name: 'waiting'; readonly until: number }
+  /** a TCP connection is being made */
+  | { readonly name: 'dialing'; readonly server: string; readonly by: number }
+  /** the ConnectRequest is due or unanswered */
+  | {
+      readonly name: 'handshaking'
+      readonly server: string
+      readonly by: number
+      readonly frames: FrameDecoder
+      readonly connectRequest: 'due' | 'sent'
+    }
+  /** requests flow */
+  | { readonly name: 'connected'; readonly server: string; readonly frames: FrameDecoder; readonly since: number }
+  | { readonly name: 'ended'; readonly reason: EndReason }
+
+export type EndReason =
+  /** the server said so, or nothing was heard for so long that it must be so */
+  | 'SessionExpired'
+  /** the server refused the credentials */
+  | 'AuthFailed'
+  /** close() */
+  | 'Closed'
+  /** connect() found no server in time */
+  | 'Unreachable'
+
+export const transitions = {
+  waiting: { dial: 'dialing', expired: 'ended', closed: 'ended', unreachable: 'ended' },
+  dialing: { opened: 'handshaking', lost: 'waiting', expired: 'ended', closed: 'ended', unreachable: 'ended' },
+  handshaking: {
+    established: 'connected',
+    lost: 'waiting',
+    expired: 'ended',
+    closed: 'ended',
+    unreachable: 'ended',
+  },
+  connected: { lost: 'waiting', expired: 'ended', authFailed: 'ended', closed: 'ended' },
+  ended: {},
+} as const satisfies Record<State['name'], Partial<Record<string, State['name']>>>
+
+export type Trigger = { [S in State['name']]: keyof (typeof transitions)[S] }[State['name']]
+
+/** The state that `trigger` leads to from `from`, or undefined where the table has no such way. */
+export function target(from: State['name'], trigger: Trigger): State['name'] | undefined {
+  return (transitions[from] as Partial<Record<Trigger, State['name']>>)[trigger]
+}
+
+/** The code that calls reject with in a session that ended so. */
+export const endCode = {
+  SessionExpired: 'SessionExpired',
+  AuthFailed: 'AuthFailed',
+  Closed: 'Closed',
+  Unreachable: 'ConnectionLoss',
+} as const satisfies Record<EndReason, KeeperErrorCode>
+
+/** The trigger by which a session ends so. */
+export const endTrigger = {
+  SessionExpired: 'expired',
+  AuthFailed: 'authFailed',
+  Closed: 'closed',
+  Unreachable: 'unreachable',
+} as const satisfies Record<EndReason, Trigger>

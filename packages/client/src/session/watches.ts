@@ -1,0 +1,100 @@
+// One-shot watches. A watcher is registered when its read is called, counts from the reply that says it is set, and is
+// told once: the event, its removal, or the end of the session.
+import { type EventType, SetWatches, type TypeOf } from '@zk/wire'
+
+export type WatchKind = 'data' | 'exist' | 'child'
+/** The server keeps two tables; its data table holds exist watches too. */
+export type WatchTable = 'data' | 'child'
+
+export function tableOf(kind: WatchKind): WatchTable {
+  return kind === 'child' ? 'child' : 'data'
+}
+
+export interface Watcher {
+  /** The server's path. */
+  readonly path: string
+  /** What the reply made of it: `exist` becomes `data` when the node is there. */
+  kind: WatchKind
+  phase: 'asked' | 'set' | 'gone'
+  /** Tells the caller; at most once. */
+  notify(event: WatcherOutcome): void
+}
+
+export type FiredType = Exclude<EventType, 'None' | 'PersistentWatchRemoved'>
+export type WatcherOutcome = { readonly type: FiredType; readonly zxid?: bigint } | { readonly type: 'SessionEnded' }
+
+/** The watches that a node event takes with it (ZKWatchManager.materialize). */
+const firedBy: Record<FiredType, readonly WatchKind[]> = {
+  NodeCreated: ['data', 'exist'],
+  NodeDataChanged: ['data', 'exist'],
+  NodeDeleted: ['data', 'exist', 'child'],
+  NodeChildrenChanged: ['child'],
+  DataWatchRemoved: ['data', 'exist'],
+  ChildWatchRemoved: ['child'],
+}
+
+/** Longest sum of path lengths in one setWatches (ZOOKEEPER-706): far below any jute.maxbuffer. */
+const CHUNK_SIZE = 128 * 1024
+
+export class WatchRegistry {
+  readonly #byPath = new Map<string, Set<Watcher>>()
+
+  add(watcher: Watcher): void {
+    const watchers = this.#byPath.get(watcher.path)
+    if (watchers === undefined) this.#byPath.set(watcher.path, new Set([watcher]))
+    else watchers.add(watcher)
+  }
+
+  remove(watcher: Watcher): void {
+    watcher.phase = 'gone'
+    const watchers = this.#byPath.get(watcher.path)
+    watchers?.delete(watcher)
+    if (watchers?.size === 0) this.#byPath.delete(watcher.path)
+  }
+
+  /** Takes out the set watchers that an event of this type on this path concerns. */
+  fired(type: FiredType, path: string): Watcher[] {
+    const concerned = [...(this.#byPath.get(path) ?? [])].filter(
+      ({ phase, kind }) => phase === 'set' && firedBy[type].includes(kind),
+    )
+    for (const watcher of concerned) this.remove(watcher)
+    return concerned
+  }
+
+  /** All watchers of a path in one of the server's tables, those only asked for included. */
+  at(path: string, table: WatchTable): Watcher[] {
+    return [...(this.#byPath.get(path) ?? [])].filter(({ kind }) => tableOf(kind) === table)
+  }
+
+  /** Takes out all. */
+  clear(): Watcher[] {
+    const all = [...this.#byPath.values()].flatMap((watchers) => [...watchers])
+    for (const watcher of all) this.remove(watcher)
+    return all
+  }
+
+  /** What a new connection must be told, in chunks: one-shots that are set. Those still asked for are asked again. */
+  toSetWatches(relativeZxid: bigint): TypeOf<typeof SetWatches>[] {
+    const chunks: Record<WatchKind, string[]>[] = []
+    let chunk: Record<WatchKind, string[]> | undefined
+    let size = 0
+    for (const [path, watchers] of this.#byPath) {
+      const kinds = new Set([...watchers].filter(({ phase }) => phase === 'set').map(({ kind }) => kind))
+      for (const kind of kinds) {
+        if (chunk === undefined || size + path.length > CHUNK_SIZE) {
+          chunk = { data: [], exist: [], child: [] }
+          chunks.push(chunk)
+          size = 0
+        }
+        chunk[kind].push(path)
+        size += path.length
+      }
+    }
+    return chunks.map(({ data, exist, child }) => ({
+      relativeZxid,
+      dataWatches: data,
+      existWatches: exist,
+      childWatches: child,
+    }))
+  }
+}

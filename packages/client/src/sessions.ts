@@ -1,0 +1,82 @@
+import type { ServerAddress } from '@zk/wire'
+import { ConnectError, KeeperError } from './errors.ts'
+import type { ClientOptions } from './options.ts'
+import type { Runtime } from './runtime/runtime.ts'
+import type { Credential } from './session/auths.ts'
+import { deadlines } from './session/deadlines.ts'
+import { Session } from './session/session.ts'
+import { endCode, type EndReason } from './session/states.ts'
+
+/** The sessions of a client, one after the other: an expired one is followed by the next. */
+export class Sessions {
+  readonly runtime: Runtime
+  readonly #servers: readonly ServerAddress[]
+  readonly #options: ClientOptions
+  /** Grows with addAuth; every connection of every session starts with all of them. */
+  readonly #credentials: Credential[] = []
+  readonly #openedAt: number
+  #current: Session
+  #settleFirst: { resolve: () => void; reject: (error: unknown) => void } | undefined
+
+  constructor(servers: readonly ServerAddress[], options: ClientOptions) {
+    this.runtime = options.runtime
+    this.#servers = servers
+    this.#options = options
+    this.#openedAt = this.runtime.now()
+    this.#current = this.#open(this.#openedAt, this.#openedAt + options.connectTimeout)
+  }
+
+  get current(): Session {
+    return this.#current
+  }
+
+  /** Resolves when the first session stands. An abort of the signal ends the search. */
+  first(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        reject(signal?.reason)
+        void this.#current.close()
+      }
+      const done = () => signal?.removeEventListener('abort', onAbort)
+      this.#settleFirst = {
+        resolve: () => (done(), resolve()),
+        reject: (error) => (done(), reject(error)),
+      }
+      if (signal?.aborted) onAbort()
+      else signal?.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+
+  #open(startAt: number, connectBy: number): Session {
+    const { sessionTimeout, localExpiry, maxRequestSize, maxResponseSize } = this.#options
+    const config = {
+      servers: this.#servers,
+      credentials: this.#credentials,
+      seed: Math.floor(this.runtime.random() * 2 ** 32),
+      sessionTimeout,
+      localExpiry,
+      maxRequestSize,
+      maxResponseSize,
+      startAt,
+      connectBy,
+    }
+    return new Session(config, this.runtime, {
+      connected: () => this.#settleFirst?.resolve(),
+      ended: (reason) => this.#ended(reason),
+    })
+  }
+
+  #ended(reason: EndReason): void {
+    const ended = this.#current
+    this.#settleFirst?.reject(this.#failure(reason))
+    // A session that never stood cannot have expired: the server says so of any.
+    if (reason !== 'SessionExpired' || ended.id === 0n || !this.#options.renewSession) return
+    const pause = this.runtime.random() * deadlines.renew({ T: ended.timeout, servers: this.#servers.length })
+    this.#current = this.#open(this.runtime.now() + pause, Infinity)
+  }
+
+  #failure(reason: EndReason): Error {
+    if (reason !== 'Unreachable') return new KeeperError(endCode[reason], { op: 'connect' })
+    return new ConnectError(this.#current.attempts, this.runtime.now() - this.#openedAt)
+  }
+}

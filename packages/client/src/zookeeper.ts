@@ -1,0 +1,223 @@
+import { OpCode } from '@zk/wire'
+import { Chroot } from './chroot.ts'
+import { KeeperError } from './errors.ts'
+import { getACL, type NodeACL, setACL } from './operations/acl.ts'
+import { type ACL, type Data, toBytes } from './operations/arguments.ts'
+import { type Children, getChildren, getChildrenAndWatch } from './operations/children.ts'
+import { create, type Created, type CreateOptions } from './operations/create.ts'
+import { getData, getDataAndWatch, type NodeData, setData } from './operations/data.ts'
+import { deleteNode, type VersionOptions } from './operations/delete.ts'
+import { exists, existsAndWatch } from './operations/exists.ts'
+import { multi, type MultiResults, type Op } from './operations/multi.ts'
+import { type Operation, prepare } from './operations/operation.ts'
+import { type RemovableWatches, removedTables, removeWatches } from './operations/remove-watches.ts'
+import { sync } from './operations/sync.ts'
+import { checkAuth, checkTimeout } from './options.ts'
+import type { Runtime } from './runtime/runtime.ts'
+import type { Session } from './session/session.ts'
+import type { Watcher } from './session/watches.ts'
+import type { Sessions } from './sessions.ts'
+import type { Stat } from './stat.ts'
+import { CallWatcher, type Watched } from './watcher.ts'
+
+/** How a call waits, and in which session it runs. */
+export interface CallOptions {
+  /** The call rejects with its reason; a write that was sent may still happen. */
+  readonly signal?: AbortSignal
+  /** ms from the call; then it rejects with `RequestTimeout`. @default the session timeout */
+  readonly timeout?: number
+  /** Run in this session or not at all: once it has ended, the call rejects. @default the client's current session */
+  readonly session?: Session
+}
+
+const wholeTree = new Chroot()
+
+/**
+ * A client of one ensemble. Every call is queued before it returns, so calls of one turn leave in one segment, in this
+ * order. Each rejects with a `KeeperError` for what ZooKeeper says, with a `TypeError` or `RangeError`, before anything
+ * is sent, for arguments that cannot be right, and with the signal's reason when it is aborted.
+ */
+export class ZooKeeper {
+  readonly #sessions: Sessions
+  readonly #chroot: Chroot
+
+  /** @internal Use `connect`. */
+  constructor(sessions: Sessions, chroot: Chroot) {
+    this.#sessions = sessions
+    this.#chroot = chroot
+  }
+
+  /** The session that calls run in now. After an expiry it is another object. */
+  get session(): Session {
+    return this.#sessions.current
+  }
+
+  /** What `connect` was given, or its default: for code that wants to share the client's time and randomness. */
+  get runtime(): Runtime {
+    return this.#sessions.runtime
+  }
+
+  /** Path that every path of this client is below; '/' for none. */
+  get chroot(): string {
+    return this.#chroot.path
+  }
+
+  /** Makes a node. A sequential one gets the parent's counter, ten digits, behind its path. */
+  async create(path: string, data?: Data, options: CreateOptions & CallOptions = {}): Promise<Created> {
+    return await this.#call(create, [path, data, options], options)
+  }
+
+  async delete(path: string, options: VersionOptions & CallOptions = {}): Promise<void> {
+    return await this.#call(deleteNode, [path, options], options)
+  }
+
+  /** The node's Stat, or undefined when there is none. */
+  async exists(path: string, options: CallOptions = {}): Promise<Stat | undefined> {
+    return await this.#call(exists, [path], options)
+  }
+
+  /** `changed` tells of its creation when there is none, else of a change of its data or its deletion. */
+  async existsAndWatch(path: string, options: CallOptions = {}): Promise<{ stat: Stat | undefined } & Watched> {
+    const session = options.session ?? this.session
+    const watcher = new CallWatcher('exist', path, this.#chroot)
+    const stat = await this.#call(existsAndWatch, [path], { ...options, session }, watcher)
+    return { stat, ...this.#watched(watcher, session) }
+  }
+
+  async getData(path: string, options: CallOptions = {}): Promise<NodeData> {
+    return await this.#call(getData, [path], options)
+  }
+
+  /** `changed` tells of a change of the data or the node's deletion. A missing node (`NoNode`) leaves no watch. */
+  async getDataAndWatch(path: string, options: CallOptions = {}): Promise<NodeData & Watched> {
+    const session = options.session ?? this.session
+    const watcher = new CallWatcher('data', path, this.#chroot)
+    const read = await this.#call(getDataAndWatch, [path], { ...options, session }, watcher)
+    return { ...read, ...this.#watched(watcher, session) }
+  }
+
+  async setData(path: string, data: Data, options: VersionOptions & CallOptions = {}): Promise<Stat> {
+    return await this.#call(setData, [path, data, options], options)
+  }
+
+  async getChildren(path: string, options: CallOptions = {}): Promise<Children> {
+    return await this.#call(getChildren, [path], options)
+  }
+
+  /** `changed` tells of a child created or deleted, or the node's own deletion; not of changes of children's data. */
+  async getChildrenAndWatch(path: string, options: CallOptions = {}): Promise<Children & Watched> {
+    const session = options.session ?? this.session
+    const watcher = new CallWatcher('child', path, this.#chroot)
+    const read = await this.#call(getChildrenAndWatch, [path], { ...options, session }, watcher)
+    return { ...read, ...this.#watched(watcher, session) }
+  }
+
+  async getACL(path: string, options: CallOptions = {}): Promise<NodeACL> {
+    return await this.#call(getACL, [path], options)
+  }
+
+  /** `version` is the ACL's: `stat.aversion`. */
+  async setACL(path: string, acl: readonly ACL[], options: VersionOptions & CallOptions = {}): Promise<Stat> {
+    return await this.#call(setACL, [path, acl, options], options)
+  }
+
+  /** Reads behind it, on the same connection, see everything committed before it. */
+  async sync(path: string, options: CallOptions = {}): Promise<void> {
+    return await this.#call(sync, [path], options)
+  }
+
+  /**
+   * All of the operations, made with `op`, in order and under one zxid, or none. When one fails the error is its own,
+   * with `index`, and `results` say what was thought of each.
+   */
+  async multi<const Ops extends readonly Op<unknown>[]>(ops: Ops, options: CallOptions = {}): Promise<MultiResults<Ops>> {
+    return (await this.#call(multi(ops), [], options)) as MultiResults<Ops>
+  }
+
+  /**
+   * Takes all watches of this client off the node, here and at the server; their `changed` resolve with the removal.
+   * Rejects with `NoWatcher` when there are none.
+   */
+  async removeWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = {}): Promise<void> {
+    return await this.#removeWatches(path, type, options)
+  }
+
+  /** Adds an identity to the session and to those that follow it. A refused one ends the client: `AuthFailed`. */
+  async addAuth(scheme: string, auth: Uint8Array | string, options: CallOptions = {}): Promise<void> {
+    checkAuth(scheme, auth)
+    checkTimeout(options.timeout)
+    const { session = this.session } = options
+    const credential = { scheme, auth: toBytes(auth) }
+    await session.authenticate(credential, { op: 'addAuth', opCode: OpCode.auth, kind: 'neither' }, options)
+  }
+
+  /**
+   * Makes the node and every missing node above it, the chroot included, as containers: the server removes them again
+   * once they have had children and are empty.
+   */
+  async ensureContainer(path: string, options: CallOptions = {}): Promise<void> {
+    const made = ancestors(this.#chroot.absolute(path)).map((each) =>
+      this.#call(create, [each, undefined, { mode: 'CONTAINER' }], options, undefined, wholeTree),
+    )
+    const failures = (await Promise.allSettled(made)).map(failureToMake)
+    // Only the last one decides: a node above may exist where we have no right to make one.
+    if (failures.at(-1) !== undefined) throw failures.find((failure) => failure !== undefined)
+  }
+
+  /** Ends the session, which removes its ephemeral nodes at once, and the client. Settles within half a session timeout. */
+  async close(): Promise<void> {
+    await this.session.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  /** Queues the request before it returns. */
+  #call<Args extends readonly unknown[], Req, Res, Result>(
+    operation: Operation<Args, Req, Res, Result>,
+    args: Args,
+    options: CallOptions,
+    watcher?: CallWatcher,
+    chroot = this.#chroot,
+  ): Promise<Result> {
+    const { session = this.session, timeout } = options
+    checkTimeout(timeout)
+    return session.call({ ...prepare(operation, chroot, args), watcher }, options) as Promise<Result>
+  }
+
+  #removeWatches(path: string, type: RemovableWatches, options: CallOptions): Promise<void> {
+    const { session = this.session } = options
+    const removed = session.takeWatchers(this.#chroot.absolute(path), removedTables[type] ?? [])
+    if (removed.length === 0) throw new KeeperError('NoWatcher', { op: 'removeWatches', path })
+    for (const watcher of removed) tellRemoved(watcher)
+    return this.#call(removeWatches, [path, type], { ...options, session })
+  }
+
+  #watched(watcher: CallWatcher, session: Session): Watched {
+    return {
+      changed: watcher.changed(),
+      unwatch: async () => {
+        const wasLast = session.unwatch(watcher)
+        tellRemoved(watcher)
+        if (!wasLast || session.connection === undefined) return
+        const type = watcher.kind === 'child' ? 'Children' : 'Data'
+        await this.#call(removeWatches, [watcher.path, type], { session }, undefined, wholeTree)
+      },
+    }
+  }
+}
+
+function tellRemoved(watcher: Watcher): void {
+  watcher.notify({ type: watcher.kind === 'child' ? 'ChildWatchRemoved' : 'DataWatchRemoved' })
+}
+
+/** `/a/b/c` → `/a`, `/a/b`, `/a/b/c` */
+function ancestors(path: string): string[] {
+  const names = path.split('/').slice(1)
+  return path === '/' ? [] : names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)
+}
+
+function failureToMake(result: PromiseSettledResult<unknown>): unknown {
+  return result.status === 'fulfilled' || KeeperError.is(result.reason, 'NodeExists') ? undefined : result.reason
+}
