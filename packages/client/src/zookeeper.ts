@@ -9,11 +9,12 @@ import { getData, getDataAndWatch, type NodeData, setData } from './operations/d
 import { deleteNode, type VersionOptions } from './operations/delete.ts'
 import { exists, existsAndWatch } from './operations/exists.ts'
 import { multi, type MultiResults, type Op } from './operations/multi.ts'
-import { type Operation, prepare } from './operations/operation.ts'
+import { type Operation, prepare, type WatchingOperation } from './operations/operation.ts'
 import { type RemovableWatches, removedTables, removeWatches } from './operations/remove-watches.ts'
 import { sync } from './operations/sync.ts'
 import { checkAuth, checkTimeout } from './options.ts'
 import type { Runtime } from './runtime/runtime.ts'
+import type { Refusal } from './session/request.ts'
 import type { Session } from './session/session.ts'
 import type { Watcher } from './session/watches.ts'
 import type { Sessions } from './sessions.ts'
@@ -63,75 +64,66 @@ export class ZooKeeper {
   }
 
   /** Makes a node. A sequential one gets the parent's counter, ten digits, behind its path. */
-  async create(path: string, data?: Data, options: CreateOptions & CallOptions = {}): Promise<Created> {
-    return await this.#call(create, [path, data, options], options)
+  create(path: string, data?: Data, options: CreateOptions & CallOptions = {}): Promise<Created> {
+    return this.#call(create, [path, data, options], options)
   }
 
-  async delete(path: string, options: VersionOptions & CallOptions = {}): Promise<void> {
-    return await this.#call(deleteNode, [path, options], options)
+  delete(path: string, options: VersionOptions & CallOptions = {}): Promise<void> {
+    return this.#call(deleteNode, [path, options], options)
   }
 
   /** The node's Stat, or undefined when there is none. */
-  async exists(path: string, options: CallOptions = {}): Promise<Stat | undefined> {
-    return await this.#call(exists, [path], options)
+  exists(path: string, options: CallOptions = {}): Promise<Stat | undefined> {
+    return this.#call(exists, [path], options)
   }
 
   /** `changed` tells of its creation when there is none, else of a change of its data or its deletion. */
-  async existsAndWatch(path: string, options: CallOptions = {}): Promise<{ stat: Stat | undefined } & Watched> {
-    const session = options.session ?? this.session
-    const watcher = new CallWatcher('exist', path, this.#chroot)
-    const stat = await this.#call(existsAndWatch, [path], { ...options, session }, watcher)
-    return { stat, ...this.#watched(watcher, session) }
+  existsAndWatch(path: string, options: CallOptions = {}): Promise<{ stat: Stat | undefined } & Watched> {
+    return this.#watch(existsAndWatch, path, options, (stat) => ({ stat }))
   }
 
-  async getData(path: string, options: CallOptions = {}): Promise<NodeData> {
-    return await this.#call(getData, [path], options)
+  getData(path: string, options: CallOptions = {}): Promise<NodeData> {
+    return this.#call(getData, [path], options)
   }
 
   /** `changed` tells of a change of the data or the node's deletion. A missing node (`NoNode`) leaves no watch. */
-  async getDataAndWatch(path: string, options: CallOptions = {}): Promise<NodeData & Watched> {
-    const session = options.session ?? this.session
-    const watcher = new CallWatcher('data', path, this.#chroot)
-    const read = await this.#call(getDataAndWatch, [path], { ...options, session }, watcher)
-    return { ...read, ...this.#watched(watcher, session) }
+  getDataAndWatch(path: string, options: CallOptions = {}): Promise<NodeData & Watched> {
+    return this.#watch(getDataAndWatch, path, options, (read) => read)
   }
 
-  async setData(path: string, data: Data, options: VersionOptions & CallOptions = {}): Promise<Stat> {
-    return await this.#call(setData, [path, data, options], options)
+  setData(path: string, data: Data, options: VersionOptions & CallOptions = {}): Promise<Stat> {
+    return this.#call(setData, [path, data, options], options)
   }
 
-  async getChildren(path: string, options: CallOptions = {}): Promise<Children> {
-    return await this.#call(getChildren, [path], options)
+  getChildren(path: string, options: CallOptions = {}): Promise<Children> {
+    return this.#call(getChildren, [path], options)
   }
 
   /** `changed` tells of a child created or deleted, or the node's own deletion; not of changes of children's data. */
-  async getChildrenAndWatch(path: string, options: CallOptions = {}): Promise<Children & Watched> {
-    const session = options.session ?? this.session
-    const watcher = new CallWatcher('child', path, this.#chroot)
-    const read = await this.#call(getChildrenAndWatch, [path], { ...options, session }, watcher)
-    return { ...read, ...this.#watched(watcher, session) }
+  getChildrenAndWatch(path: string, options: CallOptions = {}): Promise<Children & Watched> {
+    return this.#watch(getChildrenAndWatch, path, options, (read) => read)
   }
 
-  async getACL(path: string, options: CallOptions = {}): Promise<NodeACL> {
-    return await this.#call(getACL, [path], options)
+  getACL(path: string, options: CallOptions = {}): Promise<NodeACL> {
+    return this.#call(getACL, [path], options)
   }
 
   /** `version` is the ACL's: `stat.aversion`. */
-  async setACL(path: string, acl: readonly ACL[], options: VersionOptions & CallOptions = {}): Promise<Stat> {
-    return await this.#call(setACL, [path, acl, options], options)
+  setACL(path: string, acl: readonly ACL[], options: VersionOptions & CallOptions = {}): Promise<Stat> {
+    return this.#call(setACL, [path, acl, options], options)
   }
 
   /** Reads behind it, on the same connection, see everything committed before it. */
-  async sync(path: string, options: CallOptions = {}): Promise<void> {
-    return await this.#call(sync, [path], options)
+  sync(path: string, options: CallOptions = {}): Promise<void> {
+    return this.#call(sync, [path], options)
   }
 
   /**
    * All of the operations, made with `op`, in order and under one zxid, or none. When one fails the error is its own,
    * with `index`, and `results` say what was thought of each.
    */
-  async multi<const Ops extends readonly Op<unknown>[]>(ops: Ops, options: CallOptions = {}): Promise<MultiResults<Ops>> {
-    return (await this.#call(multi(ops), [], options)) as MultiResults<Ops>
+  multi<const Ops extends readonly Op<unknown>[]>(ops: Ops, options: CallOptions = {}): Promise<MultiResults<Ops>> {
+    return this.#call(multi(ops), [], options)
   }
 
   /**
@@ -139,7 +131,11 @@ export class ZooKeeper {
    * Rejects with `NoWatcher` when there are none.
    */
   async removeWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = {}): Promise<void> {
-    return await this.#removeWatches(path, type, options)
+    const { session = this.session } = options
+    const removed = session.takeWatchers(this.#chroot.absolute(path), removedTables[type] ?? [])
+    if (removed.length === 0) throw new KeeperError('NoWatcher', { op: 'removeWatches', path })
+    for (const watcher of removed) tellRemoved(watcher)
+    return await this.#submit(removeWatches, [path, type], { ...options, session })
   }
 
   /** Adds an identity to the session and to those that follow it. A refused one ends the client: `AuthFailed`. */
@@ -157,7 +153,7 @@ export class ZooKeeper {
    */
   async ensureContainer(path: string, options: CallOptions = {}): Promise<void> {
     const made = ancestors(this.#chroot.absolute(path)).map((each) =>
-      this.#call(create, [each, undefined, { mode: 'CONTAINER' }], options, undefined, wholeTree),
+      this.#submit(create, [each, undefined, { mode: 'CONTAINER' }], options, { chroot: wholeTree }),
     )
     const failures = (await Promise.allSettled(made)).map(failureToMake)
     // Only the last one decides: a node above may exist where we have no right to make one.
@@ -173,25 +169,46 @@ export class ZooKeeper {
     await this.close()
   }
 
-  /** Queues the request before it returns. */
-  #call<Args extends readonly unknown[], Req, Res, Result>(
+  // Every public operation has exactly one await of ours: promises then settle in the order of the replies.
+
+  async #call<Args extends readonly unknown[], Req, Res, Result>(
     operation: Operation<Args, Req, Res, Result>,
     args: Args,
     options: CallOptions,
-    watcher?: CallWatcher,
-    chroot = this.#chroot,
-  ): Promise<Result> {
-    const { session = this.session, timeout } = options
-    checkTimeout(timeout)
-    return session.call({ ...prepare(operation, chroot, args), watcher }, options) as Promise<Result>
+  ): Promise<Exclude<Result, Refusal>> {
+    try {
+      return await this.#submit(operation, args, options)
+    } catch (error) {
+      throw atCaller(error)
+    }
   }
 
-  #removeWatches(path: string, type: RemovableWatches, options: CallOptions): Promise<void> {
+  async #watch<Req, Res, Result, Read>(
+    operation: WatchingOperation<Req, Res, Result>,
+    path: string,
+    options: CallOptions,
+    read: (result: Result) => Read,
+  ): Promise<Read & Watched> {
     const { session = this.session } = options
-    const removed = session.takeWatchers(this.#chroot.absolute(path), removedTables[type] ?? [])
-    if (removed.length === 0) throw new KeeperError('NoWatcher', { op: 'removeWatches', path })
-    for (const watcher of removed) tellRemoved(watcher)
-    return this.#call(removeWatches, [path, type], { ...options, session })
+    const watcher = new CallWatcher(operation.watch, path, this.#chroot)
+    try {
+      const result = await this.#submit(operation, [path], { ...options, session }, { watcher })
+      return { ...read(result as Result), ...this.#watched(watcher, session) }
+    } catch (error) {
+      throw atCaller(error)
+    }
+  }
+
+  /** Queues the request before it returns. */
+  #submit<Args extends readonly unknown[], Req, Res, Result>(
+    operation: Operation<Args, Req, Res, Result>,
+    args: Args,
+    options: CallOptions,
+    { watcher, chroot = this.#chroot }: { watcher?: CallWatcher; chroot?: Chroot } = {},
+  ): Promise<Exclude<Result, Refusal>> {
+    const { session = this.session, timeout } = options
+    checkTimeout(timeout)
+    return session.call({ ...prepare(operation, chroot, args), watcher }, options) as Promise<Exclude<Result, Refusal>>
   }
 
   #watched(watcher: CallWatcher, session: Session): Watched {
@@ -202,10 +219,16 @@ export class ZooKeeper {
         tellRemoved(watcher)
         if (!wasLast || session.connection === undefined) return
         const type = watcher.kind === 'child' ? 'Children' : 'Data'
-        await this.#call(removeWatches, [watcher.path, type], { session }, undefined, wholeTree)
+        await this.#submit(removeWatches, [watcher.path, type], { session }, { chroot: wholeTree })
       },
     }
   }
+}
+
+/** The error with the stack of the await it is thrown from: its caller, not our socket. */
+function atCaller(error: unknown): unknown {
+  if (KeeperError.is(error)) Error.captureStackTrace?.(error, atCaller)
+  return error
 }
 
 function tellRemoved(watcher: Watcher): void {

@@ -12,20 +12,23 @@ export interface ConnectString {
 }
 
 const DEFAULT_PORT = 2181
+// `name:port`, `[address]` or `[address]:port`, up to the end or to a chroot.
+const SERVER = /^\s*(?:[^/:[\]]+:\d+|\[[^\]]*\](?::\d+)?)\s*(?:\/|$)/
 
 /**
  * `host[:port],…[/chroot]` by the rules of ZooKeeper's ConnectStringParser: default port 2181, spaces and empty entries
  * skipped, IPv6 addresses as `[::1]:2181`. What Java accepts by accident is refused with a `TypeError`: a bare IPv6
- * address, port 0, no server at all, a chroot before the last server.
+ * address, port 0, an empty port, no server at all, a chroot before the last server.
  */
 export function parseConnectString(connectString: string): ConnectString {
   if (typeof connectString !== 'string') throw new TypeError('connectString must be a string such as "host:2181,host:2181/chroot"')
+  const refuse = (reason: string) => new TypeError(`connectString ${JSON.stringify(connectString)}: ${reason}`)
+  if (connectString.includes('://')) throw refuse('it is not a URL; write "host:port,host:port/chroot"')
   const slash = connectString.indexOf('/')
   const list = slash === -1 ? connectString : connectString.slice(0, slash)
   const chroot = slash === -1 ? '/' : connectString.slice(slash)
-  const refuse = (reason: string) => new TypeError(`connectString ${JSON.stringify(connectString)}: ${reason}`)
 
-  if (/,\s*[^/]*:\d+/.test(chroot)) throw refuse('a chroot stands once, after the last server: "a:2181,b:2181/chroot"')
+  if (namesServer(chroot)) throw refuse('a chroot stands once, after the last server: "a:2181,b:2181/chroot"')
   try {
     validatePath(chroot)
   } catch (error) {
@@ -45,11 +48,22 @@ export function formatServer({ host, port }: ServerAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
+/**
+ * A chroot may hold ',' and ':', as any path may. It is taken to run on into one more server when behind one of its commas
+ * stand a name and a port, or an address in brackets, or the same chroot again (`a/x,b/x`), or when it has no name before
+ * its first comma (`a/,b`).
+ */
+function namesServer(chroot: string): boolean {
+  const [first, ...others] = chroot.split(',')
+  const again = (other: string) => first === '/' || other.slice(other.indexOf('/')) === first
+  return others.some((other) => SERVER.test(other) || again(other))
+}
+
 function parseServer(entry: string, refuse: (reason: string) => TypeError): ServerAddress {
-  const match = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(.*))?$/.exec(entry)
+  const match = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::([^:]*))?$/.exec(entry)
   if (match === null) {
     throw refuse(
-      entry.startsWith('[')
+      entry.startsWith('[') && !entry.includes(']')
         ? `${JSON.stringify(entry)} has no matching "]"`
         : `${JSON.stringify(entry)} is ambiguous; write an IPv6 address as "[::1]:2181"`,
     )

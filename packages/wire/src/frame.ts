@@ -82,9 +82,10 @@ export class FrameDecoder {
 
   #take(size: number): Uint8Array {
     this.#gather(size)
-    const [first, ...rest] = this.#chunks as [Uint8Array, ...Uint8Array[]]
+    const first = this.#chunks[0]!
+    if (first.byteLength === size) this.#chunks.shift()
+    else this.#chunks[0] = first.subarray(size)
     this.#available -= size
-    this.#chunks = first.byteLength === size ? rest : [first.subarray(size), ...rest]
     return first.subarray(0, size)
   }
 
@@ -104,7 +105,7 @@ export function encodeFrame(write: (writer: Writer) => void): Uint8Array<ArrayBu
   return writer.toBytes()
 }
 
-/** The chunks, one after the other, in one piece. */
+/** The chunks, one after the other, in one piece: a copy, unless there is only one. */
 export function concat(chunks: readonly Uint8Array[], length = sum(chunks)): Uint8Array {
   if (chunks.length === 1) return chunks[0]!
   const whole = new Uint8Array(length)

@@ -36,11 +36,10 @@ const requests = {
   [OpCode.getChildren]: GetChildrenRequest,
 } as const
 
+// To createContainer and createTTL a server answers as to create2, with that type (FinalRequestProcessor).
 const responses = {
   [OpCode.create]: CreateResponse,
   [OpCode.create2]: Create2Response,
-  [OpCode.createContainer]: Create2Response,
-  [OpCode.createTTL]: Create2Response,
   [OpCode.delete]: Nothing,
   [OpCode.setData]: SetDataResponse,
   [OpCode.check]: Nothing,

@@ -3,7 +3,7 @@ const brand = Symbol.for('@zk/ProtocolError')
 export interface ProtocolErrorDetails {
   /** Where in the frame or record, in bytes from its start. */
   readonly offset?: number
-  /** Field names from the outermost record inwards: `['GetDataResponse', 'stat', 'czxid']`. */
+  /** Names from the outermost record inwards, items of a vector by index: `['GetACLResponse', 'acl', '[2]', 'perms']`. */
   readonly field?: readonly string[]
 }
 
@@ -40,6 +40,6 @@ export class ProtocolError extends Error {
 }
 
 function describe(reason: string, offset: number | undefined, field: readonly string[]): string {
-  const place = field.length === 0 ? '' : ` in ${field.join('.')}`
+  const place = field.length === 0 ? '' : ` in ${field.join('.').replaceAll('.[', '[')}`
   return offset === undefined ? `${reason}${place}` : `${reason}${place} at byte ${offset}`
 }

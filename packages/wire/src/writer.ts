@@ -12,21 +12,25 @@ export class Writer {
   }
 
   int(value: number): void {
-    this.#view.setInt32(this.#grow(4), value)
+    const at = this.#grow(4)
+    this.#view.setInt32(at, value)
   }
 
   long(value: bigint): void {
-    this.#view.setBigInt64(this.#grow(8), value)
+    const at = this.#grow(8)
+    this.#view.setBigInt64(at, value)
   }
 
   boolean(value: boolean): void {
-    this.#view.setUint8(this.#grow(1), value ? 1 : 0)
+    const at = this.#grow(1)
+    this.#view.setUint8(at, value ? 1 : 0)
   }
 
   buffer(value: Uint8Array | null): void {
     if (value === null) return this.int(-1)
     this.int(value.byteLength)
-    this.#bytes.set(value, this.#grow(value.byteLength))
+    const at = this.#grow(value.byteLength)
+    this.#bytes.set(value, at)
   }
 
   /** Standard UTF-8. A lone surrogate becomes U+FFFD (Java would write three bytes that its own reader refuses). */
@@ -50,6 +54,7 @@ export class Writer {
     return this.#bytes.slice(0, this.#length)
   }
 
+  /** Where the next `size` bytes go. It may replace the memory: call it before `#view` or `#bytes` is looked at. */
   #grow(size: number): number {
     this.#reserve(size)
     const start = this.#length

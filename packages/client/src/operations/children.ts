@@ -1,6 +1,7 @@
 import { GetChildren2Request, GetChildren2Response, OpCode, type TypeOf } from '@zk/wire'
 import { type Stat, toStat } from '../stat.ts'
 import { required } from './arguments.ts'
+import type { WatchKind } from '../session/watches.ts'
 import type { Operation } from './operation.ts'
 
 export interface Children {
@@ -26,7 +27,7 @@ export const getChildren: Read = {
   }),
 }
 
-export const getChildrenAndWatch: Read = {
+export const getChildrenAndWatch: Read & { watch: WatchKind } = {
   ...getChildren,
   name: 'getChildrenAndWatch',
   watch: 'child',

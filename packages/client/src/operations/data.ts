@@ -2,6 +2,7 @@ import { GetDataRequest, GetDataResponse, OpCode, SetDataRequest, SetDataRespons
 import { type Stat, toStat } from '../stat.ts'
 import { checkVersion, type Data, toBytes } from './arguments.ts'
 import type { VersionOptions } from './delete.ts'
+import type { WatchKind } from '../session/watches.ts'
 import type { Operation } from './operation.ts'
 
 export interface NodeData {
@@ -22,7 +23,7 @@ export const getData: Read = {
   result: ({ data, stat }) => ({ data: (data ?? new Uint8Array(0)) as Uint8Array<ArrayBuffer>, stat: toStat(stat) }),
 }
 
-export const getDataAndWatch: Read = {
+export const getDataAndWatch: Read & { watch: WatchKind } = {
   ...getData,
   name: 'getDataAndWatch',
   watch: 'data',

@@ -1,5 +1,6 @@
 import { ExistsRequest, ExistsResponse, OpCode, type TypeOf } from '@zk/wire'
 import { type Stat, toStat } from '../stat.ts'
+import type { WatchKind } from '../session/watches.ts'
 import type { Operation } from './operation.ts'
 
 type Exists = Operation<[path: string], TypeOf<typeof ExistsRequest>, TypeOf<typeof ExistsResponse>, Stat | undefined>
@@ -15,7 +16,7 @@ export const exists: Exists = {
   forgives: { NoNode: () => undefined },
 }
 
-export const existsAndWatch: Exists = {
+export const existsAndWatch: Exists & { watch: WatchKind } = {
   ...exists,
   name: 'existsAndWatch',
   watch: 'exist',

@@ -21,8 +21,11 @@ export interface Operation<Args extends readonly unknown[], Req, Res, Result> {
   readonly result: (response: Res, chroot: Chroot) => Result
   /** Codes that are answers, not errors. */
   readonly forgives?: Partial<Record<ErrorName, () => Result>>
-  /** The watch it leaves. */
-  readonly watch?: WatchKind
+}
+
+/** An operation on a path that leaves a one-shot watch. */
+export interface WatchingOperation<Req, Res, Result> extends Operation<[path: string], Req, Res, Result> {
+  readonly watch: WatchKind
 }
 
 /** What the session is asked to do for a call of the operation. */

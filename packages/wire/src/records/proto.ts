@@ -1,7 +1,7 @@
 // module org.apache.zookeeper.proto
 //
 // In ConnectRequest and ConnectResponse the readOnly byte is a field of the record since 3.9 and was written after the
-// record since 3.4: the same bytes. A 3.3 peer leaves it out; see handshake.ts for reading both.
+// record since 3.4: the same bytes. A 3.3 peer leaves it out.
 import { boolean, buffer, int, long, record, trailing, ustring, vector } from '../type.ts'
 import { ACL, ClientInfo, Stat } from './data.ts'
 

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest'
+import { formatServer, parseConnectString } from '../src/index.ts'
+
+describe('parseConnectString reads servers', () => {
+  test.each([
+    ['a', 'a:2181'],
+    ['a:1', 'a:1'],
+    ['a:65535', 'a:65535'],
+    ['a:02181', 'a:2181'],
+    ['a,b:2,c', 'a:2181 b:2 c:2181'],
+    ['  a:1 ,\tb ', 'a:1 b:2181'],
+    [',a,,b,', 'a:2181 b:2181'],
+    ['a,a', 'a:2181 a:2181'],
+    ['zk_1.example.org:2281', 'zk_1.example.org:2281'],
+    ['10.0.0.1', '10.0.0.1:2181'],
+    ['[::1]', '[::1]:2181'],
+    ['[2001:db8::1]:2281,[fe80::1%eth0]', '[2001:db8::1]:2281 [fe80::1%eth0]:2181'],
+  ])('parseConnectString reads %j', (text, servers) => {
+    expect(parseConnectString(text)).toEqual({ servers: expect.anything(), chroot: '/' })
+    expect(serversOf(text)).toBe(servers)
+  })
+
+  test('parseConnectString takes the brackets off an address, and formatServer puts them on again', () => {
+    const { servers } = parseConnectString('[::1]:2281')
+    expect(servers).toEqual([{ host: '::1', port: 2281 }])
+    expect(servers.map(formatServer)).toEqual(['[::1]:2281'])
+  })
+})
+
+describe('parseConnectString reads a chroot', () => {
+  test.each([
+    ['a', '/'],
+    ['a/', '/'],
+    ['a/x', '/x'],
+    ['a:1,b:2/x/y', '/x/y'],
+    ['a:1,b:2 /x', '/x'],
+    ['[::1]:1/x', '/x'],
+  ])('parseConnectString %j has the chroot %j', (text, chroot) => {
+    expect(parseConnectString(text).chroot).toBe(chroot)
+  })
+
+  test.each([
+    ['a/x/', `connectString "a/x/": chroot: path "/x/" must not end with '/'`],
+    ['a//x', `connectString "a//x": chroot: path "//x" must not have an empty name between two '/'`],
+    ['a/x/../y', 'connectString "a/x/../y": chroot: path "/x/../y" must not have the relative part ".."'],
+  ])('parseConnectString refuses %j as validatePath does', (text, message) => {
+    expect(() => parseConnectString(text)).toThrow(new TypeError(message))
+  })
+})
+
+describe('parseConnectString tells a comma in a chroot from one more server', () => {
+  test.each([
+    ['h:2181/a,b', '/a,b'],
+    ['h/a,b/c', '/a,b/c'],
+    ['h/a:b', '/a:b'],
+    ['h/a:1', '/a:1'],
+    ['h/a,b:c', '/a,b:c'],
+    ['h/a,b:1c', '/a,b:1c'],
+    ['h/a,b/c:1', '/a,b/c:1'],
+    ['h/a,b/c/a', '/a,b/c/a'],
+    ['h/a,[b]c', '/a,[b]c'],
+    ['h/a,', '/a,'],
+  ])('parseConnectString %j has the chroot %j', (text, chroot) => {
+    expect(parseConnectString(text)).toMatchObject({ chroot, servers: [{ host: 'h' }] })
+  })
+
+  test.each([
+    'a:2181/x,b:2181/x',
+    'a:2181/x,b:2181',
+    'a/x, b:2181 ',
+    'a/x,y,b:1/x',
+    'a/x,b/x',
+    'a/x/y,b/x/y',
+    'a:1/,b:1/',
+    'a/,b',
+    'a/x,[::1]',
+    'a/x,[::1]:2181/x',
+  ])('parseConnectString refuses %j', (text) => {
+    const reason = 'a chroot stands once, after the last server: "a:2181,b:2181/chroot"'
+    expect(() => parseConnectString(text)).toThrow(new TypeError(`connectString ${JSON.stringify(text)}: ${reason}`))
+  })
+})
+
+describe('parseConnectString says what is wrong', () => {
+  test.each([
+    ['', 'connectString "": no server named; write "host:port,host:port/chroot"'],
+    [' , ', 'connectString " , ": no server named; write "host:port,host:port/chroot"'],
+    ['/x', 'connectString "/x": no server named; write "host:port,host:port/chroot"'],
+    ['::1', 'connectString "::1": "::1" is ambiguous; write an IPv6 address as "[::1]:2181"'],
+    ['fe80::1', 'connectString "fe80::1": "fe80::1" is ambiguous; write an IPv6 address as "[::1]:2181"'],
+    ['2001:db8::1:2181', 'connectString "2001:db8::1:2181": "2001:db8::1:2181" is ambiguous; write an IPv6 address as "[::1]:2181"'],
+    ['[::1]2181', 'connectString "[::1]2181": "[::1]2181" is ambiguous; write an IPv6 address as "[::1]:2181"'],
+    ['[::1', 'connectString "[::1": "[::1" has no matching "]"'],
+    ['[]:1', 'connectString "[]:1": "[]:1" has no host'],
+    [':1', 'connectString ":1": ":1" has no host'],
+    ['a:0', 'connectString "a:0": the port of "a:0" must be a number from 1 to 65535'],
+    ['a:65536', 'connectString "a:65536": the port of "a:65536" must be a number from 1 to 65535'],
+    ['a:', 'connectString "a:": the port of "a:" must be a number from 1 to 65535'],
+    ['a:-1', 'connectString "a:-1": the port of "a:-1" must be a number from 1 to 65535'],
+    ['a:2e3', 'connectString "a:2e3": the port of "a:2e3" must be a number from 1 to 65535'],
+    ['a;b', 'connectString "a;b": "a;b" is no host name; servers are separated by ","'],
+    ['a b', 'connectString "a b": "a b" is no host name; servers are separated by ","'],
+    ['me@a:1', 'connectString "me@a:1": "me@a" is no host name; servers are separated by ","'],
+    ['zk://a:2181', 'connectString "zk://a:2181": it is not a URL; write "host:port,host:port/chroot"'],
+    ['dns-srv://zk.example.org/x', 'connectString "dns-srv://zk.example.org/x": it is not a URL; write "host:port,host:port/chroot"'],
+  ])('parseConnectString refuses %j', (text, message) => {
+    expect(() => parseConnectString(text)).toThrow(new TypeError(message))
+  })
+
+  test.each([undefined, null, 2181, ['a:2181']])('parseConnectString refuses %j, which is no string', (value) => {
+    expect(() => parseConnectString(value as string)).toThrow(
+      new TypeError('connectString must be a string such as "host:2181,host:2181/chroot"'),
+    )
+  })
+})
+
+function serversOf(text: string): string {
+  return parseConnectString(text).servers.map(formatServer).join(' ')
+}

@@ -1,0 +1,228 @@
+import { describe, expect, test } from 'vitest'
+import {
+  concat,
+  ConnectResponse,
+  decode,
+  encode,
+  encodeFrame,
+  FrameDecoder,
+  FrameTooLargeError,
+  JUTE_MAXBUFFER,
+  ProtocolError,
+  ReplyHeader,
+} from '../src/index.ts'
+import { byteByByte, expectFrames, framesOf } from './feeding.ts'
+import { bytesOf, hexOf, joined } from './bytes.ts'
+import { thrownBy } from './thrown.ts'
+
+const ONE = bytesOf('00000001 aa')
+const EMPTY = bytesOf('00000000')
+const THREE = bytesOf('00000003 bbccdd')
+const MIB = 1024 * 1024
+
+describe('FrameDecoder cuts a stream into frames', () => {
+  test('FrameDecoder gives the body of a frame, whole, byte by byte, and with more behind (W01)', () => {
+    expectFrames(THREE, [bytesOf('bbccdd')])
+  })
+
+  test('FrameDecoder gives many frames of one chunk in their order (W01)', () => {
+    expectFrames(joined(ONE, EMPTY, THREE, ONE), [bytesOf('aa'), bytesOf(''), bytesOf('bbccdd'), bytesOf('aa')])
+  })
+
+  test('FrameDecoder gives the same frames wherever the stream is cut in three (W01)', () => {
+    const stream = joined(ONE, EMPTY, THREE)
+    const different: string[] = []
+    for (let first = 0; first <= stream.byteLength; first++) {
+      for (let second = first; second <= stream.byteLength; second++) {
+        const chunks = [stream.subarray(0, first), stream.subarray(first, second), stream.subarray(second)]
+        if (framesOf(chunks).join() !== 'aa,,bbccdd') different.push(`${first}, ${second}`)
+      }
+    }
+    expect(different).toEqual([])
+  })
+
+  test('FrameDecoder gives frames pushed before the first is asked for', () => {
+    const decoder = new FrameDecoder()
+    for (const chunk of [...byteByByte(ONE), THREE, ...byteByByte(THREE), EMPTY]) decoder.push(chunk)
+    expect(drain(decoder)).toEqual(['aa', 'bbccdd', 'bbccdd', ''])
+  })
+
+  test('FrameDecoder keeps half a length until the rest arrives', () => {
+    const decoder = new FrameDecoder()
+    decoder.push(bytesOf('0000'))
+    expect(decoder.next()).toBeUndefined()
+    decoder.push(bytesOf('0001'))
+    expect(decoder.next()).toBeUndefined()
+    decoder.push(bytesOf('aa'))
+    expect(decoder.next()).toEqual(bytesOf('aa'))
+    expect(decoder.next()).toBeUndefined()
+  })
+
+  test('FrameDecoder gives an empty body for a length of 0 (W05)', () => {
+    expectFrames(EMPTY, [bytesOf('')])
+  })
+
+  test('FrameDecoder takes an empty chunk for nothing', () => {
+    const decoder = new FrameDecoder()
+    decoder.push(bytesOf(''))
+    expect(decoder.next()).toBeUndefined()
+    decoder.push(ONE)
+    decoder.push(bytesOf(''))
+    expect(drain(decoder)).toEqual(['aa'])
+  })
+})
+
+describe('A body short of a header', () => {
+  test.each(['', '00000001', '00000001 0000000000000002 000000'])('ReplyHeader refuses "%s" (W05)', (hex) => {
+    const body = bytesOf(hex)
+    const frame = encodeFrame((writer) => body.forEach((byte) => writer.boolean(byte !== 0)))
+    const decoder = new FrameDecoder()
+    decoder.push(frame)
+    expect(() => decode(ReplyHeader, decoder.next()!)).toThrow(ProtocolError)
+  })
+})
+
+describe('FrameDecoder refuses lengths', () => {
+  test.each([
+    ['ffffffff', 'a frame cannot have -1 bytes'],
+    ['80000000', 'a frame cannot have -2147483648 bytes'],
+    ['7fffffff', 'a frame of 2147483647 bytes is over the limit of 4194304'],
+    ['00400001', 'a frame of 4194305 bytes is over the limit of 4194304'],
+  ])('FrameDecoder throws a ProtocolError at the length %s, and says it (W02, W03, W04)', (length, message) => {
+    for (const chunks of [[bytesOf(length)], byteByByte(bytesOf(length))]) {
+      const error = thrownBy(() => framesOf(chunks))
+      expect(error).toBeInstanceOf(ProtocolError)
+      expect(error).toHaveProperty('message', message)
+    }
+  })
+
+  test('FrameDecoder says size and limit of a frame over the limit (W04)', () => {
+    const error = thrownBy(() => framesOf([bytesOf('00000004')], { limit: 3 }))
+    expect(error).toBeInstanceOf(FrameTooLargeError)
+    expect(error).toMatchObject({ size: 4, limit: 3 })
+  })
+
+  test('FrameDecoder accepts a frame of exactly the limit (W04)', () => {
+    expectFrames(THREE, [bytesOf('bbccdd')], { limit: 3 })
+  })
+
+  test('FrameDecoder accepts 4 MiB if nothing else is said, and an answer to the longest request', () => {
+    const longest = new Uint8Array(4 * MIB)
+    expect(JUTE_MAXBUFFER).toBe(MIB - 1)
+    expect(framesOf([bytesOf('00400000'), longest])).toHaveLength(1)
+  })
+
+  test('FrameDecoder gives the frames before a length that cannot be, and then throws at every call', () => {
+    const decoder = new FrameDecoder()
+    decoder.push(joined(ONE, bytesOf('ffffffff'), THREE))
+    expect(decoder.next()).toEqual(bytesOf('aa'))
+    expect(() => decoder.next()).toThrow(ProtocolError)
+    decoder.push(ONE)
+    expect(() => decoder.next()).toThrow(ProtocolError)
+  })
+})
+
+describe('FrameDecoder shows text in place of a frame', () => {
+  test.each([
+    'This ZooKeeper instance is not currently serving requests\n',
+    'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n',
+    'SSH-2.0-OpenSSH_9.6\r\n',
+  ])('FrameDecoder quotes %j (W32, W16)', (text) => {
+    const error = thrownBy(() => framesOf([Buffer.from(text, 'latin1')]))
+    expect(error).toBeInstanceOf(ProtocolError)
+    expect(error).toHaveProperty('message', `text in place of a frame: ${JSON.stringify(text.trim())}`)
+  })
+
+  test('FrameDecoder quotes text that comes byte by byte as far as it has come (W32)', () => {
+    expect(() => framesOf(byteByByte(Buffer.from('This ZooKeeper')))).toThrow('text in place of a frame: "This"')
+  })
+
+  test('FrameDecoder quotes no more than 200 characters (W32)', () => {
+    expect(() => framesOf([Buffer.from('x'.repeat(100_000))])).toThrow(`text in place of a frame: "${'x'.repeat(200)}"`)
+  })
+
+  test('FrameDecoder speaks of the length where the bytes are no text, as in an alert of TLS (W16)', () => {
+    expect(() => framesOf([bytesOf('15030300020246')])).toThrow('a frame of 352518912 bytes is over the limit of 4194304')
+  })
+
+  test('FrameDecoder takes text for a frame where its length is within the limit', () => {
+    expect(framesOf([joined(bytesOf('00000004'), Buffer.from('text'))])).toEqual([hexOf(Buffer.from('text'))])
+  })
+})
+
+describe('FrameDecoder and memory', () => {
+  test('FrameDecoder allocates nothing for bytes that have not come (W02)', () => {
+    const decoder = new FrameDecoder({ limit: 2 ** 31 - 1 })
+    const before = process.memoryUsage().arrayBuffers
+    decoder.push(bytesOf('7ffffffe'))
+    expect(decoder.next()).toBeUndefined()
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MIB)
+  })
+
+  test('FrameDecoder copies nothing of a frame that comes in one chunk', () => {
+    const decoder = new FrameDecoder()
+    decoder.push(THREE)
+    expect(decoder.next()!.buffer).toBe(THREE.buffer)
+  })
+
+  test("FrameDecoder gives plain Uint8Arrays for Node's Buffers, whole and byte by byte", () => {
+    for (const chunks of [[Buffer.from(THREE)], byteByByte(THREE).map((byte) => Buffer.from(byte))]) {
+      const decoder = new FrameDecoder()
+      for (const chunk of chunks) decoder.push(chunk)
+      const frame = decoder.next()!
+      expect(Object.getPrototypeOf(frame)).toBe(Uint8Array.prototype)
+      expect(frame).toEqual(bytesOf('bbccdd'))
+    }
+  })
+
+  test('FrameDecoder leaves out what surrounds a chunk in its memory', () => {
+    const memory = joined(bytesOf('ffffff'), THREE, bytesOf('ffffff'))
+    expect(framesOf([Buffer.from(memory.buffer, 3, THREE.byteLength)])).toEqual(['bbccdd'])
+  })
+
+  test('FrameDecoder drains 100,000 frames of one chunk, and as many chunks of one frame', () => {
+    const many = 100_000
+    expect(framesOf([joined(...Array.from({ length: many }, () => ONE))])).toHaveLength(many)
+    const decoder = new FrameDecoder()
+    for (let pushed = 0; pushed < many; pushed++) decoder.push(ONE)
+    expect(drain(decoder)).toHaveLength(many)
+  })
+})
+
+describe('encodeFrame', () => {
+  test('encodeFrame puts the length before what is written', () => {
+    expect(hexOf(encodeFrame((writer) => writer.ustring('/a')))).toBe('00000006000000022f61')
+  })
+
+  test('encodeFrame frames nothing as a length of 0', () => {
+    expect(encodeFrame(() => {})).toEqual(EMPTY)
+  })
+
+  test('encodeFrame is what FrameDecoder takes apart, beyond its first memory too', () => {
+    const passwd = new Uint8Array(MIB).fill(7)
+    const value = { protocolVersion: 0, timeOut: 1, sessionId: 2n, passwd, readOnly: true }
+    const frame = encodeFrame((writer) => ConnectResponse.write(writer, value))
+    const decoder = new FrameDecoder()
+    decoder.push(frame)
+    const body = decoder.next()!
+    expect(body).toEqual(encode(ConnectResponse, value))
+    expect(decode(ConnectResponse, body)).toEqual(value)
+  })
+})
+
+describe('concat', () => {
+  test('concat puts chunks one after the other', () => {
+    expect(concat([ONE, EMPTY, bytesOf(''), THREE])).toEqual(joined(ONE, EMPTY, THREE))
+  })
+
+  test('concat of nothing is empty, and of one chunk that chunk', () => {
+    expect(concat([])).toEqual(bytesOf(''))
+    expect(concat([ONE])).toBe(ONE)
+  })
+})
+
+function drain(decoder: FrameDecoder): string[] {
+  const bodies: string[] = []
+  for (let body = decoder.next(); body !== undefined; body = decoder.next()) bodies.push(hexOf(body))
+  return bodies
+}

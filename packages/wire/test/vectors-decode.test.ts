@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { decode, ProtocolError } from '../src/index.ts'
+import { bytesOf } from './bytes.ts'
+import { type Fields, lines } from './vectors/lines.ts'
+import { recordNamed, valueOf } from './vectors/values.ts'
+
+const REFUSED = { error: 'ProtocolError' } as const
+type Outcome = { readonly value: unknown } | typeof REFUSED
+
+/** Where Java reads a value and we refuse. */
+const REFUSED_BY_US_ALONE = [
+  { what: 'a vector of -2147483648 items, empty to Java', record: 'proto.GetChildrenResponse', hex: '8000000061626364' },
+]
+
+const isRefusedByUsAlone = (line: { record: string; hex: string }) =>
+  REFUSED_BY_US_ALONE.some(({ record, hex }) => record === line.record && hex === line.hex)
+/** Java puts one U+FFFD for a surrogate in three bytes; a TextDecoder, as everywhere outside Java, puts three. */
+const isMalformed = (line: { ok: boolean; v?: Fields }) => line.ok && JSON.stringify(line.v).includes('\ufffd')
+
+const compared = lines('decode').filter((line) => !isRefusedByUsAlone(line))
+const malformed = compared.filter(isMalformed)
+const exact = compared.filter((line) => !isMalformed(line))
+
+test('136 lines are compared to the letter, 8 hold malformed UTF-8, and 1 is refused by us alone', () => {
+  expect([exact.length, malformed.length, lines('decode').length - compared.length]).toEqual([136, 8, 1])
+})
+
+describe.each(['empty', 'truncated', 'trailing', 'bitflip', 'hostile'])('%s', (kind) => {
+  const ofKind = exact.filter(({ why }) => kindOf(why) === kind)
+
+  test.each(ofKind)('decode makes of $record with $why what Java makes of it ($#)', (line) => {
+    expect(outcome(line.record, line.hex)).toStrictEqual(javas(line))
+  })
+})
+
+test.each(malformed)('decode makes of $record with malformed UTF-8 what Java makes of it, but for the number of U+FFFD ($#)', (line) => {
+  expect(withoutRuns(outcome(line.record, line.hex))).toStrictEqual(withoutRuns(javas(line)))
+})
+
+test.each(REFUSED_BY_US_ALONE)('decode refuses what Java reads: $what', ({ record, hex }) => {
+  expect(lines('decode').find((line) => isRefusedByUsAlone(line))?.ok).toBe(true)
+  expect(outcome(record, hex)).toEqual(REFUSED)
+})
+
+function javas(line: { record: string } & ({ ok: true; v: Fields } | { ok: false })): Outcome {
+  return line.ok ? { value: valueOf(line.record, line.v) } : REFUSED
+}
+
+/** The value with one U+FFFD in place of several in a row. */
+function withoutRuns(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll(/\ufffd+/g, '\ufffd')
+  if (Array.isArray(value)) return value.map(withoutRuns)
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withoutRuns(field)]))
+}
+
+function kindOf(why: string): string {
+  return ['empty', 'truncated', 'trailing', 'bitflip'].includes(why) ? why : 'hostile'
+}
+
+/** A value or a `ProtocolError`; anything else fails the test. */
+function outcome(record: string, hex: string): Outcome {
+  try {
+    return { value: decode(recordNamed(record), bytesOf(hex)) }
+  } catch (error) {
+    if (error instanceof ProtocolError) return REFUSED
+    throw error
+  }
+}

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import * as wire from '../src/index.ts'
+import { lines } from './vectors/lines.ts'
+import { recordNamed, withReadOnly } from './vectors/values.ts'
+
+/** Spoken between servers, so no line of the vectors, which are about clients and files. */
+const BETWEEN_SERVERS = ['LearnerInfo', 'QuorumAuthPacket', 'QuorumPacket']
+
+describe.each(lines('schema'))('$record', ({ record, fields }) => {
+  test('has the fields of zookeeper.jute in their order', () => {
+    const ours = Object.entries(recordNamed(record).fields).map(([name, type]) => [name, type.name])
+    const javas = fields.map(([name, type]) => [name, type.replaceAll(/\b(?:data|txn)\./g, '')])
+    expect(ours).toEqual(withReadOnly(record) ? [...javas, ['readOnly', 'boolean']] : javas)
+  })
+
+  test('is named after itself', () => {
+    expect(recordNamed(record).name).toBe(record.slice(record.lastIndexOf('.') + 1))
+  })
+})
+
+test('every exported record has a schema line, but for those between servers', () => {
+  const exported = Object.entries(wire).flatMap(([name, value]) => (hasFields(value) ? [name] : []))
+  const inLines = lines('schema').map(({ record }) => record.slice(record.lastIndexOf('.') + 1))
+  expect(exported.toSorted()).toEqual([...inLines, ...BETWEEN_SERVERS].toSorted())
+})
+
+test('LearnerInfo, QuorumPacket and QuorumAuthPacket have the fields of zookeeper.jute', () => {
+  const { LearnerInfo, QuorumPacket, QuorumAuthPacket } = wire
+  const types = [LearnerInfo, QuorumPacket, QuorumAuthPacket].map(({ fields }) =>
+    Object.entries(fields).map(([name, type]) => `${type.name} ${name}`),
+  )
+  expect(types).toEqual([
+    ['long serverid', 'int protocolVersion', 'long configVersion'],
+    ['int type', 'long zxid', 'buffer data', 'vector<Id> authinfo'],
+    ['long magic', 'int status', 'buffer token'],
+  ])
+})
+
+function hasFields(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'fields' in value
+}
