@@ -1,0 +1,27 @@
+import type { Held } from './held.ts'
+
+export interface AcquireOptions {
+  /** Longest wait in ms, 0 or more; then `acquire` rejects with a `LockTimeoutError`. @default for ever */
+  readonly timeout?: number
+  /** Ends the wait; `acquire` then rejects with its reason. It does not release what is held already. */
+  readonly signal?: AbortSignal
+  /** Called whenever somebody is ahead, and again after queueing anew: in a new session, or when our node was deleted. */
+  readonly onQueued?: (place: QueuePlace) => void
+}
+
+export interface QueuePlace {
+  /** How many are ahead. */
+  readonly position: number
+  /** Paths of their nodes, oldest first. */
+  readonly ahead: readonly string[]
+}
+
+/** Whatever can be held: by one at a time, or by those who may share. */
+export interface Acquirable<H extends Held> {
+  /** Waits in line. However it ends without a grant, the place in line is given up. */
+  acquire(options?: AcquireOptions): Promise<H>
+  /** Without waiting: undefined when somebody else is in the way. */
+  tryAcquire(options?: Pick<AcquireOptions, 'signal'>): Promise<H | undefined>
+  /** Acquires, calls `body`, releases. An error of `body` wins over one of the release. */
+  run<T>(body: (held: H) => T | Promise<T>, options?: AcquireOptions): Promise<T>
+}

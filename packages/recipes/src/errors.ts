@@ -1,0 +1,70 @@
+const lostBrand = Symbol.for('@zk/LockLostError')
+const timeoutBrand = Symbol.for('@zk/LockTimeoutError')
+
+/** Why something is no longer held. */
+export type LossReason =
+  /** by its holder */
+  | 'Released'
+  /** the connection was lost: nothing says any more that the lock is still ours */
+  | 'Disconnected'
+  /** the session is over, and the node with it */
+  | 'SessionExpired'
+  /** the client was closed, or its credentials were refused */
+  | 'Closed'
+  /** somebody else deleted our node */
+  | 'NodeGone'
+
+/** What was held is held no longer, and never will be again under this grant. */
+export class LockLostError extends Error {
+  override readonly name = 'LockLostError'
+  readonly [lostBrand] = true
+  readonly reason: LossReason
+  /** Of the contender's node. */
+  readonly path: string
+
+  constructor(reason: LossReason, path: string, options?: ErrorOptions) {
+    super(`${path} is no longer held: ${explain[reason]}`, options)
+    this.reason = reason
+    this.path = path
+  }
+
+  /** True for a `LockLostError` of any copy of this package in the program. */
+  static is(error: unknown): error is LockLostError {
+    return typeof error === 'object' && error !== null && lostBrand in error
+  }
+}
+
+/** Nothing was granted in time. The place in the queue has been given up. */
+export class LockTimeoutError extends Error {
+  override readonly name = 'LockTimeoutError'
+  readonly [timeoutBrand] = true
+  readonly path: string
+  /** How many were ahead when last seen; undefined when the queue was never seen. */
+  readonly position: number | undefined
+  /** Paths of those ahead, oldest first. */
+  readonly ahead: readonly string[]
+
+  constructor(path: string, timeout: number, position: number | undefined, ahead: readonly string[]) {
+    const place =
+      position === undefined
+        ? 'the queue could not be entered; is the ensemble reachable?'
+        : `${position} ahead, the oldest is ${ahead[0] ?? 'unknown'}`
+    super(`${path} was not granted within ${timeout} ms: ${place}`)
+    this.path = path
+    this.position = position
+    this.ahead = ahead
+  }
+
+  /** True for a `LockTimeoutError` of any copy of this package in the program. */
+  static is(error: unknown): error is LockTimeoutError {
+    return typeof error === 'object' && error !== null && timeoutBrand in error
+  }
+}
+
+const explain: Record<LossReason, string> = {
+  Released: 'it was released',
+  Disconnected: 'the connection to the ensemble was lost',
+  SessionExpired: 'the session expired',
+  Closed: 'the client was closed',
+  NodeGone: 'somebody else deleted its node',
+}

@@ -1,0 +1,28 @@
+export type { Acquirable, AcquireOptions, QueuePlace } from './acquirable.ts'
+export { LockLostError, LockTimeoutError, type LossReason } from './errors.ts'
+export { fencingText, type Held } from './held.ts'
+export { type Leader, LeaderElection, type LeaderElectionOptions, type Leadership } from './leader-election.ts'
+export { Lock, type LockOptions } from './lock.ts'
+export type { Kind as ContenderKind } from './names.ts'
+export type { ContenderInfo } from './queue.ts'
+export { SharedLock } from './shared-lock.ts'
+
+// What a program that locks needs besides, so that one import is enough.
+export {
+  type ACL,
+  type CallOptions,
+  connect,
+  ConnectError,
+  type ConnectOptions,
+  CREATOR_ALL_ACL,
+  KeeperError,
+  type KeeperErrorCode,
+  op,
+  OPEN_ACL_UNSAFE,
+  Perms,
+  type Runtime,
+  type Session,
+  type Stat,
+  systemRuntime,
+  ZooKeeper,
+} from '@zk/client'

@@ -1,0 +1,103 @@
+import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
+import type { AcquireOptions } from './acquirable.ts'
+import { checkAcquireOptions, checkClient, checkPath } from './checks.ts'
+import { Contended } from './contended.ts'
+import type { Held } from './held.ts'
+import { observeFirst } from './observe.ts'
+import { Patience } from './patience.ts'
+import type { ContenderInfo } from './queue.ts'
+import { candidate } from './roles.ts'
+
+export interface LeaderElectionOptions {
+  /** What the candidate tells about itself, an address for instance; others see it in `leader`. @default empty */
+  readonly data?: Uint8Array | string
+  /** Of the candidates' nodes. Everybody who asks for the leader must be able to read them. @default OPEN_ACL_UNSAFE */
+  readonly acl?: readonly ACL[]
+}
+
+/** Leadership is held as a lock is. */
+export type Leadership = Held
+/** Who leads. */
+export type Leader = ContenderInfo
+
+/**
+ * An election: of the candidates on a path the one that has stood longest leads. Its znodes are those of Curator's
+ * LeaderLatch.
+ *
+ *     const election = new LeaderElection(zk, '/leader', { data: 'host-1:8080' })
+ *     for await (const leadership of election.terms({ signal })) { … }
+ */
+export class LeaderElection {
+  readonly path: string
+  readonly #contended: Contended
+
+  constructor(zk: ZooKeeper, path: string, { data = '', acl }: LeaderElectionOptions = {}) {
+    checkClient(zk)
+    this.path = checkPath(path)
+    this.#contended = new Contended(zk, path, candidate, { data, acl })
+  }
+
+  /** Stands for election and resolves when elected. Releasing it resigns. */
+  campaign(options?: AcquireOptions): Promise<Leadership> {
+    return this.#contended.acquire(options)
+  }
+
+  /**
+   * One leadership after the other, until the signal aborts. The body of the loop is the term: when it is left, by its
+   * end, `break`, `return` or an error, the candidate resigns, and then stands again. A term that is lost says so by
+   * `leadership.signal`; the next begins when the body ends.
+   */
+  async *terms(options: Omit<AcquireOptions, 'timeout'> = {}): AsyncGenerator<Leadership, void, undefined> {
+    while (!options.signal?.aborted) {
+      const leadership = await this.campaign(options).catch(undefinedIfAborted(options.signal))
+      if (leadership === undefined) return
+      try {
+        yield leadership
+      } finally {
+        await leadership.release()
+      }
+    }
+  }
+
+  /** Who leads now; undefined when nobody stands. */
+  async leader(options: CallOptions = {}): Promise<Leader | undefined> {
+    const [leader] = await this.#contended.queue.contenders(options)
+    return leader
+  }
+
+  /** Everybody who stands, oldest first: the first one leads. */
+  candidates(options: CallOptions = {}): Promise<Leader[]> {
+    return this.#contended.queue.contenders(options)
+  }
+
+  /** Who leads, now and whenever that changes, until the signal aborts; undefined when nobody stands. */
+  async *leaders({ signal }: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<Leader | undefined, void, undefined> {
+    checkAcquireOptions({ ...(signal && { signal }) })
+    const patience = new Patience(this.#contended.queue.zk.runtime, undefined, signal, () => new Error())
+    let told: Leader | undefined
+    let isFirst = true
+    try {
+      while (!signal?.aborted) {
+        const { leader, watch } = await observeFirst(this.#contended.queue)
+        try {
+          if (isFirst || leader?.fencingToken !== told?.fencingToken) yield leader
+          isFirst = false
+          told = leader
+          await patience.during(watch.changed)
+        } finally {
+          await watch.unwatch().catch(() => {})
+        }
+      }
+    } catch (error) {
+      if (!signal?.aborted) throw error
+    } finally {
+      patience.stop()
+    }
+  }
+}
+
+function undefinedIfAborted(signal: AbortSignal | undefined): (error: unknown) => undefined {
+  return (error) => {
+    if (!signal?.aborted) throw error
+  }
+}

@@ -1,0 +1,31 @@
+// Names of contenders, Curator's byte for byte, so that JVM and Go processes can queue on the same path:
+// `_c_<uuid>-lock-0000000007`. The uuid finds a node again whose create was not answered; the digits are the parent's
+// counter, which the server appends.
+
+/** What stands between uuid and counter; it tells what the contender wants. */
+export const marker = { lock: 'lock-', latch: 'latch-', read: '__READ__', write: '__WRIT__' } as const
+export type Kind = keyof typeof marker
+
+export interface ContenderName {
+  readonly name: string
+  readonly uuid: string
+  readonly kind: Kind
+  /** The parent's counter when the node was made. */
+  readonly sequence: number
+}
+
+const NAME = /^_c_([0-9a-f-]{32,36})-(lock-|latch-|__READ__|__WRIT__)(\d{10}|-\d{9,10})$/
+const kinds = Object.keys(marker) as Kind[]
+
+/** The name to create sequentially. */
+export function namePrefix(kind: Kind, uuid: string): string {
+  return `_c_${uuid}-${marker[kind]}`
+}
+
+/** undefined for the name of something that is no contender. */
+export function parseName(name: string): ContenderName | undefined {
+  const match = NAME.exec(name)
+  const kind = kinds.find((each) => marker[each] === match?.[2])
+  if (match === null || kind === undefined) return undefined
+  return { name, uuid: match[1]!, kind, sequence: Number(match[3]) }
+}

@@ -1,0 +1,39 @@
+import type { CallOptions, ZooKeeper } from '@zk/client'
+import type { Acquirable } from './acquirable.ts'
+import { checkClient, checkPath } from './checks.ts'
+import { Contended } from './contended.ts'
+import type { Held } from './held.ts'
+import type { LockOptions } from './lock.ts'
+import type { ContenderInfo } from './queue.ts'
+import { reader, writer } from './roles.ts'
+
+/**
+ * A fair read/write lock: any number of readers, or one writer. A reader behind a waiting writer waits, so writers do not
+ * starve. Its znodes are those of Curator's InterProcessReadWriteLock.
+ *
+ *     const shared = new SharedLock(zk, '/locks/catalogue')
+ *     await shared.read.run(async (held) => { … })
+ *     await shared.write.run(async (held) => { … })
+ *
+ * Fencing: a resource accepts a write whose token is not below any token it has seen, and a read whose token is not
+ * below any *write's*.
+ */
+export class SharedLock {
+  readonly path: string
+  readonly read: Acquirable<Held>
+  readonly write: Acquirable<Held>
+  readonly #contended: Contended
+
+  constructor(zk: ZooKeeper, path: string, { label = '', acl }: LockOptions = {}) {
+    checkClient(zk)
+    this.path = checkPath(path)
+    this.#contended = new Contended(zk, path, reader, { data: label, acl })
+    this.read = this.#contended
+    this.write = new Contended(zk, path, writer, { data: label, acl })
+  }
+
+  /** Readers and writers, who hold or wait, oldest first. */
+  contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
+    return this.#contended.queue.contenders(options)
+  }
+}

@@ -1,0 +1,32 @@
+import { KeeperError, type Runtime } from '@zk/client'
+
+/** Pause before an overloaded server is asked again, in ms. */
+const THROTTLE_PAUSE = 500
+
+/** Calls again what failed for no lasting reason, until it succeeds or fails for one. Each call must be repeatable. */
+export async function persist<T>(runtime: Runtime, call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      await endure(runtime, error)
+    }
+  }
+}
+
+/** The same call may succeed next time, in the same session. */
+function isTransient(error: unknown): boolean {
+  return KeeperError.is(error, 'ConnectionLoss', 'RequestTimeout', 'OperationTimeout', 'ThrottledOp')
+}
+
+/** Rethrows what will not pass; what will, it outlasts: an overloaded server is given a pause. */
+export async function endure(runtime: Runtime, error: unknown): Promise<void> {
+  if (!isTransient(error)) throw error
+  if (KeeperError.is(error, 'ThrottledOp')) await pause(runtime, THROTTLE_PAUSE * (1 + runtime.random()))
+}
+
+function pause(runtime: Runtime, delay: number): Promise<void> {
+  return new Promise((resolve) => {
+    runtime.setTimer(delay, resolve)
+  })
+}
