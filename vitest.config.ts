@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 // Tests run the TypeScript sources of every package, never a build of them.
-const conditions = ['@zk/source']
+const conditions = ['@zk/source', 'node']
 
 export default defineConfig({
   resolve: { conditions },
@@ -10,7 +10,24 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'] },
+        test: {
+          name: 'unit',
+          include: ['**/test/**/*.test.ts'],
+          exclude: ['**/node_modules/**', '**/dist/**', 'test-integration/**'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          include: ['test-integration/test/**/*.test.ts'],
+          globalSetup: 'test-integration/setup.ts',
+          // One ensemble serves all files: they take turns, and start when the unit tests have left the machine.
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
       },
     ],
   },

@@ -1,0 +1,128 @@
+// The one test command: builds, runs every test that this machine can run, and ends with a line of totals.
+//
+// The tests against a real ensemble need a Docker engine. Without one all others run, and the end says what is missing.
+// With CI=true nothing may be missing: no engine or a skipped test fails the run, and the steps of `check` count as tests.
+// All arguments go to vitest: `pnpm test -t 'a name'`.
+
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const ci = process.env.CI === 'true'
+const args = process.argv.slice(2).filter((argument, index) => !(index === 0 && argument === '--'))
+// Whoever names projects decides what runs; otherwise it is all that can.
+const projectsNamed = args.some((argument) => argument.startsWith('--project'))
+
+const totals = { passed: 0, failed: 0, skipped: 0 }
+const remarks = []
+
+// An interrupt reaches the child by itself, a request to end is handed on; either way the totals still follow.
+let child
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => child?.kill())
+
+const steps = ci ? checkSteps() : { build: 'tsc -b' }
+for (const [name, command] of Object.entries(steps)) {
+  const { code, output } = await run(command, { quiet: true })
+  if (code !== 0) {
+    totals.failed++
+    console.log(output)
+    remarks.push(`${name} failed (${command}): its output is at the top.`)
+  } else if (ci) {
+    totals.passed++
+    console.log(`✓ ${name}`)
+  }
+}
+
+const docker = projectsNamed || (await dockerAnswers())
+if (!docker) {
+  if (ci) totals.failed++
+  remarks.push(
+    'NOT RUN: the tests against a real ensemble (test-integration/): no Docker engine answered at ' +
+      `${process.env.DOCKER_HOST ?? '/var/run/docker.sock'}.\n` +
+      'Start Docker (Debian: apt-get install docker.io, then dockerd), or point DOCKER_HOST at an engine, and run this again.',
+  )
+}
+
+const vitest = await runVitest(docker ? args : ['--project', 'unit', ...args])
+totals.passed += vitest.passed
+totals.failed += vitest.failed
+totals.skipped += vitest.skipped
+
+const nothingRan = vitest.passed + vitest.failed === 0
+if (nothingRan) remarks.push('No test was run.')
+if (ci && totals.skipped > 0) remarks.push('With CI=true a skipped test fails the run.')
+
+for (const remark of remarks) console.log(`\n${'!'.repeat(100)}\n${remark}`)
+console.log(`\n${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`)
+process.exitCode = totals.failed > 0 || nothingRan || (ci && totals.skipped > 0) ? 1 : 0
+
+/** The steps of `check`, from package.json, so that they are spelled once. */
+function checkSteps() {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return Object.fromEntries(Object.entries(scripts).filter(([name]) => name.startsWith('check:')))
+}
+
+/** Any HTTP answer will do, a refusal too: the question is only whether somebody is there. */
+function dockerAnswers() {
+  const engine = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
+  if (!URL.canParse(engine)) return false
+  const { protocol, pathname, hostname, port } = new URL(engine)
+  const where = protocol === 'unix:' ? { socketPath: pathname } : { host: hostname, port }
+  return new Promise((resolve) => {
+    const ping = request({ ...where, path: '/_ping', timeout: 2_000 }, (response) => {
+      response.resume()
+      resolve(true)
+    })
+    ping.on('timeout', () => ping.destroy(new Error('no answer')))
+    ping.on('error', () => resolve(false))
+    ping.end()
+  })
+}
+
+async function runVitest(extra) {
+  const folder = mkdtempSync(join(tmpdir(), 'zk-test-'))
+  const file = join(folder, 'totals.json')
+  const reporter = join(root, 'scripts', 'totals-reporter.mjs')
+  const words = ['run', '--reporter=default', `--reporter=${reporter}`, ...extra]
+  const { code } = await run(process.execPath, {
+    words: [join(root, 'node_modules/vitest/vitest.mjs'), ...words],
+    env: { ZK_TEST_TOTALS: file },
+  })
+  try {
+    const counted = JSON.parse(readFileSync(file, 'utf8'))
+    // What failed without a test to blame (a global set-up, a worker that died) is a failure all the same.
+    if (code !== 0 && counted.failed === 0) {
+      remarks.push(`vitest ended with ${code} although no test failed.`)
+      counted.failed = 1
+    }
+    return counted
+  } catch {
+    remarks.push(`vitest ended with ${code} before it had counted anything.`)
+    return { passed: 0, failed: 1, skipped: 0 }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Without `words` the command is a line for the shell, which finds the tools of the workspace by name. */
+function run(command, { words, env = {}, quiet = false }) {
+  const PATH = [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter)
+  child = spawn(command, words ?? [], {
+    cwd: root,
+    shell: words === undefined,
+    env: { ...process.env, PATH, ...env },
+    stdio: ['ignore', quiet ? 'pipe' : 'inherit', quiet ? 'pipe' : 'inherit'],
+  })
+  let output = ''
+  child.stdout?.on('data', (chunk) => (output += chunk))
+  child.stderr?.on('data', (chunk) => (output += chunk))
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve({ code: 1, output: String(error) }))
+    child.on('close', (code, signal) => resolve({ code: code ?? signal, output }))
+  })
+}

@@ -1,0 +1,79 @@
+// Rules of the house that the linter cannot express: see .oxlintrc.json for the others, the layers among them.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { published, readManifest, root, sourcesIn, workspaces } from './workspace.ts'
+
+describe.each(workspaces)('$folder', ({ folder }) => {
+  test('relative imports stay within the package', () => {
+    const leaving = sourcesIn(folder).flatMap((path) =>
+      importsOf(path)
+        .filter((specifier) => specifier.startsWith('.'))
+        .filter((specifier) => !posix.join(posix.dirname(path), specifier).startsWith(`${folder}/`))
+        .map((specifier) => `${path} imports ${specifier}`),
+    )
+    expect(leaving).toEqual([])
+  })
+})
+
+describe.each(published)('$manifest.name', ({ folder, manifest }) => {
+  const sources = sourcesIn(`${folder}/src`)
+
+  test('src has no `await using`, a syntax error on Node 20 and 22', () => {
+    expect(sources.filter((path) => /\bawait\s+using\b/.test(withoutText(read(path))))).toEqual([])
+  })
+
+  test('src imports at the top of the file only', () => {
+    expect(sources.filter((path) => /\bimport\s*\(/.test(withoutText(read(path))))).toEqual([])
+  })
+
+  test('depends on nothing but its own layers', () => {
+    const { dependencies = {}, peerDependencies = {}, optionalDependencies = {} } = manifest
+    const all = Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies })
+    expect(all.filter((name) => !published.some((other) => other.manifest.name === name))).toEqual([])
+  })
+
+  test('exports one entry, for sources, types and builds', () => {
+    expect(manifest.exports).toEqual({
+      '.': { '@zk/source': './src/index.ts', types: './dist/index.d.ts', default: './dist/index.js' },
+    })
+    expect(existsSync(join(root, folder, 'src/index.ts'))).toBe(true)
+  })
+
+  test('publishes what the exports name', () => {
+    const { type, license, sideEffects, engines, files } = manifest
+    const { engines: required } = readManifest('.')
+    expect({ type, license, sideEffects, engines, files }).toEqual({
+      type: 'module',
+      license: 'MIT',
+      sideEffects: false,
+      engines: required,
+      files: ['dist', 'src'],
+    })
+  })
+
+  test('has its layer in .oxlintrc.json', () => {
+    expect(read('.oxlintrc.json')).toContain(`"files": ["${folder}/src/**"]`)
+  })
+})
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}
+
+function importsOf(path: string): string[] {
+  const statements = withoutText(read(path), { keepStrings: true }).matchAll(/\b(?:from|import)\s*\(?\s*(['"])(.+?)\1/g)
+  return Array.from(statements, ([, , specifier = '']) => specifier)
+}
+
+/** Takes comments and the insides of strings out. Good enough for code that was formatted and linted. */
+function withoutText(source: string, { keepStrings = false } = {}): string {
+  const texts = /\/\/.*|\/\*[^]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[^]|[^`\\])*`/g
+  return source.replace(texts, (text) => {
+    if (text.startsWith('/')) return ''
+    return keepStrings && !text.startsWith('`') ? text : "''"
+  })
+}

@@ -1,0 +1,49 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** What the tests of the house look at in a package.json. */
+export interface Manifest {
+  readonly name: string
+  readonly private?: boolean
+  readonly type?: string
+  readonly license?: string
+  readonly sideEffects?: boolean
+  readonly engines?: Readonly<Record<string, string>>
+  readonly files?: readonly string[]
+  readonly exports?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+export interface Workspace {
+  /** Relative to the root, with slashes: `packages/wire`. */
+  readonly folder: string
+  readonly manifest: Manifest
+}
+
+export function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest
+}
+
+/** Every package of the workspace. */
+export const workspaces: readonly Workspace[] = readdirSync(join(root, 'packages'))
+  .map((name) => `packages/${name}`)
+  .concat('bench', 'examples', 'simulator', 'test-integration')
+  .filter((folder) => existsSync(join(root, folder, 'package.json')))
+  .map((folder) => ({ folder, manifest: readManifest(folder) }))
+
+export const published: readonly Workspace[] = workspaces.filter(({ manifest }) => manifest.private !== true)
+
+/** Source files below a folder, as paths relative to the root. */
+export function sourcesIn(folder: string): string[] {
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`
+    if (entry.isDirectory()) return ['dist', 'node_modules'].includes(entry.name) ? [] : sourcesIn(path)
+    return /\.m?[jt]s$/.test(entry.name) ? [path] : []
+  })
+}
