@@ -21,7 +21,9 @@ const SERVER = /^\s*(?:[^/:[\]]+:\d+|\[[^\]]*\](?::\d+)?)\s*(?:\/|$)/
  * address, port 0, an empty port, no server at all, a chroot before the last server.
  */
 export function parseConnectString(connectString: string): ConnectString {
-  if (typeof connectString !== 'string') throw new TypeError('connectString must be a string such as "host:2181,host:2181/chroot"')
+  if (typeof connectString !== 'string') {
+    throw new TypeError('connectString must be a string such as "host:2181,host:2181/chroot"')
+  }
   const refuse = (reason: string) => new TypeError(`connectString ${JSON.stringify(connectString)}: ${reason}`)
   if (connectString.includes('://')) throw refuse('it is not a URL; write "host:port,host:port/chroot"')
   const slash = connectString.indexOf('/')

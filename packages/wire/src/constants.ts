@@ -157,7 +157,9 @@ export function errorName(code: number): ErrorName | undefined {
   return errorNames.get(code)
 }
 
-const eventNames = new Map<number, EventType>(Object.entries(EventType).map(([name, type]) => [type, name as EventType]))
+const eventNames = new Map<number, EventType>(
+  Object.entries(EventType).map(([name, type]) => [type, name as EventType]),
+)
 
 /** The name of an event type, or undefined for one that this version of the package does not know. */
 export function eventName(type: number): EventType | undefined {

@@ -13,7 +13,14 @@ export {
   Xid,
 } from './constants.ts'
 export { type ConnectString, formatServer, parseConnectString, type ServerAddress } from './connect-string.ts'
-export { concat, encodeFrame, FrameDecoder, type FrameDecoderOptions, FrameTooLargeError, JUTE_MAXBUFFER } from './frame.ts'
+export {
+  concat,
+  encodeFrame,
+  FrameDecoder,
+  type FrameDecoderOptions,
+  FrameTooLargeError,
+  JUTE_MAXBUFFER,
+} from './frame.ts'
 export { type MultiOp, MultiRequest, MultiResponse, type MultiResult } from './multi.ts'
 export { validatePath, type ValidatePathOptions } from './path.ts'
 export { ProtocolError, type ProtocolErrorDetails } from './protocol-error.ts'

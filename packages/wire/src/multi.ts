@@ -52,7 +52,9 @@ type Requests = typeof requests
 type Responses = typeof responses
 
 /** One operation of a multi: `{ type: OpCode.check, request: { path: '/a', version: 3 } }`. */
-export type MultiOp = { [T in keyof Requests]: { readonly type: T; readonly request: TypeOf<Requests[T]> } }[keyof Requests]
+export type MultiOp = {
+  [T in keyof Requests]: { readonly type: T; readonly request: TypeOf<Requests[T]> }
+}[keyof Requests]
 
 /**
  * What became of one operation: its response, or `{ type: OpCode.error, response: { err } }`. In a failed multi every
@@ -118,6 +120,6 @@ function writeEnd(writer: Writer): void {
   MultiHeader.write(writer, { type: OpCode.error, done: true, err: -1 })
 }
 
-function known<Table extends object>(table: Table, type: number): Type<unknown> | undefined {
-  return Object.hasOwn(table, type) ? (table[type as keyof Table] as Type<unknown>) : undefined
+function known(table: Readonly<Record<number, Type<unknown>>>, type: number): Type<unknown> | undefined {
+  return table[type]
 }

@@ -7,7 +7,9 @@ export interface ValidatePathOptions {
 
 /** Returns the path, or throws a `TypeError` that says which part is wrong and what would be right. */
 export function validatePath(path: string, { sequential = false }: ValidatePathOptions = {}): string {
-  if (typeof path !== 'string') throw new TypeError(`path must be a string, not ${path === null ? 'null' : typeof path}`)
+  if (typeof path !== 'string') {
+    throw new TypeError(`path must be a string, not ${path === null ? 'null' : typeof path}`)
+  }
   const reason = invalidPath(sequential ? `${path}1` : path)
   if (reason !== undefined) throw new TypeError(`path ${JSON.stringify(path)} ${reason}`)
   return path

@@ -90,7 +90,7 @@ export function trailing<T>(type: Type<T>, absent: T): Type<T> {
     name: type.name,
     minSize: 0,
     read: (reader) => (reader.remaining === 0 ? absent : type.read(reader)),
-    write: type.write,
+    write: (writer, value) => type.write(writer, value),
   }
 }
 

@@ -88,7 +88,10 @@ describe('parseConnectString says what is wrong', () => {
     ['/x', 'connectString "/x": no server named; write "host:port,host:port/chroot"'],
     ['::1', 'connectString "::1": "::1" is ambiguous; write an IPv6 address as "[::1]:2181"'],
     ['fe80::1', 'connectString "fe80::1": "fe80::1" is ambiguous; write an IPv6 address as "[::1]:2181"'],
-    ['2001:db8::1:2181', 'connectString "2001:db8::1:2181": "2001:db8::1:2181" is ambiguous; write an IPv6 address as "[::1]:2181"'],
+    [
+      '2001:db8::1:2181',
+      'connectString "2001:db8::1:2181": "2001:db8::1:2181" is ambiguous; write an IPv6 address as "[::1]:2181"',
+    ],
     ['[::1]2181', 'connectString "[::1]2181": "[::1]2181" is ambiguous; write an IPv6 address as "[::1]:2181"'],
     ['[::1', 'connectString "[::1": "[::1" has no matching "]"'],
     ['[]:1', 'connectString "[]:1": "[]:1" has no host'],
@@ -102,16 +105,22 @@ describe('parseConnectString says what is wrong', () => {
     ['a b', 'connectString "a b": "a b" is no host name; servers are separated by ","'],
     ['me@a:1', 'connectString "me@a:1": "me@a" is no host name; servers are separated by ","'],
     ['zk://a:2181', 'connectString "zk://a:2181": it is not a URL; write "host:port,host:port/chroot"'],
-    ['dns-srv://zk.example.org/x', 'connectString "dns-srv://zk.example.org/x": it is not a URL; write "host:port,host:port/chroot"'],
+    [
+      'dns-srv://zk.example.org/x',
+      'connectString "dns-srv://zk.example.org/x": it is not a URL; write "host:port,host:port/chroot"',
+    ],
   ])('parseConnectString refuses %j', (text, message) => {
     expect(() => parseConnectString(text)).toThrow(new TypeError(message))
   })
 
-  test.each([undefined, null, 2181, ['a:2181']])('parseConnectString refuses %j, which is no string', (value) => {
-    expect(() => parseConnectString(value as string)).toThrow(
-      new TypeError('connectString must be a string such as "host:2181,host:2181/chroot"'),
-    )
-  })
+  test.each<unknown>([undefined, null, 2181, ['a:2181']])(
+    'parseConnectString refuses %j, which is no string',
+    (value) => {
+      expect(() => parseConnectString(value as string)).toThrow(
+        new TypeError('connectString must be a string such as "host:2181,host:2181/chroot"'),
+      )
+    },
+  )
 })
 
 function serversOf(text: string): string {

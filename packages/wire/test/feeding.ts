@@ -11,7 +11,10 @@ export function expectFrames(stream: Uint8Array, bodies: readonly Uint8Array[], 
   expect(framesOf([stream], options), 'whole').toEqual(expected)
   expect(framesOf(byteByByte(stream), options), 'byte by byte').toEqual(expected)
   expect(framesOf([joined(stream, bytesOf('000000'))], options), 'with half a length behind').toEqual(expected)
-  expect(framesOf([joined(stream, bytesOf('00000002 beef'))], options), 'with a frame behind').toEqual([...expected, 'beef'])
+  expect(framesOf([joined(stream, bytesOf('00000002 beef'))], options), 'with a frame behind').toEqual([
+    ...expected,
+    'beef',
+  ])
 }
 
 /**

@@ -9,11 +9,12 @@ const LONGEST = 96
 
 const types: readonly Type<unknown>[] = [
   ...lines('schema').map(({ record }) => recordNamed(record)),
-  MultiRequest as Type<unknown>,
-  MultiResponse as Type<unknown>,
+  MultiRequest,
+  MultiResponse,
 ]
+const named = types.map((type) => [type.name, type] as const)
 
-test.each(types)('$name makes of random bytes a value that can be written, or a ProtocolError', (type) => {
+test.each(named)('%s makes of random bytes a value that can be written, or a ProtocolError', (_name, type) => {
   const random = mulberry32(0x5eed)
   for (let round = 0; round < ROUNDS; round++) {
     // Small numbers more often than others: they are lengths that fit.
@@ -22,19 +23,22 @@ test.each(types)('$name makes of random bytes a value that can be written, or a 
   }
 })
 
-test.each(types)('$name makes of bytes of Java with one bit flipped a value that can be written, or a ProtocolError', (type) => {
-  const random = mulberry32(0xb17)
-  for (const hex of hexOfJava(type.name)) {
-    const bytes = bytesOf(hex).subarray(0, 4096)
-    for (let round = 0; round < 8 && bytes.byteLength > 0; round++) {
-      const at = random() % bytes.byteLength
-      const bit = 1 << (random() % 8)
-      bytes[at]! ^= bit
-      expectValueOrProtocolError(type, bytes)
-      bytes[at]! ^= bit
+test.each(named)(
+  '%s makes of bytes of Java with one bit flipped a value that can be written, or a ProtocolError',
+  (_name, type) => {
+    const random = mulberry32(0xb17)
+    for (const hex of hexOfJava(type.name)) {
+      const bytes = bytesOf(hex).subarray(0, 4096)
+      for (let round = 0; round < 8 && bytes.byteLength > 0; round++) {
+        const at = random() % bytes.byteLength
+        const bit = 1 << (random() % 8)
+        bytes[at]! ^= bit
+        expectValueOrProtocolError(type, bytes)
+        bytes[at]! ^= bit
+      }
     }
-  }
-})
+  },
+)
 
 function hexOfJava(name: string): readonly string[] {
   if (name === 'MultiRequest') return lines('multi').map(({ hex }) => hex)

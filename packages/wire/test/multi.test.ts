@@ -11,28 +11,16 @@ import {
   OpCode,
   ProtocolError,
   Reader,
-  type Stat,
+  type Type,
 } from '../src/index.ts'
 import { bytesOf, hexOf } from './bytes.ts'
 import { expectValue } from './feeding.ts'
+import { stat } from './stat.ts'
 import { thrownBy } from './thrown.ts'
 
 const END = 'ffffffff 01 ffffffff'
 const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
 const data = bytesOf('beef')
-const stat: Stat = {
-  czxid: 1n,
-  mzxid: 2n,
-  ctime: 3n,
-  mtime: 4n,
-  version: 5,
-  cversion: 6,
-  aversion: 7,
-  ephemeralOwner: 8n,
-  dataLength: 9,
-  numChildren: 10,
-  pzxid: 11n,
-}
 
 describe('MultiRequest', () => {
   test.each<MultiOp>([
@@ -53,13 +41,24 @@ describe('MultiRequest', () => {
     expect(encode(MultiRequest, [])).toEqual(bytesOf(END))
   })
 
-  test.each([OpCode.exists, OpCode.multi, OpCode.error, OpCode.deleteContainer, 99])('MultiRequest refuses type %i', (type) => {
-    expectRefused(MultiRequest, headerOf(type), `operation type ${type} cannot be part of a multi in MultiRequest at byte 0`)
-  })
+  test.each([OpCode.exists, OpCode.multi, OpCode.error, OpCode.deleteContainer, 99])(
+    'MultiRequest refuses type %i',
+    (type) => {
+      expectRefused(
+        MultiRequest,
+        headerOf(type),
+        `operation type ${type} cannot be part of a multi in MultiRequest at byte 0`,
+      )
+    },
+  )
 
   test('MultiRequest names the record that ends too early', () => {
     const hex = `${headerOf(OpCode.check)} 00000002 2f61 0000`
-    expectRefused(MultiRequest, hex, '2 bytes are left for an int in MultiRequest.CheckVersionRequest.version at byte 15')
+    expectRefused(
+      MultiRequest,
+      hex,
+      '2 bytes are left for an int in MultiRequest.CheckVersionRequest.version at byte 15',
+    )
   })
 })
 
@@ -91,9 +90,16 @@ describe('MultiResponse', () => {
   })
 
   // A server answers createContainer and createTTL with create2, and Java's client knows no other answer.
-  test.each([99, 0, -2, OpCode.exists, OpCode.createContainer, OpCode.createTTL])('MultiResponse refuses a result of type %i (W29)', (type) => {
-    expectRefused(MultiResponse, `${headerOf(type)} ${END}`, `operation type ${type} cannot be part of a multi in MultiResponse at byte 0`)
-  })
+  test.each([99, 0, -2, OpCode.exists, OpCode.createContainer, OpCode.createTTL])(
+    'MultiResponse refuses a result of type %i (W29)',
+    (type) => {
+      expectRefused(
+        MultiResponse,
+        `${headerOf(type)} ${END}`,
+        `operation type ${type} cannot be part of a multi in MultiResponse at byte 0`,
+      )
+    },
+  )
 
   test('MultiResponse says where a result of unknown type stands (W29)', () => {
     const hex = `${headerOf(OpCode.check)} ${headerOf(99)} ${END}`
@@ -113,7 +119,11 @@ describe('MultiResponse', () => {
 
   test('MultiResponse names the record that ends too early', () => {
     const hex = `${headerOf(OpCode.setData)} 00`
-    expectRefused(MultiResponse, hex, '1 bytes are left for a long in MultiResponse.SetDataResponse.stat.czxid at byte 9')
+    expectRefused(
+      MultiResponse,
+      hex,
+      '1 bytes are left for a long in MultiResponse.SetDataResponse.stat.czxid at byte 9',
+    )
   })
 })
 
@@ -121,8 +131,8 @@ function headerOf(type: number): string {
   return hexOf(encode(MultiHeader, { type, done: false, err: 0 }))
 }
 
-function expectRefused(type: typeof MultiRequest | typeof MultiResponse, hex: string, message: string): void {
-  const error = thrownBy((): unknown => decode<unknown>(type as never, bytesOf(hex)))
+function expectRefused(type: Type<unknown>, hex: string, message: string): void {
+  const error = thrownBy(() => decode(type, bytesOf(hex)))
   expect(error).toBeInstanceOf(ProtocolError)
   expect(error).toHaveProperty('message', message)
 }

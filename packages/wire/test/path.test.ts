@@ -10,25 +10,44 @@ describe('validatePath says what is wrong', () => {
     ['/a//b', `path "/a//b" must not have an empty name between two '/'`],
     ['/./b', 'path "/./b" must not have the relative part "."'],
     ['/a/..', 'path "/a/.." must not have the relative part ".."'],
-    ['/a\0b', 'path "/a\\u0000b" must not have the character U+0000 (index 2): control, private use and surrogate code units are refused'],
-    ['/a\t', 'path "/a\\t" must not have the character U+0009 (index 2): control, private use and surrogate code units are refused'],
+    [
+      '/a\0b',
+      'path "/a\\u0000b" must not have the character U+0000 (index 2): control, private use and surrogate code units are refused',
+    ],
+    [
+      '/a\t',
+      'path "/a\\t" must not have the character U+0009 (index 2): control, private use and surrogate code units are refused',
+    ],
   ])('validatePath refuses %j', (path, message) => {
     expect(() => validatePath(path)).toThrow(new TypeError(message))
   })
 
-  test.each([null, undefined, 7, ['/a']])('validatePath refuses %j, which is no string', (path) => {
+  test.each<unknown>([null, undefined, 7, ['/a']])('validatePath refuses %j, which is no string', (path) => {
     expect(() => validatePath(path as string)).toThrow(TypeError)
     expect(() => validatePath(path as string)).toThrow(/^path must be a string, not (null|undefined|number|object)$/)
   })
 })
 
 describe('validatePath', () => {
-  test.each(['/', '/a', '/a/b', '/...', '/.a', '/a.', '/..a/b..', '/ ', '/a b', '/中/文', '/a,b:c', '/-', '/\ud7ff', '/\uf900', '/\uffef'])(
-    'validatePath returns %j',
-    (path) => {
-      expect(validatePath(path)).toBe(path)
-    },
-  )
+  test.each([
+    '/',
+    '/a',
+    '/a/b',
+    '/...',
+    '/.a',
+    '/a.',
+    '/..a/b..',
+    '/ ',
+    '/a b',
+    '/中/文',
+    '/a,b:c',
+    '/-',
+    '/\ud7ff',
+    '/\uf900',
+    '/\uffef',
+  ])('validatePath returns %j', (path) => {
+    expect(validatePath(path)).toBe(path)
+  })
 
   // The borders of PathUtils' ranges, inside and out.
   test.each([

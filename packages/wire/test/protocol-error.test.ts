@@ -4,7 +4,12 @@ import { FrameTooLargeError, ProtocolError } from '../src/index.ts'
 describe('ProtocolError', () => {
   test('ProtocolError says its reason alone when the place is unknown', () => {
     const error = new ProtocolError('no reply was expected')
-    expect(error).toMatchObject({ name: 'ProtocolError', message: 'no reply was expected', offset: undefined, field: [] })
+    expect(error).toMatchObject({
+      name: 'ProtocolError',
+      message: 'no reply was expected',
+      offset: undefined,
+      field: [],
+    })
     expect(error).toBeInstanceOf(Error)
   })
 
@@ -38,7 +43,10 @@ describe('ProtocolError.is', () => {
     expect(ProtocolError.is(Object.assign(new Error('why'), { [Symbol.for('@zk/ProtocolError')]: true }))).toBe(true)
   })
 
-  test.each([new Error('why'), { name: 'ProtocolError' }, 'ProtocolError', null, undefined, 7])('ProtocolError.is refuses %s', (value) => {
-    expect(ProtocolError.is(value)).toBe(false)
-  })
+  test.each([new Error('why'), { name: 'ProtocolError' }, 'ProtocolError', null, undefined, 7])(
+    'ProtocolError.is refuses %s',
+    (value) => {
+      expect(ProtocolError.is(value)).toBe(false)
+    },
+  )
 })

@@ -34,7 +34,7 @@ import { thrownBy } from './thrown.ts'
 const MIB = 1024 * 1024
 
 describe('simple types', () => {
-  test.each<[Type<unknown>, unknown, string]>([
+  const values: readonly [Type<unknown>, unknown, string][] = [
     [int, 2 ** 31 - 1, '7fffffff'],
     [int, -(2 ** 31), '80000000'],
     [long, 2n ** 63n - 1n, '7fffffffffffffff'],
@@ -51,10 +51,16 @@ describe('simple types', () => {
     [vector(int), null, 'ffffffff'],
     [vector(int), [], '00000000'],
     [vector(ustring), ['a', null, ''], '00000003 00000001 61 ffffffff 00000000'],
-  ])('$0.name: $1 is $2, whole, never in part, and with more behind', (type, value, hex) => {
-    expect(hexOf(encode(type, value))).toBe(hex.replaceAll(' ', ''))
-    expectValue(type, bytesOf(hex), value)
-  })
+  ]
+  const named = values.map((row) => [row[0].name, row[2], row] as const)
+
+  test.each(named)(
+    '%s reads and writes %s, whole, never in part, and with more behind',
+    (_name, _hex, [type, value, hex]) => {
+      expect(hexOf(encode(type, value))).toBe(hex.replaceAll(' ', ''))
+      expectValue(type, bytesOf(hex), value)
+    },
+  )
 
   test('boolean reads every byte but 0 as true, as Java does', () => {
     for (let byte = 0; byte < 256; byte++) expect(decode(boolean, Uint8Array.of(byte))).toBe(byte !== 0)
@@ -102,14 +108,21 @@ describe('lengths and counts that cannot be', () => {
 
   test.each([
     ['fffffffe 00000000', 'a vector cannot have -2 items in GetChildrenResponse.children at byte 0'],
-    ['7fffffff 00000000', '4 bytes are left for a vector of 2147483647 items in GetChildrenResponse.children at byte 0'],
+    [
+      '7fffffff 00000000',
+      '4 bytes are left for a vector of 2147483647 items in GetChildrenResponse.children at byte 0',
+    ],
     ['00000002 00000000', '4 bytes are left for a vector of 2 items in GetChildrenResponse.children at byte 0'],
   ])('vector refuses %s (W07)', (hex, message) => {
     expectRefused(GetChildrenResponse, hex, message)
   })
 
   test('vector asks for as many bytes as its items need at least, whatever they are made of', () => {
-    expectRefused(vector(Stat), `00000002 ${'00'.repeat(135)}`, '135 bytes are left for a vector of 2 items in vector<Stat> at byte 0')
+    expectRefused(
+      vector(Stat),
+      `00000002 ${'00'.repeat(135)}`,
+      '135 bytes are left for a vector of 2 items in vector<Stat> at byte 0',
+    )
     expect(decode(vector(Stat), bytesOf(`00000002 ${'00'.repeat(136)}`))).toHaveLength(2)
   })
 
@@ -138,7 +151,8 @@ describe('an error says where', () => {
   })
 
   test('Stat, though written by hand, names the field at which its bytes end', () => {
-    const at = (length: number) => (thrownBy(() => decode(Stat, new Uint8Array(length))) as ProtocolError).field.join('.')
+    const at = (length: number) =>
+      (thrownBy(() => decode(Stat, new Uint8Array(length))) as ProtocolError).field.join('.')
     expect([0, 8, 16, 24, 32, 36, 40, 44, 52, 56, 60, 67].map(at)).toEqual([
       'Stat.czxid',
       'Stat.mzxid',
@@ -158,11 +172,19 @@ describe('an error says where', () => {
   test('GetACLResponse names the item of a vector by its index', () => {
     const acl = '0000001f 00000005 776f726c64 00000001 61'
     const hex = `00000002 ${acl} 0000001f 00000005 776f726c64 00000009 61`
-    expectRefused(GetACLResponse, hex, '1 bytes are left for a string of 9 bytes in GetACLResponse.acl[1].id.id at byte 39')
+    expectRefused(
+      GetACLResponse,
+      hex,
+      '1 bytes are left for a string of 9 bytes in GetACLResponse.acl[1].id.id at byte 39',
+    )
   })
 
   test('WatcherEvent refuses garbage (W13)', () => {
-    expectRefused(WatcherEvent, '00000001 00000003 99999999', 'a string cannot have -1717986919 bytes in WatcherEvent.path at byte 8')
+    expectRefused(
+      WatcherEvent,
+      '00000001 00000003 99999999',
+      'a string cannot have -1717986919 bytes in WatcherEvent.path at byte 8',
+    )
   })
 
   test('WatcherEvent keeps a type and a state that nobody knows (W13)', () => {
@@ -170,7 +192,12 @@ describe('an error says where', () => {
   })
 
   test('decode lets an error through that is not about bytes', () => {
-    const mistaken: Type<never> = { ...int, read: () => { throw new RangeError('a mistake of ours') } }
+    const mistaken: Type<never> = {
+      ...int,
+      read: () => {
+        throw new RangeError('a mistake of ours')
+      },
+    }
     expect(() => decode(record('R', { mistaken }), bytesOf(''))).toThrow(RangeError)
   })
 })
@@ -261,16 +288,19 @@ describe('Writer grows', () => {
     ustring: [(writer) => writer.ustring('é'), '00000002c3a9'],
   }
 
-  test.each(Object.entries(written))('Writer.%s writes the same at every place around the end of its memory', (_name, [write, hex]) => {
-    const different: number[] = []
-    for (let before = 240; before < 260; before++) {
-      const writer = new Writer()
-      for (let at = 0; at < before; at++) writer.boolean(true)
-      write(writer)
-      if (hexOf(writer.toBytes()) !== '01'.repeat(before) + hex) different.push(before)
-    }
-    expect(different).toEqual([])
-  })
+  test.each(Object.entries(written))(
+    'Writer.%s writes the same at every place around the end of its memory',
+    (_name, [write, hex]) => {
+      const different: number[] = []
+      for (let before = 240; before < 260; before++) {
+        const writer = new Writer()
+        for (let at = 0; at < before; at++) writer.boolean(true)
+        write(writer)
+        if (hexOf(writer.toBytes()) !== '01'.repeat(before) + hex) different.push(before)
+      }
+      expect(different).toEqual([])
+    },
+  )
 })
 
 function expectRefused(type: Type<unknown>, hex: string, message: string): void {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseConnectString } from '../src/index.ts'
-import { lines } from './vectors/lines.ts'
+import { lines, rows } from './vectors/lines.ts'
 
 /** What Java lets through by accident. */
 const REFUSED_BY_US_ALONE: Readonly<Record<string, string>> = {
@@ -17,12 +17,15 @@ test('5 strings are parsed, 3 refused by Java too, 4 refused by us alone', () =>
   expect([parsed.length, refused.length, Object.keys(REFUSED_BY_US_ALONE).length]).toEqual([5, 3, 4])
 })
 
-test.each(parsed)('parseConnectString reads "$in" as Java does', ({ in: text, hosts, chroot }) => {
-  const servers = hosts.map(([host, port]) => ({ host, port }))
-  expect(parseConnectString(text)).toEqual({ servers, chroot: chroot ?? '/' })
-})
+test.each(rows(parsed, (line) => line.in))(
+  'parseConnectString reads as Java does: %s',
+  (_title, { in: text, hosts, chroot }) => {
+    const servers = hosts.map(([host, port]) => ({ host, port }))
+    expect(parseConnectString(text)).toEqual({ servers, chroot: chroot ?? '/' })
+  },
+)
 
-test.each(refused)('parseConnectString refuses "$in" as Java does', ({ in: text }) => {
+test.each(rows(refused, (line) => line.in))('parseConnectString refuses as Java does: %s', (_title, { in: text }) => {
   expect(() => parseConnectString(text)).toThrow(TypeError)
 })
 

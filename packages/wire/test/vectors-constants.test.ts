@@ -40,7 +40,7 @@ test('every constant of the vectors belongs to a group of ours', () => {
 describe.each(Object.entries<Group>(GROUPS))('%s', (group, { ours, later = [], elsewhere = [] }) => {
   const javas = lines('const').filter((line) => line.group === group)
 
-  test.each(javas)('$name is $value', ({ name, value }) => {
+  test.each(javas.map(({ name, value }) => [name, value] as const))('%s is %i', (name, value) => {
     expect(ours[name]).toBe(value)
   })
 
@@ -58,7 +58,12 @@ test.each(Object.entries(EventType))('eventName gives the name of %s', (name, ty
 })
 
 test('errorName and eventName give undefined for a number that nobody has assigned (W13)', () => {
-  expect([errorName(-126), errorName(99), eventName(99), eventName(-2)]).toEqual([undefined, undefined, undefined, undefined])
+  expect([errorName(-126), errorName(99), eventName(99), eventName(-2)]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ])
 })
 
 function inCapitals(codes: Readonly<Record<string, number>>): Readonly<Record<string, number>> {

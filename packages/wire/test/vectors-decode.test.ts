@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { decode, ProtocolError } from '../src/index.ts'
 import { bytesOf } from './bytes.ts'
-import { type Fields, lines } from './vectors/lines.ts'
+import { type Fields, lines, rows } from './vectors/lines.ts'
 import { recordNamed, valueOf } from './vectors/values.ts'
 
 const REFUSED = { error: 'ProtocolError' } as const
@@ -9,7 +9,11 @@ type Outcome = { readonly value: unknown } | typeof REFUSED
 
 /** Where Java reads a value and we refuse. */
 const REFUSED_BY_US_ALONE = [
-  { what: 'a vector of -2147483648 items, empty to Java', record: 'proto.GetChildrenResponse', hex: '8000000061626364' },
+  {
+    what: 'a vector of -2147483648 items, which Java reads as empty',
+    record: 'proto.GetChildrenResponse',
+    hex: '8000000061626364',
+  },
 ]
 
 const isRefusedByUsAlone = (line: { record: string; hex: string }) =>
@@ -25,19 +29,20 @@ test('136 lines are compared to the letter, 8 hold malformed UTF-8, and 1 is ref
   expect([exact.length, malformed.length, lines('decode').length - compared.length]).toEqual([136, 8, 1])
 })
 
-describe.each(['empty', 'truncated', 'trailing', 'bitflip', 'hostile'])('%s', (kind) => {
-  const ofKind = exact.filter(({ why }) => kindOf(why) === kind)
+const titleOf = ({ record, why }: { record: string; why: string }) => `${record}, ${why}`
 
-  test.each(ofKind)('decode makes of $record with $why what Java makes of it ($#)', (line) => {
-    expect(outcome(line.record, line.hex)).toStrictEqual(javas(line))
-  })
+test.each(rows(exact, titleOf))('decode makes what Java makes of %s', (_title, line) => {
+  expect(outcome(line.record, line.hex)).toStrictEqual(javas(line))
 })
 
-test.each(malformed)('decode makes of $record with malformed UTF-8 what Java makes of it, but for the number of U+FFFD ($#)', (line) => {
-  expect(withoutRuns(outcome(line.record, line.hex))).toStrictEqual(withoutRuns(javas(line)))
-})
+test.each(rows(malformed, titleOf))(
+  'decode makes what Java makes, but for the number of U+FFFD, of %s',
+  (_title, line) => {
+    expect(withoutRuns(outcome(line.record, line.hex))).toStrictEqual(withoutRuns(javas(line)))
+  },
+)
 
-test.each(REFUSED_BY_US_ALONE)('decode refuses what Java reads: $what', ({ record, hex }) => {
+test.each(rows(REFUSED_BY_US_ALONE, ({ what }) => what))('decode refuses %s', (_title, { record, hex }) => {
   expect(lines('decode').find((line) => isRefusedByUsAlone(line))?.ok).toBe(true)
   expect(outcome(record, hex)).toEqual(REFUSED)
 })
@@ -52,10 +57,6 @@ function withoutRuns(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutRuns)
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withoutRuns(field)]))
-}
-
-function kindOf(why: string): string {
-  return ['empty', 'truncated', 'trailing', 'bitflip'].includes(why) ? why : 'hostile'
 }
 
 /** A value or a `ProtocolError`; anything else fails the test. */

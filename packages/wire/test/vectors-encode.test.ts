@@ -2,8 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { decode, encode } from '../src/index.ts'
 import { bytesOf, hexOf } from './bytes.ts'
 import { expectValue } from './feeding.ts'
-import { lines } from './vectors/lines.ts'
-import { asJavaReads, asReadFromJava, hasSurrogates, recordNamed, valueOf, wellFormed, withReadOnly } from './vectors/values.ts'
+import { lines, rows } from './vectors/lines.ts'
+import {
+  asJavaReads,
+  asReadFromJava,
+  hasSurrogates,
+  recordNamed,
+  valueOf,
+  wellFormed,
+  withReadOnly,
+} from './vectors/values.ts'
 
 const plain = lines('encode').filter((line) => line.java_decode === undefined)
 const withSurrogates = lines('encode').filter((line) => line.java_decode !== undefined)
@@ -26,19 +34,24 @@ describe.each(records)('%s', (record) => {
     expect(values).not.toEqual([])
   })
 
-  test.each(values)('encode writes the bytes that Java writes ($#)', ({ v, hex }) => {
+  test.each(rows(values))('encode writes the bytes that Java writes: %s', (_title, { v, hex }) => {
     expect(hexOf(encode(ours, valueOf(record, v)))).toBe(hex + readOnly)
   })
 
-  test.each(values)('decode reads the bytes that Java writes, whole, never in part, and with more behind (W06, W09) ($#)', ({ v, hex }) => {
-    expect(decode(ours, bytesOf(hex))).toStrictEqual(valueOf(record, v))
-    expectValue(ours, bytesOf(hex + readOnly), valueOf(record, v), readOnly.length / 2)
-  })
+  test.each(rows(values))(
+    'decode reads the bytes that Java writes, whole, never in part, and with more behind (W06, W09): %s',
+    (_title, { v, hex }) => {
+      expect(decode(ours, bytesOf(hex))).toStrictEqual(valueOf(record, v))
+      expectValue(ours, bytesOf(hex + readOnly), valueOf(record, v), readOnly.length / 2)
+    },
+  )
 })
 
 // Java writes every UTF-16 unit by itself: six bytes for a pair, three for a lone surrogate. Nobody reads that back, Java
 // included. We write standard UTF-8, as every other client does, and U+FFFD where there is no character to write.
-describe.each(withSurrogates)('a string with surrogates in $record (W27) ($#)', ({ record, v, hex, java_decode }) => {
+const titled = rows(withSurrogates, ({ record }) => record)
+
+describe.each(titled)('a string with surrogates in %s (W27)', (_title, { record, v, hex, java_decode }) => {
   const ours = recordNamed(record)
 
   test('encode writes standard UTF-8, with U+FFFD for a lone surrogate', () => {

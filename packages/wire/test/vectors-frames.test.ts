@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { boolean, encodeFrame, Reader, type Type } from '../src/index.ts'
 import { bytesOf, hexOf } from './bytes.ts'
 import { expectFrames } from './feeding.ts'
-import { type Fields, lines } from './vectors/lines.ts'
+import { type Fields, lines, rows } from './vectors/lines.ts'
 import { asReadFromJava, hasSurrogates, recordNamed, valueOf } from './vectors/values.ts'
 
 const frames = lines('frame').map((line) => ({ ...line, surrogates: hasSurrogates(line.parts) }))
@@ -16,7 +16,9 @@ test('the vectors hold 92 frames: 16 of a 3.3 peer, 9 with surrogates', () => {
   expect(frames.filter(({ surrogates }) => surrogates)).toHaveLength(9)
 })
 
-describe.each(frames)('frame $what $dir ($#)', ({ parts, hex }) => {
+const nameOf = ({ what, dir }: { what: string; dir: string }) => `${what} ${dir}`
+
+describe.each(rows(frames, nameOf))('frame %s', (_title, { parts, hex }) => {
   const stream = bytesOf(hex)
   const body = stream.subarray(4)
 
@@ -33,11 +35,21 @@ describe.each(frames)('frame $what $dir ($#)', ({ parts, hex }) => {
 
 const written = frames.filter(({ surrogates }) => !surrogates)
 
-test.each(written.filter(({ what }) => !isFrom33(what)))('encodeFrame writes frame $what $dir ($#)', ({ parts, hex }) => {
+test.each(
+  rows(
+    written.filter(({ what }) => !isFrom33(what)),
+    nameOf,
+  ),
+)('encodeFrame writes frame %s', (_title, { parts, hex }) => {
   expect(hexOf(encodeParts(parts))).toBe(hex)
 })
 
-test.each(written.filter(({ what }) => isFrom33(what)))('encodeFrame writes frame $what with a readOnly byte ($#)', ({ parts, hex }) => {
+test.each(
+  rows(
+    written.filter(({ what }) => isFrom33(what)),
+    nameOf,
+  ),
+)('encodeFrame writes a readOnly byte behind frame %s', (_title, { parts, hex }) => {
   const body = `${hex.slice(8)}00`
   expect(hexOf(encodeParts(parts))).toBe(`${(body.length / 2).toString(16).padStart(8, '0')}${body}`)
 })
@@ -52,7 +64,10 @@ function encodeParts(parts: readonly Fields[]): Uint8Array {
 function typed(parts: readonly Fields[], text?: (value: string) => string): { type: Type<unknown>; value: unknown }[] {
   const [handshake, readOnly] = parts
   if (readOnly !== undefined && boolean.name in readOnly) {
-    return typed([handshake!], text).map(({ type, value }) => ({ type, value: { ...(value as object), readOnly: readOnly.boolean } }))
+    return typed([handshake!], text).map(({ type, value }) => ({
+      type,
+      value: { ...(value as object), readOnly: readOnly.boolean },
+    }))
   }
   return parts.flatMap((part) =>
     Object.entries(part).map(([record, fields]) => ({

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { encode, type MultiOp, MultiRequest, MultiResponse, type MultiResult, OpCode } from '../src/index.ts'
 import { bytesOf, hexOf } from './bytes.ts'
 import { expectValue } from './feeding.ts'
-import { type Fields, lines } from './vectors/lines.ts'
+import { type Fields, lines, rows } from './vectors/lines.ts'
 import { valueOf } from './vectors/values.ts'
 
 const REQUESTS: Readonly<Record<string, string>> = {
@@ -21,7 +21,11 @@ const RESPONSES: Readonly<Record<number, string>> = {
   [OpCode.error]: 'proto.ErrorResponse',
 }
 
-describe.each(lines('multi'))('a multi of $ops.length operations ($#)', ({ ops, hex }) => {
+const opsOf = ({ ops }: { ops: readonly { op: string }[] }) => ops.map(({ op }) => op).join(', ') || 'nothing'
+const typesOf = ({ results }: { results: readonly { type: number }[] }) =>
+  results.map(({ type }) => type).join(', ') || 'nothing'
+
+describe.each(rows(lines('multi'), opsOf))('a multi of %s', (_title, { ops, hex }) => {
   const value = ops.map(toOp)
 
   test('MultiRequest writes the bytes that Java writes', () => {
@@ -33,7 +37,7 @@ describe.each(lines('multi'))('a multi of $ops.length operations ($#)', ({ ops, 
   })
 })
 
-describe.each(lines('multiResponse'))('a multi reply of $results.length results ($#)', ({ results, hex }) => {
+describe.each(rows(lines('multiResponse'), typesOf))('a multi reply of %s', (_title, { results, hex }) => {
   const value = results.map(toResult)
 
   test('MultiResponse writes the bytes that Java writes', () => {

@@ -6,7 +6,7 @@ import { recordNamed, withReadOnly } from './vectors/values.ts'
 /** Spoken between servers, so no line of the vectors, which are about clients and files. */
 const BETWEEN_SERVERS = ['LearnerInfo', 'QuorumAuthPacket', 'QuorumPacket']
 
-describe.each(lines('schema'))('$record', ({ record, fields }) => {
+describe.each(lines('schema').map((line) => [line.record, line] as const))('%s', (record, { fields }) => {
   test('has the fields of zookeeper.jute in their order', () => {
     const ours = Object.entries(recordNamed(record).fields).map(([name, type]) => [name, type.name])
     const javas = fields.map(([name, type]) => [name, type.replaceAll(/\b(?:data|txn)\./g, '')])

@@ -37,6 +37,11 @@ export function lines<K extends Kind>(kind: K): readonly Lines[K][] {
   return all.filter((line) => line.kind === kind) as unknown as readonly Lines[K][]
 }
 
+/** Rows for `test.each`: a line and, for the name of its test, its number and what tells it from the others. */
+export function rows<L>(some: readonly L[], title?: (line: L) => string): (readonly [title: string, line: L])[] {
+  return some.map((line, index) => [title === undefined ? `${index + 1}` : `${title(line)} (${index + 1})`, line])
+}
+
 export function countsByKind(): Partial<Record<Kind, number>> {
   const counts: Partial<Record<Kind, number>> = {}
   for (const { kind } of all) counts[kind] = (counts[kind] ?? 0) + 1

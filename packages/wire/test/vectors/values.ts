@@ -21,6 +21,8 @@ export function recordNamed(record: string): RecordType<Readonly<Record<string, 
   return found
 }
 
+const asWritten = (text: string): string => text
+
 /** The value we mean by the fields of a line; `text` says what becomes of each string. */
 export function valueOf(record: string, fields: Fields, text = asWritten): Readonly<Record<string, unknown>> {
   const schema = schemas.get(record)
@@ -44,7 +46,6 @@ export function hasSurrogates(fields: unknown): boolean {
   return /[\ud800-\udfff]|\\ud[89a-f]/.test(JSON.stringify(fields))
 }
 
-export const asWritten = (text: string): string => text
 /** What our writer keeps of a string: a lone surrogate is none of Unicode's characters and becomes U+FFFD. */
 export const wellFormed = (text: string): string => text.replaceAll(/\p{Surrogate}/gu, '\ufffd')
 /** What our reader makes of a string by Java's writer: three bytes of nonsense for every surrogate, paired or not. */
