@@ -1,0 +1,38 @@
+// One contender, in a process of its own: takes its turn once, and tries again when the lock is lost in mid-turn.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect, Lock, LockLostError } from '@zk/recipes'
+import { machineTime } from '@zk/test-integration/history'
+import type { Report } from './report.ts'
+
+const [connectString = '', path = '', label = '', turn = '0'] = process.argv.slice(2)
+
+const zk = await connect(connectString, { sessionTimeout: 10_000 })
+const lock = new Lock(zk, path, { label })
+while (!(await takeTurn())) {
+  // Lost: the work is not known to be done alone. Queue again.
+}
+await zk.close()
+process.disconnect()
+
+async function takeTurn(): Promise<boolean> {
+  const held = await lock.acquire()
+  const token = String(held.fencingToken)
+  tell({ type: 'gained', at: machineTime(), token })
+  try {
+    await sleep(Number(turn), undefined, { signal: held.signal })
+    held.throwIfLost()
+    // Told before the release: after it the next one may be faster.
+    tell({ type: 'finished', at: machineTime(), token })
+    return true
+  } catch (error) {
+    const cause = held.signal.reason ?? error
+    tell({ type: 'lost', at: machineTime(), token, why: LockLostError.is(cause) ? cause.reason : String(cause) })
+    return false
+  } finally {
+    await held.release()
+  }
+}
+
+function tell(report: Report): void {
+  process.send?.(report)
+}

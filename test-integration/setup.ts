@@ -1,0 +1,27 @@
+import type {} from 'vitest'
+import type { TestProject } from 'vitest/node'
+import { Ensemble, reachDocker } from './src/ensemble/index.ts'
+import type { EnsembleDescription } from './src/ensemble/index.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The ensemble of this run; undefined where there is no Docker engine. */
+    readonly ensemble: EnsembleDescription | undefined
+  }
+}
+
+/** Starts the one ensemble that all files of a run share. */
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const docker = await reachDocker()
+  if (!docker.reachable) {
+    // Where nobody looks, a run that tests nothing must not pass.
+    if (process.env['CI'] === 'true') throw new Error(docker.reason)
+    console.warn(`Tests against a real ensemble are skipped. ${docker.reason}`)
+    project.provide('ensemble', undefined)
+    return undefined
+  }
+
+  const ensemble = await Ensemble.start()
+  project.provide('ensemble', ensemble.description)
+  return () => ensemble.stop()
+}

@@ -1,0 +1,141 @@
+import type { EnsembleDescription, NodeDescription } from './description.ts'
+import { dockerClient } from './docker.ts'
+import { ask, parseSrvr } from './four-letter-word.ts'
+import type { FourLetterWord, ServerMode, ServerStatus } from './four-letter-word.ts'
+
+type Client = Awaited<ReturnType<typeof dockerClient>>
+type Container = ReturnType<Client['container']['getById']>
+type Network = ReturnType<Client['network']['getById']>
+
+/** One server, and what can be done to it. */
+export class EnsembleNode {
+  /** `myid`, from 1. */
+  readonly id: number
+  readonly host: string
+  /** The client port. It stays the same whatever is done to the node. */
+  readonly port: number
+  readonly #peerAddress: string
+  readonly #containerId: string
+  readonly #networkName: string
+
+  constructor(ensemble: EnsembleDescription, node: NodeDescription) {
+    this.id = node.id
+    this.host = ensemble.host
+    this.port = node.port
+    this.#peerAddress = node.peerAddress
+    this.#containerId = node.container
+    this.#networkName = ensemble.network
+  }
+
+  /** Host and port for clients. */
+  get address(): string {
+    return `${this.host}:${this.port}`
+  }
+
+  /** What it answers to a four-letter word, `''` when it does not answer. `timeout` in ms, by default 1000. */
+  ask(word: FourLetterWord, { timeout = 1000 }: { readonly timeout?: number } = {}): Promise<string> {
+    return ask(this.port, word, { timeout, host: this.host })
+  }
+
+  /** Undefined while it does not serve. For seconds after a fault it is what the node still believes. */
+  async mode(): Promise<ServerMode | undefined> {
+    return (await this.status())?.mode
+  }
+
+  /** Undefined while it does not serve. */
+  async status(): Promise<ServerStatus | undefined> {
+    return parseSrvr(await this.ask('srvr'))
+  }
+
+  /** SIGKILL. */
+  async kill(): Promise<void> {
+    await (await this.#container()).kill()
+  }
+
+  /** SIGTERM; SIGKILL if it is not gone after 10 seconds. */
+  async stop(): Promise<void> {
+    await (await this.#container()).stop({ t: 10 })
+  }
+
+  /** Starts it again, with the data and the client port it had. */
+  async start(): Promise<void> {
+    await (await this.#container()).start()
+  }
+
+  /** Freezes it: its ports still accept, and nothing answers. */
+  async pause(): Promise<void> {
+    await (await this.#container()).pause()
+  }
+
+  async unpause(): Promise<void> {
+    await (await this.#container()).unpause()
+  }
+
+  /** Takes it off the peers' network. Clients still reach it. */
+  async cutFromPeers(): Promise<void> {
+    await (await this.#network()).disconnect({ Container: this.#containerId, Force: true })
+  }
+
+  async rejoinPeers(): Promise<void> {
+    const EndpointConfig = { IPAMConfig: { IPv4Address: this.#peerAddress } }
+    await (await this.#network()).connect({ Container: this.#containerId, EndpointConfig })
+  }
+
+  /** Drops what this node sends to that one; what that one sends still arrives. Gone when this node starts again. */
+  async blackhole(peer: EnsembleNode): Promise<void> {
+    await this.#exec('ip', 'route', 'add', 'blackhole', `${peer.#peerAddress}/32`)
+  }
+
+  async unblackhole(peer: EnsembleNode): Promise<void> {
+    await this.#exec('ip', 'route', 'del', 'blackhole', `${peer.#peerAddress}/32`)
+  }
+
+  /** Undoes every fault this class can cause. Does not wait until the node serves. */
+  async mend(): Promise<void> {
+    const { State, NetworkSettings } = await (await this.#container()).inspect()
+    if (State.Paused) await this.unpause()
+    if (NetworkSettings.Networks[this.#networkName] === undefined) await this.rejoinPeers()
+    if (!State.Running) return this.start()
+
+    for (const route of (await this.#exec('ip', 'route')).matchAll(/^blackhole (\S+)/gm)) {
+      await this.#exec('ip', 'route', 'del', 'blackhole', route[1] ?? '')
+    }
+  }
+
+  /** State of the container and what the server says, in a few lines for an error message. */
+  async describe(): Promise<string> {
+    const { State } = await (await this.#container()).inspect()
+    const answer = (await this.ask('srvr')).trim()
+    const status = parseSrvr(answer)
+    const says = status === undefined ? answer || 'no answer' : `${status.mode}, epoch ${status.epoch}`
+    const log = status === undefined ? await this.#lastLogLines() : ''
+    return `zk${this.id} at ${this.address}: container ${State.Status}; srvr: ${says}${log}`
+  }
+
+  async #lastLogLines(): Promise<string> {
+    const container = await this.#container()
+    const frames = await container.logs({ stdout: true, stderr: true, tail: 40 })
+    // Each line stands behind a binary header of eight bytes. Stack traces are too long for an error message.
+    const lines = frames.toString().split('\n')
+    const messages = lines.map((line) => line.slice(8)).filter((line) => line !== '' && !line.startsWith('\t'))
+    return messages
+      .slice(-5)
+      .map((line) => `\n    | ${line}`)
+      .join('')
+  }
+
+  async #exec(...command: string[]): Promise<string> {
+    const { container } = await dockerClient()
+    const { output, exitCode } = await container.exec(await this.#container(), command, { user: 'root' })
+    if (exitCode === 0) return output
+    throw new Error(`zk${this.id}: ${command.join(' ')} ended with ${exitCode}: ${output.trim()}`)
+  }
+
+  async #container(): Promise<Container> {
+    return (await dockerClient()).container.getById(this.#containerId)
+  }
+
+  async #network(): Promise<Network> {
+    return (await dockerClient()).network.getById(this.#networkName)
+  }
+}

@@ -1,0 +1,108 @@
+import type { EnsembleDescription } from './description.ts'
+import { EnsembleNode } from './ensemble-node.ts'
+import { launch, remove } from './launch.ts'
+import type { EnsembleOptions } from './launch.ts'
+import { until } from './until.ts'
+
+export interface WaitOptions {
+  /** In ms. @default 60_000 */
+  readonly timeout?: number
+}
+
+/** Real servers in containers. */
+export class Ensemble implements AsyncDisposable {
+  readonly description: EnsembleDescription
+  readonly nodes: readonly EnsembleNode[]
+  readonly #isOwner: boolean
+
+  /** Starts one and waits until it is whole. It goes when this process does, however that happens. */
+  static async start(options: EnsembleOptions = {}): Promise<Ensemble> {
+    const ensemble = new Ensemble(await launch(options), true)
+    try {
+      await ensemble.healed({ timeout: 90_000 })
+    } catch (error) {
+      await ensemble.stop()
+      throw error
+    }
+    return ensemble
+  }
+
+  /** Another process's ensemble, to use and to do harm to. Asks nobody: it is there or it is not. */
+  static attach(description: EnsembleDescription): Ensemble {
+    return new Ensemble(description, false)
+  }
+
+  private constructor(description: EnsembleDescription, isOwner: boolean) {
+    this.description = description
+    this.nodes = description.nodes.map((node) => new EnsembleNode(description, node))
+    this.#isOwner = isOwner
+  }
+
+  /** All nodes. The same for the life of the ensemble. */
+  get connectString(): string {
+    return this.nodes.map((node) => node.address).join(',')
+  }
+
+  /**
+   * The node that leads, as soon as there is one. Of several that say so it is the one elected last; one alone may be a
+   * leader that has not noticed yet that it was cut off. Name that one in `except` to wait for its successor.
+   */
+  leader({ except, timeout = 60_000 }: WaitOptions & { readonly except?: EnsembleNode } = {}): Promise<EnsembleNode> {
+    const what = except === undefined ? 'a leader' : `a leader other than ${except.address}`
+    const attempt = async (): Promise<EnsembleNode | undefined> => {
+      const leader = await this.#elected()
+      return leader?.id === except?.id ? undefined : leader
+    }
+    return until(what, attempt, { timeout, instead: () => this.#describe() })
+  }
+
+  /** The nodes that follow now. */
+  async followers(): Promise<EnsembleNode[]> {
+    const modes = await this.#modes()
+    return this.nodes.filter((_, i) => modes[i] === 'follower')
+  }
+
+  /** Waits until one node leads and all others follow. Undoes nothing: see `mend`. */
+  async healed({ timeout = 60_000 }: WaitOptions = {}): Promise<void> {
+    const others = this.nodes.length - 1
+    const isWhole = async (): Promise<boolean> => {
+      const modes = await this.#modes()
+      const count = (mode: string): number => modes.filter((each) => each === mode).length
+      return count('leader') === 1 && count('follower') === others
+    }
+    await until(`one leader and ${others} followers`, isWhole, { timeout, instead: () => this.#describe() })
+  }
+
+  /** Undoes every fault of every node and waits until the ensemble is whole: what a test leaves behind. */
+  async mend(options: WaitOptions = {}): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.mend()))
+    await this.healed(options)
+  }
+
+  /** Removes containers, data and network. An ensemble that was attached to is left as it is. */
+  async stop(): Promise<void> {
+    if (this.#isOwner) await remove(this.description.id)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  #modes(): Promise<(string | undefined)[]> {
+    return Promise.all(this.nodes.map((node) => node.mode()))
+  }
+
+  async #elected(): Promise<EnsembleNode | undefined> {
+    const claims = await Promise.all(this.nodes.map(async (node) => ({ node, status: await node.status() })))
+    let last: { readonly node: EnsembleNode; readonly epoch: bigint } | undefined
+    for (const { node, status } of claims) {
+      if (status?.mode === 'leader' && status.epoch > (last?.epoch ?? -1n)) last = { node, epoch: status.epoch }
+    }
+    return last?.node
+  }
+
+  async #describe(): Promise<string> {
+    const lines = await Promise.all(this.nodes.map((node) => node.describe()))
+    return lines.map((line) => `  ${line}`).join('\n')
+  }
+}

@@ -1,0 +1,107 @@
+import { connect } from 'node:net'
+
+export type FourLetterWord =
+  | 'conf'
+  | 'cons'
+  | 'crst'
+  | 'dirs'
+  | 'dump'
+  | 'envi'
+  | 'isro'
+  | 'mntr'
+  | 'ruok'
+  | 'srst'
+  | 'srvr'
+  | 'stat'
+  | 'wchc'
+  | 'wchp'
+  | 'wchs'
+
+export type ServerMode = 'leader' | 'follower' | 'observer' | 'standalone' | 'read-only'
+
+export interface ServerStatus {
+  readonly mode: ServerMode
+  /** Its upper 32 bits count the elections: of two nodes that both say `leader`, the higher epoch is right. */
+  readonly epoch: bigint
+  readonly zxid: bigint
+}
+
+export interface WatchSummary {
+  readonly connections: number
+  readonly paths: number
+  readonly watches: number
+}
+
+export interface ClientConnection {
+  /** Host and port as the server sees them: behind a published port that is docker's, not the client's. */
+  readonly peer: string
+  /** What stands in the brackets, as it stands there: `sid`, `to`, `lop`, … A connection before its handshake has no `sid`. */
+  readonly fields: ReadonlyMap<string, string>
+}
+
+export interface AskOptions {
+  /** How long to wait for the whole answer, in ms. @default 1000 */
+  readonly timeout?: number
+  /** @default '127.0.0.1' */
+  readonly host?: string
+}
+
+/**
+ * What the server says to a four-letter word; `''` when it says nothing.
+ *
+ * Never rejects: a node that starts, stops or hangs refuses, resets or keeps silent, and for somebody who polls these
+ * all mean "not yet".
+ */
+export function ask(
+  port: number,
+  word: FourLetterWord,
+  { timeout = 1000, host = '127.0.0.1' }: AskOptions = {},
+): Promise<string> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = []
+    const socket = connect({ port, host })
+    const finish = (): void => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(Buffer.concat(chunks).toString())
+    }
+    const timer = setTimeout(finish, timeout)
+    socket.on('connect', () => socket.write(word))
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+    socket.on('error', finish)
+    socket.on('close', finish)
+  })
+}
+
+/** Reads `srvr`; undefined when the server does not serve. */
+export function parseSrvr(text: string): ServerStatus | undefined {
+  const mode = /^Mode: (leader|follower|observer|standalone|read-only)/m.exec(text)?.[1]
+  const zxid = BigInt(/^Zxid: (0x[0-9a-f]+)/m.exec(text)?.[1] ?? 0)
+  return mode === undefined ? undefined : { mode: mode as ServerMode, epoch: zxid >> 32n, zxid }
+}
+
+/** Reads `mntr`; empty when the server does not serve. */
+export function parseMntr(text: string): Map<string, string> {
+  return new Map([...text.matchAll(/^(zk_[^\t]+)\t(.*)$/gm)].map(([, key = '', value = '']) => [key, value]))
+}
+
+/** Reads `wchs`; undefined when the server does not serve. */
+export function parseWchs(text: string): WatchSummary | undefined {
+  const numbers = /^(\d+) connections watching (\d+) paths\s+Total watches:(\d+)/m.exec(text)
+  if (numbers === null) return undefined
+  const [connections = 0, paths = 0, watches = 0] = numbers.slice(1).map(Number)
+  return { connections, paths, watches }
+}
+
+/** Reads `cons`. The connection that asked is among them. */
+export function parseCons(text: string): ClientConnection[] {
+  return [...text.matchAll(/^\s*\/(\S+?)\[\d+\]\((.*)\)$/gm)].map(([, peer = '', list = '']) => ({
+    peer,
+    fields: new Map(list.split(',').map((field) => cut(field, '='))),
+  }))
+}
+
+function cut(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator)
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)]
+}

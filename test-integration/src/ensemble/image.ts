@@ -1,0 +1,102 @@
+import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { cp, mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { dockerClient, statusOf } from './docker.ts'
+
+/**
+ * The image to start nodes from: `ZK_IMAGE` when set (say `zookeeper:3.9`, where a registry is in reach), else our own,
+ * which is built when this machine does not have it yet.
+ */
+export async function ensureImage(): Promise<string> {
+  const chosen = process.env['ZK_IMAGE']
+  if (chosen) return chosen
+
+  const name = `zk-test:${await hashOfImageFiles()}`
+  if (await exists(name)) return name
+
+  try {
+    await buildOnce(name)
+  } catch (cause) {
+    throw new Error(`Cannot build ${name} from Debian's packages. Name another image in ZK_IMAGE, say zookeeper:3.9.`, {
+      cause,
+    })
+  }
+  return name
+}
+
+/** The same from `src/ensemble` and from `dist/ensemble`. */
+const imageDirectory = fileURLToPath(new URL('../../image/', import.meta.url))
+
+async function hashOfImageFiles(): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of (await readdir(imageDirectory)).sort()) {
+    hash.update(`${file}\0`).update(await readFile(join(imageDirectory, file)))
+  }
+  return hash.digest('hex').slice(0, 12)
+}
+
+async function exists(name: string): Promise<boolean> {
+  const { container } = await dockerClient()
+  try {
+    await container.dockerode.getImage(name).inspect()
+    return true
+  } catch (error) {
+    if (statusOf(error) === 404) return false
+    throw error
+  }
+}
+
+async function buildOnce(name: string): Promise<void> {
+  const release = await lock()
+  try {
+    if (!(await exists(name))) await build(name)
+  } finally {
+    release()
+  }
+}
+
+async function build(name: string): Promise<void> {
+  const context = await mkdtemp(join(tmpdir(), 'zk-test-image-'))
+  try {
+    await cp(imageDirectory, context, { recursive: true })
+    await run('bash', [join(context, 'build-rootfs.sh'), join(context, 'rootfs.tar')])
+    await buildFrom(context, name)
+  } finally {
+    await rm(context, { recursive: true, force: true })
+  }
+}
+
+const run = promisify(execFile)
+
+/** Not by testcontainers' own builder: that one loses the engine's reason when a build fails. */
+async function buildFrom(context: string, name: string): Promise<void> {
+  const { container } = await dockerClient()
+  const stream = await container.dockerode.buildImage(
+    { context, src: await readdir(context) },
+    { t: name, forcerm: true },
+  )
+  let log = ''
+  for await (const line of createInterface({ input: stream })) {
+    const message = JSON.parse(line) as { readonly stream?: string; readonly error?: string }
+    log += message.stream ?? ''
+    if (message.error !== undefined) throw new Error(`${message.error}\n${log}`)
+  }
+}
+
+/**
+ * Lets one process of this machine build at a time. The lock is `flock`'s, held by a child that lives as long as its
+ * standard input is open: it goes with us, however we go.
+ */
+async function lock(): Promise<() => void> {
+  const file = join(tmpdir(), `zk-test-image-${userInfo().uid}.lock`)
+  const holder = spawn('flock', [file, 'sh', '-c', 'echo locked; exec cat'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  await once(holder, 'spawn')
+  await once(holder.stdout, 'data')
+  return () => holder.stdin.end()
+}

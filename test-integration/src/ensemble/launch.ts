@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import type { EnsembleDescription, NodeDescription } from './description.ts'
+import { dockerClient } from './docker.ts'
+import { freePorts } from './free-ports.ts'
+import { ensureImage } from './image.ts'
+import { startNodeContainer } from './node-container.ts'
+import { ENSEMBLE, labelsOf, startSweeper } from './owner.ts'
+import { createPeerNetwork } from './peer-network.ts'
+
+export interface EnsembleOptions {
+  /** @default 3 */
+  readonly nodes?: number
+  /** In ms; sessions time out after 2 to 20 of these. @default 500 */
+  readonly tickTime?: number
+  /**
+   * Variables of the official image, the same for each node. `ZOO_CFG_EXTRA` and `SERVER_JVMFLAGS` are added to ours,
+   * the others replace them.
+   */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Files to put into each node, contents by absolute path: keys, certificates, JAAS configurations. */
+  readonly files?: Readonly<Record<string, string>>
+}
+
+/** Starts the containers; does not wait until they have found each other. */
+export async function launch(options: EnsembleOptions): Promise<EnsembleDescription> {
+  const image = await ensureImage()
+  startSweeper()
+  for (let attempt = 1; ; attempt++) {
+    const id = randomUUID().slice(0, 8)
+    try {
+      return await launchOnce(id, image, options)
+    } catch (error) {
+      await remove(id)
+      if (attempt === 3 || !isPortTaken(error)) throw error
+    }
+  }
+}
+
+/** Removes whatever there is of an ensemble. */
+export async function remove(ensembleId: string): Promise<void> {
+  const { dockerode } = (await dockerClient()).container
+  const filters = { label: [`${ENSEMBLE}=${ensembleId}`] }
+  const containers = await dockerode.listContainers({ all: true, filters })
+  await Promise.all(containers.map(({ Id }) => dockerode.getContainer(Id).remove({ force: true, v: true })))
+  const networks = await dockerode.listNetworks({ filters })
+  await Promise.all(networks.map(({ Id }) => dockerode.getNetwork(Id).remove()))
+}
+
+async function launchOnce(
+  id: string,
+  image: string,
+  { nodes: count = 3, tickTime = 500, environment = {}, files = {} }: EnsembleOptions,
+): Promise<EnsembleDescription> {
+  const engineHost = (await dockerClient()).info.containerRuntime.host
+  // An engine elsewhere cannot be reached over loopback.
+  const [host, address] = engineHost === 'localhost' ? ['127.0.0.1', '127.0.0.1'] : [engineHost, '0.0.0.0']
+  const labels = labelsOf(id)
+  // Docker publishes ports on the network whose name sorts first. That has to stay `bridge`, also for a node that is
+  // taken off this one.
+  const network = `zk-test-${id}`
+  const peerAddresses = await createPeerNetwork(network, labels, count)
+  const ports = await freePorts(count)
+  const servers = peerAddresses.map((peerAddress, i) => `server.${i + 1}=${peerAddress}:2888:3888;2181`).join(' ')
+
+  const startNode = async (peerAddress: string, i: number): Promise<NodeDescription> => {
+    const port = ports[i] ?? 0
+    const container = await startNodeContainer({
+      image,
+      name: `${network}-${i + 1}`,
+      labels,
+      network,
+      peerAddress,
+      publishOn: { address, port },
+      environment: { ...environmentOf(tickTime, environment), ZOO_MY_ID: String(i + 1), ZOO_SERVERS: servers },
+      files,
+    })
+    return { id: i + 1, port, peerAddress, container }
+  }
+  return { id, host, network, tickTime, nodes: await allOf(peerAddresses.map(startNode)) }
+}
+
+function environmentOf(tickTime: number, own: Readonly<Record<string, string>>): Record<string, string> {
+  return {
+    ZOO_TICK_TIME: String(tickTime),
+    ZOO_INIT_LIMIT: '10',
+    ZOO_SYNC_LIMIT: '4',
+    ZOO_MAX_CLIENT_CNXNS: '0',
+    ZOO_STANDALONE_ENABLED: 'false',
+    ZOO_ADMINSERVER_ENABLED: 'false',
+    ZOO_4LW_COMMANDS_WHITELIST: '*',
+    ZK_SERVER_HEAP: '128',
+    ...own,
+    // All addresses: a node that starts while it is cut off does not have the one its peers know.
+    ZOO_CFG_EXTRA: `extendedTypesEnabled=true quorumListenOnAllIPs=true ${own['ZOO_CFG_EXTRA'] ?? ''}`,
+    // Empty containers and expired TTL nodes go within a second instead of a minute.
+    SERVER_JVMFLAGS: `-Dznode.container.checkIntervalMs=1000 ${own['SERVER_JVMFLAGS'] ?? ''}`,
+  }
+}
+
+/** Like `Promise.all`, but lets all of them end first, so that nothing is started behind the back of `remove`. */
+async function allOf<T>(starts: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(starts)
+  return Promise.all(starts)
+}
+
+function isPortTaken(error: unknown): boolean {
+  return /port is already allocated|address already in use/i.test(String(error))
+}

@@ -1,0 +1,49 @@
+import { dockerClient, testcontainers } from './docker.ts'
+
+export interface NodeContainerOptions {
+  readonly image: string
+  readonly name: string
+  readonly labels: Record<string, string>
+  /** The peers' network, and the node's address on it. */
+  readonly network: string
+  readonly peerAddress: string
+  /** Where on the host the client port is published. */
+  readonly publishOn: { readonly address: string; readonly port: number }
+  readonly environment: Record<string, string>
+  /** Contents by absolute path. */
+  readonly files: Readonly<Record<string, string>>
+}
+
+/** Starts the container of one node and gives its id. */
+export async function startNodeContainer(options: NodeContainerOptions): Promise<string> {
+  const { dockerode } = (await dockerClient()).container
+  const { GenericContainer, Wait } = await testcontainers()
+
+  // What testcontainers cannot be told from outside.
+  class NodeContainer extends GenericContainer {
+    constructor() {
+      super(options.image)
+      const { address, port } = options.publishOn
+      this.hostConfig.PortBindings = { '2181/tcp': [{ HostIp: address, HostPort: String(port) }] }
+    }
+
+    /** It stays on docker's `bridge` too: clients come by that way, and must not notice what is done to this one. */
+    protected override async containerCreated(id: string): Promise<void> {
+      const EndpointConfig = { IPAMConfig: { IPv4Address: options.peerAddress } }
+      await dockerode.getNetwork(options.network).connect({ Container: id, EndpointConfig })
+    }
+  }
+
+  const started = await new NodeContainer()
+    .withName(options.name)
+    .withLabels(options.labels)
+    // For routes into the void.
+    .withAddedCapabilities('NET_ADMIN')
+    .withEnvironment(options.environment)
+    .withCopyContentToContainer(Object.entries(options.files).map(([target, content]) => ({ target, content })))
+    // A node listens long before it serves; who serves is for the ensemble to find out.
+    .withWaitStrategy(Wait.forLogMessage(/./))
+    .withStartupTimeout(60_000)
+    .start()
+  return started.getId()
+}

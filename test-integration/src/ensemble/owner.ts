@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process'
+import { hostname } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+/** By these the sweeper tells ours from other people's, and the dead's from the living's. */
+const OWNER_PID = 'zk-test.owner-pid'
+/** Process ids mean something on one host only, and several hosts (or containers) may share an engine. */
+const OWNER_HOST = 'zk-test.owner-host'
+/** Which ensemble a container or network is part of. */
+export const ENSEMBLE = 'zk-test.ensemble'
+
+/** What every container and network of an ensemble carries. */
+export function labelsOf(ensembleId: string): Record<string, string> {
+  return { [OWNER_PID]: String(process.pid), [OWNER_HOST]: hostname(), [ENSEMBLE]: ensembleId }
+}
+
+/** Whatever happens to this process, nothing it labelled stays behind. Also removes what earlier owners left. */
+export function startSweeper(): void {
+  if (started) return
+  started = true
+  // The same from `src/ensemble` and from `dist/ensemble`.
+  const script = fileURLToPath(new URL('../../sweeper.mjs', import.meta.url))
+  const args = [script, String(process.pid), OWNER_PID, OWNER_HOST]
+  spawn(process.execPath, args, { detached: true, stdio: 'ignore' }).unref()
+}
+
+/** One sweeper serves all ensembles of a process. */
+let started = false

@@ -1,0 +1,42 @@
+import { dockerClient } from './docker.ts'
+
+/**
+ * Makes a network on which each node keeps one address for ever; gives these addresses.
+ *
+ * Names would not do: a server that starts while the name of a peer cannot be resolved remembers just that, and an
+ * election that this peer wins then fails until the servers give up on it, 10 s later.
+ */
+export async function createPeerNetwork(
+  name: string,
+  labels: Record<string, string>,
+  count: number,
+): Promise<readonly string[]> {
+  const { dockerode } = (await dockerClient()).container
+  for (let attempt = 1; ; attempt++) {
+    const subnet = await findFreeSubnet(name, labels)
+    try {
+      await dockerode.createNetwork({ Name: name, Labels: labels, IPAM: { Config: [{ Subnet: subnet }] } })
+      return Array.from({ length: count }, (_, i) => addressIn(subnet, i))
+    } catch (error) {
+      // Somebody else was given it in between.
+      if (attempt === 5 || !/overlap/i.test(String(error))) throw error
+    }
+  }
+}
+
+/** Only a network that was given its subnet lets us choose addresses, and only docker knows which subnets are free. */
+async function findFreeSubnet(name: string, labels: Record<string, string>): Promise<string> {
+  const { dockerode } = (await dockerClient()).container
+  const probe = await dockerode.createNetwork({ Name: name, Labels: labels })
+  const { IPAM } = await probe.inspect()
+  await probe.remove()
+  const subnet = IPAM?.Config?.[0]?.Subnet
+  if (subnet === undefined) throw new Error('Docker gave a network no subnet')
+  return subnet
+}
+
+/** The first address is the network itself, the second one docker's. */
+function addressIn(subnet: string, index: number): string {
+  const [a, b, c, d = 0] = subnet.split(/[./]/).map(Number)
+  return `${a}.${b}.${c}.${d + 2 + index}`
+}

@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface UntilOptions {
+  /** How long to go on, in ms. @default 30_000 */
+  readonly timeout?: number
+  /** Pause between two attempts, in ms. @default 100 */
+  readonly interval?: number
+  /** Asked once, when time is up: what there was instead. */
+  readonly instead?: () => string | Promise<string>
+}
+
+/** Tries until the attempt gives a value; `undefined` and `false` mean "not yet". Rejects when time is up. */
+export async function until<T>(
+  what: string,
+  attempt: () => Promise<T | undefined | false>,
+  { timeout = 30_000, interval = 100, instead }: UntilOptions = {},
+): Promise<T> {
+  const deadline = performance.now() + timeout
+  for (;;) {
+    const value = await attempt()
+    if (value !== undefined && value !== false) return value
+    if (performance.now() >= deadline) break
+    await sleep(interval)
+  }
+  const detail = instead === undefined ? '' : `\n${await instead()}`
+  throw new Error(`Not within ${timeout} ms: ${what}${detail}`)
+}

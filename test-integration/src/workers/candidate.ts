@@ -1,0 +1,16 @@
+// A candidate: leads whenever it is elected, until it is killed.
+import { once } from 'node:events'
+import { connect, LeaderElection, LockLostError } from '@zk/recipes'
+import { append } from '../history/index.ts'
+import { readSettings } from './settings.ts'
+
+const { connectString, sessionTimeout, path, log, name: who } = readSettings()
+const zk = await connect(connectString, { sessionTimeout })
+const election = new LeaderElection(zk, path, { data: who })
+for await (const leadership of election.terms()) {
+  const token = String(leadership.fencingToken)
+  append(log, { who, mode: 'exclusive', what: 'gained', token })
+  if (leadership.isHeld()) await once(leadership.signal, 'abort')
+  const { reason } = leadership.signal
+  append(log, { who, mode: 'exclusive', what: 'ended', token, why: LockLostError.is(reason) ? reason.reason : String(reason) })
+}

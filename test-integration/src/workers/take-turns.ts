@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Acquirable, connect, type Held, LockLostError, type ZooKeeper } from '@zk/recipes'
+import { append, type Mode } from '../history/index.ts'
+import type { WorkerSettings } from './settings.ts'
+
+export type Choice = { readonly mode: Mode; readonly acquirable: Acquirable<Held> }
+
+/** Runs the contenders of this process: each takes its turns on what `choose` gives it, and logs them. */
+export async function takeTurns(settings: WorkerSettings, choose: (zk: ZooKeeper) => () => Choice): Promise<void> {
+  const { connectString, sessionTimeout, clients, contenders } = settings
+  const connected = await Promise.all(
+    Array.from({ length: clients }, () => connect(connectString, { sessionTimeout })),
+  )
+  const choices = connected.map(choose)
+  await Promise.all(
+    Array.from({ length: contenders }, async (_, index) => {
+      const who = `${settings.name}.${index}`
+      for (let turn = 0; turn < settings.turns; turn++) await takeTurn(settings, who, choices[index % clients]!())
+    }),
+  )
+  await Promise.all(connected.map((zk) => zk.close()))
+}
+
+async function takeTurn({ log, turn }: WorkerSettings, who: string, { mode, acquirable }: Choice): Promise<void> {
+  const held = await acquirable.acquire()
+  const token = String(held.fencingToken)
+  append(log, { who, mode, what: 'gained', token })
+  try {
+    await sleep(Math.random() * turn, undefined, { signal: held.signal })
+    held.throwIfLost()
+    append(log, { who, mode, what: 'ended', token, why: 'finished' })
+  } catch {
+    const { reason } = held.signal
+    append(log, { who, mode, what: 'ended', token, why: LockLostError.is(reason) ? reason.reason : String(reason) })
+  }
+  // A loss is told already, and what is left of the node goes in the background.
+  await held.release().catch(() => {})
+}
