@@ -6,11 +6,16 @@ import { runOn, runtimes } from './runtimes.ts'
 const example = (name: string) => fileURLToPath(new URL(`../../examples/dist/${name}.js`, import.meta.url))
 
 describeEnsemble('examples', (ensemble) => {
-  test.each(runtimes.map((runtime) => [runtime.name, runtime] as const))('quick-start runs on %s', async (_, runtime) => {
-    const output = await runOn(runtime, example('quick-start'), ensemble.connectString)
-    expect(output).toMatch(/^session 0x[0-9a-f]+ at 127\.0\.0\.1:\d+\nhello, then NodeDataChanged\nheld, fencing token \d+\n/)
-    expect(output).toMatch(/nobody waits: 0 contenders\ndone\n$/)
-  })
+  test.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
+    'quick-start runs on %s',
+    async (_, runtime) => {
+      const output = await runOn(runtime, example('quick-start'), ensemble.connectString)
+      expect(output).toMatch(
+        /^session 0x[0-9a-f]+ at 127\.0\.0\.1:\d+\nhello, then NodeDataChanged\nheld, fencing token \d+\n/,
+      )
+      expect(output).toMatch(/nobody waits: 0 contenders\ndone\n$/)
+    },
+  )
 
   test('demo shows that the lock holds, on an ensemble of the user', async () => {
     const output = await runOn(runtimes[0]!, example('demo/main'), '--connect', ensemble.connectString)

@@ -6,22 +6,22 @@ import type { Ensemble, EnsembleNode } from '../src/ensemble/index.ts'
  */
 export class Nemesis {
   readonly #ensemble: Ensemble
+  readonly #stop = new AbortController()
   readonly #work: Promise<number>
-  #goOn = true
 
   constructor(ensemble: Ensemble) {
     this.#ensemble = ensemble
-    this.#work = this.#harm()
+    this.#work = this.#harm(this.#stop.signal)
   }
 
   async stop(): Promise<number> {
-    this.#goOn = false
+    this.#stop.abort()
     return await this.#work
   }
 
-  async #harm(): Promise<number> {
+  async #harm(stop: AbortSignal): Promise<number> {
     let killed = 0
-    for (; this.#goOn; killed++) {
+    for (; !stop.aborted; killed++) {
       const victim = killed % 2 === 0 ? await this.#ensemble.leader() : await this.#anyFollower()
       await victim.kill()
       // The others go on without it before it comes back.

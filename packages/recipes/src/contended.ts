@@ -36,8 +36,11 @@ export class Contended implements Acquirable<Held> {
       ahead = names.map(({ name }) => this.queue.pathOf(name))
       onQueued?.({ position: ahead.length, ahead })
     }
-    const tooLate = () => new LockTimeoutError(path, timeout ?? Infinity, ahead?.length, ahead ?? [])
-    const patience = new Patience(zk.runtime, timeout, signal, tooLate)
+    const patience = new Patience(zk.runtime, {
+      signal,
+      timeout:
+        timeout === undefined ? undefined : { after: timeout, error: () => new LockTimeoutError(path, timeout, ahead) },
+    })
     try {
       for (;;) {
         const held = await this.#attempt(queued, patience)
@@ -51,7 +54,7 @@ export class Contended implements Acquirable<Held> {
   async tryAcquire(options: Pick<AcquireOptions, 'signal'> = {}): Promise<Held | undefined> {
     checkAcquireOptions(options)
     const { zk } = this.queue
-    const patience = new Patience(zk.runtime, undefined, options.signal, () => new Error())
+    const patience = new Patience(zk.runtime, options)
     const contender = this.#contender(() => {})
     try {
       // Where somebody is seen to be in the way no node is made.

@@ -39,20 +39,20 @@ export class LockTimeoutError extends Error {
   override readonly name = 'LockTimeoutError'
   readonly [timeoutBrand] = true
   readonly path: string
-  /** How many were ahead when last seen; undefined when the queue was never seen. */
+  /** How many were ahead when last seen; undefined when nobody was. */
   readonly position: number | undefined
   /** Paths of those ahead, oldest first. */
   readonly ahead: readonly string[]
 
-  constructor(path: string, timeout: number, position: number | undefined, ahead: readonly string[]) {
+  constructor(path: string, timeout: number, ahead: readonly string[] | undefined) {
     const place =
-      position === undefined
-        ? 'the queue could not be entered; is the ensemble reachable?'
-        : `${position} ahead, the oldest is ${ahead[0] ?? 'unknown'}`
+      ahead === undefined
+        ? 'nobody was seen ahead; is the ensemble reachable?'
+        : `${ahead.length} ahead, the oldest is ${ahead[0]}`
     super(`${path} was not granted within ${timeout} ms: ${place}`)
     this.path = path
-    this.position = position
-    this.ahead = ahead
+    this.position = ahead?.length
+    this.ahead = ahead ?? []
   }
 
   /** True for a `LockTimeoutError` of any copy of this package in the program. */

@@ -123,7 +123,15 @@ export class Held implements AsyncDisposable {
       return this.signal.reason
     }
     const { code, op: name, path, number, server, sessionId, index, results } = error
-    return new KeeperError(code, { op: name, path, number, server, sessionId, index: index - 1, results: results?.slice(1) })
+    return new KeeperError(code, {
+      op: name,
+      path,
+      number,
+      server,
+      sessionId,
+      index: index - 1,
+      results: results?.slice(1),
+    })
   }
 }
 

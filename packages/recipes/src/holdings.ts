@@ -23,7 +23,9 @@ export class Holdings {
 
   private constructor(session: Session) {
     this.#session = session
-    session.signal.addEventListener('abort', () => this.#loseAll(endReason(session), session.signal.reason), { once: true })
+    session.signal.addEventListener('abort', () => this.#loseAll(endReason(session), session.signal.reason), {
+      once: true,
+    })
   }
 
   /** The holding is told when its session or connection ends; at once when either has. */
@@ -34,18 +36,12 @@ export class Holdings {
     this.#held.add(holding)
     if (connection === this.#connection) return
     this.#connection = connection
-    connection.signal.addEventListener('abort', () => this.#disconnected(connection), { once: true })
+    const disconnected = () => this.#loseAll('Disconnected', connection.signal.reason)
+    connection.signal.addEventListener('abort', disconnected, { once: true })
   }
 
   remove(holding: Holding): void {
     this.#held.delete(holding)
-  }
-
-  /** A session that ends loses its connection too; the end says more. */
-  #disconnected(connection: Connection): void {
-    const { signal } = this.#session
-    if (signal.aborted) this.#loseAll(endReason(this.#session), signal.reason)
-    else this.#loseAll('Disconnected', connection.signal.reason)
   }
 
   #loseAll(reason: LossReason, cause: unknown): void {

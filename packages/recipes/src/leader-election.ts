@@ -60,9 +60,8 @@ export class LeaderElection {
   }
 
   /** Who leads now; undefined when nobody stands. */
-  async leader(options: CallOptions = {}): Promise<Leader | undefined> {
-    const [leader] = await this.#contended.queue.contenders(options)
-    return leader
+  leader(options: CallOptions = {}): Promise<Leader | undefined> {
+    return this.#contended.queue.first(options)
   }
 
   /** Everybody who stands, oldest first: the first one leads. */
@@ -73,25 +72,21 @@ export class LeaderElection {
   /** Who leads, now and whenever that changes, until the signal aborts; undefined when nobody stands. */
   async *leaders({ signal }: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<Leader | undefined, void, undefined> {
     checkAcquireOptions({ ...(signal && { signal }) })
-    const patience = new Patience(this.#contended.queue.zk.runtime, undefined, signal, () => new Error())
+    const { queue } = this.#contended
     let told: Leader | undefined
-    let isFirst = true
-    try {
-      while (!signal?.aborted) {
-        const { leader, watch } = await observeFirst(this.#contended.queue)
-        try {
-          if (isFirst || leader?.fencingToken !== told?.fencingToken) yield leader
-          isFirst = false
-          told = leader
-          await patience.during(watch.changed)
-        } finally {
-          await watch.unwatch().catch(() => {})
-        }
+    for (let isFirst = true; !signal?.aborted; isFirst = false) {
+      const observation = await observeFirst(queue, { ...(signal && { signal }) }).catch(undefinedIfAborted(signal))
+      if (observation === undefined) return
+      const { leader, watch } = observation
+      const patience = new Patience(queue.zk.runtime, { signal })
+      try {
+        if (isFirst || leader?.fencingToken !== told?.fencingToken) yield leader
+        told = leader
+        await patience.during(watch.changed).catch(undefinedIfAborted(signal))
+      } finally {
+        patience.stop()
+        await watch.unwatch().catch(() => {})
       }
-    } catch (error) {
-      if (!signal?.aborted) throw error
-    } finally {
-      patience.stop()
     }
   }
 }

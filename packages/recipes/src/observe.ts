@@ -1,8 +1,8 @@
 // Watching who is first, without being woken by everybody who comes and goes.
-import { KeeperError, type Watched } from '@zk/client'
+import { type CallOptions, KeeperError, type Watched } from '@zk/client'
 import type { ContenderName } from './names.ts'
 import { type ContenderInfo, noneIfMissing, type Queue } from './queue.ts'
-import { persist } from './transient.ts'
+import { persistAcrossSessions } from './transient.ts'
 
 export interface Observation {
   readonly leader: ContenderInfo | undefined
@@ -10,26 +10,30 @@ export interface Observation {
   readonly watch: Watched
 }
 
-export async function observeFirst(queue: Queue): Promise<Observation> {
-  const { runtime } = queue.zk
+export async function observeFirst(queue: Queue, options: CallOptions): Promise<Observation> {
+  const { zk } = queue
   for (;;) {
-    const [first] = await persist(runtime, () => queue.list({}).catch(noneIfMissing))
-    const watching = () => (first === undefined ? watchEmpty(queue) : watchContender(queue, first))
-    const observation = await persist(runtime, watching)
+    const [first] = await persistAcrossSessions(zk, () => queue.list(options).catch(noneIfMissing))
+    const watching = () => (first === undefined ? watchEmpty(queue, options) : watchContender(queue, first, options))
+    const observation = await persistAcrossSessions(zk, watching)
     if (observation !== undefined) return observation
   }
 }
 
 /** undefined when it is gone. */
-async function watchContender(queue: Queue, name: ContenderName): Promise<Observation | undefined> {
-  const read = await queue.zk.getDataAndWatch(queue.pathOf(name.name)).catch(undefinedIfGone)
+async function watchContender(
+  queue: Queue,
+  name: ContenderName,
+  options: CallOptions,
+): Promise<Observation | undefined> {
+  const read = await queue.zk.getDataAndWatch(queue.pathOf(name.name), options).catch(undefinedIfGone)
   return read && { leader: queue.info(name, read), watch: read }
 }
 
 /** undefined when the queue is not empty after all. */
-async function watchEmpty(queue: Queue): Promise<Observation | undefined> {
-  const parent = await queue.zk.getChildrenAndWatch(queue.path).catch(undefinedIfGone)
-  const watch = parent ?? (await queue.zk.existsAndWatch(queue.path))
+async function watchEmpty(queue: Queue, options: CallOptions): Promise<Observation | undefined> {
+  const parent = await queue.zk.getChildrenAndWatch(queue.path, options).catch(undefinedIfGone)
+  const watch = parent ?? (await queue.zk.existsAndWatch(queue.path, options))
   const isEmpty = 'children' in watch ? queue.inLine(watch.children).length === 0 : watch.stat === undefined
   if (isEmpty) return { leader: undefined, watch }
   await watch.unwatch()

@@ -1,16 +1,22 @@
 import type { Runtime } from '@zk/client'
 
+export interface Limits {
+  readonly signal?: AbortSignal | undefined
+  /** After so many ms patience ends with this error. */
+  readonly timeout?: { readonly after: number; readonly error: () => Error } | undefined
+}
+
 /** How long a caller is willing to wait: until a moment, until a signal, whichever is first. */
 export class Patience {
   readonly #over: Promise<never>
   readonly #stop: () => void
 
-  constructor(runtime: Runtime, timeout: number | undefined, signal: AbortSignal | undefined, onTimeout: () => Error) {
+  constructor(runtime: Runtime, { signal, timeout }: Limits) {
     let cancelTimer = () => {}
     let onAbort = () => {}
     this.#over = new Promise((_, reject) => {
       onAbort = () => reject(signal?.reason)
-      if (timeout !== undefined) cancelTimer = runtime.setTimer(timeout, () => reject(onTimeout()))
+      if (timeout !== undefined) cancelTimer = runtime.setTimer(timeout.after, () => reject(timeout.error()))
     })
     this.#over.catch(() => {})
     if (signal?.aborted) onAbort()

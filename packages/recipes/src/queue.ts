@@ -58,6 +58,16 @@ export class Queue {
     return infos.filter((info) => info !== undefined).map((info, position) => ({ ...info, position }))
   }
 
+  /** The oldest; undefined when there is none. */
+  async first(options: CallOptions): Promise<ContenderInfo | undefined> {
+    for (;;) {
+      const [name] = await this.list(options).catch(noneIfMissing)
+      if (name === undefined) return undefined
+      const info = await this.#read(name, options)
+      if (info !== undefined) return info
+    }
+  }
+
   /** What a contender's node says. */
   info({ name, kind }: ContenderName, { data, stat }: NodeData): ContenderInfo {
     return {

@@ -1,4 +1,4 @@
-import { KeeperError, type Runtime } from '@zk/client'
+import { KeeperError, type Runtime, type ZooKeeper } from '@zk/client'
 
 /** Pause before an overloaded server is asked again, in ms. */
 const THROTTLE_PAUSE = 500
@@ -17,6 +17,17 @@ export async function persist<T>(runtime: Runtime, call: () => Promise<T>): Prom
 /** The same call may succeed next time, in the same session. */
 function isTransient(error: unknown): boolean {
   return KeeperError.is(error, 'ConnectionLoss', 'RequestTimeout', 'OperationTimeout', 'ThrottledOp')
+}
+
+/** Goes on in the client's next session too: for calls that are not bound to one. */
+export async function persistAcrossSessions<T>(zk: ZooKeeper, call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await persist(zk.runtime, call)
+    } catch (error) {
+      if (!KeeperError.is(error, 'SessionExpired') || zk.session.signal.aborted) throw error
+    }
+  }
 }
 
 /** Rethrows what will not pass; what will, it outlasts: an overloaded server is given a pause. */

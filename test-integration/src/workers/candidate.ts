@@ -12,5 +12,11 @@ for await (const leadership of election.terms()) {
   append(log, { who, mode: 'exclusive', what: 'gained', token })
   if (leadership.isHeld()) await once(leadership.signal, 'abort')
   const { reason } = leadership.signal
-  append(log, { who, mode: 'exclusive', what: 'ended', token, why: LockLostError.is(reason) ? reason.reason : String(reason) })
+  append(log, {
+    who,
+    mode: 'exclusive',
+    what: 'ended',
+    token,
+    why: LockLostError.is(reason) ? reason.reason : String(reason),
+  })
 }

@@ -6,6 +6,5 @@ import { takeTurns } from './take-turns.ts'
 const settings = readSettings()
 await takeTurns(settings, (zk) => {
   const { read, write } = new SharedLock(zk, settings.path, { label: settings.name })
-  return () =>
-    Math.random() < 0.75 ? { mode: 'shared', acquirable: read } : { mode: 'exclusive', acquirable: write }
+  return () => (Math.random() < 0.75 ? { mode: 'shared', acquirable: read } : { mode: 'exclusive', acquirable: write })
 })

@@ -8,9 +8,7 @@ export type Choice = { readonly mode: Mode; readonly acquirable: Acquirable<Held
 /** Runs the contenders of this process: each takes its turns on what `choose` gives it, and logs them. */
 export async function takeTurns(settings: WorkerSettings, choose: (zk: ZooKeeper) => () => Choice): Promise<void> {
   const { connectString, sessionTimeout, clients, contenders } = settings
-  const connected = await Promise.all(
-    Array.from({ length: clients }, () => connect(connectString, { sessionTimeout })),
-  )
+  const connected = await Promise.all(Array.from({ length: clients }, () => connect(connectString, { sessionTimeout })))
   const choices = connected.map(choose)
   await Promise.all(
     Array.from({ length: contenders }, async (_, index) => {
