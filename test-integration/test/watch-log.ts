@@ -1,0 +1,32 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { onTestFinished } from 'vitest'
+import type { Watched, ZooKeeper } from '@zk/client'
+
+/** Events in the order in which they were told, as `NodeDeleted /path`. */
+export class WatchLog {
+  readonly #told: string[] = []
+
+  note<W extends Watched>(watched: W): W {
+    void watched.changed.then(({ type, path }) => this.#told.push(`${type} ${path}`))
+    return watched
+  }
+
+  /** What was told since this was asked last, sorted: events of different paths have no order. */
+  take(): string[] {
+    return this.#told.splice(0).sort()
+  }
+}
+
+/** When it resolves, the client has been told of every change that was committed when it was called. */
+export async function caughtUp(zk: ZooKeeper): Promise<void> {
+  await Promise.all([zk.sync('/'), zk.exists('/')])
+}
+
+/** What the protocol does not foresee, from now to the end of the test: an event for nobody, for instance. */
+export function noteOddities(): readonly unknown[] {
+  const oddities: unknown[] = []
+  const note = (oddity: unknown): void => void oddities.push(oddity)
+  subscribe('zk:oddity', note)
+  onTestFinished(() => void unsubscribe('zk:oddity', note))
+  return oddities
+}

@@ -1,0 +1,417 @@
+import { isDeepStrictEqual } from 'node:util'
+import { afterEach, describe, expect, test } from 'vitest'
+import { op } from '@zk/client'
+import { parseMntr, parseWchs, until } from '../src/ensemble/index.ts'
+import { OpCode } from '../src/proxy/index.ts'
+import { newChroot, newClient, newProxy, nodeOf, rejection } from './clients.ts'
+import { describeEnsemble } from './describe-ensemble.ts'
+import { noWatches, serverWatches } from './server-watches.ts'
+import { caughtUp, noteOddities, WatchLog } from './watch-log.ts'
+
+describeEnsemble('watches', (ensemble) => {
+  describe('a watch', () => {
+    test('ZooKeeper.getDataAndWatch tells once of the first change of the data, or of the deletion', async () => {
+      const zk = await newClient(ensemble)
+      await Promise.all([zk.create('/changed', 'one'), zk.create('/deleted'), zk.create('/parent')])
+      const log = new WatchLog()
+      const oddities = noteOddities()
+      for (const path of ['/changed', '/deleted', '/parent']) log.note(await zk.getDataAndWatch(path))
+      await zk.create('/parent/child')
+      await zk.setACL('/parent', [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }])
+      await zk.setData('/changed', 'two')
+      await zk.setData('/changed', 'three')
+      await zk.delete('/deleted')
+      await caughtUp(zk)
+      // A child and an ACL are no data.
+      expect(log.take()).toEqual(['NodeDataChanged /changed', 'NodeDeleted /deleted'])
+      expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: ['/parent'], children: 0 })
+      expect(oddities).toEqual([])
+    })
+
+    test('ZooKeeper.existsAndWatch tells once of a creation, a change of the data, or a deletion', async () => {
+      const zk = await newClient(ensemble)
+      await Promise.all([zk.create('/changed'), zk.create('/deleted'), zk.create('/parent')])
+      const log = new WatchLog()
+      for (const path of ['/missing', '/never', '/changed', '/deleted', '/parent']) {
+        const { stat } = log.note(await zk.existsAndWatch(path))
+        expect(stat === undefined).toBe(path === '/missing' || path === '/never')
+      }
+      await zk.create('/missing')
+      await zk.setData('/missing', 'changed')
+      await zk.setData('/changed', 'changed')
+      await zk.delete('/changed')
+      await zk.delete('/deleted')
+      await zk.create('/parent/child')
+      await caughtUp(zk)
+      expect(log.take()).toEqual(['NodeCreated /missing', 'NodeDataChanged /changed', 'NodeDeleted /deleted'])
+      expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: ['/never', '/parent'], children: 0 })
+    })
+
+    test('ZooKeeper.getChildrenAndWatch tells once of a child that came or went, or of the deletion', async () => {
+      const zk = await newClient(ensemble)
+      await Promise.all(['/came', '/went', '/deleted', '/quiet'].map((path) => zk.create(path)))
+      await Promise.all([zk.create('/went/child'), zk.create('/quiet/child')])
+      const log = new WatchLog()
+      for (const path of ['/came', '/went', '/deleted', '/quiet']) log.note(await zk.getChildrenAndWatch(path))
+      await zk.create('/came/one')
+      await zk.create('/came/two')
+      await zk.delete('/went/child')
+      await zk.delete('/deleted')
+      await zk.setData('/quiet', 'changed')
+      await zk.setData('/quiet/child', 'changed')
+      await zk.create('/quiet/child/child')
+      await caughtUp(zk)
+      expect(log.take()).toEqual(['NodeChildrenChanged /came', 'NodeChildrenChanged /went', 'NodeDeleted /deleted'])
+      expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: [], children: 1 })
+    })
+
+    test('every watcher of a node is told of its deletion, each once, whatever it watches (V08)', async () => {
+      const zk = await newClient(ensemble)
+      await zk.create('/node')
+      const log = new WatchLog()
+      const oddities = noteOddities()
+      log.note(await zk.getDataAndWatch('/node'))
+      log.note(await zk.existsAndWatch('/node'))
+      log.note(await zk.getChildrenAndWatch('/node'))
+      log.note(await zk.getDataAndWatch('/node'))
+      await zk.delete('/node')
+      await caughtUp(zk)
+      expect(log.take()).toEqual(Array.from({ length: 4 }, () => 'NodeDeleted /node'))
+      expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
+      expect(oddities).toEqual([])
+    })
+
+    test('ZooKeeper.getDataAndWatch of a missing node leaves no watch, as does getChildrenAndWatch (V10)', async () => {
+      const zk = await newClient(ensemble)
+      await expect(zk.getDataAndWatch('/missing')).rejects.toMatchObject({ code: 'NoNode' })
+      await expect(zk.getChildrenAndWatch('/missing')).rejects.toMatchObject({ code: 'NoNode' })
+      expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
+      await expect(zk.removeWatches('/missing')).rejects.toMatchObject({ code: 'NoWatcher' })
+    })
+
+    test('changed is told before the reply that shows the change, to its own call', async () => {
+      const zk = await newClient(ensemble)
+      await zk.create('/node')
+      for (let round = 1; round <= 50; round++) {
+        const order: string[] = []
+        const { changed } = await zk.getDataAndWatch('/node')
+        void changed.then(() => order.push('changed'))
+        await Promise.all([
+          zk.exists('/node').then(() => order.push('before')),
+          zk.setData('/node', 'changed').then(() => order.push('set')),
+          zk.getData('/node').then(() => order.push('behind')),
+        ])
+        expect(order).toEqual(['before', 'changed', 'set', 'behind'])
+      }
+    })
+
+    test("changed is told before the reply that shows the change, when it is another client's", async () => {
+      const chroot = await newChroot(ensemble)
+      const [zk, other] = await Promise.all([newClient(ensemble, { chroot }), newClient(ensemble, { chroot })])
+      await zk.create('/node')
+      for (let round = 0; round < 50; round++) {
+        let told = false
+        const { changed, stat } = await zk.getDataAndWatch('/node')
+        void changed.then(() => (told = true))
+        const writing = other.setData('/node', 'changed')
+        for (let shown = false; !shown; ) {
+          const read = await zk.getData('/node')
+          shown = read.stat.version > stat.version
+          expect(told).toBe(shown)
+        }
+        await writing
+      }
+    })
+
+    test('the result of a read is there before its event, however close they are (V03)', async () => {
+      const proxy = await newProxy(ensemble.nodes[0]!)
+      const zk = await newClient(ensemble, { servers: [proxy] })
+      await zk.create('/node', 'old')
+      const order: string[] = []
+      proxy.freeze('toClient')
+      const reading = zk.getDataAndWatch('/node').then(({ changed, stat }) => {
+        order.push(`version ${stat.version}`)
+        return changed.then(({ type }) => order.push(type))
+      })
+      const writing = zk.setData('/node', 'new')
+      await until('both replies held back', async () => proxy.replies.includes(OpCode.setData))
+      proxy.thaw()
+      await Promise.all([reading, writing])
+      expect(order).toEqual(['version 0', 'NodeDataChanged'])
+    })
+  })
+
+  describe('unwatch', () => {
+    test('unwatch takes the watch off the server when nobody else of the client waits', async () => {
+      const zk = await newClient(ensemble)
+      await zk.create('/node')
+      const log = new WatchLog()
+      const [one, other] = await Promise.all([zk.getDataAndWatch('/node'), zk.existsAndWatch('/node')])
+      const child = log.note(await zk.getChildrenAndWatch('/node'))
+      log.note(one)
+      log.note(other)
+      await one.unwatch()
+      await one.changed
+      expect(log.take()).toEqual(['DataWatchRemoved /node'])
+      expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: ['/node'], children: 1 })
+      // What is left of the data's watches is still one, and its event comes.
+      await zk.setData('/node', 'changed')
+      expect(log.take()).toEqual(['NodeDataChanged /node'])
+      await child.unwatch()
+      expect(log.take()).toEqual(['ChildWatchRemoved /node'])
+      expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
+    })
+
+    test('unwatch of a node that does not exist takes the watch off the server', async () => {
+      const zk = await newClient(ensemble)
+      const watch = await zk.existsAndWatch('/missing')
+      expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: ['/missing'], children: 0 })
+      await watch.unwatch()
+      expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
+    })
+
+    test('unwatch twice, and behind the event, asks the server nothing', async () => {
+      const proxy = await newProxy(ensemble.nodes[0]!)
+      const zk = await newClient(ensemble, { servers: [proxy] })
+      await zk.create('/node')
+      const watch = await zk.getDataAndWatch('/node')
+      await watch.unwatch()
+      const fired = await zk.getDataAndWatch('/node')
+      await zk.setData('/node', 'changed')
+      const before = proxy.requests.length
+      await Promise.all([watch.unwatch(), fired.unwatch()])
+      expect((await fired.changed).type).toBe('NodeDataChanged')
+      expect(proxy.requests.slice(before)).toEqual([])
+    })
+
+    test('ZooKeeper.getDataAndWatch that is aborted on its way leaves no watch (V11)', async () => {
+      const proxy = await newProxy(ensemble.nodes[0]!)
+      const zk = await newClient(ensemble, { servers: [proxy] })
+      await zk.create('/node')
+      const abort = new AbortController()
+      proxy.freeze('toClient')
+      const reads = [
+        zk.getDataAndWatch('/node', { signal: abort.signal }),
+        zk.getChildrenAndWatch('/node', { signal: abort.signal }),
+        zk.existsAndWatch('/missing', { signal: abort.signal }),
+        zk.getDataAndWatch('/missing', { signal: abort.signal }),
+      ].map(rejection)
+      await until('the replies held back', async () => proxy.replies.at(-1) === OpCode.getData)
+      abort.abort(new Error('enough'))
+      expect(new Set(await Promise.all(reads))).toEqual(new Set([abort.signal.reason]))
+      expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: ['/missing', '/node'], children: 1 })
+      proxy.thaw()
+      await until('no watch', async () => isDeepStrictEqual(await serverWatches(ensemble, zk.chroot), noWatches), {
+        timeout: 5_000,
+        instead: async () => JSON.stringify(await serverWatches(ensemble, zk.chroot)),
+      })
+      await zk.exists('/node')
+    })
+
+    test('a watch taken back while disconnected is not set again (V12)', async () => {
+      const proxy = await newProxy(ensemble.nodes[0]!)
+      const zk = await newClient(ensemble, { servers: [proxy] })
+      await Promise.all(['/one', '/two', '/three'].map((path) => zk.create(path)))
+      const log = new WatchLog()
+      const one = log.note(await zk.getDataAndWatch('/one'))
+      log.note(await zk.getDataAndWatch('/two'))
+      log.note(await zk.getDataAndWatch('/three'))
+      const { connection } = zk.session
+      proxy.freeze()
+      proxy.cut()
+      await until('the loss', async () => zk.session.connection === undefined)
+      await one.unwatch()
+      const removing = zk.removeWatches('/two')
+      proxy.thaw()
+      await removing
+      expect(zk.session.connection).not.toBe(connection)
+      expect(log.take()).toEqual(['DataWatchRemoved /one', 'DataWatchRemoved /two'])
+      expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: ['/three'], children: 0 })
+    })
+  })
+
+  describe('a watch and the connection', () => {
+    test('an event lost with its connection comes on the next, once (V02)', async () => {
+      const chroot = await newChroot(ensemble)
+      const proxy = await newProxy(ensemble.nodes[0]!)
+      const zk = await newClient(ensemble, { chroot, servers: [proxy] })
+      const other = await newClient(ensemble, { chroot })
+      const log = new WatchLog()
+      const oddities = noteOddities()
+      await Promise.all([zk.create('/data'), zk.create('/parent')])
+      log.note(await zk.getDataAndWatch('/data'))
+      log.note(await zk.existsAndWatch('/missing'))
+      log.note(await zk.getChildrenAndWatch('/parent'))
+      const lost = proxy.loseReplyTo(OpCode.notification)
+      await other.multi([op.setData('/data', 'x'), op.create('/missing'), op.create('/parent/child')])
+      await lost
+      await caughtUp(zk)
+      expect(log.take()).toEqual(['NodeChildrenChanged /parent', 'NodeCreated /missing', 'NodeDataChanged /data'])
+      expect(await serverWatches(ensemble, chroot)).toEqual(noWatches)
+      expect(oddities).toEqual([])
+    })
+
+    test('of the events of one multi those that were cut off come on the next connection, the others not again (V05)', async () => {
+      const chroot = await newChroot(ensemble)
+      const proxy = await newProxy(ensemble.nodes[0]!)
+      const zk = await newClient(ensemble, { chroot, servers: [proxy] })
+      const other = await newClient(ensemble, { chroot })
+      const log = new WatchLog()
+      const oddities = noteOddities()
+      const paths = ['/1', '/2', '/3', '/4', '/5']
+      await zk.multi(paths.map((path) => op.create(path)))
+      for (const path of paths) log.note(await zk.getDataAndWatch(path))
+      const lost = proxy.loseReplyTo(OpCode.notification, 3)
+      await other.multi(paths.map((path) => op.setData(path, 'changed')))
+      await lost
+      await caughtUp(zk)
+      expect(log.take()).toEqual(paths.map((path) => `NodeDataChanged ${path}`))
+      expect(proxy.replies.filter((opCode) => opCode === OpCode.notification)).toHaveLength(5)
+      expect(await serverWatches(ensemble, chroot)).toEqual(noWatches)
+      expect(oddities).toEqual([])
+    })
+  })
+
+  describe('a watch and its server', () => {
+    afterEach(() => ensemble.mend())
+
+    test.each(['follower', 'leader'] as const)(
+      'every watch tells once of what happened while its client had no server: it was on a %s that was killed (V01)',
+      async (mode) => {
+        const chroot = await newChroot(ensemble)
+        const leader = await ensemble.leader()
+        const [one, two] = await ensemble.followers()
+        const [first, next] = mode === 'leader' ? [leader, one!] : [one!, two!]
+        const way = await newProxy(next)
+        const zk = await newClient(ensemble, { chroot, servers: [first, way], at: first, sessionTimeout: 8_000 })
+        // What it has done the next server knows.
+        const other = await newClient(ensemble, { chroot, servers: [next], sessionTimeout: 8_000 })
+        const existing = ['changed', 'deleted', 'renewed', 'quiet']
+        await other.multi(
+          ['data', 'exist', 'child'].flatMap((kind) => [
+            op.create(`/${kind}`),
+            ...existing.map((name) => op.create(`/${kind}/${name}`)),
+          ]),
+        )
+        await other.create('/child/went')
+        await other.create('/child/went/child')
+        await zk.sync('/')
+        const log = new WatchLog()
+        const oddities = noteOddities()
+        for (const name of existing) {
+          log.note(await zk.getDataAndWatch(`/data/${name}`))
+          log.note(await zk.existsAndWatch(`/exist/${name}`))
+          log.note(await zk.getChildrenAndWatch(`/child/${name}`))
+        }
+        for (const name of ['created', 'fleeting', 'missing']) log.note(await zk.existsAndWatch(`/exist/${name}`))
+        log.note(await zk.getChildrenAndWatch('/child/went'))
+        const { id } = zk.session
+
+        way.freeze()
+        await first.kill()
+        if (mode === 'leader') await ensemble.leader({ except: first })
+        for (const kind of ['data', 'exist']) {
+          await other.setData(`/${kind}/changed`, 'once')
+          await other.setData(`/${kind}/changed`, 'twice')
+        }
+        await other.create('/child/changed/child')
+        await other.delete('/child/went/child')
+        for (const kind of ['data', 'exist', 'child']) {
+          await other.delete(`/${kind}/deleted`)
+          await other.delete(`/${kind}/renewed`)
+          await other.create(`/${kind}/renewed`)
+        }
+        await other.create('/exist/created')
+        await other.create('/exist/fleeting')
+        await other.delete('/exist/fleeting')
+        expect(log.take()).toEqual([])
+        expect(zk.session.connection).toBeUndefined()
+
+        way.thaw()
+        await caughtUp(zk)
+        expect(zk.session.id).toBe(id)
+        expect(zk.session.connection?.server).toBe(way.address)
+        expect(log.take()).toEqual([
+          'NodeChildrenChanged /child/changed',
+          'NodeChildrenChanged /child/renewed',
+          'NodeChildrenChanged /child/went',
+          'NodeCreated /exist/created',
+          'NodeDataChanged /data/changed',
+          'NodeDataChanged /data/renewed',
+          'NodeDataChanged /exist/changed',
+          'NodeDataChanged /exist/renewed',
+          'NodeDeleted /child/deleted',
+          'NodeDeleted /data/deleted',
+          'NodeDeleted /exist/deleted',
+        ])
+
+        // The others were set again.
+        const quiet = ['/data/quiet', '/exist/fleeting', '/exist/missing', '/exist/quiet']
+        expect(await serverWatches(ensemble, chroot)).toEqual({ data: quiet, children: 1 })
+        await other.multi([
+          op.create('/child/quiet/child'),
+          op.setData('/data/quiet', 'changed'),
+          op.create('/exist/fleeting'),
+          op.create('/exist/missing'),
+          op.delete('/exist/quiet'),
+        ])
+        await caughtUp(zk)
+        expect(log.take()).toEqual([
+          'NodeChildrenChanged /child/quiet',
+          'NodeCreated /exist/fleeting',
+          'NodeCreated /exist/missing',
+          'NodeDataChanged /data/quiet',
+          'NodeDeleted /exist/quiet',
+        ])
+        expect(await serverWatches(ensemble, chroot)).toEqual(noWatches)
+        expect(oddities).toEqual([])
+      },
+    )
+
+    test('2,000 watched paths are watched at the next server, all of them, before anything else is asked (V04)', async () => {
+      const chroot = await newChroot(ensemble)
+      const [first, next] = await ensemble.followers()
+      const way = await newProxy(next!)
+      const zk = await newClient(ensemble, { chroot, servers: [first!, way], at: first!, sessionTimeout: 8_000 })
+      const other = await newClient(ensemble, { chroot, servers: [next!], sessionTimeout: 8_000 })
+      const oddities = noteOddities()
+      const paths = Array.from({ length: 2_000 }, (_, index) => `/${`${index}-`.padEnd(100, 'x')}`)
+      for (let from = 0; from < paths.length; from += 500) {
+        await zk.multi(paths.slice(from, from + 500).map((path) => op.create(path)))
+      }
+      const watched = await Promise.all(paths.map((path) => zk.getDataAndWatch(path)))
+      expect(parseWchs(await first!.ask('wchs'))).toMatchObject({ paths: 2_000, watches: 2_000 })
+
+      way.freeze()
+      await first!.kill()
+      await until('the loss', async () => zk.session.connection === undefined)
+      // One of ten.
+      const changed = paths.filter((_, index) => index % 10 === 0)
+      await other.multi(changed.map((path) => op.setData(path, 'changed')))
+      const asked = way.requests.length
+      const read = zk.exists('/')
+      way.thaw()
+      await read
+      // 2,000 paths of 142 bytes, in chunks of at most 128 KiB.
+      const { setWatches, exists } = OpCode
+      expect(way.requests.slice(asked)).toEqual([setWatches, setWatches, setWatches, exists])
+      expect(parseWchs(await next!.ask('wchs'))).toMatchObject({ paths: 1_800, watches: 1_800 })
+      const told = await Promise.all(watched.filter((_, index) => index % 10 === 0).map((each) => each.changed))
+      expect(told.map(({ type, path }) => `${type} ${path}`)).toEqual(changed.map((path) => `NodeDataChanged ${path}`))
+
+      await Promise.all(watched.map((each) => each.unwatch()))
+      expect(parseWchs(await next!.ask('wchs'))).toMatchObject({ paths: 0, watches: 0 })
+      const outcomes = await Promise.all(watched.map((each) => each.changed))
+      expect(outcomes.filter(({ type }) => type === 'DataWatchRemoved')).toHaveLength(1_800)
+      expect(nodeOf(ensemble, other)).toBe(next)
+      expect(oddities).toEqual([])
+    })
+  })
+
+  test('no server has a watch left when the clients are gone', async () => {
+    for (const node of ensemble.nodes) {
+      expect(parseWchs(await node.ask('wchs'))).toEqual({ connections: 0, paths: 0, watches: 0 })
+      expect(parseMntr(await node.ask('mntr')).get('zk_watch_count')).toBe('0')
+    }
+  })
+})
