@@ -208,7 +208,8 @@ describeEnsemble('failover', (ensemble) => {
       console.log(error.message)
       const tried = new Map(error.servers.map((each) => [each.server, each.error.message]))
       expect(new Set(tried.keys())).toEqual(new Set(ensemble.nodes.map(({ address }) => address)))
-      for (const { address } of others) expect(tried.get(address)).toMatch(/ECONNREFUSED|ECONNRESET|closed the connection/)
+      for (const { address } of others)
+        expect(tried.get(address)).toMatch(/ECONNREFUSED|ECONNRESET|closed the connection/)
 
       const waiting = zk.create('/b')
       await others[0]!.start()

@@ -90,7 +90,13 @@ describeEnsemble('operations', (ensemble) => {
       await zk.create('/node')
       await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
       const error = await refusal(zk.create('/node'))
-      expect(error).toMatchObject({ code: 'NodeExists', number: -110, op: 'create', path: '/node', outcomeUnknown: false })
+      expect(error).toMatchObject({
+        code: 'NodeExists',
+        number: -110,
+        op: 'create',
+        path: '/node',
+        outcomeUnknown: false,
+      })
       expect(error.sessionId).toBe(zk.session.id)
       expect(error.server).toBe(zk.session.connection?.server)
       await expect(zk.create('/missing/node')).rejects.toMatchObject({ code: 'NoNode', path: '/missing/node' })
@@ -535,19 +541,27 @@ describeEnsemble('operations', (ensemble) => {
       await whole.ensureContainer('/')
     })
 
-    test.each(['/ä', '/ñandú/Ω', '/日本語', '/with blank', '/ leading', '/%2F', '/100%', '/a+b?c#d&e', '/"quoted"', '/é'])(
-      'a path may be %j',
-      async (path) => {
-        const zk = await newClient(ensemble)
-        await zk.ensureContainer(path)
-        const { path: created } = await zk.create(`${path}/child-`, path, { mode: 'PERSISTENT_SEQUENTIAL' })
-        expect(created).toBe(`${path}/child-0000000000`)
-        expect(text((await zk.getData(created)).data)).toBe(path)
-        expect((await zk.getChildren(path)).children).toEqual(['child-0000000000'])
-        const { children } = await zk.getChildren(path.slice(0, path.lastIndexOf('/')) || '/')
-        expect(children).toEqual([path.slice(path.lastIndexOf('/') + 1)])
-      },
-    )
+    test.each([
+      '/ä',
+      '/ñandú/Ω',
+      '/日本語',
+      '/with blank',
+      '/ leading',
+      '/%2F',
+      '/100%',
+      '/a+b?c#d&e',
+      '/"quoted"',
+      '/é',
+    ])('a path may be %j', async (path) => {
+      const zk = await newClient(ensemble)
+      await zk.ensureContainer(path)
+      const { path: created } = await zk.create(`${path}/child-`, path, { mode: 'PERSISTENT_SEQUENTIAL' })
+      expect(created).toBe(`${path}/child-0000000000`)
+      expect(text((await zk.getData(created)).data)).toBe(path)
+      expect((await zk.getChildren(path)).children).toEqual(['child-0000000000'])
+      const { children } = await zk.getChildren(path.slice(0, path.lastIndexOf('/')) || '/')
+      expect(children).toEqual([path.slice(path.lastIndexOf('/') + 1)])
+    })
   })
 
   describe('connect', () => {
@@ -617,12 +631,18 @@ describeEnsemble('operations', (ensemble) => {
       const behind = [zk.create('/b'), zk.getData('/a'), zk.addAuth('digest', 'a:b'), zk.multi([])].map(refusal)
       expect(text((await before[1]).data)).toBe('data')
       await Promise.all(before)
-      for (const error of await Promise.all(behind)) expect(error).toMatchObject({ code: 'Closed', outcomeUnknown: false })
+      for (const error of await Promise.all(behind))
+        expect(error).toMatchObject({ code: 'Closed', outcomeUnknown: false })
       await closed
       expect(session.signal.reason).toMatchObject({ code: 'Closed' })
       expect(zk.session).toBe(session)
 
-      for (const call of [zk.exists('/a'), zk.setData('/a', ''), zk.getChildrenAndWatch('/'), zk.ensureContainer('/c')]) {
+      for (const call of [
+        zk.exists('/a'),
+        zk.setData('/a', ''),
+        zk.getChildrenAndWatch('/'),
+        zk.ensureContainer('/c'),
+      ]) {
         expect((await refusal(call)).code).toBe('Closed')
       }
       // Twice is fine.

@@ -114,7 +114,7 @@ describeEnsemble('watches', (ensemble) => {
         const { changed, stat } = await zk.getDataAndWatch('/node')
         void changed.then(() => (told = true))
         const writing = other.setData('/node', 'changed')
-        for (let shown = false; !shown; ) {
+        for (let shown = false; !shown;) {
           const read = await zk.getData('/node')
           shown = read.stat.version > stat.version
           expect(told).toBe(shown)

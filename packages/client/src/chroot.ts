@@ -11,9 +11,10 @@ export class Chroot {
   }
 
   /** The server's path for a caller's one. Throws a `TypeError` for what cannot be a path. */
-  absolute(path: string, options?: ValidatePathOptions): string {
+  absolute(path: string, options: ValidatePathOptions = {}): string {
     validatePath(path, options)
-    return path === '/' && this.#prefix !== '' ? this.#prefix : this.#prefix + path
+    // A counter goes behind the slash: without it the new node would stand beside the chroot.
+    return path === '/' && this.#prefix !== '' && !options.sequential ? this.#prefix : this.#prefix + path
   }
 
   /** The caller's path for a server's one. */

@@ -82,7 +82,7 @@ export class ConnectError extends Error {
   readonly servers: readonly ConnectAttempt[]
 
   constructor(servers: readonly ConnectAttempt[], after: number) {
-    const list = servers.map(({ server, attempts, error }) => `${server} (tried ${attempts}): ${error.message}`)
+    const list = servers.map(({ server, attempts, error }) => `${server} (tried ${attempts}): ${said(error)}`)
     const tried = list.length === 0 ? 'no server answered' : list.join('; ')
     super(`no ZooKeeper server could be reached within ${Math.round(after)} ms: ${tried}`)
     this.servers = servers
@@ -92,6 +92,12 @@ export class ConnectError extends Error {
   static is(error: unknown): error is ConnectError {
     return branded(error, connectBrand)
   }
+}
+
+/** A host name with several addresses fails with an `AggregateError` that has no message of its own. */
+function said(error: Error): string {
+  if (error.message !== '') return error.message
+  return error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.name
 }
 
 function branded(error: unknown, brand: symbol): boolean {

@@ -53,26 +53,43 @@ const known = new Set(['connectTimeout', 'signal', ...Object.keys(defaults)])
 const LARGEST_INT = 2 ** 31 - 1
 
 /** Fills in defaults; throws a `TypeError` or `RangeError` that names the option and what would be right. */
-export function checkOptions({ signal: _, ...options }: ConnectOptions): ClientOptions {
+export function checkOptions(options: ConnectOptions): ClientOptions {
   const unknown = Object.keys(options).filter((name) => !known.has(name))
-  if (unknown.length > 0) throw new TypeError(`unknown option ${unknown.join(', ')}; known are ${[...known].join(', ')}`)
-  const filled = { ...defaults, ...options }
-  const { sessionTimeout, connectTimeout = sessionTimeout } = { connectTimeout: undefined, ...filled }
+  if (unknown.length > 0)
+    throw new TypeError(`unknown option ${unknown.join(', ')}; known are ${[...known].join(', ')}`)
+  // Plain JavaScript says undefined for what it does not say.
+  const given: ConnectOptions = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  const { signal, ...filled } = {
+    connectTimeout: given.sessionTimeout ?? defaults.sessionTimeout,
+    ...defaults,
+    ...given,
+  }
+  const { sessionTimeout, connectTimeout, runtime } = filled
   inRange('sessionTimeout', sessionTimeout, 1, LARGEST_INT)
   inRange('connectTimeout', connectTimeout, 1, LARGEST_INT)
   inRange('maxRequestSize', filled.maxRequestSize, 1_024, LARGEST_INT)
   inRange('maxResponseSize', filled.maxResponseSize, 1_024, LARGEST_INT)
-  if (!(filled.localExpiry >= 1 && filled.localExpiry < Infinity)) {
-    throw new RangeError(`localExpiry must be a number of session timeouts, at least 1, not ${filled.localExpiry}`)
+  if (!(Number.isFinite(filled.localExpiry) && filled.localExpiry >= 1)) {
+    throw new RangeError(
+      `localExpiry must be a number of session timeouts, at least 1, not ${String(filled.localExpiry)}`,
+    )
   }
-  for (const auth of filled.auth) checkAuth(auth.scheme, auth.auth)
-  return { ...filled, connectTimeout }
+  if (!Array.isArray(filled.auth)) throw new TypeError('auth must be a list of { scheme, auth }')
+  for (const entry of filled.auth as readonly (AuthInfo | undefined)[]) checkAuth(entry?.scheme, entry?.auth)
+  if (typeof filled.renewSession !== 'boolean') throw new TypeError('renewSession must be true or false')
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
+    throw new TypeError('signal must be an AbortSignal')
+  }
+  const missing = Object.keys(systemRuntime).filter((name) => typeof runtime?.[name as keyof Runtime] !== 'function')
+  if (missing.length > 0) throw new TypeError(`runtime must be a Runtime; it has no ${missing.join(', ')}`)
+  return filled
 }
 
-export function checkAuth(scheme: string, auth: Uint8Array | string): void {
+export function checkAuth(scheme: unknown, auth: unknown): void {
   if (typeof scheme !== 'string' || scheme === '') throw new TypeError("auth: scheme must be a name such as 'digest'")
   // What it holds is a secret and stays out of the message.
-  if (typeof auth !== 'string' && !(auth instanceof Uint8Array)) throw new TypeError('auth must be a string or a Uint8Array')
+  if (typeof auth !== 'string' && !(auth instanceof Uint8Array))
+    throw new TypeError('auth must be a string or a Uint8Array')
 }
 
 /** For how a call waits. */

@@ -53,7 +53,7 @@ export class CallWatcher implements Watcher {
   }
 
   notify(outcome: WatcherOutcome): void {
-    this.#resolve({ ...outcome, path: this.#caller } as WatchedEvent)
+    this.#resolve({ ...outcome, path: this.#caller })
   }
 
   /** One await, as every operation has: promises then settle in the order of what they tell. */

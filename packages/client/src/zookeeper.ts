@@ -132,7 +132,9 @@ export class ZooKeeper {
    */
   async removeWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = {}): Promise<void> {
     const { session = this.session } = options
-    const removed = session.takeWatchers(this.#chroot.absolute(path), removedTables[type] ?? [])
+    // Before any watcher is taken: a refused call changes nothing.
+    checkTimeout(options.timeout)
+    const removed = session.takeWatchers(this.#chroot.absolute(path), removedTables(type))
     if (removed.length === 0) throw new KeeperError('NoWatcher', { op: 'removeWatches', path })
     for (const watcher of removed) tellRemoved(watcher)
     return await this.#submit(removeWatches, [path, type], { ...options, session })
@@ -143,7 +145,8 @@ export class ZooKeeper {
     checkAuth(scheme, auth)
     checkTimeout(options.timeout)
     const { session = this.session } = options
-    const credential = { scheme, auth: toBytes(auth) }
+    // A copy: it is sent again on later connections, when the caller may have wiped his.
+    const credential = { scheme, auth: new Uint8Array(toBytes(auth)) }
     await session.authenticate(credential, { op: 'addAuth', opCode: OpCode.auth, kind: 'neither' }, options)
   }
 
@@ -193,7 +196,7 @@ export class ZooKeeper {
     const watcher = new CallWatcher(operation.watch, path, this.#chroot)
     try {
       const result = await this.#submit(operation, [path], { ...options, session }, { watcher })
-      return { ...read(result as Result), ...this.#watched(watcher, session) }
+      return { ...read(result), ...this.#watched(watcher, session) }
     } catch (error) {
       throw atCaller(error)
     }

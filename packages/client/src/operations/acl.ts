@@ -1,4 +1,12 @@
-import { type ACL as WireACL, GetACLRequest, GetACLResponse, OpCode, SetACLRequest, SetACLResponse, type TypeOf } from '@zk/wire'
+import {
+  type ACL as WireACL,
+  GetACLRequest,
+  GetACLResponse,
+  OpCode,
+  SetACLRequest,
+  SetACLResponse,
+  type TypeOf,
+} from '@zk/wire'
 import { type Stat, toStat } from '../stat.ts'
 import { type ACL, checkACL, checkVersion, required } from './arguments.ts'
 import type { VersionOptions } from './delete.ts'

@@ -13,12 +13,10 @@ export interface ACL {
 }
 
 const utf8 = new TextEncoder()
-const EMPTY = new Uint8Array(0)
 const LARGEST_INT = 2 ** 31 - 1
 
 /** A snapshot is not taken here: the request is written in the same turn. */
-export function toBytes(data: Data | undefined): Uint8Array {
-  if (data === undefined) return EMPTY
+export function toBytes(data: Data): Uint8Array {
   if (typeof data === 'string') return utf8.encode(data)
   if (data instanceof Uint8Array) return data
   throw new TypeError(`data must be a Uint8Array or a string, not ${describe(data)}`)
@@ -40,7 +38,9 @@ export function checkACL(acl: readonly ACL[]): readonly WireACL[] {
       throw new RangeError(`acl[${index}].perms must be a sum of Perms from 1 to 31, not ${describe(perms)}`)
     }
     if (typeof id?.scheme !== 'string' || id.scheme === '' || typeof id.id !== 'string') {
-      throw new TypeError(`acl[${index}].id must be { scheme, id } of two strings, such as { scheme: 'world', id: 'anyone' }`)
+      throw new TypeError(
+        `acl[${index}].id must be { scheme, id } of two strings, such as { scheme: 'world', id: 'anyone' }`,
+      )
     }
   }
   return acl

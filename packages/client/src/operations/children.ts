@@ -22,7 +22,9 @@ export const getChildren: Read = {
   response: GetChildren2Response,
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: false }),
   result: ({ children, stat }) => ({
-    children: required(children, 'GetChildren2Response.children').map((name) => required(name, 'GetChildren2Response.children')),
+    children: required(children, 'GetChildren2Response.children').map((name) =>
+      required(name, 'GetChildren2Response.children'),
+    ),
     stat: toStat(stat),
   }),
 }

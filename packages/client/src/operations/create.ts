@@ -43,7 +43,7 @@ export const create: Operation<Args, TypeOf<typeof CreateRequest>, TypeOf<typeof
 export function toCreateRequest(
   chroot: Chroot,
   path: string,
-  data: Data | undefined,
+  data: Data = '',
   { mode = 'PERSISTENT', acl = OPEN_ACL_UNSAFE }: CreateOptions,
 ): TypeOf<typeof CreateRequest> {
   if (!SUPPORTED.has(mode)) throw new TypeError(`mode must be one of ${[...SUPPORTED].join(', ')}`)

@@ -1,16 +1,13 @@
-import { type ErrorName, OpCode, readNamed, type Type } from '@zk/wire'
+import { type ErrorName, type OpCode, readNamed, type Type } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
 import type { RequestInit, RequestKind } from '../session/request.ts'
 import type { WatchKind } from '../session/watches.ts'
-
-/** The OpCodes by name. */
-type OpCodeNumber = (typeof OpCode)[keyof typeof OpCode]
 
 /** All there is to know of one operation of the client. */
 export interface Operation<Args extends readonly unknown[], Req, Res, Result> {
   /** The client's method: for errors. */
   readonly name: string
-  readonly opCode: OpCodeNumber | ((...args: Args) => OpCodeNumber)
+  readonly opCode: OpCode | ((...args: Args) => OpCode)
   /** What a lost connection means for it. */
   readonly kind: Exclude<RequestKind, 'connection'>
   readonly request: Type<Req>

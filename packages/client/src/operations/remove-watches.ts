@@ -5,11 +5,17 @@ import type { Operation } from './operation.ts'
 /** Which watches of a path: those on its data (exists watches too), on its children, or both. */
 export type RemovableWatches = 'Data' | 'Children' | 'Any'
 
-export const removedTables = {
+const tables = {
   Data: ['data'],
   Children: ['child'],
   Any: ['data', 'child'],
 } as const satisfies Record<RemovableWatches, readonly WatchTable[]>
+
+/** The server's tables that these watches are in; throws a `TypeError` for what is no such type. */
+export function removedTables(type: RemovableWatches): readonly WatchTable[] {
+  if (!Object.hasOwn(tables, type)) throw new TypeError("type must be 'Data', 'Children' or 'Any'")
+  return tables[type]
+}
 
 type Args = [path: string, type: RemovableWatches]
 
@@ -19,10 +25,7 @@ export const removeWatches: Operation<Args, TypeOf<typeof RemoveWatchesRequest>,
   opCode: OpCode.removeWatches,
   kind: 'neither',
   request: RemoveWatchesRequest,
-  encode: (chroot, path, type) => {
-    if (!Object.hasOwn(removedTables, type)) throw new TypeError("type must be 'Data', 'Children' or 'Any'")
-    return { path: chroot.absolute(path), type: WatcherType[type] }
-  },
+  encode: (chroot, path, type) => ({ path: chroot.absolute(path), type: WatcherType[type] }),
   result: () => undefined,
   // It fired meanwhile, or went with its connection.
   forgives: { NoWatcher: () => undefined },

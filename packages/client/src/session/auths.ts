@@ -48,17 +48,19 @@ export class Auths {
   /** Callers for whom `condition` holds are no longer waiting. */
   takeCallers(condition: (caller: Request) => boolean): Request[] {
     const taken = [...this.#callers].filter(([, caller]) => condition(caller))
-    for (const [credential] of taken) this.#callers.delete(credential)
-    return taken.map(([, caller]) => caller)
+    return taken.flatMap(([credential]) => this.#takeCaller(credential) ?? [])
   }
 
   get nextTimeout(): number {
-    return Math.min(...[...this.#callers.values()].map(({ expiresAt }) => expiresAt))
+    let next = Infinity
+    for (const { expiresAt } of this.#callers.values()) next = Math.min(next, expiresAt)
+    return next
   }
 
   #takeCaller(credential: Credential): Request | undefined {
     const caller = this.#callers.get(credential)
     this.#callers.delete(credential)
+    if (caller !== undefined) caller.phase = { name: 'settled' }
     return caller
   }
 }

@@ -16,7 +16,7 @@ export const deadlines = {
   /** The oldest request unanswered for so long, though pings may be: the connection does not work. */
   answer: ({ T }: Times) => (T * 2) / 3,
 
-  /** Nothing sent for so long calls for a ping: it keeps the session alive and has T/3 to be answered. */
+  /** Nothing sent or heard for so long calls for a ping: it keeps the session alive and has T/3 to be answered. */
   ping: ({ T }: Times) => T / 3,
 
   /** A call without a timeout of its own: by then the server would have ended a session it cannot hear. */

@@ -75,7 +75,7 @@ export class Exchange {
     if (this.#auths.takeCallers((caller) => caller === request).length > 0) return true
     const wasUnsent = request.phase.name === 'unsent'
     const abandoned = this.#ledger.abandon(request)
-    if (abandoned && wasUnsent && request.watcher !== undefined) this.#watches.remove(request.watcher)
+    if (abandoned && wasUnsent && request.watcher !== undefined) this.#giveUp(request.watcher)
     return abandoned
   }
 
@@ -83,7 +83,7 @@ export class Exchange {
   unwatch(watcher: Watcher): boolean {
     if (watcher.phase !== 'set') return false
     this.#watches.remove(watcher)
-    return this.#watches.at(watcher.path, tableOf(watcher.kind)).length === 0
+    return this.#isLeft(watcher)
   }
 
   /** Takes out the set watchers of a path in these tables; telling them is up to the caller. */
@@ -115,8 +115,9 @@ export class Exchange {
 
   /** The connection is gone. */
   interrupted(cause: Error): void {
-    const { unknown, leftWrites } = this.#ledger.interrupted()
+    const { tombstones, unknown, leftWrites } = this.#ledger.interrupted()
     if (leftWrites) this.#syncOwed = true
+    for (const { watcher } of tombstones) if (watcher !== undefined) this.#watches.remove(watcher)
     this.#auths.interrupted()
     this.#urgent = []
     for (const request of unknown) this.#reject(request, 'ConnectionLoss', { outcomeUnknown: true, cause })
@@ -151,7 +152,7 @@ export class Exchange {
     const request = this.#ledger.oldest
     if (request?.phase.name !== 'sent') return
     this.#ledger.answered()
-    this.#reject(request, 'ResponseTooLarge', { outcomeUnknown: request.kind === 'write', cause })
+    this.#rejectUnread(request, 'ResponseTooLarge', cause)
   }
 
   /** The session is over: everything that waits is told. */
@@ -177,7 +178,8 @@ export class Exchange {
 
   #event({ event, path, zxid }: Extract<Incoming, { type: 'event' }>): undefined {
     if (event === undefined || event === 'None' || event === 'PersistentWatchRemoved') {
-      return this.#emit({ type: 'oddity', what: `event of type ${event ?? 'unknown'} for ${path}` }) as undefined
+      this.#emit({ type: 'oddity', what: `event of type ${event ?? 'unknown'} for ${path}` })
+      return undefined
     }
     const watchers = this.#watches.fired(event, path)
     if (watchers.length === 0) this.#emit({ type: 'oddity', what: `${event} for ${path}, which nobody watches` })
@@ -195,8 +197,9 @@ export class Exchange {
     }
     // The session lives on with another server; what this one was asked it may have passed on.
     if (reply.err === ErrorCode.SessionMoved) throw new ProtocolError('the session has moved to another server')
-    // Never from events, pings or auth replies: what they show may be delivered only in part.
-    if (reply.zxid > this.#lastZxid) this.#lastZxid = reply.zxid
+    // Never from events, pings or auth replies: what they show may be delivered only in part. Nor from setWatches: the
+    // events of its later chunks are still to come.
+    if (reply.zxid > this.#lastZxid && request.opCode !== OpCode.setWatches) this.#lastZxid = reply.zxid
     this.#ledger.answered()
     if (phase.name === 'abandoned') this.#abandonedReply(request, reply)
     else this.#settle(request, reply)
@@ -220,7 +223,7 @@ export class Exchange {
     try {
       return request.result(body)
     } catch (error) {
-      if (error instanceof ProtocolError) this.#reject(request, 'InvalidResponse', { cause: error })
+      if (error instanceof ProtocolError) this.#rejectUnread(request, 'InvalidResponse', error)
       throw error
     }
   }
@@ -232,6 +235,7 @@ export class Exchange {
 
   #refuse(request: Request, { code, multi }: Refusal): void {
     if (request.kind === 'connection') throw new ProtocolError(`${request.op} was refused with code ${code}`)
+    if (request.watcher !== undefined) this.#giveUp(request.watcher)
     const known = errorName(code)
     const name = known === undefined || known === 'Ok' ? 'Unknown' : known
     this.#reject(request, name, { number: code, ...multi })
@@ -240,12 +244,28 @@ export class Exchange {
   /** Nobody waits for this reply; a watch that it set is taken off the server again. */
   #abandonedReply({ watcher }: Request, { err }: Reply): void {
     if (watcher === undefined) return
-    this.#watches.remove(watcher)
     const isSet = err === ErrorCode.Ok || (watcher.kind === 'exist' && err === ErrorCode.NoNode)
-    const table = tableOf(watcher.kind)
-    if (isSet && this.#watches.at(watcher.path, table).length === 0) {
-      this.#ledger.enqueue(dropWatchRequest(watcher.path, table))
-    }
+    this.#giveUp(watcher, isSet || watcher.inherits)
+  }
+
+  /** A watcher that is not to be told: what the server keeps on its behalf goes when nobody else waits for it. */
+  #giveUp(watcher: Watcher, isSet = watcher.inherits ?? false): void {
+    this.#watches.remove(watcher)
+    if (isSet && this.#isLeft(watcher)) this.#ledger.enqueue(dropWatchRequest(watcher.path, tableOf(watcher.kind)))
+  }
+
+  /** Whether nobody waits for a watch that the server keeps. Those only asked for inherit it: they may be refused. */
+  #isLeft({ path, kind }: Watcher): boolean {
+    const others = this.#watches.at(path, tableOf(kind))
+    for (const other of others) other.inherits = true
+    return others.length === 0
+  }
+
+  /** Its answer came and cannot be read: a write may have happened, as if the answer had been lost. */
+  #rejectUnread(request: Request, code: KeeperErrorCode, cause: Error): void {
+    const outcomeUnknown = request.kind === 'write'
+    if (outcomeUnknown) this.#syncOwed = true
+    this.#reject(request, code, { outcomeUnknown, cause })
   }
 
   #reject(request: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): void {

@@ -20,7 +20,8 @@ export class Fifo<T> {
   shift(): T | undefined {
     const item = this.#items[this.#head]
     if (item === undefined) return undefined
-    this.#head++
+    // What was taken is not kept alive until the next compaction.
+    this.#items[this.#head++] = undefined as T
     if (this.#head >= COMPACT_AT && this.#head * 2 >= this.#items.length) this.#items = this.drop()
     return item
   }

@@ -52,4 +52,3 @@ export class Hosts {
     return this.#jitter.upTo(deadlines.reconnect({ T, servers: this.size }))
   }
 }
-

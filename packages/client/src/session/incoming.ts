@@ -33,8 +33,8 @@ export function readIncoming(frame: Uint8Array): Incoming {
 const REPLY_HEADER_SIZE = 16
 const SHORTEST_CONNECT_RESPONSE = 20
 
-/** The answer to the ConnectRequest. `timeOut <= 0` means that the session has expired. */
-export function readConnectResponse(frame: Uint8Array): TypeOf<typeof ConnectResponse> {
+/** The answer to the ConnectRequest of session `ours`, 0 for a new one. `timeOut <= 0` means that it has expired. */
+export function readConnectResponse(frame: Uint8Array, ours: bigint): TypeOf<typeof ConnectResponse> {
   if (frame.byteLength === REPLY_HEADER_SIZE) {
     // A read-only server without local sessions answers so.
     throw new ProtocolError(`the handshake was refused with code ${decode(ReplyHeader, frame).err}`)
@@ -43,8 +43,11 @@ export function readConnectResponse(frame: Uint8Array): TypeOf<typeof ConnectRes
     throw new ProtocolError(`a handshake cannot be answered with ${frame.byteLength} bytes`)
   }
   const response = decode(ConnectResponse, frame)
-  if (response.timeOut > 0 && response.sessionId === 0n) {
-    throw new ProtocolError('the handshake was answered with session id 0')
+  if (response.timeOut <= 0) return response
+  if (response.sessionId === 0n) throw new ProtocolError('the handshake was answered with session id 0')
+  if (ours !== 0n && response.sessionId !== ours) {
+    throw new ProtocolError('the handshake was answered with the id of another session')
   }
+  if (response.readOnly) throw new ProtocolError('the server is read-only, which was not asked for')
   return response
 }

@@ -8,6 +8,8 @@ import type { Request } from './request.ts'
 const LAST_XID = 2 ** 31 - 2
 
 export interface Interrupted {
+  /** Settled before; their replies will not come. They are out of the ledger. */
+  readonly tombstones: readonly Request[]
   /** Writes that may have happened; they are out of the ledger. */
   readonly unknown: readonly Request[]
   /** Whether any write, settled before or now, was left without an answer. */
@@ -27,10 +29,6 @@ export class Ledger {
 
   get nextTimeout(): number {
     return this.#nextTimeout
-  }
-
-  get hasUnsent(): boolean {
-    return this.#unsent.size > 0
   }
 
   /** When the oldest request without an answer was sent, tombstones included. */
@@ -111,13 +109,14 @@ export class Ledger {
   interrupted(): Interrupted {
     const sent = this.#sent.drop()
     const alive = sent.filter(({ phase }) => phase.name === 'sent')
+    const tombstones = sent.filter(({ phase }) => phase.name === 'abandoned')
     const repeated = alive.filter(({ kind }) => kind === 'read' || kind === 'neither')
     const unknown = alive.filter(({ kind }) => kind === 'write')
     for (const request of sent) request.phase = { name: 'settled' }
     for (const request of repeated) request.phase = { name: 'unsent' }
     const waiting = [...this.#unsent].filter(({ kind }) => kind !== 'connection')
     this.#unsent = new Set([...repeated, ...waiting])
-    return { unknown, leftWrites: sent.some(({ kind }) => kind === 'write') }
+    return { tombstones, unknown, leftWrites: sent.some(({ kind }) => kind === 'write') }
   }
 
   /** Takes out every request that waits for a settlement, sent ones first. `wasSent` tells which had left. */

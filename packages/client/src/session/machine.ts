@@ -1,8 +1,9 @@
 // The session without I/O: told what happened and when, it says what to do. It touches no socket, timer, promise, clock
 // or random source. Methods are sorted by direction: what the caller asks, what the world reports, what is due.
-import { concat, formatServer, FrameDecoder, FrameTooLargeError, ProtocolError, type ServerAddress } from '@zk/wire'
+import { concat, formatServer, FrameDecoder, FrameTooLargeError, ProtocolError } from '@zk/wire'
 import type { ConnectAttempt } from '../errors.ts'
 import type { Credential } from './auths.ts'
+import type { SessionConfig } from './config.ts'
 import { deadlines } from './deadlines.ts'
 import { Exchange } from './exchange.ts'
 import { Hosts } from './hosts.ts'
@@ -14,30 +15,13 @@ import type { Request } from './request.ts'
 import { endCode, type EndReason, endTrigger, type State, target, type Trigger } from './states.ts'
 import type { Watcher, WatchTable } from './watches.ts'
 
-export interface SessionConfig {
-  readonly servers: readonly ServerAddress[]
-  /** The T to ask for, in ms. */
-  readonly sessionTimeout: number
-  /** After how many T without a word the session counts as expired. */
-  readonly localExpiry: number
-  /** Longest reply accepted, in bytes. */
-  readonly maxResponseSize: number
-  /** The client's credentials; the list is shared with its other sessions. */
-  readonly credentials: Credential[]
-  /** Where the random pauses come from. */
-  readonly seed: number
-  /** When the first attempt is due. */
-  readonly startAt: number
-  /** When to give up finding a first server; Infinity for never. */
-  readonly connectBy: number
-}
-
 type Handshaking = Extract<State, { name: 'handshaking' }>
 type Attempted = Extract<State, { server: string }>
 
 /** About how many bytes one `transmit` gives at most. */
 const SEGMENT_SIZE = 256 * 1024
 const NO_PASSWD = new Uint8Array(16)
+const tooSlow = { dialing: 'no TCP connection in time', handshaking: 'no answer to the handshake in time' } as const
 
 export class SessionMachine {
   readonly #config: SessionConfig
@@ -160,7 +144,7 @@ export class SessionMachine {
     this.#exchange.settleOverdue(now)
     if (now >= this.#closeBy) this.#end('Closed')
     else if (now >= this.#expiresAt) this.#end('SessionExpired')
-    else if (now >= this.#giveUpAt) this.#end('Unreachable')
+    else if (now >= this.#giveUpAt) this.#giveUp(now)
     else this.#advance(now)
     return this.#take()
   }
@@ -219,13 +203,21 @@ export class SessionMachine {
       case 'waiting':
         return this.#dial(now)
       case 'dialing':
-        return this.#hangUp(new Error('no TCP connection in time'), now)
       case 'handshaking':
-        return this.#hangUp(new Error('no answer to the handshake in time'), now)
-      case 'connected':
-        return this.#hangUp(new Error(`${now >= this.#silentAt ? 'nothing heard' : 'no answer'} for 2/3 of the session timeout`), now)
+        return this.#hangUp(new Error(tooSlow[name]), now)
+      case 'connected': {
+        const what = now >= this.#silentAt ? 'nothing heard' : 'no answer'
+        return this.#hangUp(new Error(`${what} for 2/3 of the session timeout`), now)
+      }
       case 'ended':
     }
+  }
+
+  /** The attempt under way is part of what happened at each server. */
+  #giveUp(now: number): void {
+    const { name } = this.#state
+    if (name === 'dialing' || name === 'handshaking') this.#hangUp(new Error(tooSlow[name]), now)
+    this.#end('Unreachable')
   }
 
   get #times(): { T: number; servers: number } {
@@ -241,7 +233,8 @@ export class SessionMachine {
   }
 
   get #pingAt(): number {
-    return this.#pingUnanswered ? Infinity : this.#sentAt + deadlines.ping(this.#times)
+    // From the last frame heard too: requests that are not answered must not leave the ping without time for its reply.
+    return this.#pingUnanswered ? Infinity : Math.min(this.#sentAt, this.#heardAt) + deadlines.ping(this.#times)
   }
 
   /** Local expiry. */
@@ -287,9 +280,8 @@ export class SessionMachine {
   }
 
   #handshake(frame: Uint8Array, { server, frames }: Handshaking, now: number): void {
-    const { timeOut, sessionId, passwd, readOnly } = readConnectResponse(frame)
+    const { timeOut, sessionId, passwd } = readConnectResponse(frame, this.#id)
     if (timeOut <= 0) return this.#end('SessionExpired')
-    if (readOnly) throw new ProtocolError('the server is read-only, which was not asked for')
     this.#id = sessionId
     this.#passwd = passwd ?? new Uint8Array(0)
     this.#timeout = timeOut
@@ -331,10 +323,11 @@ export class SessionMachine {
     this.#exchange.end(endCode[reason])
     this.#enter(endTrigger[reason], { name: 'ended', reason })
     if (name !== 'waiting') this.#outputs.push({ type: 'hangUp' })
+    // Before the loss of the connection: the end of the session says more.
+    this.#outputs.push({ type: 'ended', reason })
     if (name === 'connected') {
       this.#outputs.push({ type: 'disconnected', error: new Error(`the session has ended: ${reason}`) })
     }
-    this.#outputs.push({ type: 'ended', reason })
   }
 
   #enter(trigger: Trigger, state: State): void {

@@ -4,8 +4,9 @@ import { reportOddity } from '../diagnostics.ts'
 import { type ConnectAttempt, KeeperError } from '../errors.ts'
 import type { Connection as Socket, Runtime } from '../runtime/runtime.ts'
 import type { Credential } from './auths.ts'
+import type { SessionConfig } from './config.ts'
 import { deadlines } from './deadlines.ts'
-import { type SessionConfig, SessionMachine } from './machine.ts'
+import { SessionMachine } from './machine.ts'
 import type { Output } from './output.ts'
 import { Request, type RequestInit } from './request.ts'
 import { endCode, type EndReason } from './states.ts'
@@ -44,6 +45,8 @@ export class Session {
   readonly #listener: SessionListener
   readonly #maxRequestSize: number
   readonly #ended = new AbortController()
+  /** Those who wait for the end. */
+  readonly #closing: (() => void)[] = []
   readonly #aborts: Aborts<Request>
   readonly #signals = new Map<Request, AbortSignal>()
   #connection: (Connection & { readonly lose: (error: Error) => void }) | undefined
@@ -72,7 +75,7 @@ export class Session {
     return this.#machine.timeout
   }
 
-  /** Aborts when the session ends; its reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
+  /** Aborts when the session ends or is closed; its reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
   get signal(): AbortSignal {
     return this.#ended.signal
   }
@@ -110,9 +113,11 @@ export class Session {
   /** @internal Resolves when the session has ended: at the latest after T/2. */
   close(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.signal.aborted) return resolve()
-      this.signal.addEventListener('abort', () => resolve(), { once: true })
+      if (this.#machine.state.name === 'ended') return resolve()
+      this.#closing.push(resolve)
       this.#run(this.#machine.close(this.#runtime.now()))
+      // Whoever relies on the session hears of it now: servers act on a close before its answer is here, if it ever is.
+      this.#ended.abort(new KeeperError('Closed', { sessionId: this.id }))
     })
   }
 
@@ -124,8 +129,8 @@ export class Session {
       const request = new Request({ ...asked, resolve, reject, expiresAt })
       if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
       if (signal !== undefined) {
-        this.#signals.set(request, signal)
         this.#aborts.add(signal, request)
+        this.#signals.set(request, signal)
       }
       this.#run(submit(request))
     })
@@ -204,6 +209,7 @@ export class Session {
     // First the client, so that whoever is told finds its next session.
     this.#listener.ended(reason)
     this.#ended.abort(new KeeperError(endCode[reason], { sessionId: this.id }))
+    for (const resolve of this.#closing) resolve()
   }
 
   #forgetSignal(request: Request): void {

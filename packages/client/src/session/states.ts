@@ -37,14 +37,8 @@ export type EndReason =
 
 export const transitions = {
   waiting: { dial: 'dialing', expired: 'ended', closed: 'ended', unreachable: 'ended' },
-  dialing: { opened: 'handshaking', lost: 'waiting', expired: 'ended', closed: 'ended', unreachable: 'ended' },
-  handshaking: {
-    established: 'connected',
-    lost: 'waiting',
-    expired: 'ended',
-    closed: 'ended',
-    unreachable: 'ended',
-  },
+  dialing: { opened: 'handshaking', lost: 'waiting', expired: 'ended', closed: 'ended' },
+  handshaking: { established: 'connected', lost: 'waiting', expired: 'ended', closed: 'ended' },
   connected: { lost: 'waiting', expired: 'ended', authFailed: 'ended', closed: 'ended' },
   ended: {},
 } as const satisfies Record<State['name'], Partial<Record<string, State['name']>>>

@@ -1,6 +1,6 @@
 // One-shot watches. A watcher is registered when its read is called, counts from the reply that says it is set, and is
 // told once: the event, its removal, or the end of the session.
-import { type EventType, SetWatches, type TypeOf } from '@zk/wire'
+import type { EventType, SetWatches, TypeOf } from '@zk/wire'
 
 export type WatchKind = 'data' | 'exist' | 'child'
 /** The server keeps two tables; its data table holds exist watches too. */
@@ -16,6 +16,8 @@ export interface Watcher {
   /** What the reply made of it: `exist` becomes `data` when the node is there. */
   kind: WatchKind
   phase: 'asked' | 'set' | 'gone'
+  /** The server has a watch for it already, from one that is gone. */
+  inherits?: boolean
   /** Tells the caller; at most once. */
   notify(event: WatcherOutcome): void
 }
@@ -33,8 +35,12 @@ const firedBy: Record<FiredType, readonly WatchKind[]> = {
   ChildWatchRemoved: ['child'],
 }
 
-/** Longest sum of path lengths in one setWatches (ZOOKEEPER-706): far below any jute.maxbuffer. */
+/** Longest setWatches, in bytes, unless one path alone is longer (ZOOKEEPER-706): far below any jute.maxbuffer. */
 const CHUNK_SIZE = 128 * 1024
+/** Request header, relativeZxid, and the counts of three lists. */
+const EMPTY_SIZE = 8 + 8 + 3 * 4
+const LENGTH_SIZE = 4
+const utf8 = new TextEncoder()
 
 export class WatchRegistry {
   readonly #byPath = new Map<string, Set<Watcher>>()
@@ -79,15 +85,16 @@ export class WatchRegistry {
     let chunk: Record<WatchKind, string[]> | undefined
     let size = 0
     for (const [path, watchers] of this.#byPath) {
+      const pathSize = LENGTH_SIZE + utf8.encode(path).byteLength
       const kinds = new Set([...watchers].filter(({ phase }) => phase === 'set').map(({ kind }) => kind))
       for (const kind of kinds) {
-        if (chunk === undefined || size + path.length > CHUNK_SIZE) {
+        if (chunk === undefined || size + pathSize > CHUNK_SIZE) {
           chunk = { data: [], exist: [], child: [] }
           chunks.push(chunk)
-          size = 0
+          size = EMPTY_SIZE
         }
         chunk[kind].push(path)
-        size += path.length
+        size += pathSize
       }
     }
     return chunks.map(({ data, exist, child }) => ({

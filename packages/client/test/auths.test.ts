@@ -1,0 +1,107 @@
+import { AuthPacket, OpCode, readNamed, Reader, RequestHeader } from '@zk/wire'
+import { inspect } from 'node:util'
+import { expect, test } from 'vitest'
+import { Auths, type Credential } from '../src/session/auths.ts'
+import { Request } from '../src/session/request.ts'
+import { bodiesIn } from './frames.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const alice: Credential = { scheme: 'digest', auth: bytes('alice:secret') }
+const bob: Credential = { scheme: 'digest', auth: bytes('bob:secret') }
+
+function caller(expiresAt = Infinity): Request {
+  return new Request({ op: 'addAuth', opCode: OpCode.auth, kind: 'neither', expiresAt })
+}
+
+test('Auths.frames gives a packet with xid -4 for every credential, in the order they were added', () => {
+  const credentials = [alice]
+  const auths = new Auths(credentials)
+  auths.add(bob, caller())
+  const packets = auths
+    .frames()
+    .flatMap(bodiesIn)
+    .map((body) => {
+      const reader = new Reader(body)
+      return { ...readNamed(RequestHeader, reader), packet: readNamed(AuthPacket, reader) }
+    })
+  expect(packets).toEqual([
+    { xid: -4, type: OpCode.auth, packet: { type: 0, scheme: 'digest', auth: alice.auth } },
+    { xid: -4, type: OpCode.auth, packet: { type: 0, scheme: 'digest', auth: bob.auth } },
+  ])
+})
+
+test('Auths.add keeps the credential in the list of the client, for the sessions that follow', () => {
+  const credentials: Credential[] = []
+  new Auths(credentials).add(alice, caller())
+  expect(credentials).toEqual([alice])
+})
+
+test('Auths.answered gives the callers in the order their credentials were sent', () => {
+  const auths = new Auths([])
+  const [first, second] = [caller(), caller()]
+  auths.add(alice, first)
+  auths.frames([alice])
+  auths.add(bob, second)
+  auths.frames([bob])
+  expect([auths.answered(), auths.answered()]).toEqual([first, second])
+})
+
+test('Auths.answered gives nobody for a credential that nobody waits for, and for an answer too many', () => {
+  const auths = new Auths([alice])
+  const waiting = caller()
+  auths.frames()
+  auths.add(bob, waiting)
+  auths.frames([bob])
+  expect([auths.answered(), auths.answered(), auths.answered()]).toEqual([undefined, waiting, undefined])
+})
+
+test('Auths.interrupted lets the callers wait for the answer of the next connection', () => {
+  const auths = new Auths([])
+  const waiting = caller()
+  auths.add(alice, waiting)
+  auths.frames()
+  auths.interrupted()
+  expect(auths.answered()).toBeUndefined()
+  expect(auths.frames()).toHaveLength(1)
+  expect(auths.answered()).toBe(waiting)
+  expect(auths.answered()).toBeUndefined()
+})
+
+test('Auths.answered gives a caller once: when his credential is sent again, nobody waits for the answer', () => {
+  const auths = new Auths([])
+  auths.add(alice, caller(10))
+  auths.frames()
+  expect(auths.answered()?.phase).toEqual({ name: 'settled' })
+  expect(auths.nextTimeout).toBe(Infinity)
+  auths.interrupted()
+  auths.frames()
+  expect(auths.answered()).toBeUndefined()
+})
+
+test('Auths.takeCallers takes those who no longer wait; what they added stays', () => {
+  const credentials: Credential[] = []
+  const auths = new Auths(credentials)
+  const [early, late] = [caller(10), caller(20)]
+  auths.add(alice, early)
+  auths.add(bob, late)
+  expect(auths.takeCallers(({ expiresAt }) => expiresAt <= 10)).toEqual([early])
+  auths.frames()
+  expect([auths.answered(), auths.answered()]).toEqual([undefined, late])
+  expect(credentials).toEqual([alice, bob])
+})
+
+test('Auths.nextTimeout is that of the caller whose time is up first; Infinity when none waits', () => {
+  const auths = new Auths([])
+  expect(auths.nextTimeout).toBe(Infinity)
+  auths.add(alice, caller(20))
+  auths.add(bob, caller(10))
+  expect(auths.nextTimeout).toBe(10)
+  auths.takeCallers(() => true)
+  expect(auths.nextTimeout).toBe(Infinity)
+})
+
+test('Auths shows no secret to who prints it', () => {
+  const auths = new Auths([alice])
+  auths.frames()
+  expect(inspect(auths, { depth: null, showHidden: true })).not.toMatch(/alice|secret|97, 108/)
+})

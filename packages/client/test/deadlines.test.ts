@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { backoff, deadlines, LOCAL_EXPIRY } from '../src/session/deadlines.ts'
+
+const three = { T: 30_000, servers: 3 }
+
+test.each([
+  ['connect', 10_000],
+  ['silence', 20_000],
+  ['answer', 20_000],
+  ['ping', 10_000],
+  ['request', 30_000],
+  ['close', 15_000],
+  ['reconnect', 1_000],
+  ['renew', 1_000],
+] as const)('deadlines.%s is %i ms for T = 30 s and three servers', (name, expected) => {
+  expect(deadlines[name](three)).toBe(expected)
+})
+
+test('deadlines has no deadline besides these', () => {
+  expect(Object.keys(deadlines)).toHaveLength(8)
+})
+
+test.each([1, 3, 5, 30])('deadlines.connect lets %i servers be tried within T', (servers) => {
+  expect(deadlines.connect({ T: 30_000, servers }) * servers).toBeCloseTo(30_000)
+})
+
+test('deadlines.ping leaves a ping as long for its answer as deadlines.silence has left', () => {
+  for (const T of [1, 4_000, 30_000]) {
+    expect(deadlines.ping({ T, servers: 1 }) * 2).toBeCloseTo(deadlines.silence({ T, servers: 1 }))
+  }
+})
+
+test('deadlines.reconnect and deadlines.renew stay small beside a short T', () => {
+  expect(deadlines.reconnect({ T: 3_000, servers: 1 })).toBe(100)
+  expect(deadlines.renew({ T: 3_000, servers: 1 })).toBe(100)
+})
+
+test('backoff doubles from 100 ms and stops at 10 s', () => {
+  const rounds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 1_000, 1e9]
+  expect(rounds.map((round) => backoff(round, { T: 60_000, servers: 1 }))).toEqual([
+    100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 10_000, 10_000,
+  ])
+})
+
+test('backoff is never over T/3', () => {
+  expect(backoff(1_000, { T: 6_000, servers: 3 })).toBe(2_000)
+  expect(backoff(1, { T: 150, servers: 3 })).toBe(50)
+})
+
+test('LOCAL_EXPIRY is that of the Java client (ZOOKEEPER-4508)', () => {
+  expect(LOCAL_EXPIRY * 30_000).toBe(40_000)
+})

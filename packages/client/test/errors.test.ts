@@ -1,0 +1,141 @@
+import { ErrorCode } from '@zk/wire'
+import { inspect } from 'node:util'
+import { describe, expect, test, vi } from 'vitest'
+import { ConnectError, formatSessionId, KeeperError, type KeeperErrorCode } from '../src/errors.ts'
+
+describe('KeeperError', () => {
+  test('KeeperError names operation, path, server and session, and says what to do', () => {
+    const details = { op: 'create', path: '/a/b', server: 'zk1:2181', sessionId: 0x1234n }
+    expect(new KeeperError('NoNode', details).message).toBe(
+      'create /a/b: NoNode (server zk1:2181, session 0x1234): the node, or its parent, does not exist',
+    )
+  })
+
+  test.each([
+    [{}, 'BadVersion: the node was changed meanwhile; read it again'],
+    [{ op: 'sync' }, 'sync: BadVersion: the node was changed meanwhile; read it again'],
+    [{ path: '/a' }, '/a: BadVersion: the node was changed meanwhile; read it again'],
+    [{ server: 'zk1:2181' }, 'BadVersion (server zk1:2181): the node was changed meanwhile; read it again'],
+  ])('KeeperError leaves out what it does not know: %j', (details, message) => {
+    expect(new KeeperError('BadVersion', details).message).toBe(message)
+  })
+
+  test('KeeperError of a multi names the operation that failed it', () => {
+    const results = ['Ok', 'NoNode', 'RuntimeInconsistency'] as const
+    const error = new KeeperError('NoNode', { op: 'multi', path: '/b', index: 1, results })
+    expect(error.message).toMatch(/^multi \/b: NoNode \(operation 1\): /)
+    expect(error).toMatchObject({ index: 1, results })
+  })
+
+  test('KeeperError with an unknown outcome says so, whatever its code', () => {
+    for (const code of ['ConnectionLoss', 'RequestTimeout', 'SessionExpired', 'Closed', 'InvalidResponse'] as const) {
+      const error = new KeeperError(code, { op: 'setData', path: '/a', outcomeUnknown: true })
+      expect(error.message).toBe(
+        `setData /a: ${code}: sent but not answered: it may have happened; read before you repeat it`,
+      )
+      expect(error.outcomeUnknown).toBe(true)
+    }
+  })
+
+  test('KeeperError.outcomeUnknown is false unless it is said', () => {
+    expect(new KeeperError('ConnectionLoss').outcomeUnknown).toBe(false)
+  })
+
+  test.each(Object.entries(ErrorCode).filter(([code]) => code !== 'Ok'))(
+    'KeeperError of %s has the number %i',
+    (code, number) => {
+      expect(new KeeperError(code as KeeperErrorCode).number).toBe(number)
+    },
+  )
+
+  test.each(['Closed', 'ResponseTooLarge', 'InvalidResponse'] as const)('KeeperError of %s has no number', (code) => {
+    expect(new KeeperError(code).number).toBeUndefined()
+  })
+
+  test('KeeperError reports a code that nobody knows with its number', () => {
+    const error = new KeeperError('Unknown', { op: 'getData', path: '/a', number: -200 })
+    expect(error).toMatchObject({ code: 'Unknown', number: -200, message: 'getData /a: unknown error code -200' })
+  })
+
+  test('KeeperError keeps its cause, and has none unless it is given', () => {
+    const cause = new Error('read ECONNRESET')
+    expect(new KeeperError('ConnectionLoss', { cause }).cause).toBe(cause)
+    expect('cause' in new KeeperError('ConnectionLoss')).toBe(false)
+  })
+
+  test('KeeperError is an Error with a name and a stack', () => {
+    const error = new KeeperError('NoNode', { op: 'getData', path: '/a' })
+    expect(error).toBeInstanceOf(Error)
+    expect(error.name).toBe('KeeperError')
+    expect(inspect(error)).toContain('errors.test.ts')
+  })
+})
+
+describe('KeeperError.is', () => {
+  test('KeeperError.is asks for any of the codes, or for none', () => {
+    const error: unknown = new KeeperError('NoNode')
+    expect(KeeperError.is(error)).toBe(true)
+    expect(KeeperError.is(error, 'NoNode')).toBe(true)
+    expect(KeeperError.is(error, 'NodeExists', 'NoNode')).toBe(true)
+    expect(KeeperError.is(error, 'NodeExists')).toBe(false)
+  })
+
+  test.each([undefined, null, 'NoNode', 5, {}, new Error('NoNode'), new ConnectError([], 1), { code: 'NoNode' }])(
+    'KeeperError.is is false for %s',
+    (value) => {
+      expect(KeeperError.is(value)).toBe(false)
+      expect(KeeperError.is(value, 'NoNode')).toBe(false)
+    },
+  )
+
+  test('KeeperError.is and ConnectError.is know the errors of another copy of the package', async () => {
+    vi.resetModules()
+    const copy = await import('../src/errors.ts')
+    expect(copy.KeeperError).not.toBe(KeeperError)
+    const [keeper, unreached] = [new copy.KeeperError('NoNode'), new copy.ConnectError([], 1)]
+    expect(keeper).not.toBeInstanceOf(KeeperError)
+    expect([KeeperError.is(keeper, 'NoNode'), copy.KeeperError.is(new KeeperError('NoNode'))]).toEqual([true, true])
+    expect([ConnectError.is(unreached), copy.ConnectError.is(new ConnectError([], 1))]).toEqual([true, true])
+    expect([KeeperError.is(unreached), ConnectError.is(keeper)]).toEqual([false, false])
+  })
+})
+
+describe('ConnectError', () => {
+  test('ConnectError lists what happened at each server', () => {
+    const servers = [
+      { server: 'zk1:2181', attempts: 3, error: new Error('connect ECONNREFUSED') },
+      { server: 'zk2:2181', attempts: 1, error: new Error('no TCP connection in time') },
+    ]
+    const error = new ConnectError(servers, 1_000.4)
+    expect(error.message).toBe(
+      'no ZooKeeper server could be reached within 1000 ms: ' +
+        'zk1:2181 (tried 3): connect ECONNREFUSED; zk2:2181 (tried 1): no TCP connection in time',
+    )
+    expect(error.servers).toBe(servers)
+    expect(error.name).toBe('ConnectError')
+  })
+
+  test('ConnectError says of a name with several addresses what happened at each: Node’s own error says nothing', () => {
+    const each = ['connect ECONNREFUSED 127.0.0.1:2181', 'connect ECONNREFUSED ::1:2181']
+    const error = new AggregateError(each.map((message) => new Error(message)))
+    expect(error.message).toBe('')
+    expect(new ConnectError([{ server: 'zk1:2181', attempts: 1, error }], 1).message).toContain(
+      `zk1:2181 (tried 1): ${each.join(', ')}`,
+    )
+  })
+
+  test('ConnectError says at least the name of an error without a message', () => {
+    const error = new TypeError('')
+    expect(new ConnectError([{ server: 'zk1:2181', attempts: 1, error }], 1).message).toMatch(/: TypeError$/)
+  })
+
+  test('ConnectError without any attempt says that no server answered', () => {
+    expect(new ConnectError([], 5).message).toMatch(/within 5 ms: no server answered$/)
+  })
+})
+
+test('formatSessionId writes ids as ZooKeeper does in its logs', () => {
+  expect(formatSessionId(0x100004d4b2f0000n)).toBe('0x100004d4b2f0000')
+  expect(formatSessionId(-1n)).toBe('0xffffffffffffffff')
+  expect(formatSessionId(-(2n ** 63n))).toBe('0x8000000000000000')
+})

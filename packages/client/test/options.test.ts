@@ -1,0 +1,150 @@
+import { JUTE_MAXBUFFER } from '@zk/wire'
+import { describe, expect, test } from 'vitest'
+import { checkAuth, checkOptions, checkTimeout } from '../src/options.ts'
+import { systemRuntime } from '../src/runtime/system.ts'
+import { thrownBy } from './thrown.ts'
+
+/** Options as plain JavaScript may give them. */
+const check = (options: Record<string, unknown>) => checkOptions(options)
+
+describe('checkOptions', () => {
+  test('checkOptions fills in every default', () => {
+    expect(checkOptions({})).toEqual({
+      sessionTimeout: 30_000,
+      connectTimeout: 30_000,
+      auth: [],
+      renewSession: true,
+      localExpiry: 4 / 3,
+      maxRequestSize: JUTE_MAXBUFFER,
+      maxResponseSize: 4 * 1024 * 1024,
+      runtime: systemRuntime,
+    })
+  })
+
+  test('checkOptions takes undefined for an option that is not given', () => {
+    const names = [...Object.keys(checkOptions({})), 'signal']
+    expect(check(Object.fromEntries(names.map((name) => [name, undefined])))).toEqual(checkOptions({}))
+  })
+
+  test('checkOptions lets connectTimeout follow sessionTimeout unless it is given', () => {
+    expect(checkOptions({ sessionTimeout: 8_000 }).connectTimeout).toBe(8_000)
+    expect(checkOptions({ sessionTimeout: 8_000, connectTimeout: 1_000 }).connectTimeout).toBe(1_000)
+  })
+
+  test('checkOptions keeps what it is given, and leaves the signal to connect', () => {
+    const given = {
+      sessionTimeout: 1,
+      connectTimeout: 2 ** 31 - 1,
+      auth: [{ scheme: 'digest', auth: 'a:b' }],
+      renewSession: false,
+      localExpiry: 1,
+      maxRequestSize: 1_024,
+      maxResponseSize: 2 ** 31 - 1,
+      runtime: { ...systemRuntime },
+    }
+    expect(checkOptions({ ...given, signal: new AbortController().signal })).toEqual(given)
+  })
+
+  test.each([
+    ['sessionTimeout', 0],
+    ['sessionTimeout', 2 ** 31],
+    ['sessionTimeout', 1.5],
+    ['sessionTimeout', NaN],
+    ['sessionTimeout', '30000'],
+    ['sessionTimeout', null],
+    ['connectTimeout', 0],
+    ['connectTimeout', Infinity],
+    ['maxRequestSize', 1_023],
+    ['maxRequestSize', 2 ** 31],
+    ['maxResponseSize', 0],
+    ['maxResponseSize', -1],
+    ['localExpiry', 0.99],
+    ['localExpiry', NaN],
+    ['localExpiry', Infinity],
+    ['localExpiry', '2'],
+  ])('checkOptions refuses %s: %j with a RangeError that names it', (name, value) => {
+    const error = thrownBy(() => check({ [name]: value }))
+    expect(error).toBeInstanceOf(RangeError)
+    expect(error).toHaveProperty(
+      'message',
+      expect.stringMatching(new RegExp(`^${name} must be .*, not ${String(value)}$`)),
+    )
+  })
+
+  test.each([
+    ['auth', 'digest'],
+    ['auth', { scheme: 'digest', auth: 'a:b' }],
+    ['auth', null],
+    ['auth', [null]],
+    ['auth', [{ auth: 'a:b' }]],
+    ['auth', [{ scheme: '', auth: 'a:b' }]],
+    ['auth', [{ scheme: 'digest' }]],
+    ['auth', [{ scheme: 'digest', auth: [97] }]],
+    ['renewSession', 'yes'],
+    ['renewSession', 0],
+    ['signal', {}],
+    ['signal', null],
+    ['runtime', {}],
+    ['runtime', null],
+  ])('checkOptions refuses %s: %j with a TypeError that names it', (name, value) => {
+    const error = thrownBy(() => check({ [name]: value }))
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error).toHaveProperty('message', expect.stringContaining(name))
+  })
+
+  test('checkOptions says what a runtime lacks', () => {
+    const runtime = { ...systemRuntime, uuid: undefined, dial: 5 }
+    expect(() => check({ runtime })).toThrow('runtime must be a Runtime; it has no uuid, dial')
+  })
+
+  test('checkOptions takes a runtime that is an instance of a class', () => {
+    class Clockwork {
+      now() {}
+      wallNow() {}
+      setTimer() {}
+      random() {}
+      uuid() {}
+      dial() {}
+    }
+    const runtime = new Clockwork()
+    expect(check({ runtime }).runtime).toBe(runtime)
+  })
+
+  test('checkOptions refuses an option it does not know, and says which it does', () => {
+    const error = thrownBy(() => check({ sessionTimeOut: 1, retries: 3 }))
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error).toHaveProperty(
+      'message',
+      expect.stringMatching(/^unknown option sessionTimeOut, retries; known are .*sessionTimeout/),
+    )
+  })
+})
+
+describe('checkAuth', () => {
+  test('checkAuth takes text and bytes', () => {
+    checkAuth('digest', 'alice:secret')
+    checkAuth('x', new Uint8Array(0))
+    checkAuth('digest', Buffer.from('alice:secret'))
+  })
+
+  test('checkAuth never says what it was given', () => {
+    for (const auth of [['alice:secret'], { password: 'secret' }]) {
+      expect(thrownBy(() => checkAuth('digest', auth))).toHaveProperty(
+        'message',
+        'auth must be a string or a Uint8Array',
+      )
+    }
+  })
+})
+
+describe('checkTimeout', () => {
+  test.each([undefined, 0, 0.5, 1, Infinity])('checkTimeout takes %s', (timeout) => {
+    expect(checkTimeout(timeout)).toBeUndefined()
+  })
+
+  test.each([-1, NaN, '5', null])('checkTimeout refuses %s', (timeout) => {
+    const error = thrownBy(() => checkTimeout(timeout as number))
+    expect(error).toBeInstanceOf(RangeError)
+    expect(error).toHaveProperty('message', `timeout must be a number of ms, 0 or more, not ${timeout}`)
+  })
+})

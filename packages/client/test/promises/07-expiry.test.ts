@@ -1,0 +1,323 @@
+// Promise 7: an expired session is never hidden.
+import { GetDataResponse, OpCode } from '@zk/wire'
+import { describe, expect, test } from 'vitest'
+import { connect, KeeperError, type ZooKeeper } from '../../src/index.ts'
+import {
+  connected,
+  type FakeConnection,
+  FakeServer,
+  nodeData,
+  outcome,
+  replyFrame,
+  VirtualWorld,
+} from '../support/index.ts'
+
+const T = 30_000
+
+/** The server ends the session: it says so in the next handshake. */
+async function expired(world: VirtualWorld, server: FakeServer, connection: FakeConnection): Promise<void> {
+  connection.rst()
+  await world.advance(1_000)
+  const second = await server.connection()
+  await second.expectConnect()
+  second.expire()
+  second.fin()
+}
+
+async function watching(
+  world: VirtualWorld,
+  { zk, connection }: { zk: ZooKeeper; connection: FakeConnection },
+  path: string,
+) {
+  const read = outcome(zk.getDataAndWatch(path))
+  connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
+  await world.settle()
+  return outcome(read.value.changed)
+}
+
+describe('All of the session ends with it', () => {
+  test('ZooKeeper rejects every request of the session with SessionExpired, sent or not (S05)', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const id = zk.session.id
+    const sentRead = outcome(zk.getData('/sent'))
+    await connection.expect(OpCode.getData)
+    connection.rst()
+    await world.settle()
+    const unsentRead = outcome(zk.getData('/unsent'))
+    const unsentWrite = outcome(zk.create('/unsent'))
+    const credential = outcome(zk.addAuth('digest', 'user:password'))
+    await world.advance(1_000)
+    const second = await server.connection()
+    await second.expectConnect()
+    second.expire()
+    await world.settle()
+    for (const { error } of [sentRead, unsentRead, unsentWrite, credential]) {
+      expect(error).toMatchObject({ code: 'SessionExpired', outcomeUnknown: false, sessionId: id })
+    }
+  })
+
+  test('Session.signal aborts with SessionExpired, exactly once, and its connection is gone (S05)', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const { session } = zk
+    let aborts = 0
+    session.signal.addEventListener('abort', () => aborts++)
+    await expired(world, server, connection)
+    await world.advance(10 * T)
+    expect(aborts).toBe(1)
+    expect(KeeperError.is(session.signal.reason, 'SessionExpired')).toBe(true)
+    expect(session.connection).toBeUndefined()
+  })
+
+  test('Watched.changed resolves with SessionEnded for each one-shot watch, and is not told twice (V14)', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const watches = []
+    for (const path of ['/a', '/b', '/a']) watches.push(await watching(world, { zk, connection }, path))
+    await expired(world, server, connection)
+    await world.settle()
+    expect(watches.map(({ value }) => value)).toEqual(
+      ['/a', '/b', '/a'].map((path) => ({ type: 'SessionEnded', path })),
+    )
+    await world.advance(1_000)
+    const next = await server.accept()
+    await next.expectNothing()
+  })
+
+  test('ZooKeeper learns of the end from a reply as well', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const { session } = zk
+    const calls = [outcome(zk.getData('/a')), outcome(zk.getData('/b'))]
+    connection.fail(await connection.expect(OpCode.getData), 'SessionExpired')
+    await world.settle()
+    for (const { error } of calls) expect(error).toMatchObject({ code: 'SessionExpired' })
+    expect(session.signal.aborted).toBe(true)
+    expect(connection.isClosed).toBe(true)
+  })
+
+  test('Watched.unwatch after the end does nothing', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const read = outcome(zk.getDataAndWatch('/a'))
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
+    await expired(world, server, connection)
+    await world.advance(1_000)
+    const next = await server.accept()
+    const done = outcome(read.value.unwatch())
+    await next.expectNothing()
+    expect(done.status).toBe('fulfilled')
+  })
+})
+
+describe('The next session', () => {
+  test('ZooKeeper dials for a new session after everybody is told, within T/30 and at random', async () => {
+    const pauses: number[] = []
+    for (let seed = 1; seed <= 40; seed++) {
+      const world = new VirtualWorld(seed)
+      const { zk, connection } = await connected(world, { sessionTimeout: T })
+      const read = outcome(zk.getData('/a'))
+      await connection.expect(OpCode.getData)
+      outcome(zk.exists('/b'))
+      connection.raw(replyFrame({ xid: 1, err: 'SessionExpired' }))
+      await world.settle()
+      expect(read.error).toMatchObject({ code: 'SessionExpired' })
+      const from = world.now()
+      await world.advance(T / 30 + 1)
+      expect(world.dials.length).toBe(2)
+      pauses.push(world.dials[1]!.at - from)
+    }
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(T / 30)
+    expect(Math.max(...pauses)).toBeGreaterThan(T / 60)
+    expect(Math.min(...pauses)).toBeLessThan(T / 60)
+  })
+
+  test('ZooKeeper.session is new for whoever is told of the end, with an id after its handshake (S05)', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const { session } = zk
+    const seen: unknown[] = []
+    session.signal.addEventListener('abort', () => seen.push(zk.session === session))
+    void zk.getData('/a').catch(() => seen.push(zk.session === session))
+    await expired(world, server, connection)
+    await world.settle()
+    expect(seen).toEqual([false, false])
+    expect(zk.session.id).toBe(0n)
+    expect(zk.session.signal.aborted).toBe(false)
+    await world.advance(1_000)
+    const next = await server.connection()
+    expect(await next.expectConnect()).toEqual({
+      protocolVersion: 0,
+      lastZxidSeen: 0n,
+      timeOut: T,
+      sessionId: 0n,
+      passwd: new Uint8Array(16),
+      readOnly: false,
+    })
+    next.accept({ sessionId: 0xabcn })
+    await world.settle()
+    expect(zk.session.id).toBe(0xabcn)
+    expect(session.id).not.toBe(0xabcn)
+  })
+
+  test('ZooKeeper runs later calls in the new session, in call order, behind the credentials', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { auth: [{ scheme: 'digest', auth: 'user:password' }] })
+    await expired(world, server, connection)
+    await world.settle()
+    const read = outcome(zk.getData('/a'))
+    outcome(zk.create('/b'))
+    await world.advance(1_000)
+    const next = await server.accept()
+    expect(next.segments).toEqual([['connect'], ['auth', 'getData', 'create2']])
+    next.reply(await next.expect(OpCode.auth))
+    next.reply(await next.expect(OpCode.getData), GetDataResponse, nodeData('x'))
+    await world.settle()
+    expect(read.status).toBe('fulfilled')
+  })
+
+  test('ZooKeeper sends nothing of the old session in the new one', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    outcome(zk.create('/sent'))
+    await connection.expect(OpCode.create2)
+    connection.rst()
+    await world.settle()
+    outcome(zk.create('/unsent'))
+    await world.advance(1_000)
+    const second = await server.connection()
+    await second.expectConnect()
+    second.expire()
+    await world.advance(1_000)
+    const next = await server.accept()
+    await next.expectNothing()
+  })
+
+  test('ZooKeeper renews as often as sessions expire', async () => {
+    const world = new VirtualWorld()
+    const first = await connected(world)
+    const { zk, server } = first
+    let { connection } = first
+    const sessions = new Set([zk.session])
+    for (let count = 0; count < 5; count++) {
+      await expired(world, server, connection)
+      await world.advance(1_000)
+      connection = await server.accept()
+      sessions.add(zk.session)
+    }
+    expect(sessions.size).toBe(6)
+    expect([...sessions].filter(({ signal }) => signal.aborted).length).toBe(5)
+  })
+
+  test('ZooKeeper goes on looking for a server for the new session, as long as it takes', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { connectTimeout: 1_000 })
+    await expired(world, server, connection)
+    server.refuse()
+    await world.advance(100 * T)
+    expect(zk.session.signal.aborted).toBe(false)
+    server.listen()
+    await world.advance(10_000)
+    await server.accept()
+    expect(zk.session.connection?.server).toBe(server.address)
+  })
+
+  test('ZooKeeper ends with the session where renewSession is false', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { renewSession: false })
+    const { session } = zk
+    await expired(world, server, connection)
+    await world.advance(10 * T)
+    expect(zk.session).toBe(session)
+    await server.expectNoConnection()
+    expect(world.timers).toBe(0)
+  })
+})
+
+describe('A call pinned to a session', () => {
+  test('ZooKeeper runs it in that session, as long as it lives', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const { session } = zk
+    const read = outcome(zk.getData('/a', { session }))
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
+    await world.settle()
+    expect(read.status).toBe('fulfilled')
+  })
+
+  test.each<[string, (zk: ZooKeeper, session: ZooKeeper['session']) => Promise<unknown>]>([
+    ['create', (zk, session) => zk.create('/a', '', { session })],
+    ['getDataAndWatch', (zk, session) => zk.getDataAndWatch('/a', { session })],
+    ['multi', (zk, session) => zk.multi([], { session })],
+    ['addAuth', (zk, session) => zk.addAuth('digest', 'user:password', { session })],
+    ['ensureContainer', (zk, session) => zk.ensureContainer('/a', { session })],
+  ])('ZooKeeper rejects a pinned %s after the end, and runs it in no later session', async (_, call) => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const { session } = zk
+    await expired(world, server, connection)
+    await world.advance(1_000)
+    const next = await server.accept()
+    const pinned = outcome(call(zk, session))
+    await world.settle()
+    expect(pinned.error).toMatchObject({ code: 'SessionExpired', outcomeUnknown: false })
+    await next.expectNothing()
+  })
+})
+
+describe('Ends that are final', () => {
+  test('ZooKeeper ends with AuthFailed when a credential is refused: every call, and no more dials (S13)', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const watched = await watching(world, { zk, connection }, '/w')
+    const pending = outcome(zk.getData('/a'))
+    const refused = outcome(zk.addAuth('digest', 'wrong'))
+    const auth = await connection.expect(OpCode.auth)
+    connection.fail(auth, 'AuthFailed')
+    connection.fin()
+    await world.settle()
+    const later = outcome(zk.getData('/b'))
+    await world.advance(10 * T)
+    for (const { error } of [pending, refused, later]) expect(error).toMatchObject({ code: 'AuthFailed' })
+    expect(watched.value).toEqual({ type: 'SessionEnded', path: '/w' })
+    expect(zk.session.signal.reason).toMatchObject({ code: 'AuthFailed' })
+    await server.expectNoConnection()
+    expect(world.timers).toBe(0)
+  })
+
+  test('connect rejects with AuthFailed when a credential is refused (S13)', async () => {
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    const connecting = outcome(connect('zk1:2181', { runtime: world, auth: [{ scheme: 'digest', auth: 'wrong' }] }))
+    const connection = await server.accept()
+    connection.fail(await connection.expect(OpCode.auth), 'AuthFailed')
+    await world.settle()
+    expect(connecting.error).toMatchObject({ code: 'AuthFailed' })
+    expect(world.timers).toBe(0)
+  })
+
+  test('ZooKeeper ignores the acceptance of a credential that nobody sent, and believes a refusal (W14)', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    connection.raw(replyFrame({ xid: -4, zxid: 0n }))
+    await world.settle()
+    expect(zk.session.connection).toBeDefined()
+    connection.raw(replyFrame({ xid: -4, zxid: 0n, err: 'AuthFailed' }))
+    await world.settle()
+    expect(zk.session.signal.reason).toMatchObject({ code: 'AuthFailed' })
+  })
+
+  test('connect rejects with SessionExpired when the very first handshake says so, once (S25)', async () => {
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    const connecting = outcome(connect('zk1:2181', { runtime: world }))
+    const connection = await server.connection()
+    await connection.expectConnect()
+    connection.expire()
+    await world.advance(10 * T)
+    expect(connecting.error).toMatchObject({ code: 'SessionExpired' })
+    expect(world.dials.length).toBe(1)
+    expect(world.timers).toBe(0)
+  })
+})

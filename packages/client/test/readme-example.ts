@@ -1,0 +1,25 @@
+import { connect, type ConnectOptions, KeeperError, op } from '../src/index.ts'
+
+async function main(options?: ConnectOptions): Promise<void> {
+  const zk = await connect('zk1:2181,zk2:2181,zk3:2181/app', options)
+
+  await zk.create('/config', 'one')
+  const { data, stat, changed } = await zk.getDataAndWatch('/config')
+  console.log(new TextDecoder().decode(data))
+
+  const [order] = await zk.multi([
+    op.create('/order-', 'a book', { mode: 'PERSISTENT_SEQUENTIAL' }),
+    op.setData('/config', 'two', { version: stat.version }),
+  ])
+  console.log(order.path, (await changed).type)
+
+  try {
+    await zk.setData('/config', 'three', { version: stat.version, timeout: 5_000 })
+  } catch (error) {
+    if (!KeeperError.is(error, 'BadVersion')) throw error
+    console.log(error.message)
+  }
+  await zk.close()
+}
+
+export { main }

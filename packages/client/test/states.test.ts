@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { ErrorCode } from '@zk/wire'
+import { endCode, endTrigger, type State, target, transitions, type Trigger } from '../src/session/states.ts'
+
+type Name = State['name']
+
+const names = Object.keys(transitions) as Name[]
+const ways = names.flatMap((from) => Object.entries(transitions[from]).map(([trigger, to]) => ({ from, trigger, to })))
+const triggers = [...new Set(ways.map(({ trigger }) => trigger))] as Trigger[]
+
+test('transitions leads to states of the table only', () => {
+  for (const { to } of ways) expect(names).toContain(to)
+})
+
+test('transitions reaches every state from waiting, where a session begins', () => {
+  const reached = new Set<Name>(['waiting'])
+  for (const from of reached) for (const way of ways) if (way.from === from) reached.add(way.to)
+  expect([...reached].sort()).toEqual([...names].sort())
+})
+
+test('transitions has no way out of ended', () => {
+  expect(transitions.ended).toEqual({})
+})
+
+test('transitions ends every other state by expiry and by close, whatever it is doing', () => {
+  for (const from of names.filter((name) => name !== 'ended')) {
+    expect(target(from, 'expired')).toBe('ended')
+    expect(target(from, 'closed')).toBe('ended')
+  }
+})
+
+test('transitions makes every connection by dialing, and loses every one to waiting', () => {
+  expect(ways.filter(({ to }) => to === 'connected').map(({ from }) => from)).toEqual(['handshaking'])
+  expect(ways.filter(({ trigger }) => trigger === 'lost').map(({ from, to }) => [from, to])).toEqual([
+    ['dialing', 'waiting'],
+    ['handshaking', 'waiting'],
+    ['connected', 'waiting'],
+  ])
+})
+
+test('transitions lets no session end as unreachable that was connected', () => {
+  expect(target('connected', 'unreachable')).toBeUndefined()
+})
+
+test('target is what the table says, and undefined for all that it does not say', () => {
+  const said = ways.map(({ from, trigger, to }) => [from, trigger, to])
+  const all = names.flatMap((from) => triggers.map((trigger) => [from, trigger, target(from, trigger)]))
+  expect(all.filter(([, , to]) => to !== undefined)).toEqual(expect.arrayContaining(said))
+  expect(all.filter(([, , to]) => to !== undefined)).toHaveLength(said.length)
+})
+
+test('endTrigger and endCode know every reason; each leads from some state to ended, and to a code callers can read', () => {
+  expect(Object.keys(endTrigger).sort()).toEqual(Object.keys(endCode).sort())
+  for (const trigger of Object.values(endTrigger)) {
+    expect(names.some((from) => target(from, trigger) === 'ended')).toBe(true)
+  }
+  const ends = new Set(ways.filter(({ to }) => to === 'ended').map(({ trigger }) => trigger))
+  expect([...ends].sort()).toEqual(Object.values(endTrigger).sort())
+  for (const code of Object.values(endCode)) expect([...Object.keys(ErrorCode), 'Closed']).toContain(code)
+})

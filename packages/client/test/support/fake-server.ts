@@ -1,0 +1,91 @@
+import { expect } from 'vitest'
+import { FakeConnection } from './fake-connection.ts'
+import type { Handshake } from './frames.ts'
+import type { Link, Listener } from './link.ts'
+import type { VirtualWorld } from './virtual-world.ts'
+
+/**
+ * A ZooKeeper server of a virtual world, without a mind of its own: it takes connections, and a test says what each of
+ * them receives and answers.
+ *
+ *     const server = FakeServer.listen(world, 'zk1:2181')
+ *     const connecting = outcome(connect('zk1:2181', { runtime: world }))
+ *     const connection = await server.accept()
+ *     const read = outcome(connecting.value.getData('/a'))
+ *     const request = await connection.expect(OpCode.getData)
+ *     connection.reply(request, GetDataResponse, { data, stat })
+ *     await world.settle()
+ */
+export class FakeServer implements Listener {
+  /** `host:port` */
+  readonly address: string
+  readonly #world: VirtualWorld
+  readonly #unseen: FakeConnection[] = []
+  #dialed: (link: Link) => void
+
+  static listen(world: VirtualWorld, address: string): FakeServer {
+    const server = new FakeServer(world, address)
+    world.listen(address, server)
+    return server
+  }
+
+  constructor(world: VirtualWorld, address: string) {
+    this.#world = world
+    this.address = address
+    this.#dialed = (link) => this.#open(link)
+  }
+
+  // --- what becomes of those who dial -----------------------------------------------------------------------------
+
+  /** TCP connections stand, after `delay` ms. */
+  listen({ delay = 0 }: { delay?: number } = {}): void {
+    this.#dialed = (link) => {
+      if (delay === 0) this.#open(link)
+      else this.#world.setTimer(delay, () => this.#open(link))
+    }
+  }
+
+  /** Nobody listens on the port. */
+  refuse(): void {
+    this.#dialed = (link) => link.lose(new Error(`connect ECONNREFUSED ${this.address}`))
+  }
+
+  /** Packets to the machine are lost: who dials hears nothing. */
+  swallow(): void {
+    this.#dialed = () => {}
+  }
+
+  dialed(link: Link): void {
+    this.#dialed(link)
+  }
+
+  // --- what the client must have done -----------------------------------------------------------------------------
+
+  /** The next TCP connection; fails when there is none. */
+  async connection(): Promise<FakeConnection> {
+    await this.#world.settle()
+    const connection = this.#unseen.shift()
+    expect(connection, `a connection to ${this.address}`).toBeDefined()
+    return connection!
+  }
+
+  async expectNoConnection(): Promise<void> {
+    await this.#world.settle()
+    expect(this.#unseen.length, `connections to ${this.address}`).toBe(0)
+  }
+
+  /** The next TCP connection, its handshake answered. */
+  async accept(response?: Handshake): Promise<FakeConnection> {
+    const connection = await this.connection()
+    await connection.expectConnect()
+    connection.accept(response)
+    await this.#world.settle()
+    return connection
+  }
+
+  #open(link: Link): void {
+    const connection = new FakeConnection(this.#world, link, this.address)
+    this.#unseen.push(connection)
+    link.open(connection)
+  }
+}

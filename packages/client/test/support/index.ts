@@ -1,0 +1,8 @@
+export { connected, type ConnectedOptions, reconnected } from './connected.ts'
+export { FakeConnection } from './fake-connection.ts'
+export { FakeServer } from './fake-server.ts'
+export { eventFrame, handshakeFrame, replyFrame } from './frames.ts'
+export { outcome, type Outcome } from './outcome.ts'
+export { SeededRandom } from './random.ts'
+export { children, created, nodeData, someStat } from './records.ts'
+export { VirtualWorld } from './virtual-world.ts'

@@ -1,0 +1,76 @@
+// What a client sends, decoded.
+import {
+  AuthPacket,
+  CheckWatchesRequest,
+  CreateRequest,
+  DeleteRequest,
+  ExistsRequest,
+  GetACLRequest,
+  GetChildren2Request,
+  GetDataRequest,
+  MultiRequest,
+  OpCode,
+  Reader,
+  readNamed,
+  record,
+  RemoveWatchesRequest,
+  RequestHeader,
+  SetACLRequest,
+  SetDataRequest,
+  SetWatches,
+  SyncRequest,
+  type Type,
+  type TypeOf,
+} from '@zk/wire'
+
+const Nothing = record('Nothing', {})
+
+const bodies = {
+  [OpCode.auth]: AuthPacket,
+  [OpCode.checkWatches]: CheckWatchesRequest,
+  [OpCode.closeSession]: Nothing,
+  [OpCode.create2]: CreateRequest,
+  [OpCode.createContainer]: CreateRequest,
+  [OpCode.delete]: DeleteRequest,
+  [OpCode.exists]: ExistsRequest,
+  [OpCode.getACL]: GetACLRequest,
+  [OpCode.getChildren2]: GetChildren2Request,
+  [OpCode.getData]: GetDataRequest,
+  [OpCode.multi]: MultiRequest,
+  [OpCode.ping]: Nothing,
+  [OpCode.removeWatches]: RemoveWatchesRequest,
+  [OpCode.setACL]: SetACLRequest,
+  [OpCode.setData]: SetDataRequest,
+  [OpCode.setWatches]: SetWatches,
+  [OpCode.sync]: SyncRequest,
+} as const
+
+/** The opcodes that a fake server understands. */
+export type KnownOpCode = keyof typeof bodies
+
+export interface ReceivedRequest<Op extends KnownOpCode = KnownOpCode> {
+  readonly xid: number
+  readonly opCode: Op
+  /** The opcode's name. */
+  readonly name: string
+  readonly body: TypeOf<(typeof bodies)[Op]>
+  /** Length of the frame without the four bytes that say it. */
+  readonly size: number
+}
+
+export function readRequest(frame: Uint8Array): ReceivedRequest {
+  const reader = new Reader(frame)
+  const { xid, type } = readNamed(RequestHeader, reader)
+  if (!Object.hasOwn(bodies, type))
+    throw new Error(`a request with opcode ${type}, which the fake server does not know`)
+  const opCode = type as KnownOpCode
+  const body = readNamed(bodies[opCode] as Type<ReceivedRequest['body']>, reader)
+  if (reader.remaining > 0) throw new Error(`${reader.remaining} bytes too many in a ${opName(opCode)} request`)
+  return { xid, opCode, name: opName(opCode), body, size: frame.byteLength }
+}
+
+const names = new Map<number, string>(Object.entries(OpCode).map(([name, code]) => [code, name]))
+
+export function opName(opCode: number): string {
+  return names.get(opCode) ?? `opcode ${opCode}`
+}

@@ -1,0 +1,96 @@
+// What the compiler must say. At run time most of these tests do nothing: `tsc` checks them with the other tests.
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import type * as client from '../src/index.ts'
+import {
+  type Created,
+  KeeperError,
+  type KeeperErrorCode,
+  type NodeData,
+  op,
+  type Stat,
+  type ZooKeeper,
+} from '../src/index.ts'
+
+declare const zk: ZooKeeper
+
+describe('ZooKeeper.multi', () => {
+  test('ZooKeeper.multi gives a tuple: the result of each operation at its position', () => {
+    const call = () => zk.multi([op.create('/a'), op.check('/a', 1), op.setData('/a', 'x'), op.delete('/a')])
+    expectTypeOf(call).returns.resolves.toEqualTypeOf<readonly [{ readonly path: string }, void, Stat, void]>()
+  })
+
+  test('ZooKeeper.multi of a list gives a list', () => {
+    const checks = ['/a', '/b'].map((path) => op.check(path))
+    expectTypeOf(() => zk.multi(checks)).returns.resolves.toEqualTypeOf<void[]>()
+  })
+
+  test('ZooKeeper.multi takes what `op` makes, and nothing else', () => {
+    // @ts-expect-error no operation
+    const call = () => zk.multi([{ path: '/a' }])
+    expectTypeOf(call).toBeFunction()
+  })
+})
+
+describe('results', () => {
+  test('longs are bigints; times of a Stat are numbers', () => {
+    type Longs = 'czxid' | 'mzxid' | 'pzxid' | 'ephemeralOwner'
+    expectTypeOf<Stat[Longs]>().toEqualTypeOf<bigint>()
+    expectTypeOf<Stat[Exclude<keyof Stat, Longs>]>().toEqualTypeOf<number>()
+    expectTypeOf<client.Session['id']>().toEqualTypeOf<bigint>()
+  })
+
+  test('data goes in as bytes or text, and comes out as bytes in memory of their own', () => {
+    expectTypeOf<NodeData['data']>().toEqualTypeOf<Uint8Array<ArrayBuffer>>()
+    expectTypeOf<client.Data>().toEqualTypeOf<Uint8Array | string>()
+  })
+
+  test('exists says undefined where there is no node', () => {
+    expectTypeOf(() => zk.exists('/a')).returns.resolves.toEqualTypeOf<Stat | undefined>()
+    expectTypeOf(() => zk.create('/a')).returns.resolves.toEqualTypeOf<Created>()
+  })
+
+  test('reads with a watch give what the read gives, and `changed`, which never rejects and tells what happened', () => {
+    type Watched = Awaited<ReturnType<ZooKeeper['getDataAndWatch']>>
+    expectTypeOf<Watched>().toExtend<NodeData>()
+    expectTypeOf<Watched['changed']>().toEqualTypeOf<Promise<client.WatchedEvent>>()
+    expectTypeOf<client.WatchedEvent['path']>().toEqualTypeOf<string>()
+  })
+})
+
+describe('arguments', () => {
+  test('modes with a time to live are not there yet', () => {
+    // @ts-expect-error not supported
+    const call = () => zk.create('/a', '', { mode: 'PERSISTENT_WITH_TTL' })
+    expectTypeOf(call).toBeFunction()
+  })
+
+  test('setData needs data', () => {
+    // @ts-expect-error data is missing
+    const call = () => zk.setData('/a')
+    expectTypeOf(call).toBeFunction()
+  })
+})
+
+test('KeeperError.is narrows the error, and its code to those asked for', () => {
+  const error = new Error('whatever') as unknown
+  if (KeeperError.is(error)) expectTypeOf(error.code).toEqualTypeOf<KeeperErrorCode>()
+  if (KeeperError.is(error, 'NoNode', 'BadVersion')) expectTypeOf(error.code).toEqualTypeOf<'NoNode' | 'BadVersion'>()
+})
+
+test('bytes of the public types are Uint8Arrays, in and out', () => {
+  expectTypeOf<client.AuthInfo['auth']>().toEqualTypeOf<Uint8Array | string>()
+  expectTypeOf<client.ConnectionHandler['received']>().parameter(0).toEqualTypeOf<Uint8Array>()
+  expectTypeOf<client.RuntimeConnection['write']>().parameter(0).toEqualTypeOf<Uint8Array>()
+})
+
+test('no declaration that is published says Buffer', () => {
+  const dist = new URL('../dist/', import.meta.url)
+  const declarations = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.d.ts'))
+  expect(declarations, 'not built: run `pnpm build`').toContain('index.d.ts')
+  const withoutComments = (text: string) => text.replaceAll(/\/\/.*|\/\*[^]*?\*\//g, '')
+  const saying = declarations.filter((name) =>
+    /\bBuffer\b/.test(withoutComments(readFileSync(new URL(name, dist), 'utf8'))),
+  )
+  expect(saying).toEqual([])
+})

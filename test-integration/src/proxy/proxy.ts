@@ -1,0 +1,145 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import { type OpCode, parseConnectString, type ServerAddress } from '@zk/wire'
+import { type Direction, Link, type LinkObserver } from './link.ts'
+
+/** A reply to be lost. */
+interface Loss {
+  readonly opCode: OpCode
+  /** How many like it pass before. */
+  spared: number
+  readonly happened: () => void
+}
+
+/**
+ * Stands between clients and one server, in this process. It knows where a frame begins and what it asks for, so it can do
+ * harm at a chosen place; what it is not told to harm it passes on unchanged.
+ *
+ *     const proxy = await Proxy.start(node.address)
+ *     const zk = await connect(proxy.address)
+ *     proxy.loseReplyTo(OpCode.create2)
+ */
+export class Proxy {
+  readonly #listener: Server
+  readonly #links = new Set<Link>()
+  readonly #segments: (readonly OpCode[])[] = []
+  readonly #replies: OpCode[] = []
+  #losses: readonly Loss[] = []
+  #frozen: ReadonlySet<Direction> = new Set()
+  #delay = 0
+
+  /** `server` is `host:port`. */
+  static async start(server: string): Promise<Proxy> {
+    const [target] = parseConnectString(server).servers
+    if (target === undefined) throw new TypeError('a proxy stands before one server')
+    const listener = createServer()
+    listener.listen(0, '127.0.0.1')
+    await once(listener, 'listening')
+    return new Proxy(listener, target)
+  }
+
+  private constructor(listener: Server, target: ServerAddress) {
+    this.#listener = listener
+    listener.on('connection', (client) => {
+      const link: Link = new Link(
+        client,
+        target,
+        this.#observerOf(() => this.#links.delete(link)),
+      )
+      this.#links.add(link)
+      for (const direction of this.#frozen) link.gates[direction].shut()
+      this.#setDelay(link)
+    })
+  }
+
+  /** Host and port for clients. */
+  get address(): string {
+    return `127.0.0.1:${(this.#listener.address() as AddressInfo).port}`
+  }
+
+  /** Opcodes of all requests that clients have sent, in order; handshakes and pings are left out. */
+  get requests(): readonly OpCode[] {
+    return this.#segments.flat()
+  }
+
+  /** The same, those together that came together. */
+  get segments(): readonly (readonly OpCode[])[] {
+    return this.#segments
+  }
+
+  /** Opcodes of the requests that the server has answered, and `notification` for each event, in order. */
+  get replies(): readonly OpCode[] {
+    return this.#replies
+  }
+
+  /** How many connections there are. */
+  get connections(): number {
+    return this.#links.size
+  }
+
+  /**
+   * Loses the `nth` reply to a request with this opcode from now on (`notification`: the nth event), and the connection
+   * with it. The server has done what it was asked. Resolves when it has happened.
+   */
+  loseReplyTo(opCode: OpCode, nth = 1): Promise<void> {
+    return new Promise((happened) => {
+      this.#losses = [...this.#losses, { opCode, spared: nth - 1, happened }]
+    })
+  }
+
+  /** Holds back all that is sent in a direction, on connections to come too: they look alive and nothing arrives. */
+  freeze(...directions: readonly Direction[]): void {
+    const all = directions.length === 0 ? (['toServer', 'toClient'] as const) : directions
+    this.#frozen = new Set([...this.#frozen, ...all])
+    for (const link of this.#links) for (const direction of all) link.gates[direction].shut()
+  }
+
+  /** Lets through what was held back. */
+  thaw(): void {
+    this.#frozen = new Set()
+    for (const link of this.#links) for (const gate of Object.values(link.gates)) gate.open()
+  }
+
+  /** From now on all that is sent takes so long each way, in ms. */
+  delay(ms: number): void {
+    this.#delay = ms
+    for (const link of this.#links) this.#setDelay(link)
+  }
+
+  /** Ends every connection, and what is on its way. New ones are welcome. */
+  cut(): void {
+    for (const link of this.#links) link.cut()
+  }
+
+  async close(): Promise<void> {
+    this.cut()
+    this.#listener.close()
+    await once(this.#listener, 'close')
+  }
+
+  #setDelay(link: Link): void {
+    for (const gate of Object.values(link.gates)) gate.delay = this.#delay
+  }
+
+  #observerOf(closed: () => void): LinkObserver {
+    return {
+      requested: (opCodes) => void this.#segments.push(opCodes),
+      replied: (opCode) => {
+        const loss = this.#nextLoss(opCode)
+        loss?.happened()
+        if (loss !== undefined) return 'lose'
+        this.#replies.push(opCode)
+        return 'pass'
+      },
+      closed,
+    }
+  }
+
+  #nextLoss(opCode: OpCode): Loss | undefined {
+    const concerned = this.#losses.filter((loss) => loss.opCode === opCode)
+    const due = concerned.find(({ spared }) => spared === 0)
+    for (const loss of concerned) loss.spared--
+    this.#losses = this.#losses.filter((loss) => loss !== due)
+    return due
+  }
+}

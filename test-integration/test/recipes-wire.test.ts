@@ -1,0 +1,383 @@
+import { once } from 'node:events'
+import { isDeepStrictEqual } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import {
+  type Acquirable,
+  type Held,
+  LeaderElection,
+  Lock,
+  LockLostError,
+  LockTimeoutError,
+  SharedLock,
+} from '@zk/recipes'
+import type { ZooKeeper } from '@zk/client'
+import { until } from '../src/ensemble/index.ts'
+import { OpCode, type Proxy } from '../src/proxy/index.ts'
+import { newChroot, newClient, newProxy, rejection } from './clients.ts'
+import { describeEnsemble } from './describe-ensemble.ts'
+import { noWatches, serverWatches } from './server-watches.ts'
+
+const { create2, delete: deleteNode, getChildren2, getData, multi, notification, removeWatches } = OpCode
+
+/** How late a timer may be on a busy machine, in ms. */
+const SLACK = 300
+
+describeEnsemble('recipes on the wire', (ensemble) => {
+  /** A client behind a proxy and one that is not, and a path to queue on that does not go when it is empty. */
+  async function bothSides(options: { readonly sessionTimeout?: number } = {}) {
+    const chroot = await newChroot(ensemble)
+    const proxy = await newProxy(ensemble.nodes[0]!)
+    const zk = await newClient(ensemble, { chroot, servers: [proxy], ...options })
+    const other = await newClient(ensemble, { chroot })
+    await other.create('/lock')
+    await zk.sync('/')
+    return { chroot, proxy, zk, other }
+  }
+
+  /** Waits until it is so, and says what there was instead. */
+  async function eventually<T>(what: string, look: () => Promise<T>, expected: T): Promise<void> {
+    const isSo = async (): Promise<boolean> => isDeepStrictEqual(await look(), expected)
+    await until(what, isSo, { timeout: 10_000, interval: 20, instead: async () => JSON.stringify(await look()) })
+  }
+
+  const labels = async (lock: Lock): Promise<string[]> => (await lock.contenders()).map(({ label }) => label)
+
+  describe('what it costs', () => {
+    const recipes: [string, (zk: ZooKeeper) => Pick<Acquirable<Held>, 'acquire'>][] = [
+      ['Lock.acquire', (zk) => new Lock(zk, '/lock')],
+      ['SharedLock.read.acquire', (zk) => new SharedLock(zk, '/lock').read],
+      ['SharedLock.write.acquire', (zk) => new SharedLock(zk, '/lock').write],
+      [
+        'LeaderElection.campaign',
+        (zk) => ({ acquire: (options) => new LeaderElection(zk, '/lock').campaign(options) }),
+      ],
+    ]
+
+    test.each(recipes)('%s without contention is one round trip, and so is the release', async (_, recipe) => {
+      const { proxy, zk } = await bothSides()
+      const acquirable = recipe(zk)
+      const before = proxy.segments.length
+      const held = await acquirable.acquire()
+      expect(proxy.segments.slice(before)).toEqual([[create2, getChildren2]])
+      await held.release()
+      expect(proxy.segments.slice(before)).toEqual([[create2, getChildren2], [deleteNode]])
+      expect((await zk.getChildren('/lock')).children).toEqual([])
+    })
+
+    test('Lock.acquire without contention takes the time of one round trip, and so does the release', async () => {
+      const { proxy, zk } = await bothSides()
+      const lock = new Lock(zk, '/lock')
+      proxy.delay(100)
+      const startedAt = performance.now()
+      const held = await lock.acquire()
+      const acquiredAt = performance.now()
+      await held.release()
+      for (const time of [acquiredAt - startedAt, performance.now() - acquiredAt]) {
+        expect(time).toBeGreaterThanOrEqual(199)
+        expect(time).toBeLessThan(400)
+      }
+    })
+
+    test('a lock that is held for long is watched by its holder: one more request, none while it waits', async () => {
+      const { proxy, zk, chroot } = await bothSides()
+      const before = proxy.requests.length
+      const held = await new Lock(zk, '/lock').acquire()
+      await until('the watch', async () => proxy.requests.at(-1) === getData)
+      expect(await serverWatches(ensemble, chroot)).toEqual({ data: [held.path], children: 0 })
+      await held.release()
+      const [, , , ...release] = proxy.requests.slice(before)
+      expect(count(release)).toEqual(count([deleteNode, removeWatches]))
+      await eventually('no watch', () => serverWatches(ensemble, chroot), noWatches)
+    })
+
+    test.each([2, 30])(
+      'a hand-over among %i waiters costs a delete, a check, a list and one event',
+      async (waiters) => {
+        const chroot = await newChroot(ensemble)
+        const proxy = await newProxy(ensemble.nodes[0]!)
+        const clients = await Promise.all(
+          Array.from({ length: waiters + 1 }, () => newClient(ensemble, { chroot, servers: [proxy] })),
+        )
+        const [first, ...others] = clients.map((zk) => new Lock(zk, '/lock'))
+        const held = await first!.acquire()
+        const order: number[] = []
+        const waiting = others.map(async (lock, index) => {
+          const next = await lock.acquire()
+          order.push(index)
+          // Before it would watch its own node.
+          await next.release()
+        })
+        // Each watches the one before it, the holder itself.
+        const watches = () => proxy.replies.filter((opCode) => opCode === getData).length
+        await until('all in line', async () => watches() === waiters + 1)
+        const inLine = (await first!.contenders()).slice(1).map(({ sessionId }) => sessionId)
+        const [requests, replies] = [proxy.requests.length, proxy.replies.length]
+
+        await held.release()
+        await Promise.all(waiting)
+        // The first in line needs no list: the one it has names the holder alone.
+        const [next, ...later] = [[multi, deleteNode], ...others.slice(1).map(() => [multi, getChildren2, deleteNode])]
+        const asked = count(proxy.requests.slice(requests))
+        expect(asked).toEqual(count([removeWatches, deleteNode, ...next, ...later.flat()]))
+        const events = proxy.replies.slice(replies).filter((opCode) => opCode === notification)
+        expect(events).toHaveLength(waiters)
+        expect(order.map((index) => clients[index + 1]!.session.id)).toEqual(inLine)
+      },
+    )
+  })
+
+  describe('Lock.acquire and lost replies', () => {
+    test('Lock.acquire whose create is not answered has one node, holds once, and keeps its place (L07)', async () => {
+      const { proxy, zk, other, chroot } = await bothSides()
+      const holder = new Lock(other, '/lock', { label: 'holder' })
+      const held = await holder.acquire()
+      const order: string[] = []
+      const acquire = async (client: ZooKeeper, label: string): Promise<void> => {
+        await using _ = await new Lock(client, '/lock', { label }).acquire()
+        order.push(label)
+      }
+      const lost = proxy.loseReplyTo(create2)
+      const first = acquire(zk, 'unanswered')
+      await lost
+      const second = acquire(await newClient(ensemble, { chroot }), 'behind')
+      await eventually('the line', () => labels(holder), ['holder', 'unanswered', 'behind'])
+      await held.release()
+      await Promise.all([first, second])
+      expect(order).toEqual(['unanswered', 'behind'])
+      expect(proxy.requests.filter((opCode) => opCode === create2)).toHaveLength(1)
+      expect(await labels(holder)).toEqual([])
+      await eventually('no watch', () => serverWatches(ensemble, chroot), noWatches)
+    })
+
+    test('Lock.acquire survives that both its create and the search for it are not answered', async () => {
+      const { proxy, zk } = await bothSides()
+      const lock = new Lock(zk, '/lock', { label: 'mine' })
+      const lost = Promise.all([proxy.loseReplyTo(create2), proxy.loseReplyTo(getChildren2)])
+      const held = await lock.acquire()
+      await lost
+      expect(await labels(lock)).toEqual(['mine'])
+      expect((await zk.exists(held.path))?.czxid).toBe(held.fencingToken)
+      expect(proxy.requests.filter((opCode) => opCode === create2)).toHaveLength(1)
+      await held.release()
+      expect(await labels(lock)).toEqual([])
+    })
+
+    test('Lock.acquire creates again when the create never arrived, and finds the second one when it is not answered', async () => {
+      const { proxy, zk } = await bothSides()
+      const lock = new Lock(zk, '/lock', { label: 'mine' })
+      proxy.freeze('toServer')
+      const acquiring = lock.acquire()
+      await until('the create on its way', async () => proxy.requests.includes(create2))
+      proxy.cut()
+      const lost = proxy.loseReplyTo(create2)
+      proxy.thaw()
+      const held = await acquiring
+      await lost
+      expect(proxy.requests.filter((opCode) => opCode === create2)).toHaveLength(2)
+      expect(await labels(lock)).toEqual(['mine'])
+      expect((await zk.exists(held.path))?.ephemeralOwner).toBe(zk.session.id)
+      await held.release()
+      expect(await labels(lock)).toEqual([])
+    })
+
+    test('Held.release whose delete is not answered resolves when the node is gone (L13)', async () => {
+      const { proxy, zk, other, chroot } = await bothSides()
+      const lock = new Lock(zk, '/lock', { label: 'mine' })
+      const held = await lock.acquire()
+      const waiting = new Lock(other, '/lock').acquire()
+      const lost = proxy.loseReplyTo(deleteNode)
+      await held.release()
+      await lost
+      expect(await zk.exists(held.path)).toBeUndefined()
+      expect(proxy.requests.filter((opCode) => opCode === deleteNode)).toHaveLength(2)
+      await (await waiting).release()
+      await (await lock.acquire()).release()
+      await eventually('no watch', () => serverWatches(ensemble, chroot), noWatches)
+    })
+  })
+
+  describe('Lock.acquire that is given up', () => {
+    interface Scene {
+      readonly proxy: Proxy
+      readonly zk: ZooKeeper
+      /** By somebody else. */
+      readonly held: Held
+    }
+    interface Stage {
+      readonly when: string
+      /** What makes the moment long enough. */
+      readonly prepare?: (scene: Scene) => void
+      readonly reach: (scene: Scene) => Promise<unknown>
+    }
+    const sent = ({ proxy }: Scene, opCode: OpCode): Promise<unknown> =>
+      until('the request', async () => proxy.requests.includes(opCode), { interval: 1 })
+    const answered = ({ proxy }: Scene, opCode: OpCode): Promise<unknown> =>
+      until('the answer', async () => proxy.replies.includes(opCode), { interval: 1 })
+    const inLine = async (scene: Scene): Promise<void> => {
+      await answered(scene, getData)
+      // Behind that answer.
+      await scene.zk.exists('/')
+    }
+
+    const stages: Stage[] = [
+      {
+        when: 'while its create is on its way',
+        prepare: ({ proxy }) => proxy.freeze('toServer'),
+        reach: (scene) => sent(scene, create2),
+      },
+      {
+        when: 'while the answer to its create is on its way',
+        prepare: ({ proxy }) => proxy.freeze('toClient'),
+        reach: (scene) => answered(scene, getChildren2),
+      },
+      {
+        when: 'while its watch is on its way',
+        prepare: ({ proxy }) => proxy.delay(100),
+        reach: (scene) => sent(scene, getData),
+      },
+      { when: 'while it waits', reach: inLine },
+      {
+        when: 'while it confirms its grant',
+        prepare: ({ proxy }) => proxy.delay(100),
+        reach: async (scene) => {
+          await inLine(scene)
+          await scene.held.release()
+          await sent(scene, multi)
+        },
+      },
+      {
+        when: 'while it is disconnected (L12)',
+        reach: async (scene) => {
+          const { proxy, zk } = scene
+          await inLine(scene)
+          proxy.freeze()
+          proxy.cut()
+          await until('the loss', async () => zk.session.connection === undefined, { interval: 1 })
+        },
+      },
+    ]
+
+    test.each(stages)('Lock.acquire aborted $when leaves nothing behind (L11)', async ({ prepare, reach }) => {
+      const { proxy, zk, other, chroot } = await bothSides()
+      const lock = new Lock(zk, '/lock', { label: 'given up' })
+      const holder = new Lock(other, '/lock', { label: 'holder' })
+      const held = await holder.acquire()
+      const abort = new AbortController()
+      const scene = { proxy, zk, held }
+      prepare?.(scene)
+      const given = rejection(lock.acquire({ signal: abort.signal }))
+      await reach(scene)
+      abort.abort(new Error('enough'))
+      const abortedAt = performance.now()
+      expect(await given).toBe(abort.signal.reason)
+      expect(performance.now() - abortedAt).toBeLessThan(50)
+      proxy.delay(0)
+      proxy.thaw()
+
+      const remaining = held.isHeld() ? ['holder'] : []
+      await eventually('the node to go', () => labels(holder), remaining)
+      await held.release()
+      await eventually('no watch', () => serverWatches(ensemble, chroot), noWatches)
+      await (await lock.acquire()).release()
+      expect((await zk.getChildren('/lock')).children).toEqual([])
+    })
+
+    test.each([
+      ['while the answer to its create is on its way', 'toClient'],
+      ['while its create is on its way', 'toServer'],
+      ['while it waits', undefined],
+    ] as const)('Lock.acquire with a timeout that ends %s leaves nothing behind (L10)', async (_, direction) => {
+      const { proxy, zk, other, chroot } = await bothSides()
+      const lock = new Lock(zk, '/lock')
+      const holder = new Lock(other, '/lock', { label: 'holder' })
+      const held = await holder.acquire()
+      if (direction !== undefined) proxy.freeze(direction)
+      const startedAt = performance.now()
+      const error = await rejection(lock.acquire({ timeout: 200 }))
+      const time = performance.now() - startedAt
+      expect(time).toBeGreaterThanOrEqual(199)
+      expect(time).toBeLessThan(200 + SLACK)
+      if (!LockTimeoutError.is(error)) throw error
+      expect([error.position, error.ahead]).toEqual(direction === undefined ? [1, [held.path]] : [undefined, []])
+      proxy.thaw()
+      await eventually('the node to go', () => labels(holder), ['holder'])
+      await held.release()
+      await eventually('no watch', () => serverWatches(ensemble, chroot), noWatches)
+      await (await lock.acquire({ timeout: 5_000 })).release()
+    })
+  })
+
+  describe('a connection that looks alive', () => {
+    test('Held.signal aborts after 2/3 of the session timeout in silence, before anybody else is granted', async () => {
+      const sessionTimeout = 3_000
+      const { proxy, zk, other } = await bothSides({ sessionTimeout })
+      const held = await new Lock(zk, '/lock').acquire()
+      const waiting = new Lock(other, '/lock').acquire().then((next) => ({ next, at: performance.now() }))
+      await zk.exists('/')
+      const frozenAt = performance.now()
+      proxy.freeze()
+      await once(held.signal, 'abort')
+      const abortedAt = performance.now()
+      expect(held.isHeld()).toBe(false)
+      if (!LockLostError.is(held.signal.reason)) throw held.signal.reason
+      expect(held.signal.reason.reason).toBe('Disconnected')
+      expect(abortedAt - frozenAt).toBeGreaterThan((sessionTimeout * 2) / 3 - 100)
+      expect(abortedAt - frozenAt).toBeLessThan((sessionTimeout * 2) / 3 + SLACK)
+
+      const { next, at } = await waiting
+      expect(at).toBeGreaterThan(abortedAt)
+      expect(next.fencingToken).toBeGreaterThan(held.fencingToken)
+      proxy.thaw()
+      await held.release()
+      expect(next.isHeld()).toBe(true)
+      await next.release()
+    })
+  })
+
+  describe('Lock.tryAcquire', () => {
+    test('Lock.tryAcquire makes no node where somebody is in the way (L38)', async () => {
+      const { proxy, zk, other } = await bothSides()
+      const held = await new Lock(other, '/lock').acquire()
+      await zk.sync('/')
+      const { stat } = await zk.getChildren('/lock')
+      const before = proxy.segments.length
+      expect(await new Lock(zk, '/lock').tryAcquire()).toBeUndefined()
+      expect(proxy.segments.slice(before)).toEqual([[getChildren2]])
+      expect((await zk.getChildren('/lock')).stat).toEqual(stat)
+      await held.release()
+    })
+
+    test('Lock.tryAcquire of what is free is two round trips, and its holder is like any other', async () => {
+      const { proxy, zk } = await bothSides()
+      const lock = new Lock(zk, '/lock', { label: 'tried' })
+      const before = proxy.segments.length
+      const held = await lock.tryAcquire()
+      expect(proxy.segments.slice(before)).toEqual([[getChildren2], [create2, getChildren2]])
+      expect(held?.isHeld()).toBe(true)
+      expect(await labels(lock)).toEqual(['tried'])
+      await held?.release()
+    })
+
+    test('Lock.tryAcquire from many at once: one gets it, and the others leave no node (L38)', async () => {
+      const { zk, other } = await bothSides()
+      const tries = await Promise.all(
+        [zk, other, zk, other, zk].map((client) => new Lock(client, '/lock').tryAcquire()),
+      )
+      const [held, ...more] = tries.filter((each) => each !== undefined)
+      expect(more).toEqual([])
+      await eventually(
+        'the nodes to go',
+        async () => (await zk.getChildren('/lock')).children.map((name) => `/lock/${name}`),
+        [held!.path],
+      )
+      expect(held!.isHeld()).toBe(true)
+      await held!.release()
+    })
+  })
+})
+
+function count(opCodes: readonly OpCode[]): Map<OpCode, number> {
+  const counts = new Map<OpCode, number>()
+  for (const opCode of opCodes) counts.set(opCode, (counts.get(opCode) ?? 0) + 1)
+  return counts
+}
