@@ -24,7 +24,7 @@ export async function newClient(ensemble: Ensemble, options: ClientOptions = {})
   const connectString = servers.map(({ address }) => address).join(',') + chroot
   // Servers are tried in random order: each is the first one before long.
   for (;;) {
-    const zk = await connect(connectString, { sessionTimeout: 4_000, ...connectOptions })
+    const zk = await connect(connectString, { sessionTimeout: 4_000, connectTimeout: 10_000, ...connectOptions })
     if (at !== undefined && zk.session.connection?.server !== at.address) {
       await zk.close()
       continue
@@ -43,7 +43,7 @@ export async function newProxy(node: EnsembleNode): Promise<Proxy> {
 
 /** A persistent node that no other test knows: a container would go while it is empty. */
 export async function newChroot(ensemble: Ensemble): Promise<string> {
-  await using zk = await connect(ensemble.connectString, { sessionTimeout: 4_000 })
+  await using zk = await connect(ensemble.connectString, { sessionTimeout: 4_000, connectTimeout: 10_000 })
   const { path } = await zk.create(`/test-${randomUUID()}`)
   return path
 }

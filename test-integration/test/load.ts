@@ -57,8 +57,12 @@ export class Load {
   /** Looks at the tree with the eyes of another client. */
   async inspect(other: ZooKeeper): Promise<void> {
     const [, { children }] = await Promise.all([other.sync('/'), other.getChildren('/queue')])
-    const found = new Map(children.map((name) => [name.slice(0, -COUNTER_DIGITS), name]))
-    if (found.size < children.length) this.complaints.push(`created twice, in ${children.sort().join(', ')}`)
+    const found = new Map<string, string>()
+    for (const name of children) {
+      const prefix = name.slice(0, -COUNTER_DIGITS)
+      if (found.has(prefix)) this.complaints.push(`${prefix} was created twice: ${found.get(prefix)}, ${name}`)
+      found.set(prefix, name)
+    }
     for (const [prefix, name] of this.#created) {
       const there = found.get(prefix)
       found.delete(prefix)

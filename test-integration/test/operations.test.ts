@@ -498,7 +498,7 @@ describeEnsemble('operations', (ensemble) => {
   })
 
   describe('chroot', () => {
-    test('a chroot is before every path that goes out, and gone from every path that comes back', async () => {
+    test('ZooKeeper.chroot is before every path that goes out, and gone from every path that comes back', async () => {
       const zk = await newClient(ensemble)
       const whole = await newClient(ensemble, { chroot: '/' })
       expect(zk.chroot).toMatch(/^\/test-/)
@@ -516,7 +516,7 @@ describeEnsemble('operations', (ensemble) => {
       expect((await zk.setData('/', 'root')).version).toBe(1)
     })
 
-    test('a chroot that does not exist: nothing is there, and ensureContainer makes it', async () => {
+    test('ZooKeeper.chroot need not exist: nothing is there then, and ensureContainer makes it', async () => {
       const zk = await newClient(ensemble, { chroot: `${await newChroot(ensemble)}/not/there` })
       expect(await zk.exists('/')).toBeUndefined()
       await expect(zk.create('/node')).rejects.toMatchObject({ code: 'NoNode', path: '/node' })
@@ -552,7 +552,7 @@ describeEnsemble('operations', (ensemble) => {
       '/a+b?c#d&e',
       '/"quoted"',
       '/é',
-    ])('a path may be %j', async (path) => {
+    ])('ZooKeeper takes the path %j', async (path) => {
       const zk = await newClient(ensemble)
       await zk.ensureContainer(path)
       const { path: created } = await zk.create(`${path}/child-`, path, { mode: 'PERSISTENT_SEQUENTIAL' })

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import {
@@ -67,18 +68,18 @@ describeEnsemble('recipes on the wire', (ensemble) => {
     test('Lock.acquire without contention takes the time of one round trip, and so does the release', async () => {
       const { proxy, zk } = await bothSides()
       const lock = new Lock(zk, '/lock')
-      proxy.delay(100)
+      proxy.delay(200)
       const startedAt = performance.now()
       const held = await lock.acquire()
       const acquiredAt = performance.now()
       await held.release()
       for (const time of [acquiredAt - startedAt, performance.now() - acquiredAt]) {
-        expect(time).toBeGreaterThanOrEqual(199)
-        expect(time).toBeLessThan(400)
+        expect(time).toBeGreaterThanOrEqual(399)
+        expect(time).toBeLessThan(800)
       }
     })
 
-    test('a lock that is held for long is watched by its holder: one more request, none while it waits', async () => {
+    test('Held watches its own node when it is held for long: one more request', async () => {
       const { proxy, zk, chroot } = await bothSides()
       const before = proxy.requests.length
       const held = await new Lock(zk, '/lock').acquire()
@@ -91,7 +92,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
     })
 
     test.each([2, 30])(
-      'a hand-over among %i waiters costs a delete, a check, a list and one event',
+      'Lock hands over among %i waiters at the cost of a delete, a check, a list and one event',
       async (waiters) => {
         const chroot = await newChroot(ensemble)
         const proxy = await newProxy(ensemble.nodes[0]!)
@@ -257,7 +258,8 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       },
     ]
 
-    test.each(stages)('Lock.acquire aborted $when leaves nothing behind (L11)', async ({ prepare, reach }) => {
+    const byName = stages.map((stage) => [stage.when, stage] as const)
+    test.each(byName)('Lock.acquire aborted %s leaves nothing behind (L11)', async (_, { prepare, reach }) => {
       const { proxy, zk, other, chroot } = await bothSides()
       const lock = new Lock(zk, '/lock', { label: 'given up' })
       const holder = new Lock(other, '/lock', { label: 'holder' })
@@ -268,14 +270,15 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       const given = rejection(lock.acquire({ signal: abort.signal }))
       await reach(scene)
       abort.abort(new Error('enough'))
-      const abortedAt = performance.now()
-      expect(await given).toBe(abort.signal.reason)
-      expect(performance.now() - abortedAt).toBeLessThan(50)
+      // At once: no socket and no timer comes first.
+      expect(await Promise.race([given, setImmediate('not yet')])).toBe(abort.signal.reason)
       proxy.delay(0)
       proxy.thaw()
 
-      const remaining = held.isHeld() ? ['holder'] : []
-      await eventually('the node to go', () => labels(holder), remaining)
+      await eventually('the node to go', () => labels(holder), held.isHeld() ? ['holder'] : [])
+      // All that is left is what the holder has of its own.
+      const watched = held.isHeld() ? { data: [held.path], children: 0 } : noWatches
+      await eventually('the watch to go', () => serverWatches(ensemble, chroot), watched)
       await held.release()
       await eventually('no watch', () => serverWatches(ensemble, chroot), noWatches)
       await (await lock.acquire()).release()
@@ -301,6 +304,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       expect([error.position, error.ahead]).toEqual(direction === undefined ? [1, [held.path]] : [undefined, []])
       proxy.thaw()
       await eventually('the node to go', () => labels(holder), ['holder'])
+      await eventually('the watch to go', () => serverWatches(ensemble, chroot), { data: [held.path], children: 0 })
       await held.release()
       await eventually('no watch', () => serverWatches(ensemble, chroot), noWatches)
       await (await lock.acquire({ timeout: 5_000 })).release()

@@ -65,7 +65,7 @@ describeEnsemble('watches', (ensemble) => {
       expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: [], children: 1 })
     })
 
-    test('every watcher of a node is told of its deletion, each once, whatever it watches (V08)', async () => {
+    test('ZooKeeper tells every watcher of a node of its deletion, each once, whatever it watches (V08)', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/node')
       const log = new WatchLog()
@@ -89,7 +89,7 @@ describeEnsemble('watches', (ensemble) => {
       await expect(zk.removeWatches('/missing')).rejects.toMatchObject({ code: 'NoWatcher' })
     })
 
-    test('changed is told before the reply that shows the change, to its own call', async () => {
+    test('Watched.changed is told before the reply that shows the change, to its own call', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/node')
       for (let round = 1; round <= 50; round++) {
@@ -105,7 +105,7 @@ describeEnsemble('watches', (ensemble) => {
       }
     })
 
-    test("changed is told before the reply that shows the change, when it is another client's", async () => {
+    test("Watched.changed is told before the reply that shows the change, when it is another client's", async () => {
       const chroot = await newChroot(ensemble)
       const [zk, other] = await Promise.all([newClient(ensemble, { chroot }), newClient(ensemble, { chroot })])
       await zk.create('/node')
@@ -123,7 +123,7 @@ describeEnsemble('watches', (ensemble) => {
       }
     })
 
-    test('the result of a read is there before its event, however close they are (V03)', async () => {
+    test('Watched.changed comes behind the result of its read, however close they are (V03)', async () => {
       const proxy = await newProxy(ensemble.nodes[0]!)
       const zk = await newClient(ensemble, { servers: [proxy] })
       await zk.create('/node', 'old')
@@ -141,8 +141,8 @@ describeEnsemble('watches', (ensemble) => {
     })
   })
 
-  describe('unwatch', () => {
-    test('unwatch takes the watch off the server when nobody else of the client waits', async () => {
+  describe('a watch nobody waits for', () => {
+    test('Watched.unwatch takes the watch off the server when nobody else of the client waits', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/node')
       const log = new WatchLog()
@@ -162,7 +162,7 @@ describeEnsemble('watches', (ensemble) => {
       expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
     })
 
-    test('unwatch of a node that does not exist takes the watch off the server', async () => {
+    test('Watched.unwatch of a node that does not exist takes the watch off the server', async () => {
       const zk = await newClient(ensemble)
       const watch = await zk.existsAndWatch('/missing')
       expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: ['/missing'], children: 0 })
@@ -170,7 +170,7 @@ describeEnsemble('watches', (ensemble) => {
       expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
     })
 
-    test('unwatch twice, and behind the event, asks the server nothing', async () => {
+    test('Watched.unwatch twice, or behind the event, asks the server nothing', async () => {
       const proxy = await newProxy(ensemble.nodes[0]!)
       const zk = await newClient(ensemble, { servers: [proxy] })
       await zk.create('/node')
@@ -208,7 +208,7 @@ describeEnsemble('watches', (ensemble) => {
       await zk.exists('/node')
     })
 
-    test('a watch taken back while disconnected is not set again (V12)', async () => {
+    test('Watched.unwatch while disconnected: the watch is not set again (V12)', async () => {
       const proxy = await newProxy(ensemble.nodes[0]!)
       const zk = await newClient(ensemble, { servers: [proxy] })
       await Promise.all(['/one', '/two', '/three'].map((path) => zk.create(path)))
@@ -231,7 +231,7 @@ describeEnsemble('watches', (ensemble) => {
   })
 
   describe('a watch and the connection', () => {
-    test('an event lost with its connection comes on the next, once (V02)', async () => {
+    test('Watched.changed whose event was lost with its connection comes on the next, once (V02)', async () => {
       const chroot = await newChroot(ensemble)
       const proxy = await newProxy(ensemble.nodes[0]!)
       const zk = await newClient(ensemble, { chroot, servers: [proxy] })
@@ -251,7 +251,7 @@ describeEnsemble('watches', (ensemble) => {
       expect(oddities).toEqual([])
     })
 
-    test('of the events of one multi those that were cut off come on the next connection, the others not again (V05)', async () => {
+    test('Watched.changed of one multi, cut off in the middle: the others come on the next connection, none twice (V05)', async () => {
       const chroot = await newChroot(ensemble)
       const proxy = await newProxy(ensemble.nodes[0]!)
       const zk = await newClient(ensemble, { chroot, servers: [proxy] })
@@ -276,7 +276,7 @@ describeEnsemble('watches', (ensemble) => {
     afterEach(() => ensemble.mend())
 
     test.each(['follower', 'leader'] as const)(
-      'every watch tells once of what happened while its client had no server: it was on a %s that was killed (V01)',
+      'Watched.changed tells once of what happened while the client had no server: its %s was killed (V01)',
       async (mode) => {
         const chroot = await newChroot(ensemble)
         const leader = await ensemble.leader()
@@ -368,7 +368,7 @@ describeEnsemble('watches', (ensemble) => {
       },
     )
 
-    test('2,000 watched paths are watched at the next server, all of them, before anything else is asked (V04)', async () => {
+    test('ZooKeeper sets 2,000 watches again at the next server, before it asks anything else (V04)', async () => {
       const chroot = await newChroot(ensemble)
       const [first, next] = await ensemble.followers()
       const way = await newProxy(next!)
@@ -408,7 +408,7 @@ describeEnsemble('watches', (ensemble) => {
     })
   })
 
-  test('no server has a watch left when the clients are gone', async () => {
+  test('ZooKeeper.close leaves no watch at any server', async () => {
     for (const node of ensemble.nodes) {
       expect(parseWchs(await node.ask('wchs'))).toEqual({ connections: 0, paths: 0, watches: 0 })
       expect(parseMntr(await node.ask('mntr')).get('zk_watch_count')).toBe('0')

@@ -28,7 +28,8 @@ export async function connect(connectString: string, options: ConnectOptions = {
     await accepted
     return zk
   } catch (error) {
-    await zk.close()
+    // In the background: the caller has waited long enough.
+    void zk.close()
     throw error
   }
 }

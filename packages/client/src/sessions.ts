@@ -3,7 +3,7 @@ import { ConnectError, KeeperError } from './errors.ts'
 import type { ClientOptions } from './options.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import type { Credential } from './session/auths.ts'
-import { deadlines } from './session/deadlines.ts'
+import { backoff, deadlines } from './session/deadlines.ts'
 import { Session } from './session/session.ts'
 import { endCode, type EndReason } from './session/states.ts'
 
@@ -17,6 +17,10 @@ export class Sessions {
   readonly #openedAt: number
   #current: Session
   #settleFirst: { resolve: () => void; reject: (error: unknown) => void } | undefined
+  /** Whether any session ever stood: before, it is `connect` that fails. */
+  #stood = false
+  /** New sessions in a row that a server called expired in answer to their first handshake. */
+  #stillborn = 0
 
   constructor(servers: readonly ServerAddress[], options: ClientOptions) {
     this.runtime = options.runtime
@@ -61,7 +65,11 @@ export class Sessions {
       connectBy,
     }
     return new Session(config, this.runtime, {
-      connected: () => this.#settleFirst?.resolve(),
+      connected: () => {
+        this.#stood = true
+        this.#stillborn = 0
+        this.#settleFirst?.resolve()
+      },
       ended: (reason) => this.#ended(reason),
     })
   }
@@ -69,10 +77,11 @@ export class Sessions {
   #ended(reason: EndReason): void {
     const ended = this.#current
     this.#settleFirst?.reject(this.#failure(reason))
-    // A session that never stood cannot have expired: the server says so of any.
-    if (reason !== 'SessionExpired' || ended.id === 0n || !this.#options.renewSession) return
-    const pause = this.runtime.random() * deadlines.renew({ T: ended.timeout, servers: this.#servers.length })
-    this.#current = this.#open(this.runtime.now() + pause, Infinity)
+    if (reason !== 'SessionExpired' || !this.#stood || !this.#options.renewSession) return
+    const times = { T: ended.timeout, servers: this.#servers.length }
+    if (ended.id === 0n) this.#stillborn++
+    const longest = this.#stillborn === 0 ? deadlines.renew(times) : backoff(this.#stillborn, times)
+    this.#current = this.#open(this.runtime.now() + this.runtime.random() * longest, Infinity)
   }
 
   #failure(reason: EndReason): Error {

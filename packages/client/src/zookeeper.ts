@@ -222,7 +222,12 @@ export class ZooKeeper {
         tellRemoved(watcher)
         if (!wasLast || session.connection === undefined) return
         const type = watcher.kind === 'child' ? 'Children' : 'Data'
-        await this.#submit(removeWatches, [watcher.path, type], { session }, { chroot: wholeTree })
+        try {
+          await this.#submit(removeWatches, [watcher.path, type], { session }, { chroot: wholeTree })
+        } catch (error) {
+          // It went with the session.
+          if (!session.signal.aborted) throw error
+        }
       },
     }
   }

@@ -6,9 +6,11 @@ import { ConnectError, formatSessionId, KeeperError, type KeeperErrorCode } from
 describe('KeeperError', () => {
   test('KeeperError names operation, path, server and session, and says what to do', () => {
     const details = { op: 'create', path: '/a/b', server: 'zk1:2181', sessionId: 0x1234n }
-    expect(new KeeperError('NoNode', details).message).toBe(
+    const error = new KeeperError('NoNode', details)
+    expect(error.message).toBe(
       'create /a/b: NoNode (server zk1:2181, session 0x1234): the node, or its parent, does not exist',
     )
+    expect(error).toMatchObject({ code: 'NoNode', ...details })
   })
 
   test.each([

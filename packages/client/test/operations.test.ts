@@ -350,17 +350,20 @@ describe('arguments', () => {
     }
   })
 
-  test.each([undefined, 5, null, {}, ['a'], new ArrayBuffer(1), new Uint16Array(1), Symbol('a')])(
-    'setData refuses data %o and says only of what type it is',
-    (data) => {
-      const error = thrownBy(() => requestOf(setData, '/a', data as Data, {}))
-      expect(error).toBeInstanceOf(TypeError)
-      expect(error).toHaveProperty(
-        'message',
-        expect.stringMatching(/^data must be a Uint8Array or a string, not (undefined|5|null|object|symbol)$/),
-      )
-    },
-  )
+  test.each([
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [5, '5'],
+    [{ password: 'secret' }, 'object'],
+    [['secret'], 'object'],
+    [new ArrayBuffer(1), 'object'],
+    [new Uint16Array(1), 'object'],
+    [Symbol('secret'), 'symbol'],
+  ])('setData refuses data %o and says only what kind of thing it is', (data, what) => {
+    const error = thrownBy(() => requestOf(setData, '/a', data as unknown as Data, {}))
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error).toHaveProperty('message', `data must be a Uint8Array or a string, not ${what}`)
+  })
 
   const lists: Record<string, (acl: readonly ACL[]) => unknown> = {
     create: (acl) => requestOf(create, '/a', undefined, { acl }),

@@ -2,7 +2,7 @@ import { ErrorCode, OpCode, SetDataRequest } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { Refusal, Request } from '../src/session/request.ts'
 import { bodiesIn, requestsIn } from './frames.ts'
-import { own, read, write } from './requests.ts'
+import { own, read, watcher, write } from './requests.ts'
 
 test('Request.bytes is one frame: the header with the xid, then the body', () => {
   expect(requestsIn(read('/a').bytes(7))).toMatchObject([
@@ -48,6 +48,22 @@ test('Request begins unsent, never expires, forgives nothing, and settles nobody
   expect(request.fixedXid).toBeUndefined()
   expect(request.resolve(1)).toBeUndefined()
   expect(request.reject(new Error('nobody hears it'))).toBeUndefined()
+})
+
+test('Request keeps what it is told', () => {
+  const told = {
+    op: 'exists',
+    path: '/a',
+    opCode: OpCode.exists,
+    kind: 'read',
+    expiresAt: 5,
+    watcher: watcher('/a', 'exist'),
+    result: () => 'result',
+    forgives: { NoNode: () => 'none' },
+    resolve: () => {},
+    reject: () => {},
+  } as const
+  expect(new Request(told)).toMatchObject(told)
 })
 
 test('Request keeps an xid with a meaning of its own', () => {

@@ -1,3 +1,2 @@
 export { OpCode } from '@zk/wire'
-export type { Direction } from './link.ts'
 export { Proxy } from './proxy.ts'

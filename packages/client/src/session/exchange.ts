@@ -83,7 +83,7 @@ export class Exchange {
   unwatch(watcher: Watcher): boolean {
     if (watcher.phase !== 'set') return false
     this.#watches.remove(watcher)
-    return this.#isLeft(watcher)
+    return !this.#bequeath(watcher)
   }
 
   /** Takes out the set watchers of a path in these tables; telling them is up to the caller. */
@@ -234,6 +234,10 @@ export class Exchange {
   }
 
   #refuse(request: Request, { code, multi }: Refusal): void {
+    if (request.opCode === OpCode.removeWatches && request.kind === 'connection') {
+      return this.#emit({ type: 'oddity', what: `a watch on ${request.path} stays: its removal was refused with ${code}` })
+    }
+    // Without its watches, or a sync it owes, a connection would keep less than is promised.
     if (request.kind === 'connection') throw new ProtocolError(`${request.op} was refused with code ${code}`)
     if (request.watcher !== undefined) this.#giveUp(request.watcher)
     const known = errorName(code)
@@ -251,14 +255,15 @@ export class Exchange {
   /** A watcher that is not to be told: what the server keeps on its behalf goes when nobody else waits for it. */
   #giveUp(watcher: Watcher, isSet = watcher.inherits ?? false): void {
     this.#watches.remove(watcher)
-    if (isSet && this.#isLeft(watcher)) this.#ledger.enqueue(dropWatchRequest(watcher.path, tableOf(watcher.kind)))
+    if (isSet && !this.#bequeath(watcher)) this.#ledger.enqueue(dropWatchRequest(watcher.path, tableOf(watcher.kind)))
   }
 
-  /** Whether nobody waits for a watch that the server keeps. Those only asked for inherit it: they may be refused. */
-  #isLeft({ path, kind }: Watcher): boolean {
-    const others = this.#watches.at(path, tableOf(kind))
-    for (const other of others) other.inherits = true
-    return others.length === 0
+  /** Leaves a watch that the server keeps to the others who wait for the same. False when there are none. */
+  #bequeath({ path, kind }: Watcher): boolean {
+    const heirs = this.#watches.at(path, tableOf(kind))
+    // One that is only asked for may yet be refused: then the watch is still there.
+    for (const heir of heirs) heir.inherits = true
+    return heirs.length > 0
   }
 
   /** Its answer came and cannot be read: a write may have happened, as if the answer had been lost. */

@@ -51,6 +51,7 @@ export class Session {
   readonly #signals = new Map<Request, AbortSignal>()
   #connection: (Connection & { readonly lose: (error: Error) => void }) | undefined
   #socket: Socket | undefined
+  #oddities = 0
   #writable = true
   #flushing = false
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
@@ -83,6 +84,14 @@ export class Session {
   /** The connection it has now; undefined while it is looking for a server, and after its end. */
   get connection(): Connection | undefined {
     return this.#connection
+  }
+
+  /**
+   * How many things the protocol does not foresee were survived: events of unknown type, events nobody waits for. The
+   * diagnostics channel `zk:oddity` says what they were.
+   */
+  get oddities(): number {
+    return this.#oddities
   }
 
   /** @internal */
@@ -177,6 +186,7 @@ export class Session {
       case 'ended':
         return this.#end(output.reason)
       case 'oddity':
+        this.#oddities++
         return reportOddity(output.what, this.#connection?.server, this.id)
     }
   }

@@ -56,6 +56,16 @@ async function watch(world: VirtualWorld, client: Client, kind: keyof typeof kin
   return { events, unwatch: read.value.unwatch }
 }
 
+/** Watches the data of many paths at once. */
+async function watchAll({ zk, connection }: Client, paths: readonly string[]): Promise<void> {
+  for (const path of paths) outcome(zk.getDataAndWatch(path))
+  const requests = await connection.expectAll(...paths.map(() => OpCode.getData))
+  connection.together(() => {
+    for (const request of requests) connection.reply(request, GetDataResponse, nodeData('x'))
+  })
+  await connection.expectNothing()
+}
+
 describe('The order', () => {
   test('ZooKeeper sends credentials, watches, sync, repeated reads, then the queue (S12)', async () => {
     const world = new VirtualWorld()
@@ -211,28 +221,29 @@ describe('setWatches', () => {
     expect((await second.expect(OpCode.setWatches)).body.relativeZxid).toBe(1n)
   })
 
-  test('ZooKeeper sets 20,000 watches again in chunks below 128 KiB, all before the queue (V04)', async () => {
-    const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world)
-    const paths = Array.from({ length: 20_000 }, (_, index) => `/${String(index).padStart(99, '0')}`)
-    for (const path of paths) {
-      outcome(zk.getDataAndWatch(path))
-      connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
-    }
-    connection.rst()
-    await world.settle()
-    outcome(zk.create('/queued'))
-    await world.advance(1_000)
-    const second = await server.accept()
-    const seen: (string | null)[] = []
-    while (seen.length < paths.length) {
-      const { body, size } = await second.expect(OpCode.setWatches)
-      expect(size).toBeLessThan(128 * 1024)
-      seen.push(...body.dataWatches!)
-    }
-    expect(seen).toEqual(paths)
-    await second.expect(OpCode.create2)
-  })
+  test(
+    'ZooKeeper sets 20,000 watches again in chunks below 128 KiB, all before the queue (V04)',
+    { timeout: 30_000 },
+    async () => {
+      const world = new VirtualWorld()
+      const { zk, server, connection } = await connected(world)
+      const paths = Array.from({ length: 20_000 }, (_, index) => `/${String(index).padStart(99, '0')}`)
+      await watchAll({ zk, connection }, paths)
+      connection.rst()
+      await world.settle()
+      outcome(zk.create('/queued'))
+      await world.advance(1_000)
+      const second = await server.accept()
+      const seen: (string | null)[] = []
+      while (seen.length < paths.length) {
+        const { body, size } = await second.expect(OpCode.setWatches)
+        expect(size).toBeLessThan(128 * 1024)
+        seen.push(...body.dataWatches!)
+      }
+      expect(seen).toEqual(paths)
+      await second.expect(OpCode.create2)
+    },
+  )
 
   test('ZooKeeper keeps chunks below 128 KiB where paths are short, or not ASCII (V04)', async () => {
     const world = new VirtualWorld()
@@ -241,10 +252,7 @@ describe('setWatches', () => {
       ...Array.from({ length: 100 }, (_, index) => `/${'ü'.repeat(1_000)}${index}`),
       ...Array.from({ length: 3_000 }, (_, index) => `/${index}`),
     ]
-    for (const path of paths) {
-      outcome(zk.getDataAndWatch(path))
-      connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
-    }
+    await watchAll({ zk, connection }, paths)
     const second = await reconnected(world, { server, connection })
     const [first, rest] = await second.expectAll(OpCode.setWatches, OpCode.setWatches)
     for (const { size } of [first, rest]) expect(size).toBeLessThan(128 * 1024)

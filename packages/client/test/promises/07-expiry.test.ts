@@ -320,4 +320,25 @@ describe('Ends that are final', () => {
     expect(world.dials.length).toBe(1)
     expect(world.timers).toBe(0)
   })
+
+  test('ZooKeeper goes on where the first handshakes of next sessions say expired too, with pauses', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    await expired(world, server, connection)
+    for (let round = 0; round < 10; round++) {
+      await world.advance(T)
+      const next = await server.connection()
+      await next.expectConnect()
+      next.expire()
+    }
+    // At most one attempt a pause: their sum is far above ten times the first.
+    expect(world.dials.length).toBeLessThan(2 + 10 + 1)
+    await world.advance(T)
+    const last = await server.connection()
+    await last.expectConnect()
+    last.accept({ sessionId: 0x77n, timeOut: T })
+    await world.settle()
+    expect(zk.session.id).toBe(0x77n)
+    expect(zk.session.signal.aborted).toBe(false)
+  })
 })

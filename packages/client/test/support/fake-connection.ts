@@ -58,18 +58,15 @@ export class FakeConnection implements Peer {
   /** The next request; fails when it is another or none. */
   async expect<Op extends KnownOpCode>(opCode: Op): Promise<ReceivedRequest<Op>> {
     await this.#world.settle()
-    const next = this.#requests.shift()
-    const name = opName(opCode)
-    if (next?.name !== name) expect(next?.name ?? 'nothing', `next at ${this.server}: ${inspect(next)}`).toBe(name)
-    return next as ReceivedRequest<Op>
+    return this.#next(opCode)
   }
 
   /** The next requests, in this order. */
   async expectAll<const Ops extends readonly KnownOpCode[]>(
     ...opCodes: Ops
   ): Promise<{ -readonly [Index in keyof Ops]: ReceivedRequest<Ops[Index]> }> {
-    const received: ReceivedRequest[] = []
-    for (const opCode of opCodes) received.push(await this.expect(opCode))
+    await this.#world.settle()
+    const received = opCodes.map((opCode) => this.#next(opCode))
     return received as { -readonly [Index in keyof Ops]: ReceivedRequest<Ops[Index]> }
   }
 
@@ -171,6 +168,13 @@ export class FakeConnection implements Peer {
 
   closed(): void {
     this.isClosed = true
+  }
+
+  #next<Op extends KnownOpCode>(opCode: Op): ReceivedRequest<Op> {
+    const next = this.#requests.shift()
+    const name = opName(opCode)
+    if (next?.name !== name) expect(next?.name ?? 'nothing', `next at ${this.server}: ${inspect(next)}`).toBe(name)
+    return next as ReceivedRequest<Op>
   }
 
   #take(frame: Uint8Array): string {

@@ -1,0 +1,77 @@
+import { ErrorCode, OpCode } from '@zk/wire'
+import { expect, test } from 'vitest'
+import type { Credential } from '../../src/session/auths.ts'
+import { Request } from '../../src/session/request.ts'
+import { authReply, namesIn } from '../frames.ts'
+import { read, write } from '../requests.ts'
+import { connect, connected, machineOf, reconnect, rejectionOf, typesOf } from './machines.ts'
+
+const alice: Credential = { scheme: 'digest', auth: new Uint8Array(3) }
+const addAuth = (expiresAt = Infinity) =>
+  new Request({ op: 'addAuth', opCode: OpCode.auth, kind: 'neither', expiresAt })
+
+test('SessionMachine sends a credential at once, before requests, and resolves with its answer', () => {
+  const machine = connected()
+  machine.submit(read('/a'))
+  const request = addAuth()
+  machine.authenticate(alice, request)
+  expect(namesIn(machine.transmit(0))).toEqual(['auth', 'getData /a'])
+  expect(machine.received(authReply(), 1)).toEqual([{ type: 'resolve', request, value: undefined }])
+})
+
+test('SessionMachine sends a credential that came before the connection once, with the others', () => {
+  const machine = machineOf({ credentials: [alice] })
+  machine.authenticate({ ...alice, scheme: 'ip' }, addAuth())
+  connect(machine, 0)
+  expect(namesIn(machine.transmit(0))).toEqual(['auth', 'auth'])
+})
+
+test('SessionMachine ends when a credential is refused, and tells everybody who waits', () => {
+  const machine = connected()
+  const [request, waiting] = [addAuth(), write('/a')]
+  machine.authenticate(alice, request)
+  machine.submit(waiting)
+  machine.transmit(0)
+  const outputs = machine.received(authReply(ErrorCode.AuthFailed), 1)
+  expect(typesOf(outputs)).toEqual(['reject', 'reject', 'hangUp', 'ended', 'disconnected'])
+  expect(rejectionOf(outputs, request)).toMatchObject({ code: 'AuthFailed', outcomeUnknown: false })
+  expect(rejectionOf(outputs, waiting)).toMatchObject({ code: 'AuthFailed', outcomeUnknown: true })
+  expect(machine.state).toEqual({ name: 'ended', reason: 'AuthFailed' })
+})
+
+test('SessionMachine sends what was not answered again on the next connection, and resolves each caller once', () => {
+  const machine = connected()
+  const [first, second] = [addAuth(), addAuth()]
+  machine.authenticate(alice, first)
+  machine.authenticate({ ...alice }, second)
+  machine.transmit(0)
+  expect(reconnect(machine, 1)).toEqual(['auth', 'auth'])
+  const both = Uint8Array.from([...authReply(), ...authReply()])
+  expect(machine.received(both, 100)).toMatchObject([
+    { type: 'resolve', request: first },
+    { type: 'resolve', request: second },
+  ])
+  expect(machine.received(authReply(), 101)).toEqual([])
+})
+
+test('SessionMachine tells nobody who has abandoned it that a credential was accepted; it is sent all the same', () => {
+  const machine = connected()
+  const request = addAuth()
+  machine.authenticate(alice, request)
+  expect([machine.abandon(request), machine.abandon(request)]).toEqual([true, false])
+  expect(namesIn(machine.transmit(0))).toEqual(['auth'])
+  expect(machine.received(authReply(), 1)).toEqual([])
+})
+
+test('SessionMachine lets a caller of authenticate time out, and be abandoned', () => {
+  const machine = machineOf()
+  const [timed, abandoned] = [addAuth(100), addAuth()]
+  machine.authenticate(alice, timed)
+  machine.authenticate({ ...alice }, abandoned)
+  expect(machine.abandon(abandoned)).toBe(true)
+  machine.elapse(0)
+  expect(machine.deadline()).toBe(100)
+  const outputs = machine.elapse(100)
+  expect(rejectionOf(outputs, timed)).toMatchObject({ code: 'RequestTimeout', outcomeUnknown: false })
+  expect(typesOf(outputs)).toEqual(['reject'])
+})

@@ -1,0 +1,86 @@
+// Session machines, told by hand what happens and when: no driver, no timer, no promise.
+import { ConnectRequest, decode, type TypeOf } from '@zk/wire'
+import { expect } from 'vitest'
+import type { SessionConfig } from '../../src/session/config.ts'
+import { SessionMachine } from '../../src/session/machine.ts'
+import type { Output } from '../../src/session/output.ts'
+import type { Request } from '../../src/session/request.ts'
+import type { State } from '../../src/session/states.ts'
+import { bodiesIn, connectReply, namesIn } from '../frames.ts'
+import type { Handshake } from '../support/frames.ts'
+
+export const T = 30_000
+export const broken = new Error('read ECONNRESET')
+const zk1 = { host: 'zk1', port: 2181 }
+export const three = ['zk1', 'zk2', 'zk3'].map((host) => ({ host, port: 2181 }))
+
+export function machineOf(config: Partial<SessionConfig> = {}): SessionMachine {
+  return new SessionMachine({
+    servers: [zk1],
+    sessionTimeout: T,
+    localExpiry: 4 / 3,
+    maxResponseSize: 4 * 1024 * 1024,
+    credentials: [],
+    seed: 0x5eed,
+    startAt: 0,
+    connectBy: Infinity,
+    ...config,
+  })
+}
+
+/** From waiting to connected, at once; gives what the machine said to the handshake's answer. */
+export function connect(machine: SessionMachine, now: number, handshake?: Handshake): Output[] {
+  machine.elapse(now)
+  machine.opened()
+  machine.transmit(now)
+  return machine.received(connectReply(handshake), now)
+}
+
+/** A machine with a session, at 0. */
+export function connected(config?: Partial<SessionConfig>, handshake?: Handshake): SessionMachine {
+  const machine = machineOf(config)
+  connect(machine, 0, handshake)
+  return machine
+}
+
+/** One that has lost its connection at `now`. */
+export function lost(machine: SessionMachine, now: number): SessionMachine {
+  machine.lost(broken, now)
+  expect(machine.state.name).toBe('waiting')
+  return machine
+}
+
+/** Loses the connection and makes the next one: what the client sends on it. */
+export function reconnect(machine: SessionMachine, now: number): string[] {
+  lost(machine, now)
+  const at = machine.deadline()
+  connect(machine, at)
+  return namesIn(machine.transmit(at))
+}
+
+export const typesOf = (outputs: readonly Output[]) => outputs.map(({ type }) => type)
+export const nameOf = (machine: SessionMachine): State['name'] => machine.state.name
+
+export function rejectionOf(outputs: readonly Output[], request: Request): unknown {
+  const output = outputs.find((each) => each.type === 'reject' && each.request === request)
+  return output?.type === 'reject' ? output.error : undefined
+}
+
+export function connectRequest(machine: SessionMachine, now: number): TypeOf<typeof ConnectRequest> {
+  return decode(ConnectRequest, bodiesIn(machine.transmit(now))[0]!)
+}
+
+/** One that waits for TCP. */
+export function dialing(config?: Partial<SessionConfig>): SessionMachine {
+  const machine = machineOf(config)
+  machine.elapse(0)
+  return machine
+}
+
+/** One that waits for the answer to its ConnectRequest. */
+export function handshaking(config?: Partial<SessionConfig>): SessionMachine {
+  const machine = dialing(config)
+  machine.opened()
+  machine.transmit(0)
+  return machine
+}

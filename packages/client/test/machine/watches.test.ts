@@ -1,0 +1,174 @@
+import { ProtocolError } from '@zk/wire'
+import { expect, test } from 'vitest'
+import { namesIn, requestsIn } from '../frames.ts'
+import { read, watcher } from '../requests.ts'
+import { eventFrame, replyFrame } from '../support/frames.ts'
+import { connected, lost, nameOf, reconnect, typesOf } from './machines.ts'
+
+test('SessionMachine takes a watch off the server that an abandoned read has set', () => {
+  const machine = connected()
+  const request = read('/a', { watcher: watcher('/a', 'child') })
+  machine.submit(request)
+  machine.transmit(0)
+  machine.abandon(request)
+  machine.received(replyFrame({ xid: 1 }), 1)
+  expect(requestsIn(machine.transmit(1))).toMatchObject([{ name: 'removeWatches', body: { path: '/a', type: 1 } }])
+  // It may have fired meanwhile.
+  expect(machine.received(replyFrame({ xid: 2, err: 'NoWatcher' }), 2)).toMatchObject([
+    { request: { op: 'removeWatches' } },
+  ])
+  expect(nameOf(machine)).toBe('connected')
+})
+
+test('SessionMachine takes off the watch that an abandoned read has set on a node that is not there', () => {
+  for (const [kind, left] of [
+    ['exist', ['removeWatches /a']],
+    ['data', []],
+    ['child', []],
+  ] as const) {
+    const machine = connected()
+    const request = read('/a', { watcher: watcher('/a', kind) })
+    machine.submit(request)
+    machine.transmit(0)
+    machine.abandon(request)
+    machine.received(replyFrame({ xid: 1, err: 'NoNode' }), 1)
+    expect(namesIn(machine.transmit(1))).toEqual(left)
+  }
+})
+
+test('SessionMachine takes off a watch that was left to a read, when that read is refused or given up', () => {
+  for (const isAnswered of [true, false]) {
+    const machine = connected()
+    const [first, second] = [watcher('/a', 'data'), watcher('/a', 'data')]
+    machine.submit(read('/a', { watcher: first }))
+    machine.transmit(0)
+    machine.received(replyFrame({ xid: 1 }), 1)
+    const request = read('/a', { watcher: second })
+    machine.submit(request)
+    expect(machine.unwatch(first)).toBe(false)
+    if (isAnswered) {
+      machine.transmit(1)
+      machine.received(replyFrame({ xid: 2, err: 'NoAuth' }), 1)
+    } else machine.abandon(request)
+    expect(second.phase).toBe('gone')
+    expect(namesIn(machine.transmit(2))).toEqual(['removeWatches /a'])
+  }
+})
+
+test('SessionMachine forgets the watcher of a read that is abandoned before it is sent', () => {
+  const machine = connected()
+  const each = watcher('/a', 'data')
+  const request = read('/a', { watcher: each })
+  machine.submit(request)
+  machine.abandon(request)
+  expect(each.phase).toBe('gone')
+  expect(machine.transmit(0)).toBeUndefined()
+})
+
+test('SessionMachine keeps the watcher of a read that timed out until its reply says whether it is set', () => {
+  const machine = connected()
+  const each = watcher('/a', 'data')
+  machine.submit(read('/a', { watcher: each, expiresAt: 1_000 }))
+  machine.transmit(0)
+  expect(typesOf(machine.elapse(1_000))).toEqual(['reject'])
+  expect(each.phase).toBe('asked')
+  machine.received(replyFrame({ xid: 1 }), 1_001)
+  expect(each.phase).toBe('gone')
+  expect(namesIn(machine.transmit(1_001))).toEqual(['removeWatches /a'])
+})
+
+test('SessionMachine forgets the watcher of a read whose answer is too long, or cannot be read', () => {
+  const unreadable = () => {
+    throw new ProtocolError('null where a value is required')
+  }
+  for (const bytes of [Uint8Array.of(0x7f, 0, 0, 0), replyFrame({ xid: 1 })]) {
+    const machine = connected()
+    const each = watcher('/a', 'data')
+    machine.submit(read('/a', { watcher: each, result: unreadable }))
+    machine.transmit(0)
+    expect(typesOf(machine.received(bytes, 1))).toEqual(['reject', 'hangUp', 'disconnected'])
+    expect(each.phase).toBe('gone')
+  }
+})
+
+test('SessionMachine leaves a watch there that somebody else waits for, or has asked for', () => {
+  for (const answered of [true, false]) {
+    const machine = connected()
+    const [abandoned, other] = [0, 1].map(() => read('/a', { watcher: watcher('/a', 'data') }))
+    machine.submit(abandoned!)
+    machine.submit(other!)
+    machine.transmit(0)
+    machine.abandon(abandoned!)
+    machine.received(replyFrame({ xid: 1 }), 1)
+    if (answered) machine.received(replyFrame({ xid: 2 }), 1)
+    expect(machine.transmit(1)).toBeUndefined()
+  }
+})
+
+test('SessionMachine leaves no watch to take off where the abandoned read set none', () => {
+  const machine = connected()
+  const request = read('/a', { watcher: watcher('/a', 'data') })
+  machine.submit(request)
+  machine.transmit(0)
+  machine.abandon(request)
+  machine.received(replyFrame({ xid: 1, err: 'NoNode' }), 1)
+  expect(machine.transmit(1)).toBeUndefined()
+})
+
+test('SessionMachine forgets the watcher of an abandoned read whose connection is lost', () => {
+  const machine = connected()
+  const waiting = watcher('/a', 'data')
+  machine.submit(read('/a', { watcher: waiting }))
+  machine.transmit(0)
+  machine.received(replyFrame({ xid: 1 }), 1)
+  const abandoned = watcher('/a', 'data')
+  const request = read('/a', { watcher: abandoned })
+  machine.submit(request)
+  machine.transmit(1)
+  machine.abandon(request)
+  lost(machine, 2)
+  expect(abandoned.phase).toBe('gone')
+  // Else it would count for ever as somebody who waits.
+  expect(machine.unwatch(waiting)).toBe(true)
+})
+
+test('SessionMachine.unwatch is true when the server keeps a watch that nobody else waits for', () => {
+  const machine = connected()
+  const [first, second, child] = [watcher('/a', 'data'), watcher('/a', 'exist'), watcher('/a', 'child')]
+  for (const each of [first, second, child]) machine.submit(read('/a', { watcher: each }))
+  expect(machine.unwatch(first)).toBe(false)
+  machine.transmit(0)
+  for (const xid of [1, 2, 3]) machine.received(replyFrame({ xid }), 1)
+  expect(second.kind).toBe('data')
+  expect([machine.unwatch(first), machine.unwatch(first), machine.unwatch(second)]).toEqual([false, false, true])
+  expect(machine.received(eventFrame('NodeDataChanged', '/a'), 2)).toMatchObject([{ type: 'oddity' }])
+  expect([machine.unwatch(child), machine.unwatch(child)]).toEqual([true, false])
+  expect(reconnect(machine, 3)).toEqual([])
+})
+
+test.each([
+  ['data', 'NoNode', 'gone', 'data'],
+  ['child', 'NoNode', 'gone', 'child'],
+  ['exist', 'NoNode', 'set', 'exist'],
+  ['exist', 'Ok', 'set', 'data'],
+  ['data', 'Ok', 'set', 'data'],
+] as const)('SessionMachine makes of a %s watch whose read is answered %s one that is %s', (kind, err, phase, then) => {
+  const machine = connected()
+  const each = watcher('/a', kind)
+  machine.submit(read('/a', { watcher: each, forgives: kind === 'exist' ? { NoNode: () => undefined } : {} }))
+  machine.transmit(0)
+  machine.received(replyFrame({ xid: 1, err }), 1)
+  expect([each.phase, each.kind]).toEqual([phase, then])
+})
+
+test('SessionMachine.takeWatchers takes those that are set, from the tables named', () => {
+  const machine = connected()
+  const [data, child, asked] = [watcher('/a', 'data'), watcher('/a', 'child'), watcher('/a', 'data')]
+  for (const each of [data, child]) machine.submit(read('/a', { watcher: each }))
+  machine.transmit(0)
+  for (const xid of [1, 2]) machine.received(replyFrame({ xid }), 1)
+  machine.submit(read('/a', { watcher: asked }))
+  expect(machine.takeWatchers('/a', ['data'])).toEqual([data])
+  expect(machine.takeWatchers('/a', ['data', 'child'])).toEqual([child])
+  expect([data.phase, child.phase, asked.phase]).toEqual(['gone', 'gone', 'asked'])
+})
