@@ -1,35 +1,35 @@
-/** One listener a signal, however many calls wait on it; none when no call does. */
-export class Aborts<Call> {
-  readonly #waiting = new Map<AbortSignal, { calls: Set<Call>; stop: () => void }>()
-  readonly #abort: (call: Call, reason: unknown) => void
+type Callback = (reason: unknown) => void
 
-  constructor(abort: (call: Call, reason: unknown) => void) {
-    this.#abort = abort
+/** Who waits for each signal. An entry goes with its signal, or with the last who waits. */
+const waiting = new WeakMap<AbortSignal, { callbacks: Set<Callback>; stop: () => void }>()
+
+/**
+ * Calls `callback` once with the reason when the signal aborts; the returned function takes it back. One listener serves
+ * all who wait for one signal (Node warns of more than ten); a signal for which nobody waits has none.
+ */
+export function onAbort(signal: AbortSignal, callback: Callback): () => void {
+  const { callbacks, stop } = waiting.get(signal) ?? listen(signal)
+  callbacks.add(callback)
+  return () => {
+    if (callbacks.delete(callback) && callbacks.size === 0) stop()
   }
+}
 
-  add(signal: AbortSignal, call: Call): void {
-    const { calls } = this.#waiting.get(signal) ?? this.#listen(signal)
-    calls.add(call)
-  }
-
-  remove(signal: AbortSignal, call: Call): void {
-    const entry = this.#waiting.get(signal)
-    if (entry === undefined) return
-    entry.calls.delete(call)
-    if (entry.calls.size > 0) return
-    entry.stop()
-    this.#waiting.delete(signal)
-  }
-
-  #listen(signal: AbortSignal): { calls: Set<Call>; stop: () => void } {
-    const calls = new Set<Call>()
-    const onAbort = () => {
-      this.#waiting.delete(signal)
-      for (const call of calls) this.#abort(call, signal.reason)
+function listen(signal: AbortSignal): { callbacks: Set<Callback>; stop: () => void } {
+  const callbacks = new Set<Callback>()
+  const tellAll = () => {
+    waiting.delete(signal)
+    for (const callback of callbacks) {
+      callbacks.delete(callback)
+      callback(signal.reason)
     }
-    signal.addEventListener('abort', onAbort, { once: true })
-    const entry = { calls, stop: () => signal.removeEventListener('abort', onAbort) }
-    this.#waiting.set(signal, entry)
-    return entry
   }
+  const stop = () => {
+    waiting.delete(signal)
+    signal.removeEventListener('abort', tellAll)
+  }
+  signal.addEventListener('abort', tellAll, { once: true })
+  const entry = { callbacks, stop }
+  waiting.set(signal, entry)
+  return entry
 }

@@ -1,5 +1,6 @@
 import { parseConnectString } from '@zk/wire'
 import { Chroot } from './chroot.ts'
+import { atCaller } from './errors.ts'
 import { checkOptions, type ConnectOptions } from './options.ts'
 import { Sessions } from './sessions.ts'
 import { ZooKeeper } from './zookeeper.ts'
@@ -30,6 +31,6 @@ export async function connect(connectString: string, options: ConnectOptions = {
   } catch (error) {
     // In the background: the caller has waited long enough.
     void zk.close()
-    throw error
+    throw atCaller(error)
   }
 }

@@ -34,8 +34,8 @@ export class KeeperError extends Error {
   readonly op: string | undefined
   readonly path: string | undefined
   /**
-   * True exactly when this is about a write whose bytes had been handed to the socket and whose answer never came: it
-   * may have happened or not. False says that it did not happen, or changes nothing.
+   * True exactly when this is about a write whose bytes had been handed to the socket and whose answer never came, or
+   * came and could not be read: it may have happened or not. False says that it did not happen, or changes nothing.
    */
   readonly outcomeUnknown: boolean
   /** `host:port` of the server the session was connected to. */
@@ -98,6 +98,12 @@ export class ConnectError extends Error {
 function said(error: Error): string {
   if (error.message !== '') return error.message
   return error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.name
+}
+
+/** The error with the stack of the await it is thrown from: its caller, not our socket. */
+export function atCaller(error: unknown): unknown {
+  if (KeeperError.is(error) || ConnectError.is(error)) Error.captureStackTrace?.(error, atCaller)
+  return error
 }
 
 function branded(error: unknown, brand: symbol): boolean {

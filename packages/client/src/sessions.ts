@@ -1,5 +1,5 @@
-import type { ServerAddress } from '@zk/wire'
-import { ConnectError, KeeperError } from './errors.ts'
+import { formatServer, type ServerAddress } from '@zk/wire'
+import { type ConnectAttempt, ConnectError, KeeperError } from './errors.ts'
 import type { ClientOptions } from './options.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import type { Credential } from './session/auths.ts'
@@ -86,6 +86,12 @@ export class Sessions {
 
   #failure(reason: EndReason): Error {
     if (reason !== 'Unreachable') return new KeeperError(endCode[reason], { op: 'connect' })
-    return new ConnectError(this.#current.attempts, this.runtime.now() - this.#openedAt)
+    return new ConnectError([...this.#current.attempts, ...this.#untried()], this.runtime.now() - this.#openedAt)
+  }
+
+  #untried(): ConnectAttempt[] {
+    const tried = new Set(this.#current.attempts.map(({ server }) => server))
+    const untried = this.#servers.map(formatServer).filter((server) => !tried.has(server))
+    return untried.map((server) => ({ server, attempts: 0, error: new Error('its turn did not come') }))
   }
 }

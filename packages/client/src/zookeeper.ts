@@ -1,6 +1,6 @@
 import { OpCode } from '@zk/wire'
 import { Chroot } from './chroot.ts'
-import { KeeperError } from './errors.ts'
+import { atCaller, KeeperError } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
 import { type ACL, type Data, toBytes } from './operations/arguments.ts'
 import { type Children, getChildren, getChildrenAndWatch } from './operations/children.ts'
@@ -137,7 +137,11 @@ export class ZooKeeper {
     const removed = session.takeWatchers(this.#chroot.absolute(path), removedTables(type))
     if (removed.length === 0) throw new KeeperError('NoWatcher', { op: 'removeWatches', path })
     for (const watcher of removed) tellRemoved(watcher)
-    return await this.#submit(removeWatches, [path, type], { ...options, session })
+    try {
+      return await this.#submit(removeWatches, [path, type], { ...options, session })
+    } catch (error) {
+      throw atCaller(error)
+    }
   }
 
   /** Adds an identity to the session and to those that follow it. A refused one ends the client: `AuthFailed`. */
@@ -147,7 +151,11 @@ export class ZooKeeper {
     const { session = this.session } = options
     // A copy: it is sent again on later connections, when the caller may have wiped his.
     const credential = { scheme, auth: new Uint8Array(toBytes(auth)) }
-    await session.authenticate(credential, { op: 'addAuth', opCode: OpCode.auth, kind: 'neither' }, options)
+    try {
+      await session.authenticate(credential, { op: 'addAuth', opCode: OpCode.auth, kind: 'neither' }, options)
+    } catch (error) {
+      throw atCaller(error)
+    }
   }
 
   /**
@@ -160,7 +168,7 @@ export class ZooKeeper {
     )
     const failures = (await Promise.allSettled(made)).map(failureToMake)
     // Only the last one decides: a node above may exist where we have no right to make one.
-    if (failures.at(-1) !== undefined) throw failures.find((failure) => failure !== undefined)
+    if (failures.at(-1) !== undefined) throw atCaller(failures.find((failure) => failure !== undefined))
   }
 
   /** Ends the session, which removes its ephemeral nodes at once, and the client. Settles within half a session timeout. */
@@ -231,12 +239,6 @@ export class ZooKeeper {
       },
     }
   }
-}
-
-/** The error with the stack of the await it is thrown from: its caller, not our socket. */
-function atCaller(error: unknown): unknown {
-  if (KeeperError.is(error)) Error.captureStackTrace?.(error, atCaller)
-  return error
 }
 
 function tellRemoved(watcher: Watcher): void {

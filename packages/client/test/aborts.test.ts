@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { Aborts } from '../src/aborts.ts'
+import { onAbort } from '../src/aborts.ts'
 
 /** A signal, and how many listeners it has. */
 function listened(): { controller: AbortController; signal: AbortSignal; count: () => number } {
@@ -10,32 +10,28 @@ function listened(): { controller: AbortController; signal: AbortSignal; count: 
   return { controller, signal, count: () => added.mock.calls.length - removed.mock.calls.length }
 }
 
-test('Aborts has one listener a signal, however many calls wait', () => {
-  const aborts = new Aborts<string>(() => {})
+test('onAbort has one listener a signal, however many wait', () => {
   const { signal, count } = listened()
-  for (let call = 0; call < 1_000; call++) aborts.add(signal, `call ${call}`)
+  for (let call = 0; call < 1_000; call++) onAbort(signal, () => {})
   expect(count()).toBe(1)
 })
 
-test('Aborts has no listener when no call waits any more, and one again when one does', () => {
-  const aborts = new Aborts<string>(() => {})
+test('onAbort has no listener when nobody waits any more, and one again when somebody does', () => {
   const { signal, count } = listened()
-  aborts.add(signal, 'first')
-  aborts.add(signal, 'second')
-  aborts.remove(signal, 'first')
+  const stops = [onAbort(signal, () => {}), onAbort(signal, () => {})]
+  stops[0]?.()
   expect(count()).toBe(1)
-  aborts.remove(signal, 'second')
+  stops[1]?.()
   expect(count()).toBe(0)
-  aborts.add(signal, 'third')
+  onAbort(signal, () => {})
   expect(count()).toBe(1)
 })
 
-test('Aborts tells each waiting call once, in the order of the calls, with the reason', () => {
+test('onAbort tells each once, in the order of asking, with the reason', () => {
   const told: unknown[] = []
-  const aborts = new Aborts<string>((call, reason) => told.push([call, reason]))
   const { controller, signal } = listened()
-  for (const call of ['a', 'b', 'c']) aborts.add(signal, call)
-  aborts.remove(signal, 'b')
+  const stops = ['a', 'b', 'c'].map((name) => onAbort(signal, (reason) => told.push([name, reason])))
+  stops[1]?.()
   controller.abort('enough')
   expect(told).toEqual([
     ['a', 'enough'],
@@ -43,37 +39,38 @@ test('Aborts tells each waiting call once, in the order of the calls, with the r
   ])
 })
 
-test('Aborts tells nobody of another signal', () => {
+test('onAbort tells nobody of another signal', () => {
   const told: string[] = []
-  const aborts = new Aborts<string>((call) => told.push(call))
   const [one, other] = [listened(), listened()]
-  aborts.add(one.signal, 'one')
-  aborts.add(other.signal, 'other')
+  onAbort(one.signal, () => told.push('one'))
+  onAbort(other.signal, () => told.push('other'))
   one.controller.abort()
   expect(told).toEqual(['one'])
   expect(other.count()).toBe(1)
 })
 
-test('Aborts.remove does nothing for a call that it does not have', () => {
-  const aborts = new Aborts<string>(() => {})
-  const { controller, signal, count } = listened()
-  aborts.remove(signal, 'never added')
-  aborts.add(signal, 'first')
-  aborts.remove(signal, 'never added')
-  expect(count()).toBe(1)
+test('onAbort takes back once: a second time does nothing to those who came later', () => {
+  const { controller, signal } = listened()
+  const stop = onAbort(signal, () => {})
+  stop()
+  const told: string[] = []
+  onAbort(signal, () => told.push('later'))
+  stop()
   controller.abort()
-  aborts.remove(signal, 'first')
+  expect(told).toEqual(['later'])
 })
 
-test('Aborts lets a call that is told remove itself and others', () => {
+test('onAbort lets who is told take back himself and others', () => {
   const told: string[] = []
   const { controller, signal } = listened()
-  const aborts = new Aborts<string>((call) => {
-    told.push(call)
-    aborts.remove(signal, call)
-  })
-  aborts.add(signal, 'a')
-  aborts.add(signal, 'b')
+  const stops: (() => void)[] = []
+  stops.push(
+    onAbort(signal, () => {
+      told.push('a')
+      for (const stop of stops) stop()
+    }),
+    onAbort(signal, () => told.push('b')),
+  )
   controller.abort()
-  expect(told).toEqual(['a', 'b'])
+  expect(told).toEqual(['a'])
 })

@@ -6,9 +6,15 @@ interface Times {
   readonly servers: number
 }
 
+/** A few round trips across an ocean. */
+const SHORTEST_CONNECT = 200
+
 export const deadlines = {
-  /** TCP connect and handshake together: even when every server but the last is dead, one round fits into T. */
-  connect: ({ T, servers }: Times) => T / servers,
+  /**
+   * TCP connect and handshake together: even when every server but the last is dead, one round fits into T. But a T asked
+   * for may be far below what the server will make of it, and a handshake takes its time.
+   */
+  connect: ({ T, servers }: Times) => Math.max(T / servers, SHORTEST_CONNECT),
 
   /** No whole frame for so long and the connection is taken for dead: T/3 is left to reach another server. */
   silence: ({ T }: Times) => (T * 2) / 3,
@@ -40,5 +46,5 @@ export function backoff(round: number, { T }: Times): number {
   return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(round - 1, 10), LONGEST_BACKOFF, T / 3)
 }
 
-/** Nothing valid heard for so many T ends the session for the user (ZOOKEEPER-4508). The server has ended it by then. */
+/** Nothing valid heard for so many T ends the session for the user (ZOOKEEPER-4508). The server has very likely ended it by then. */
 export const LOCAL_EXPIRY = 4 / 3

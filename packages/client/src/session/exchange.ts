@@ -86,9 +86,12 @@ export class Exchange {
     return !this.#bequeath(watcher)
   }
 
-  /** Takes out the set watchers of a path in these tables; telling them is up to the caller. */
+  /**
+   * Takes out the watchers of a path in these tables; telling them is up to the caller. Those only asked for go too: the
+   * server sets their watches before it removes them.
+   */
   takeWatchers(path: string, tables: readonly WatchTable[]): Watcher[] {
-    const watchers = tables.flatMap((table) => this.#watches.at(path, table)).filter(({ phase }) => phase === 'set')
+    const watchers = tables.flatMap((table) => this.#watches.at(path, table))
     for (const watcher of watchers) this.#watches.remove(watcher)
     return watchers
   }
@@ -229,7 +232,7 @@ export class Exchange {
   }
 
   #resolve(request: Request, value: unknown): void {
-    if (request.watcher !== undefined) request.watcher.phase = 'set'
+    if (request.watcher?.phase === 'asked') request.watcher.phase = 'set'
     this.#emit({ type: 'resolve', request, value })
   }
 

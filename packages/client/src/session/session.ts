@@ -1,5 +1,5 @@
 // Drives a SessionMachine: owns its socket and its one timer, and does what it says.
-import { Aborts } from '../aborts.ts'
+import { onAbort } from '../aborts.ts'
 import { reportOddity } from '../diagnostics.ts'
 import { type ConnectAttempt, KeeperError } from '../errors.ts'
 import type { Connection as Socket, Runtime } from '../runtime/runtime.ts'
@@ -47,8 +47,8 @@ export class Session {
   readonly #ended = new AbortController()
   /** Those who wait for the end. */
   readonly #closing: (() => void)[] = []
-  readonly #aborts: Aborts<Request>
-  readonly #signals = new Map<Request, AbortSignal>()
+  /** Of the requests that came with a signal: how to listen to it no more. */
+  readonly #unlisten = new Map<Request, () => void>()
   #connection: (Connection & { readonly lose: (error: Error) => void }) | undefined
   #socket: Socket | undefined
   #oddities = 0
@@ -62,7 +62,6 @@ export class Session {
     this.#maxRequestSize = config.maxRequestSize
     this.#runtime = runtime
     this.#listener = listener
-    this.#aborts = new Aborts((request, reason) => this.#abandon(request, reason))
     this.#arm()
   }
 
@@ -138,17 +137,18 @@ export class Session {
       const request = new Request({ ...asked, resolve, reject, expiresAt })
       if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
       if (signal !== undefined) {
-        this.#aborts.add(signal, request)
-        this.#signals.set(request, signal)
+        const abandon = (reason: unknown) => this.#abandon(request, reason)
+        this.#unlisten.set(request, onAbort(signal, abandon))
       }
       this.#run(submit(request))
     })
   }
 
   #abandon(request: Request, reason: unknown): void {
-    if (!this.#machine.abandon(request)) return
-    this.#signals.delete(request)
-    request.reject(reason)
+    this.#unlisten.delete(request)
+    if (this.#machine.abandon(request)) request.reject(reason)
+    // What it leaves behind, a watch at the server for one, may call for a request of ours.
+    this.#run([])
   }
 
   // --- doing what the machine says ------------------------------------------------------------------------------
@@ -223,10 +223,8 @@ export class Session {
   }
 
   #forgetSignal(request: Request): void {
-    const signal = this.#signals.get(request)
-    if (signal === undefined) return
-    this.#signals.delete(request)
-    this.#aborts.remove(signal, request)
+    this.#unlisten.get(request)?.()
+    this.#unlisten.delete(request)
   }
 
   /** Once a microtask, so that all requests of one turn leave in one segment. */
