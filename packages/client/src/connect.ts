@@ -20,7 +20,7 @@ export async function connect(connectString: string, options: ConnectOptions = {
   const sessions = new Sessions(servers, checked)
   const zk = new ZooKeeper(sessions, new Chroot(chroot))
   const stands = sessions.first(options.signal)
-  const waiting = { timeout: checked.connectTimeout, ...(options.signal && { signal: options.signal }) }
+  const waiting = { timeout: checked.connectTimeout, signal: options.signal }
   const accepted = Promise.all(checked.auth.map(({ scheme, auth }) => zk.addAuth(scheme, auth, waiting)))
   // Until a session stands its failure says more.
   accepted.catch(() => {})

@@ -1,3 +1,4 @@
+export { onAbort } from './aborts.ts'
 export { connect } from './connect.ts'
 export {
   type ConnectAttempt,

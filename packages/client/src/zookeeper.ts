@@ -1,4 +1,4 @@
-import { OpCode } from '@zk/wire'
+import { AuthPacket, OpCode, type Writer } from '@zk/wire'
 import { Chroot } from './chroot.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
@@ -24,11 +24,11 @@ import { CallWatcher, type Watched } from './watcher.ts'
 /** How a call waits, and in which session it runs. */
 export interface CallOptions {
   /** The call rejects with its reason; a write that was sent may still happen. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** ms from the call; then it rejects with `RequestTimeout`. @default the session timeout */
-  readonly timeout?: number
+  readonly timeout?: number | undefined
   /** Run in this session or not at all: once it has ended, the call rejects. @default the client's current session */
-  readonly session?: Session
+  readonly session?: Session | undefined
 }
 
 const wholeTree = new Chroot()
@@ -134,6 +134,7 @@ export class ZooKeeper {
     const { session = this.session } = options
     // Before any watcher is taken: a refused call changes nothing.
     checkTimeout(options.timeout)
+    options.signal?.throwIfAborted()
     const removed = session.takeWatchers(this.#chroot.absolute(path), removedTables(type))
     if (removed.length === 0) throw new KeeperError('NoWatcher', { op: 'removeWatches', path })
     for (const watcher of removed) tellRemoved(watcher)
@@ -144,7 +145,10 @@ export class ZooKeeper {
     }
   }
 
-  /** Adds an identity to the session and to those that follow it. A refused one ends the client: `AuthFailed`. */
+  /**
+   * Adds an identity to the session and to those that follow it. It goes before the calls that still wait to be sent. A
+   * refused one ends the client: `AuthFailed`.
+   */
   async addAuth(scheme: string, auth: Uint8Array | string, options: CallOptions = {}): Promise<void> {
     checkAuth(scheme, auth)
     checkTimeout(options.timeout)
@@ -152,7 +156,9 @@ export class ZooKeeper {
     // A copy: it is sent again on later connections, when the caller may have wiped his.
     const credential = { scheme, auth: new Uint8Array(toBytes(auth)) }
     try {
-      await session.authenticate(credential, { op: 'addAuth', opCode: OpCode.auth, kind: 'neither' }, options)
+      // The body is there to be measured against maxRequestSize, as that of any request.
+      const body = (writer: Writer) => AuthPacket.write(writer, { type: 0, ...credential })
+      await session.authenticate(credential, { op: 'addAuth', opCode: OpCode.auth, kind: 'neither', body }, options)
     } catch (error) {
       throw atCaller(error)
     }

@@ -50,3 +50,7 @@ test('backoff is never over T/3', () => {
 test('LOCAL_EXPIRY is that of the Java client (ZOOKEEPER-4508)', () => {
   expect(LOCAL_EXPIRY * 30_000).toBe(40_000)
 })
+
+test('deadlines.connect leaves time for a handshake however short the T that is asked for', () => {
+  expect(deadlines.connect({ T: 1, servers: 3 })).toBe(200)
+})

@@ -2,11 +2,11 @@ import type { Held } from './held.ts'
 
 export interface AcquireOptions {
   /** Longest wait in ms, 0 or more; then `acquire` rejects with a `LockTimeoutError`. @default for ever */
-  readonly timeout?: number
+  readonly timeout?: number | undefined
   /** Ends the wait; `acquire` then rejects with its reason. It does not release what is held already. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Called whenever somebody is ahead, and again after queueing anew: in a new session, or when our node was deleted. */
-  readonly onQueued?: (place: QueuePlace) => void
+  readonly onQueued?: ((place: QueuePlace) => void) | undefined
 }
 
 export interface QueuePlace {

@@ -1,14 +1,16 @@
 // Acquiring, for every recipe: contenders of one role on one path.
 import { type ACL, KeeperError, type ZooKeeper } from '@zk/client'
 import type { Acquirable, AcquireOptions } from './acquirable.ts'
-import { Contender, NodeVanished } from './contender.ts'
+import { Contender, NodeVanished, type OwnNode } from './contender.ts'
 import { checkAcquireOptions, checkBody } from './checks.ts'
 import { LockTimeoutError } from './errors.ts'
 import { Held } from './held.ts'
+import { ifMissing } from './if-missing.ts'
 import type { ContenderName } from './names.ts'
 import { Patience } from './patience.ts'
-import { noneIfMissing, Queue } from './queue.ts'
+import { Queue } from './queue.ts'
 import type { Role } from './roles.ts'
+import { persist } from './transient.ts'
 
 export interface ContendedOptions {
   /** Stored in the contender's node. */
@@ -29,6 +31,7 @@ export class Contended implements Acquirable<Held> {
 
   async acquire(options: AcquireOptions = {}): Promise<Held> {
     checkAcquireOptions(options)
+    options.signal?.throwIfAborted()
     const { zk, path } = this.queue
     const { timeout, signal, onQueued } = options
     let ahead: string[] | undefined
@@ -36,11 +39,8 @@ export class Contended implements Acquirable<Held> {
       ahead = names.map(({ name }) => this.queue.pathOf(name))
       onQueued?.({ position: ahead.length, ahead })
     }
-    const patience = new Patience(zk.runtime, {
-      signal,
-      timeout:
-        timeout === undefined ? undefined : { after: timeout, error: () => new LockTimeoutError(path, timeout, ahead) },
-    })
+    const tooLate = () => new LockTimeoutError(path, timeout ?? Infinity, ahead)
+    const patience = new Patience(zk.runtime, { signal, timeout: { after: timeout ?? Infinity, error: tooLate } })
     try {
       for (;;) {
         const held = await this.#attempt(queued, patience)
@@ -51,24 +51,20 @@ export class Contended implements Acquirable<Held> {
     }
   }
 
-  async tryAcquire(options: Pick<AcquireOptions, 'signal'> = {}): Promise<Held | undefined> {
-    checkAcquireOptions(options)
+  async tryAcquire({ signal }: Pick<AcquireOptions, 'signal'> = {}): Promise<Held | undefined> {
+    checkAcquireOptions({ signal })
+    signal?.throwIfAborted()
     const { zk } = this.queue
-    const patience = new Patience(zk.runtime, options)
+    const patience = new Patience(zk.runtime, { signal })
     const contender = this.#contender(() => {})
+    const { session } = contender
     try {
       // Where somebody is seen to be in the way no node is made.
-      const { session } = contender
-      const waiting = await patience.during(this.queue.list({ session }).catch(noneIfMissing))
-      if (this.#role.blocker(waiting) !== undefined) return undefined
-      const node = await patience.during(contender.competeOnce())
-      if (node !== undefined) return new Held(zk, contender, node)
-      contender.leave().catch(() => {})
-      return undefined
-    } catch (error) {
-      contender.leave().catch(() => {})
-      if (error instanceof NodeVanished) return undefined
-      throw error
+      const looking = persist(zk.runtime, () => ifMissing(this.queue.list({ session }), []))
+      if (this.#role.blocker(await patience.during(looking)) !== undefined) return undefined
+      const held = await this.#hold(contender, contender.competeOnce(), patience)
+      held?.throwIfLost()
+      return held
     } finally {
       patience.stop()
     }
@@ -84,25 +80,47 @@ export class Contended implements Acquirable<Held> {
       await held.release().catch(() => {})
       throw error
     }
-    await held.release()
+    await held.release().catch(unlessLate)
     return result
   }
 
   /** One node in one session. undefined when it must queue again: the session expired, or the node was deleted. */
   async #attempt(onQueued: (ahead: readonly ContenderName[]) => void, patience: Patience): Promise<Held | undefined> {
-    const { zk } = this.queue
     const contender = this.#contender(onQueued)
     try {
-      return new Held(zk, contender, await patience.during(contender.compete()))
+      return await this.#hold(contender, contender.compete(), patience)
     } catch (error) {
-      contender.leave().catch(() => {})
-      const hasNextSession = KeeperError.is(error, 'SessionExpired') && zk.session !== contender.session
-      if (hasNextSession || error instanceof NodeVanished) return undefined
+      const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.queue.zk.session !== contender.session
+      if (hasNextSession) return undefined
       throw error
+    }
+  }
+
+  /** What the contender gets by competing. It may be lost by now. Without it the contender leaves. */
+  async #hold(
+    contender: Contender,
+    competing: Promise<OwnNode | undefined>,
+    patience: Patience,
+  ): Promise<Held | undefined> {
+    let held: Held | undefined
+    try {
+      const node = await patience.during(competing)
+      held = node && new Held(this.queue.zk, contender, node)
+      return held
+    } catch (error) {
+      if (error instanceof NodeVanished) return undefined
+      throw error
+    } finally {
+      if (held === undefined) contender.leave().catch(() => {})
     }
   }
 
   #contender(onQueued: (ahead: readonly ContenderName[]) => void): Contender {
     return new Contender(this.queue, this.#role, { ...this.#options, onQueued })
   }
+}
+
+/** A release that takes long goes on in the background. */
+export function unlessLate(error: unknown): void {
+  if (!KeeperError.is(error, 'RequestTimeout')) throw error
 }

@@ -1,5 +1,6 @@
 // One contender: a protected ephemeral sequential znode of one session, from entering the queue to leaving it.
 import { type ACL, type Connection, KeeperError, op, type Session, type Watched } from '@zk/client'
+import { ifMissing } from './if-missing.ts'
 import { type ContenderName, namePrefix, parseName } from './names.ts'
 import type { Queue } from './queue.ts'
 import type { Role } from './roles.ts'
@@ -28,7 +29,7 @@ interface Place {
   readonly confirmed: boolean
 }
 
-/** Our node was deleted by somebody else while we waited. */
+/** Our node is gone while we waited: somebody deleted it, or we left. */
 export class NodeVanished extends Error {}
 
 export class Contender {
@@ -105,14 +106,18 @@ export class Contender {
   async #create(): Promise<OwnNode | undefined> {
     const path = this.#queue.pathOf(namePrefix(this.#role.kind, this.#uuid))
     const { data, acl } = this.#options
+    let wasUnanswered = false
     for (;;) {
       try {
         const mode = 'EPHEMERAL_SEQUENTIAL'
-        const created = await this.#queue.zk.create(path, data, { mode, ...(acl && { acl }), ...this.#pinned })
-        return toOwnNode(created.path, created.stat.czxid)
+        const created = await this.#queue.zk.create(path, data, { mode, acl, ...this.#pinned })
+        // A leader that is one no more answers a sync too, so an earlier create may have happened though no node was
+        // found. Behind this one its node shows, and stays: we would wait on ourselves.
+        return wasUnanswered ? await this.#find() : toOwnNode(created.path, created.stat.czxid)
       } catch (error) {
         const found = await this.#afterFailure(error)
         if (found !== undefined || this.#leaving !== undefined) return found
+        wasUnanswered ||= KeeperError.is(error) && error.outcomeUnknown
       }
     }
   }
@@ -132,9 +137,10 @@ export class Contender {
   /** The node of a create that was not answered. The sync makes the list as new as the create. */
   async #find(): Promise<OwnNode | undefined> {
     const { zk, path } = this.#queue
-    const [, { children }] = await persist(zk.runtime, () =>
-      Promise.all([zk.sync(path, this.#pinned), zk.getChildren(path, this.#pinned)]),
-    ).catch(noChildrenIfMissing)
+    const syncAndList = () => Promise.all([zk.sync(path, this.#pinned), zk.getChildren(path, this.#pinned)])
+    const read = await ifMissing(persist(zk.runtime, syncAndList), undefined)
+    if (read === undefined) return undefined
+    const [, { children }] = read
     const mine = children.map(parseName).filter((name) => name?.uuid === this.#uuid)
     const nodes = await Promise.all(mine.map((name) => this.#own(name!)))
     const [oldest, ...younger] = nodes.filter((node) => node !== undefined).sort(byCreation)
@@ -178,7 +184,8 @@ export class Contender {
     const { zk } = this.#queue
     for (;;) {
       const path = this.#queue.pathOf(blocker.name)
-      const watch = await persist(zk.runtime, () => zk.getDataAndWatch(path, this.#pinned)).catch(nothingIfGone)
+      const watching = () => zk.getDataAndWatch(path, this.#pinned)
+      const watch = await ifMissing(persist(zk.runtime, watching), undefined)
       if (watch === undefined) return
       this.#watch = watch
       if (this.#leaving !== undefined) void this.#unwatch()
@@ -231,15 +238,6 @@ function olderThan(node: OwnNode, list: readonly ContenderName[]): readonly Cont
 
 function byCreation(one: OwnNode, other: OwnNode): number {
   return one.czxid < other.czxid ? -1 : 1
-}
-
-function noChildrenIfMissing(error: unknown): [void, { children: string[] }] {
-  if (KeeperError.is(error, 'NoNode')) return [undefined, { children: [] }]
-  throw error
-}
-
-function nothingIfGone(error: unknown): undefined {
-  if (!KeeperError.is(error, 'NoNode')) throw error
 }
 
 function vanishedIfMissing(error: unknown): never {

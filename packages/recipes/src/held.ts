@@ -1,10 +1,9 @@
-import { KeeperError, type MultiResults, type Op, op, type Watched, type ZooKeeper } from '@zk/client'
+import { KeeperError, type MultiResults, type Op, op, type ZooKeeper } from '@zk/client'
 import type { Contender, OwnNode } from './contender.ts'
 import { LockLostError, type LossReason } from './errors.ts'
 import { Holdings } from './holdings.ts'
-
-/** A hold shorter than this, in ms, does without a watch on its own node. */
-const OWN_WATCH_AFTER = 50
+import { OwnNodeWatch } from './own-node-watch.ts'
+import { Patience } from './patience.ts'
 
 /**
  * What was acquired. It is held until it is released or lost; once it is not held it never is again.
@@ -15,14 +14,14 @@ const OWN_WATCH_AFTER = 50
 export class Held implements AsyncDisposable {
   /** Of the contender's znode. */
   readonly path: string
-  /** The czxid of that znode: greater than that of every holder before. See `fencingText`. */
+  /** The czxid of that znode: greater than that of every contender that entered before. See `fencingText`. */
   readonly fencingToken: bigint
   /** Fails a transaction of one's own unless this is still held: `zk.multi([held.checkOp, …])`. */
   readonly checkOp: Op<void>
   readonly #zk: ZooKeeper
   readonly #contender: Contender
   readonly #lost = new AbortController()
-  #stopWatching: () => void = () => {}
+  readonly #ownNode: OwnNodeWatch
 
   /** @internal */
   constructor(zk: ZooKeeper, contender: Contender, node: OwnNode) {
@@ -31,7 +30,7 @@ export class Held implements AsyncDisposable {
     this.checkOp = op.check(node.path)
     this.#zk = zk
     this.#contender = contender
-    this.#watchOwnNode()
+    this.#ownNode = new OwnNodeWatch(zk, contender.session, node.path, () => this.lose('NodeGone'))
     Holdings.of(contender.session).add(this)
   }
 
@@ -67,17 +66,13 @@ export class Held implements AsyncDisposable {
    */
   async release(): Promise<void> {
     this.lose('Released')
-    const { runtime } = this.#zk
-    const { timeout } = this.#contender.session
-    let stop = () => {}
-    const overdue = new Promise<never>((_, reject) => {
-      const late = () => reject(new KeeperError('RequestTimeout', { op: 'release', path: this.path }))
-      stop = runtime.setTimer(timeout, late)
-    })
+    const late = () => new KeeperError('RequestTimeout', { op: 'release', path: this.path })
+    const timeout = { after: this.#contender.session.timeout, error: late }
+    const patience = new Patience(this.#zk.runtime, { timeout })
     try {
-      await Promise.race([this.#contender.leave(), overdue])
+      await patience.during(this.#contender.leave())
     } finally {
-      stop()
+      patience.stop()
     }
   }
 
@@ -88,37 +83,17 @@ export class Held implements AsyncDisposable {
   /** @internal */
   lose(reason: LossReason, cause?: unknown): void {
     if (this.signal.aborted) return
-    this.#stopWatching()
+    this.#ownNode.stop()
     Holdings.of(this.#contender.session).remove(this)
     this.#lost.abort(new LockLostError(reason, this.path, cause === undefined ? undefined : { cause }))
     // Released or not, it is never held again under this grant: the node must go.
     this.#contender.leave().catch(() => {})
   }
 
-  #watchOwnNode(): void {
-    this.#stopWatching = this.#zk.runtime.setTimer(OWN_WATCH_AFTER, () => {
-      // What ends the session or the connection is told by them.
-      this.#untilGone().catch(() => {})
-    })
-  }
-
-  async #untilGone(): Promise<void> {
-    const { session } = this.#contender
-    while (this.isHeld()) {
-      const watch = await this.#zk.getDataAndWatch(this.path, { session }).catch(undefinedIfGone)
-      if (watch === undefined) return this.lose('NodeGone')
-      this.#stopWatching = () => void watch.unwatch().catch(() => {})
-      if (!this.isHeld()) return this.#stopWatching()
-      const { type } = await watch.changed
-      if (type === 'NodeDeleted') this.lose('NodeGone')
-      if (type !== 'NodeDataChanged') return
-    }
-  }
-
   /** An error of a guarded multi, as its caller sees the operations. */
   #ofCaller(error: unknown): unknown {
     if (!KeeperError.is(error) || error.index === undefined) return error
-    if (error.index === 0) {
+    if (error.index === 0 && error.code === 'NoNode') {
       this.lose('NodeGone', error)
       return this.signal.reason
     }
@@ -129,7 +104,8 @@ export class Held implements AsyncDisposable {
       number,
       server,
       sessionId,
-      index: index - 1,
+      // Without one it is the check: it needs the right to read the node.
+      index: index === 0 ? undefined : index - 1,
       results: results?.slice(1),
     })
   }
@@ -138,9 +114,4 @@ export class Held implements AsyncDisposable {
 /** The token as text of a fixed width, which sorts as the tokens do. */
 export function fencingText(token: bigint): string {
   return token.toString(16).padStart(16, '0')
-}
-
-function undefinedIfGone(error: unknown): Watched | undefined {
-  if (KeeperError.is(error, 'NoNode')) return undefined
-  throw error
 }

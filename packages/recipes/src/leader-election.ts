@@ -1,7 +1,7 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { AcquireOptions } from './acquirable.ts'
 import { checkAcquireOptions, checkClient, checkPath } from './checks.ts'
-import { Contended } from './contended.ts'
+import { Contended, unlessLate } from './contended.ts'
 import type { Held } from './held.ts'
 import { observeFirst } from './observe.ts'
 import { Patience } from './patience.ts'
@@ -54,7 +54,7 @@ export class LeaderElection {
       try {
         yield leadership
       } finally {
-        await leadership.release()
+        await leadership.release().catch(unlessLate)
       }
     }
   }
@@ -71,11 +71,11 @@ export class LeaderElection {
 
   /** Who leads, now and whenever that changes, until the signal aborts; undefined when nobody stands. */
   async *leaders({ signal }: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<Leader | undefined, void, undefined> {
-    checkAcquireOptions({ ...(signal && { signal }) })
+    checkAcquireOptions({ signal })
     const { queue } = this.#contended
     let told: Leader | undefined
     for (let isFirst = true; !signal?.aborted; isFirst = false) {
-      const observation = await observeFirst(queue, { ...(signal && { signal }) }).catch(undefinedIfAborted(signal))
+      const observation = await observeFirst(queue, { signal }).catch(undefinedIfAborted(signal))
       if (observation === undefined) return
       const { leader, watch } = observation
       const patience = new Patience(queue.zk.runtime, { signal })

@@ -1,7 +1,8 @@
 // Watching who is first, without being woken by everybody who comes and goes.
-import { type CallOptions, KeeperError, type Watched } from '@zk/client'
+import type { CallOptions, Watched } from '@zk/client'
+import { ifMissing } from './if-missing.ts'
 import type { ContenderName } from './names.ts'
-import { type ContenderInfo, noneIfMissing, type Queue } from './queue.ts'
+import type { ContenderInfo, Queue } from './queue.ts'
 import { persistAcrossSessions } from './transient.ts'
 
 export interface Observation {
@@ -13,7 +14,7 @@ export interface Observation {
 export async function observeFirst(queue: Queue, options: CallOptions): Promise<Observation> {
   const { zk } = queue
   for (;;) {
-    const [first] = await persistAcrossSessions(zk, () => queue.list(options).catch(noneIfMissing))
+    const [first] = await persistAcrossSessions(zk, () => ifMissing(queue.list(options), []))
     const watching = () => (first === undefined ? watchEmpty(queue, options) : watchContender(queue, first, options))
     const observation = await persistAcrossSessions(zk, watching)
     if (observation !== undefined) return observation
@@ -26,20 +27,16 @@ async function watchContender(
   name: ContenderName,
   options: CallOptions,
 ): Promise<Observation | undefined> {
-  const read = await queue.zk.getDataAndWatch(queue.pathOf(name.name), options).catch(undefinedIfGone)
+  const read = await ifMissing(queue.zk.getDataAndWatch(queue.pathOf(name.name), options), undefined)
   return read && { leader: queue.info(name, read), watch: read }
 }
 
 /** undefined when the queue is not empty after all. */
 async function watchEmpty(queue: Queue, options: CallOptions): Promise<Observation | undefined> {
-  const parent = await queue.zk.getChildrenAndWatch(queue.path, options).catch(undefinedIfGone)
+  const parent = await ifMissing(queue.zk.getChildrenAndWatch(queue.path, options), undefined)
   const watch = parent ?? (await queue.zk.existsAndWatch(queue.path, options))
   const isEmpty = 'children' in watch ? queue.inLine(watch.children).length === 0 : watch.stat === undefined
   if (isEmpty) return { leader: undefined, watch }
   await watch.unwatch()
   return undefined
-}
-
-function undefinedIfGone(error: unknown): undefined {
-  if (!KeeperError.is(error, 'NoNode')) throw error
 }

@@ -1,4 +1,4 @@
-import type { Runtime } from '@zk/client'
+import { onAbort, type Runtime } from '@zk/client'
 
 export interface Limits {
   readonly signal?: AbortSignal | undefined
@@ -9,22 +9,20 @@ export interface Limits {
 /** How long a caller is willing to wait: until a moment, until a signal, whichever is first. */
 export class Patience {
   readonly #over: Promise<never>
-  readonly #stop: () => void
+  #end: (reason: unknown) => void = () => {}
+  readonly #unlisten: (() => void) | undefined
+  #cancelTimer: (() => void) | undefined
 
   constructor(runtime: Runtime, { signal, timeout }: Limits) {
-    let cancelTimer = () => {}
-    let onAbort = () => {}
     this.#over = new Promise((_, reject) => {
-      onAbort = () => reject(signal?.reason)
-      if (timeout !== undefined) cancelTimer = runtime.setTimer(timeout.after, () => reject(timeout.error()))
+      this.#end = reject
     })
     this.#over.catch(() => {})
-    if (signal?.aborted) onAbort()
-    signal?.addEventListener('abort', onAbort, { once: true })
-    this.#stop = () => {
-      cancelTimer()
-      signal?.removeEventListener('abort', onAbort)
-    }
+    if (signal?.aborted) this.#end(signal.reason)
+    this.#unlisten = signal && onAbort(signal, this.#end)
+    // The longest timers of the runtimes end after 25 days.
+    if (timeout === undefined || timeout.after === Infinity) return
+    this.#cancelTimer = runtime.setTimer(timeout.after, () => this.#end(timeout.error()))
   }
 
   /** Settles as the promise does, unless patience ends first: then it rejects with the reason. */
@@ -34,6 +32,7 @@ export class Patience {
 
   /** Must be called when waiting is over, one way or the other. */
   stop(): void {
-    this.#stop()
+    this.#unlisten?.()
+    this.#cancelTimer?.()
   }
 }

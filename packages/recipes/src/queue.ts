@@ -1,5 +1,6 @@
 // The contenders of one path, in order.
-import { type CallOptions, KeeperError, type NodeData, type ZooKeeper } from '@zk/client'
+import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
+import { ifMissing } from './if-missing.ts'
 import { type ContenderName, type Kind, parseName } from './names.ts'
 
 /** Somebody who holds or waits. */
@@ -33,7 +34,7 @@ export class Queue {
   }
 
   pathOf(name: string): string {
-    return this.path === '/' ? `/${name}` : `${this.path}/${name}`
+    return `${this.path}/${name}`
   }
 
   /** Oldest first. Children that are no contenders are left out. Rejects with `NoNode` when the path does not exist. */
@@ -53,7 +54,7 @@ export class Queue {
 
   /** Who holds and who waits, oldest first. Whoever leaves while it is read is left out. */
   async contenders(options: CallOptions): Promise<ContenderInfo[]> {
-    const names = await this.list(options).catch(noneIfMissing)
+    const names = await ifMissing(this.list(options), [])
     const infos = await Promise.all(names.map((name) => this.#read(name, options)))
     return infos.filter((info) => info !== undefined).map((info, position) => ({ ...info, position }))
   }
@@ -61,7 +62,7 @@ export class Queue {
   /** The oldest; undefined when there is none. */
   async first(options: CallOptions): Promise<ContenderInfo | undefined> {
     for (;;) {
-      const [name] = await this.list(options).catch(noneIfMissing)
+      const [name] = await ifMissing(this.list(options), [])
       if (name === undefined) return undefined
       const info = await this.#read(name, options)
       if (info !== undefined) return info
@@ -84,16 +85,7 @@ export class Queue {
 
   /** undefined when it is gone. */
   async #read(name: ContenderName, options: CallOptions): Promise<ContenderInfo | undefined> {
-    try {
-      return this.info(name, await this.zk.getData(this.pathOf(name.name), options))
-    } catch (error) {
-      if (KeeperError.is(error, 'NoNode')) return undefined
-      throw error
-    }
+    const node = await ifMissing(this.zk.getData(this.pathOf(name.name), options), undefined)
+    return node && this.info(name, node)
   }
-}
-
-export function noneIfMissing(error: unknown): [] {
-  if (KeeperError.is(error, 'NoNode')) return []
-  throw error
 }

@@ -8,7 +8,7 @@ export interface CreateOptions {
   /** @default 'PERSISTENT' */
   readonly mode?: Exclude<CreateMode, `${string}_WITH_TTL`>
   /** @default OPEN_ACL_UNSAFE */
-  readonly acl?: readonly ACL[]
+  readonly acl?: readonly ACL[] | undefined
 }
 
 export interface Created {

@@ -84,20 +84,25 @@ export const op = {
 export function multi<const Ops extends readonly Op<unknown>[]>(
   ops: Ops,
 ): Operation<[], readonly MultiOp[], readonly MultiResult[], MultiResults<Ops> | Refusal> {
+  // What was sent: the caller may use his list again before the reply is here.
+  let sent: readonly Op<unknown>[] = []
   return {
     name: 'multi',
     opCode: OpCode.multi,
     kind: 'write',
     request: MultiRequest,
     response: MultiResponse,
-    encode: (chroot) => ops.map((each) => each.encode(chroot)),
+    encode: (chroot) => {
+      sent = [...ops]
+      return sent.map((each) => each.encode(chroot))
+    },
     result: (results, chroot) => {
-      if (results.length !== ops.length) {
-        throw new ProtocolError(`${results.length} results for a multi of ${ops.length} operations`)
+      if (results.length !== sent.length) {
+        throw new ProtocolError(`${results.length} results for a multi of ${sent.length} operations`)
       }
-      const refusal = refused(ops, results)
+      const refusal = refused(sent, results)
       if (refusal !== undefined) return refusal
-      return ops.map((each, index) => each.result(results[index]!, chroot)) as MultiResults<Ops>
+      return sent.map((each, index) => each.result(results[index]!, chroot)) as MultiResults<Ops>
     },
   }
 }

@@ -15,6 +15,7 @@ export class Auths {
   readonly #credentials: Credential[]
   readonly #unanswered = new Fifo<Credential>()
   readonly #callers = new Map<Credential, Request>()
+  readonly #sent = new WeakSet<Credential>()
 
   /** The list belongs to the client: it outlives sessions, and grows here. */
   constructor(credentials: Credential[]) {
@@ -30,6 +31,7 @@ export class Auths {
   frames(credentials: readonly Credential[] = this.#credentials): Uint8Array[] {
     return credentials.map((credential) => {
       this.#unanswered.push(credential)
+      this.#sent.add(credential)
       return toFrame(credential)
     })
   }
@@ -45,10 +47,13 @@ export class Auths {
     this.#unanswered.drop()
   }
 
-  /** Callers for whom `condition` holds are no longer waiting. */
+  /** Callers for whom `condition` holds are no longer waiting. What was never sent for them never will be. */
   takeCallers(condition: (caller: Request) => boolean): Request[] {
-    const taken = [...this.#callers].filter(([, caller]) => condition(caller))
-    return taken.flatMap(([credential]) => this.#takeCaller(credential) ?? [])
+    const taken = [...this.#callers].filter(([, caller]) => condition(caller)).map(([credential]) => credential)
+    for (const unsent of taken.filter((credential) => !this.#sent.has(credential))) {
+      this.#credentials.splice(this.#credentials.indexOf(unsent), 1)
+    }
+    return taken.flatMap((credential) => this.#takeCaller(credential) ?? [])
   }
 
   get nextTimeout(): number {

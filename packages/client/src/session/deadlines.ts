@@ -19,7 +19,7 @@ export const deadlines = {
   /** No whole frame for so long and the connection is taken for dead: T/3 is left to reach another server. */
   silence: ({ T }: Times) => (T * 2) / 3,
 
-  /** The oldest request unanswered for so long, though pings may be: the connection does not work. */
+  /** The oldest request, or a ping, unanswered for so long, though other frames come: the connection does not work. */
   answer: ({ T }: Times) => (T * 2) / 3,
 
   /** Nothing sent or heard for so long calls for a ping: it keeps the session alive and has T/3 to be answered. */

@@ -212,23 +212,24 @@ export class Exchange {
 
   #settle(request: Request, { err, body }: Reply): void {
     request.phase = { name: 'settled' }
-    const answer = err === ErrorCode.Ok ? this.#result(request, body) : new Refusal(err)
-    const forgiven = answer instanceof Refusal ? forgivenResult(request, answer.code) : undefined
-    if (!(answer instanceof Refusal)) this.#resolve(request, answer)
-    else if (forgiven === undefined) this.#refuse(request, answer)
-    else this.#resolve(request, forgiven())
+    try {
+      this.#take(request, err === ErrorCode.Ok ? request.result(body) : new Refusal(err))
+    } catch (error) {
+      // What the caller's own code throws is the caller's.
+      if (!(error instanceof ProtocolError)) return this.#emit({ type: 'reject', request, error: error as Error })
+      this.#rejectUnread(request, 'InvalidResponse', error)
+      throw error
+    }
     if (request.watcher?.phase === 'set' && request.watcher.kind === 'exist' && err === ErrorCode.Ok) {
       request.watcher.kind = 'data'
     }
   }
 
-  #result(request: Request, body: Reply['body']): unknown {
-    try {
-      return request.result(body)
-    } catch (error) {
-      if (error instanceof ProtocolError) this.#rejectUnread(request, 'InvalidResponse', error)
-      throw error
-    }
+  #take(request: Request, answer: unknown): void {
+    if (!(answer instanceof Refusal)) return this.#resolve(request, answer)
+    const forgiven = forgivenResult(request, answer.code)
+    if (forgiven === undefined) this.#refuse(request, answer)
+    else this.#resolve(request, forgiven())
   }
 
   #resolve(request: Request, value: unknown): void {

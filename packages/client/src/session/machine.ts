@@ -35,7 +35,8 @@ export class SessionMachine {
   /** When the last valid frame came, on any connection; Infinity until the session exists. */
   #heardAt = Infinity
   #sentAt = 0
-  #pingUnanswered = false
+  /** When the ping was sent that is not answered yet; Infinity when there is none. */
+  #pingedAt = Infinity
   #closeBy = Infinity
   #outputs: Output[] = []
 
@@ -197,7 +198,7 @@ export class SessionMachine {
 
   #advance(now: number): void {
     const { name } = this.#state
-    if (name === 'connected' && now >= this.#pingAt) this.#ping()
+    if (name === 'connected' && now >= this.#pingAt) this.#ping(now)
     if (now < this.#stateDeadline(this.#state)) return
     switch (name) {
       case 'waiting':
@@ -229,12 +230,12 @@ export class SessionMachine {
   }
 
   get #unansweredAt(): number {
-    return (this.#exchange.oldestSentAt ?? Infinity) + deadlines.answer(this.#times)
+    return Math.min(this.#exchange.oldestSentAt ?? Infinity, this.#pingedAt) + deadlines.answer(this.#times)
   }
 
   get #pingAt(): number {
     // From the last frame heard too: requests that are not answered must not leave the ping without time for its reply.
-    return this.#pingUnanswered ? Infinity : Math.min(this.#sentAt, this.#heardAt) + deadlines.ping(this.#times)
+    return this.#pingedAt < Infinity ? Infinity : Math.min(this.#sentAt, this.#heardAt) + deadlines.ping(this.#times)
   }
 
   /** Local expiry. */
@@ -250,12 +251,15 @@ export class SessionMachine {
 
   #dial(now: number): void {
     const server = this.#hosts.next()
-    this.#enter('dial', { name: 'dialing', server: formatServer(server), by: now + deadlines.connect(this.#times) })
+    // While there is no session yet, every server is to have its turn before connect() gives up.
+    const T = this.#id === 0n ? Math.min(this.#timeout, this.#config.connectBy - this.#config.startAt) : this.#timeout
+    const by = now + deadlines.connect({ ...this.#times, T })
+    this.#enter('dial', { name: 'dialing', server: formatServer(server), by })
     this.#outputs.push({ type: 'dial', server })
   }
 
-  #ping(): void {
-    this.#pingUnanswered = true
+  #ping(now: number): void {
+    this.#pingedAt = now
     this.#exchange.urgent(pingFrame)
   }
 
@@ -272,7 +276,7 @@ export class SessionMachine {
   #incoming(frame: Uint8Array): void {
     const incoming = readIncoming(frame)
     if (incoming.type === 'ping') {
-      this.#pingUnanswered = false
+      this.#pingedAt = Infinity
       return
     }
     const end = this.#exchange.incoming(incoming)
@@ -287,7 +291,7 @@ export class SessionMachine {
     this.#timeout = timeOut
     this.#enter('established', { name: 'connected', server, frames, since: now })
     this.#sentAt = now
-    this.#pingUnanswered = false
+    this.#pingedAt = Infinity
     this.#exchange.connected()
     this.#outputs.push({ type: 'connected', server })
   }

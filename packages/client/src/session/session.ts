@@ -192,25 +192,32 @@ export class Session {
   }
 
   #dial(server: { host: string; port: number }): void {
+    let socket: Socket | undefined
     const mine = (tell: () => Output[]) => {
       // A socket that was hung up may still have had something to say.
       if (this.#socket === socket) this.#run(tell())
     }
+    const lost = (error: Error) => {
+      this.#socket = undefined
+      return this.#machine.lost(error, this.#runtime.now())
+    }
     this.#writable = true
-    const socket = this.#runtime.dial(server, {
-      opened: () => mine(() => this.#machine.opened()),
-      received: (bytes) => mine(() => this.#machine.received(bytes, this.#runtime.now())),
-      drained: () => {
-        this.#writable = true
-        mine(() => [])
-      },
-      lost: (error) =>
-        mine(() => {
-          this.#socket = undefined
-          return this.#machine.lost(error, this.#runtime.now())
-        }),
-    })
-    this.#socket = socket
+    try {
+      socket = this.#runtime.dial(server, {
+        opened: () => mine(() => this.#machine.opened()),
+        received: (bytes) => mine(() => this.#machine.received(bytes, this.#runtime.now())),
+        drained: () =>
+          mine(() => {
+            this.#writable = true
+            return []
+          }),
+        lost: (error) => mine(() => lost(error)),
+      })
+      this.#socket = socket
+    } catch (error) {
+      // A runtime that cannot even try has failed as one that tried.
+      this.#run(lost(error as Error))
+    }
   }
 
   #end(reason: EndReason): void {

@@ -145,3 +145,9 @@ test('SessionMachine leaves a server that gives it another session than its own'
   expect(connect(machine, machine.deadline(), { sessionId: 0x9999n })).toEqual([{ type: 'hangUp' }])
   expect([nameOf(machine), machine.id]).toEqual(['waiting', SESSION_ID])
 })
+
+test('SessionMachine gives each server its turn within a connectTimeout below T', () => {
+  const machine = machineOf({ servers: three, connectBy: 3_000 })
+  machine.elapse(0)
+  expect(machine.state).toMatchObject({ name: 'dialing', by: 1_000 })
+})

@@ -4,7 +4,6 @@ import { KeeperError } from '../../src/errors.ts'
 import { namesIn, SESSION_ID } from '../frames.ts'
 import { read, watcher, write } from '../requests.ts'
 import { eventFrame, replyFrame } from '../support/frames.ts'
-import { thrownBy } from '../thrown.ts'
 import { connect, connected, nameOf, rejectionOf, typesOf } from './machines.ts'
 
 test('SessionMachine resolves requests in the order of their replies', () => {
@@ -164,12 +163,15 @@ test('SessionMachine reports events that it cannot place, and goes on', () => {
   expect(nameOf(machine)).toBe('connected')
 })
 
-test('SessionMachine throws on what is a bug of ours and not of the server', () => {
+test('SessionMachine rejects a request whose result throws on its own account, and goes on', () => {
   const machine = connected()
+  const error = new RangeError("the caller's own")
   const result = () => {
-    throw new RangeError('a bug')
+    throw error
   }
-  machine.submit(read('/a', { result }))
+  const request = read('/a', { result })
+  machine.submit(request)
   machine.transmit(0)
-  expect(thrownBy(() => machine.received(replyFrame({ xid: 1 }), 1))).toHaveProperty('message', 'a bug')
+  expect(machine.received(replyFrame({ xid: 1 }), 1)).toEqual([{ type: 'reject', request, error }])
+  expect(machine.state.name).toBe('connected')
 })

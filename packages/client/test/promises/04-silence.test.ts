@@ -134,16 +134,30 @@ describe('Pings', () => {
     const { zk, connection } = await connected(world, { sessionTimeout: T })
     connection.answersPings = false
     await world.advance(T / 3)
-    for (let quarters = 0; quarters < 4; quarters++) {
+    for (let step = 0; step < 4; step++) {
       // Not silent, though nobody answers the ping.
       connection.event('NodeCreated', '/a')
-      await world.advance(T / 3)
+      await world.advance(T / 7)
     }
     expect(connection.pings.length).toBe(1)
     connection.raw(replyFrame({ xid: -2, zxid: 0n }))
     await world.advance(T / 3)
     expect(connection.pings.length).toBe(2)
     expect(zk.session.connection).toBeDefined()
+  })
+
+  test('ZooKeeper drops a connection whose ping is not answered for 2/3 T, though events come', async () => {
+    const world = new VirtualWorld()
+    const { connection } = await connected(world, { sessionTimeout: T })
+    connection.answersPings = false
+    await world.advance(T / 3)
+    for (let step = 0; step < 4; step++) {
+      connection.event('NodeCreated', '/a')
+      await world.advance(T / 6 - 1)
+    }
+    expect(connection.isClosed).toBe(false)
+    await world.advance(5)
+    expect(connection.isClosed).toBe(true)
   })
 
   test('ZooKeeper sends no ping while requests keep the session alive (S01)', async () => {

@@ -1,0 +1,149 @@
+// Promises 3 and 12: what acquiring, releasing, waiting and handing over cost, in round trips, requests and events.
+import { describe, expect, test } from 'vitest'
+import { type Held, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
+import type { Outcome } from './support/outside.ts'
+import { nothing, Scene } from './support/scene.ts'
+
+const PATH = '/locks/report'
+
+/** A scene in which the path exists: making it is not what these tests count. */
+function prepared(): Scene {
+  const scene = new Scene()
+  scene.ensemble.create('/locks')
+  scene.ensemble.create(PATH)
+  return scene
+}
+
+describe('Without contention', () => {
+  test.each([
+    ['Lock', (zk: ZooKeeper) => new Lock(zk, PATH).acquire()],
+    ['SharedLock.read', (zk: ZooKeeper) => new SharedLock(zk, PATH).read.acquire()],
+    ['SharedLock.write', (zk: ZooKeeper) => new SharedLock(zk, PATH).write.acquire()],
+    ['LeaderElection', (zk: ZooKeeper) => new LeaderElection(zk, PATH).campaign()],
+  ])('%s is acquired in one round trip and released in one', async (_, acquire) => {
+    const scene = prepared()
+    const zk = await scene.client()
+    const since = scene.ensemble.history.since()
+    const acquiring = acquire(zk)
+    expect(await scene.roundTrips(acquiring)).toBe(1)
+    expect(since.ops()).toEqual(['create2', 'getChildren2'])
+    expect(await scene.roundTrips((await acquiring).release())).toBe(1)
+    expect(since.ops()).toEqual(['create2', 'getChildren2', 'delete'])
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('Lock.run of something short costs two round trips and three requests', async () => {
+    const scene = prepared()
+    const lock = new Lock(await scene.client(), PATH)
+    const since = scene.ensemble.history.since()
+    expect(await scene.roundTrips(lock.run(() => {}))).toBe(2)
+    expect(since.ops()).toEqual(['create2', 'getChildren2', 'delete'])
+  })
+
+  test('Held costs one read of its own node after 50 ms, and nothing before or after', async () => {
+    const scene = prepared()
+    const lock = new Lock(await scene.client(), PATH)
+    const held = await scene.done(lock.acquire())
+    const since = scene.ensemble.history.since()
+    await scene.world.advance(49)
+    expect(since.ops()).toEqual([])
+    await scene.world.advance(595_000)
+    expect(since.ops()).toEqual(['getData'])
+    expect(await scene.roundTrips(held.release())).toBe(1)
+    expect(since.ops()).toEqual(['getData', 'removeWatches', 'delete'])
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('Lock.tryAcquire costs a look more', async () => {
+    const scene = prepared()
+    const lock = new Lock(await scene.client(), PATH)
+    expect(await scene.roundTrips(lock.tryAcquire())).toBe(2)
+  })
+})
+
+describe('With waiters', () => {
+  /** A holder and so many waiters, each of a client of its own, in the order of their nodes. */
+  async function queue(scene: Scene, waiters: number): Promise<Outcome<Held>[]> {
+    const acquirings: Outcome<Held>[] = []
+    for (const zk of await scene.clients(waiters + 1)) acquirings.push(await scene.start(new Lock(zk, PATH).acquire()))
+    return acquirings
+  }
+
+  test.each([2, 10, 100])('Lock is handed over at the same cost with %i waiters', async (waiters) => {
+    const scene = prepared()
+    const [first, second, third] = await queue(scene, waiters)
+    const [firstPath, secondPath] = scene.ensemble.children(PATH).map((name) => `${PATH}/${name}`)
+    const sessions = scene.ensemble.sessions.live.map(({ id }) => id)
+
+    const since = scene.ensemble.history.since()
+    await scene.done(first!.value.release())
+    expect(second!.value.isHeld()).toBe(true)
+    expect(since.ops()).toEqual(['delete', 'multi'])
+    expect(since.told).toMatchObject([{ session: sessions[1], type: 'NodeDeleted', path: firstPath }])
+
+    // Who had two ahead must look who is left.
+    const sinceSecond = scene.ensemble.history.since()
+    await scene.done(second!.value.release())
+    expect(third!.value.isHeld()).toBe(true)
+    expect(sinceSecond.ops()).toEqual(['delete', 'multi', 'getChildren2'])
+    expect(sinceSecond.told).toMatchObject([{ session: sessions[2], type: 'NodeDeleted', path: secondPath }])
+  })
+
+  test('Lock is handed over in one round trip of the next in line', async () => {
+    const scene = prepared()
+    const [first, second] = await queue(scene, 3)
+    scene.ensemble.network.latency = () => 10
+    void first!.value.release()
+    await scene.world.advance(19)
+    expect(second!.status).toBe('pending')
+    await scene.world.advance(1)
+    expect(second!.value.isHeld()).toBe(true)
+  })
+
+  test('Lock wakes only the next in line when the session of a holder with 500 waiters expires (L02)', async () => {
+    const scene = prepared()
+    const holder = await scene.client()
+    const held = await scene.done(new Lock(holder, PATH).acquire())
+    const clients = await scene.clients(10)
+    const waiting: Outcome<Held>[] = []
+    for (const zk of clients) {
+      for (let each = 0; each < 50; each++) waiting.push(await scene.start(new Lock(zk, PATH).acquire()))
+    }
+    const since = scene.ensemble.history.since()
+    scene.ensemble.expire(holder.session.id)
+    await scene.world.settle()
+    expect(waiting.filter(({ status }) => status === 'fulfilled')).toEqual([waiting[0]])
+    expect(since.told).toMatchObject([{ session: clients[0]!.session.id, path: held.path }])
+    expect(since.ops()).toEqual(['multi'])
+  })
+
+  test('Lock that is waited for costs the ensemble nothing', async () => {
+    const scene = prepared()
+    await queue(scene, 10)
+    await scene.world.advance(1_000)
+    const since = scene.ensemble.history.since()
+    await scene.world.advance(600_000)
+    expect(since.ops()).toEqual([])
+    expect(since.told).toEqual([])
+    // Each waiter has one watch, the holder one on its own node.
+    const paths = scene.ensemble.children(PATH).map((name) => `${PATH}/${name}`)
+    const watched = scene.ensemble.watches().map(({ table, path }) => `${table} ${path}`)
+    expect(watched.sort()).toEqual([paths[0]!, ...paths.slice(0, -1)].map((path) => `data ${path}`).sort())
+  })
+
+  test('Lock.acquire that is given up wakes only who waited behind it', async () => {
+    const scene = prepared()
+    const clients = await scene.clients(4)
+    await scene.start(new Lock(clients[0]!, PATH).acquire())
+    const giving = new AbortController()
+    await scene.start(new Lock(clients[1]!, PATH).acquire({ signal: giving.signal }))
+    const third = await scene.start(new Lock(clients[2]!, PATH).acquire())
+    await scene.start(new Lock(clients[3]!, PATH).acquire())
+    const since = scene.ensemble.history.since()
+    giving.abort()
+    await scene.world.settle()
+    expect(since.told).toMatchObject([{ session: clients[2]!.session.id, type: 'NodeDeleted' }])
+    expect(since.ops(clients[2]!.session.id)).toEqual(['multi', 'getChildren2', 'getData'])
+    expect(third.status).toBe('pending')
+  })
+})

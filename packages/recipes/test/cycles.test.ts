@@ -1,0 +1,49 @@
+// L30, in small: nothing grows.
+import { getEventListeners } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { type Held, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
+import { outcome, SeededRandom } from './support/outside.ts'
+import { nothing, Scene } from './support/scene.ts'
+
+const PATH = '/locks/report'
+const CYCLES = 200
+
+describe.each<[string, (zk: ZooKeeper, signal: AbortSignal) => Promise<Held>]>([
+  ['Lock', (zk, signal) => new Lock(zk, PATH).acquire({ signal })],
+  ['SharedLock.read', (zk, signal) => new SharedLock(zk, PATH).read.acquire({ signal })],
+  ['SharedLock.write', (zk, signal) => new SharedLock(zk, PATH).write.acquire({ signal })],
+  ['LeaderElection', (zk, signal) => new LeaderElection(zk, PATH).campaign({ signal })],
+])('%s again and again', (name, acquire) => {
+  test(`${name} leaves nodes, watches, timers and listeners as they were after ${CYCLES} cycles, one in ten aborted (L30)`, async () => {
+    const scene = new Scene()
+    const clients = await scene.clients(2)
+    const random = new SeededRandom(1)
+    // One signal lives as long as the program.
+    const program = new AbortController()
+    const listeners = () => [
+      getEventListeners(program.signal, 'abort').length,
+      ...clients
+        .flatMap(({ session }) => [session.signal, session.connection!.signal])
+        .map((signal) => getEventListeners(signal, 'abort').length),
+    ]
+    let before: number[] | undefined
+    for (let cycle = 0; cycle < CYCLES; cycle++) {
+      const aborting = new AbortController()
+      const isAborted = random.below(10) === 0
+      const acquirings = clients.map((zk) => outcome(acquire(zk, isAborted ? aborting.signal : program.signal)))
+      if (random.below(2) === 0) await scene.world.settle()
+      aborting.abort()
+      await scene.world.settle()
+      // The first who holds lets the second one in.
+      for (let turn = 0; turn < 2; turn++) {
+        for (const acquiring of acquirings) {
+          if (acquiring.status === 'fulfilled' && acquiring.value.isHeld()) await scene.done(acquiring.value.release())
+        }
+      }
+      before ??= listeners()
+    }
+    expect(scene.leftovers()).toEqual(nothing)
+    expect(listeners()).toEqual(before)
+    expect(before![0]).toBe(0)
+  })
+})

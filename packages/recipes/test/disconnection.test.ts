@@ -1,0 +1,162 @@
+// What a lost connection does to those who acquire, hold and release, wherever it strikes.
+import { describe, expect, test } from 'vitest'
+import { type Held, Lock, LockLostError, SharedLock, type ZooKeeper } from '../src/index.ts'
+import { atEveryFrame } from './support/everywhere.ts'
+import { outcome } from './support/outside.ts'
+import { nothing, Scene } from './support/scene.ts'
+
+const PATH = '/locks/report'
+/** Longer than any pause before a new connection, several times over. */
+const RECONNECTED = 5_000
+
+const recipes: [name: string, acquire: (zk: ZooKeeper) => Promise<Held>][] = [
+  ['Lock', (zk) => new Lock(zk, PATH).acquire()],
+  ['SharedLock.read', (zk) => new SharedLock(zk, PATH).read.acquire()],
+  ['SharedLock.write', (zk) => new SharedLock(zk, PATH).write.acquire()],
+]
+
+describe.each(recipes)('%s when its connection is lost', (name, acquire) => {
+  test.each([
+    ['without contention', false],
+    ['behind a holder that releases', true],
+  ])(`${name}.acquire %s outlives a disconnection at every step, with one node`, async (_, waits) => {
+    const steps = await atEveryFrame(async (frame) => {
+      const scene = new Scene({ servers: 3, seed: frame })
+      const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      const obstructing = waits
+        ? await scene.done(name === 'Lock' ? acquire(holder) : new SharedLock(holder, PATH).write.acquire())
+        : undefined
+
+      let wasPending = false
+      scene.ensemble.network.before(frame, () => {
+        wasPending = acquiring.status === 'pending'
+        scene.ensemble.cut(zk.session.id)
+      })
+      const acquiring = outcome(acquire(zk))
+      await scene.world.settle()
+      await (obstructing && scene.done(obstructing.release()))
+      await scene.world.advance(RECONNECTED)
+      expect(scene.ensemble.ephemerals(zk.session.id)).toHaveLength(wasPending ? 1 : acquiring.value.isHeld() ? 1 : 0)
+      if (wasPending) {
+        expect(acquiring.value.isHeld()).toBe(true)
+        expect(scene.ensemble.ephemerals()).toEqual([acquiring.value.path])
+      }
+      await scene.done(acquiring.value.release())
+      expect(scene.leftovers()).toEqual(nothing)
+      return wasPending
+    })
+    expect(steps).toBeGreaterThanOrEqual(waits ? 8 : 6)
+  })
+})
+
+describe('Held when its connection is lost', () => {
+  test('Held is held no longer once the connection is lost, and its node goes', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    scene.ensemble.cut(zk.session.id)
+    await scene.world.settle()
+    expect(held.isHeld()).toBe(false)
+    expect(held.signal.reason).toMatchObject({ reason: 'Disconnected', path: held.path, cause: expect.any(Error) })
+    expect(LockLostError.is(held.signal.reason)).toBe(true)
+    await scene.world.advance(RECONNECTED)
+    expect(zk.session.connection).toBeDefined()
+    expect(held.isHeld()).toBe(false)
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('Held is held no longer when nothing is heard for 2/3 of the session timeout', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    await scene.world.advance(1_000)
+    scene.ensemble.freeze(zk.session.id)
+    await scene.world.advance((zk.session.timeout * 2) / 3)
+    expect(held.signal.reason).toMatchObject({ reason: 'Disconnected' })
+  })
+
+  test('Held is lost for good: the next grant is another one (I11)', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const lock = new Lock(zk, PATH)
+    const held = await scene.done(lock.acquire())
+    scene.ensemble.cut(zk.session.id)
+    await scene.world.settle()
+    const next = outcome(lock.acquire())
+    await scene.world.advance(RECONNECTED)
+    expect(next.value.isHeld()).toBe(true)
+    expect(next.value.path).not.toBe(held.path)
+    expect(next.value.fencingToken).toBeGreaterThan(held.fencingToken)
+    expect(held.isHeld()).toBe(false)
+    expect(held.signal.aborted).toBe(true)
+  })
+
+  test('Lock lets several things be held over one connection, and loses them together', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const all: Held[] = []
+    for (const name of ['a', 'b', 'c']) all.push(await scene.done(new Lock(zk, `/locks/${name}`).acquire()))
+    await scene.done(all[1]!.release())
+    scene.ensemble.cut(zk.session.id)
+    await scene.world.settle()
+    expect(all.map(({ signal }) => (signal.reason as LockLostError).reason)).toEqual([
+      'Disconnected',
+      'Released',
+      'Disconnected',
+    ])
+  })
+
+  test('Lock.acquire never resolves with something that is lost already', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    // Granted and disconnected in one turn: on a path that must be made first, a check has the last word.
+    scene.ensemble.faults.on('multi', 'garbage')
+    const acquiring = await scene.start(new Lock(zk, PATH).acquire())
+    expect(acquiring.status).toBe('pending')
+    await scene.world.advance(RECONNECTED)
+    expect(acquiring.value.isHeld()).toBe(true)
+    expect(scene.ensemble.ephemerals()).toEqual([acquiring.value.path])
+  })
+
+  test.each([0.1, 0.5, 0.9, 1.1, 1.5])(
+    'Held that hears nothing for %d session timeouts is lost before the next one is granted (L16)',
+    async (times) => {
+      const scene = new Scene()
+      const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      const { timeout } = zk.session
+      const held = await scene.done(new Lock(zk, PATH).acquire())
+      await scene.world.advance(timeout / 10)
+      let wasHeld: boolean | undefined
+      const next = outcome(
+        new Lock(other, PATH).acquire().then((each) => {
+          wasHeld = held.isHeld()
+          return each
+        }),
+      )
+      await scene.world.settle()
+      scene.ensemble.freeze(zk.session.id)
+      scene.ensemble.refuse()
+      await scene.world.advance(times * timeout)
+      scene.ensemble.listen()
+      await scene.world.advance(2 * timeout)
+      expect(held.isHeld()).toBe(false)
+      expect(wasHeld).toBe(false)
+      expect(next.value.isHeld()).toBe(true)
+      expect(scene.ensemble.ephemerals()).toEqual([next.value.path])
+    },
+  )
+
+  test('Held whose process is killed makes way when its session times out (L37)', async () => {
+    const scene = new Scene()
+    const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    await scene.done(new Lock(zk, PATH).acquire())
+    const next = await scene.start(new Lock(other, PATH).acquire())
+    // Nothing comes from it any more.
+    scene.ensemble.freeze(zk.session.id)
+    scene.ensemble.refuse()
+    await scene.world.advance(zk.session.timeout - 1)
+    expect(next.status).toBe('pending')
+    await scene.world.advance(1)
+    expect(next.value.isHeld()).toBe(true)
+  })
+})

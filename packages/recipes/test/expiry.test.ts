@@ -1,0 +1,147 @@
+// Promise 10 and E04, L28: waiting outlives the session, holding does not.
+import { describe, expect, test } from 'vitest'
+import { type Held, KeeperError, Lock, type QueuePlace, SharedLock, type ZooKeeper } from '../src/index.ts'
+import { atEveryFrame } from './support/everywhere.ts'
+import { outcome, type Outcome } from './support/outside.ts'
+import { nothing, Scene } from './support/scene.ts'
+
+const PATH = '/locks/report'
+/** Longer than it takes to have the next session. */
+const RENEWED = 5_000
+
+describe('Lock.acquire whose session expires', () => {
+  test.each([
+    ['without contention', false],
+    ['behind a holder that releases', true],
+  ])('Lock.acquire %s is granted in the next session wherever it strikes (L28)', async (_, waits) => {
+    let granted = 0
+    const steps = await atEveryFrame(async (frame) => {
+      const scene = new Scene()
+      const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      const { session } = zk
+      const obstructing = waits ? await scene.done(new Lock(holder, PATH).acquire()) : undefined
+      let wasPending = false
+      scene.ensemble.network.before(frame, () => {
+        wasPending = acquiring.status === 'pending'
+        scene.ensemble.expire(session.id)
+      })
+      const acquiring = outcome(new Lock(zk, PATH).acquire())
+      await scene.world.settle()
+      await (obstructing && scene.done(obstructing.release()))
+      await scene.world.advance(RENEWED)
+      expect(zk.session).not.toBe(session)
+      // A waiter has queued again. A grant that was on its way already is lost, and never held again.
+      const held = acquiring.value
+      if (held.isHeld()) granted++
+      else expect(held.signal.reason).toMatchObject({ reason: 'Disconnected' })
+      expect(scene.ensemble.ephemerals()).toEqual(held.isHeld() ? [held.path] : [])
+      await scene.done(acquiring.value.release())
+      expect(scene.leftovers()).toEqual(nothing)
+      return wasPending
+    })
+    expect(steps).toBeGreaterThanOrEqual(waits ? 8 : 6)
+    expect(granted).toBe(steps - 1)
+  })
+
+  test('Lock.acquire queues again at the end of the line in the next session, and onQueued says so', async () => {
+    const scene = new Scene()
+    const [holder, zk, other] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
+    const first = await scene.done(new Lock(holder, PATH).acquire())
+    const places: QueuePlace[] = []
+    const waiting = await scene.start(new Lock(zk, PATH).acquire({ onQueued: (place) => places.push(place) }))
+    const behind = await scene.start(new Lock(other, PATH).acquire())
+    scene.ensemble.expire(zk.session.id)
+    await scene.world.advance(RENEWED)
+    expect(places.map(({ position }) => position)).toEqual([1, 2])
+    await scene.done(first.release())
+    expect([waiting.status, behind.status]).toEqual(['pending', 'fulfilled'])
+    await scene.done(behind.value.release())
+    expect(waiting.value.isHeld()).toBe(true)
+    expect(scene.ensemble.node(waiting.value.path)!.ephemeralOwner).toBe(zk.session.id)
+  })
+
+  test('Lock.acquire waits on through a partition that costs the session', async () => {
+    const scene = new Scene()
+    const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const first = await scene.done(new Lock(holder, PATH).acquire())
+    const waiting = await scene.start(new Lock(zk, PATH).acquire())
+    const { session } = zk
+    for (const server of scene.ensemble.servers) server.refuse()
+    scene.ensemble.freeze(session.id)
+    await scene.world.advance(3 * session.timeout)
+    expect(session.signal.aborted).toBe(true)
+    expect(waiting.status).toBe('pending')
+    scene.ensemble.listen()
+    await scene.world.advance(20_000)
+    expect(scene.ensemble.ephemerals(zk.session.id)).toHaveLength(1)
+    await scene.done(first.release())
+    expect(waiting.value.isHeld()).toBe(true)
+  })
+
+  test('Lock.acquire rejects with SessionExpired where the client renews no session', async () => {
+    const scene = new Scene()
+    const holder = await scene.client()
+    const zk = await scene.client({ renewSession: false })
+    await scene.done(new Lock(holder, PATH).acquire())
+    const waiting = await scene.start(new Lock(zk, PATH).acquire())
+    scene.ensemble.expire(zk.session.id)
+    await scene.world.advance(RENEWED)
+    expect(KeeperError.is(waiting.error, 'SessionExpired')).toBe(true)
+    const again = await scene.start(new Lock(zk, PATH).acquire())
+    expect(KeeperError.is(again.error, 'SessionExpired')).toBe(true)
+  })
+
+  test.each(['read', 'write'] as const)('SharedLock.%s queues again in the next session (R10)', async (kind) => {
+    const scene = new Scene()
+    const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const first = await scene.done(new SharedLock(holder, PATH).write.acquire())
+    const waiting = await scene.start(new SharedLock(zk, PATH)[kind].acquire())
+    scene.ensemble.expire(zk.session.id)
+    await scene.world.advance(RENEWED)
+    await scene.done(first.release())
+    expect(waiting.value.isHeld()).toBe(true)
+    expect(scene.ensemble.ephemerals()).toEqual([waiting.value.path])
+  })
+})
+
+describe('Held whose session expires', () => {
+  test('Held tells SessionExpired, and is never held again (L28)', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    scene.ensemble.refuse()
+    // The server that expires a session closes its connection without a word: the loss is all that is heard at first.
+    scene.ensemble.expire(zk.session.id)
+    await scene.world.settle()
+    expect(held.isHeld()).toBe(false)
+    scene.ensemble.listen()
+    await scene.world.advance(20_000)
+    expect(zk.session.connection).toBeDefined()
+    expect(held.isHeld()).toBe(false)
+    expect(scene.ensemble.ephemerals()).toEqual([])
+    expect((await scene.start(held.release())).status).toBe('fulfilled')
+  })
+
+  test('Held tells SessionExpired when a server says it on the standing connection', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    scene.ensemble.faults.on('getChildren2', { fail: 'SessionExpired' })
+    await scene.start(zk.getChildren('/'))
+    expect(held.signal.reason).toMatchObject({ reason: 'SessionExpired', cause: { code: 'SessionExpired' } })
+    expect((await scene.start(held.release())).status).toBe('fulfilled')
+  })
+
+  test('Held of a session that expired frees the way for others at once', async () => {
+    const scene = new Scene()
+    const [holder, ...others] = await scene.clients(3)
+    const held = await scene.done(new Lock(holder!, PATH).acquire())
+    const waiting: Outcome<Held>[] = []
+    for (const zk of others) waiting.push(await scene.start(new Lock(zk, PATH).acquire()))
+    scene.ensemble.expire(holder!.session.id)
+    await scene.world.settle()
+    expect(waiting.map(({ status }) => status)).toEqual(['fulfilled', 'pending'])
+    expect(held.isHeld()).toBe(false)
+    expect(waiting[0]!.value.fencingToken).toBeGreaterThan(held.fencingToken)
+  })
+})

@@ -1,0 +1,256 @@
+// Promises 7 and 8 as far as they go today: who is told what, when something is no longer held, and fencing.
+import { describe, expect, test } from 'vitest'
+import { fencingText, type Held, Lock, LockLostError, type LossReason, op, type ZooKeeper } from '../src/index.ts'
+import { nothing, Scene } from './support/scene.ts'
+
+const PATH = '/locks/report'
+
+async function holding(): Promise<{ scene: Scene; zk: ZooKeeper; held: Held }> {
+  const scene = new Scene()
+  const zk = await scene.client()
+  scene.ensemble.create('/data')
+  return { scene, zk, held: await scene.done(new Lock(zk, PATH).acquire()) }
+}
+
+describe('Held', () => {
+  test('Held is held until it is released, and never again', async () => {
+    const { scene, held } = await holding()
+    expect(held.isHeld()).toBe(true)
+    expect(held.signal.aborted).toBe(false)
+    expect(() => held.throwIfLost()).not.toThrow()
+    const releasing = held.release()
+    // Not from the answer on, but from the call.
+    expect(held.isHeld()).toBe(false)
+    await scene.done(releasing)
+    await scene.world.advance(600_000)
+    expect(held.isHeld()).toBe(false)
+    expect(held.signal.reason).toMatchObject({ reason: 'Released' })
+    expect(() => held.throwIfLost()).toThrow(held.signal.reason as Error)
+  })
+
+  test.each<[LossReason, (scene: Scene, zk: ZooKeeper, held: Held) => unknown]>([
+    ['Released', (_, __, held) => held.release()],
+    ['Disconnected', (scene, zk) => scene.ensemble.cut(zk.session.id)],
+    [
+      'SessionExpired',
+      (scene, zk) => {
+        // The server does not know of it yet when a write of the session is refused.
+        scene.ensemble.servers[0]!.lag()
+        scene.ensemble.expire(zk.session.id)
+        return zk.setData('/data', 'x')
+      },
+    ],
+    ['Closed', (_, zk) => zk.close()],
+    ['NodeGone', (scene, _, held) => scene.ensemble.delete(held.path)],
+  ])('Held tells %s once, with a LockLostError that throwIfLost throws', async (reason, lose) => {
+    const { scene, zk, held } = await holding()
+    await scene.world.advance(50)
+    const told: unknown[] = []
+    held.signal.addEventListener('abort', () => told.push(held.signal.reason))
+    void Promise.resolve(lose(scene, zk, held)).catch(() => {})
+    await scene.world.settle()
+    await scene.world.advance(5_000)
+    expect(told).toHaveLength(1)
+    expect(LockLostError.is(told[0])).toBe(true)
+    expect(told[0]).toMatchObject({ reason, path: held.path })
+    expect((told[0] as Error).message).toMatch(new RegExp(`^${held.path} is no longer held: `))
+    expect(held.isHeld()).toBe(false)
+    expect(() => held.throwIfLost()).toThrow(expect.objectContaining({ reason }))
+    // Released again, it is still no more than lost.
+    await scene.start(held.release())
+    expect(held.signal.reason).toBe(told[0])
+    expect(scene.ensemble.ephemerals()).toEqual([])
+  })
+
+  test('Held tells NodeGone as soon as it is known, from 50 ms of holding on (L15)', async () => {
+    const { scene, held } = await holding()
+    await scene.world.advance(50)
+    scene.ensemble.delete(held.path)
+    await scene.world.settle()
+    expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('Held whose node was deleted before it was watched tells NodeGone when it would be (L15)', async () => {
+    const { scene, held } = await holding()
+    scene.ensemble.delete(held.path)
+    await scene.world.advance(49)
+    expect(held.isHeld()).toBe(true)
+    await scene.world.advance(1)
+    expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
+  })
+
+  test('Held is not lost when somebody writes to its node, and still notices its deletion', async () => {
+    const { scene, held } = await holding()
+    await scene.world.advance(50)
+    for (const text of ['one', 'two', 'three']) {
+      scene.ensemble.setData(held.path, text)
+      await scene.world.settle()
+    }
+    expect(held.isHeld()).toBe(true)
+    scene.ensemble.delete(held.path)
+    await scene.world.settle()
+    expect(held.isHeld()).toBe(false)
+  })
+
+  test.each(['ThrottledOp', 'OperationTimeout'] as const)(
+    'Held watches its node although the first read fails with %s',
+    async (code) => {
+      const { scene, held } = await holding()
+      scene.ensemble.faults.on('getData', { fail: code })
+      await scene.world.advance(2_000)
+      expect(scene.ensemble.watches()).toMatchObject([{ table: 'data', path: held.path }])
+      scene.ensemble.delete(held.path)
+      await scene.world.settle()
+      expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
+    },
+  )
+
+  test('Held that is released while its node is being watched leaves no watch', async () => {
+    const { scene, held } = await holding()
+    scene.ensemble.network.latency = () => 10
+    await scene.world.advance(55)
+    const releasing = held.release()
+    await scene.world.advance(100)
+    await releasing
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('Held deletes only its own node, also when the parent was made again and numbers come round (L18)', async () => {
+    const { scene, zk, held } = await holding()
+    scene.ensemble.delete(PATH)
+    const next = await scene.done(new Lock(zk, PATH).acquire())
+    expect(next.path.slice(-10)).toBe(held.path.slice(-10))
+    await scene.done(held.release())
+    expect(next.isHeld()).toBe(true)
+    expect(scene.ensemble.ephemerals()).toEqual([next.path])
+  })
+
+  test('Held is disposed of by releasing it', async () => {
+    const { scene, held } = await holding()
+    await scene.done(held[Symbol.asyncDispose]())
+    expect(held.signal.reason).toMatchObject({ reason: 'Released' })
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+})
+
+describe('Held.multi', () => {
+  test('Held.multi does what it is told while held, and gives the results by position', async () => {
+    const { scene, held } = await holding()
+    const [created, stat] = await scene.done(held.multi([op.create('/data/a'), op.setData('/data', 'x')]))
+    expect(created.path).toBe('/data/a')
+    expect(stat.version).toBe(1)
+    expect(scene.ensemble.node('/data')!.children).toEqual(new Set(['a']))
+  })
+
+  test.each<[LossReason, (scene: Scene, zk: ZooKeeper, held: Held) => unknown]>([
+    ['Released', (_, __, held) => held.release()],
+    ['Disconnected', (scene, zk) => scene.ensemble.cut(zk.session.id)],
+    ['Closed', (_, zk) => zk.close()],
+  ])('Held.multi after %s rejects, and nothing is sent (L34)', async (reason, lose) => {
+    const { scene, zk, held } = await holding()
+    void lose(scene, zk, held)
+    await scene.world.advance(5_000)
+    const since = scene.ensemble.history.since()
+    const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
+    expect(writing.error).toMatchObject({ name: 'LockLostError', reason })
+    expect(since.ops()).toEqual([])
+    expect(scene.ensemble.node('/data')!.version).toBe(0)
+  })
+
+  test('Held.multi whose node is gone is not applied, and tells NodeGone (L34)', async () => {
+    const { scene, held } = await holding()
+    scene.ensemble.delete(held.path)
+    const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
+    expect(writing.error).toMatchObject({ reason: 'NodeGone', path: held.path, cause: { code: 'NoNode' } })
+    expect(held.signal.reason).toBe(writing.error)
+    expect(scene.ensemble.node('/data')!.version).toBe(0)
+  })
+
+  test('Held.multi that fails by an operation of the caller says which, as the caller counts', async () => {
+    const { scene, held } = await holding()
+    const ops = [op.setData('/data', 'x'), op.delete('/missing'), op.create('/data/a')] as const
+    const writing = await scene.start(held.multi(ops))
+    expect(writing.error).toMatchObject({
+      code: 'NoNode',
+      path: '/missing',
+      index: 1,
+      results: ['Ok', 'NoNode', 'RuntimeInconsistency'],
+      sessionId: expect.any(BigInt),
+    })
+    expect(held.isHeld()).toBe(true)
+    expect(scene.ensemble.node('/data')!.version).toBe(0)
+  })
+
+  test('Held.multi whose check is refused for another reason than a missing node is not taken for a lost lock', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    scene.ensemble.create('/locks')
+    scene.ensemble.create(PATH)
+    // The owner may not read its own node, so it may not check it.
+    const acl = [{ perms: 30, id: { scheme: 'world', id: 'anyone' } }]
+    const held = await scene.done(new Lock(zk, PATH, { acl }).acquire())
+    const writing = await scene.start(held.multi([op.create('/x')]))
+    expect(writing.error).toMatchObject({ code: 'NoAuth', path: held.path, index: undefined })
+    expect(held.isHeld()).toBe(true)
+  })
+
+  test('Held.multi that is not answered says that it may have happened', async () => {
+    const { scene, held } = await holding()
+    scene.ensemble.faults.on('multi', 'loseReply')
+    const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
+    expect(writing.error).toMatchObject({ code: 'ConnectionLoss', outcomeUnknown: true })
+    expect(held.signal.reason).toMatchObject({ reason: 'Disconnected' })
+    expect(scene.ensemble.node('/data')!.version).toBe(1)
+  })
+
+  test('Held.checkOp guards a transaction of the caller', async () => {
+    const { scene, zk, held } = await holding()
+    await scene.done(zk.multi([op.setData('/data', 'x'), held.checkOp]))
+    await scene.done(held.release())
+    const writing = await scene.start(zk.multi([op.setData('/data', 'y'), held.checkOp]))
+    expect(writing.error).toMatchObject({ code: 'NoNode', index: 1, path: held.path })
+    expect(scene.ensemble.node('/data')!.version).toBe(1)
+  })
+
+  test('Held.multi of a zombie is refused by the ensemble once its session is gone', async () => {
+    const { scene, zk, held } = await holding()
+    scene.ensemble.refuse()
+    scene.ensemble.expire(zk.session.id)
+    const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
+    await scene.world.advance(60_000)
+    expect(writing.status).toBe('rejected')
+    expect(scene.ensemble.node('/data')!.version).toBe(0)
+  })
+})
+
+describe('Held.fencingToken', () => {
+  test('Held.fencingToken is the czxid of its node', async () => {
+    const { scene, held } = await holding()
+    expect(held.fencingToken).toBe(scene.ensemble.node(held.path)!.czxid)
+  })
+
+  test('Held.fencingToken rises with every holder, also when the parent is deleted and made again', async () => {
+    const scene = new Scene()
+    const clients = await scene.clients(3)
+    const tokens: bigint[] = []
+    const numbers: string[] = []
+    for (let turn = 0; turn < 9; turn++) {
+      const held = await scene.done(new Lock(clients[turn % 3]!, PATH).acquire())
+      tokens.push(held.fencingToken)
+      numbers.push(held.path.slice(-10))
+      await scene.done(held.release())
+      if (turn % 3 === 2) scene.ensemble.delete(PATH)
+    }
+    expect(numbers.map(Number)).toEqual([0, 1, 2, 0, 1, 2, 0, 1, 2])
+    expect(tokens).toEqual([...new Set(tokens)].sort((one, other) => (one < other ? -1 : 1)))
+  })
+
+  test('fencingText sorts as the tokens do', () => {
+    const tokens = [0n, 1n, 15n, 16n, 0xffff_ffffn, 0x1_0000_0000n, 0x7fff_ffff_ffff_ffffn]
+    const texts = tokens.map(fencingText)
+    expect([...texts].sort()).toEqual(texts)
+    expect(new Set(texts.map(({ length }) => length))).toEqual(new Set([16]))
+    expect(fencingText(0x1_0000_002an)).toBe('000000010000002a')
+  })
+})

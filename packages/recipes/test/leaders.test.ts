@@ -1,0 +1,246 @@
+// E13: following who leads.
+import { describe, expect, test } from 'vitest'
+import { LeaderElection, type Leadership, type ZooKeeper } from '../src/index.ts'
+import { atEveryMoment } from './support/everywhere.ts'
+import { outcome, type Outcome } from './support/outside.ts'
+import { nothing, Scene } from './support/scene.ts'
+
+const PATH = '/leader'
+
+/** Who led, by label, as `leaders()` told it. */
+class Observer {
+  readonly seen: (string | undefined)[] = []
+  readonly stopping = new AbortController()
+  readonly watching: Outcome<void>
+
+  constructor(zk: ZooKeeper) {
+    this.watching = outcome(this.#watch(new LeaderElection(zk, PATH)))
+  }
+
+  async #watch(election: LeaderElection): Promise<void> {
+    for await (const leader of election.leaders({ signal: this.stopping.signal })) this.seen.push(leader?.label)
+  }
+}
+
+async function elect(scene: Scene, zk: ZooKeeper, data: string): Promise<Outcome<Leadership>> {
+  return await scene.start(new LeaderElection(zk, PATH, { data }).campaign())
+}
+
+describe('LeaderElection.leaders', () => {
+  test('LeaderElection.leaders yields who leads, every change, and undefined when nobody stands (E13)', async () => {
+    const scene = new Scene()
+    const [zk, one, other] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
+    const observer = new Observer(zk)
+    await scene.world.settle()
+    expect(observer.seen).toEqual([undefined])
+    const first = await elect(scene, one, 'one')
+    const second = await elect(scene, other, 'other')
+    expect(observer.seen).toEqual([undefined, 'one'])
+    await scene.done(first.value.release())
+    expect(observer.seen).toEqual([undefined, 'one', 'other'])
+    await scene.done(second.value.release())
+    expect(observer.seen).toEqual([undefined, 'one', 'other', undefined])
+    expect(observer.watching.status).toBe('pending')
+  })
+
+  test('LeaderElection.leaders is woken by a change of the leader only, not by candidates that come and go', async () => {
+    const scene = new Scene()
+    const [zk, ...others] = await scene.clients(6)
+    await elect(scene, others[0]!, 'leader')
+    const observer = new Observer(zk!)
+    await scene.world.settle()
+    const since = scene.ensemble.history.since()
+    const abort = new AbortController()
+    for (const other of others.slice(1)) outcome(new LeaderElection(other, PATH).campaign({ signal: abort.signal }))
+    await scene.world.settle()
+    abort.abort()
+    await scene.world.settle()
+    expect(since.told.filter(({ session }) => session === zk!.session.id)).toEqual([])
+    expect(since.ops(zk!.session.id)).toEqual([])
+    expect(observer.seen).toEqual(['leader'])
+  })
+
+  test('LeaderElection.leaders tells the same leader once, whatever is written to its node', async () => {
+    const scene = new Scene()
+    const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const leadership = await elect(scene, one, 'one')
+    const observer = new Observer(zk)
+    await scene.world.settle()
+    scene.ensemble.setData(leadership.value.path, 'changed')
+    await scene.world.settle()
+    expect(observer.seen).toEqual(['one'])
+    await scene.done(leadership.value.release())
+    expect(observer.seen).toEqual(['one', undefined])
+  })
+
+  test('LeaderElection.leaders goes on when the path is deleted and made again', async () => {
+    const scene = new Scene()
+    const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    await elect(scene, one, 'one')
+    const observer = new Observer(zk)
+    await scene.world.advance(50)
+    scene.ensemble.delete(PATH)
+    await scene.world.settle()
+    expect(observer.seen).toEqual(['one', undefined])
+    await elect(scene, one, 'again')
+    expect(observer.seen).toEqual(['one', undefined, 'again'])
+  })
+
+  test('LeaderElection.leaders ignores children that are no candidates', async () => {
+    const scene = new Scene()
+    const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    scene.ensemble.create(PATH)
+    scene.ensemble.create(`${PATH}/readme`)
+    const observer = new Observer(zk)
+    await scene.world.settle()
+    scene.ensemble.create(`${PATH}/another`)
+    await elect(scene, one, 'one')
+    expect(observer.seen).toEqual([undefined, 'one'])
+  })
+
+  test('LeaderElection.leaders misses no change, whenever the leader goes while it looks (E13)', async () => {
+    await atEveryMoment(
+      async (moment) => {
+        const scene = new Scene()
+        const [zk, one, other] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
+        const first = await elect(scene, one, 'one')
+        await elect(scene, other, 'other')
+        const observer = new Observer(zk)
+        let came = false
+        scene.world.interrupt(moment, () => {
+          came = true
+          scene.ensemble.delete(first.value.path)
+        })
+        await scene.world.settle()
+        if (came) expect(observer.seen.at(-1)).toBe('other')
+        return came
+      },
+      { stride: 3 },
+    )
+  })
+
+  test.each([
+    ['a cut connection', (scene: Scene, zk: ZooKeeper) => scene.ensemble.cut(zk.session.id)],
+    ['the end of its session', (scene: Scene, zk: ZooKeeper) => scene.ensemble.expire(zk.session.id)],
+  ])('LeaderElection.leaders goes on after %s, wherever it strikes', async (_, strike) => {
+    for (let frame = 1; frame < 20; frame++) {
+      const scene = new Scene()
+      const [zk, one, other] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
+      const first = await elect(scene, one, 'one')
+      await elect(scene, other, 'other')
+      scene.ensemble.network.before(frame, () => strike(scene, zk))
+      const observer = new Observer(zk)
+      await scene.world.settle()
+      await scene.world.advance(3_000)
+      expect(observer.watching.error).toBeUndefined()
+      expect(observer.seen).toEqual(['one'])
+      scene.ensemble.network.calm()
+      await scene.done(first.value.release())
+      expect(observer.seen).toEqual(['one', 'other'])
+    }
+  })
+
+  test('LeaderElection.leaders goes on after a partition that costs the session', async () => {
+    const scene = new Scene()
+    const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const first = await elect(scene, one, 'one')
+    const observer = new Observer(zk)
+    await scene.world.settle()
+    scene.ensemble.refuse()
+    scene.ensemble.freeze(zk.session.id)
+    await scene.world.advance(3 * zk.session.timeout)
+    await scene.done(first.value.release())
+    scene.ensemble.listen()
+    await scene.world.advance(20_000)
+    expect(observer.watching.error).toBeUndefined()
+    expect(observer.seen).toEqual(['one', undefined])
+  })
+
+  test.each(['ThrottledOp', 'OperationTimeout'] as const)('LeaderElection.leaders outlasts %s', async (code) => {
+    const scene = new Scene()
+    const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    await elect(scene, one, 'one')
+    for (const op of ['getChildren2', 'getData'] as const)
+      scene.ensemble.faults.on(op, { fail: code }, { session: zk.session.id })
+    const observer = new Observer(zk)
+    await scene.world.advance(5_000)
+    expect(observer.seen).toEqual(['one'])
+  })
+
+  test.each([
+    ['while somebody leads', true],
+    ['while nobody does', false],
+  ])('LeaderElection.leaders ends when its signal aborts %s, and leaves no watch', async (_, hasLeader) => {
+    const scene = new Scene()
+    const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const leading = hasLeader ? await elect(scene, one, 'one') : undefined
+    const observer = new Observer(zk)
+    await scene.world.settle()
+    observer.stopping.abort()
+    await scene.world.settle()
+    expect(observer.watching.status).toBe('fulfilled')
+    await (leading && scene.done(leading.value.release()))
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('LeaderElection.leaders ends at every moment at which its signal aborts, and leaves no watch', async () => {
+    const played = await atEveryMoment(
+      async (moment) => {
+        const scene = new Scene()
+        const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+        const leading = await elect(scene, one, 'one')
+        const observer = new Observer(zk)
+        let came = false
+        scene.world.interrupt(moment, () => {
+          came = true
+          observer.stopping.abort()
+        })
+        await scene.world.settle()
+        if (!came) return false
+        expect(observer.watching.status).toBe('fulfilled')
+        await scene.done(leading.value.release())
+        expect(scene.leftovers()).toEqual(nothing)
+        return true
+      },
+      { stride: 3 },
+    )
+    expect(played).toBeGreaterThan(5)
+  })
+
+  test('LeaderElection.leaders ends at once when its signal aborts while disconnected', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    scene.ensemble.refuse()
+    scene.ensemble.cut(zk.session.id)
+    await scene.world.settle()
+    const observer = new Observer(zk)
+    await scene.world.settle()
+    observer.stopping.abort()
+    await scene.world.settle()
+    expect(observer.watching.status).toBe('fulfilled')
+    scene.ensemble.listen()
+    await scene.world.advance(5_000)
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('LeaderElection.leaders left by break leaves no watch', async () => {
+    const scene = new Scene()
+    const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const leading = await elect(scene, one, 'one')
+    const first = outcome(
+      (async () => {
+        for await (const leader of new LeaderElection(zk, PATH).leaders()) return leader?.label
+        return 'none'
+      })(),
+    )
+    await scene.world.settle()
+    expect(first.value).toBe('one')
+    await scene.done(leading.value.release())
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('LeaderElection.leaders refuses a signal that is none', async () => {
+    const election = new LeaderElection(await new Scene().client(), PATH)
+    await expect(election.leaders({ signal: {} as AbortSignal }).next()).rejects.toThrow(TypeError)
+  })
+})

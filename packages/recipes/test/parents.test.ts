@@ -1,0 +1,114 @@
+// The nodes above the contenders: missing, removed at the wrong moment, or such that nobody can be below them.
+import { describe, expect, test } from 'vitest'
+import { KeeperError, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
+import { atEveryFrame } from './support/everywhere.ts'
+import { outcome } from './support/outside.ts'
+import { nothing, Scene } from './support/scene.ts'
+
+describe('Parents', () => {
+  test('Lock makes what is missing above it, as containers, and leaves alone what is there (L27)', async () => {
+    const scene = new Scene()
+    scene.ensemble.create('/a')
+    const held = await scene.done(new Lock(await scene.client(), '/a/b/c').acquire())
+    expect(held.isHeld()).toBe(true)
+    const isContainer = ['/a', '/a/b', '/a/b/c'].map((path) => scene.ensemble.node(path)!.isContainer)
+    expect(isContainer).toEqual([false, true, true])
+  })
+
+  test('Lock makes the chroot too (L27)', async () => {
+    const scene = new Scene()
+    const held = await scene.done(new Lock(await scene.client({ chroot: '/app/one' }), '/locks').acquire())
+    expect(held.path).toMatch(/^\/locks\/_c_/)
+    expect(scene.ensemble.ephemerals()).toEqual([`/app/one${held.path}`])
+    expect(scene.ensemble.node('/app/one')!.isContainer).toBe(true)
+  })
+
+  test('Lock makes parents that somebody else makes at the same time', async () => {
+    const scene = new Scene()
+    const acquirings = (await scene.clients(3)).map((zk) => outcome(new Lock(zk, '/a/b').run(() => {})))
+    await scene.world.settle()
+    expect(acquirings.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('Lock is granted although the container is removed ten times before its node is in it (L27)', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const { ensemble } = scene
+    let removals = 0
+    // Before every frame, as often as it takes: an empty container is removed.
+    const remove = () => {
+      if (ensemble.node('/locks/a') !== undefined && ensemble.children('/locks/a').length === 0) removals++
+      ensemble.removeIfEmpty('/locks/a')
+      if (removals < 10) ensemble.network.before(1, remove)
+    }
+    ensemble.network.before(1, remove)
+    const held = await scene.done(new Lock(zk, '/locks/a').acquire())
+    expect(removals).toBe(10)
+    expect(held.isHeld()).toBe(true)
+    expect(ensemble.ephemerals()).toEqual([held.path])
+  })
+
+  test('Lock is granted, and the fence rises, whenever the parent and all below it are deleted (L27)', async () => {
+    const steps = await atEveryFrame(async (frame) => {
+      const scene = new Scene()
+      const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      const before = await scene.done(new Lock(other, '/locks/a').acquire())
+      await scene.done(before.release())
+      let wasPending = false
+      scene.ensemble.network.before(frame, () => {
+        wasPending = acquiring.status === 'pending'
+        scene.ensemble.delete('/locks')
+      })
+      const acquiring = outcome(new Lock(zk, '/locks/a').acquire())
+      await scene.world.settle()
+      // What is granted on a node deleted behind the last answer is found out by the watch on it.
+      await scene.world.advance(50)
+      const held = acquiring.value
+      expect(held.fencingToken).toBeGreaterThan(before.fencingToken)
+      expect(scene.ensemble.ephemerals()).toEqual(held.isHeld() ? [held.path] : [])
+      await scene.done(held.release())
+      expect(scene.leftovers()).toEqual(nothing)
+      return wasPending
+    })
+    expect(steps).toBeGreaterThanOrEqual(4)
+  })
+
+  test('Lock queues again when the parent and everybody below it are deleted', async () => {
+    const scene = new Scene()
+    const clients = await scene.clients(3)
+    const acquirings = []
+    for (const zk of clients) acquirings.push(await scene.start(new Lock(zk, '/locks/a').acquire()))
+    const [first, ...others] = acquirings
+    await scene.world.advance(50)
+    scene.ensemble.delete('/locks')
+    await scene.world.advance(50)
+    expect(first!.value.signal.reason).toMatchObject({ reason: 'NodeGone' })
+    expect(others.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (let turn = 0; turn < 2; turn++) {
+      const held = others.filter(({ status }) => status === 'fulfilled').find(({ value }) => value.isHeld())!.value
+      expect(held.fencingToken).toBeGreaterThan(first!.value.fencingToken)
+      await scene.done(held.release())
+    }
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test.each([
+    ['the path itself is an ephemeral node', '/gone'],
+    ['a node above it is an ephemeral node', '/gone/locks/a'],
+  ])('Lock is refused at once with NoChildrenForEphemerals when %s (L40)', async (_, path) => {
+    const scene = new Scene()
+    const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    scene.ensemble.create('/gone', { owner: other.session.id })
+    for (const acquire of [
+      () => new Lock(zk, path).acquire(),
+      () => new Lock(zk, path).tryAcquire(),
+      () => new SharedLock(zk, path).read.acquire(),
+      () => new LeaderElection(zk, path).campaign(),
+    ]) {
+      const acquiring = await scene.start<unknown>(acquire())
+      expect(KeeperError.is(acquiring.error, 'NoChildrenForEphemerals')).toBe(true)
+    }
+    expect(scene.leftovers()).toEqual({ ...nothing, nodes: ['/gone'] })
+  })
+})

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { expect, test, vi } from 'vitest'
+import { LeaderElection, Lock, LockLostError, LockTimeoutError, type LossReason, SharedLock } from '../src/index.ts'
+import { main } from './readme-example.ts'
+import { Scene } from './support/scene.ts'
+
+const sourceOf = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
+const readme = sourceOf('../README.md')
+
+test('README shows the example that runs here', () => {
+  const [, shown] = /```ts\n([^]*?)```/.exec(readme)!
+  const [ran] = sourceOf('readme-example.ts').replace('../src/index.ts', '@zk/recipes').split('\nexport {')
+  expect(shown).toBe(ran)
+})
+
+test('the example of README runs', async () => {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+  const scene = new Scene({ servers: 3 })
+  await scene.done(main({ runtime: scene.world }))
+  expect(log.mock.calls).toEqual([['/report-0000000001']])
+  log.mockRestore()
+  expect(scene.ensemble.children('/app')).toEqual(['locks', 'report-0000000001'])
+  expect(scene.ensemble.ephemerals()).toEqual([])
+})
+
+test('README names everything that can be acquired, and every way to lose it', () => {
+  for (const { name } of [Lock, SharedLock, LeaderElection]) expect(readme).toContain(`new ${name}(zk, path`)
+  for (const { name } of [LockTimeoutError, LockLostError]) expect(readme).toContain(`\`${name}\``)
+  const reasons: LossReason[] = ['Released', 'Disconnected', 'SessionExpired', 'Closed', 'NodeGone']
+  for (const reason of reasons) expect(readme).toContain(`\`${reason}\``)
+})

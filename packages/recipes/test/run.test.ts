@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type Acquirable,
+  type AcquireOptions,
+  type Held,
+  KeeperError,
+  Lock,
+  LockTimeoutError,
+  SharedLock,
+  type ZooKeeper,
+} from '../src/index.ts'
+import { outcome } from './support/outside.ts'
+import { nothing, Scene } from './support/scene.ts'
+
+const PATH = '/locks/report'
+
+describe.each<[string, (zk: ZooKeeper) => Acquirable<Held>]>([
+  ['Lock', (zk) => new Lock(zk, PATH)],
+  ['SharedLock.read', (zk) => new SharedLock(zk, PATH).read],
+  ['SharedLock.write', (zk) => new SharedLock(zk, PATH).write],
+])('%s.run', (name, make) => {
+  test(`${name}.run holds while its body runs, releases, and gives what the body gives`, async () => {
+    const scene = new Scene()
+    let held: Held | undefined
+    const running = make(await scene.client()).run(async (each) => {
+      held = each
+      await Promise.resolve()
+      expect(each.isHeld()).toBe(true)
+      return 42
+    })
+    expect(await scene.done(running)).toBe(42)
+    expect(held!.signal.reason).toMatchObject({ reason: 'Released' })
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test.each([
+    ['rejects', () => Promise.reject(new Error('of the body'))],
+    [
+      'throws',
+      () => {
+        throw new Error('of the body')
+      },
+    ],
+  ])(`${name}.run whose body %s releases, and rejects with the body's error (L36)`, async (_, body) => {
+    const scene = new Scene()
+    const running = await scene.start(make(await scene.client()).run(body))
+    expect(running.error).toEqual(new Error('of the body'))
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test(`${name}.run rejects with the body's error also when the release fails (L36)`, async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    scene.ensemble.faults.on('delete', { fail: 'NoAuth' })
+    const running = await scene.start(make(zk).run(() => Promise.reject(new Error('of the body'))))
+    expect(running.error).toEqual(new Error('of the body'))
+  })
+})
+
+describe('Lock.run', () => {
+  test('Lock.run rejects when only the release fails', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    scene.ensemble.faults.on('delete', { fail: 'NoAuth' })
+    const running = await scene.start(new Lock(zk, PATH).run(() => 1))
+    expect(KeeperError.is(running.error, 'NoAuth')).toBe(true)
+  })
+
+  test('Lock.run whose lock is lost meanwhile ends as its body does', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const running = outcome(
+      new Lock(zk, PATH).run(
+        (held) =>
+          new Promise((resolve) => held.signal.addEventListener('abort', () => resolve('saved'), { once: true })),
+      ),
+    )
+    await scene.world.settle()
+    scene.ensemble.cut(zk.session.id)
+    await scene.world.advance(5_000)
+    expect(running.value).toBe('saved')
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('Lock.run does not call its body when it does not get the lock', async () => {
+    const scene = new Scene()
+    const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    await scene.done(new Lock(holder, PATH).acquire())
+    let calls = 0
+    const running = outcome(new Lock(zk, PATH).run(() => calls++, { timeout: 1_000 }))
+    await scene.world.advance(1_000)
+    expect(LockTimeoutError.is(running.error)).toBe(true)
+    expect(calls).toBe(0)
+  })
+
+  test('Lock.run counts its timeout for the acquire only', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const running = outcome(
+      new Lock(zk, PATH).run(
+        (held) => new Promise((resolve) => zk.runtime.setTimer(10_000, () => resolve(held.isHeld()))),
+        {
+          timeout: 1_000,
+        },
+      ),
+    )
+    await scene.world.advance(11_000)
+    expect(running.value).toBe(true)
+  })
+
+  test('Lock.run excludes every other run', async () => {
+    const scene = new Scene()
+    let running = 0
+    let most = 0
+    const clients = await scene.clients(3)
+    const all = Array.from({ length: 12 }, (_, index) =>
+      outcome(
+        new Lock(clients[index % 3]!, PATH).run(async () => {
+          most = Math.max(most, ++running)
+          await clients[0]!.sync('/')
+          running--
+        }),
+      ),
+    )
+    await scene.world.settle()
+    expect(all.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 'fulfilled'))
+    expect(most).toBe(1)
+  })
+
+  test.each([
+    ['no body', undefined, {}],
+    ['a body that cannot be called', 42, {}],
+    ['an option that cannot be', () => {}, { timeout: -1 }],
+  ])('Lock.run refuses %s, and sends nothing', async (_, body, options: AcquireOptions) => {
+    const scene = new Scene()
+    const lock = new Lock(await scene.client(), PATH)
+    const since = scene.ensemble.history.since()
+    const running = await scene.start(lock.run(body as never, options))
+    expect(running.error).toBeInstanceOf(body === undefined || body === 42 ? TypeError : RangeError)
+    expect(since.ops()).toEqual([])
+  })
+})

@@ -1,0 +1,222 @@
+// Random histories: clients that acquire, hold and release, or give up, while connections, sessions, servers and nodes
+// fail. The same seed gives the same history.
+import { isDeepStrictEqual } from 'node:util'
+import { expect } from 'vitest'
+import { type Acquirable, type Held, Lock, LockTimeoutError, op, SharedLock, type ZooKeeper } from '../../src/index.ts'
+import type { Fault, OpName } from './ensemble/faults.ts'
+import { outcome, type Outcome, SeededRandom } from './outside.ts'
+import { nothing, Scene } from './scene.ts'
+
+export interface WalkOptions {
+  readonly seed: number
+  readonly recipe: 'Lock' | 'SharedLock'
+  /**
+   * Whether an operator deletes nodes and ends sessions too. What was held then may be granted to the next before its
+   * holder can know, and only the fence protects.
+   */
+  readonly isForced: boolean
+}
+
+type Kind = 'read' | 'write'
+
+interface Hold {
+  readonly kind: Kind
+  readonly held: Held
+  /** Positions in the order of everything that happened. */
+  readonly from: number
+  until: number
+}
+
+const PATH = '/locks/walk'
+const LOG = '/log'
+/** In ms. A short one, so that sessions do expire. */
+const SESSION_TIMEOUT = 3_000
+const CLIENTS = 3
+const WORKERS = 2
+const ROUNDS = 2
+const FAULTS = 5
+/** How long faults go on, in ms. */
+const STORM = 5_000
+/** After the last fault everybody is served within this: all holds, and the time sessions take to end. */
+const CALM = 4 * SESSION_TIMEOUT + 10_000
+
+const ops: OpName[] = [
+  'create2',
+  'createContainer',
+  'getChildren2',
+  'getData',
+  'multi',
+  'delete',
+  'sync',
+  'exists',
+  'removeWatches',
+]
+const faults: Fault[] = ['loseRequest', 'loseReply', 'garbage', 'ignore', { fail: 'ThrottledOp' }]
+
+export class Walk {
+  readonly holds: Hold[] = []
+  readonly #options: WalkOptions
+  readonly #scene: Scene
+  readonly #random: SeededRandom
+  #clients: ZooKeeper[] = []
+  #happened = 0
+
+  constructor(options: WalkOptions) {
+    this.#options = options
+    this.#scene = new Scene({ servers: 3, seed: options.seed })
+    this.#random = new SeededRandom(options.seed * 7_919)
+  }
+
+  async play(): Promise<void> {
+    const { world, ensemble } = this.#scene
+    ensemble.create(LOG)
+    for (let each = 0; each < CLIENTS; each++) {
+      this.#clients.push(await this.#scene.client({ sessionTimeout: SESSION_TIMEOUT }))
+    }
+    ensemble.network.latency = () => this.#random.below(20)
+    const working = this.#clients.flatMap((zk) => Array.from({ length: WORKERS }, () => outcome(this.#work(zk))))
+    for (let each = 0; each < FAULTS; each++) {
+      world.setTimer(this.#random.below(STORM), () => this.#strike())
+    }
+    await world.advance(STORM)
+    this.#calm()
+    const isOver = () =>
+      working.every(({ status }) => status !== 'pending') && isDeepStrictEqual(this.#scene.leftovers(), nothing)
+    for (let time = 0; time < CALM && !isOver(); time += 250) await world.advance(250)
+    this.#check(working)
+  }
+
+  // --- what clients do --------------------------------------------------------------------------------------------
+
+  async #work(zk: ZooKeeper): Promise<void> {
+    for (let round = 0; round < ROUNDS; round++) {
+      await this.#pause(this.#random.below(500))
+      const kind = this.#options.recipe === 'Lock' || this.#random.below(2) === 0 ? 'write' : 'read'
+      const held = await this.#acquire(zk, kind)
+      if (held !== undefined) await this.#hold(held, kind)
+    }
+  }
+
+  async #acquire(zk: ZooKeeper, kind: Kind): Promise<Held | undefined> {
+    const aborting = new AbortController()
+    const isAborted = this.#random.below(5) === 0
+    if (isAborted) this.#scene.world.setTimer(this.#random.below(1_000), () => aborting.abort())
+    const timeout = this.#random.below(5) === 0 ? this.#random.below(1_000) : undefined
+    try {
+      const acquirable = this.#acquirable(zk, kind)
+      return await acquirable.acquire({ signal: aborting.signal, ...(timeout !== undefined && { timeout }) })
+    } catch (error) {
+      expect(
+        error === aborting.signal.reason || (timeout !== undefined && LockTimeoutError.is(error)),
+        String(error),
+      ).toBe(true)
+      return undefined
+    }
+  }
+
+  #acquirable(zk: ZooKeeper, kind: Kind): Acquirable<Held> {
+    return this.#options.recipe === 'Lock' ? new Lock(zk, PATH) : new SharedLock(zk, PATH)[kind]
+  }
+
+  async #hold(held: Held, kind: Kind): Promise<void> {
+    const hold: Hold = { kind, held, from: this.#happened++, until: Infinity }
+    this.holds.push(hold)
+    held.signal.addEventListener('abort', () => (hold.until = this.#happened++), { once: true })
+    expect(held.isHeld()).toBe(true)
+    for (let writes = this.#random.below(3); writes > 0 && held.isHeld(); writes--) {
+      await this.#pause(this.#random.below(100))
+      // Whatever comes of it: what was applied is in the log.
+      const line = op.create(`${LOG}/`, String(held.fencingToken), { mode: 'PERSISTENT_SEQUENTIAL' })
+      await held.multi([line]).catch(() => {})
+    }
+    await this.#pause(this.#random.below(200))
+    // One that takes long goes on in the background.
+    await held.release().catch((error: unknown) => expect(error).toMatchObject({ code: 'RequestTimeout' }))
+    expect(held.isHeld()).toBe(false)
+  }
+
+  #pause(delay: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#scene.world.setTimer(delay, resolve)
+    })
+  }
+
+  // --- what goes wrong --------------------------------------------------------------------------------------------
+
+  #strike(): void {
+    const { ensemble } = this.#scene
+    const { id } = this.#one(this.#clients).session
+    const harm = [
+      () => ensemble.cut(id),
+      () => ensemble.freeze(id),
+      () => ensemble.faults.on(this.#one(ops), this.#one(faults), { session: id }),
+      () => ensemble.faults.on(this.#one(ops), this.#one(faults), { nth: 2 }),
+      () => this.#one(ensemble.servers).lag(),
+      () => this.#partition(id),
+    ]
+    const force = [
+      () => ensemble.expire(id),
+      () => ensemble.delete(this.#one(ensemble.ephemerals())),
+      () => ensemble.node(PATH) && ensemble.delete(PATH),
+    ]
+    const strike = this.#one([...harm, ...(this.#options.isForced ? force : [])])
+    if (this.#options.isForced && ensemble.ephemerals().length === 0) ensemble.cut(id)
+    else strike()
+  }
+
+  /** Nobody can connect for a while, and one client hears nothing. */
+  #partition(id: bigint): void {
+    const { ensemble, world } = this.#scene
+    ensemble.refuse()
+    ensemble.freeze(id)
+    world.setTimer(this.#random.below(2 * SESSION_TIMEOUT), () => ensemble.listen())
+  }
+
+  #calm(): void {
+    const { ensemble } = this.#scene
+    ensemble.faults.clear()
+    ensemble.listen()
+    for (const server of ensemble.servers) server.recover()
+  }
+
+  #one<T>(all: readonly T[]): T {
+    return all[this.#random.below(all.length)]!
+  }
+
+  // --- what must be true ------------------------------------------------------------------------------------------
+
+  #check(working: readonly Outcome<void>[]): void {
+    // I6, I12: everybody is served in the end.
+    expect(working.map(({ status, error }) => (status === 'rejected' ? error : status))).toEqual(
+      working.map(() => 'fulfilled'),
+    )
+    // I4, I10, I15: nothing is left of those who released, nor of those who gave up.
+    expect(this.#scene.leftovers()).toEqual(nothing)
+    // I11: what was lost stays lost.
+    expect(this.holds.filter(({ held }) => held.isHeld())).toEqual([])
+    this.#checkLog()
+    if (!this.#options.isForced) this.#checkHolds()
+  }
+
+  /** I3: what is guarded is done in the order of the holders, whatever they believed. Readers do not exclude each other. */
+  #checkLog(): void {
+    if (this.#options.recipe !== 'Lock') return
+    const { ensemble } = this.#scene
+    const lines = ensemble
+      .children(LOG)
+      .map((name) => BigInt(new TextDecoder().decode(ensemble.node(`${LOG}/${name}`)!.data)))
+    expect(lines).toEqual([...lines].sort((one, other) => (one < other ? -1 : one > other ? 1 : 0)))
+  }
+
+  /** I1, I2, I7: of two that exclude each other the second is granted after the first is over, and has the higher fence. */
+  #checkHolds(): void {
+    const wrong = this.holds.flatMap((first, index) =>
+      this.holds
+        .slice(index + 1)
+        .filter((second) => first.kind === 'write' || second.kind === 'write')
+        .filter((second) => second.from < first.until || second.held.fencingToken < first.held.fencingToken)
+        .map((second) => `${first.held.path} and ${second.held.path}`),
+    )
+    expect(wrong).toEqual([])
+  }
+}

@@ -1,0 +1,160 @@
+// L38: tryAcquire, without waiting and without getting in anybody's way.
+import { describe, expect, test } from 'vitest'
+import { type Held, KeeperError, Lock, type QueuePlace, type ZooKeeper } from '../src/index.ts'
+import { atEveryMoment } from './support/everywhere.ts'
+import { outcome, type Outcome } from './support/outside.ts'
+import { nothing, Scene } from './support/scene.ts'
+
+const PATH = '/locks/report'
+
+describe('Lock.tryAcquire', () => {
+  test('Lock.tryAcquire is granted what nobody has', async () => {
+    const scene = new Scene()
+    const lock = new Lock(await scene.client(), PATH)
+    const held = await scene.done(lock.tryAcquire())
+    expect(held?.isHeld()).toBe(true)
+    await scene.done(held!.release())
+    expect((await scene.done(lock.tryAcquire()))?.fencingToken).toBeGreaterThan(held!.fencingToken)
+  })
+
+  test('Lock.tryAcquire makes no node where somebody is seen to be in the way (L38)', async () => {
+    const scene = new Scene()
+    const [holder, zk] = await scene.clients(2)
+    await scene.start(new Lock(holder!, PATH).acquire())
+    const since = scene.ensemble.history.since()
+    expect(await scene.done(new Lock(zk!, PATH).tryAcquire())).toBeUndefined()
+    expect(since.ops()).toEqual(['getChildren2'])
+    expect(since.told).toEqual([])
+  })
+
+  test('Lock.tryAcquire that loses a race removes its node, and wakes nobody wrongly (L38)', async () => {
+    const scene = new Scene()
+    const clients = await scene.clients(3)
+    const [first, second] = clients.map((zk) => new Lock(zk, PATH))
+    await scene.done(first!.run(() => {}))
+    // Both see nobody, then both make a node.
+    const trying = [first!, second!].map((lock) => outcome(lock.tryAcquire()))
+    await scene.world.settle()
+    const winners = trying.map(({ value }) => value).filter((held) => held !== undefined)
+    expect(winners).toHaveLength(1)
+    expect(scene.ensemble.ephemerals()).toEqual([winners[0]!.path])
+    const third = await scene.start(new Lock(clients[2]!, PATH).acquire())
+    expect(third.status).toBe('pending')
+    await scene.done(winners[0]!.release())
+    expect(third.value.isHeld()).toBe(true)
+  })
+
+  test('Lock.tryAcquire that loses a race lets who waits behind its node go on (L38)', async () => {
+    const scene = new Scene()
+    const clients = await scene.clients(3)
+    const [first, second, third] = clients.map((zk) => new Lock(zk, PATH))
+    await scene.done(first!.run(() => {}))
+    const trying = [first!, second!].map((lock) => outcome(lock.tryAcquire()))
+    let waiting: Outcome<Held> | undefined
+    const places: number[] = []
+    const onQueued = ({ position }: QueuePlace) => places.push(position)
+    // Both have looked, both have made a node: four frames each so far.
+    scene.ensemble.network.before(9, () => (waiting = outcome(third!.acquire({ onQueued }))))
+    await scene.world.settle()
+    const winner = trying.map(({ value }) => value).find((held) => held !== undefined)
+    expect(waiting!.status).toBe('pending')
+    // First behind both, then behind the winner.
+    expect(places).toEqual([2, 1])
+    await scene.done(winner!.release())
+    expect(waiting!.value.isHeld()).toBe(true)
+  })
+
+  test('Lock.tryAcquire ignores those who are no rivals (L24)', async () => {
+    const scene = new Scene()
+    scene.ensemble.create('/locks')
+    scene.ensemble.create(PATH)
+    scene.ensemble.create(`${PATH}/readme`)
+    const held = await scene.done(new Lock(await scene.client(), PATH).tryAcquire())
+    expect(held?.isHeld()).toBe(true)
+  })
+
+  test.each(['loseRequest', 'loseReply'] as const)(
+    'Lock.tryAcquire holds with one node after its create came to %s (L07)',
+    async (fault) => {
+      const scene = new Scene()
+      const zk = await scene.client()
+      scene.ensemble.create('/locks')
+      scene.ensemble.create(PATH)
+      scene.ensemble.faults.on('create2', fault)
+      const trying = await scene.start(new Lock(zk, PATH).tryAcquire())
+      await scene.world.advance(2_000)
+      expect(trying.value?.isHeld()).toBe(true)
+      expect(scene.ensemble.ephemerals()).toEqual([trying.value!.path])
+    },
+  )
+
+  test('Lock.tryAcquire whose session expires rejects, and leaves nothing', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const { session } = zk
+    scene.ensemble.network.before(3, () => scene.ensemble.expire(session.id))
+    const trying = await scene.start(new Lock(zk, PATH).tryAcquire())
+    await scene.world.advance(2_000)
+    expect(KeeperError.is(trying.error, 'SessionExpired')).toBe(true)
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test.each(
+    (['getChildren2', 'create2'] as const).flatMap((op) =>
+      (['ThrottledOp', 'OperationTimeout'] as const).map((code) => [op, code] as const),
+    ),
+  )('Lock.tryAcquire outlasts a %s that fails with %s (L39)', async (op, code) => {
+    const scene = new Scene()
+    const lock = new Lock(await scene.client(), PATH)
+    scene.ensemble.faults.on(op, { fail: code })
+    const trying = outcome(lock.tryAcquire())
+    await scene.world.advance(5_000)
+    expect(trying.value?.isHeld()).toBe(true)
+  })
+
+  test('Lock.tryAcquire never resolves with something that is lost already', async () => {
+    const scene = new Scene()
+    const lock = new Lock(await scene.client(), PATH)
+    // Granted and disconnected in one turn: on a path that must be made first, a check has the last word.
+    scene.ensemble.faults.on('multi', 'garbage')
+    const trying = outcome(lock.tryAcquire())
+    await scene.world.advance(5_000)
+    expect(trying.error).toMatchObject({ name: 'LockLostError', reason: 'Disconnected' })
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test.each([
+    ['where nobody is', false],
+    ['where somebody holds', true],
+  ])('Lock.tryAcquire is aborted at every moment, %s: it never holds, and leaves nothing (L11)', async (_, isTaken) => {
+    const reason = new Error('changed my mind')
+    const played = await atEveryMoment(async (moment) => {
+      const scene = new Scene()
+      const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      const obstructing = isTaken ? await scene.done(new Lock(other, PATH).acquire()) : undefined
+      const abort = new AbortController()
+      const trying = outcome(new Lock(zk, PATH).tryAcquire({ signal: abort.signal }))
+      let wasPending = false
+      scene.world.interrupt(moment, () => {
+        wasPending = trying.status === 'pending'
+        abort.abort(reason)
+      })
+      await scene.world.settle()
+      if (trying.status === 'rejected') expect(trying.error).toBe(reason)
+      else await (trying.value && scene.done(trying.value.release()))
+      await (obstructing && scene.done(obstructing.release()))
+      expect(scene.leftovers()).toEqual(nothing)
+      return wasPending
+    })
+    expect(played).toBeGreaterThan(10)
+  })
+
+  test('Lock.tryAcquire with a signal that is aborted already rejects at once and sends nothing (L11)', async () => {
+    const scene = new Scene()
+    const lock = new Lock(await scene.client(), PATH)
+    const since = scene.ensemble.history.since()
+    const trying = await scene.start(lock.tryAcquire({ signal: AbortSignal.abort(new Error('before')) }))
+    expect(trying.error).toEqual(new Error('before'))
+    expect(since.ops()).toEqual([])
+  })
+})
