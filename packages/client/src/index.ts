@@ -23,12 +23,7 @@ export type { VersionOptions } from './operations/delete.ts'
 export { type MultiResults, type Op, op } from './operations/multi.ts'
 export type { RemovableWatches } from './operations/remove-watches.ts'
 export type { AuthInfo, ConnectOptions } from './options.ts'
-export type {
-  Connection as RuntimeConnection,
-  ConnectionHandler,
-  DialTarget,
-  Runtime,
-} from './runtime/runtime.ts'
+export type { Connection as RuntimeConnection, ConnectionHandler, DialTarget, Runtime } from './runtime/runtime.ts'
 export { systemRuntime } from './runtime/system.ts'
 export type { Connection, Session } from './session/session.ts'
 export type { Stat } from './stat.ts'

@@ -66,6 +66,23 @@ describe('Lock.run', () => {
     expect(KeeperError.is(running.error, 'NoAuth')).toBe(true)
   })
 
+  test('Lock.run does not fail because its release is late: that goes on in the background', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const { timeout } = zk.session
+    const running = outcome(
+      new Lock(zk, PATH).run(() => {
+        scene.ensemble.refuse()
+        scene.ensemble.cut(zk.session.id)
+        return 'done'
+      }),
+    )
+    await scene.world.advance(timeout - 1)
+    expect(running.status).toBe('pending')
+    await scene.world.advance(1)
+    expect(running.value).toBe('done')
+  })
+
   test('Lock.run whose lock is lost meanwhile ends as its body does', async () => {
     const scene = new Scene()
     const zk = await scene.client()

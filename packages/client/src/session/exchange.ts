@@ -239,7 +239,10 @@ export class Exchange {
 
   #refuse(request: Request, { code, multi }: Refusal): void {
     if (request.opCode === OpCode.removeWatches && request.kind === 'connection') {
-      return this.#emit({ type: 'oddity', what: `a watch on ${request.path} stays: its removal was refused with ${code}` })
+      return this.#emit({
+        type: 'oddity',
+        what: `a watch on ${request.path} stays: its removal was refused with ${code}`,
+      })
     }
     // Without its watches, or a sync it owes, a connection would keep less than is promised.
     if (request.kind === 'connection') throw new ProtocolError(`${request.op} was refused with code ${code}`)
