@@ -106,6 +106,16 @@ describe('Held', () => {
     },
   )
 
+  test('Held whose watch somebody takes off its node watches again', async () => {
+    const { scene, zk, held } = await holding()
+    await scene.world.advance(50)
+    await scene.done(zk.removeWatches(held.path))
+    await scene.world.advance(1_000)
+    scene.ensemble.delete(held.path)
+    await scene.world.settle()
+    expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
+  })
+
   test('Held that is released while its node is being watched leaves no watch', async () => {
     const { scene, held } = await holding()
     scene.ensemble.network.latency = () => 10
