@@ -41,9 +41,12 @@ export const deadlines = {
 const SHORTEST_BACKOFF = 100
 const LONGEST_BACKOFF = 10_000
 
-/** Upper end of the random pause after the n-th round (from 1) in which every server failed: doubles, at most 10 s or T/3. */
+/**
+ * Upper end of the random pause after the n-th round (from 1) in which every server failed: doubles, at most 10 s or T/10.
+ * More would be waited when the ensemble has been back for long: whoever is next in line for a lock waits with us.
+ */
 export function backoff(round: number, { T }: Times): number {
-  return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(round - 1, 10), LONGEST_BACKOFF, T / 3)
+  return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(round - 1, 10), LONGEST_BACKOFF, T / 10)
 }
 
 /** Nothing valid heard for so many T ends the session for the user (ZOOKEEPER-4508). The server has very likely ended it by then. */
