@@ -9,7 +9,7 @@ import { getData, getDataAndWatch, type NodeData, setData } from './operations/d
 import { deleteNode, type VersionOptions } from './operations/delete.ts'
 import { exists, existsAndWatch } from './operations/exists.ts'
 import { multi, type MultiResults, type Op } from './operations/multi.ts'
-import { type Operation, prepare, type WatchingOperation } from './operations/operation.ts'
+import { type Operation, prepare, type WatchingOperation, type Wire } from './operations/operation.ts'
 import { type RemovableWatches, removedTables, removeWatches } from './operations/remove-watches.ts'
 import { sync } from './operations/sync.ts'
 import { checkAuth, checkTimeout } from './options.ts'
@@ -188,8 +188,8 @@ export class ZooKeeper {
 
   // Every public operation has exactly one await of ours: promises then settle in the order of the replies.
 
-  async #call<Args extends readonly unknown[], Req, Res, Result>(
-    operation: Operation<Args, Req, Res, Result>,
+  async #call<Args extends readonly unknown[], W extends Wire, Result>(
+    operation: Operation<Args, W, Result>,
     args: Args,
     options: CallOptions,
   ): Promise<Exclude<Result, Refusal>> {
@@ -200,8 +200,8 @@ export class ZooKeeper {
     }
   }
 
-  async #watch<Req, Res, Result, Read>(
-    operation: WatchingOperation<Req, Res, Result>,
+  async #watch<W extends Wire, Result, Read>(
+    operation: WatchingOperation<W, Result>,
     path: string,
     options: CallOptions,
     read: (result: Result) => Read,
@@ -217,8 +217,8 @@ export class ZooKeeper {
   }
 
   /** Queues the request before it returns. */
-  #submit<Args extends readonly unknown[], Req, Res, Result>(
-    operation: Operation<Args, Req, Res, Result>,
+  #submit<Args extends readonly unknown[], W extends Wire, Result>(
+    operation: Operation<Args, W, Result>,
     args: Args,
     options: CallOptions,
     { watcher, chroot = this.#chroot }: { watcher?: CallWatcher; chroot?: Chroot } = {},

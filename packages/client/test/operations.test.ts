@@ -13,6 +13,7 @@ import {
   SetDataResponse,
   SyncResponse,
   type Type,
+  type TypeOf,
   Writer,
 } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
@@ -30,7 +31,7 @@ import {
 import { getData, getDataAndWatch, setData } from '../src/operations/data.ts'
 import { deleteNode } from '../src/operations/delete.ts'
 import { exists, existsAndWatch } from '../src/operations/exists.ts'
-import { type Operation, prepare } from '../src/operations/operation.ts'
+import { type Operation, prepare, type Wire } from '../src/operations/operation.ts'
 import { type RemovableWatches, removedTables, removeWatches } from '../src/operations/remove-watches.ts'
 import { sync } from '../src/operations/sync.ts'
 import { stat, wireStat } from './stat.ts'
@@ -40,19 +41,20 @@ const app = new Chroot('/app')
 const world = { scheme: 'world', id: 'anyone' }
 
 /** What a call puts on the wire, read back. */
-function requestOf<Args extends readonly unknown[], Req, Res, Result>(
-  operation: Operation<Args, Req, Res, Result>,
+function requestOf<Args extends readonly unknown[], W extends Wire, Result>(
+  operation: Operation<Args, W, Result>,
   ...args: Args
-): { opCode: number; kind: string; op: string; path: string | undefined; body: Req } {
+): { opCode: number; kind: string; op: string; path: string | undefined; body: TypeOf<W['request']> } {
   const { opCode, kind, op, path, body } = prepare(operation, app, args)
   const writer = new Writer()
   body!(writer)
-  return { opCode, kind, op, path, body: decode(operation.request, writer.toBytes()) }
+  const wire = typeof operation.wire === 'function' ? operation.wire(...args) : operation.wire
+  return { opCode, kind, op, path, body: decode(wire.request as Type<TypeOf<W['request']>>, writer.toBytes()) }
 }
 
 /** What a call makes of a reply. */
-function resultOf<Args extends readonly unknown[], Req, Res, Result, Body>(
-  operation: Operation<Args, Req, Res, Result>,
+function resultOf<Args extends readonly unknown[], W extends Wire, Result, Body>(
+  operation: Operation<Args, W, Result>,
   args: Args,
   response: Type<Body>,
   body: Body,

@@ -11,7 +11,7 @@ export interface ConnectString {
   readonly chroot: string
 }
 
-const DEFAULT_PORT = 2181
+const DEFAULT_PORT = '2181'
 // `name:port`, `[address]` or `[address]:port`, up to the end or to a chroot.
 const SERVER = /^\s*(?:[^/:[\]]+:\d+|\[[^\]]*\](?::\d+)?)\s*(?:\/|$)/
 
@@ -26,10 +26,7 @@ export function parseConnectString(connectString: string): ConnectString {
   }
   const refuse = (reason: string) => new TypeError(`connectString ${JSON.stringify(connectString)}: ${reason}`)
   if (connectString.includes('://')) throw refuse('it is not a URL; write "host:port,host:port/chroot"')
-  const slash = connectString.indexOf('/')
-  const list = slash === -1 ? connectString : connectString.slice(0, slash)
-  const chroot = slash === -1 ? '/' : connectString.slice(slash)
-
+  const [, list = '', chroot = '/'] = /^([^/]*)(\/.*)?$/s.exec(connectString)!
   if (namesServer(chroot)) throw refuse('a chroot stands once, after the last server: "a:2181,b:2181/chroot"')
   try {
     validatePath(chroot)
@@ -70,15 +67,12 @@ function parseServer(entry: string, refuse: (reason: string) => TypeError): Serv
         : `${JSON.stringify(entry)} is ambiguous; write an IPv6 address as "[::1]:2181"`,
     )
   }
-  const [, v6, name, port] = match
+  const [, v6, name, port = DEFAULT_PORT] = match
   const host = v6 ?? name ?? ''
   if (host === '') throw refuse(`${JSON.stringify(entry)} has no host`)
   if (/[\s;@]/.test(host)) throw refuse(`${JSON.stringify(host)} is no host name; servers are separated by ","`)
-  return { host, port: port === undefined ? DEFAULT_PORT : parsePort(port, entry, refuse) }
-}
-
-function parsePort(text: string, entry: string, refuse: (reason: string) => TypeError): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN
-  if (port >= 1 && port <= 65_535) return port
-  throw refuse(`the port of ${JSON.stringify(entry)} must be a number from 1 to 65535`)
+  if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535) {
+    throw refuse(`the port of ${JSON.stringify(entry)} must be a number from 1 to 65535`)
+  }
+  return { host, port: Number(port) }
 }

@@ -1,4 +1,4 @@
-/** Request types (ZooDefs.OpCode). The release is said where it is later than 3.4. */
+/** Request types (ZooDefs.OpCode). What there is to know of each: `operations`. */
 export const OpCode = {
   notification: 0,
   create: 1,
@@ -14,34 +14,21 @@ export const OpCode = {
   getChildren2: 12,
   check: 13,
   multi: 14,
-  /** since 3.5.0 */
   create2: 15,
-  /** since 3.5.0 */
   reconfig: 16,
-  /** since 3.5.0; only looks whether the watch exists */
   checkWatches: 17,
-  /** since 3.5.0 */
   removeWatches: 18,
-  /** since 3.5.1 */
   createContainer: 19,
-  /** since 3.5.1; the server's own */
   deleteContainer: 20,
-  /** since 3.5.3 */
   createTTL: 21,
-  /** since 3.6.0 */
   multiRead: 22,
   auth: 100,
   setWatches: 101,
   sasl: 102,
-  /** since 3.6.0 */
   getEphemerals: 103,
-  /** since 3.6.0 */
   getAllChildrenNumber: 104,
-  /** since 3.6.0 */
   setWatches2: 105,
-  /** since 3.6.0 */
   addWatch: 106,
-  /** since 3.7.0 */
   whoAmI: 107,
   createSession: -10,
   closeSession: -11,
@@ -148,20 +135,15 @@ export type WatcherType = keyof typeof WatcherType
 export const AddWatchMode = { PERSISTENT: 0, PERSISTENT_RECURSIVE: 1 } as const
 export type AddWatchMode = keyof typeof AddWatchMode
 
-const errorNames = new Map<number, ErrorName>(
-  Object.entries(ErrorCode).map(([name, code]) => [code, name as ErrorName]),
-)
-
 /** The name of a reply code, or undefined for one that this version of the package does not know. */
-export function errorName(code: number): ErrorName | undefined {
-  return errorNames.get(code)
-}
-
-const eventNames = new Map<number, EventType>(
-  Object.entries(EventType).map(([name, type]) => [type, name as EventType]),
-)
+export const errorName = nameOf(ErrorCode)
 
 /** The name of an event type, or undefined for one that this version of the package does not know. */
-export function eventName(type: number): EventType | undefined {
-  return eventNames.get(type)
+export const eventName = nameOf(EventType)
+
+export function nameOf<Name extends string>(
+  numbers: Readonly<Record<Name, number>>,
+): (number: number) => Name | undefined {
+  const names = new Map(Object.entries<number>(numbers).map(([name, number]) => [number, name as Name]))
+  return (number) => names.get(number)
 }

@@ -1,4 +1,6 @@
-// A frame is a 4-byte big-endian length and that many bytes. Everything on a connection is a frame, in both directions.
+// A frame is a 4-byte big-endian length and that many bytes. Everything on a connection is a frame, in both directions,
+// but for the four-letter words that monitoring sends in place of the first, and the text that answers them.
+import { concat, plain } from './bytes.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { Writer } from './writer.ts'
 
@@ -34,65 +36,87 @@ export interface FrameDecoderOptions {
  */
 export class FrameDecoder {
   readonly #limit: number
+  /** What came and was not taken yet: the first from `#start` on. */
   #chunks: Uint8Array[] = []
+  #start = 0
   #available = 0
+  #isText = false
+  #failure: ProtocolError | undefined
 
   constructor({ limit = DEFAULT_LIMIT }: FrameDecoderOptions = {}) {
     this.#limit = limit
   }
 
   push(chunk: Uint8Array): void {
-    if (chunk.byteLength === 0) return
+    if (chunk.byteLength === 0 || this.#failure !== undefined) return
     this.#chunks.push(plain(chunk))
     this.#available += chunk.byteLength
   }
 
   /**
    * The body of the next whole frame, or undefined until more bytes come. It may share memory with the chunk it came in.
-   * Throws `ProtocolError` at a length that cannot be; from then on every call throws.
+   * Throws `ProtocolError` at a length that cannot be; from then on every call throws, and what comes is forgotten.
    */
   next(): Uint8Array | undefined {
+    if (this.#failure !== undefined) throw this.#failure
     if (this.#available < LENGTH_SIZE) return undefined
-    const length = this.#length()
-    if (this.#available < LENGTH_SIZE + length) return undefined
-    return this.#take(LENGTH_SIZE + length).subarray(LENGTH_SIZE)
+    const size = LENGTH_SIZE + this.#length()
+    return this.#available < size ? undefined : this.#take(size).subarray(LENGTH_SIZE)
+  }
+
+  /**
+   * All that has come, if it is text in place of a frame, as its first four bytes tell: a four-letter word, or the words of
+   * a server to one. Once it was text, all that follows is.
+   */
+  takeText(): Uint8Array | undefined {
+    this.#isText ||= this.#available >= LENGTH_SIZE && isText(this.#peek(LENGTH_SIZE))
+    return this.#isText && this.#available > 0 ? this.#take(this.#available) : undefined
   }
 
   #length(): number {
     const head = this.#peek(LENGTH_SIZE)
-    const length = new DataView(head.buffer, head.byteOffset, LENGTH_SIZE).getInt32(0)
+    const length = (head[0]! << 24) | (head[1]! << 16) | (head[2]! << 8) | head[3]!
     if (length >= 0 && length <= this.#limit) return length
-    const text = this.#text()
-    if (text !== undefined) throw new ProtocolError(`text in place of a frame: ${JSON.stringify(text)}`)
-    if (length < 0) throw new ProtocolError(`a frame cannot have ${length} bytes`)
-    throw new FrameTooLargeError(length, this.#limit)
+    this.#failure = this.#refusal(length)
+    this.#forget()
+    throw this.#failure
   }
 
-  /** A server that is not serving answers in words, as does one of another kind altogether. */
-  #text(): string | undefined {
-    const bytes = this.#peek(Math.min(this.#available, TEXT_SHOWN))
-    const printable = bytes.every((byte) => (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d)
-    return printable ? String.fromCharCode(...bytes).trim() : undefined
-  }
-
-  #peek(size: number): Uint8Array {
-    this.#gather(size)
-    return this.#chunks[0]!.subarray(0, size)
+  #refusal(length: number): ProtocolError {
+    const shown = this.#peek(Math.min(this.#available, TEXT_SHOWN))
+    if (isText(shown)) {
+      const text = String.fromCharCode(...shown).trim()
+      return new ProtocolError(`text in place of a frame: ${JSON.stringify(text)}`)
+    }
+    return length < 0
+      ? new ProtocolError(`a frame cannot have ${length} bytes`)
+      : new FrameTooLargeError(length, this.#limit)
   }
 
   #take(size: number): Uint8Array {
-    this.#gather(size)
-    const first = this.#chunks[0]!
-    if (first.byteLength === size) this.#chunks.shift()
-    else this.#chunks[0] = first.subarray(size)
+    const taken = this.#peek(size)
+    this.#start += size
     this.#available -= size
-    return first.subarray(0, size)
+    if (this.#available === 0) this.#forget()
+    return taken
   }
 
-  /** Makes the first chunk hold at least `size` bytes. */
-  #gather(size: number): void {
-    if (this.#chunks[0]!.byteLength >= size) return
-    this.#chunks = [concat(this.#chunks, this.#available)]
+  #forget(): void {
+    this.#chunks = []
+    this.#start = 0
+    this.#available = 0
+  }
+
+  /** The next bytes. Once the first chunk does not hold them, all become one. */
+  #peek(size: number): Uint8Array {
+    let [first] = this.#chunks as [Uint8Array]
+    if (first.byteLength - this.#start < size) {
+      this.#chunks[0] = first.subarray(this.#start)
+      first = concat(this.#chunks, this.#available)
+      this.#chunks = [first]
+      this.#start = 0
+    }
+    return first.subarray(this.#start, this.#start + size)
   }
 }
 
@@ -102,26 +126,10 @@ export function encodeFrame(write: (writer: Writer) => void): Uint8Array<ArrayBu
   writer.int(0)
   write(writer)
   writer.setInt(0, writer.length - LENGTH_SIZE)
-  return writer.toBytes()
+  return writer.finish()
 }
 
-/** The chunks, one after the other, in one piece: a copy, unless there is only one. */
-export function concat(chunks: readonly Uint8Array[], length = sum(chunks)): Uint8Array {
-  if (chunks.length === 1) return chunks[0]!
-  const whole = new Uint8Array(length)
-  let offset = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return whole
-}
-
-function sum(chunks: readonly Uint8Array[]): number {
-  return chunks.reduce((total, chunk) => total + chunk.byteLength, 0)
-}
-
-/** The same memory without a subclass: the `slice` of Node's Buffer, for one, does not copy. */
-function plain(bytes: Uint8Array): Uint8Array {
-  return bytes.constructor === Uint8Array ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+/** Printable characters of ASCII and the ends of lines. As a length, four of them are 160 MiB at least. */
+function isText(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d)
 }

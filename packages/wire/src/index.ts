@@ -13,15 +13,29 @@ export {
   Xid,
 } from './constants.ts'
 export { type ConnectString, formatServer, parseConnectString, type ServerAddress } from './connect-string.ts'
+export { formatACL, generateDigest, parseACL } from './acl.ts'
+export { concat } from './bytes.ts'
+export { Conversation, type ConversationOptions, MessageDecoder } from './conversation.ts'
+export { encodeFrame, FrameDecoder, type FrameDecoderOptions, FrameTooLargeError, JUTE_MAXBUFFER } from './frame.ts'
 export {
-  concat,
-  encodeFrame,
-  FrameDecoder,
-  type FrameDecoderOptions,
-  FrameTooLargeError,
-  JUTE_MAXBUFFER,
-} from './frame.ts'
+  type ClientMessage,
+  type ConnectedMessage,
+  type ConnectMessage,
+  decodeClientFrame,
+  decodeServerFrame,
+  encodeMessage,
+  type EventMessage,
+  type ReplyMessage,
+  type ReplyOf,
+  type RequestMessage,
+  type RequestOf,
+  type ServerMessage,
+  type TextMessage,
+  type UnknownReply,
+  type UnknownRequest,
+} from './messages.ts'
 export { type MultiOp, MultiRequest, MultiResponse, type MultiResult } from './multi.ts'
+export { type Operation, type OperationKind, type OperationName, operationName, operations } from './operations.ts'
 export { validatePath, type ValidatePathOptions } from './path.ts'
 export { ProtocolError, type ProtocolErrorDetails } from './protocol-error.ts'
 export { Reader } from './reader.ts'
@@ -29,6 +43,7 @@ export * from './records/data.ts'
 export * from './records/proto.ts'
 export * from './records/server.ts'
 export * from './records/txn.ts'
+export { setWatchesRequests, type WatchesRequest } from './set-watches.ts'
 export {
   boolean,
   buffer,

@@ -2,7 +2,6 @@
 // (MultiOperationRecord, MultiResponse). Both opcodes share one form.
 import { OpCode } from './constants.ts'
 import { ProtocolError } from './protocol-error.ts'
-import type { Reader } from './reader.ts'
 import {
   CheckVersionRequest,
   Create2Response,
@@ -20,7 +19,6 @@ import {
   SetDataResponse,
 } from './records/proto.ts'
 import { readNamed, record, type Type, type TypeOf } from './type.ts'
-import type { Writer } from './writer.ts'
 
 const Nothing = record('Nothing', {})
 
@@ -66,60 +64,45 @@ export type MultiResult = {
 }[keyof Responses]
 
 /** Body of a multi or multiRead request. */
-export const MultiRequest: Type<readonly MultiOp[]> = {
-  name: 'MultiRequest',
-  minSize: 9,
-  read: (reader) =>
-    readParts(reader, (type) => {
-      const request = known(requests, type)
-      return request && ({ type, request: readNamed(request, reader) } as MultiOp)
-    }),
-  write: (writer, ops) => {
-    for (const { type, request } of ops) writePart(writer, requests[type], { type, done: false, err: -1 }, request)
-    writeEnd(writer)
-  },
-}
+export const MultiRequest: Type<readonly MultiOp[]> = parts<MultiOp>('MultiRequest', 'request', requests, () => -1)
 
 /** Body of a multi or multiRead reply. */
-export const MultiResponse: Type<readonly MultiResult[]> = {
-  name: 'MultiResponse',
-  minSize: 9,
-  read: (reader) =>
-    readParts(reader, (type) => {
-      const response = known(responses, type)
-      return response && ({ type, response: readNamed(response, reader) } as MultiResult)
-    }),
-  write: (writer, results) => {
-    for (const { type, response } of results) {
-      const err = type === OpCode.error ? response.err : 0
-      writePart(writer, responses[type], { type, done: false, err }, response)
-    }
-    writeEnd(writer)
-  },
-}
+export const MultiResponse: Type<readonly MultiResult[]> = parts<MultiResult>(
+  'MultiResponse',
+  'response',
+  responses,
+  ({ type, response }) => (type === OpCode.error ? response.err : 0),
+)
 
-/** Reads parts up to the header that says `done`. Each part takes bytes, so hostile input cannot make it run on. */
-function readParts<Part>(reader: Reader, readPart: (type: number) => Part | undefined): readonly Part[] {
-  const parts: Part[] = []
-  for (;;) {
-    const offset = reader.offset
-    const { type, done } = readNamed(MultiHeader, reader)
-    if (done) return parts
-    const part = readPart(type)
-    if (part === undefined) throw new ProtocolError(`operation type ${type} cannot be part of a multi`, { offset })
-    parts.push(part)
+/** Parts up to the header that says `done`. Each takes bytes, so hostile input cannot make it run on. */
+function parts<Part extends { readonly type: number }>(
+  name: string,
+  body: 'request' | 'response',
+  types: Readonly<Record<number, Type<unknown>>>,
+  errOf: (part: Part) => number,
+): Type<readonly Part[]> {
+  return {
+    name,
+    minSize: MultiHeader.minSize,
+    read(reader) {
+      const parts: Part[] = []
+      for (;;) {
+        const { offset } = reader
+        const { type, done } = readNamed(MultiHeader, reader)
+        if (done) return parts
+        const record = types[type]
+        if (record === undefined)
+          throw new ProtocolError(`operation type ${type} cannot be part of a multi`, { offset })
+        parts.push({ type, [body]: readNamed(record, reader) } as unknown as Part)
+      }
+    },
+    write(writer, parts) {
+      for (const part of parts) {
+        const { type } = part
+        MultiHeader.write(writer, { type, done: false, err: errOf(part) })
+        types[type]!.write(writer, (part as unknown as Record<string, unknown>)[body])
+      }
+      MultiHeader.write(writer, { type: OpCode.error, done: true, err: -1 })
+    },
   }
-}
-
-function writePart(writer: Writer, type: Type<unknown>, header: TypeOf<typeof MultiHeader>, value: unknown): void {
-  MultiHeader.write(writer, header)
-  type.write(writer, value)
-}
-
-function writeEnd(writer: Writer): void {
-  MultiHeader.write(writer, { type: OpCode.error, done: true, err: -1 })
-}
-
-function known(table: Readonly<Record<number, Type<unknown>>>, type: number): Type<unknown> | undefined {
-  return table[type]
 }

@@ -2,7 +2,7 @@ const brand = Symbol.for('@zk/ProtocolError')
 
 export interface ProtocolErrorDetails {
   /** Where in the frame or record, in bytes from its start. */
-  readonly offset?: number
+  readonly offset?: number | undefined
   /** Names from the outermost record inwards, items of a vector by index: `['GetACLResponse', 'acl', '[2]', 'perms']`. */
   readonly field?: readonly string[]
 }
@@ -27,10 +27,7 @@ export class ProtocolError extends Error {
 
   /** The same error, seen from the record or field that encloses the place where it happened. */
   within(name: string): ProtocolError {
-    return new ProtocolError(this.#reason, {
-      field: [name, ...this.field],
-      ...(this.offset === undefined ? {} : { offset: this.offset }),
-    })
+    return new ProtocolError(this.#reason, { offset: this.offset, field: [name, ...this.field] })
   }
 
   /** True for a `ProtocolError` of any copy of this package in the program. */

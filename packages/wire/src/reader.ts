@@ -1,7 +1,14 @@
+import { plain } from './bytes.ts'
 import { ProtocolError } from './protocol-error.ts'
 
 // A byte order mark is data here: Java keeps it.
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+/** Longest string of V8. Its own error for one that is longer is no `ProtocolError`. */
+const LONGEST_STRING = 0x1fff_ffe8
+/** About so many bytes of strings are decoded at once. Not more: a string kept keeps the bytes of its neighbours. */
+const RUN_SIZE = 1024
+/** Up to here the four bytes of a string's length are ASCII, too. */
+const LONGEST_IN_RUN = 127
 
 /** Reads jute values one after the other. Every method throws `ProtocolError` and nothing else. */
 export class Reader {
@@ -10,7 +17,7 @@ export class Reader {
   #offset: number
 
   constructor(bytes: Uint8Array, offset = 0) {
-    this.#bytes = bytes
+    this.#bytes = plain(bytes)
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#offset = offset
   }
@@ -19,8 +26,9 @@ export class Reader {
     return this.#offset
   }
 
+  /** Bytes not read yet; after a whole record, what a newer peer has added to it. */
   get remaining(): number {
-    return this.#bytes.byteLength - this.#offset
+    return this.#bytes.length - this.#offset
   }
 
   int(): number {
@@ -33,26 +41,43 @@ export class Reader {
 
   /** Any byte but 0 is true, as in Java. */
   boolean(): boolean {
-    return this.#view.getUint8(this.#take(1, 'a boolean')) !== 0
+    return this.#bytes[this.#take(1, 'a boolean')] !== 0
   }
 
   /** A copy: what it returns does not keep the frame alive. */
   buffer(): Uint8Array<ArrayBuffer> | null {
-    const length = this.#length('buffer')
-    if (length === null) return null
-    const start = this.#take(length, `a buffer of ${length} bytes`)
-    const copy = new Uint8Array(length)
-    copy.set(this.#bytes.subarray(start, start + length))
-    return copy
+    return this.#sized('a buffer')?.slice() ?? null
+  }
+
+  /** A copy of what has not been read yet, which stays so. */
+  rest(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.slice(this.#offset)
   }
 
   /** Malformed UTF-8 becomes U+FFFD, as in Java. */
   ustring(): string | null {
-    const length = this.#length('string')
-    if (length === null) return null
-    if (length === 0) return ''
-    const start = this.#take(length, `a string of ${length} bytes`)
-    return utf8.decode(this.#bytes.subarray(start, start + length))
+    const bytes = this.#sized('a string')
+    if (bytes !== null && bytes.length > LONGEST_STRING) throw new ProtocolError('a string is too long to be held')
+    return bytes && utf8.decode(bytes)
+  }
+
+  /** Puts strings into `items` until it has `count`. Short ones in ASCII, as most names are, are decoded many at once. */
+  ustrings(items: (string | null)[], count: number): void {
+    while (items.length < count) {
+      const start = this.#offset
+      const end = this.#runEnd(count - items.length)
+      const text = utf8.decode(this.#bytes.subarray(start, end))
+      // Every byte became a character, and none became U+FFFD: each stands for itself.
+      const isAscii = start < end && text.length === end - start && !text.includes('\ufffd')
+      do {
+        if (isAscii) {
+          const length = this.int()
+          const at = this.#offset - start
+          this.#offset += length
+          items.push(text.slice(at, at + length))
+        } else items.push(this.ustring())
+      } while (this.#offset < end)
+    }
   }
 
   /**
@@ -61,29 +86,48 @@ export class Reader {
    */
   count(itemSize: number): number | null {
     const offset = this.#offset
-    const count = this.int()
-    if (count === -1) return null
-    if (count < 0) throw new ProtocolError(`a vector cannot have ${count} items`, { offset })
-    if (count * itemSize > this.remaining) {
-      throw new ProtocolError(`${this.remaining} bytes are left for a vector of ${count} items`, { offset })
-    }
-    return count
+    const count = this.#length('a vector', 'items')
+    if (count === null || count * itemSize <= this.remaining) return count
+    throw this.#missing(count, offset, 'a vector', 'items')
   }
 
-  #length(what: string): number | null {
+  /** Where the next strings end, up to `most`, as far as they are short, whole and within the size of a run. */
+  #runEnd(most: number): number {
+    const total = this.#bytes.length
+    const last = Math.min(this.#offset + RUN_SIZE, total - 4)
+    let end = this.#offset
+    for (let more = most; more > 0 && end <= last; more--) {
+      const length = this.#view.getInt32(end)
+      if (length < 0 || length > LONGEST_IN_RUN || length > total - 4 - end) break
+      end += 4 + length
+    }
+    return end
+  }
+
+  /** The bytes of a buffer or a string, behind their length. */
+  #sized(what: string): Uint8Array | null {
+    const length = this.#length(what, 'bytes')
+    if (length === null) return null
+    const start = this.#take(length, what, 'bytes')
+    return this.#bytes.subarray(start, start + length)
+  }
+
+  #length(what: string, units: string): number | null {
     const offset = this.#offset
     const length = this.int()
-    if (length === -1) return null
-    if (length < 0) throw new ProtocolError(`a ${what} cannot have ${length} bytes`, { offset })
-    return length
+    if (length < -1) throw new ProtocolError(`${what} cannot have ${length} ${units}`, { offset })
+    return length === -1 ? null : length
   }
 
-  #take(size: number, what: string): number {
+  #take(size: number, what: string, units?: string): number {
     const start = this.#offset
-    if (size > this.#bytes.byteLength - start) {
-      throw new ProtocolError(`${this.remaining} bytes are left for ${what}`, { offset: start })
-    }
+    if (size > this.#bytes.length - start) throw this.#missing(size, start, what, units)
     this.#offset = start + size
     return start
+  }
+
+  #missing(size: number, offset: number, what: string, units?: string): ProtocolError {
+    const whole = units === undefined ? what : `${what} of ${size} ${units}`
+    return new ProtocolError(`${this.remaining} bytes are left for ${whole}`, { offset })
   }
 }

@@ -19,7 +19,7 @@ export type TypeOf<X> = X extends Type<infer T> ? T : never
 export function encode<T>(type: Type<T>, value: T): Uint8Array<ArrayBuffer> {
   const writer = new Writer()
   type.write(writer, value)
-  return writer.toBytes()
+  return writer.finish()
 }
 
 /** One value from its bytes. Bytes after it are ignored, as ZooKeeper does: a newer peer may have more fields. */
@@ -71,7 +71,9 @@ export const ustring: Type<string | null> = {
   write: (writer, value) => writer.ustring(value),
 }
 
+/** Items must take a byte at least: nothing else would keep the count of a hostile peer within what it has sent. */
 export function vector<T>(item: Type<T>): Type<readonly T[] | null> {
+  if (item.minSize < 1) throw new TypeError(`vector<${item.name}>: an item may take no bytes at all`)
   return {
     name: `vector<${item.name}>`,
     minSize: 4,
@@ -84,13 +86,18 @@ export function vector<T>(item: Type<T>): Type<readonly T[] | null> {
   }
 }
 
-/** The last field of a record, which older peers leave out: `absent` then stands for it. It is always written. */
-export function trailing<T>(type: Type<T>, absent: T): Type<T> {
+/**
+ * The last field of a record, which older peers leave out: `absent` then stands for it. It is always written, unless it is
+ * undefined.
+ */
+export function trailing<T>(type: Type<NonNullable<T>>, absent: T): Type<T> {
   return {
     name: type.name,
     minSize: 0,
     read: (reader) => (reader.remaining === 0 ? absent : type.read(reader)),
-    write: (writer, value) => type.write(writer, value),
+    write: (writer, value) => {
+      if (value !== undefined) type.write(writer, value as NonNullable<T>)
+    },
   }
 }
 
@@ -104,24 +111,24 @@ export interface RecordType<F extends Fields> extends Type<RecordOf<F>> {
 
 /** A jute record: its fields, in wire order. */
 export function record<F extends Fields>(name: string, fields: F): RecordType<F> {
-  const entries = Object.entries(fields)
+  const names = Object.keys(fields)
+  const types = Object.values(fields)
   return {
     name,
     fields,
-    minSize: entries.reduce((sum, [, type]) => sum + type.minSize, 0),
+    minSize: types.reduce((sum, type) => sum + type.minSize, 0),
     read(reader) {
       const value: Record<string, unknown> = {}
-      for (const [field, type] of entries) {
-        try {
-          value[field] = type.read(reader)
-        } catch (error) {
-          throw located(error, field)
-        }
+      let at = 0
+      try {
+        for (; at < names.length; at++) value[names[at]!] = types[at]!.read(reader)
+      } catch (error) {
+        throw located(error, names[at]!)
       }
       return value as RecordOf<F>
     },
     write(writer, value) {
-      for (const [field, type] of entries) type.write(writer, value[field])
+      for (let at = 0; at < names.length; at++) types[at]!.write(writer, value[names[at]!])
     },
   }
 }
@@ -130,12 +137,11 @@ function readVector<T>(item: Type<T>, reader: Reader): readonly T[] | null {
   const count = reader.count(item.minSize)
   if (count === null) return null
   const items: T[] = []
-  for (let index = 0; index < count; index++) {
-    try {
-      items.push(item.read(reader))
-    } catch (error) {
-      throw located(error, `[${index}]`)
-    }
+  try {
+    if (Object.is(item, ustring)) reader.ustrings(items as (string | null)[], count)
+    else while (items.length < count) items.push(item.read(reader))
+  } catch (error) {
+    throw located(error, `[${items.length}]`)
   }
   return items
 }

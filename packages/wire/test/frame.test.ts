@@ -192,6 +192,70 @@ describe('FrameDecoder and memory', () => {
   })
 })
 
+describe('FrameDecoder.takeText', () => {
+  const text = (decoder: FrameDecoder) => {
+    const bytes = decoder.takeText()
+    return bytes && Buffer.from(bytes).toString('latin1')
+  }
+
+  test('FrameDecoder.takeText gives what comes in place of a frame, once four bytes of it are here', () => {
+    const decoder = new FrameDecoder()
+    for (const byte of byteByByte(Buffer.from('ruo'))) {
+      decoder.push(byte)
+      expect(text(decoder)).toBeUndefined()
+    }
+    decoder.push(Buffer.from('k'))
+    expect(text(decoder)).toBe('ruok')
+    expect(text(decoder)).toBeUndefined()
+  })
+
+  test('FrameDecoder.takeText gives everything behind text, whatever it is', () => {
+    const decoder = new FrameDecoder()
+    decoder.push(Buffer.from('stmk\0\0', 'latin1'))
+    expect(text(decoder)).toBe('stmk\0\0')
+    decoder.push(bytesOf('00'))
+    decoder.push(bytesOf('000001aa'))
+    expect(text(decoder)).toBe('\0\0\0\x01\xaa')
+  })
+
+  test('FrameDecoder.takeText leaves frames alone', () => {
+    const decoder = new FrameDecoder()
+    expect(text(decoder)).toBeUndefined()
+    decoder.push(ONE)
+    expect(text(decoder)).toBeUndefined()
+    expect(drain(decoder)).toEqual(['aa'])
+    expect(text(decoder)).toBeUndefined()
+  })
+
+  test.each(['20202020', '7e7e7e7e', '0d0a0d0a'])('FrameDecoder.takeText takes %s for text', (hex) => {
+    const decoder = new FrameDecoder()
+    decoder.push(bytesOf(hex))
+    expect(decoder.takeText()).toEqual(bytesOf(hex))
+  })
+
+  test.each(['1f202020', '7f202020', '20202009', '202020ff'])(
+    'FrameDecoder.takeText does not take %s for text',
+    (hex) => {
+      const decoder = new FrameDecoder()
+      decoder.push(bytesOf(hex))
+      expect(decoder.takeText()).toBeUndefined()
+    },
+  )
+})
+
+describe('FrameDecoder after a length that cannot be', () => {
+  test('FrameDecoder throws the same error again and forgets what comes', () => {
+    const decoder = new FrameDecoder()
+    decoder.push(joined(ONE, bytesOf('ffffffff')))
+    decoder.next()
+    const error = thrownBy(() => decoder.next())
+    decoder.push(ONE)
+    decoder.push(Buffer.from('ruok'))
+    expect(decoder.takeText()).toBeUndefined()
+    expect(thrownBy(() => decoder.next())).toBe(error)
+  })
+})
+
 describe('encodeFrame', () => {
   test('encodeFrame puts the length before what is written', () => {
     expect(hexOf(encodeFrame((writer) => writer.ustring('/a')))).toBe('00000006000000022f61')

@@ -7,10 +7,17 @@ import { stat } from './stat.ts'
 
 const sourceOf = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
 
+const shown = Array.from(sourceOf('../README.md').matchAll(/```ts\n([^]*?)```/g), ([, code]) => code)
+
 test('README shows the example that runs here', () => {
-  const [, shown] = /```ts\n([^]*?)```/.exec(sourceOf('../README.md'))!
   const [ran] = sourceOf('readme-example.ts').replace('../src/index.ts', '@zk/wire').split('\nexport {')
-  expect(shown).toBe(ran)
+  expect(shown[0]).toBe(ran)
+})
+
+// It runs in front of a real server, in test-integration/.
+test('README shows the proxy of the examples', () => {
+  const [, code] = sourceOf('../../../examples/src/wire-proxy.ts').split(/^(?:\/\/.*\n)+/)
+  expect(shown[1]).toBe(code)
 })
 
 test('the example of README writes a request and reads a reply and an error', () => {

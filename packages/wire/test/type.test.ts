@@ -126,6 +126,28 @@ describe('lengths and counts that cannot be', () => {
     expect(decode(vector(Stat), bytesOf(`00000002 ${'00'.repeat(136)}`))).toHaveLength(2)
   })
 
+  test('vector refuses to be declared of items that may take no bytes: nothing would bound its count (W07)', () => {
+    for (const item of [record('Nothing', {}), trailing(int, 0), record('R', { last: trailing(int, 0) })]) {
+      expect(() => vector(item)).toThrow(new TypeError(`vector<${item.name}>: an item may take no bytes at all`))
+    }
+    expect(vector(boolean).minSize).toBe(4)
+  })
+
+  test('vector of vectors takes no more than the bytes in hand allow, at every level (W07)', () => {
+    const nested = vector(vector(int))
+    expect(decode(nested, bytesOf('00000002 00000001 00000007 ffffffff'))).toEqual([[7], null])
+    expectRefused(
+      nested,
+      '00000001 7fffffff',
+      '0 bytes are left for a vector of 2147483647 items in vector<vector<int>>[0] at byte 4',
+    )
+    expectRefused(
+      nested,
+      '40000000 00000000',
+      '4 bytes are left for a vector of 1073741824 items in vector<vector<int>> at byte 0',
+    )
+  })
+
   test('buffer and vector allocate nothing for bytes that are not in hand (W07, W08)', () => {
     const before = process.memoryUsage().arrayBuffers
     for (let round = 0; round < 100; round++) {
@@ -238,6 +260,13 @@ describe('trailing', () => {
   test('ConnectResponse has its readOnly byte read, and always written', () => {
     expectValue(ConnectResponse, bytesOf(`${connected} 01`), { ...value, readOnly: true }, 1)
     expect(encode(ConnectResponse, { ...value, readOnly: false })).toEqual(bytesOf(`${connected} 00`))
+  })
+
+  test('trailing writes nothing for undefined, which says that the field was missing', () => {
+    const type = record('R', { first: int, last: trailing<number | undefined>(int, undefined) })
+    expect(decode(type, bytesOf('00000001'))).toStrictEqual({ first: 1, last: undefined })
+    expect(encode(type, { first: 1, last: undefined })).toEqual(bytesOf('00000001'))
+    expect(encode(type, { first: 1, last: 2 })).toEqual(bytesOf('00000001 00000002'))
   })
 
   test('trailing accepts the field missing, but never half of it', () => {

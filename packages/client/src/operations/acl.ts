@@ -1,12 +1,4 @@
-import {
-  type ACL as WireACL,
-  GetACLRequest,
-  GetACLResponse,
-  OpCode,
-  SetACLRequest,
-  SetACLResponse,
-  type TypeOf,
-} from '@zk/wire'
+import { type ACL as WireACL, operations } from '@zk/wire'
 import { type Stat, toStat } from '../stat.ts'
 import { type ACL, checkACL, checkVersion, required } from './arguments.ts'
 import type { VersionOptions } from './delete.ts'
@@ -17,31 +9,20 @@ export interface NodeACL {
   readonly stat: Stat
 }
 
-type Read = Operation<[path: string], TypeOf<typeof GetACLRequest>, TypeOf<typeof GetACLResponse>, NodeACL>
+type Read = Operation<[path: string], typeof operations.getACL, NodeACL>
 
 export const getACL: Read = {
   name: 'getACL',
-  opCode: OpCode.getACL,
-  kind: 'read',
-  request: GetACLRequest,
-  response: GetACLResponse,
+  wire: operations.getACL,
   encode: (chroot, path) => ({ path: chroot.absolute(path) }),
   result: ({ acl, stat }) => ({ acl: required(acl, 'GetACLResponse.acl').map(toACL), stat: toStat(stat) }),
 }
 
-type Write = Operation<
-  [path: string, acl: readonly ACL[], options: VersionOptions],
-  TypeOf<typeof SetACLRequest>,
-  TypeOf<typeof SetACLResponse>,
-  Stat
->
+type Write = Operation<[path: string, acl: readonly ACL[], options: VersionOptions], typeof operations.setACL, Stat>
 
 export const setACL: Write = {
   name: 'setACL',
-  opCode: OpCode.setACL,
-  kind: 'write',
-  request: SetACLRequest,
-  response: SetACLResponse,
+  wire: operations.setACL,
   encode: (chroot, path, acl, { version = -1 }) => ({
     path: chroot.absolute(path),
     acl: checkACL(acl),

@@ -1,4 +1,4 @@
-import { GetChildren2Request, GetChildren2Response, OpCode, type TypeOf } from '@zk/wire'
+import { operations } from '@zk/wire'
 import { type Stat, toStat } from '../stat.ts'
 import { required } from './arguments.ts'
 import type { WatchKind } from '../session/watches.ts'
@@ -11,15 +11,11 @@ export interface Children {
   readonly stat: Stat
 }
 
-type Args = [path: string]
-type Read = Operation<Args, TypeOf<typeof GetChildren2Request>, TypeOf<typeof GetChildren2Response>, Children>
+type Read = Operation<[path: string], typeof operations.getChildren2, Children>
 
 export const getChildren: Read = {
   name: 'getChildren',
-  opCode: OpCode.getChildren2,
-  kind: 'read',
-  request: GetChildren2Request,
-  response: GetChildren2Response,
+  wire: operations.getChildren2,
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: false }),
   result: ({ children, stat }) => ({
     children: required(children, 'GetChildren2Response.children').map((name) =>

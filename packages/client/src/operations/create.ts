@@ -1,4 +1,4 @@
-import { Create2Response, CreateMode, CreateRequest, OpCode, Perms, type TypeOf } from '@zk/wire'
+import { CreateMode, type CreateRequest, operations, Perms, type TypeOf } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
 import { type Stat, toStat } from '../stat.ts'
 import { type ACL, checkACL, type Data, required, toBytes } from './arguments.ts'
@@ -26,13 +26,10 @@ export const CREATOR_ALL_ACL: readonly ACL[] = [{ perms: Perms.ALL, id: { scheme
 
 type Args = [path: string, data: Data | undefined, options: CreateOptions]
 
-export const create: Operation<Args, TypeOf<typeof CreateRequest>, TypeOf<typeof Create2Response>, Created> = {
+export const create: Operation<Args, typeof operations.create2 | typeof operations.createContainer, Created> = {
   name: 'create',
   // Both are answered with path and Stat.
-  opCode: (_path, _data, { mode }) => (mode === 'CONTAINER' ? OpCode.createContainer : OpCode.create2),
-  kind: 'write',
-  request: CreateRequest,
-  response: Create2Response,
+  wire: (_path, _data, { mode }) => (mode === 'CONTAINER' ? operations.createContainer : operations.create2),
   encode: toCreateRequest,
   result: ({ path, stat }, chroot) => ({
     path: chroot.relative(required(path, 'Create2Response.path')),

@@ -1,4 +1,4 @@
-import { GetDataRequest, GetDataResponse, OpCode, SetDataRequest, SetDataResponse, type TypeOf } from '@zk/wire'
+import { operations } from '@zk/wire'
 import { type Stat, toStat } from '../stat.ts'
 import { checkVersion, type Data, toBytes } from './arguments.ts'
 import type { VersionOptions } from './delete.ts'
@@ -10,14 +10,11 @@ export interface NodeData {
   readonly stat: Stat
 }
 
-type Read = Operation<[path: string], TypeOf<typeof GetDataRequest>, TypeOf<typeof GetDataResponse>, NodeData>
+type Read = Operation<[path: string], typeof operations.getData, NodeData>
 
 export const getData: Read = {
   name: 'getData',
-  opCode: OpCode.getData,
-  kind: 'read',
-  request: GetDataRequest,
-  response: GetDataResponse,
+  wire: operations.getData,
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: false }),
   // The reader copies data into memory of its own.
   result: ({ data, stat }) => ({ data: (data ?? new Uint8Array(0)) as Uint8Array<ArrayBuffer>, stat: toStat(stat) }),
@@ -30,19 +27,11 @@ export const getDataAndWatch: Read & { watch: WatchKind } = {
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: true }),
 }
 
-type Write = Operation<
-  [path: string, data: Data, options: VersionOptions],
-  TypeOf<typeof SetDataRequest>,
-  TypeOf<typeof SetDataResponse>,
-  Stat
->
+type Write = Operation<[path: string, data: Data, options: VersionOptions], typeof operations.setData, Stat>
 
 export const setData: Write = {
   name: 'setData',
-  opCode: OpCode.setData,
-  kind: 'write',
-  request: SetDataRequest,
-  response: SetDataResponse,
+  wire: operations.setData,
   encode: (chroot, path, data, { version = -1 }) => ({
     path: chroot.absolute(path),
     data: toBytes(data),

@@ -1,4 +1,4 @@
-import { DeleteRequest, OpCode, type TypeOf } from '@zk/wire'
+import { operations } from '@zk/wire'
 import { checkVersion } from './arguments.ts'
 import type { Operation } from './operation.ts'
 
@@ -9,11 +9,9 @@ export interface VersionOptions {
 
 type Args = [path: string, options: VersionOptions]
 
-export const deleteNode: Operation<Args, TypeOf<typeof DeleteRequest>, undefined, void> = {
+export const deleteNode: Operation<Args, typeof operations.delete, void> = {
   name: 'delete',
-  opCode: OpCode.delete,
-  kind: 'write',
-  request: DeleteRequest,
+  wire: operations.delete,
   encode: (chroot, path, { version = -1 }) => ({ path: chroot.absolute(path), version: checkVersion(version) }),
   result: () => undefined,
 }

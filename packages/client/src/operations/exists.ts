@@ -1,16 +1,13 @@
-import { ExistsRequest, ExistsResponse, OpCode, type TypeOf } from '@zk/wire'
+import { operations } from '@zk/wire'
 import { type Stat, toStat } from '../stat.ts'
 import type { WatchKind } from '../session/watches.ts'
 import type { Operation } from './operation.ts'
 
-type Exists = Operation<[path: string], TypeOf<typeof ExistsRequest>, TypeOf<typeof ExistsResponse>, Stat | undefined>
+type Exists = Operation<[path: string], typeof operations.exists, Stat | undefined>
 
 export const exists: Exists = {
   name: 'exists',
-  opCode: OpCode.exists,
-  kind: 'read',
-  request: ExistsRequest,
-  response: ExistsResponse,
+  wire: operations.exists,
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: false }),
   result: ({ stat }) => toStat(stat),
   forgives: { NoNode: () => undefined },

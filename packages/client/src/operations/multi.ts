@@ -1,13 +1,4 @@
-import {
-  ErrorCode,
-  errorName,
-  type MultiOp,
-  MultiRequest,
-  MultiResponse,
-  type MultiResult,
-  OpCode,
-  ProtocolError,
-} from '@zk/wire'
+import { ErrorCode, errorName, type MultiOp, type MultiResult, OpCode, operations, ProtocolError } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
 import { Refusal } from '../session/request.ts'
 import { type Stat, toStat } from '../stat.ts'
@@ -83,15 +74,12 @@ export const op = {
 /** The descriptor for one list of operations: all happen, in order and under one zxid, or none. */
 export function multi<const Ops extends readonly Op<unknown>[]>(
   ops: Ops,
-): Operation<[], readonly MultiOp[], readonly MultiResult[], MultiResults<Ops> | Refusal> {
+): Operation<[], typeof operations.multi, MultiResults<Ops> | Refusal> {
   // What was sent: the caller may use his list again before the reply is here.
   let sent: readonly Op<unknown>[] = []
   return {
     name: 'multi',
-    opCode: OpCode.multi,
-    kind: 'write',
-    request: MultiRequest,
-    response: MultiResponse,
+    wire: operations.multi,
     encode: (chroot) => {
       sent = [...ops]
       return sent.map((each) => each.encode(chroot))

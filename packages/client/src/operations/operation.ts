@@ -1,46 +1,45 @@
-import { type ErrorName, type OpCode, readNamed, type Type } from '@zk/wire'
+import { type ErrorName, type Operation as WireOperation, readNamed, type TypeOf } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
-import type { RequestInit, RequestKind } from '../session/request.ts'
+import type { RequestInit } from '../session/request.ts'
 import type { WatchKind } from '../session/watches.ts'
 
-/** All there is to know of one operation of the client. */
-export interface Operation<Args extends readonly unknown[], Req, Res, Result> {
+/** A row of the wire's table of operations: opcode, records, and what a lost connection means. */
+export type Wire = WireOperation & { readonly opCode: number }
+
+/** All that the client adds to a row of the wire's table. */
+export interface Operation<Args extends readonly unknown[], W extends Wire, Result> {
   /** The client's method: for errors. */
   readonly name: string
-  readonly opCode: OpCode | ((...args: Args) => OpCode)
-  /** What a lost connection means for it. */
-  readonly kind: Exclude<RequestKind, 'connection'>
-  readonly request: Type<Req>
-  /** undefined for an operation whose reply has no body. */
-  readonly response?: Type<Res>
+  readonly wire: W | ((...args: Args) => W)
   /** The arguments as the request; throws a `TypeError` or `RangeError` for what cannot be sent. */
-  readonly encode: (chroot: Chroot, ...args: Args) => Req
-  readonly result: (response: Res, chroot: Chroot) => Result
+  readonly encode: (chroot: Chroot, ...args: Args) => TypeOf<W['request']>
+  readonly result: (response: TypeOf<W['response']>, chroot: Chroot) => Result
   /** Codes that are answers, not errors. */
   readonly forgives?: Partial<Record<ErrorName, () => Result>>
 }
 
 /** An operation on a path that leaves a one-shot watch. */
-export interface WatchingOperation<Req, Res, Result> extends Operation<[path: string], Req, Res, Result> {
+export interface WatchingOperation<W extends Wire, Result> extends Operation<[path: string], W, Result> {
   readonly watch: WatchKind
 }
 
 /** What the session is asked to do for a call of the operation. */
-export function prepare<Args extends readonly unknown[], Req, Res, Result>(
-  operation: Operation<Args, Req, Res, Result>,
+export function prepare<Args extends readonly unknown[], W extends Wire, Result>(
+  { name, wire, encode, result, forgives }: Operation<Args, W, Result>,
   chroot: Chroot,
   args: Args,
 ): Omit<RequestInit, 'resolve' | 'reject' | 'expiresAt' | 'watcher'> {
-  const { name, opCode, kind, request, response, encode, result, forgives } = operation
   const value = encode(chroot, ...args)
+  const { opCode, kind, request, response } = typeof wire === 'function' ? wire(...args) : wire
   const [path] = args
   return {
     op: name,
     path: typeof path === 'string' ? path : undefined,
-    opCode: typeof opCode === 'function' ? opCode(...args) : opCode,
+    opCode,
     kind,
-    body: (writer) => request.write(writer, value),
-    result: (reader) => result(response === undefined ? (undefined as Res) : readNamed(response, reader), chroot),
+    body: (writer) => request?.write(writer, value),
+    // An operation without a body in its reply makes its result of nothing.
+    result: (reader) => result((response && readNamed(response, reader)) as TypeOf<W['response']>, chroot),
     forgives,
   }
 }

@@ -1,4 +1,4 @@
-import { OpCode, RemoveWatchesRequest, type TypeOf, WatcherType } from '@zk/wire'
+import { operations, WatcherType } from '@zk/wire'
 import type { WatchTable } from '../session/watches.ts'
 import type { Operation } from './operation.ts'
 
@@ -20,11 +20,9 @@ export function removedTables(type: RemovableWatches): readonly WatchTable[] {
 type Args = [path: string, type: RemovableWatches]
 
 /** Opcode 18: Java's removeWatches with a watcher sends 17, which leaves the watch at the server. */
-export const removeWatches: Operation<Args, TypeOf<typeof RemoveWatchesRequest>, undefined, void> = {
+export const removeWatches: Operation<Args, typeof operations.removeWatches, void> = {
   name: 'removeWatches',
-  opCode: OpCode.removeWatches,
-  kind: 'neither',
-  request: RemoveWatchesRequest,
+  wire: operations.removeWatches,
   encode: (chroot, path, type) => ({ path: chroot.absolute(path), type: WatcherType[type] }),
   result: () => undefined,
   // It fired meanwhile, or went with its connection.

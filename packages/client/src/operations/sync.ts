@@ -1,14 +1,11 @@
-import { OpCode, SyncRequest, SyncResponse, type TypeOf } from '@zk/wire'
+import { operations } from '@zk/wire'
 import type { Operation } from './operation.ts'
 
-type Sync = Operation<[path: string], TypeOf<typeof SyncRequest>, TypeOf<typeof SyncResponse>, void>
+type Sync = Operation<[path: string], typeof operations.sync, void>
 
 export const sync: Sync = {
   name: 'sync',
-  opCode: OpCode.sync,
-  kind: 'neither',
-  request: SyncRequest,
-  response: SyncResponse,
+  wire: operations.sync,
   encode: (chroot, path) => ({ path: chroot.absolute(path) }),
   result: () => undefined,
 }

@@ -23,7 +23,7 @@ export interface Stat {
   readonly cversion: number
   /** number of changes of the ACL */
   readonly aversion: number
-  /** id of the session that owns an ephemeral node; 0 for others; negative marks containers and TTL nodes */
+  /** id of the session that owns an ephemeral node; 0 for others, containers and TTL nodes among them */
   readonly ephemeralOwner: bigint
   /** length of the data in bytes */
   readonly dataLength: number
@@ -36,23 +36,10 @@ export interface Stat {
 // oxfmt-ignore
 const plain = record('Stat', { czxid: long, mzxid: long, ctime: long, mtime: long, version: int, cversion: int, aversion: int, ephemeralOwner: long, dataLength: int, numChildren: int, pzxid: long })
 
-/** Written by hand: nearly every reply carries one. One cut short takes the plain way, whose error names the field. */
+/** Read by hand: nearly every reply carries one. One cut short takes the plain way, whose error names the field. */
 export const Stat: Type<Stat> & Pick<typeof plain, 'fields'> = {
   ...plain,
   read: (reader) => (reader.remaining < plain.minSize ? plain.read(reader) : readWhole(reader)),
-  write: (writer, stat) => {
-    writer.long(stat.czxid)
-    writer.long(stat.mzxid)
-    writer.long(stat.ctime)
-    writer.long(stat.mtime)
-    writer.int(stat.version)
-    writer.int(stat.cversion)
-    writer.int(stat.aversion)
-    writer.long(stat.ephemeralOwner)
-    writer.int(stat.dataLength)
-    writer.int(stat.numChildren)
-    writer.long(stat.pzxid)
-  },
 }
 
 // oxfmt-ignore

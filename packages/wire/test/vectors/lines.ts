@@ -21,7 +21,7 @@ interface Lines {
   const: { group: string; name: string; value: number }
   rebalance: unknown
   sequence: unknown
-  digest: unknown
+  digest: { in: string; out: string }
   ephemeralOwner: unknown
 }
 export type Kind = keyof Lines

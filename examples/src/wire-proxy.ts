@@ -1,0 +1,25 @@
+// A proxy that prints what a client and a server say to each other.
+//
+//     node examples/dist/wire-proxy.js 127.0.0.1:2182 127.0.0.1:2181
+import { connect, createServer, type Socket } from 'node:net'
+import * as wire from '@zk/wire'
+
+const [here, there] = process.argv.slice(2).map((address) => wire.parseConnectString(address).servers[0]!)
+createServer({ allowHalfOpen: true }, (client) => {
+  const server = connect({ ...there!, allowHalfOpen: true })
+  const { fromClient, fromServer } = new wire.Conversation()
+  pass(client, server, fromClient, '>')
+  pass(server, client, fromServer, '<')
+}).listen(here, () => console.log('listening'))
+
+function pass(from: Socket, to: Socket, messages: wire.MessageDecoder<unknown>, arrow: string): void {
+  from.on('error', () => to.destroy()).pipe(to)
+  from.on('data', (chunk) => {
+    try {
+      messages.push(chunk)
+      for (let message = messages.next(); message !== undefined; message = messages.next()) console.log(arrow, message)
+    } catch (error) {
+      console.log(arrow, String(error))
+    }
+  })
+}

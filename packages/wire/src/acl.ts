@@ -1,0 +1,53 @@
+// ACLs as text: `scheme:id:perms`, more of them after commas, as zkCli reads them (AclParser); and ids of the digest scheme.
+import { Perms } from './constants.ts'
+import type { ACL } from './records/data.ts'
+
+// In the order in which Java prints them (ZKUtil.getPermString).
+const LETTERS = { c: Perms.CREATE, d: Perms.DELETE, r: Perms.READ, w: Perms.WRITE, a: Perms.ADMIN } as const
+// Colons in the id are its own, but the last one is not.
+const ENTRY = /^([^\s:]+):(.*):([^:]*)$/s
+const SCHEME = /^[^\s:,]+$/
+
+/**
+ * `world:anyone:r,digest:user:BASE64:cdrwa`. Each entry must have all three parts, and the perms must be letters of `cdrwa`;
+ * where Java leaves such an entry or letter out and goes on, this throws a `TypeError` that says what is wrong with it. An id
+ * cannot hold a comma.
+ */
+export function parseACL(text: string): ACL[] {
+  return text.split(',').map((untrimmed) => {
+    const entry = untrimmed.trim()
+    const refuse = (reason: string) => new TypeError(`ACL ${JSON.stringify(text)}: ${JSON.stringify(entry)} ${reason}`)
+    const match = ENTRY.exec(entry)
+    if (match === null) throw refuse('must be "scheme:id:perms", as in "world:anyone:cdrwa"')
+    const [, scheme = '', id = '', letters = ''] = match
+    let perms = 0
+    for (const letter of letters) {
+      if (!(letter in LETTERS)) throw refuse(`has ${JSON.stringify(letter)}, which is none of the perms "cdrwa"`)
+      perms |= LETTERS[letter as keyof typeof LETTERS]
+    }
+    return { perms, id: { scheme, id } }
+  })
+}
+
+/** The text that `parseACL` reads. A `TypeError` for what has none: a comma in the id, perms beyond `cdrwa`. */
+export function formatACL(acl: readonly ACL[]): string {
+  return acl.map(formatEntry).join(',')
+}
+
+function formatEntry({ perms, id: { scheme, id } }: ACL): string {
+  if (!SCHEME.test(scheme ?? '') || (id ?? ',').includes(',') || (perms | Perms.ALL) !== Perms.ALL) {
+    throw new TypeError(`no text stands for the ACL ${JSON.stringify({ perms, scheme, id })}`)
+  }
+  const letters = Object.entries(LETTERS).map(([letter, bit]) => ((perms & bit) === 0 ? '' : letter))
+  return `${scheme}:${id}:${letters.join('')}`
+}
+
+/**
+ * The id of `user:password` in the digest scheme, `user:BASE64(SHA1(user:password))`: for an ACL, while the auth data of the
+ * scheme is `user:password` itself (DigestAuthenticationProvider.generateDigest). SHA-1 comes from outside, as in
+ * `generateDigest('user:password', (bytes) => createHash('sha1').update(bytes).digest())`.
+ */
+export function generateDigest(userPassword: string, sha1: (bytes: Uint8Array) => Uint8Array): string {
+  const digest = sha1(new TextEncoder().encode(userPassword))
+  return `${userPassword.split(':', 1)[0]}:${btoa(String.fromCharCode(...digest))}`
+}

@@ -1,0 +1,199 @@
+// The frames of one connection as typed messages, and back to the same bytes.
+import { OpCode, Xid } from './constants.ts'
+import { encodeFrame } from './frame.ts'
+import { type OperationName, operationName, type Operations, operations } from './operations.ts'
+import { ProtocolError } from './protocol-error.ts'
+import { Reader } from './reader.ts'
+import { ConnectRequest, ConnectResponse, ReplyHeader, RequestHeader, WatcherEvent } from './records/proto.ts'
+import { boolean, readNamed, record, trailing, type Type, type TypeOf } from './type.ts'
+import type { Writer } from './writer.ts'
+
+interface Message {
+  /**
+   * Bytes behind what this version reads: fields that a newer peer has added, the body of an operation that nobody here
+   * knows, what a reply carries beside an error. Absent where there are none.
+   */
+  readonly rest?: Uint8Array
+}
+
+/** The first frame of a client. `readOnly` is undefined where its byte is missing: before 3.4. */
+export interface ConnectMessage extends Message {
+  readonly type: 'connect'
+  readonly request: TypeOf<typeof connectRequest>
+}
+
+/** The first frame of a server. `timeOut` 0 says that the session has expired. */
+export interface ConnectedMessage extends Message {
+  readonly type: 'connected'
+  readonly response: TypeOf<typeof connectResponse>
+}
+
+type ValueOf<Body> = Body extends Type<infer Value> ? Value : undefined
+
+/** A request by the name of its operation, so that `op === 'getData'` tells the type of `request`. */
+export type RequestMessage = { [Name in OperationName]: RequestOf<Name> }[OperationName] | UnknownRequest
+
+export interface RequestOf<Name extends OperationName> extends Message {
+  readonly type: 'request'
+  readonly op: Name
+  readonly opCode: Operations[Name]['opCode']
+  readonly xid: number
+  readonly request: ValueOf<Operations[Name]['request']>
+}
+
+/** Its body is the `rest`. */
+export interface UnknownRequest extends Message {
+  readonly type: 'request'
+  readonly op: undefined
+  readonly opCode: number
+  readonly xid: number
+  readonly request: undefined
+}
+
+/** A reply by the name of the operation that it answers; pings and auth are answered under their own xids. */
+export type ReplyMessage = { [Name in OperationName]: ReplyOf<Name> }[OperationName] | UnknownReply
+
+export interface ReplyOf<Name extends OperationName> extends Message {
+  readonly type: 'reply'
+  readonly op: Name
+  readonly opCode: Operations[Name]['opCode']
+  readonly xid: number
+  readonly zxid: bigint
+  /** An `ErrorCode`, or a number that nobody has assigned yet. */
+  readonly err: number
+  /** undefined where `err` is not 0, and where the operation's reply has no body. */
+  readonly response: ValueOf<Operations[Name]['response']> | undefined
+}
+
+/** Of an operation that nobody here knows, or of a server that refuses the handshake with the header of a reply. */
+export interface UnknownReply extends Message {
+  readonly type: 'reply'
+  readonly op: undefined
+  readonly opCode: number | undefined
+  readonly xid: number
+  readonly zxid: bigint
+  readonly err: number
+  readonly response: undefined
+}
+
+/** A watch has fired. */
+export interface EventMessage extends Message {
+  readonly type: 'event'
+  /** Of the transaction, from servers of 3.9 on; -1 from others. */
+  readonly zxid: bigint
+  readonly err: number
+  readonly event: TypeOf<typeof WatcherEvent>
+}
+
+/** In place of the first frame: a four-letter word or the answer to one, as much of it as has come. */
+export interface TextMessage {
+  readonly type: 'text'
+  readonly bytes: Uint8Array
+}
+
+export type ClientMessage = ConnectMessage | RequestMessage | TextMessage
+export type ServerMessage = ConnectedMessage | ReplyMessage | EventMessage | TextMessage
+
+// What a 3.3 peer leaves out must stay out when its frame is written again.
+const readOnly = trailing<boolean | undefined>(boolean, undefined)
+const connectRequest = record('ConnectRequest', { ...ConnectRequest.fields, readOnly })
+const connectResponse = record('ConnectResponse', { ...ConnectResponse.fields, readOnly })
+
+/** Size of the reply header that a read-only server sends instead of the answer to a handshake (ServerCnxn). */
+const REPLY_HEADER_SIZE = 16
+
+/** What a frame from a client says, the `first` of its connection or a later one. */
+export function decodeClientFrame(frame: Uint8Array, first: boolean): ConnectMessage | RequestMessage {
+  const reader = new Reader(frame)
+  if (first) return whole({ type: 'connect', request: readNamed(connectRequest, reader) }, reader)
+  const { xid, type: opCode } = readNamed(RequestHeader, reader)
+  const op = operationName(opCode)
+  const request = readBody(op && operations[op].request, reader)
+  return whole({ type: 'request', op, opCode, xid, request } as RequestMessage, reader)
+}
+
+/** A request, as far as it tells how to read the reply. */
+export interface Asked {
+  readonly opCode: number
+  /** Operations of a multi, where they are known: as many results must come back. */
+  readonly parts?: number | undefined
+}
+
+/**
+ * What a frame from a server says, the `first` of its connection or a later one. `askedUnder` gives the request that a reply
+ * with this xid answers; undefined, which is a `ProtocolError`, where none is due.
+ */
+export function decodeServerFrame(
+  frame: Uint8Array,
+  first: boolean,
+  askedUnder: (xid: number) => Asked | undefined,
+): ConnectedMessage | ReplyMessage | EventMessage {
+  const reader = new Reader(frame)
+  if (first && frame.byteLength !== REPLY_HEADER_SIZE) {
+    return whole({ type: 'connected', response: readNamed(connectResponse, reader) }, reader)
+  }
+  const { xid, zxid, err } = readNamed(ReplyHeader, reader)
+  if (first) return { type: 'reply', op: undefined, opCode: undefined, xid, zxid, err, response: undefined }
+  if (xid === Xid.notification) {
+    return whole({ type: 'event', zxid, err, event: readNamed(WatcherEvent, reader) }, reader)
+  }
+  const asked = answeredApart.get(xid) ?? askedUnder(xid)
+  if (asked === undefined) throw new ProtocolError(`a reply with xid ${xid}, which is not the next due`)
+  const { opCode, parts } = asked
+  const op = operationName(opCode)
+  const response = readBody(op && err === 0 ? operations[op].response : undefined, reader)
+  if (parts !== undefined && Array.isArray(response) && response.length !== parts) {
+    throw new ProtocolError(`${response.length} results for a multi of ${parts} operations`)
+  }
+  return whole({ type: 'reply', op, opCode, xid, zxid, err, response } as ReplyMessage, reader)
+}
+
+/**
+ * The bytes of a message, the length of its frame included. They are those that it was decoded from, except where these
+ * said the same in an odd way: a boolean that is neither 0 nor 1, malformed UTF-8, numbers in the headers of a multi that
+ * no peer looks at.
+ */
+export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Array {
+  if (message.type === 'text') return message.bytes
+  return encodeFrame((writer) => {
+    write(writer, message)
+    if (message.rest !== undefined) writer.raw(message.rest)
+  })
+}
+
+function write(writer: Writer, message: Exclude<ClientMessage | ServerMessage, TextMessage>): void {
+  switch (message.type) {
+    case 'connect':
+      return connectRequest.write(writer, message.request)
+    case 'connected':
+      return connectResponse.write(writer, message.response)
+    case 'request':
+      RequestHeader.write(writer, { xid: message.xid, type: message.opCode })
+      return writeBody(writer, message.op && operations[message.op].request, message.request)
+    case 'reply':
+      ReplyHeader.write(writer, message)
+      return writeBody(writer, message.op && operations[message.op].response, message.response)
+    case 'event':
+      ReplyHeader.write(writer, { ...message, xid: Xid.notification })
+      return WatcherEvent.write(writer, message.event)
+  }
+}
+
+function readBody(type: Type<unknown> | undefined, reader: Reader): unknown {
+  return type && readNamed(type, reader)
+}
+
+function writeBody(writer: Writer, type: Type<unknown> | undefined, value: unknown): void {
+  if (value !== undefined) type?.write(writer, value)
+}
+
+/** With what its reader has not read. */
+function whole<M extends object>(message: M, reader: Reader): M {
+  return reader.remaining === 0 ? message : { ...message, rest: reader.rest() }
+}
+
+/** Replies whose xid says what they answer, at any time. */
+export const answeredApart: ReadonlyMap<number, Asked> = new Map([
+  [Xid.ping, { opCode: OpCode.ping }],
+  [Xid.auth, { opCode: OpCode.auth }],
+])

@@ -1,0 +1,102 @@
+// Every opcode: what it means for the nodes, since when there is it, what is sent and what is answered. Nothing else in the
+// project knows which records belong to an operation.
+import { nameOf, OpCode } from './constants.ts'
+import { MultiRequest, MultiResponse } from './multi.ts'
+import * as proto from './records/proto.ts'
+import type { Type } from './type.ts'
+
+/**
+ * What a lost reply leaves open: after a `read` nothing, for it changes no node; after a `write` whether it happened;
+ * `neither` is about the connection, the session or its watches.
+ */
+export type OperationKind = 'read' | 'write' | 'neither'
+
+type Body = Type<unknown> | undefined
+
+export interface Operation<
+  Kind extends OperationKind = OperationKind,
+  Request extends Body = Body,
+  Response extends Body = Body,
+> {
+  readonly kind: Kind
+  /** First release of ZooKeeper whose servers know it. Older ones answer -6 (Unimplemented). */
+  readonly since: string
+  /** undefined where nothing follows the request header. */
+  readonly request: Request
+  /** undefined where nothing follows the reply header. What follows one with an error is for nobody to read. */
+  readonly response: Response
+}
+
+const kind =
+  <Kind extends OperationKind>(kind: Kind) =>
+  <Request extends Body = undefined, Response extends Body = undefined>(
+    since: string,
+    request?: Request,
+    response?: Response,
+  ) =>
+    ({ kind, since, request, response }) as Operation<Kind, Request, Response>
+
+const read = kind('read')
+const write = kind('write')
+const neither = kind('neither')
+
+/** By name, each with its `opCode`: `operations.getData` is `{ opCode: 4, kind: 'read', since, request, response }`. */
+export const operations = withOpCodes({
+  /** Never asked for: what a watch sends, under the xid -1. */
+  notification: neither('3.0.0', undefined, proto.WatcherEvent),
+  create: write('3.0.0', proto.CreateRequest, proto.CreateResponse),
+  delete: write('3.0.0', proto.DeleteRequest),
+  exists: read('3.0.0', proto.ExistsRequest, proto.ExistsResponse),
+  getData: read('3.0.0', proto.GetDataRequest, proto.GetDataResponse),
+  setData: write('3.0.0', proto.SetDataRequest, proto.SetDataResponse),
+  getACL: read('3.0.0', proto.GetACLRequest, proto.GetACLResponse),
+  setACL: write('3.0.0', proto.SetACLRequest, proto.SetACLResponse),
+  getChildren: read('3.0.0', proto.GetChildrenRequest, proto.GetChildrenResponse),
+  sync: neither('3.0.0', proto.SyncRequest, proto.SyncResponse),
+  ping: neither('3.0.0'),
+  getChildren2: read('3.3.0', proto.GetChildren2Request, proto.GetChildren2Response),
+  /** Part of a multi; alone it is answered -6. */
+  check: write('3.4.0', proto.CheckVersionRequest),
+  multi: write('3.4.0', MultiRequest, MultiResponse),
+  create2: write('3.5.0', proto.CreateRequest, proto.Create2Response),
+  reconfig: write('3.5.0', proto.ReconfigRequest, proto.GetDataResponse),
+  /** Only looks whether the watch is there. */
+  checkWatches: neither('3.5.0', proto.CheckWatchesRequest),
+  removeWatches: neither('3.5.0', proto.RemoveWatchesRequest),
+  createContainer: write('3.5.1', proto.CreateRequest, proto.Create2Response),
+  /** Sent by the leader to itself; its body is the path without a length. */
+  deleteContainer: write('3.5.1'),
+  createTTL: write('3.5.3', proto.CreateTTLRequest, proto.Create2Response),
+  multiRead: read('3.6.0', MultiRequest, MultiResponse),
+  auth: neither('3.0.0', proto.AuthPacket),
+  setWatches: neither('3.0.0', proto.SetWatches),
+  sasl: neither('3.4.0', proto.GetSASLRequest, proto.SetSASLResponse),
+  getEphemerals: read('3.6.0', proto.GetEphemeralsRequest, proto.GetEphemeralsResponse),
+  getAllChildrenNumber: read('3.6.0', proto.GetAllChildrenNumberRequest, proto.GetAllChildrenNumberResponse),
+  setWatches2: neither('3.6.0', proto.SetWatches2),
+  /** Its reply has a body that says nothing. */
+  addWatch: neither('3.6.0', proto.AddWatchRequest, proto.ErrorResponse),
+  whoAmI: read('3.7.0', undefined, proto.WhoAmIResponse),
+  /** Between servers; a client asks for a session with a ConnectRequest. */
+  createSession: neither('3.0.0'),
+  closeSession: neither('3.0.0'),
+  /** Marks what failed: transactions, and results in a multi. */
+  error: neither('3.0.0', undefined, proto.ErrorResponse),
+})
+
+export type Operations = typeof operations
+export type OperationName = keyof Operations
+
+/** The name of an opcode, or undefined for one that this version of the package does not know. */
+export const operationName: (opCode: number) => OperationName | undefined = nameOf(OpCode)
+
+// Not of `Operation`s: that would be taken for what each row is meant to be, and a missing record for any record.
+type ByName = Readonly<Record<keyof typeof OpCode, object>>
+type WithOpCodes<Rows> = {
+  readonly [Name in keyof Rows & keyof typeof OpCode]: Rows[Name] & { readonly opCode: (typeof OpCode)[Name] }
+}
+
+function withOpCodes<Rows extends ByName>(rows: Rows): WithOpCodes<Rows> {
+  const entries = Object.entries(OpCode).map(([name, opCode]) => [name, { opCode, ...rows[name as keyof ByName] }])
+  return Object.fromEntries(entries) as WithOpCodes<Rows>
+}

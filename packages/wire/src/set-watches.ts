@@ -1,0 +1,57 @@
+// Telling a new connection which watches there are: setWatches, or setWatches2 where some are persistent. All at once may
+// be more than the server's jute.maxbuffer (ZOOKEEPER-706), hence in several requests.
+import { OpCode } from './constants.ts'
+import type { SetWatches2 } from './records/proto.ts'
+import type { TypeOf } from './type.ts'
+
+/** What ClientCnxn.SET_WATCHES_MAX_LENGTH is, in bytes: far below any jute.maxbuffer. */
+const DEFAULT_CHUNK_SIZE = 128 * 1024
+/** Request header, relativeZxid, and the counts of five lists. */
+const EMPTY_SIZE = 8 + 8 + 5 * 4
+const LENGTH_SIZE = 4
+const utf8 = new TextEncoder()
+
+type Lists<Paths> = Record<Exclude<keyof typeof SetWatches2.fields, 'relativeZxid'>, Paths>
+
+/** One chunk. What says nothing of persistent watches is also a setWatches, which older servers know. */
+export interface WatchesRequest {
+  readonly opCode: typeof OpCode.setWatches | typeof OpCode.setWatches2
+  readonly request: TypeOf<typeof SetWatches2>
+}
+
+/**
+ * Requests that name all these paths, by the list of setWatches2 that they belong to. None has more than `chunkSize` bytes in
+ * its frame, unless one path alone has.
+ */
+export function setWatchesRequests(
+  relativeZxid: bigint,
+  watched: Readonly<Partial<Lists<Iterable<string>>>>,
+  chunkSize = DEFAULT_CHUNK_SIZE,
+): WatchesRequest[] {
+  const chunks: Lists<string[]>[] = []
+  let size = Infinity
+  for (const [list, paths] of Object.entries(watched)) {
+    for (const path of paths) {
+      const pathSize = LENGTH_SIZE + utf8.encode(path).byteLength
+      if (size + pathSize > chunkSize) {
+        chunks.push({
+          dataWatches: [],
+          existWatches: [],
+          childWatches: [],
+          persistentWatches: [],
+          persistentRecursiveWatches: [],
+        })
+        size = EMPTY_SIZE
+      }
+      chunks.at(-1)![list as keyof typeof watched].push(path)
+      size += pathSize
+    }
+  }
+  return chunks.map((chunk) => ({
+    opCode:
+      chunk.persistentWatches.length + chunk.persistentRecursiveWatches.length === 0
+        ? OpCode.setWatches
+        : OpCode.setWatches2,
+    request: { relativeZxid, ...chunk },
+  }))
+}
