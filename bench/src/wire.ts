@@ -1,5 +1,5 @@
-// Encode and decode of the commonest messages, and of 10,000 names, beside node-zookeeper-client's jute module on the same
-// values. Times are of this machine at this moment: compare within one run only.
+// Encode and decode of the commonest messages, and of 10,000 names, beside node-zookeeper-client's jute module on the
+// same values. Times are of this machine at this moment: compare within one run only.
 //
 //     pnpm --filter @zk/bench wire
 import { decode, encode, GetChildren2Response } from '@zk/wire'

@@ -10,7 +10,7 @@ import {
   type ZooKeeper,
 } from '../src/index.ts'
 import { atEveryMoment } from './support/everywhere.ts'
-import { outcome } from './support/outside.ts'
+import { outcome, type Outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 
 const PATH = '/locks/report'
@@ -48,7 +48,11 @@ describe.each(recipes)('%s.acquire that is aborted', (name, make) => {
         const obstructing = waits ? await scene.done(obstacle(name, holder).acquire()) : undefined
 
         const aborting = new AbortController()
-        const acquiring = outcome(make(zk).acquire({ signal: aborting.signal }))
+        let toldLate = 0
+        const onQueued = () => {
+          if (acquiring.status !== 'pending') toldLate++
+        }
+        const acquiring: Outcome<Held> = outcome(make(zk).acquire({ signal: aborting.signal, onQueued }))
         let wasPending = false
         scene.world.interrupt(moment, () => {
           wasPending = acquiring.status === 'pending'
@@ -68,6 +72,7 @@ describe.each(recipes)('%s.acquire that is aborted', (name, make) => {
         } else {
           expect(acquiring.error).toBe(REASON)
         }
+        expect(toldLate).toBe(0)
         expect(scene.leftovers()).toEqual(nothing)
         // The way is free, for others and for the same client.
         for (const each of [next, zk]) await scene.done((await scene.done(make(each).acquire())).release())

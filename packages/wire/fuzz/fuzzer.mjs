@@ -1,6 +1,7 @@
-// Seeded mutations of real frames through FrameDecoder and the message layer. A case is a conversation: what a client and
-// a server could say to each other, altered, cut into chunks and read. Nothing may come of it but messages, each of which
-// is written and read again, and `ProtocolError`s; and a message may weigh no more than the bytes that it came from.
+// Seeded mutations of real frames through FrameDecoder and the message layer. A case is a conversation: what a client
+// and a server could say to each other, altered, cut into chunks and read. Nothing may come of it but messages, each of
+// which is written and read again, and `ProtocolError`s; and a message may weigh no more than the bytes that it came
+// from.
 import { isDeepStrictEqual } from 'node:util'
 import { mutate } from './mutations.mjs'
 import { randomOf } from './random.mjs'

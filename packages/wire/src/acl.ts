@@ -1,4 +1,5 @@
-// ACLs as text: `scheme:id:perms`, more of them after commas, as zkCli reads them (AclParser); and ids of the digest scheme.
+// ACLs as text: `scheme:id:perms`, more of them after commas, as zkCli reads them (AclParser); and ids of the digest
+// scheme.
 import { Perms } from './constants.ts'
 import type { ACL } from './records/data.ts'
 
@@ -9,9 +10,9 @@ const ENTRY = /^([^\s:]+):(.*):([^:]*)$/s
 const SCHEME = /^[^\s:,]+$/
 
 /**
- * `world:anyone:r,digest:user:BASE64:cdrwa`. Each entry must have all three parts, and the perms must be letters of `cdrwa`;
- * where Java leaves such an entry or letter out and goes on, this throws a `TypeError` that says what is wrong with it. An id
- * cannot hold a comma.
+ * `world:anyone:r,digest:user:BASE64:cdrwa`. Each entry must have all three parts, and the perms must be letters of
+ * `cdrwa`; where Java leaves such an entry or letter out and goes on, this throws a `TypeError` that says what is wrong
+ * with it. An id cannot hold a comma.
  */
 export function parseACL(text: string): ACL[] {
   return text.split(',').map((untrimmed) => {
@@ -43,9 +44,9 @@ function formatEntry({ perms, id: { scheme, id } }: ACL): string {
 }
 
 /**
- * The id of `user:password` in the digest scheme, `user:BASE64(SHA1(user:password))`: for an ACL, while the auth data of the
- * scheme is `user:password` itself (DigestAuthenticationProvider.generateDigest). SHA-1 comes from outside, as in
- * `generateDigest('user:password', (bytes) => createHash('sha1').update(bytes).digest())`.
+ * The id of `user:password` in the digest scheme, `user:BASE64(SHA1(user:password))`: for an ACL, while the auth data
+ * of the scheme is `user:password` itself (DigestAuthenticationProvider.generateDigest). SHA-1 comes from outside, as
+ * in `generateDigest('user:password', (bytes) => createHash('sha1').update(bytes).digest())`.
  */
 export function generateDigest(userPassword: string, sha1: (bytes: Uint8Array) => Uint8Array): string {
   const digest = sha1(new TextEncoder().encode(userPassword))

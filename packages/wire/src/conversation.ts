@@ -32,8 +32,8 @@ export class MessageDecoder<Message> {
   }
 
   /**
-   * The next message, or undefined until more bytes come. Throws `ProtocolError` for a frame that nothing can be made of,
-   * and goes on behind it; but nothing comes behind a length that cannot be.
+   * The next message, or undefined until more bytes come. Throws `ProtocolError` for a frame that nothing can be made
+   * of, and goes on behind it; but nothing comes behind a length that cannot be.
    */
   next(): Message | TextMessage | undefined {
     const first = this.#first
@@ -52,8 +52,8 @@ export interface ConversationOptions extends FrameDecoderOptions {
 }
 
 /**
- * Both directions of one connection, for whoever stands between a client and a server: each from its first byte on, and a
- * request before its reply. Servers answer in order; a reply that is not to the oldest request is a `ProtocolError`.
+ * Both directions of one connection, for whoever stands between a client and a server: each from its first byte on, and
+ * a request before its reply. Servers answer in order; a reply that is not to the oldest request is a `ProtocolError`.
  */
 export class Conversation {
   readonly fromClient: MessageDecoder<ClientMessage>

@@ -54,8 +54,8 @@ export class FrameDecoder {
   }
 
   /**
-   * The body of the next whole frame, or undefined until more bytes come. It may share memory with the chunk it came in.
-   * Throws `ProtocolError` at a length that cannot be; from then on every call throws, and what comes is forgotten.
+   * The body of the next whole frame, or undefined until more bytes come. It may share memory with the chunk it came
+   * in. Throws `ProtocolError` at a length that cannot be; from then on every call throws, and what comes is forgotten.
    */
   next(): Uint8Array | undefined {
     if (this.#failure !== undefined) throw this.#failure
@@ -65,8 +65,8 @@ export class FrameDecoder {
   }
 
   /**
-   * All that has come, if it is text in place of a frame, as its first four bytes tell: a four-letter word, or the words of
-   * a server to one. Once it was text, all that follows is.
+   * All that has come, if it is text in place of a frame, as its first four bytes tell: a four-letter word, or the
+   * words of a server to one. Once it was text, all that follows is.
    */
   takeText(): Uint8Array | undefined {
     this.#isText ||= this.#available >= LENGTH_SIZE && isText(this.#peek(LENGTH_SIZE))

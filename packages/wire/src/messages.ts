@@ -120,8 +120,8 @@ export interface Asked {
 }
 
 /**
- * What a frame from a server says, the `first` of its connection or a later one. `askedUnder` gives the request that a reply
- * with this xid answers; undefined, which is a `ProtocolError`, where none is due.
+ * What a frame from a server says, the `first` of its connection or a later one. `askedUnder` gives the request that a
+ * reply with this xid answers; undefined, which is a `ProtocolError`, where none is due.
  */
 export function decodeServerFrame(
   frame: Uint8Array,
@@ -150,8 +150,8 @@ export function decodeServerFrame(
 
 /**
  * The bytes of a message, the length of its frame included. They are those that it was decoded from, except where these
- * said the same in an odd way: a boolean that is neither 0 nor 1, malformed UTF-8, numbers in the headers of a multi that
- * no peer looks at.
+ * said the same in an odd way: a boolean that is neither 0 nor 1, malformed UTF-8, numbers in the headers of a multi
+ * that no peer looks at.
  */
 export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Array {
   if (message.type === 'text') return message.bytes

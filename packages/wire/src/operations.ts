@@ -1,5 +1,5 @@
-// Every opcode: what it means for the nodes, since when there is it, what is sent and what is answered. Nothing else in the
-// project knows which records belong to an operation.
+// Every opcode: what it means for the nodes, since when there is it, what is sent and what is answered. Nothing else in
+// the project knows which records belong to an operation.
 import { nameOf, OpCode } from './constants.ts'
 import { MultiRequest, MultiResponse } from './multi.ts'
 import * as proto from './records/proto.ts'

@@ -7,7 +7,7 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 const LONGEST_STRING = 0x1fff_ffe8
 /** About so many bytes of strings are decoded at once. Not more: a string kept keeps the bytes of its neighbours. */
 const RUN_SIZE = 1024
-/** Up to here the four bytes of a string's length are ASCII, too. */
+/** Longer strings are decoded alone. */
 const LONGEST_IN_RUN = 127
 
 /** Reads jute values one after the other. Every method throws `ProtocolError` and nothing else. */
@@ -61,16 +61,18 @@ export class Reader {
     return bytes && utf8.decode(bytes)
   }
 
-  /** Puts strings into `items` until it has `count`. Short ones in ASCII, as most names are, are decoded many at once. */
+  /**
+   * Puts strings into `items` until it has `count`. Short ones in ASCII, as most names are, are decoded many at once.
+   */
   ustrings(items: (string | null)[], count: number): void {
     while (items.length < count) {
       const start = this.#offset
       const end = this.#runEnd(count - items.length)
-      const text = utf8.decode(this.#bytes.subarray(start, end))
-      // Every byte became a character, and none became U+FFFD: each stands for itself.
-      const isAscii = start < end && text.length === end - start && !text.includes('\ufffd')
+      const text = start < end ? utf8.decode(this.#bytes.subarray(start, end)) : undefined
+      // As many characters as bytes: none of these became part of another's, and each string can be cut out.
+      const isWhole = text?.length === end - start
       do {
-        if (isAscii) {
+        if (isWhole) {
           const length = this.int()
           const at = this.#offset - start
           this.#offset += length

@@ -1,5 +1,5 @@
-// Telling a new connection which watches there are: setWatches, or setWatches2 where some are persistent. All at once may
-// be more than the server's jute.maxbuffer (ZOOKEEPER-706), hence in several requests.
+// Telling a new connection which watches there are: setWatches, or setWatches2 where some are persistent. All at once
+// may be more than the server's jute.maxbuffer (ZOOKEEPER-706), hence in several requests.
 import { OpCode } from './constants.ts'
 import type { SetWatches2 } from './records/proto.ts'
 import type { TypeOf } from './type.ts'
@@ -20,8 +20,8 @@ export interface WatchesRequest {
 }
 
 /**
- * Requests that name all these paths, by the list of setWatches2 that they belong to. None has more than `chunkSize` bytes in
- * its frame, unless one path alone has.
+ * Requests that name all these paths, by the list of setWatches2 that they belong to. None has more than `chunkSize`
+ * bytes in its frame, unless one path alone has.
  */
 export function setWatchesRequests(
   relativeZxid: bigint,

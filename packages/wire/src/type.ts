@@ -87,8 +87,8 @@ export function vector<T>(item: Type<T>): Type<readonly T[] | null> {
 }
 
 /**
- * The last field of a record, which older peers leave out: `absent` then stands for it. It is always written, unless it is
- * undefined.
+ * The last field of a record, which older peers leave out: `absent` then stands for it. It is always written, unless it
+ * is undefined.
  */
 export function trailing<T>(type: Type<NonNullable<T>>, absent: T): Type<T> {
   return {

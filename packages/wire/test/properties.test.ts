@@ -2,6 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  buffer,
   decode,
   encode,
   encodeFrame,
@@ -101,7 +102,8 @@ describe('FrameDecoder', () => {
   })
 })
 
-// The same strings by the way that reads one after the other: names are read many at once only where they are `ustring`s.
+// The same strings by the way that reads one after the other: names are read many at once only where they are
+// `ustring`s.
 describe('vector(ustring)', () => {
   const oneByOne: Type<string | null> = { ...ustring }
   const names = fc.array(valuesOf(ustring) as fc.Arbitrary<string | null>, { maxLength: 60 })
@@ -114,6 +116,26 @@ describe('vector(ustring)', () => {
         expect(decode(vector(oneByOne), bytes)).toStrictEqual(names)
       }),
       { numRuns: 300 },
+    )
+  })
+
+  // Bytes of UTF-8 in every disorder, most of them not ASCII.
+  const byte = fc.oneof(
+    fc.integer({ min: 0x80, max: 0xff }),
+    fc.constantFrom(0xc3, 0xa9, 0xe2, 0x82, 0xef, 0xbf, 0xbd, 0x61),
+  )
+  const malformed = fc.array(fc.array(byte, { maxLength: 5 }), { minLength: 1, maxLength: 12 })
+
+  test('vector(ustring) makes of malformed UTF-8 what one by one would make', () => {
+    fc.assert(
+      fc.property(malformed, (strings) => {
+        const bytes = encode(
+          vector(buffer),
+          strings.map((string) => Uint8Array.from(string)),
+        )
+        expect(decode(vector(ustring), bytes)).toStrictEqual(decode(vector(oneByOne), bytes))
+      }),
+      { numRuns: 2_000 },
     )
   })
 

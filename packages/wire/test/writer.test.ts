@@ -68,6 +68,18 @@ describe('Writer', () => {
     expect(hexOf(writer.toBytes())).toBe('beef')
   })
 
+  test.each([0, 1, 63, 64, 65, 255, 256, 257])(
+    'Writer.finish gives the %i bytes that were written, from the first on',
+    (size) => {
+      const bytes = Uint8Array.from({ length: size }, (_, index) => index)
+      const writer = new Writer()
+      writer.raw(bytes)
+      const finished = writer.finish()
+      expect(hexOf(finished)).toBe(hexOf(bytes))
+      expect(finished.byteOffset).toBe(0)
+    },
+  )
+
   // 64 characters are the end of the short way, a character of two bytes that of the ASCII one.
   test.each([0, 1, 63, 64, 65, 200])(
     'Writer.ustring writes %i characters of ASCII, and one more of another kind',

@@ -1,6 +1,6 @@
 // Who may do what (ZooKeeperServer.checkACL, PrepRequestProcessor.fixupACL, DigestAuthenticationProvider).
 import { createHash } from 'node:crypto'
-import type { ACL, Id } from '../outside.ts'
+import type { ACL, Id } from '@zk/wire'
 import { Refusal } from './refusal.ts'
 
 const ANYONE = { scheme: 'world', id: 'anyone' }

@@ -11,9 +11,7 @@ import {
   FrameDecoder,
   type Id,
   KeeperState,
-  type Link,
   OpCode,
-  type Peer,
   Reader,
   readNamed,
   ReplyHeader,
@@ -22,7 +20,8 @@ import {
   WatcherEvent,
   type Writer,
   Xid,
-} from '../outside.ts'
+} from '@zk/wire'
+import type { Link, Peer } from '../outside.ts'
 import { digestId } from './acl.ts'
 import type { OpName } from './faults.ts'
 import { type Answer, operations } from './operations.ts'

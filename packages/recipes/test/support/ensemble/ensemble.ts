@@ -1,6 +1,7 @@
 // A ZooKeeper ensemble in a virtual world: servers that agree on one tree, sessions that outlive connections. What the
 // servers do is looked up in ZooKeeper's source; what goes wrong is up to the test.
-import { type ACL, type MultiOp, Perms, type VirtualWorld } from '../outside.ts'
+import { type ACL, type MultiOp, Perms } from '@zk/wire'
+import type { VirtualWorld } from '../outside.ts'
 import { Faults } from './faults.ts'
 import { History } from './history.ts'
 import { Network } from './network.ts'

@@ -1,4 +1,4 @@
-import type { ErrorName, OpCode } from '../outside.ts'
+import type { ErrorName, OpCode } from '@zk/wire'
 
 export type OpName = keyof typeof OpCode
 

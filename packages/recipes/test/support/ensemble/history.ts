@@ -1,4 +1,4 @@
-import type { ErrorName, EventType } from '../outside.ts'
+import type { ErrorName, EventType } from '@zk/wire'
 import type { Fault, OpName } from './faults.ts'
 
 /** One request as a server saw it. */

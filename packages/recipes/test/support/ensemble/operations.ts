@@ -29,7 +29,7 @@ import {
   type Type,
   WatcherType,
   type Writer,
-} from '../outside.ts'
+} from '@zk/wire'
 import { check } from './acl.ts'
 import type { ServerConnection } from './connection.ts'
 import { Refusal } from './refusal.ts'

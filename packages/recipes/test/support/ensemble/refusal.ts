@@ -1,4 +1,4 @@
-import type { ErrorName } from '../outside.ts'
+import type { ErrorName } from '@zk/wire'
 
 /** Why a request was not done. */
 export class Refusal extends Error {

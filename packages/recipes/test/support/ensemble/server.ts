@@ -1,4 +1,5 @@
-import { type ErrorName, type Link, type Listener, type MultiOp } from '../outside.ts'
+import { type ErrorName, type MultiOp } from '@zk/wire'
+import type { Link, Listener } from '../outside.ts'
 import { ServerConnection } from './connection.ts'
 import type { Ensemble } from './ensemble.ts'
 import { type Change, Tree } from './tree.ts'

@@ -1,5 +1,5 @@
 // The znodes that one server knows, and what transactions make of them (server/DataTree.java).
-import type { ACL, Stat } from '../outside.ts'
+import type { ACL, Stat } from '@zk/wire'
 
 /** Never changed: a change puts another in its place, so servers may share them. */
 export interface Node {

@@ -1,6 +1,6 @@
 // The one-shot watches at one server (server/watch/WatchManager.java). A watcher is a connection: however often it asks
 // for a watch, it is told once.
-import type { EventType } from '../outside.ts'
+import type { EventType } from '@zk/wire'
 import { type Change, parentOf } from './tree.ts'
 
 /** The data table holds exist watches too. */

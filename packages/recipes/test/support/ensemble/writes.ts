@@ -1,5 +1,5 @@
 // What a write would change, or why it is refused: the checks in the order of server/PrepRequestProcessor.java.
-import { CreateMode, type CreateRequest, type Id, type MultiOp, OpCode, Perms, type TypeOf } from '../outside.ts'
+import { CreateMode, type CreateRequest, type Id, type MultiOp, OpCode, Perms, type TypeOf } from '@zk/wire'
 import { check, expand } from './acl.ts'
 import { Refusal } from './refusal.ts'
 import { type Change, type Node, parentOf, type Tree } from './tree.ts'
