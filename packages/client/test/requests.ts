@@ -1,3 +1,4 @@
+import { setWatchesRequests } from '@zk/wire'
 import { GetDataRequest, OpCode, SetDataRequest, SyncRequest } from '@zk/wire'
 import { setWatchesRequest } from '../src/session/own-requests.ts'
 import { Request, type RequestInit } from '../src/session/request.ts'
@@ -36,7 +37,7 @@ export function sync(path = '/sync', given: Given = {}): Request {
 
 /** One of the connection's own: it has an xid of its own, and no time limit. */
 export function own(): Request {
-  return setWatchesRequest({ relativeZxid: 0n, dataWatches: [], existWatches: [], childWatches: [] })
+  return setWatchesRequest(setWatchesRequests(0n, { dataWatches: ['/a'] })[0]!)
 }
 
 export interface TestWatcher extends Watcher {

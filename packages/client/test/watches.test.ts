@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { setWatchesRequest } from '../src/session/own-requests.ts'
 import { type FiredType, tableOf, type Watcher, type WatchKind, WatchRegistry } from '../src/session/watches.ts'
 import { watcher } from './requests.ts'
 
@@ -83,7 +82,7 @@ describe('WatchRegistry.remove', () => {
     const registry = registryOf(first, watcher('/b', 'data', 'set'))
     registry.remove(first)
     registry.add(again)
-    expect(registry.toSetWatches(1n)).toMatchObject([{ dataWatches: ['/b', '/a'] }])
+    expect(registry.standing()).toMatchObject({ dataWatches: ['/b', '/a'] })
   })
 
   test('WatchRegistry.remove does nothing to one that it does not have', () => {
@@ -104,8 +103,8 @@ describe('WatchRegistry.clear', () => {
   })
 })
 
-describe('WatchRegistry.toSetWatches', () => {
-  test('WatchRegistry.toSetWatches says once for each path and kind what is set', () => {
+describe('WatchRegistry.standing', () => {
+  test('WatchRegistry.standing says once for each path and kind what is set', () => {
     const registry = registryOf(
       watcher('/a', 'data', 'set'),
       watcher('/a', 'data', 'set'),
@@ -113,53 +112,19 @@ describe('WatchRegistry.toSetWatches', () => {
       watcher('/b', 'exist', 'set'),
       watcher('/c', 'child', 'set'),
     )
-    expect(registry.toSetWatches(0x77n)).toEqual([
-      { relativeZxid: 0x77n, dataWatches: ['/a'], existWatches: ['/b'], childWatches: ['/a', '/c'] },
-    ])
+    expect(registry.standing()).toEqual({ dataWatches: ['/a'], existWatches: ['/b'], childWatches: ['/a', '/c'] })
   })
 
-  test('WatchRegistry.toSetWatches leaves out what is asked for (it is asked again), fired or removed', () => {
+  test('WatchRegistry.standing leaves out what is asked for (it is asked again), fired or removed', () => {
     const [fired, removed] = [watcher('/fired', 'data', 'set'), watcher('/removed', 'data', 'set')]
     const registry = registryOf(watcher('/asked', 'data'), fired, removed)
     registry.fired('NodeDeleted', '/fired')
     registry.remove(removed)
-    expect(registry.toSetWatches(1n)).toEqual([])
+    expect(registry.standing()).toEqual({ dataWatches: [], existWatches: [], childWatches: [] })
   })
 
-  test('WatchRegistry.toSetWatches takes nothing out', () => {
+  test('WatchRegistry.standing takes nothing out', () => {
     const registry = registryOf(watcher('/a', 'data', 'set'))
-    expect(registry.toSetWatches(1n)).toEqual(registry.toSetWatches(1n))
-  })
-
-  test.each([
-    ['40,000 locks', 40_000, (index: number) => `/locks/queue/_c_8e6f0a1c-lock-${String(index).padStart(10, '0')}`],
-    ['100,000 short paths', 100_000, (index: number) => `/${index.toString(36)}`],
-    ['names of three bytes a character', 2_000, (index: number) => `/${'€'.repeat(200)}${index}`],
-  ])('WatchRegistry.toSetWatches cuts %s into requests of at most 128 KiB', (_, count, pathOf) => {
-    const paths = Array.from({ length: count }, (_, index) => pathOf(index))
-    const registry = registryOf(...paths.map((path) => watcher(path, 'data', 'set')))
-    const chunks = registry.toSetWatches(1n)
-    // Full ones, but for the last.
-    const sizes = chunks.slice(0, -1).map((chunk) => setWatchesRequest(chunk).size)
-    expect(Math.min(...sizes)).toBeGreaterThan(127 * 1024)
-    expect(chunks.flatMap(({ dataWatches }) => dataWatches)).toEqual(paths)
-    for (const chunk of chunks) {
-      expect(setWatchesRequest(chunk).size).toBeLessThanOrEqual(128 * 1024)
-    }
-  })
-
-  test('WatchRegistry.toSetWatches counts the paths of all kinds together', () => {
-    const path = `/${'x'.repeat(60_000)}`
-    const registry = registryOf(...KINDS.map((kind) => watcher(path, kind, 'set')))
-    expect(registry.toSetWatches(1n)).toEqual([
-      { relativeZxid: 1n, dataWatches: [path], existWatches: [path], childWatches: [] },
-      { relativeZxid: 1n, dataWatches: [], existWatches: [], childWatches: [path] },
-    ])
-  })
-
-  test('WatchRegistry.toSetWatches gives a path that is longer than a chunk one of its own', () => {
-    const long = `/${'x'.repeat(200_000)}`
-    const registry = registryOf(...['/a', long, '/b'].map((path) => watcher(path, 'data', 'set')))
-    expect(registry.toSetWatches(1n).map(({ dataWatches }) => dataWatches)).toEqual([['/a'], [long], ['/b']])
+    expect(registry.standing()).toEqual(registry.standing())
   })
 })

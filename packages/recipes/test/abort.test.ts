@@ -1,5 +1,5 @@
 // Promise 6 for those who give up: aborted or out of time at any moment, an acquire leaves nothing behind and never holds.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import {
   type Acquirable,
   type Held,
@@ -12,6 +12,9 @@ import {
 import { atEveryMoment } from './support/everywhere.ts'
 import { outcome, type Outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
+
+// Hundreds of stories a test: a busy machine takes its time.
+vi.setConfig({ testTimeout: 30_000 })
 
 const PATH = '/locks/report'
 const REASON = new Error('changed my mind')

@@ -1,9 +1,12 @@
 // L30, in small: nothing grows.
 import { getEventListeners } from 'node:events'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type Held, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { outcome, SeededRandom } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
+
+// Hundreds of cycles: a busy machine takes its time.
+vi.setConfig({ testTimeout: 30_000 })
 
 const PATH = '/locks/report'
 const CYCLES = 200

@@ -1,6 +1,6 @@
 // What was asked of the servers and what they answered: requests, credentials, watches. It outlives connections and
 // ends with the session.
-import { ErrorCode, errorName, OpCode, ProtocolError } from '@zk/wire'
+import { ErrorCode, errorName, OpCode, ProtocolError, setWatchesRequests } from '@zk/wire'
 import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../errors.ts'
 import { Auths, type Credential } from './auths.ts'
 import type { Incoming } from './incoming.ts'
@@ -111,7 +111,7 @@ export class Exchange {
   /** A connection stands: before what waits go credentials, watches, and a sync if one is owed. */
   connected(): void {
     this.#urgent = this.#auths.frames()
-    const first = this.#watches.toSetWatches(this.#lastZxid).map(setWatchesRequest)
+    const first = setWatchesRequests(this.#lastZxid, this.#watches.standing()).map(setWatchesRequest)
     if (this.#syncOwed) first.push(syncRequest(() => (this.#syncOwed = false)))
     this.#ledger.prepend(first)
   }

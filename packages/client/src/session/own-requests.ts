@@ -3,11 +3,12 @@ import {
   ConnectRequest,
   encodeFrame,
   OpCode,
+  operations,
   RemoveWatchesRequest,
   RequestHeader,
-  SetWatches,
   SyncRequest,
   type TypeOf,
+  type WatchesRequest,
   WatcherType,
   Xid,
 } from '@zk/wire'
@@ -22,13 +23,14 @@ export function connectFrame(request: Omit<TypeOf<typeof ConnectRequest>, 'proto
   return encodeFrame((writer) => ConnectRequest.write(writer, { protocolVersion: 0, readOnly: false, ...request }))
 }
 
-export function setWatchesRequest(watches: TypeOf<typeof SetWatches>): Request {
+export function setWatchesRequest({ opCode, request }: WatchesRequest): Request {
+  const { request: type } = opCode === OpCode.setWatches ? operations.setWatches : operations.setWatches2
   return new Request({
     op: 'setWatches',
-    opCode: OpCode.setWatches,
+    opCode,
     kind: 'connection',
     xid: Xid.setWatches,
-    body: (writer) => SetWatches.write(writer, watches),
+    body: (writer) => type.write(writer, request),
   })
 }
 

@@ -1,6 +1,6 @@
 // One-shot watches. A watcher is registered when its read is called, counts from the reply that says it is set, and is
 // told once: the event, its removal, or the end of the session.
-import type { EventType, SetWatches, TypeOf } from '@zk/wire'
+import type { EventType } from '@zk/wire'
 
 export type WatchKind = 'data' | 'exist' | 'child'
 /** The server keeps two tables; its data table holds exist watches too. */
@@ -35,12 +35,8 @@ const firedBy: Record<FiredType, readonly WatchKind[]> = {
   ChildWatchRemoved: ['child'],
 }
 
-/** Longest setWatches, in bytes, unless one path alone is longer (ZOOKEEPER-706): far below any jute.maxbuffer. */
-const CHUNK_SIZE = 128 * 1024
-/** Request header, relativeZxid, and the counts of three lists. */
-const EMPTY_SIZE = 8 + 8 + 3 * 4
-const LENGTH_SIZE = 4
-const utf8 = new TextEncoder()
+/** The list of setWatches that names a watch of this kind. */
+const listOf = { data: 'dataWatches', exist: 'existWatches', child: 'childWatches' } as const
 
 export class WatchRegistry {
   readonly #byPath = new Map<string, Set<Watcher>>()
@@ -79,29 +75,13 @@ export class WatchRegistry {
     return all
   }
 
-  /** What a new connection must be told, in chunks: one-shots that are set. Those still asked for are asked again. */
-  toSetWatches(relativeZxid: bigint): TypeOf<typeof SetWatches>[] {
-    const chunks: Record<WatchKind, string[]>[] = []
-    let chunk: Record<WatchKind, string[]> | undefined
-    let size = 0
+  /** What a new connection must be told: one-shots that are set. Those still asked for are asked again. */
+  standing(): Record<(typeof listOf)[WatchKind], string[]> {
+    const standing: ReturnType<WatchRegistry['standing']> = { dataWatches: [], existWatches: [], childWatches: [] }
     for (const [path, watchers] of this.#byPath) {
-      const pathSize = LENGTH_SIZE + utf8.encode(path).byteLength
       const kinds = new Set([...watchers].filter(({ phase }) => phase === 'set').map(({ kind }) => kind))
-      for (const kind of kinds) {
-        if (chunk === undefined || size + pathSize > CHUNK_SIZE) {
-          chunk = { data: [], exist: [], child: [] }
-          chunks.push(chunk)
-          size = EMPTY_SIZE
-        }
-        chunk[kind].push(path)
-        size += pathSize
-      }
+      for (const kind of kinds) standing[listOf[kind]].push(path)
     }
-    return chunks.map(({ data, exist, child }) => ({
-      relativeZxid,
-      dataWatches: data,
-      existWatches: exist,
-      childWatches: child,
-    }))
+    return standing
   }
 }
