@@ -23,14 +23,14 @@ export function parseACL(text: string): ACL[] {
     const [, scheme = '', id = '', letters = ''] = match
     let perms = 0
     for (const letter of letters) {
-      if (!(letter in LETTERS)) throw refuse(`has ${JSON.stringify(letter)}, which is none of the perms "cdrwa"`)
+      if (!(letter in LETTERS)) throw refuse(`has ${JSON.stringify(letter)}, which is none of "cdrwa"`)
       perms |= LETTERS[letter as keyof typeof LETTERS]
     }
     return { perms, id: { scheme, id } }
   })
 }
 
-/** The text that `parseACL` reads. A `TypeError` for what has none: a comma in the id, perms beyond `cdrwa`. */
+/** The text that `parseACL` reads. A `TypeError` for what has none: a comma in the id, perms beyond `cdrwa`. (Of no entries it makes '', which `parseACL` refuses.) */
 export function formatACL(acl: readonly ACL[]): string {
   return acl.map(formatEntry).join(',')
 }

@@ -18,16 +18,16 @@ const SERVER = /^\s*(?:[^/:[\]]+:\d+|\[[^\]]*\](?::\d+)?)\s*(?:\/|$)/
 /**
  * `host[:port],…[/chroot]` by the rules of ZooKeeper's ConnectStringParser: default port 2181, spaces and empty entries
  * skipped, IPv6 addresses as `[::1]:2181`. What Java accepts by accident is refused with a `TypeError`: a bare IPv6
- * address, port 0, an empty port, no server at all, a chroot before the last server.
+ * address, port 0, an empty port, no server at all, a chroot that plainly runs on into one more server (`a/x,b:2181`).
  */
 export function parseConnectString(connectString: string): ConnectString {
   if (typeof connectString !== 'string') {
-    throw new TypeError('connectString must be a string such as "host:2181,host:2181/chroot"')
+    throw new TypeError('connectString must be a string: "host:port,host:port/chroot"')
   }
   const refuse = (reason: string) => new TypeError(`connectString ${JSON.stringify(connectString)}: ${reason}`)
   if (connectString.includes('://')) throw refuse('it is not a URL; write "host:port,host:port/chroot"')
   const [, list = '', chroot = '/'] = /^([^/]*)(\/.*)?$/s.exec(connectString)!
-  if (namesServer(chroot)) throw refuse('a chroot stands once, after the last server: "a:2181,b:2181/chroot"')
+  if (namesServer(chroot)) throw refuse('a chroot stands once, at the end: "host:port,host:port/chroot"')
   try {
     validatePath(chroot)
   } catch (error) {

@@ -36,7 +36,7 @@ export const OpCode = {
 } as const
 export type OpCode = (typeof OpCode)[keyof typeof OpCode]
 
-/** xids that are not requests of the caller; his run from 1 to 2³¹ - 1 and then from 1 again. */
+/** xids with a meaning of their own. Other requests count from 1 to 2³¹ - 2 and then from 1 again, as Java's do. */
 export const Xid = { notification: -1, ping: -2, auth: -4, setWatches: -8 } as const
 
 /** Reply codes (KeeperException.Code), by the names of its exception classes. */

@@ -5,7 +5,7 @@ import { ProtocolError } from './protocol-error.ts'
 import { Writer } from './writer.ts'
 
 const LENGTH_SIZE = 4
-/** Default of ZooKeeper's jute.maxbuffer: a server closes the connection, without an answer, at a longer request. */
+/** Default of ZooKeeper's jute.maxbuffer, in bytes: a server closes the connection, without an answer, at a longer request. */
 export const JUTE_MAXBUFFER = 0xfffff
 const DEFAULT_LIMIT = 4 * 1024 * 1024
 const TEXT_SHOWN = 200
@@ -47,6 +47,7 @@ export class FrameDecoder {
     this.#limit = limit
   }
 
+  /** Takes the chunk over without copying it: its memory must not be written to afterwards. */
   push(chunk: Uint8Array): void {
     if (chunk.byteLength === 0 || this.#failure !== undefined) return
     this.#chunks.push(plain(chunk))

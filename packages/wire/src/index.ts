@@ -18,6 +18,7 @@ export { concat } from './bytes.ts'
 export { Conversation, type ConversationOptions, MessageDecoder } from './conversation.ts'
 export { encodeFrame, FrameDecoder, type FrameDecoderOptions, FrameTooLargeError, JUTE_MAXBUFFER } from './frame.ts'
 export {
+  type Asked,
   type ClientMessage,
   type ConnectedMessage,
   type ConnectMessage,
@@ -35,7 +36,14 @@ export {
   type UnknownRequest,
 } from './messages.ts'
 export { type MultiOp, MultiRequest, MultiResponse, type MultiResult } from './multi.ts'
-export { type Operation, type OperationKind, type OperationName, operationName, operations } from './operations.ts'
+export {
+  type Operation,
+  type OperationKind,
+  type OperationName,
+  operationName,
+  type Operations,
+  operations,
+} from './operations.ts'
 export { validatePath, type ValidatePathOptions } from './path.ts'
 export { ProtocolError, type ProtocolErrorDetails } from './protocol-error.ts'
 export { Reader } from './reader.ts'

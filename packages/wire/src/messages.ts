@@ -99,17 +99,14 @@ const readOnly = trailing<boolean | undefined>(boolean, undefined)
 const connectRequest = record('ConnectRequest', { ...ConnectRequest.fields, readOnly })
 const connectResponse = record('ConnectResponse', { ...ConnectResponse.fields, readOnly })
 
-/** Size of the reply header that a read-only server sends instead of the answer to a handshake (ServerCnxn). */
-const REPLY_HEADER_SIZE = 16
-
 /** What a frame from a client says, the `first` of its connection or a later one. */
 export function decodeClientFrame(frame: Uint8Array, first: boolean): ConnectMessage | RequestMessage {
   const reader = new Reader(frame)
-  if (first) return whole({ type: 'connect', request: readNamed(connectRequest, reader) }, reader)
+  if (first) return withRest({ type: 'connect', request: readNamed(connectRequest, reader) }, reader)
   const { xid, type: opCode } = readNamed(RequestHeader, reader)
   const op = operationName(opCode)
   const request = readBody(op && operations[op].request, reader)
-  return whole({ type: 'request', op, opCode, xid, request } as RequestMessage, reader)
+  return withRest({ type: 'request', op, opCode, xid, request } as RequestMessage, reader)
 }
 
 /** A request, as far as it tells how to read the reply. */
@@ -129,13 +126,14 @@ export function decodeServerFrame(
   askedUnder: (xid: number) => Asked | undefined,
 ): ConnectedMessage | ReplyMessage | EventMessage {
   const reader = new Reader(frame)
-  if (first && frame.byteLength !== REPLY_HEADER_SIZE) {
-    return whole({ type: 'connected', response: readNamed(connectResponse, reader) }, reader)
+  // A read-only server may refuse a handshake with the header of a reply and nothing more (ReadOnlyRequestProcessor).
+  if (first && frame.byteLength !== ReplyHeader.minSize) {
+    return withRest({ type: 'connected', response: readNamed(connectResponse, reader) }, reader)
   }
   const { xid, zxid, err } = readNamed(ReplyHeader, reader)
   if (first) return { type: 'reply', op: undefined, opCode: undefined, xid, zxid, err, response: undefined }
   if (xid === Xid.notification) {
-    return whole({ type: 'event', zxid, err, event: readNamed(WatcherEvent, reader) }, reader)
+    return withRest({ type: 'event', zxid, err, event: readNamed(WatcherEvent, reader) }, reader)
   }
   const asked = answeredApart.get(xid) ?? askedUnder(xid)
   if (asked === undefined) throw new ProtocolError(`a reply with xid ${xid}, which is not the next due`)
@@ -145,7 +143,7 @@ export function decodeServerFrame(
   if (parts !== undefined && Array.isArray(response) && response.length !== parts) {
     throw new ProtocolError(`${response.length} results for a multi of ${parts} operations`)
   }
-  return whole({ type: 'reply', op, opCode, xid, zxid, err, response } as ReplyMessage, reader)
+  return withRest({ type: 'reply', op, opCode, xid, zxid, err, response } as ReplyMessage, reader)
 }
 
 /**
@@ -188,7 +186,7 @@ function writeBody(writer: Writer, type: Type<unknown> | undefined, value: unkno
 }
 
 /** With what its reader has not read. */
-function whole<M extends object>(message: M, reader: Reader): M {
+function withRest<M extends object>(message: M, reader: Reader): M {
   return reader.remaining === 0 ? message : { ...message, rest: reader.rest() }
 }
 

@@ -100,7 +100,9 @@ function parts<Part extends { readonly type: number }>(
       for (const part of parts) {
         const { type } = part
         MultiHeader.write(writer, { type, done: false, err: errOf(part) })
-        types[type]!.write(writer, (part as unknown as Record<string, unknown>)[body])
+        const record = types[type]
+        if (record === undefined) throw new TypeError(`operation type ${type} cannot be part of a multi`)
+        record.write(writer, (part as unknown as Record<string, unknown>)[body])
       }
       MultiHeader.write(writer, { type: OpCode.error, done: true, err: -1 })
     },

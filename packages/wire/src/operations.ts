@@ -1,5 +1,5 @@
-// Every opcode: what it means for the nodes, since when there is it, what is sent and what is answered. Nothing else in
-// the project knows which records belong to an operation.
+// Every opcode: what it does to the nodes, which release brought it, what is sent and what is answered. (multi.ts says
+// the same of what may be part of a multi; a test compares them.)
 import { nameOf, OpCode } from './constants.ts'
 import { MultiRequest, MultiResponse } from './multi.ts'
 import * as proto from './records/proto.ts'
@@ -7,7 +7,7 @@ import type { Type } from './type.ts'
 
 /**
  * What a lost reply leaves open: after a `read` nothing, for it changes no node; after a `write` whether it happened;
- * `neither` is about the connection, the session or its watches.
+ * `neither` is about the connection, the session or its watches, or nothing that a client asks for.
  */
 export type OperationKind = 'read' | 'write' | 'neither'
 
@@ -19,7 +19,8 @@ export interface Operation<
   Response extends Body = Body,
 > {
   readonly kind: Kind
-  /** First release of ZooKeeper whose servers know it. Older ones answer -6 (Unimplemented). */
+  readonly opCode: number
+  /** First release of ZooKeeper whose servers know it. Older ones answer -6 (Unimplemented) and close the connection. */
   readonly since: string
   /** undefined where nothing follows the request header. */
   readonly request: Request
@@ -27,18 +28,18 @@ export interface Operation<
   readonly response: Response
 }
 
-const kind =
+const ofKind =
   <Kind extends OperationKind>(kind: Kind) =>
   <Request extends Body = undefined, Response extends Body = undefined>(
     since: string,
     request?: Request,
     response?: Response,
   ) =>
-    ({ kind, since, request, response }) as Operation<Kind, Request, Response>
+    ({ kind, since, request, response }) as Omit<Operation<Kind, Request, Response>, 'opCode'>
 
-const read = kind('read')
-const write = kind('write')
-const neither = kind('neither')
+const read = ofKind('read')
+const write = ofKind('write')
+const neither = ofKind('neither')
 
 /** By name, each with its `opCode`: `operations.getData` is `{ opCode: 4, kind: 'read', since, request, response }`. */
 export const operations = withOpCodes({
@@ -55,7 +56,7 @@ export const operations = withOpCodes({
   sync: neither('3.0.0', proto.SyncRequest, proto.SyncResponse),
   ping: neither('3.0.0'),
   getChildren2: read('3.3.0', proto.GetChildren2Request, proto.GetChildren2Response),
-  /** Part of a multi; alone it is answered -6. */
+  /** Part of a multi. Alone it is answered -6 from 3.8.5 and 3.9.3 on, and by older servers not at all or with nothing. */
   check: write('3.4.0', proto.CheckVersionRequest),
   multi: write('3.4.0', MultiRequest, MultiResponse),
   create2: write('3.5.0', proto.CreateRequest, proto.Create2Response),
@@ -90,13 +91,15 @@ export type OperationName = keyof Operations
 /** The name of an opcode, or undefined for one that this version of the package does not know. */
 export const operationName: (opCode: number) => OperationName | undefined = nameOf(OpCode)
 
-// Not of `Operation`s: that would be taken for what each row is meant to be, and a missing record for any record.
+// Rows are typed as `object`: with `Operation`, a missing record would be inferred as any record.
 type ByName = Readonly<Record<keyof typeof OpCode, object>>
 type WithOpCodes<Rows> = {
   readonly [Name in keyof Rows & keyof typeof OpCode]: Rows[Name] & { readonly opCode: (typeof OpCode)[Name] }
 }
 
-function withOpCodes<Rows extends ByName>(rows: Rows): WithOpCodes<Rows> {
+function withOpCodes<Rows extends ByName>(
+  rows: Rows & Record<Exclude<keyof Rows, keyof ByName>, never>,
+): WithOpCodes<Rows> {
   const entries = Object.entries(OpCode).map(([name, opCode]) => [name, { opCode, ...rows[name as keyof ByName] }])
   return Object.fromEntries(entries) as WithOpCodes<Rows>
 }

@@ -27,7 +27,7 @@ function invalidPath(path: string): string | undefined {
   const at = path.search(FORBIDDEN)
   if (at === -1) return undefined
   const unit = path.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0')
-  return `must not have the character U+${unit} (index ${at}): control, private use and surrogate code units are refused`
+  return `must not have the character U+${unit} (index ${at}): control, private use, surrogates and U+FFF0 on are refused`
 }
 
 // PathUtils.validatePath, unit by unit of UTF-16 as in Java: a character beyond U+FFFF is two surrogates.

@@ -30,7 +30,7 @@ export class ProtocolError extends Error {
     return new ProtocolError(this.#reason, { offset: this.offset, field: [name, ...this.field] })
   }
 
-  /** True for a `ProtocolError` of any copy of this package in the program. */
+  /** True for any `ProtocolError`, of any copy of this package in the program, also when asked of a subclass. */
   static is(error: unknown): error is ProtocolError {
     return typeof error === 'object' && error !== null && brand in error
   }

@@ -1,19 +1,18 @@
 // Telling a new connection which watches there are: setWatches, or setWatches2 where some are persistent. All at once
 // may be more than the server's jute.maxbuffer (ZOOKEEPER-706), hence in several requests.
 import { OpCode } from './constants.ts'
-import type { SetWatches2 } from './records/proto.ts'
+import { RequestHeader, SetWatches2 } from './records/proto.ts'
 import type { TypeOf } from './type.ts'
 
 /** What ClientCnxn.SET_WATCHES_MAX_LENGTH is, in bytes: far below any jute.maxbuffer. */
 const DEFAULT_CHUNK_SIZE = 128 * 1024
-/** Request header, relativeZxid, and the counts of five lists. */
-const EMPTY_SIZE = 8 + 8 + 5 * 4
+const EMPTY_SIZE = RequestHeader.minSize + SetWatches2.minSize
 const LENGTH_SIZE = 4
 const utf8 = new TextEncoder()
 
 type Lists<Paths> = Record<Exclude<keyof typeof SetWatches2.fields, 'relativeZxid'>, Paths>
 
-/** One chunk. What says nothing of persistent watches is also a setWatches, which older servers know. */
+/** One chunk. Without persistent watches it is a setWatches, which older servers know too. */
 export interface WatchesRequest {
   readonly opCode: typeof OpCode.setWatches | typeof OpCode.setWatches2
   readonly request: TypeOf<typeof SetWatches2>
@@ -21,7 +20,7 @@ export interface WatchesRequest {
 
 /**
  * Requests that name all these paths, by the list of setWatches2 that they belong to. None has more than `chunkSize`
- * bytes in its frame, unless one path alone has.
+ * bytes in its frame, unless one path alone has. @default 128 KiB
  */
 export function setWatchesRequests(
   relativeZxid: bigint,

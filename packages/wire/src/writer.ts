@@ -26,7 +26,7 @@ export class Writer {
   }
 
   long(value: bigint): void {
-    if (BigInt.asIntN(64, value) !== value) throw new RangeError(`${value} is no long: it has more than 64 bits`)
+    if (BigInt.asIntN(64, value) !== value) throw new RangeError(`${value} is no long: a whole number of 64 bits`)
     halves.setBigInt64(0, value)
     this.int(halves.getInt32(0))
     this.int(halves.getInt32(4))
@@ -89,7 +89,10 @@ export class Writer {
     return this.#bytes.slice(0, this.#length)
   }
 
-  /** What was written, in the writer's own memory where a copy would cost: it must not go on. */
+  /**
+   * What was written; the writer must not be used afterwards. It may be a part of a larger `ArrayBuffer`, where a copy
+   * would cost.
+   */
   finish(): Uint8Array<ArrayBuffer> {
     return this.#bytes.length > INITIAL_CAPACITY ? this.#bytes.subarray(0, this.#length) : this.toBytes()
   }

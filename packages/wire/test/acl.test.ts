@@ -35,8 +35,8 @@ describe('parseACL', () => {
       'ACL "wor ld:anyone:r": "wor ld:anyone:r" must be "scheme:id:perms", as in "world:anyone:cdrwa"',
     ],
     ['x509:CN=a,OU=b:r', 'ACL "x509:CN=a,OU=b:r": "x509:CN=a" must be "scheme:id:perms", as in "world:anyone:cdrwa"'],
-    ['world:anyone:rx', 'ACL "world:anyone:rx": "world:anyone:rx" has "x", which is none of the perms "cdrwa"'],
-    ['world:anyone:R', 'ACL "world:anyone:R": "world:anyone:R" has "R", which is none of the perms "cdrwa"'],
+    ['world:anyone:rx', 'ACL "world:anyone:rx": "world:anyone:rx" has "x", which is none of "cdrwa"'],
+    ['world:anyone:R', 'ACL "world:anyone:R": "world:anyone:R" has "R", which is none of "cdrwa"'],
   ])('parseACL refuses %j', (text, message) => {
     expect(() => parseACL(text)).toThrow(new TypeError(message))
   })

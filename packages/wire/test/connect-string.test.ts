@@ -76,7 +76,7 @@ describe('parseConnectString tells a comma in a chroot from one more server', ()
     'a/x,[::1]',
     'a/x,[::1]:2181/x',
   ])('parseConnectString refuses %j', (text) => {
-    const reason = 'a chroot stands once, after the last server: "a:2181,b:2181/chroot"'
+    const reason = 'a chroot stands once, at the end: "host:port,host:port/chroot"'
     expect(() => parseConnectString(text)).toThrow(new TypeError(`connectString ${JSON.stringify(text)}: ${reason}`))
   })
 })
@@ -117,7 +117,7 @@ describe('parseConnectString says what is wrong', () => {
     'parseConnectString refuses %j, which is no string',
     (value) => {
       expect(() => parseConnectString(value as string)).toThrow(
-        new TypeError('connectString must be a string such as "host:2181,host:2181/chroot"'),
+        new TypeError('connectString must be a string: "host:port,host:port/chroot"'),
       )
     },
   )

@@ -12,11 +12,11 @@ describe('validatePath says what is wrong', () => {
     ['/a/..', 'path "/a/.." must not have the relative part ".."'],
     [
       '/a\0b',
-      'path "/a\\u0000b" must not have the character U+0000 (index 2): control, private use and surrogate code units are refused',
+      'path "/a\\u0000b" must not have the character U+0000 (index 2): control, private use, surrogates and U+FFF0 on are refused',
     ],
     [
       '/a\t',
-      'path "/a\\t" must not have the character U+0009 (index 2): control, private use and surrogate code units are refused',
+      'path "/a\\t" must not have the character U+0009 (index 2): control, private use, surrogates and U+FFF0 on are refused',
     ],
   ])('validatePath refuses %j', (path, message) => {
     expect(() => validatePath(path)).toThrow(new TypeError(message))

@@ -30,7 +30,7 @@ describe('Writer refuses numbers that do not fit', () => {
   })
 
   test.each([2n ** 63n, -(2n ** 63n) - 1n, 2n ** 64n])('Writer refuses %d as a long', (value) => {
-    expect(() => encode(long, value)).toThrow(new RangeError(`${value} is no long: it has more than 64 bits`))
+    expect(() => encode(long, value)).toThrow(new RangeError(`${value} is no long: a whole number of 64 bits`))
   })
 
   test.each<unknown>([5, '5', null, undefined])('Writer refuses %o as a long', (value) => {
