@@ -1,6 +1,7 @@
 import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { Ensemble, reachDocker } from './src/ensemble/index.ts'
+import { settings } from './src/scenario/index.ts'
 import type { EnsembleDescription } from './src/ensemble/index.ts'
 
 declare module 'vitest' {
@@ -21,7 +22,10 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     return undefined
   }
 
-  const ensemble = await Ensemble.start()
+  const ensemble = await Ensemble.start({
+    tickTime: settings.tickTime,
+    environment: { SERVER_JVMFLAGS: `-Dzookeeper.DigestAuthenticationProvider.superDigest=${settings.superDigest}` },
+  })
   project.provide('ensemble', ensemble.description)
   return () => ensemble.stop()
 }

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Unpacks a JRE and ZooKeeper from Debian's packages into one tar: the whole file system of the test image.
-# Nothing is installed and no maintainer script runs, so any Debian user can do it, without an image registry.
 set -euo pipefail
 
 out=${1:?usage: build-rootfs.sh OUT.tar}
@@ -21,28 +20,8 @@ jars=(
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root=$work/root
-mkdir -p "$work"/{debs,lists/partial} \
-  "$root"/{usr/{bin,sbin,lib,lib64},etc,tmp,conf,data,datalog,logs,root,proc,sys,dev,zk/lib}
-
-# As root, apt drops to a user who cannot write to our directory.
-download() { (cd "$work/debs" && apt-get -qq -o APT::Sandbox::User=root "$@" download "${packages[@]}"); }
-
-# The machine's package lists may be missing, or name versions the mirror no longer has. Fetch our own then:
-# that needs no root and leaves the machine's as they are.
-if ! download 2>"$work/first-try"; then
-  lists=(-o "Dir::State::Lists=$work/lists" -o "Dir::Cache=$work")
-  if ! { apt-get -qq -o APT::Sandbox::User=root "${lists[@]}" update && download "${lists[@]}"; }; then
-    cat "$work/first-try" >&2
-    exit 1
-  fi
-fi
-
-for d in bin sbin lib lib64; do ln -s "usr/$d" "$root/$d"; done
-for deb in "$work"/debs/*.deb; do
-  dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$root" --keep-directory-symlink --no-same-owner \
-    --exclude='./usr/share/doc*' --exclude='./usr/share/man*' --exclude='./usr/share/maven-repo*' \
-    --exclude='./usr/share/lintian*' --exclude='./usr/lib/debug*' --exclude='./usr/lib/*/gconv*'
-done
+mkdir -p "$root"/{etc,tmp,conf,data,datalog,logs,root,proc,sys,dev,zk/lib}
+bash "$(dirname "${BASH_SOURCE[0]}")/unpack-packages.sh" "$root" "${packages[@]}"
 
 for jar in "${jars[@]}"; do cp -L "$root/usr/share/java/$jar.jar" "$root/zk/lib/"; done
 rm -rf "$root/usr/share/java"

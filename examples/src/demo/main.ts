@@ -1,51 +1,43 @@
-// Ten processes take turns on one lock of a real ZooKeeper ensemble, and its leader is killed half-way.
+// Ten processes take turns on one lock of a ZooKeeper ensemble, and its leader is killed half-way.
 //
-//     pnpm demo                            on three servers in containers, started for it (needs Docker)
+//     pnpm demo                            on three servers of @zk/testing: needs nothing but Node
+//     pnpm demo --ensemble                 on three real servers in containers, started for it (needs Docker)
 //     pnpm demo --connect host:port,…      on an ensemble of yours, whose leader is left alone
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { Ensemble, reachDocker } from '@zk/test-integration/ensemble'
 import { longestGap, machineTime, outOfOrder, overlaps, type Turn } from '@zk/test-integration/history'
 import type { Report } from './report.ts'
+import { at, embedded, inContainers, type Servers } from './servers.ts'
 
 const CONTENDERS = 10
-const TURN = 400
+const TURN = 300
 const startedAt = machineTime()
 const contenderProgram = fileURLToPath(new URL('contender.js', import.meta.url))
 
-const { values } = parseArgs({ options: { connect: { type: 'string' } } })
-if (values.connect === undefined) await onContainers()
-else await takeTurns(values.connect, async () => {})
-
-async function onContainers(): Promise<void> {
-  const docker = await reachDocker()
-  if (!docker.reachable) {
-    console.error(`The demo starts three ZooKeeper servers in containers. ${docker.reason}`)
-    console.error('Or name servers of yours: pnpm demo --connect host:port,host:port')
-    process.exitCode = 1
-    return
-  }
-  console.log('Starting three ZooKeeper servers in containers …')
-  const ensemble = await Ensemble.start()
+const { values } = parseArgs({ options: { connect: { type: 'string' }, ensemble: { type: 'boolean' } } })
+try {
+  const servers = await chosenServers()
   try {
-    await takeTurns(ensemble.connectString, async () => {
-      const leader = await ensemble.leader()
-      say('      ', `the ensemble's leader, zk${leader.id} at ${leader.address}, is killed`)
-      await leader.kill()
-      const next = await ensemble.leader({ except: leader })
-      say('      ', `zk${next.id} leads now`)
-    })
+    await takeTurns(servers)
   } finally {
-    await ensemble.stop()
+    await servers.stop()
   }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
+
+function chosenServers(): Promise<Servers> | Servers {
+  if (values.connect !== undefined) return at(values.connect)
+  return values.ensemble ? inContainers() : embedded()
 }
 
 function say(who: string, what: string, at = machineTime()): void {
   console.log(`${((at - startedAt) / 1000).toFixed(3).padStart(8)} s  ${who}  ${what}`)
 }
 
-async function takeTurns(connectString: string, disturb: () => Promise<void>): Promise<void> {
+async function takeTurns({ connectString, killLeader }: Servers): Promise<void> {
   console.log(`${CONTENDERS} processes take turns of ${TURN} ms on ${connectString}`)
   const path = `/zk-demo/${process.pid}-${Math.floor(startedAt)}/lock`
   const turns: Turn[] = []
@@ -60,7 +52,7 @@ async function takeTurns(connectString: string, disturb: () => Promise<void>): P
       const token = BigInt(report.token)
       if (report.type === 'gained') from = report.at
       else turns.push({ who, mode: 'exclusive', token, from, until: report.at })
-      if (report.type === 'finished' && ++finished === CONTENDERS / 2) disturbed = disturb()
+      if (report.type === 'finished' && ++finished === CONTENDERS / 2) disturbed = killLeader?.((what) => say('      ', what))
     })
     return child
   })

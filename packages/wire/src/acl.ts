@@ -1,10 +1,11 @@
 // ACLs as text: `scheme:id:perms`, more of them after commas, as zkCli reads them (AclParser); and ids of the digest
 // scheme.
 import { Perms } from './constants.ts'
+import { plain } from './bytes.ts'
 import type { ACL } from './records/data.ts'
 
-// In the order in which Java prints them (ZKUtil.getPermString).
-const LETTERS = { c: Perms.CREATE, d: Perms.DELETE, r: Perms.READ, w: Perms.WRITE, a: Perms.ADMIN } as const
+/** The letters of the bits of Perms, from the lowest on. */
+const LETTERS = 'rwcda'
 // Colons in the id are its own, but the last one is not.
 const ENTRY = /^([^\s:]+):(.*):([^:]*)$/s
 const SCHEME = /^[^\s:,]+$/
@@ -23,8 +24,8 @@ export function parseACL(text: string): ACL[] {
     const [, scheme = '', id = '', letters = ''] = match
     let perms = 0
     for (const letter of letters) {
-      if (!(letter in LETTERS)) throw refuse(`has ${JSON.stringify(letter)}, which is none of "cdrwa"`)
-      perms |= LETTERS[letter as keyof typeof LETTERS]
+      if (!LETTERS.includes(letter)) throw refuse(`has ${JSON.stringify(letter)}, which is none of "cdrwa"`)
+      perms |= bitOf(letter)
     }
     return { perms, id: { scheme, id } }
   })
@@ -36,11 +37,16 @@ export function formatACL(acl: readonly ACL[]): string {
 }
 
 function formatEntry({ perms, id: { scheme, id } }: ACL): string {
-  if (!SCHEME.test(scheme ?? '') || (id ?? ',').includes(',') || (perms | Perms.ALL) !== Perms.ALL) {
+  if (!SCHEME.test(scheme ?? '') || (id ?? ',').includes(',') || (perms & Perms.ALL) !== perms) {
     throw new TypeError(`no text stands for the ACL ${JSON.stringify({ perms, scheme, id })}`)
   }
-  const letters = Object.entries(LETTERS).map(([letter, bit]) => ((perms & bit) === 0 ? '' : letter))
+  // In the order in which Java prints them (ZKUtil.getPermString).
+  const letters = Array.from('cdrwa').filter((letter) => (perms & bitOf(letter)) !== 0)
   return `${scheme}:${id}:${letters.join('')}`
+}
+
+function bitOf(letter: string): number {
+  return 1 << LETTERS.indexOf(letter)
 }
 
 /**
@@ -49,6 +55,6 @@ function formatEntry({ perms, id: { scheme, id } }: ACL): string {
  * in `generateDigest('user:password', (bytes) => createHash('sha1').update(bytes).digest())`.
  */
 export function generateDigest(userPassword: string, sha1: (bytes: Uint8Array) => Uint8Array): string {
-  const digest = sha1(new TextEncoder().encode(userPassword))
+  const digest = plain(sha1(new TextEncoder().encode(userPassword)))
   return `${userPassword.split(':', 1)[0]}:${btoa(String.fromCharCode(...digest))}`
 }

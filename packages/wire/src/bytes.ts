@@ -1,7 +1,9 @@
+import { invalid } from './invalid.ts'
+
 /** The chunks, one after the other, in one piece: a copy, unless there is only one. */
-export function concat(chunks: readonly Uint8Array[], length = sum(chunks)): Uint8Array {
+export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   if (chunks.length === 1) return chunks[0]!
-  const whole = new Uint8Array(length)
+  const whole = new Uint8Array(chunks.reduce((total, chunk) => total + chunk.byteLength, 0))
   let offset = 0
   for (const chunk of chunks) {
     whole.set(chunk, offset)
@@ -10,11 +12,15 @@ export function concat(chunks: readonly Uint8Array[], length = sum(chunks)): Uin
   return whole
 }
 
-function sum(chunks: readonly Uint8Array[]): number {
-  return chunks.reduce((total, chunk) => total + chunk.byteLength, 0)
-}
-
 /** The same memory without a subclass: the `slice` of Node's Buffer, for one, does not copy. */
 export function plain(bytes: Uint8Array): Uint8Array {
-  return bytes.constructor === Uint8Array ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (bytes.constructor === Uint8Array) return bytes
+  const { buffer, byteOffset, byteLength } = sureBytes(bytes)
+  return new Uint8Array(buffer, byteOffset, byteLength)
+}
+
+/** The bytes, which may be of a subclass or of another realm; a `TypeError` for a string, an array, wider items. */
+export function sureBytes(bytes: Uint8Array): Uint8Array {
+  if (bytes.BYTES_PER_ELEMENT !== 1) throw invalid(bytes, 'buffer', 'a Uint8Array')
+  return bytes
 }

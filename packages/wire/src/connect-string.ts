@@ -1,3 +1,4 @@
+import { invalid } from './invalid.ts'
 import { validatePath } from './path.ts'
 
 export interface ServerAddress {
@@ -11,9 +12,11 @@ export interface ConnectString {
   readonly chroot: string
 }
 
+/** How an IPv6 address begins that has all its groups, or two colons in place of some. */
+const V6 = /^\[?(?:[\da-f:]*::|(?:[\da-f]+:){7})/i
 const DEFAULT_PORT = '2181'
 // `name:port`, `[address]` or `[address]:port`, up to the end or to a chroot.
-const SERVER = /^\s*(?:[^/:[\]]+:\d+|\[[^\]]*\](?::\d+)?)\s*(?:\/|$)/
+const SERVER = /^(?:[^/:[\]]+:\d+|\[[^\]]*\](?::\d+)?)\s*(?:\/|$)/
 
 /**
  * `host[:port],…[/chroot]` by the rules of ZooKeeper's ConnectStringParser: default port 2181, spaces and empty entries
@@ -22,7 +25,7 @@ const SERVER = /^\s*(?:[^/:[\]]+:\d+|\[[^\]]*\](?::\d+)?)\s*(?:\/|$)/
  */
 export function parseConnectString(connectString: string): ConnectString {
   if (typeof connectString !== 'string') {
-    throw new TypeError('connectString must be a string: "host:port,host:port/chroot"')
+    throw invalid(connectString, 'connectString', 'a string: "host:port,host:port/chroot"')
   }
   const refuse = (reason: string) => new TypeError(`connectString ${JSON.stringify(connectString)}: ${reason}`)
   if (connectString.includes('://')) throw refuse('it is not a URL; write "host:port,host:port/chroot"')
@@ -37,7 +40,7 @@ export function parseConnectString(connectString: string): ConnectString {
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
-    .map((entry) => parseServer(entry, refuse))
+    .map((entry) => parseServer(entry, (reason) => refuse(`${JSON.stringify(entry)} ${reason}`)))
   if (servers.length === 0) throw refuse('no server named; write "host:port,host:port/chroot"')
   return { servers, chroot }
 }
@@ -55,24 +58,21 @@ export function formatServer({ host, port }: ServerAddress): string {
 function namesServer(chroot: string): boolean {
   const [first, ...others] = chroot.split(',')
   const again = (other: string) => first === '/' || other.slice(other.indexOf('/')) === first
-  return others.some((other) => SERVER.test(other) || again(other))
+  return others.some((other) => SERVER.test(other.trim()) || again(other))
 }
 
 function parseServer(entry: string, refuse: (reason: string) => TypeError): ServerAddress {
-  const match = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::([^:]*))?$/.exec(entry)
+  // What others separate servers by, or put before them, would pass for a part of a name or of a port.
+  const match = /^(?!.*[\s;|@])(?:\[([^\]]+)\]|([^:[\]]+))(?::([^:]*))?$/.exec(entry)
   if (match === null) {
     throw refuse(
-      entry.startsWith('[') && !entry.includes(']')
-        ? `${JSON.stringify(entry)} has no matching "]"`
-        : `${JSON.stringify(entry)} is ambiguous; write an IPv6 address as "[::1]:2181"`,
+      V6.test(entry)
+        ? 'is ambiguous; write an IPv6 address as "[::1]:2181"'
+        : 'is not "host:port"; servers are separated by ","',
     )
   }
   const [, v6, name, port = DEFAULT_PORT] = match
-  const host = v6 ?? name ?? ''
-  if (host === '') throw refuse(`${JSON.stringify(entry)} has no host`)
-  if (/[\s;@]/.test(host)) throw refuse(`${JSON.stringify(host)} is no host name; servers are separated by ","`)
-  if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535) {
-    throw refuse(`the port of ${JSON.stringify(entry)} must be a number from 1 to 65535`)
-  }
-  return { host, port: Number(port) }
+  const number = /^\d{1,5}$/.test(port) ? Number(port) : 0
+  if (number < 1 || number > 65_535) throw refuse('must have a port from 1 to 65535')
+  return { host: v6 ?? name!, port: number }
 }

@@ -1,8 +1,7 @@
 // Both directions of one connection, as messages.
-import { OpCode } from './constants.ts'
+import { OpCode, Xid } from './constants.ts'
 import { FrameDecoder, type FrameDecoderOptions } from './frame.ts'
 import {
-  answeredApart,
   type Asked,
   type ClientMessage,
   decodeClientFrame,
@@ -15,7 +14,8 @@ import { RequestHeader } from './records/proto.ts'
 import { decode, type TypeOf } from './type.ts'
 
 /**
- * Cuts one direction of a connection, from its first byte on, into messages.
+ * Cuts one direction of a connection, from its first byte on, into messages. `asking` is the other direction, where this
+ * one answers it: the answer to text is text.
  *
  *     decoder.push(chunk)
  *     for (let message = decoder.next(); message !== undefined; message = decoder.next()) …
@@ -23,11 +23,18 @@ import { decode, type TypeOf } from './type.ts'
 export class MessageDecoder<Message> {
   readonly #frames: FrameDecoder
   readonly #decode: (frame: Uint8Array, first: boolean) => Message
+  readonly #asking: MessageDecoder<unknown> | undefined
   #first = true
+  #isText = false
 
-  constructor(decode: (frame: Uint8Array, first: boolean) => Message, options?: FrameDecoderOptions) {
+  constructor(
+    decode: (frame: Uint8Array, first: boolean) => Message,
+    options?: FrameDecoderOptions,
+    asking?: MessageDecoder<unknown>,
+  ) {
     this.#frames = new FrameDecoder(options)
     this.#decode = decode
+    this.#asking = asking
   }
 
   /** Takes the chunk over without copying it: its memory must not be written to afterwards. */
@@ -37,12 +44,16 @@ export class MessageDecoder<Message> {
 
   /**
    * The next message, or undefined until more bytes come. Throws `ProtocolError` for a frame that nothing can be made
-   * of, and goes on behind it; but after a length that cannot be, every call throws the same error.
+   * of, and goes on behind it; behind a length that cannot be there is nothing more.
    */
   next(): Message | TextMessage | undefined {
     const first = this.#first
-    const bytes = first ? this.#frames.takeText() : undefined
-    if (bytes !== undefined) return { type: 'text', bytes }
+    const asking = this.#asking
+    const bytes = first ? this.#frames.takeText(asking && asking.#isText) : undefined
+    if (bytes !== undefined) {
+      this.#isText = true
+      return { type: 'text', bytes }
+    }
     const frame = this.#frames.next()
     if (frame === undefined) return undefined
     this.#first = false
@@ -63,18 +74,14 @@ interface Pending extends Asked {
 
 /**
  * Both directions of one connection, for whoever stands between a client and a server: each from its first byte on, and
- * a request before its reply. Servers answer in order, sasl alone at any time (ZooKeeperServer.processSasl). A reply that
- * is not to the oldest request is a `ProtocolError`, and so are all behind it: it is never known which one is missing.
+ * a request before its reply. Servers answer in order, but auth and sasl at any time (ZooKeeperServer.processPacket). Any
+ * other reply that is not to the oldest request is a `ProtocolError`, and its request waits no longer.
  */
 export class Conversation {
   readonly fromClient: MessageDecoder<ClientMessage>
   readonly fromServer: MessageDecoder<ServerMessage>
-  /** Requests without a reply, by their number. */
-  readonly #asked = new Map<number, Pending>()
-  /** Those whose replies may overtake others, by their xid. */
-  readonly #apart = new Map<number, Asked>()
-  #requests = 0
-  #replies = 0
+  /** Requests without a reply, the oldest first. */
+  readonly #asked: Pending[] = []
 
   constructor({ pendingLimit = 65_536, ...options }: ConversationOptions = {}) {
     this.fromClient = new MessageDecoder((frame, first) => {
@@ -87,32 +94,34 @@ export class Conversation {
     this.fromServer = new MessageDecoder(
       (frame, first) => decodeServerFrame(frame, first, (xid) => this.#answered(xid)),
       options,
+      this.fromClient,
     )
   }
 
-  /** How many requests wait for their replies. */
+  /** How many requests wait for their replies; pings do not. */
   get pending(): number {
-    return this.#asked.size + this.#apart.size
+    return this.#asked.length
   }
 
-  /** What is now asked; undefined for what is answered under an xid of its own. */
+  /** What is now asked. Undefined for a ping, answered under -2 whatever its xid, and for what looks like an event then. */
   #ask({ xid, type: opCode }: TypeOf<typeof RequestHeader>, limit: number): Pending | undefined {
-    if (answeredApart.has(xid)) return undefined
-    if (this.pending >= limit) throw new ProtocolError(`more than ${limit} requests wait for replies`)
+    if (opCode === OpCode.ping || xid === Xid.notification) return undefined
+    if (this.#asked.length >= limit) throw new ProtocolError(`more than ${limit} requests wait for replies`)
     const asked: Pending = { xid, opCode }
-    if (opCode === OpCode.sasl) this.#apart.set(xid, asked)
-    else this.#asked.set(this.#requests++, asked)
+    this.#asked.push(asked)
     return asked
   }
 
   #answered(xid: number): Asked | undefined {
-    const oldest = this.#asked.get(this.#replies)
-    if (xid === oldest?.xid) {
-      this.#asked.delete(this.#replies++)
-      return oldest
+    let isDue = true
+    for (const [index, asked] of this.#asked.entries()) {
+      const isApart = asked.opCode === OpCode.auth || asked.opCode === OpCode.sasl
+      if (asked.xid === xid) {
+        this.#asked.splice(index, 1)
+        return isDue || isApart ? asked : undefined
+      }
+      isDue &&= isApart
     }
-    const apart = this.#apart.get(xid)
-    this.#apart.delete(xid)
-    return apart
+    return undefined
   }
 }

@@ -8,6 +8,8 @@ const LENGTH_SIZE = 4
 /** Default of ZooKeeper's jute.maxbuffer, in bytes: a server closes the connection, without an answer, at a longer request. */
 export const JUTE_MAXBUFFER = 0xfffff
 const DEFAULT_LIMIT = 4 * 1024 * 1024
+/** Chunks below this are put together while they wait, into up to twice as much, in bytes. */
+const SMALL = 4096
 const TEXT_SHOWN = 200
 
 /** A frame longer than the limit. `size` is what its length said. */
@@ -41,7 +43,7 @@ export class FrameDecoder {
   #start = 0
   #available = 0
   #isText = false
-  #failure: ProtocolError | undefined
+  #failed = false
 
   constructor({ limit = DEFAULT_LIMIT }: FrameDecoderOptions = {}) {
     this.#limit = limit
@@ -49,17 +51,24 @@ export class FrameDecoder {
 
   /** Takes the chunk over without copying it: its memory must not be written to afterwards. */
   push(chunk: Uint8Array): void {
-    if (chunk.byteLength === 0 || this.#failure !== undefined) return
-    this.#chunks.push(plain(chunk))
-    this.#available += chunk.byteLength
+    const chunks = this.#chunks
+    let last = plain(chunk)
+    if (last.byteLength === 0 || this.#failed) return
+    chunks.push(last)
+    this.#available += last.byteLength
+    // Many small chunks would cost far more than their bytes. The first keeps its place: `#start` counts in it.
+    while (chunks.length > 2 && last.byteLength < SMALL && chunks.at(-2)!.byteLength <= last.byteLength) {
+      last = concat(chunks.splice(-2))
+      chunks.push(last)
+    }
   }
 
   /**
    * The body of the next whole frame, or undefined until more bytes come. It may share memory with the chunk it came
-   * in. Throws `ProtocolError` at a length that cannot be; from then on every call throws, and what comes is forgotten.
+   * in. Throws `ProtocolError` at a length that cannot be, once: nobody knows where the next frame begins, so from then
+   * on it gives undefined, and what comes is forgotten.
    */
   next(): Uint8Array | undefined {
-    if (this.#failure !== undefined) throw this.#failure
     if (this.#available < LENGTH_SIZE) return undefined
     const size = LENGTH_SIZE + this.#length()
     return this.#available < size ? undefined : this.#take(size).subarray(LENGTH_SIZE)
@@ -67,10 +76,10 @@ export class FrameDecoder {
 
   /**
    * All that has come, if it is text in place of a frame, as its first four bytes tell: a four-letter word, or the
-   * words of a server to one. Once it was text, all that follows is.
+   * words of a server to one. Once it was text, all that follows is; and what answers text `isText`, whatever it is.
    */
-  takeText(): Uint8Array | undefined {
-    this.#isText ||= this.#available >= LENGTH_SIZE && isText(this.#peek(LENGTH_SIZE))
+  takeText(isText = false): Uint8Array | undefined {
+    this.#isText ||= isText || (this.#available >= LENGTH_SIZE && textOf(this.#peek(LENGTH_SIZE)) !== undefined)
     return this.#isText && this.#available > 0 ? this.#take(this.#available) : undefined
   }
 
@@ -78,17 +87,15 @@ export class FrameDecoder {
     const head = this.#peek(LENGTH_SIZE)
     const length = (head[0]! << 24) | (head[1]! << 16) | (head[2]! << 8) | head[3]!
     if (length >= 0 && length <= this.#limit) return length
-    this.#failure = this.#refusal(length)
+    const refusal = this.#refusal(length)
+    this.#failed = true
     this.#forget()
-    throw this.#failure
+    throw refusal
   }
 
   #refusal(length: number): ProtocolError {
-    const shown = this.#peek(Math.min(this.#available, TEXT_SHOWN))
-    if (isText(shown)) {
-      const text = String.fromCharCode(...shown).trim()
-      return new ProtocolError(`text in place of a frame: ${JSON.stringify(text)}`)
-    }
+    const text = textOf(this.#peek(Math.min(this.#available, TEXT_SHOWN)))
+    if (text !== undefined) return new ProtocolError(`text in place of a frame: ${JSON.stringify(text.trim())}`)
     return length < 0
       ? new ProtocolError(`a frame cannot have ${length} bytes`)
       : new FrameTooLargeError(length, this.#limit)
@@ -113,7 +120,7 @@ export class FrameDecoder {
     let [first] = this.#chunks as [Uint8Array]
     if (first.byteLength - this.#start < size) {
       this.#chunks[0] = first.subarray(this.#start)
-      first = concat(this.#chunks, this.#available)
+      first = concat(this.#chunks)
       this.#chunks = [first]
       this.#start = 0
     }
@@ -130,7 +137,8 @@ export function encodeFrame(write: (writer: Writer) => void): Uint8Array<ArrayBu
   return writer.finish()
 }
 
-/** Printable characters of ASCII and the ends of lines. As a length, four of them are 160 MiB at least. */
-function isText(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d)
+/** The text, if all are printable characters of ASCII, tabs and ends of lines. As a length, four of them are 144 MiB at least. */
+function textOf(bytes: Uint8Array): string | undefined {
+  const text = String.fromCharCode(...bytes)
+  return /^[\t\n\r -~]*$/.test(text) ? text : undefined
 }

@@ -1,11 +1,12 @@
 // The frames of one connection as typed messages, and back to the same bytes.
 import { OpCode, Xid } from './constants.ts'
 import { encodeFrame } from './frame.ts'
-import { type OperationName, operationName, type Operations, operations } from './operations.ts'
+import { invalid } from './invalid.ts'
+import { type Operation, type OperationName, operationName, type Operations, operations } from './operations.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { Reader } from './reader.ts'
 import { ConnectRequest, ConnectResponse, ReplyHeader, RequestHeader, WatcherEvent } from './records/proto.ts'
-import { boolean, readNamed, record, trailing, type Type, type TypeOf } from './type.ts'
+import { boolean, readNamed, record, trailing, type Type, type TypeOf, writeNamed } from './type.ts'
 import type { Writer } from './writer.ts'
 
 interface Message {
@@ -118,7 +119,8 @@ export interface Asked {
 
 /**
  * What a frame from a server says, the `first` of its connection or a later one. `askedUnder` gives the request that a
- * reply with this xid answers; undefined, which is a `ProtocolError`, where none is due.
+ * reply with this xid answers; undefined, which is a `ProtocolError`, where none is due. Pings and auth are known by
+ * their xids, unless it knows better.
  */
 export function decodeServerFrame(
   frame: Uint8Array,
@@ -135,7 +137,7 @@ export function decodeServerFrame(
   if (xid === Xid.notification) {
     return withRest({ type: 'event', zxid, err, event: readNamed(WatcherEvent, reader) }, reader)
   }
-  const asked = answeredApart.get(xid) ?? askedUnder(xid)
+  const asked = askedUnder(xid) ?? answeredApart[xid]
   if (asked === undefined) throw new ProtocolError(`a reply with xid ${xid}, which is not the next due`)
   const { opCode, parts } = asked
   const op = operationName(opCode)
@@ -162,18 +164,22 @@ export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Arra
 function write(writer: Writer, message: Exclude<ClientMessage | ServerMessage, TextMessage>): void {
   switch (message.type) {
     case 'connect':
-      return connectRequest.write(writer, message.request)
+      return writeNamed(connectRequest, writer, message.request)
     case 'connected':
-      return connectResponse.write(writer, message.response)
+      return writeNamed(connectResponse, writer, message.response)
     case 'request':
       RequestHeader.write(writer, { xid: message.xid, type: message.opCode })
-      return writeBody(writer, message.op && operations[message.op].request, message.request)
+      return writeBody(writer, operationOf(message)?.request, message.request)
     case 'reply':
       ReplyHeader.write(writer, message)
-      return writeBody(writer, message.op && operations[message.op].response, message.response)
+      // Beside an error there is none.
+      if (message.err !== 0 && message.response === undefined) return
+      return writeBody(writer, operationOf(message)?.response, message.response)
     case 'event':
       ReplyHeader.write(writer, { ...message, xid: Xid.notification })
-      return WatcherEvent.write(writer, message.event)
+      return writeNamed(WatcherEvent, writer, message.event)
+    default:
+      throw invalid((message as { readonly type?: unknown }).type, 'type', 'that of a message')
   }
 }
 
@@ -182,7 +188,13 @@ function readBody(type: Type<unknown> | undefined, reader: Reader): unknown {
 }
 
 function writeBody(writer: Writer, type: Type<unknown> | undefined, value: unknown): void {
-  if (value !== undefined) type?.write(writer, value)
+  if (type) writeNamed(type, writer, value)
+}
+
+function operationOf({ op, opCode }: RequestMessage | ReplyMessage): Operation | undefined {
+  if (op === undefined) return undefined
+  if (operations[op]?.opCode !== opCode) throw new TypeError(`${op} has not the opCode ${opCode}`)
+  return operations[op]
 }
 
 /** With what its reader has not read. */
@@ -190,8 +202,8 @@ function withRest<M extends object>(message: M, reader: Reader): M {
   return reader.remaining === 0 ? message : { ...message, rest: reader.rest() }
 }
 
-/** Replies whose xid says what they answer, at any time. */
-export const answeredApart: ReadonlyMap<number, Asked> = new Map([
-  [Xid.ping, { opCode: OpCode.ping }],
-  [Xid.auth, { opCode: OpCode.auth }],
-])
+/** Replies whose xid says what they answer. */
+const answeredApart: Readonly<Record<number, Asked>> = {
+  [Xid.ping]: { opCode: OpCode.ping },
+  [Xid.auth]: { opCode: OpCode.auth },
+}

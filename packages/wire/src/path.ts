@@ -1,4 +1,5 @@
 // What a znode path may be: the rules of ZooKeeper's PathUtils.
+import { invalid } from './invalid.ts'
 
 export interface ValidatePathOptions {
   /** The server appends ten digits, so the path may end with '/'. */
@@ -7,9 +8,7 @@ export interface ValidatePathOptions {
 
 /** Returns the path, or throws a `TypeError` that says which part is wrong and what would be right. */
 export function validatePath(path: string, { sequential = false }: ValidatePathOptions = {}): string {
-  if (typeof path !== 'string') {
-    throw new TypeError(`path must be a string, not ${path === null ? 'null' : typeof path}`)
-  }
+  if (typeof path !== 'string') throw invalid(path, 'path', 'a string')
   const reason = invalidPath(sequential ? `${path}1` : path)
   if (reason !== undefined) throw new TypeError(`path ${JSON.stringify(path)} ${reason}`)
   return path
@@ -20,10 +19,9 @@ function invalidPath(path: string): string | undefined {
   if (!path.startsWith('/')) return "must start with '/'"
   if (path === '/') return undefined
   if (path.endsWith('/')) return "must not end with '/'"
-  for (const part of path.slice(1).split('/')) {
-    if (part === '') return "must not have an empty name between two '/'"
-    if (part === '.' || part === '..') return `must not have the relative part ${JSON.stringify(part)}`
-  }
+  const part = /\/(\.{0,2})(?:\/|$)/.exec(path)?.[1]
+  if (part === '') return "must not have an empty name between two '/'"
+  if (part !== undefined) return `must not have the relative part "${part}"`
   const at = path.search(FORBIDDEN)
   if (at === -1) return undefined
   const unit = path.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0')

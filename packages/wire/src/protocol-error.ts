@@ -27,16 +27,16 @@ export class ProtocolError extends Error {
 
   /** The same error, seen from the record or field that encloses the place where it happened. */
   within(name: string): ProtocolError {
-    return new ProtocolError(this.#reason, { offset: this.offset, field: [name, ...this.field] })
+    return new ProtocolError(this.#reason, { ...this, field: [name, ...this.field] })
   }
 
   /** True for any `ProtocolError`, of any copy of this package in the program, also when asked of a subclass. */
   static is(error: unknown): error is ProtocolError {
-    return typeof error === 'object' && error !== null && brand in error
+    return Object(error) === error && brand in (error as object)
   }
 }
 
 function describe(reason: string, offset: number | undefined, field: readonly string[]): string {
   const place = field.length === 0 ? '' : ` in ${field.join('.').replaceAll('.[', '[')}`
-  return offset === undefined ? `${reason}${place}` : `${reason}${place} at byte ${offset}`
+  return reason + place + (offset === undefined ? '' : ` at byte ${offset}`)
 }

@@ -2,13 +2,11 @@
 // may be more than the server's jute.maxbuffer (ZOOKEEPER-706), hence in several requests.
 import { OpCode } from './constants.ts'
 import { RequestHeader, SetWatches2 } from './records/proto.ts'
-import type { TypeOf } from './type.ts'
+import { encode, type TypeOf, ustring } from './type.ts'
 
 /** What ClientCnxn.SET_WATCHES_MAX_LENGTH is, in bytes: far below any jute.maxbuffer. */
 const DEFAULT_CHUNK_SIZE = 128 * 1024
 const EMPTY_SIZE = RequestHeader.minSize + SetWatches2.minSize
-const LENGTH_SIZE = 4
-const utf8 = new TextEncoder()
 
 type Lists<Paths> = Record<Exclude<keyof typeof SetWatches2.fields, 'relativeZxid'>, Paths>
 
@@ -27,13 +25,14 @@ export function setWatchesRequests(
   watched: Readonly<Partial<Lists<Iterable<string>>>>,
   chunkSize = DEFAULT_CHUNK_SIZE,
 ): WatchesRequest[] {
-  const chunks: Lists<string[]>[] = []
+  const requests: (Lists<string[]> & { relativeZxid: bigint })[] = []
   let size = Infinity
   for (const [list, paths] of Object.entries(watched)) {
     for (const path of paths) {
-      const pathSize = LENGTH_SIZE + utf8.encode(path).byteLength
+      const pathSize = encode(ustring, path).byteLength
       if (size + pathSize > chunkSize) {
-        chunks.push({
+        requests.push({
+          relativeZxid,
           dataWatches: [],
           existWatches: [],
           childWatches: [],
@@ -42,15 +41,15 @@ export function setWatchesRequests(
         })
         size = EMPTY_SIZE
       }
-      chunks.at(-1)![list as keyof typeof watched].push(path)
+      requests.at(-1)![list as keyof typeof watched].push(path)
       size += pathSize
     }
   }
-  return chunks.map((chunk) => ({
+  return requests.map((request) => ({
     opCode:
-      chunk.persistentWatches.length + chunk.persistentRecursiveWatches.length === 0
+      (request.persistentWatches[0] ?? request.persistentRecursiveWatches[0]) === undefined
         ? OpCode.setWatches
         : OpCode.setWatches2,
-    request: { relativeZxid, ...chunk },
+    request,
   }))
 }

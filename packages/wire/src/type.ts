@@ -1,3 +1,4 @@
+import { invalid } from './invalid.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
@@ -18,7 +19,7 @@ export type TypeOf<X> = X extends Type<infer T> ? T : never
 /** Bytes of one whole value. */
 export function encode<T>(type: Type<T>, value: T): Uint8Array<ArrayBuffer> {
   const writer = new Writer()
-  type.write(writer, value)
+  writeNamed(type, writer, value)
   return writer.finish()
 }
 
@@ -33,6 +34,15 @@ export function readNamed<T>(type: Type<T>, reader: Reader): T {
     return type.read(reader)
   } catch (error) {
     throw located(error, type.name)
+  }
+}
+
+/** Writes a value; an error names the type it was writing. */
+export function writeNamed<T>(type: Type<T>, writer: Writer, value: T): void {
+  try {
+    type.write(writer, value)
+  } catch (error) {
+    throw misplaced(error, type.name)
   }
 }
 
@@ -80,8 +90,14 @@ export function vector<T>(item: Type<T>): Type<readonly T[] | null> {
     read: (reader) => readVector(item, reader),
     write: (writer, values) => {
       if (values === null) return writer.int(-1)
+      if (!Array.isArray(values)) throw invalid(values, 'vector', 'an array or null')
       writer.int(values.length)
-      for (const value of values) item.write(writer, value)
+      let at = 0
+      try {
+        for (; at < values.length; at++) item.write(writer, values[at])
+      } catch (error) {
+        throw misplaced(error, `[${at}]`)
+      }
     },
   }
 }
@@ -128,7 +144,12 @@ export function record<F extends Fields>(name: string, fields: F): RecordType<F>
       return value as RecordOf<F>
     },
     write(writer, value) {
-      for (let at = 0; at < names.length; at++) types[at]!.write(writer, value[names[at]!])
+      let at = 0
+      try {
+        for (; at < names.length; at++) types[at]!.write(writer, value[names[at]!])
+      } catch (error) {
+        throw misplaced(error, names[at]!)
+      }
     },
   }
 }
@@ -148,4 +169,11 @@ function readVector<T>(item: Type<T>, reader: Reader): readonly T[] | null {
 
 function located(error: unknown, name: string): unknown {
   return error instanceof ProtocolError ? error.within(name) : error
+}
+
+/** A value was refused: the same error, with the way to it before its reason, `CreateRequest.acl[1].perms: …`. */
+function misplaced(error: unknown, name: string): unknown {
+  if (!(error instanceof TypeError || error instanceof RangeError)) return error
+  const message = `${name}: ${error.message}`.replace(/^(\S+): (?=[\w[\].]+: )/, '$1.').replace('.[', '[')
+  return new (error.constructor as ErrorConstructor)(message)
 }

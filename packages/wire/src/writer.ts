@@ -1,3 +1,6 @@
+import { sureBytes } from './bytes.ts'
+import { invalid } from './invalid.ts'
+
 const utf8 = new TextEncoder()
 /** Where a long becomes two ints. Nothing stays here: it is filled and read within one call. */
 const halves = new DataView(new ArrayBuffer(8))
@@ -8,8 +11,8 @@ const NEXT_CAPACITY = 256
 const SHORT = 64
 
 /**
- * Writes jute values one after the other into memory that grows. An int or a long that does not fit is a `RangeError`;
- * beyond that nothing is checked.
+ * Writes jute values one after the other into memory that grows. A number that does not fit is a `RangeError`, and a
+ * value of another type a `TypeError`: nothing is made to fit.
  */
 export class Writer {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(INITIAL_CAPACITY)
@@ -26,26 +29,29 @@ export class Writer {
   }
 
   long(value: bigint): void {
-    if (BigInt.asIntN(64, value) !== value) throw new RangeError(`${value} is no long: a whole number of 64 bits`)
+    if (typeof value !== 'bigint' || BigInt.asIntN(64, value) !== value) {
+      throw invalid(value, 'long', 'a bigint of 64 bits', 'bigint')
+    }
     halves.setBigInt64(0, value)
     this.int(halves.getInt32(0))
     this.int(halves.getInt32(4))
   }
 
   boolean(value: boolean): void {
+    if (typeof value !== 'boolean') throw invalid(value, 'boolean', 'true or false')
     this.#reserve(1)
     this.#bytes[this.#length++] = value ? 1 : 0
   }
 
   buffer(value: Uint8Array | null): void {
     if (value === null) return this.int(-1)
-    this.int(value.byteLength)
+    this.int(sureBytes(value).byteLength)
     this.raw(value)
   }
 
   /** Bytes as they are, without their length. */
   raw(bytes: Uint8Array): void {
-    this.#reserve(bytes.byteLength)
+    this.#reserve(sureBytes(bytes).byteLength)
     this.#bytes.set(bytes, this.#length)
     this.#length += bytes.byteLength
   }
@@ -53,6 +59,7 @@ export class Writer {
   /** Standard UTF-8. A lone surrogate becomes U+FFFD (Java would write three bytes that its own reader refuses). */
   ustring(value: string | null): void {
     if (value === null) return this.int(-1)
+    if (typeof value !== 'string') throw invalid(value, 'ustring', 'a string or null')
     const { length } = value
     this.#reserve(4 + length)
     const start = this.#length + 4
@@ -76,7 +83,9 @@ export class Writer {
 
   /** Overwrites an int that was written before. */
   setInt(offset: number, value: number): void {
-    if (value !== (value | 0)) throw new RangeError(`${value} is no int: a whole number of 32 bits`)
+    if (typeof value !== 'number' || value !== (value | 0)) {
+      throw invalid(value, 'int', 'a whole number of 32 bits', 'number')
+    }
     const bytes = this.#bytes
     bytes[offset] = value >> 24
     bytes[offset + 1] = value >> 16

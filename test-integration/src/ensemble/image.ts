@@ -14,29 +14,47 @@ import { dockerClient, statusOf } from './docker.ts'
  * which is built when this machine does not have it yet.
  */
 export async function ensureImage(): Promise<string> {
-  const chosen = process.env['ZK_IMAGE']
-  if (chosen) return chosen
+  return process.env['ZK_IMAGE'] || (await ensureBuilt(nodes))
+}
 
-  const name = `zk-test:${await hashOfImageFiles()}`
+/** The image that has other people's clients: zkCli, kazoo and Curator. Our own one is below it in any case. */
+export async function ensureClientsImage(): Promise<string> {
+  const base = await ensureBuilt(nodes)
+  return ensureBuilt({ name: 'zk-foreign-clients', directory: folder('foreign-image'), base })
+}
+
+interface Recipe {
+  readonly name: string
+  /** Has a Dockerfile, and build-rootfs.sh, which makes a tar for it. */
+  readonly directory: string
+  /** The image it starts from, by default from nothing. */
+  readonly base?: string
+}
+
+/** The same from `src/ensemble` and from `dist/ensemble`. */
+const folder = (name: string): string => fileURLToPath(new URL(`../../${name}/`, import.meta.url))
+
+const nodes: Recipe = { name: 'zk-test', directory: folder('image') }
+
+async function ensureBuilt(recipe: Recipe): Promise<string> {
+  const name = `${recipe.name}:${await hashOf(recipe)}`
   if (await exists(name)) return name
 
   try {
-    await buildOnce(name)
+    await buildOnce(recipe, name)
   } catch (cause) {
-    throw new Error(`Cannot build ${name} from Debian's packages. Name another image in ZK_IMAGE, say zookeeper:3.9.`, {
-      cause,
-    })
+    throw new Error(
+      `Cannot build ${name} from Debian's packages. For the servers you may name another image in ZK_IMAGE, say zookeeper:3.9.`,
+      { cause },
+    )
   }
   return name
 }
 
-/** The same from `src/ensemble` and from `dist/ensemble`. */
-const imageDirectory = fileURLToPath(new URL('../../image/', import.meta.url))
-
-async function hashOfImageFiles(): Promise<string> {
-  const hash = createHash('sha256')
-  for (const file of (await readdir(imageDirectory)).sort()) {
-    hash.update(`${file}\0`).update(await readFile(join(imageDirectory, file)))
+async function hashOf({ directory, base = '' }: Recipe): Promise<string> {
+  const hash = createHash('sha256').update(base)
+  for (const file of (await readdir(directory)).sort()) {
+    hash.update(`${file}\0`).update(await readFile(join(directory, file)))
   }
   return hash.digest('hex').slice(0, 12)
 }
@@ -52,21 +70,21 @@ async function exists(name: string): Promise<boolean> {
   }
 }
 
-async function buildOnce(name: string): Promise<void> {
+async function buildOnce(recipe: Recipe, name: string): Promise<void> {
   const release = await lock()
   try {
-    if (!(await exists(name))) await build(name)
+    if (!(await exists(name))) await build(recipe, name)
   } finally {
     release()
   }
 }
 
-async function build(name: string): Promise<void> {
+async function build({ directory, base = '' }: Recipe, name: string): Promise<void> {
   const context = await mkdtemp(join(tmpdir(), 'zk-test-image-'))
   try {
-    await cp(imageDirectory, context, { recursive: true })
-    await run('bash', [join(context, 'build-rootfs.sh'), join(context, 'rootfs.tar')])
-    await buildFrom(context, name)
+    await cp(directory, context, { recursive: true })
+    await run('bash', [join(directory, 'build-rootfs.sh'), join(context, 'rootfs.tar')])
+    await buildFrom(context, name, base === '' ? {} : { BASE: base })
   } finally {
     await rm(context, { recursive: true, force: true })
   }
@@ -75,11 +93,11 @@ async function build(name: string): Promise<void> {
 const run = promisify(execFile)
 
 /** Not by testcontainers' own builder: that one loses the engine's reason when a build fails. */
-async function buildFrom(context: string, name: string): Promise<void> {
+async function buildFrom(context: string, name: string, buildargs: Record<string, string>): Promise<void> {
   const { container } = await dockerClient()
   const stream = await container.dockerode.buildImage(
     { context, src: await readdir(context) },
-    { t: name, forcerm: true },
+    { t: name, forcerm: true, buildargs },
   )
   let log = ''
   for await (const line of createInterface({ input: stream })) {

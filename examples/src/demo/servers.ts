@@ -1,0 +1,61 @@
+// The servers that the demo runs on: it needs to know where they are, and to kill their leader.
+import { fork } from 'node:child_process'
+import { on, once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { Ensemble, reachDocker } from '@zk/test-integration/ensemble'
+import type { Told } from './embedded-servers.ts'
+
+export interface Servers {
+  readonly connectString: string
+  /** Kills the leader; settles when another leads. undefined for servers that are not ours to kill. */
+  readonly killLeader: ((tell: (what: string) => void) => Promise<void>) | undefined
+  stop(): Promise<void>
+}
+
+/** Three servers of `@zk/testing`, in a process of their own. */
+export async function embedded(): Promise<Servers> {
+  const program = fork(fileURLToPath(new URL('embedded-servers.js', import.meta.url)))
+  const heard = on(program, 'message')
+  const hear = async (): Promise<Told> => (await heard.next()).value[0]
+  const started = await hear()
+  if (started.type !== 'started') throw new Error(`the servers began with ${JSON.stringify(started)}`)
+  return {
+    connectString: started.connectString,
+    killLeader: async (tell) => {
+      program.send('kill the leader')
+      for (let news = await hear(); news.type !== 'started'; news = await hear()) {
+        tell(news.type === 'killed' ? `the ensemble's leader, ${news.member}, is killed` : `${news.member} leads now`)
+        if (news.type === 'leads') return
+      }
+    },
+    stop: async () => {
+      const exited = once(program, 'exit')
+      program.disconnect()
+      await exited
+    },
+  }
+}
+
+/** Three real servers, in containers. */
+export async function inContainers(): Promise<Servers> {
+  const docker = await reachDocker()
+  if (!docker.reachable) throw new Error(`--ensemble starts three ZooKeeper servers in containers. ${docker.reason}`)
+  console.log('Starting three ZooKeeper servers in containers …')
+  const ensemble = await Ensemble.start()
+  return {
+    connectString: ensemble.connectString,
+    killLeader: async (tell) => {
+      const leader = await ensemble.leader()
+      tell(`the ensemble's leader, zk${leader.id} at ${leader.address}, is killed`)
+      await leader.kill()
+      const next = await ensemble.leader({ except: leader })
+      tell(`zk${next.id} leads now`)
+    },
+    stop: () => ensemble.stop(),
+  }
+}
+
+/** Somebody's own servers: their leader is left alone. */
+export function at(connectString: string): Servers {
+  return { connectString, killLeader: undefined, stop: async () => {} }
+}

@@ -1,0 +1,75 @@
+import type { RequestMessage, ServerMessage, ClientMessage } from '@zk/wire'
+import type { FaultRule } from './fault-rule.ts'
+import type { History } from './history.ts'
+import { ConnectionStats, type ServerStats, shortNames } from './stats.ts'
+
+/** Whose books these are. */
+interface Subject {
+  readonly id: number
+  readonly sessionId: bigint
+}
+
+/** Where they are kept. */
+interface Office {
+  readonly name: string
+  readonly stats: ServerStats
+  readonly host: { readonly now: number; readonly history: History }
+}
+
+/** What one connection leaves in the history, and in the counters of its member. */
+export class Books {
+  readonly stats = new ConnectionStats()
+  readonly #of: Subject
+  readonly #at: Office
+
+  constructor(of: Subject, at: Office) {
+    this.#of = of
+    this.#at = at
+  }
+
+  received(message: ClientMessage, size: number, rule?: FaultRule): void {
+    this.countReceived()
+    const { history } = this.#at.host
+    if (!history.isKept) return
+    const fault = rule?.strikesRequest ? rule.fault.type : undefined
+    history.add({ ...this.#where(), from: 'client', message, fault }, size)
+  }
+
+  sent(message: ServerMessage, size: number, rule?: FaultRule): void {
+    this.stats.sent++
+    this.#at.stats.sent++
+    const { history } = this.#at.host
+    if (!history.isKept) return
+    const fault = rule === undefined || rule.strikesRequest ? undefined : rule.fault.type
+    history.add({ ...this.#where(), from: 'server', message, fault }, size)
+  }
+
+  connection(what: 'opened' | 'closed', reason = ''): void {
+    const { history } = this.#at.host
+    if (history.isKept) history.add({ ...this.#where(), from: 'connection', what, reason })
+  }
+
+  /** A frame of which nothing more can be said. */
+  countReceived(): void {
+    this.stats.received++
+    this.#at.stats.received++
+  }
+
+  answered({ op, xid }: RequestMessage, zxid: bigint, takenAt: number): void {
+    const { stats } = this
+    const { now } = this.#at.host
+    const took = now - takenAt
+    if (xid >= 0) stats.lastCxid = xid
+    stats.lastZxid = zxid
+    stats.lastOp = (op && shortNames[op]) ?? 'NA'
+    stats.lastResponseTime = now
+    stats.lastLatency = took
+    stats.latency.add(took)
+    this.#at.stats.latency.add(took)
+  }
+
+  #where(): { readonly at: number; readonly member: string; readonly connection: number; readonly session: bigint } {
+    const { id, sessionId } = this.#of
+    return { at: this.#at.host.now, member: this.#at.name, connection: id, session: sessionId }
+  }
+}

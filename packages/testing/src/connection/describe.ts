@@ -1,0 +1,44 @@
+// The history for people: one line an entry.
+import { errorName, eventName } from '@zk/wire'
+import type { HistoryEntry } from './history.ts'
+import { pathsOf } from './paths-of.ts'
+
+/** `   12.3 ms  zk1 #1 0x1000  > create2 /locks/a  xid 3` */
+export function describe(entry: HistoryEntry): string {
+  const { at, member, connection, session } = entry
+  const where = `${at.toFixed(1).padStart(9)} ms  ${member} #${connection} 0x${unsigned(session)}`
+  if (entry.from === 'connection') return `${where}  -- ${entry.what}${entry.reason === '' ? '' : `: ${entry.reason}`}`
+  const struck = entry.fault === undefined ? '' : `  [${entry.fault}]`
+  return `${where}  ${entry.from === 'client' ? '>' : '<'} ${said(entry)}${struck}`
+}
+
+export function unsigned(id: bigint): string {
+  return BigInt.asUintN(64, id).toString(16)
+}
+
+function said({ message }: Exclude<HistoryEntry, { from: 'connection' }>): string {
+  switch (message.type) {
+    case 'text':
+      return `text ${JSON.stringify(new TextDecoder().decode(message.bytes.subarray(0, 40)))}`
+    case 'connect': {
+      const { sessionId, timeOut, lastZxidSeen } = message.request
+      return `connect 0x${unsigned(sessionId)}  timeout ${timeOut}  zxid 0x${unsigned(lastZxidSeen)}`
+    }
+    case 'connected': {
+      const { sessionId, timeOut } = message.response
+      return timeOut > 0 ? `connected 0x${unsigned(sessionId)}  timeout ${timeOut}` : 'expired'
+    }
+    case 'event':
+      return `${eventName(message.event.type) ?? `event ${message.event.type}`} ${message.event.path ?? ''}`
+    case 'request': {
+      const paths = pathsOf(message)
+      const about = paths.length > 4 ? [...paths.slice(0, 4), `and ${paths.length - 4} more`] : paths
+      return `${[message.op ?? `opcode ${message.opCode}`, ...about].join(' ')}  xid ${message.xid}`
+    }
+    case 'reply': {
+      const result = message.err === 0 ? 'Ok' : (errorName(message.err) ?? `error ${message.err}`)
+      const op = message.op ?? `opcode ${message.opCode ?? '?'}`
+      return `${op}: ${result}  xid ${message.xid}  zxid 0x${unsigned(message.zxid)}`
+    }
+  }
+}

@@ -1,0 +1,133 @@
+// What may be done to a request, its answer, and the bytes of both; and to which of them.
+import { type OperationName, operations } from '@zk/wire'
+
+/** What becomes of the connection when a frame is lost. */
+export type Ending =
+  /** Closed (FIN), behind all that was answered before. */
+  | 'end'
+  /** Reset (RST): what was answered shortly before may be lost with it. */
+  | 'reset'
+  /** It stays, but from now on everything is lost both ways, and nobody is told: a cable was cut. */
+  | 'halfOpen'
+  /** It stays as it is: only this one frame is missing. */
+  | 'open'
+
+export type Fault =
+  | { readonly type: 'loseRequest'; readonly connection: Ending }
+  | { readonly type: 'loseReply'; readonly connection: Ending }
+  | { readonly type: 'drop'; readonly connection: Ending }
+  | { readonly type: 'delayRequest'; readonly ms: number }
+  | { readonly type: 'delayReply'; readonly ms: number }
+  | { readonly type: 'fail'; readonly err: number }
+  | { readonly type: 'garbage'; readonly bytes: Uint8Array }
+  | { readonly type: 'split'; readonly at: number; readonly ms: number }
+  | { readonly type: 'merge'; readonly ms: number }
+
+type Unasked = 'notification' | 'error' | 'createSession' | 'deleteContainer'
+
+/**
+ * A kind of request by its operation; `create` stands for create2, createContainer and createTTL too, `getChildren` for
+ * getChildren2, `setWatches` for setWatches2. `connect` is the handshake, `event` what a watch sends.
+ */
+export type FaultOp = Exclude<OperationName, Unasked> | 'connect' | 'event'
+
+/** Which frames a rule is about: those for which all that is given holds. */
+export interface FaultMatch {
+  /** One kind or several. @default all requests but pings and the handshake */
+  readonly op?: FaultOp | readonly FaultOp[]
+  /**
+   * A string matches this node and all below it: `/locks/report` also the nodes of contenders. A RegExp is tried on the
+   * whole path. Of a multi, any of its parts. @default any
+   */
+  readonly path?: string | RegExp
+  /** Id of a session. @default any */
+  readonly session?: bigint
+  /** Name of the member that the client is connected to. @default any */
+  readonly member?: string
+  /** The how-manieth of such requests from now on, counted from 1. @default 1 */
+  readonly nth?: number
+  /** How many in a row from there; may be Infinity. @default 1 */
+  readonly times?: number
+}
+
+/** A frame that may be the one. */
+export interface Subject {
+  readonly op: OperationName | 'connect' | 'event' | undefined
+  readonly paths: readonly string[]
+  readonly session: bigint
+  readonly member: string
+}
+
+/** A match without the counting. */
+export type Matcher = (subject: Subject) => boolean
+
+const UNASKED: ReadonlySet<string> = new Set<Unasked>(['notification', 'error', 'createSession', 'deleteContainer'])
+const OPS: ReadonlySet<string> = new Set([
+  'connect',
+  'event',
+  ...Object.keys(operations).filter((name) => !UNASKED.has(name)),
+])
+/** What one name stands for beside itself. */
+const FAMILIES: Readonly<Record<string, readonly string[]>> = {
+  create: ['create2', 'createContainer', 'createTTL'],
+  getChildren: ['getChildren2'],
+  setWatches: ['setWatches2'],
+}
+/** What nobody means who does not say so. */
+const APART: ReadonlySet<string | undefined> = new Set(['connect', 'event', 'ping'])
+
+/** The kinds a match names, checked; undefined where it names none. */
+export function opsOf({ op }: Pick<FaultMatch, 'op'>): ReadonlySet<string> | undefined {
+  if (op === undefined) return undefined
+  const names: readonly string[] = typeof op === 'string' ? [op] : op
+  if (!Array.isArray(names) || names.length === 0) throw new TypeError('op must be the name of an operation, or a list')
+  const unknown = names.find((name) => !OPS.has(name))
+  if (unknown !== undefined) throw new TypeError(`unknown op ${show(unknown)}; known are ${[...OPS].join(', ')}`)
+  return new Set(names.flatMap((name) => [name, ...(FAMILIES[name] ?? [])]))
+}
+
+/** Throws a `TypeError` or `RangeError` for what can never match. */
+export function matcher(match: Omit<FaultMatch, 'nth' | 'times'>, members: readonly string[]): Matcher {
+  const ops = opsOf(match)
+  const { path, session, member } = match
+  const onPath = path === undefined ? undefined : pathMatcher(path)
+  if (session !== undefined && typeof session !== 'bigint') {
+    throw new TypeError(`session must be the id of a session, a bigint, not ${show(session)}`)
+  }
+  if (member !== undefined) checkMember(member, members)
+  return (subject) =>
+    (ops === undefined ? !APART.has(subject.op) : ops.has(subject.op ?? '')) &&
+    (session === undefined || session === subject.session) &&
+    (member === undefined || member === subject.member) &&
+    (onPath === undefined || subject.paths.some(onPath))
+}
+
+export function checkMember(name: string, members: readonly string[]): void {
+  if (members.includes(name)) return
+  throw new RangeError(`there is no member ${show(name)}; there are ${members.join(', ')}`)
+}
+
+/** Throws a `TypeError` that lists the known ones. */
+export function checkKeys(what: string, options: object, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null) throw new TypeError(`${what}: the options must be an object`)
+  const unknown = Object.keys(options).filter((key) => !known.includes(key))
+  if (unknown.length === 0) return
+  throw new TypeError(`${what}: unknown option ${unknown.join(', ')}; known are ${known.join(', ')}`)
+}
+
+export function show(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}
+
+function pathMatcher(path: string | RegExp): (path: string) => boolean {
+  if (path instanceof RegExp) {
+    // A global one would go on where it stopped the last time.
+    const pattern = new RegExp(path.source, path.flags.replace(/[gy]/g, ''))
+    return (candidate) => pattern.test(candidate)
+  }
+  if (typeof path !== 'string' || !path.startsWith('/')) {
+    throw new TypeError(`path must be a RegExp or the path of a node, which starts with "/", not ${show(path)}`)
+  }
+  const below = path === '/' ? path : `${path}/`
+  return (candidate) => candidate === path || candidate.startsWith(below)
+}

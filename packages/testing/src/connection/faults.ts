@@ -1,0 +1,184 @@
+import { ErrorCode, type ErrorName } from '@zk/wire'
+import { checkKeys, type Ending, type Fault, type FaultMatch, matcher, opsOf, show, type Subject } from './fault.ts'
+import { FaultRule } from './fault-rule.ts'
+
+export interface LossOptions extends FaultMatch {
+  /** What becomes of the connection. @default 'end' */
+  readonly connection?: Ending
+}
+
+export interface DropOptions extends FaultMatch {
+  /** @default 'end' */
+  readonly connection?: Exclude<Ending, 'open'>
+}
+
+export interface DelayOptions extends FaultMatch {
+  /** How long, in ms, above 0. */
+  readonly ms: number
+}
+
+export interface FailOptions extends FaultMatch {
+  /** What is answered: a name such as 'NodeExists', or a number, which may be one that nobody has assigned. */
+  readonly code: ErrorName | number
+}
+
+export interface GarbageOptions extends FaultMatch {
+  /** What comes in place of the reply. @default a length that cannot be: ff ff ff ff */
+  readonly bytes?: Uint8Array
+}
+
+export interface SplitOptions extends FaultMatch {
+  /** How many bytes of the frame come first, its length included; at least 1. @default 6 */
+  readonly at?: number
+  /** How much later the rest comes, in ms. @default 20 */
+  readonly ms?: number
+}
+
+export interface MergeOptions extends FaultMatch {
+  /** How long the frame waits for the next one at most, in ms. @default 1_000 */
+  readonly ms?: number
+}
+
+const MATCH = ['op', 'path', 'session', 'member', 'nth', 'times'] as const
+const ENDINGS: readonly Ending[] = ['end', 'reset', 'halfOpen', 'open']
+
+/**
+ * Requests and replies that shall go wrong. Every method makes a rule, which counts from now on and is over when it has
+ * struck `times` times. Of several rules for one frame the oldest gets it; the others still count it. Misuse is a
+ * `TypeError` or a `RangeError` that says what would be right.
+ *
+ * Where a frame waits (`delayRequest`, `delayReply`, `split`, `merge`), all behind it on the connection waits too, as
+ * TCP has it.
+ */
+export class Faults {
+  readonly #members: readonly string[]
+  #rules: FaultRule[] = []
+
+  /** @internal */
+  constructor(members: readonly string[]) {
+    this.#members = members
+  }
+
+  /** The request is lost before it is done. */
+  loseRequest(options: LossOptions = {}): FaultRule {
+    return this.#add('loseRequest', options, ['connection'], { connection: endingOf('loseRequest', options) })
+  }
+
+  /** The request is done, and the reply lost. Of `event`: the event is. */
+  loseReply(options: LossOptions = {}): FaultRule {
+    return this.#add('loseReply', options, ['connection'], { connection: endingOf('loseReply', options) })
+  }
+
+  /** The request is done and answered, and the connection lost right behind the reply. */
+  drop(options: DropOptions = {}): FaultRule {
+    const connection = endingOf('drop', options)
+    if (connection === 'open') throw new TypeError(`drop: connection must be 'end', 'reset' or 'halfOpen'`)
+    return this.#add('drop', options, ['connection'], { connection })
+  }
+
+  /** The request reaches the server later. */
+  delayRequest(options: DelayOptions): FaultRule {
+    return this.#add('delayRequest', options, ['ms'], { ms: durationOf('delayRequest', options.ms) })
+  }
+
+  /** The request is done at once, and its reply comes later. */
+  delayReply(options: DelayOptions): FaultRule {
+    return this.#add('delayReply', options, ['ms'], { ms: durationOf('delayReply', options.ms) })
+  }
+
+  /**
+   * The request is not done, and answered with this code. `connect` can only fail with `SessionExpired`: the handshake
+   * is answered as if the session were over, which it is not.
+   */
+  fail(options: FailOptions): FaultRule {
+    const err = codeOf(options.code)
+    if (opsOf(options)?.has('connect') && (err !== ErrorCode.SessionExpired || opsOf(options)?.size !== 1)) {
+      throw new TypeError(`fail: connect can only fail with 'SessionExpired', and needs a rule of its own`)
+    }
+    return this.#add('fail', options, ['code'], { err })
+  }
+
+  /** The request is done, and bytes that are no reply come in place of it. */
+  garbage(options: GarbageOptions = {}): FaultRule {
+    const { bytes = Uint8Array.of(0xff, 0xff, 0xff, 0xff) } = options
+    if (!(bytes instanceof Uint8Array)) throw new TypeError('garbage: bytes must be a Uint8Array')
+    return this.#add('garbage', options, ['bytes'], { bytes: bytes.slice() })
+  }
+
+  /** The reply comes in two pieces. */
+  split(options: SplitOptions = {}): FaultRule {
+    const { at = 6, ms = 20 } = options
+    if (!Number.isInteger(at) || at < 1)
+      throw new RangeError(`split: at must be a number of bytes, at least 1, not ${show(at)}`)
+    return this.#add('split', options, ['at', 'ms'], { at, ms: durationOf('split', ms) })
+  }
+
+  /** The reply waits for the next frame to this client and comes in one piece with it. */
+  merge(options: MergeOptions = {}): FaultRule {
+    return this.#add('merge', options, ['ms'], { ms: durationOf('merge', options.ms ?? 1_000) })
+  }
+
+  /** Those that may still strike. */
+  get rules(): readonly FaultRule[] {
+    return [...this.#rules]
+  }
+
+  /** Takes all rules back. */
+  clear(): void {
+    this.#rules = []
+  }
+
+  /** The rule that strikes this frame. @internal */
+  take(subject: Subject): FaultRule | undefined {
+    let taken: FaultRule | undefined
+    // A rule that is over takes itself out of the list.
+    for (const rule of this.rules) if (rule.seizes(subject, taken === undefined)) taken = rule
+    return taken
+  }
+
+  /** Whether anything may strike at all. @internal */
+  get isEmpty(): boolean {
+    return this.#rules.length === 0
+  }
+
+  #add<Type extends Fault['type']>(
+    type: Type,
+    options: FaultMatch,
+    own: readonly string[],
+    details: Omit<Extract<Fault, { type: Type }>, 'type'>,
+  ): FaultRule {
+    checkKeys(type, options, [...MATCH, ...own])
+    const { nth = 1, times = 1 } = options
+    if (!Number.isInteger(nth) || nth < 1)
+      throw new RangeError(`${type}: nth must be an integer from 1 on, not ${show(nth)}`)
+    if (times !== Infinity && (!Number.isInteger(times) || times < 1)) {
+      throw new RangeError(`${type}: times must be an integer from 1 on, or Infinity, not ${show(times)}`)
+    }
+    const isAboutRequests = type === 'loseRequest' || type === 'delayRequest' || type === 'fail'
+    if (isAboutRequests && opsOf(options)?.has('event')) {
+      throw new TypeError(`${type}: nobody asks for an event; it can be lost or delayed as a reply`)
+    }
+    const fault = { type, ...details } as unknown as Fault
+    const rule = new FaultRule(fault, matcher(options, this.#members), { nth, times }, (spent) => {
+      this.#rules = this.#rules.filter((other) => other !== spent)
+    })
+    this.#rules.push(rule)
+    return rule
+  }
+}
+
+function endingOf(type: string, { connection = 'end' }: { readonly connection?: Ending }): Ending {
+  if (ENDINGS.includes(connection)) return connection
+  throw new TypeError(`${type}: connection must be one of ${ENDINGS.join(', ')}, not ${show(connection)}`)
+}
+
+function durationOf(type: string, ms: number): number {
+  if (Number.isFinite(ms) && ms > 0) return ms
+  throw new RangeError(`${type}: ms must be a number above 0, not ${show(ms)}`)
+}
+
+function codeOf(code: ErrorName | number): number {
+  const err = typeof code === 'string' ? ErrorCode[code] : code
+  if (Number.isInteger(err) && err !== 0 && err === (err | 0)) return err
+  throw new TypeError(`fail: code must be the name of an error, such as 'NoNode', or its number, not ${show(code)}`)
+}

@@ -1,0 +1,169 @@
+// The words that monitoring sends in place of a handshake, and what 3.8 answers (org.apache.zookeeper.server.command).
+import type { Member } from '../ensemble/index.ts'
+import { unsigned } from './describe.ts'
+import type { ServerConnection } from './server-connection.ts'
+import type { ServerStats } from './stats.ts'
+
+/** What the answers are made of. */
+export interface Monitored {
+  readonly member: Member
+  readonly connections: ReadonlySet<ServerConnection>
+  readonly stats: ServerStats
+  /** Ms since it was started. */
+  readonly uptime: number
+  /** Members that follow this one, if it leads. */
+  readonly followers: number
+}
+
+export const WORD_SIZE = 4
+
+const VERSION = '3.8.0-zktesting, built on 2022-02-25 08:49 UTC'
+const NOT_SERVING = 'This ZooKeeper instance is not currently serving requests\n'
+
+const answers: Readonly<Record<string, (server: Monitored) => string>> = {
+  ruok: () => 'imok',
+  isro: ({ member }) => (member.isServing() ? 'rw' : 'null'),
+  srvr: whileServing((server) => `Zookeeper version: ${VERSION}\n${summary(server)}`),
+  stat: whileServing((server) => {
+    const clients = [...server.connections].map((connection) => `${brief(connection)})\n`)
+    return `Zookeeper version: ${VERSION}\nClients:\n${clients.join('')}\n${summary(server)}`
+  }),
+  cons: whileServing(({ connections }) => {
+    const lines = [...connections].map((connection) => `${brief(connection)}${details(connection)})\n`)
+    return `${lines.join('')}\n`
+  }),
+  mntr: whileServing((server) => {
+    const values = monitored(server).map(([key, value]) => `zk_${key}\t${value}\n`)
+    return values.join('')
+  }),
+  wchs: whileServing(({ member }) => {
+    const { connections, paths, watches } = member.tree.dataWatches.summary
+    return `${connections} connections watching ${paths} paths\nTotal watches:${watches}\n`
+  }),
+}
+
+/** Those that a server knows too, and does not answer unless it is told to (4lw.commands.whitelist). */
+const unlisted: ReadonlySet<string> = new Set([
+  'conf',
+  'crst',
+  'dirs',
+  'dump',
+  'envi',
+  'gtmk',
+  'hash',
+  'srst',
+  'stmk',
+  'wchc',
+  'wchp',
+])
+
+export function isWord(word: string): boolean {
+  return word in answers || unlisted.has(word)
+}
+
+export function answer(word: string, server: Monitored): string {
+  return answers[word]?.(server) ?? `${word} is not executed because it is not in the whitelist.\n`
+}
+
+function whileServing(answer: (server: Monitored) => string): (server: Monitored) => string {
+  return (server) => (server.member.isServing() ? answer(server) : NOT_SERVING)
+}
+
+/** ServerStats.toString, and what StatCommand puts behind it. */
+function summary({ member, connections, stats, followers }: Monitored): string {
+  const { min, average, max } = stats.latency
+  const lines = [
+    `Latency min/avg/max: ${whole(min)}/${double(average)}/${whole(max)}`,
+    `Received: ${stats.received}`,
+    `Sent: ${stats.sent}`,
+    `Connections: ${connections.size}`,
+    `Outstanding: ${outstanding(connections)}`,
+    `Zxid: 0x${unsigned(member.tree.lastProcessedZxid)}`,
+    `Mode: ${member.role}`,
+    `Node count: ${member.tree.nodeCount}`,
+  ]
+  // Proposals have no sizes here: none is ever written to bytes.
+  if (member.role === 'leader' && followers >= 0) lines.push('Proposal sizes last/min/max: -1/-1/-1')
+  return `${lines.join('\n')}\n`
+}
+
+/** ServerCnxn.dumpConnectionInfo, without the bracket at its end. */
+function brief({ remote, books, gate, outstanding }: ServerConnection): string {
+  const { received, sent } = books.stats
+  const address = `/${remote.address}:${remote.port ?? 0}`
+  return ` ${address}[${gate.isOpen ? 1 : 0}](queued=${outstanding},recved=${received},sent=${sent}`
+}
+
+function details({ sessionId, timeOut, establishedAt, books }: ServerConnection): string {
+  if (sessionId === 0n) return ''
+  const { lastOp, lastCxid, lastZxid, lastResponseTime, lastLatency, latency } = books.stats
+  const pairs = [
+    ['sid', `0x${unsigned(sessionId)}`],
+    ['lop', lastOp],
+    ['est', whole(establishedAt)],
+    ['to', timeOut],
+    ...(lastCxid >= 0 ? [['lcxid', `0x${lastCxid.toString(16)}`]] : []),
+    ['lzxid', `0x${unsigned(lastZxid)}`],
+    ['lresp', whole(lastResponseTime)],
+    ['llat', whole(lastLatency)],
+    ['minlat', whole(latency.min)],
+    ['avglat', whole(latency.average)],
+    ['maxlat', whole(latency.max)],
+  ]
+  return pairs.map(([key, value]) => `,${key}=${value}`).join('')
+}
+
+/** The part of MonitorCommand that there is something to say of. */
+function monitored({
+  member,
+  connections,
+  stats,
+  uptime,
+  followers,
+}: Monitored): (readonly [string, string | number])[] {
+  const { tree, role } = member
+  const { min, average, max } = stats.latency
+  const peer = { standalone: undefined, leader: 'leading', follower: 'following', looking: undefined, down: undefined }
+  return [
+    ['version', VERSION],
+    ['server_state', role],
+    ...(peer[role] === undefined ? [] : [['peer_state', `${peer[role]} - broadcast`] as const]),
+    ['avg_latency', double(average)],
+    ['min_latency', whole(min)],
+    ['max_latency', whole(max)],
+    ['packets_received', stats.received],
+    ['packets_sent', stats.sent],
+    ['num_alive_connections', connections.size],
+    ['outstanding_requests', outstanding(connections)],
+    ['uptime', whole(uptime)],
+    ['znode_count', tree.nodeCount],
+    ['watch_count', tree.watchCount],
+    ['ephemerals_count', tree.ephemeralsCount],
+    ['approximate_data_size', tree.approximateDataSize],
+    ['global_sessions', member.sessionTimeouts.size],
+    ['local_sessions', 0],
+    ['auth_failed_count', stats.authFailed],
+    ...(role === 'leader'
+      ? ([
+          ['learners', followers],
+          ['synced_followers', followers],
+        ] as const)
+      : []),
+  ]
+}
+
+function outstanding(connections: ReadonlySet<ServerConnection>): number {
+  let sum = 0
+  for (const connection of connections) sum += connection.outstanding
+  return sum
+}
+
+function whole(value: number): string {
+  return String(Math.floor(value))
+}
+
+/** As Java prints a double, which always has a point, of at most four digits behind it. */
+function double(value: number): string {
+  const rounded = String(Math.round(value * 10_000) / 10_000)
+  return rounded.includes('.') ? rounded : `${rounded}.0`
+}

@@ -1,0 +1,139 @@
+import type { ClientMessage, RequestMessage, ServerMessage } from '@zk/wire'
+import { describe } from './describe.ts'
+import { type Fault, type FaultMatch, matcher } from './fault.ts'
+import { pathsOf } from './paths-of.ts'
+
+interface Entry {
+  /** When, in ms since the ensemble began. */
+  readonly at: number
+  /** Name of the member. */
+  readonly member: string
+  /** Number of the connection, from 1. */
+  readonly connection: number
+  /** Id of the session, 0 before there is one. */
+  readonly session: bigint
+}
+
+/** A frame from a client. What a member could not read of it has no `request`. */
+export interface ClientEntry extends Entry {
+  readonly from: 'client'
+  readonly message: ClientMessage
+  /** The fault that struck the request. */
+  readonly fault: Fault['type'] | undefined
+}
+
+/** A frame to a client, at the time its member answered: a fault may have held it up. */
+export interface ServerEntry extends Entry {
+  readonly from: 'server'
+  readonly message: ServerMessage
+  /** The fault that struck the reply. A lost one never left. */
+  readonly fault: Fault['type'] | undefined
+}
+
+/** A connection was made or came to its end. */
+export interface ConnectionEntry extends Entry {
+  readonly from: 'connection'
+  readonly what: 'opened' | 'closed'
+  /** Why it was closed, and by whom. */
+  readonly reason: string
+}
+
+export type HistoryEntry = ClientEntry | ServerEntry | ConnectionEntry
+
+export type HistoryFilter = Omit<FaultMatch, 'nth' | 'times'>
+
+export interface HistoryLimits {
+  /** Entries kept; 0 for no history. */
+  readonly entries: number
+  /** Bytes of frames kept. */
+  readonly bytes: number
+}
+
+/** All that was said, decoded, in order. What is too much is forgotten, the oldest first. */
+export class History implements Iterable<HistoryEntry> {
+  /** How many entries were forgotten for want of room. */
+  dropped = 0
+  readonly #limits: HistoryLimits
+  readonly #members: readonly string[]
+  #entries: HistoryEntry[] = []
+  #sizes: number[] = []
+  #first = 0
+  #bytes = 0
+
+  /** @internal */
+  constructor(limits: HistoryLimits, members: readonly string[]) {
+    this.#limits = limits
+    this.#members = members
+  }
+
+  get length(): number {
+    return this.#entries.length - this.#first
+  }
+
+  /** A copy of what is kept. */
+  get entries(): readonly HistoryEntry[] {
+    return this.#entries.slice(this.#first)
+  }
+
+  *[Symbol.iterator](): Iterator<HistoryEntry> {
+    yield* this.entries
+  }
+
+  /** The requests that match, those that were lost too; pings only where `op` names them. */
+  requests(filter: HistoryFilter = {}): readonly (ClientEntry & { readonly message: RequestMessage })[] {
+    const matches = matcher(filter, this.#members)
+    return this.entries.filter((entry): entry is ClientEntry & { readonly message: RequestMessage } => {
+      if (entry.from !== 'client' || entry.message.type !== 'request') return false
+      const { op } = entry.message
+      return matches({ ...entry, op, paths: pathsOf(entry.message) })
+    })
+  }
+
+  /** The events that watches sent. */
+  events(filter: Omit<HistoryFilter, 'op'> = {}): readonly ServerEntry[] {
+    const matches = matcher({ ...filter, op: 'event' }, this.#members)
+    return this.entries.filter((entry): entry is ServerEntry => {
+      if (entry.from !== 'server' || entry.message.type !== 'event') return false
+      return matches({ ...entry, op: 'event', paths: [entry.message.event.path ?? ''] })
+    })
+  }
+
+  clear(): void {
+    this.#entries = []
+    this.#sizes = []
+    this.#first = 0
+    this.#bytes = 0
+    this.dropped = 0
+  }
+
+  /** One line an entry, for people. What nodes hold and credentials are left out. */
+  toString(): string {
+    return this.entries.map(describe).join('\n')
+  }
+
+  /** @internal */
+  get isKept(): boolean {
+    return this.#limits.entries > 0
+  }
+
+  /** @internal */
+  add(entry: HistoryEntry, size = 0): void {
+    if (!this.isKept) return
+    this.#entries.push(entry)
+    this.#sizes.push(size)
+    this.#bytes += size
+    while (this.length > this.#limits.entries || this.#bytes > this.#limits.bytes) this.#forget()
+  }
+
+  #forget(): void {
+    this.#bytes -= this.#sizes[this.#first]!
+    // So that it can be collected before the next compaction.
+    this.#entries[this.#first] = undefined!
+    this.#first++
+    this.dropped++
+    if (this.#first * 2 < this.#entries.length) return
+    this.#entries = this.#entries.slice(this.#first)
+    this.#sizes = this.#sizes.slice(this.#first)
+    this.#first = 0
+  }
+}

@@ -1,0 +1,40 @@
+import type { Faults } from './faults.ts'
+import type { History } from './history.ts'
+import type { ServerConnection } from './server-connection.ts'
+
+/** Who is at the other end. */
+export interface Remote {
+  /** As text, such as `127.0.0.1`: what ACLs of the scheme `ip` see. */
+  readonly address: string
+  readonly port?: number | undefined
+}
+
+export interface Limits {
+  /** Longest frame from a client, in bytes (jute.maxbuffer). */
+  readonly juteMaxBuffer: number
+  /** Requests of a connection without an answer before it is read no further (globalOutstandingLimit). */
+  readonly outstanding: number
+  /** Connections from one address to one member; 0 for any number (maxClientCnxns). */
+  readonly clientConnections: number
+  /** The id that may do everything, as in `super:BASE64`. */
+  readonly superDigest: string | undefined
+}
+
+/** What is around the connections of an ensemble. */
+export interface Host {
+  /** In ms since the ensemble began. */
+  readonly now: number
+  readonly faults: Faults
+  readonly history: History
+  readonly limits: Limits
+  /** By the wall clock, in ms since the epoch. */
+  wallNow(): number
+  /** The returned function calls it off. */
+  after(ms: number, action: () => void): () => void
+  /** It has something for its client. */
+  isDue(connection: ServerConnection): void
+  /** For the next connection, from 1. */
+  nextConnectionId(): number
+  /** How many members follow the leader. */
+  readonly followers: number
+}

@@ -1,0 +1,46 @@
+// From the frame of a client to a request that a member takes.
+import {
+  decodeClientFrame,
+  operationName,
+  ProtocolError,
+  Reader,
+  readNamed,
+  RequestHeader,
+  type RequestMessage,
+} from '@zk/wire'
+import type { Connection, ServerRequest } from '../server/request.ts'
+import type { FaultRule } from './fault-rule.ts'
+
+export interface Parsed {
+  readonly message: RequestMessage
+  /** The body could not be read: whoever does the request says so (MarshallingError), not the connection. */
+  readonly isMalformed: boolean
+}
+
+/** A request that waits for its answer on its connection. */
+export interface Pending extends ServerRequest {
+  readonly connection: Connection
+  /** When it came, in ms since the ensemble began. */
+  readonly takenAt: number
+  /** The fault that it meets. */
+  readonly rule: FaultRule | undefined
+}
+
+/** Throws `ProtocolError` where there is not even a header: the connection is closed. */
+export function parseRequest(frame: Uint8Array): Parsed {
+  try {
+    return { message: decodeClientFrame(frame, false) as RequestMessage, isMalformed: false }
+  } catch (error) {
+    if (!ProtocolError.is(error)) throw error
+  }
+  const reader = new Reader(frame)
+  const { xid, type: opCode } = readNamed(RequestHeader, reader)
+  const rest = reader.rest()
+  const message = { type: 'request', op: operationName(opCode), opCode, xid, request: undefined, rest }
+  return { message: message as RequestMessage, isMalformed: true }
+}
+
+/** What it is answered without being done, by a rule that says so. */
+export function refusalOf(rule: FaultRule | undefined): number | undefined {
+  return rule?.fault.type === 'fail' ? rule.fault.err : undefined
+}

@@ -1,0 +1,349 @@
+import {
+  type ConnectMessage,
+  decodeClientFrame,
+  encodeMessage,
+  ErrorCode,
+  EventType,
+  FrameDecoder,
+  type Id,
+  KeeperState,
+  OpCode,
+  ProtocolError,
+  type ReplyMessage,
+  type RequestMessage,
+  type ServerMessage,
+  Xid,
+} from '@zk/wire'
+import { isKnown } from '../database/index.ts'
+import type { Connection, ServerRequest } from '../server/request.ts'
+import { Books } from './books.ts'
+import type { Ending, Subject } from './fault.ts'
+import type { FaultRule } from './fault-rule.ts'
+import { Gate } from './gate.ts'
+import { isWord, WORD_SIZE } from './four-letter-words.ts'
+import type { Remote } from './host.ts'
+import { Identity, isProof, type Proof } from './identity.ts'
+import type { MemberPort } from './member-port.ts'
+import { type Due, Outgoing } from './outgoing.ts'
+import { pathsOf } from './paths-of.ts'
+import { type Parsed, parseRequest, type Pending, refusalOf } from './requests.ts'
+import { Silence } from './silence.ts'
+import { strikeReply, strikeRequest } from './strike.ts'
+import { Unanswered } from './unanswered.ts'
+
+const EXPIRED = { protocolVersion: 0, sessionId: 0n, timeOut: 0, passwd: new Uint8Array(16) }
+
+/** One TCP connection of a client to a member, as bytes (NIOServerCnxn). */
+export class ServerConnection implements Connection {
+  readonly id: number
+  readonly port: MemberPort
+  readonly remote: Remote
+  readonly books: Books
+  /** By the wall clock, in ms since the epoch. */
+  readonly establishedAt: number
+  sessionId = 0n
+  /** Negotiated; 0 until then. In ms. */
+  timeOut = 0
+  /** Whether the client's bytes are read, or should wait where they are. */
+  readonly gate = new Gate()
+  readonly #identity: Identity
+  readonly #frames: FrameDecoder
+  readonly #outgoing: Outgoing
+  readonly #silence: Silence
+  readonly #unanswered: Unanswered
+  #state: 'new' | 'handshaking' | 'serving' | 'closed' = 'new'
+  /** Answers are written as to a client before 3.4, without readOnly. */
+  #isOldClient = false
+  #connectRule: FaultRule | undefined
+  /** Half-open: the client's bytes are lost. */
+  #isDeaf = false
+  #isPumping = false
+
+  constructor(id: number, port: MemberPort, remote: Remote) {
+    const { host } = port
+    this.id = id
+    this.port = port
+    this.remote = remote
+    this.books = new Books(this, port)
+    this.#identity = new Identity(remote.address, host.limits.superDigest)
+    this.establishedAt = host.wallNow()
+    this.#frames = new FrameDecoder({ limit: host.limits.juteMaxBuffer })
+    this.#outgoing = new Outgoing(
+      (ms, action) => host.after(ms, action),
+      () => host.isDue(this),
+    )
+    this.#silence = new Silence(host, () => this.end('the client said nothing for too long'))
+    this.#unanswered = new Unanswered(this.gate, host.limits.outstanding)
+    this.books.connection('opened')
+  }
+
+  // --- from the client ----------------------------------------------------------------------------------------------
+
+  received(bytes: Uint8Array): void {
+    if (this.#state === 'closed' || this.#isDeaf) return
+    this.#silence.broken()
+    this.#frames.push(bytes)
+    this.#pump()
+  }
+
+  /** The client has closed it, or it broke. */
+  lost(): void {
+    this.#outgoing.lose()
+    this.#over('the client closed it')
+  }
+
+  // --- Connection: what the member says -----------------------------------------------------------------------------
+
+  established({ sessionId, timeOut, passwd }: Parameters<Connection['established']>[0]): void {
+    if (this.#state !== 'handshaking') return
+    this.#state = 'serving'
+    const readOnly = this.#isOldClient ? undefined : false
+    if (timeOut <= 0) {
+      this.#send({ type: 'connected', response: { ...EXPIRED, readOnly } }, this.#connectRule)
+      return this.end('the session has expired')
+    }
+    this.sessionId = sessionId
+    this.timeOut = timeOut
+    this.#silence.expectWithin(timeOut)
+    const response = { protocolVersion: 0, sessionId, timeOut, passwd, readOnly }
+    this.#send({ type: 'connected', response }, this.#connectRule)
+    this.#pump()
+  }
+
+  reply({ message }: ServerRequest, zxid: bigint, err: number, response?: unknown): void {
+    if (this.#state === 'closed') return
+    const { before, request } = this.#unanswered.settle(message)
+    for (const refused of before) this.#answerRefused(refused)
+    if (request !== undefined) this.books.answered(message, zxid, request.takenAt)
+    this.#reply(message, zxid, err, request?.rule, response)
+    if (message.op === 'closeSession') return this.end('the client closed the session')
+    let next: Pending | undefined
+    while ((next = this.#unanswered.nextRefused()) !== undefined) this.#answerRefused(next)
+    this.#pump()
+  }
+
+  event(type: EventType, path: string, zxid: bigint): void {
+    if (this.#state === 'closed') return
+    const event = { type: EventType[type], state: KeeperState.SyncConnected, path }
+    const rule = this.#ruleFor('event', () => [path])
+    this.#send({ type: 'event', zxid, err: 0, event }, rule)
+  }
+
+  close(): void {
+    this.end('the server closed it')
+  }
+
+  // --- how it ends, by whomever -------------------------------------------------------------------------------------
+
+  /** Behind everything that was sent. */
+  end(reason: string): void {
+    if (this.#state === 'closed') return
+    this.#outgoing.end()
+    this.#over(reason)
+  }
+
+  /** At once: what was held up is lost. */
+  cut(how: 'end' | 'reset', reason: string): void {
+    if (this.#state === 'closed') return
+    this.#outgoing.cut(how)
+    this.#over(reason)
+  }
+
+  /** From now on what comes, what goes, or both is lost, and nobody is told. */
+  halfOpen(loses: 'both' | 'requests' | 'replies'): void {
+    if (loses !== 'requests') this.#outgoing.lose()
+    if (loses === 'replies') return
+    this.#isDeaf = true
+    this.gate.remove()
+  }
+
+  /** Nothing is read and nothing leaves until it thaws; then all of it, in order. */
+  freeze(by: 'user' | 'member'): void {
+    this.gate.set(by, true)
+    this.#outgoing.freeze()
+  }
+
+  thaw(by: 'user' | 'member'): void {
+    this.gate.set(by, false)
+    if (this.gate.has('user') || this.gate.has('member')) return
+    this.#outgoing.thaw()
+    this.#pump()
+  }
+
+  get authInfo(): readonly Id[] {
+    return this.#identity.ids
+  }
+
+  // --- for the driver and the four-letter words ---------------------------------------------------------------------
+
+  takeDue(): Due {
+    const due = this.#outgoing.take()
+    if (this.gate.has('full') && !this.#outgoing.isFull) {
+      this.gate.set('full', false)
+      // The driver comes first: it may say that the way is clogged.
+      this.port.host.after(0, () => this.#pump())
+    }
+    return due
+  }
+
+  /** Requests without an answer. */
+  get outstanding(): number {
+    return this.#unanswered.count
+  }
+
+  #pump(): void {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    try {
+      while ((this.#state === 'new' || this.#state === 'serving') && this.gate.isOpen) {
+        const text = this.#state === 'new' ? this.#frames.takeText() : undefined
+        if (text !== undefined) return this.#text(text)
+        const frame = this.#frames.next()
+        if (frame === undefined) return
+        if (!this.port.member.isServing()) return this.end('the member does not serve')
+        if (this.#state === 'new') this.#handshake(frame)
+        else this.#request(frame)
+      }
+    } catch (error) {
+      if (!ProtocolError.is(error)) throw error
+      this.end(error.message)
+    } finally {
+      this.#isPumping = false
+    }
+  }
+
+  /** A four-letter word in place of the handshake; any other text is a length that cannot be. */
+  #text(bytes: Uint8Array): void {
+    this.books.received({ type: 'text', bytes }, bytes.byteLength)
+    const word = String.fromCharCode(...bytes.subarray(0, WORD_SIZE))
+    if (!isWord(word)) return this.end(`text in place of a frame: ${JSON.stringify(word)}`)
+    const answer = new TextEncoder().encode(this.port.answerWord(word))
+    this.#send({ type: 'text', bytes: answer }, undefined)
+    this.end(`${word} was answered`)
+  }
+
+  #handshake(frame: Uint8Array): void {
+    const message = decodeClientFrame(frame, true) as ConnectMessage
+    const { request } = message
+    this.#isOldClient = request.readOnly === undefined
+    const rule = this.#ruleFor('connect', () => [], request.sessionId)
+    this.books.received(message, frame.byteLength, rule)
+    this.#befall(rule, () => {
+      this.#state = 'handshaking'
+      this.#connectRule = rule
+      if (refusalOf(rule) !== undefined) {
+        rule?.fire()
+        return this.established(EXPIRED)
+      }
+      const { member } = this.port
+      if (request.lastZxidSeen > member.tree.lastProcessedZxid) {
+        return this.end('the client has seen a zxid that the member has not')
+      }
+      if (request.sessionId !== 0n) this.port.closeSession(request.sessionId, this)
+      member.connect(this, { ...request, readOnly: request.readOnly ?? false })
+    })
+  }
+
+  #request(frame: Uint8Array): void {
+    const parsed = parseRequest(frame)
+    const { message } = parsed
+    const rule = this.#ruleFor(message.op, () => pathsOf(message))
+    this.books.received(message, frame.byteLength, rule)
+    this.#befall(rule, () => this.#serve(parsed, rule))
+  }
+
+  #serve({ message, isMalformed }: Parsed, rule: FaultRule | undefined): void {
+    if (isProof(message)) return isMalformed ? this.end(`a malformed ${message.op}`) : this.#prove(message, rule)
+    // createSession is between servers.
+    if (!isKnown(message.opCode) || message.op === 'createSession') {
+      this.#reply(message, -1n, ErrorCode.Unimplemented, rule)
+      return this.end(`opcode ${message.opCode} is not known`)
+    }
+    const { member, host } = this.port
+    const from = { sessionId: this.sessionId, authInfo: this.authInfo, owner: member.name, connection: this }
+    const request = { ...from, message, isMalformed, takenAt: host.now, rule }
+    const isRefused = refusalOf(rule) !== undefined
+    if (isRefused && this.outstanding === 0) return this.#answerRefused(request)
+    this.#unanswered.add(request)
+    if (!isRefused) member.submit(request)
+  }
+
+  /** Answered at once, ahead of what still waits, and without a zxid (ZooKeeperServer.processPacket). */
+  #prove(message: Proof, rule: FaultRule | undefined): void {
+    const refusal = refusalOf(rule)
+    if (refusal !== undefined) rule?.fire()
+    const { err, response } = refusal === undefined ? this.#identity.prove(message) : { err: refusal }
+    this.#reply(message, 0n, err, rule, response)
+    if (err === ErrorCode.Ok) return
+    this.port.stats.authFailed++
+    this.end('authentication failed')
+  }
+
+  #answerRefused({ message, rule, takenAt }: Pending): void {
+    const zxid = this.port.member.tree.lastProcessedZxid
+    this.books.answered(message, zxid, takenAt)
+    rule?.fire()
+    this.#reply(message, zxid, refusalOf(rule)!, rule)
+  }
+
+  #reply(
+    { op, opCode, xid }: RequestMessage,
+    zxid: bigint,
+    err: number,
+    rule: FaultRule | undefined,
+    response?: unknown,
+  ) {
+    const header = { type: 'reply', op, opCode, xid: opCode === OpCode.ping ? Xid.ping : xid, zxid, err }
+    this.#send({ ...header, response } as ReplyMessage, rule)
+  }
+
+  #send(message: ServerMessage, rule: FaultRule | undefined): void {
+    const bytes = encodeMessage(message)
+    this.books.sent(message, bytes.byteLength, rule)
+    strikeReply(rule, bytes, this.#outgoing, (how) => this.#break(how))
+    if (this.#outgoing.isFull) this.gate.set('full', true)
+  }
+
+  #ruleFor(op: Subject['op'], paths: () => readonly string[], session = this.sessionId): FaultRule | undefined {
+    const { faults } = this.port.host
+    return faults.isEmpty ? undefined : faults.take({ op, paths: paths(), session, member: this.port.name })
+  }
+
+  #befall(rule: FaultRule | undefined, done: () => void): void {
+    strikeRequest(
+      rule,
+      (how) => this.#break(how),
+      (ms, done) => this.#delay(ms, done),
+      done,
+    )
+  }
+
+  #delay(ms: number, done: () => void): void {
+    this.gate.set('delayed', true)
+    this.port.host.after(ms, () => {
+      this.gate.set('delayed', false)
+      if (this.#state === 'closed') return
+      if (this.port.member.isServing()) done()
+      else this.end('the member does not serve')
+      this.#pump()
+    })
+  }
+
+  #break(how: Ending): void {
+    if (how === 'end') this.end('a fault closed it')
+    else if (how === 'reset') this.cut('reset', 'a fault reset it')
+    else if (how === 'halfOpen') this.halfOpen('both')
+  }
+
+  #over(reason: string): void {
+    if (this.#state === 'closed') return
+    const wasNew = this.#state === 'new'
+    this.#state = 'closed'
+    this.#unanswered.clear()
+    this.#silence.stop()
+    this.books.connection('closed', reason)
+    this.port.closed(this)
+    if (!wasNew) this.port.member.disconnected(this)
+    this.gate.remove()
+  }
+}

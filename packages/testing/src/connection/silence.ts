@@ -1,0 +1,51 @@
+interface Clock {
+  readonly now: number
+  after(ms: number, action: () => void): () => void
+}
+
+/** NIOServerCnxnFactory: for how long a client may say nothing before its handshake is done; also the step of expiry. */
+const SESSIONLESS_TIMEOUT = 10_000
+
+/**
+ * Notices a client that says nothing for longer than its session lasts, rounded up to the next 10 s (cnxnExpiryQueue).
+ * Most sessions expire before, and their connections with them; what is left is who never shakes hands.
+ */
+export class Silence {
+  readonly #clock: Clock
+  readonly #tooLong: () => void
+  #timeout = SESSIONLESS_TIMEOUT
+  #lastHeard: number
+  #cancel: () => void
+
+  constructor(clock: Clock, tooLong: () => void) {
+    this.#clock = clock
+    this.#tooLong = tooLong
+    this.#lastHeard = clock.now
+    this.#cancel = this.#wait()
+  }
+
+  broken(): void {
+    this.#lastHeard = this.#clock.now
+  }
+
+  expectWithin(timeout: number): void {
+    this.#cancel()
+    this.#timeout = timeout
+    this.#cancel = this.#wait()
+  }
+
+  stop(): void {
+    this.#cancel()
+  }
+
+  /** One timer for many touches: it looks again when it is due. */
+  #wait(): () => void {
+    const dueAt = roundedUp(this.#lastHeard + this.#timeout)
+    return this.#clock.after(dueAt - this.#clock.now, () => {
+      if (roundedUp(this.#lastHeard + this.#timeout) <= this.#clock.now) this.#tooLong()
+      else this.#cancel = this.#wait()
+    })
+  }
+}
+
+const roundedUp = (at: number) => (Math.floor(at / SESSIONLESS_TIMEOUT) + 1) * SESSIONLESS_TIMEOUT

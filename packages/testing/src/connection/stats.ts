@@ -1,0 +1,81 @@
+// What a server counts, for the four-letter words (ServerStats, ServerCnxn).
+import type { OperationName } from '@zk/wire'
+
+/** How long requests took, in ms (AvgMinMaxCounter). */
+class Latency {
+  #min = Infinity
+  #max = 0
+  #total = 0
+  #count = 0
+
+  add(ms: number): void {
+    if (ms < this.#min) this.#min = ms
+    if (ms > this.#max) this.#max = ms
+    this.#total += ms
+    this.#count++
+  }
+
+  get min(): number {
+    return this.#count === 0 ? 0 : this.#min
+  }
+
+  get max(): number {
+    return this.#max
+  }
+
+  get average(): number {
+    return this.#count === 0 ? 0 : this.#total / this.#count
+  }
+}
+
+export class ServerStats {
+  received = 0
+  sent = 0
+  authFailed = 0
+  readonly latency = new Latency()
+}
+
+export class ConnectionStats {
+  received = 0
+  sent = 0
+  lastOp = 'NA'
+  lastCxid = -1
+  lastZxid = -1n
+  /** In ms since the ensemble began. */
+  lastResponseTime = 0
+  lastLatency = 0
+  readonly latency = new Latency()
+}
+
+/** What `cons` calls an operation (FinalRequestProcessor); others it calls `NA`. */
+export const shortNames: Readonly<Partial<Record<OperationName, string>>> = {
+  ping: 'PING',
+  createSession: 'SESS',
+  multi: 'MULT',
+  multiRead: 'MLTR',
+  create: 'CREA',
+  create2: 'CREA',
+  createTTL: 'CREA',
+  createContainer: 'CREA',
+  delete: 'DELE',
+  deleteContainer: 'DELE',
+  setData: 'SETD',
+  reconfig: 'RECO',
+  setACL: 'SETA',
+  closeSession: 'CLOS',
+  sync: 'SYNC',
+  check: 'CHEC',
+  exists: 'EXIS',
+  getData: 'GETD',
+  setWatches: 'SETW',
+  setWatches2: 'STW2',
+  addWatch: 'ADDW',
+  getACL: 'GETA',
+  getChildren: 'GETC',
+  getChildren2: 'GETC',
+  getAllChildrenNumber: 'GETACN',
+  checkWatches: 'CHKW',
+  removeWatches: 'REMW',
+  whoAmI: 'HOMI',
+  getEphemerals: 'GETE',
+}

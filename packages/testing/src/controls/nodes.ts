@@ -1,0 +1,120 @@
+import { type ACL, ErrorCode, errorName, Perms, type Stat, validatePath } from '@zk/wire'
+import type { DataTree } from '../database/index.ts'
+import { toStat } from '../database/index.ts'
+import type { Ensemble, OperatorChange } from '../ensemble/index.ts'
+import type { Control } from './control.ts'
+
+export interface TestNode {
+  readonly data: Uint8Array
+  readonly stat: Stat
+  readonly acl: readonly ACL[]
+  /** Names, sorted. */
+  readonly children: readonly string[]
+}
+
+export interface CreateNodeOptions {
+  /** @default none */
+  readonly data?: Uint8Array | string
+  /** @default everything to everybody */
+  readonly acl?: readonly ACL[]
+  /** Goes by itself when its children are gone. @default false */
+  readonly isContainer?: boolean
+}
+
+const OPEN_ACL: readonly ACL[] = [{ perms: Perms.ALL, id: { scheme: 'world', id: 'anyone' } }]
+const LARGEST_INT = 2 ** 31 - 1
+
+/** What a server has in its tree. */
+export function readNode(tree: DataTree, path: string): TestNode | undefined {
+  validatePath(path)
+  const node = tree.get(path)
+  if (node === undefined) return undefined
+  const { data, acl, children } = node
+  return { data: (data ?? new Uint8Array()).slice(), stat: toStat(node), acl, children: [...children].sort() }
+}
+
+/**
+ * The nodes as an operator sees and changes them: at the leader, without a session, and with all rights. A change is
+ * committed like any write: where members need no time for messages, before the method returns, else a little later.
+ * One that is refused is an `Error` that says why; without a leader that serves, any is.
+ */
+export class TestNodes {
+  readonly #ensemble: Ensemble
+  readonly #control: Control
+
+  /** @internal */
+  constructor(ensemble: Ensemble, control: Control) {
+    this.#ensemble = ensemble
+    this.#control = control
+  }
+
+  /** undefined where there is none. */
+  get(path: string): TestNode | undefined {
+    return readNode(this.#tree, path)
+  }
+
+  /** Paths of the ephemeral nodes: of a session, or all. */
+  ephemerals(session?: bigint): readonly string[] {
+    const tree = this.#tree
+    const owners = session === undefined ? [...tree.ephemeralOwners] : [session]
+    return owners.flatMap((owner) => [...tree.ephemerals(owner).inOrder()]).sort()
+  }
+
+  /** Makes the parents that are missing, too. */
+  create(path: string, { data = '', acl = OPEN_ACL, isContainer = false }: CreateNodeOptions = {}): void {
+    validatePath(path)
+    for (const parent of parentsOf(path)) if (this.#tree.get(parent) === undefined) this.#create(parent, '', OPEN_ACL)
+    this.#create(path, data, acl, isContainer)
+  }
+
+  setData(path: string, data: Uint8Array | string): void {
+    this.#operate(path, { op: 'setData', request: { path, data: bytesOf(data), version: -1 } })
+  }
+
+  /** The node and all below it. */
+  delete(path: string): void {
+    for (const child of this.get(path)?.children ?? []) this.delete(path === '/' ? `/${child}` : `${path}/${child}`)
+    this.#operate(path, { op: 'delete', request: { path, version: -1 } })
+  }
+
+  /** The next sequential child of this node gets this number. */
+  presetCounter(path: string, counter: number): void {
+    if (!Number.isInteger(counter) || counter < 0 || counter > LARGEST_INT) {
+      throw new RangeError(`a counter is an integer from 0 to ${LARGEST_INT}, not ${counter}`)
+    }
+    if (this.get(path) === undefined) throw new Error(`presetCounter ${path}: NoNode`)
+    this.#operate(path, { op: 'presetCounter', path, counter })
+  }
+
+  get #tree(): DataTree {
+    const { leader } = this.#ensemble
+    if (leader === undefined) throw new Error('no member leads: there is nobody to ask')
+    return leader.tree
+  }
+
+  #create(path: string, data: Uint8Array | string, acl: readonly ACL[], isContainer = false): void {
+    const request = { path, data: bytesOf(data), acl, flags: isContainer ? 4 : 0 }
+    this.#operate(path, { op: isContainer ? 'createContainer' : 'create', request })
+  }
+
+  #operate(path: string, change: OperatorChange): void {
+    validatePath(path)
+    let refusal: string | undefined
+    this.#control(() => {
+      this.#ensemble.operate(change, (result) => {
+        if (result.type === 'lost') refusal = 'no member leads'
+        else if (result.err !== ErrorCode.Ok) refusal = errorName(result.err) ?? `error ${result.err}`
+      })
+    })
+    if (refusal !== undefined) throw new Error(`${change.op} ${path}: ${refusal}`)
+  }
+}
+
+function parentsOf(path: string): string[] {
+  const parts = path.split('/').slice(1, -1)
+  return parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)
+}
+
+function bytesOf(data: Uint8Array | string): Uint8Array {
+  return typeof data === 'string' ? new TextEncoder().encode(data) : data.slice()
+}

@@ -1,0 +1,92 @@
+import type { MemberPort } from '../connection/member-port.ts'
+import type { Role } from '../ensemble/index.ts'
+import type { Control } from './control.ts'
+import { readNode, type TestNode } from './nodes.ts'
+import { TestConnection } from './test-connection.ts'
+
+/** One server of the ensemble. */
+export class TestMember {
+  readonly #port: MemberPort
+  readonly #control: Control
+
+  /** Where clients reach it: `127.0.0.1:40123` over TCP, else its name. */
+  address: string
+
+  /** @internal */
+  constructor(port: MemberPort, control: Control) {
+    this.#port = port
+    this.address = port.name
+    this.#control = control
+  }
+
+  get name(): string {
+    return this.#port.name
+  }
+
+  /** `leader` and `follower` once it serves clients, `looking` before; `standalone` if it is the only one. */
+  get role(): Role {
+    return this.#port.member.role
+  }
+
+  /** The last transaction in its tree. */
+  get zxid(): bigint {
+    return this.#port.member.tree.lastProcessedZxid
+  }
+
+  get isFrozen(): boolean {
+    return this.#port.member.isFrozen
+  }
+
+  /** Its connections with clients. */
+  get connections(): readonly TestConnection[] {
+    return Array.from(this.#port.connections, (connection) => new TestConnection(connection, this.#control))
+  }
+
+  /** What this member knows of a node: a follower may be behind. undefined where there is none. */
+  node(path: string): TestNode | undefined {
+    return readNode(this.#port.member.tree, path)
+  }
+
+  /** The process dies, its connections break, and nobody listens. What it has logged survives. No matter if it is down. */
+  kill(): void {
+    if (this.role !== 'down') this.#control(() => this.#port.kill())
+  }
+
+  /** No matter if it is up. */
+  restart(): void {
+    if (this.role === 'down') this.#control(() => this.#port.restart())
+  }
+
+  /** The process is stopped (SIGSTOP): connections stay and can be made, and nothing happens on them until it thaws. */
+  freeze(): void {
+    if (this.role !== 'down' && !this.isFrozen) this.#control(() => this.#port.freeze())
+  }
+
+  thaw(): void {
+    if (this.isFrozen) this.#control(() => this.#port.thaw())
+  }
+
+  /**
+   * From now on it applies what is committed this much later, in ms; with Infinity not before `catchUp`. What is read
+   * there is stale, and its own writes are answered late.
+   */
+  lag(ms: number): void {
+    if (typeof ms !== 'number' || !(ms >= 0)) throw new RangeError(`lag must be a number of ms, 0 or more, not ${ms}`)
+    this.#control(() => this.#port.member.lag(ms))
+  }
+
+  /** Applies all that is committed, and lags no more. */
+  catchUp(): void {
+    this.#control(() => this.#port.member.catchUp())
+  }
+
+  /** From now on connections are refused. Those that are there stay. */
+  refuse(): void {
+    this.#control(() => (this.#port.isRefusing = true))
+  }
+
+  /** Takes connections again. */
+  accept(): void {
+    this.#control(() => (this.#port.isRefusing = false))
+  }
+}

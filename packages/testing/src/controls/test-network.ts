@@ -1,0 +1,78 @@
+import { checkMember } from '../connection/fault.ts'
+import type { Network } from '../ensemble/index.ts'
+import { asFunction } from '../options.ts'
+import type { Control } from './control.ts'
+
+/** A member, or its name. */
+export type MemberLike = string | { readonly name: string }
+
+/** The links between members. What is sent on a cut link waits, as TCP would repeat it. Clients have links of their own. */
+export class TestNetwork {
+  readonly #network: Network
+  readonly #members: readonly string[]
+  readonly #control: Control
+
+  /** @internal */
+  constructor(network: Network, members: readonly string[], control: Control) {
+    this.#network = network
+    this.#members = members
+    this.#control = control
+  }
+
+  /**
+   * No message passes between members of different groups; who is in none is alone. Replaces all cuts.
+   *
+   *     ensemble.network.partition(['zk1'], ['zk2', 'zk3'])
+   */
+  partition(...groups: readonly (readonly MemberLike[])[]): void {
+    const names = groups.map((group) => group.map((member) => this.#nameOf(member)))
+    const all = names.flat()
+    const double = all.find((name, index) => all.indexOf(name) !== index)
+    if (double !== undefined) throw new RangeError(`partition: ${double} cannot be in two groups`)
+    this.#control(() => this.#network.partition(...names))
+  }
+
+  /** No message passes between this member and any other. Other cuts stay. */
+  isolate(member: MemberLike): void {
+    const name = this.#nameOf(member)
+    this.#control(() => {
+      for (const other of this.#members) if (other !== name) this.#network.cut(name, other)
+    })
+  }
+
+  /** No message passes between these two. */
+  cut(a: MemberLike, b: MemberLike): void {
+    const [one, other] = this.#pair(a, b)
+    this.#control(() => this.#network.cut(one, other))
+  }
+
+  /** The link between these two works again; without names, all links. */
+  heal(a?: MemberLike, b?: MemberLike): void {
+    if (a === undefined && b === undefined) return this.#control(() => this.#network.heal())
+    const [one, other] = this.#pair(a, b)
+    this.#control(() => this.#network.heal(one, other))
+  }
+
+  isCut(a: MemberLike, b: MemberLike): boolean {
+    return this.#network.isCut(...this.#pair(a, b))
+  }
+
+  /** How long messages take from now on, in ms; of a function, asked for each. */
+  delay(latency: number | ((from: string, to: string) => number)): void {
+    const asked = asFunction('delay', latency)
+    this.#control(() => (this.#network.latency = asked))
+  }
+
+  #pair(a: MemberLike | undefined, b: MemberLike | undefined): [string, string] {
+    const one = this.#nameOf(a)
+    const other = this.#nameOf(b)
+    if (one === other) throw new RangeError(`a link is between two members, not ${one} and itself`)
+    return [one, other]
+  }
+
+  #nameOf(member: MemberLike | undefined): string {
+    const name = typeof member === 'object' ? member.name : member
+    checkMember(name as string, this.#members)
+    return name as string
+  }
+}

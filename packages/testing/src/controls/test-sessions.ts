@@ -1,0 +1,54 @@
+import { unsigned } from '../connection/describe.ts'
+import { checkMember } from '../connection/fault.ts'
+import type { SessionInfo, Sessions } from '../ensemble/index.ts'
+import type { Control } from './control.ts'
+import type { MemberLike } from './test-network.ts'
+
+/** The sessions that the leader knows. */
+export class TestSessions {
+  readonly #sessions: Sessions
+  readonly #members: readonly string[]
+  readonly #control: Control
+
+  /** @internal */
+  constructor(sessions: Sessions, members: readonly string[], control: Control) {
+    this.#sessions = sessions
+    this.#members = members
+    this.#control = control
+  }
+
+  list(): readonly SessionInfo[] {
+    return this.#sessions.list()
+  }
+
+  get(id: bigint): SessionInfo | undefined {
+    return this.#sessions.get(id)
+  }
+
+  /**
+   * Ends a session as if nothing had been heard of its client for too long: its ephemeral nodes go, and its connection is
+   * closed without a word. With a quorum to ask that is so when it has agreed.
+   */
+  expire(id: bigint): void {
+    this.#check(id)
+    this.#control(() => this.#sessions.expire(id))
+  }
+
+  /**
+   * Moves a session as if its client had resumed it at another member: the next request that changes something ends its
+   * connection (SessionMoved).
+   */
+  move(id: bigint, to: MemberLike): void {
+    const name = typeof to === 'object' ? to.name : to
+    checkMember(name, this.#members)
+    this.#check(id)
+    this.#control(() => this.#sessions.move(id, name))
+  }
+
+  #check(id: bigint): void {
+    if (typeof id !== 'bigint') throw new TypeError(`a session's id is a bigint, not ${String(id)}`)
+    if (this.get(id) !== undefined) return
+    const known = this.list().map((session) => `0x${unsigned(session.id)}`)
+    throw new RangeError(`there is no session 0x${unsigned(id)}; there are ${known.join(', ') || 'none'}`)
+  }
+}

@@ -1,0 +1,142 @@
+// What a request is answered (FinalRequestProcessor).
+import {
+  type ACL,
+  ErrorCode,
+  type Id,
+  type MultiResult,
+  OpCode,
+  type OperationName,
+  Perms,
+  type RequestOf,
+} from '@zk/wire'
+import type { ServerRequest, Watcher } from '../server/request.ts'
+import { allowed } from './acl.ts'
+import { type DataNode, toStat } from './data-node.ts'
+import type { DataTree, TxnResult } from './data-tree.ts'
+import { schemes } from './schemes.ts'
+import { hasWatch, removeWatch, setWatches } from './watches-requests.ts'
+
+/** `response` is the record of the operation's reply, undefined where none is sent. */
+export interface Answer {
+  readonly err: number
+  readonly response?: unknown
+}
+
+/**
+ * The answer to a request that changes no node; a watch that it asks for is its connection's. Whether the session may
+ * ask is the caller's to know, and that the opcode is one that `isKnown`.
+ */
+export function answerRead(tree: DataTree, request: ServerRequest): Answer {
+  const { op, opCode, request: asked } = request.message
+  const answer = op && (reads[op] as Read<unknown> | undefined)
+  if (answer === undefined) throw new TypeError(`a request with the opcode ${opCode} is no read`)
+  return request.isMalformed ? refused(ErrorCode.MarshallingError) : answer(asked, tree, request)
+}
+
+/** The answer to a write, once its transaction is in the tree; undefined where ZooKeeper never answers. */
+export function answerWrite({ message: { op } }: ServerRequest, result: TxnResult): Answer | undefined {
+  const { err, path, stat, results = [] } = result
+  // A multi itself is not refused, only its parts.
+  if (result.txn.type === 'multi') return { err: 0, response: results.map(multiResult) }
+  if (err !== 0) return { err }
+  // Outside a multi it has no Stat to answer with, and the server fails to write its reply ("Destruction averted").
+  if (op === 'check') return undefined
+  if (op === 'create') return { err, response: { path } }
+  if (op === 'create2' || op === 'createContainer') return { err, response: { path, stat } }
+  if (op === 'setData' || op === 'setACL') return { err, response: { stat } }
+  return { err }
+}
+
+type Read<Asked> = (asked: Asked, tree: DataTree, request: ServerRequest) => Answer
+
+type Reads = { readonly [Name in OperationName]?: Read<RequestOf<Name>['request']> }
+
+const reads: Reads = {
+  ping: () => OK,
+  sync: ({ path }) => ({ err: 0, response: { path } }),
+  exists({ path, watch }, tree, { connection }) {
+    if (path === null) return refused(ErrorCode.MarshallingError)
+    if (path.includes('\0')) return refused(ErrorCode.BadArguments)
+    // For a node that is not there, too. And nobody's rights are asked for.
+    if (watch && connection) tree.dataWatches.add(path, connection)
+    const node = tree.get(path)
+    return node === undefined ? refused(ErrorCode.NoNode) : { err: 0, response: { stat: toStat(node) } }
+  },
+  getData: ({ path, watch }, tree, request) =>
+    read(tree, path, request, Perms.READ, (node, path) => {
+      if (watch && request.connection) tree.dataWatches.add(path, request.connection)
+      return { data: node.data, stat: toStat(node) }
+    }),
+  getChildren: ({ path, watch }, tree, request) =>
+    read(tree, path, request, Perms.READ, (node, path) => {
+      if (watch && request.connection) tree.childWatches.add(path, request.connection)
+      return { children: node.listChildren() }
+    }),
+  getChildren2: ({ path, watch }, tree, request) =>
+    read(tree, path, request, Perms.READ, (node, path) => {
+      if (watch && request.connection) tree.childWatches.add(path, request.connection)
+      return { children: node.listChildren(), stat: toStat(node) }
+    }),
+  getACL: ({ path }, tree, request) =>
+    // Either right will do, but who may not change an ACL is not told the hashes of passwords in it.
+    read(tree, path, request, Perms.READ | Perms.ADMIN, (node) => ({
+      acl: allowed(node.acl, Perms.ADMIN, request.authInfo) ? node.acl : node.acl.map(withoutHash),
+      stat: toStat(node),
+    })),
+  getAllChildrenNumber: ({ path }, tree, request) =>
+    read(tree, path, request, Perms.READ, (_, path) => ({ totalNumber: tree.countBelow(path) })),
+  getEphemerals({ prefixPath }, tree, { sessionId }) {
+    const prefix = prefixPath ?? ''
+    const isAll = prefix.trim() === '' || prefix.trim() === '/'
+    const ephemerals = tree.ephemerals(sessionId).inOrder()
+    return { err: 0, response: { ephemerals: ephemerals.filter((path) => isAll || path.startsWith(prefix)) } }
+  },
+  whoAmI: (_, __, { authInfo }) => ({ err: 0, response: { clientInfo: authInfo.map(clientInfo) } }),
+  setWatches: (asked, tree, { connection }) => ({ err: setWatches(tree, asked, connection ?? nobody) }),
+  checkWatches: (asked, tree) => ({ err: hasWatch(tree, asked) }),
+  removeWatches: (asked, tree, { connection }) => ({ err: removeWatch(tree, asked, connection ?? nobody) }),
+}
+
+const OK: Answer = { err: 0 }
+
+const refused = (err: number): Answer => ({ err })
+
+/** Who has no connection is told nothing. */
+const nobody: Watcher = { authInfo: [], event() {} }
+
+function read(
+  tree: DataTree,
+  path: string | null,
+  { authInfo }: ServerRequest,
+  perms: number,
+  respond: (node: DataNode, path: string) => unknown,
+): Answer {
+  // Nobody expects it: a NullPointerException.
+  if (path === null) return refused(ErrorCode.MarshallingError)
+  const node = tree.get(path)
+  if (node === undefined) return refused(ErrorCode.NoNode)
+  if (!allowed(node.acl, perms, authInfo)) return refused(ErrorCode.NoAuth)
+  return { err: 0, response: respond(node, path) }
+}
+
+function withoutHash(entry: ACL): ACL {
+  const { scheme, id } = entry.id
+  return scheme === 'digest' ? { perms: entry.perms, id: { scheme, id: id?.replace(/:.*/g, ':x') ?? null } } : entry
+}
+
+function clientInfo({ scheme, id }: Id) {
+  // `super` has no provider, and so no name.
+  return { authScheme: scheme, user: schemes.get(scheme ?? '')?.userName(id ?? '') ?? '' }
+}
+
+function multiResult({ txn, err, stat }: TxnResult): MultiResult {
+  if (txn.type === 'check') return { type: OpCode.check, response: {} }
+  if (txn.type === 'delete') return { type: OpCode.delete, response: {} }
+  if (stat !== undefined && txn.type === 'setData') return { type: OpCode.setData, response: { stat } }
+  if (stat !== undefined && txn.type === 'create') {
+    // A container is answered as by create2.
+    if (txn.kind === 'container') return { type: OpCode.create2, response: { path: txn.path, stat } }
+    return { type: OpCode.create, response: { path: txn.path } }
+  }
+  return { type: OpCode.error, response: { err } }
+}

@@ -1,0 +1,41 @@
+// Who a client is: what its connection begins with, and what it proves by auth packets.
+import { generateDigest, type Id } from '@zk/wire'
+import { hashCode, spread } from './java-hash-set.ts'
+import { sha1 } from './sha1.ts'
+
+/** The ids of a connection that has proved nothing yet. */
+export const firstAuthInfo = (address: string): readonly Id[] => [{ scheme: 'ip', id: address }]
+
+/**
+ * The ids that an auth packet adds, or undefined where it is refused: then the answer is -115, and the connection is
+ * closed behind it. A password is never wrong: it only gives another id. `superDigest`, as in `super:BASE64`, is the id
+ * that may do everything.
+ */
+export function authenticate(
+  packet: { readonly scheme: string | null; readonly auth: Uint8Array | null },
+  address: string,
+  superDigest?: string,
+): readonly Id[] | undefined {
+  if (packet.scheme === 'ip') return firstAuthInfo(address)
+  if (packet.scheme !== 'digest' || packet.auth === null) return undefined
+  const id = generateDigest(new TextDecoder().decode(packet.auth), sha1)
+  const own = { scheme: 'digest', id }
+  return id === superDigest ? [{ scheme: 'super', id: '' }, own] : [own]
+}
+
+/** The ids of a connection with some more, each once, in the order in which a server lists them (ServerCnxn.authInfo). */
+export function addAuthInfo(ids: readonly Id[], added: readonly Id[]): readonly Id[] {
+  const all = [...ids]
+  for (const id of added) if (!all.some((known) => equal(known, id))) all.push(id)
+  let capacity = 16
+  while (all.length * 4 >= capacity * 3) capacity *= 2
+  return all.sort((a, b) => bin(a, capacity) - bin(b, capacity))
+}
+
+const equal = (a: Id, b: Id) => a.scheme === b.scheme && a.id === b.id
+
+/** Where Id.hashCode puts it in a table of this size. */
+function bin({ scheme, id }: Id, capacity: number): number {
+  const hash = Math.imul(37, Math.imul(37, 17) + hashCode(scheme ?? '')) + hashCode(id ?? '')
+  return spread(hash | 0) & (capacity - 1)
+}

@@ -1,0 +1,43 @@
+import { CreateMode, type CreateRequest, type CreateTTLRequest, ErrorCode, type TypeOf } from '@zk/wire'
+
+export type CreateOp =
+  | { readonly op: 'create' | 'create2' | 'createContainer'; readonly request: TypeOf<typeof CreateRequest> }
+  | { readonly op: 'createTTL'; readonly request: TypeOf<typeof CreateTTLRequest> }
+
+export const isCreate = (op: { readonly op: string | undefined }): op is CreateOp => CREATES.has(op.op)
+
+const CREATES: ReadonlySet<string | undefined> = new Set(['create', 'create2', 'createContainer', 'createTTL'])
+
+/** What the flags of a create say (CreateMode). They are no bit masks. */
+export interface Mode {
+  readonly isEphemeral: boolean
+  readonly isSequential: boolean
+  readonly isContainer: boolean
+  readonly isTTL: boolean
+}
+
+const plain: Mode = { isEphemeral: false, isSequential: false, isContainer: false, isTTL: false }
+
+const modes: ReadonlyMap<number, Mode> = new Map([
+  [CreateMode.PERSISTENT, plain],
+  [CreateMode.EPHEMERAL, { ...plain, isEphemeral: true }],
+  [CreateMode.PERSISTENT_SEQUENTIAL, { ...plain, isSequential: true }],
+  [CreateMode.EPHEMERAL_SEQUENTIAL, { ...plain, isEphemeral: true, isSequential: true }],
+  [CreateMode.CONTAINER, { ...plain, isContainer: true }],
+  [CreateMode.PERSISTENT_WITH_TTL, { ...plain, isTTL: true }],
+  [CreateMode.PERSISTENT_SEQUENTIAL_WITH_TTL, { ...plain, isSequential: true, isTTL: true }],
+])
+
+/** The mode of these flags, as a multi takes them: those that mean nothing mean a persistent node. */
+export const modeOf = (flags: number): Mode => modes.get(flags) ?? plain
+
+/** The mode of a create, or the code with which it is refused before anybody looks at session, path or ACL. */
+export function checkMode({ op, request }: CreateOp): Mode | number {
+  const mode = modes.get(request.flags)
+  if (mode === undefined) return ErrorCode.BadArguments
+  // As with `extendedTypesEnabled` off, its default.
+  if (mode.isTTL) return ErrorCode.Unimplemented
+  if (op !== 'createTTL') return mode
+  // A TTL is for a mode that has one. (Below 0 it passes in ZooKeeper, whose servers then fail to apply it.)
+  return request.ttl >= 0n ? ErrorCode.BadArguments : ErrorCode.Unimplemented
+}

@@ -1,0 +1,106 @@
+import type { ACL, Stat } from '@zk/wire'
+import { JavaHashSet } from './java-hash-set.ts'
+
+/** What the fields of `DataNode` begin as, where not 0. */
+export interface NewNode {
+  readonly data: Uint8Array | null
+  readonly acl: readonly ACL[]
+  readonly zxid: bigint
+  /** In ms since the epoch. */
+  readonly time: number
+  readonly ephemeralOwner: bigint
+}
+
+/** Who owns a container (EphemeralType.CONTAINER_EPHEMERAL_OWNER). */
+export const CONTAINER_OWNER = -0x8000000000000000n
+
+/** A node as it is kept. What clients are told of it is its `toStat`. */
+export class DataNode {
+  data: Uint8Array | null
+  acl: readonly ACL[]
+  readonly czxid: bigint
+  mzxid: bigint
+  pzxid: bigint
+  readonly ctime: bigint
+  mtime: bigint
+  version = 0
+  /** How many children were ever created: the number that the next sequential child gets. */
+  cversion = 0
+  aversion = 0
+  /** 0, the session that an ephemeral node goes with, or the mark of a container. */
+  readonly ephemeralOwner: bigint
+  /** Most nodes never have a child. */
+  #children: JavaHashSet | undefined
+
+  constructor({ data, acl, zxid, time, ephemeralOwner }: NewNode) {
+    this.data = data
+    this.acl = acl
+    this.czxid = this.mzxid = this.pzxid = zxid
+    this.ctime = this.mtime = BigInt(time)
+    this.ephemeralOwner = ephemeralOwner
+  }
+
+  get isContainer(): boolean {
+    return this.ephemeralOwner === CONTAINER_OWNER
+  }
+
+  /** Names, without the node's own path. */
+  get children(): ReadonlySet<string> {
+    return this.#children ?? NO_NAMES
+  }
+
+  get childCount(): number {
+    return this.#children?.size ?? 0
+  }
+
+  /** In the order in which clients get them. */
+  listChildren(): string[] {
+    return this.#children?.inOrder() ?? []
+  }
+
+  addChild(name: string): void {
+    // DataNode.addChild makes a set of 8.
+    this.#children ??= new JavaHashSet(8)
+    this.#children.add(name)
+  }
+
+  removeChild(name: string): void {
+    this.#children?.delete(name)
+  }
+
+  copy(): DataNode {
+    const { data, acl, czxid, ephemeralOwner } = this
+    const copy = new DataNode({ data, acl, zxid: czxid, time: Number(this.ctime), ephemeralOwner })
+    copy.mzxid = this.mzxid
+    copy.pzxid = this.pzxid
+    copy.mtime = this.mtime
+    copy.version = this.version
+    copy.cversion = this.cversion
+    copy.aversion = this.aversion
+    copy.#children = this.#children?.copy()
+    return copy
+  }
+}
+
+/** The Stat that clients see (DataNode.copyStat). */
+export function toStat(node: DataNode): Stat {
+  const { czxid, mzxid, ctime, mtime, version, aversion, pzxid, childCount } = node
+  return {
+    czxid,
+    mzxid,
+    ctime,
+    mtime,
+    version,
+    // Kept is how many children were created. Told is how many changes there were: a creation for each child ever, and
+    // a deletion for each that is no longer there.
+    cversion: (Math.imul(node.cversion, 2) - childCount) | 0,
+    aversion,
+    // That a node is a container is told to nobody.
+    ephemeralOwner: node.isContainer ? 0n : node.ephemeralOwner,
+    dataLength: node.data?.byteLength ?? 0,
+    numChildren: childCount,
+    pzxid,
+  }
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()

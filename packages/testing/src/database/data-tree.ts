@@ -1,0 +1,288 @@
+import { type ACL, ErrorCode, Perms, type Stat } from '@zk/wire'
+import type { Watcher } from '../server/request.ts'
+import type { LoggedTxn, Txn, TxnHeader } from '../server/txn.ts'
+import { CONTAINER_OWNER, DataNode, toStat } from './data-node.ts'
+import { JavaHashSet } from './java-hash-set.ts'
+import { nameIn, parentOf } from './paths.ts'
+import { WatchManager } from './watch-manager.ts'
+
+/**
+ * What happens when a node has had 2³¹ - 1 children. From 3.6 on its counter sticks there: every further sequential
+ * child gets 2147483647 (ZOOKEEPER-3249). Before, it went on at -2147483648.
+ */
+export type SequenceOverflow = 'stick' | 'wrap'
+
+export interface DataTreeOptions {
+  /** Default 'stick'. */
+  readonly sequenceOverflow?: SequenceOverflow
+}
+
+/** What became of a transaction (DataTree.ProcessTxnResult). */
+export interface TxnResult {
+  /** What was done; in a multi that was refused, an `error` for every part. */
+  readonly txn: Txn
+  /** An `ErrorCode`. Of a refused multi that of the first part that has one. */
+  readonly err: number
+  /** Of a created node, with its number. */
+  readonly path?: string
+  /** Of the node right after it. */
+  readonly stat?: Stat
+  /** Of the parts of a multi. */
+  readonly results?: readonly TxnResult[]
+}
+
+/** All that one server knows of the nodes, and who watches them (DataTree). */
+export class DataTree {
+  lastProcessedZxid = 0n
+  readonly dataWatches = new WatchManager()
+  readonly childWatches = new WatchManager()
+  readonly #sequenceOverflow: SequenceOverflow
+  readonly #nodes = new Map<string, DataNode>()
+  readonly #ephemerals = new Map<bigint, JavaHashSet>()
+  readonly #containers = new Set<string>()
+  #dataSize = 0
+
+  constructor({ sequenceOverflow = 'stick' }: DataTreeOptions = {}) {
+    this.#sequenceOverflow = sequenceOverflow
+    const root = ancient(OPEN_ACL_UNSAFE)
+    this.#nodes.set('/', root)
+    this.#put('/zookeeper', ancient(OPEN_ACL_UNSAFE))
+    this.#put('/zookeeper/quota', ancient(OPEN_ACL_UNSAFE))
+    const config = ancient(READ_ACL_UNSAFE)
+    // The constructor sets this ACL with setACL and the version -1.
+    config.aversion = -1
+    this.#put('/zookeeper/config', config)
+    this.#alias(root)
+  }
+
+  get(path: string): DataNode | undefined {
+    return this.#nodes.get(path)
+  }
+
+  /** Of every node, in the order they were made. */
+  *paths(): Generator<string> {
+    for (const path of this.#nodes.keys()) if (path !== '') yield path
+  }
+
+  /** The ephemeral nodes of a session: a set of the caller's own. */
+  ephemerals(sessionId: bigint): JavaHashSet {
+    return this.#ephemerals.get(sessionId)?.clone() ?? new JavaHashSet()
+  }
+
+  /** Sessions that have, or had, an ephemeral node. */
+  get ephemeralOwners(): ReadonlySet<bigint> {
+    return new Set(this.#ephemerals.keys())
+  }
+
+  /** Paths of all containers: the leader deletes those that have become empty from time to time (ContainerManager). */
+  get containers(): ReadonlySet<string> {
+    return this.#containers
+  }
+
+  /** Nodes below a path, at any depth (getAllChildrenNumber). */
+  countBelow(path: string): number {
+    if (path === '/') return this.#nodes.size - 2
+    let count = 0
+    for (const other of this.#nodes.keys()) if (other.startsWith(`${path}/`)) count++
+    return count
+  }
+
+  /** As servers count: the root is there twice, as '/' and as ''. */
+  get nodeCount(): number {
+    return this.#nodes.size
+  }
+
+  get watchCount(): number {
+    return this.dataWatches.size + this.childWatches.size
+  }
+
+  get ephemeralsCount(): number {
+    let count = 0
+    for (const paths of this.#ephemerals.values()) count += paths.size
+    return count
+  }
+
+  /** Lengths of all paths and data. */
+  get approximateDataSize(): number {
+    return this.#dataSize
+  }
+
+  /** What a quorum writes into its config node when a server starts to serve (initConfigInZKDatabase). */
+  setConfig(data: Uint8Array, version: bigint, time: number): void {
+    this.#setData({ type: 'setData', path: '/zookeeper/config', data, version: -1 }, version, time)
+  }
+
+  /** The connection is gone, and its watches with it. */
+  removeWatcher(watcher: Watcher): void {
+    this.dataWatches.removeWatcher(watcher)
+    this.childWatches.removeWatcher(watcher)
+  }
+
+  /** Changes the tree and tells those who watch (processTxn). */
+  apply({ header, txn }: LoggedTxn): TxnResult {
+    const result = txn.type === 'multi' ? this.#multi(txn.txns, header) : this.#apply(txn, header)
+    if (header.zxid > this.lastProcessedZxid) this.lastProcessedZxid = header.zxid
+    return result
+  }
+
+  /** What a follower gets as a snapshot: everything but the watches. */
+  copy(): DataTree {
+    const copy = new DataTree({ sequenceOverflow: this.#sequenceOverflow })
+    copy.lastProcessedZxid = this.lastProcessedZxid
+    copy.#nodes.clear()
+    for (const [path, node] of this.#nodes) if (path !== '') copy.#nodes.set(path, node.copy())
+    copy.#nodes.set('', copy.#nodes.get('/')!)
+    for (const [owner, paths] of this.#ephemerals) copy.#ephemerals.set(owner, paths.copy())
+    for (const path of this.#containers) copy.#containers.add(path)
+    copy.#dataSize = this.#dataSize
+    return copy
+  }
+
+  #apply(txn: Txn, header: TxnHeader): TxnResult {
+    switch (txn.type) {
+      case 'create':
+        return this.#create(txn, header)
+      case 'delete':
+        return { txn, err: this.#delete(txn.path, header.zxid), path: txn.path }
+      case 'setData':
+        return this.#setData(txn, header.zxid, header.time)
+      case 'setACL': {
+        const { path, acl, version } = txn
+        const node = this.#nodes.get(path)
+        if (node === undefined) return { txn, err: ErrorCode.NoNode, path }
+        node.acl = acl
+        node.aversion = version
+        return { txn, err: 0, path, stat: toStat(node) }
+      }
+      case 'check':
+        return { txn, err: 0, path: txn.path }
+      case 'closeSession':
+        return this.#closeSession(txn, header)
+      case 'presetCounter': {
+        const node = this.#nodes.get(txn.path)
+        if (node === undefined) return { txn, err: ErrorCode.NoNode, path: txn.path }
+        node.cversion = txn.counter
+        return { txn, err: 0, path: txn.path }
+      }
+      case 'createSession':
+        return { txn, err: 0 }
+      case 'error':
+        return { txn, err: txn.err }
+      case 'multi':
+        return this.#multi(txn.txns, header)
+    }
+  }
+
+  /** A multi in which one part was refused does nothing: before that part they answer 0, behind it -2. */
+  #multi(txns: readonly Txn[], header: TxnHeader): TxnResult {
+    const failed = txns.some(({ type }) => type === 'error')
+    let err: number = ErrorCode.Ok
+    const results: TxnResult[] = []
+    for (const txn of txns) {
+      const done = failed && txn.type !== 'error' ? refused(err) : txn
+      const result = this.#apply(done, header)
+      results.push(result)
+      if (err === 0) err = result.err
+    }
+    return { txn: { type: 'multi', txns }, err, results }
+  }
+
+  #create(txn: Extract<Txn, { type: 'create' }>, { sessionId, zxid, time }: TxnHeader): TxnResult {
+    const { path, data, acl, kind } = txn
+    const parentPath = parentOf(path)
+    const parent = this.#nodes.get(parentPath)
+    if (parent === undefined) return { txn, err: ErrorCode.NoNode, path }
+    if (parent.children.has(nameIn(path))) return { txn, err: ErrorCode.NodeExists, path }
+    const cversion = txn.parentCVersion === -1 ? (parent.cversion + 1) | 0 : txn.parentCVersion
+    // A counter used up stays where it is, and then pzxid does too: a child watch set again later is told nothing.
+    if (cversion > parent.cversion || this.#sequenceOverflow === 'wrap') {
+      parent.cversion = cversion
+      parent.pzxid = zxid
+    }
+    const ephemeralOwner = kind === 'ephemeral' ? sessionId : kind === 'container' ? CONTAINER_OWNER : 0n
+    const node = new DataNode({ data, acl, zxid, time, ephemeralOwner })
+    parent.addChild(nameIn(path))
+    this.#nodes.set(path, node)
+    this.#dataSize += path.length + (data?.byteLength ?? 0)
+    if (kind === 'container') this.#containers.add(path)
+    else if (kind === 'ephemeral') {
+      const paths = this.#ephemerals.get(sessionId)
+      if (paths === undefined) this.#ephemerals.set(sessionId, new JavaHashSet().add(path))
+      else paths.add(path)
+    }
+    const stat = toStat(node)
+    this.dataWatches.trigger(path, 'NodeCreated', acl)
+    this.childWatches.trigger(parentPath === '' ? '/' : parentPath, 'NodeChildrenChanged', parent.acl)
+    return { txn, err: 0, path, stat }
+  }
+
+  #delete(path: string, zxid: bigint): number {
+    const parentPath = parentOf(path)
+    const parent = this.#nodes.get(parentPath)
+    if (parent === undefined) return ErrorCode.NoNode
+    parent.removeChild(nameIn(path))
+    // The parent changes even where the node turns out to be gone already.
+    if (zxid > parent.pzxid) parent.pzxid = zxid
+    const node = this.#nodes.get(path)
+    if (node === undefined) return ErrorCode.NoNode
+    this.#nodes.delete(path)
+    this.#dataSize -= path.length + (node.data?.byteLength ?? 0)
+    if (node.isContainer) this.#containers.delete(path)
+    else if (node.ephemeralOwner !== 0n) this.#ephemerals.get(node.ephemeralOwner)?.delete(path)
+    // One who watches both the data and the children of the node is told once that it is gone.
+    const told = this.dataWatches.trigger(path, 'NodeDeleted', node.acl)
+    this.childWatches.trigger(path, 'NodeDeleted', node.acl, told)
+    this.childWatches.trigger(parentPath === '' ? '/' : parentPath, 'NodeChildrenChanged', parent.acl)
+    return ErrorCode.Ok
+  }
+
+  #setData(txn: Extract<Txn, { type: 'setData' }>, zxid: bigint, time: number): TxnResult {
+    const { path, data, version } = txn
+    const node = this.#nodes.get(path)
+    if (node === undefined) return { txn, err: ErrorCode.NoNode, path }
+    this.#dataSize += (data?.byteLength ?? 0) - (node.data?.byteLength ?? 0)
+    node.data = data
+    node.mtime = BigInt(time)
+    node.mzxid = zxid
+    node.version = version
+    const stat = toStat(node)
+    this.dataWatches.trigger(path, 'NodeDataChanged', node.acl)
+    return { txn, err: 0, path, stat }
+  }
+
+  /** First what the leader saw, then what is left: nothing, unless the two disagree (killSession). */
+  #closeSession(txn: Extract<Txn, { type: 'closeSession' }>, { sessionId, zxid }: TxnHeader): TxnResult {
+    const left = this.#ephemerals.get(sessionId)
+    this.#ephemerals.delete(sessionId)
+    for (const path of txn.paths) {
+      this.#delete(path, zxid)
+      left?.delete(path)
+    }
+    for (const path of left?.inOrder() ?? []) this.#delete(path, zxid)
+    return { txn, err: 0 }
+  }
+
+  #put(path: string, node: DataNode): void {
+    this.#nodes.set(path, node)
+    this.#nodes.get(parentOf(path) || '/')!.addChild(nameIn(path))
+    this.#dataSize += path.length
+  }
+
+  /** "Rather than fight it, let root have an alias": the parent of '/a' is ''. */
+  #alias(root: DataNode): void {
+    this.#nodes.set('', root)
+    this.#dataSize += '/'.length
+  }
+}
+
+const OPEN_ACL_UNSAFE: readonly ACL[] = [{ perms: Perms.ALL, id: { scheme: 'world', id: 'anyone' } }]
+const READ_ACL_UNSAFE: readonly ACL[] = [{ perms: Perms.READ, id: { scheme: 'world', id: 'anyone' } }]
+
+/** A node that no transaction made. */
+const ancient = (acl: readonly ACL[]) =>
+  new DataNode({ data: new Uint8Array(), acl, zxid: 0n, time: 0, ephemeralOwner: 0n })
+
+const refused = (err: number): Txn => ({
+  type: 'error',
+  err: err === 0 ? ErrorCode.Ok : ErrorCode.RuntimeInconsistency,
+})

@@ -1,0 +1,8 @@
+// One server's data: what is in it, what may change it, and who is told.
+export { allowed, fixupACL } from './acl.ts'
+export { type Answer, answerRead, answerWrite } from './answer.ts'
+export { addAuthInfo, authenticate, firstAuthInfo } from './auth.ts'
+export { toStat } from './data-node.ts'
+export { DataTree, type DataTreeOptions, type SequenceOverflow, type TxnResult } from './data-tree.ts'
+export { goesToLeader, isKnown, isWrite } from './op-codes.ts'
+export { Preparation, refusal } from './preparation.ts'

@@ -1,0 +1,36 @@
+import { type MultiOp, OpCode } from '@zk/wire'
+import { modeOf } from './create-mode.ts'
+import type { NodeOp } from './prepare-node.ts'
+
+/** Reads are for a multiRead: one of them takes a multi down. */
+export const isRead = ({ type }: MultiOp): boolean => type === OpCode.getData || type === OpCode.getChildren
+
+/**
+ * A part of a multi as the server sees it (MultiOperationRecord, Op), or undefined for one that takes the whole multi
+ * down with a MarshallingError.
+ */
+export function nodeOp({ type, request }: MultiOp): NodeOp | undefined {
+  switch (type) {
+    case OpCode.create:
+    case OpCode.create2:
+    case OpCode.createContainer: {
+      // The opcode is forgotten, the flags say which create it is: create2 is answered as create (ZOOKEEPER-4026).
+      const mode = modeOf(request.flags)
+      return mode.isTTL ? undefined : { op: mode.isContainer ? 'createContainer' : 'create', request }
+    }
+    case OpCode.createTTL: {
+      const mode = modeOf(request.flags)
+      if (mode.isTTL) return { op: 'createTTL', request }
+      return { op: mode.isContainer ? 'createContainer' : 'create', request }
+    }
+    case OpCode.delete:
+      return { op: 'delete', request }
+    case OpCode.setData:
+      return { op: 'setData', request }
+    case OpCode.check:
+      return { op: 'check', request }
+    case OpCode.getData:
+    case OpCode.getChildren:
+      return undefined
+  }
+}

@@ -1,0 +1,134 @@
+import { ErrorCode, type MultiOp } from '@zk/wire'
+import type { ServerRequest } from '../server/request.ts'
+import type { Txn } from '../server/txn.ts'
+import { ChangeRecords, viewOf } from './change-records.ts'
+import { checkMode, isCreate } from './create-mode.ts'
+import type { DataTree } from './data-tree.ts'
+import { isRead, nodeOp } from './multi-op.ts'
+import { hasParent, parentOf } from './paths.ts'
+import { isNodeOp, type NodeOp, type PrepareContext, prepareNode, refuse, removeContainer } from './prepare-node.ts'
+
+/**
+ * Makes transactions of requests, on the leader alone (PrepRequestProcessor): each is checked against the tree as it
+ * will be when all that were prepared before it are applied. Whether the session may ask at all is the caller's to
+ * know: for a request of one that may not, `refusal` gives the transaction.
+ *
+ * Made anew for each term of a leader: what was outstanding then is nobody's any more.
+ */
+export class Preparation {
+  readonly #tree: DataTree
+  readonly #changes: ChangeRecords
+
+  constructor(tree: DataTree) {
+    this.#tree = tree
+    this.#changes = new ChangeRecords(tree)
+  }
+
+  /** Of a write (`isWrite`) only. An `error` says that it was refused; it takes its zxid like any other. */
+  prepare(request: ServerRequest, zxid: bigint): Txn {
+    const { message, sessionId, authInfo } = request
+    const context = { changes: this.#changes, sessionId, authInfo, zxid }
+    if (request.isMalformed) return refuse(ErrorCode.MarshallingError)
+    if (isNodeOp(message)) return prepareNode(message, context)
+    if (message.op === 'multi') return this.#multi(message.request, context)
+    if (message.op === 'createSession') return createSession(message.rest)
+    if (message.op === 'closeSession') return this.#closeSession(sessionId, zxid)
+    if (message.op === 'deleteContainer') {
+      // From a client its bytes are not taken for a path: they still have the request's header before them.
+      if (sessionId !== 0n) return refuse(ErrorCode.BadArguments)
+      return removeContainer(new TextDecoder().decode(message.rest), context)
+    }
+    // As with `reconfigEnabled` off, its default.
+    if (message.op === 'reconfig') return refuse(ErrorCode.ReconfigDisabled)
+    throw new TypeError(`a request with the opcode ${message.opCode} is no write`)
+  }
+
+  /** The transactions up to this zxid are in the tree now. */
+  applied(zxid: bigint): void {
+    this.#changes.applied(zxid)
+  }
+
+  #multi(parts: readonly MultiOp[], context: PrepareContext): Txn {
+    const { changes, zxid } = context
+    const pending = changes.pending(touchedPaths(parts))
+    return multiTxn(parts, (op) => {
+      const txn = prepareNode(op, context)
+      // Not for a MarshallingError, which is none of ZooKeeper's own: then the records stay until its zxid is applied.
+      if (txn.type === 'error' && txn.err !== ErrorCode.MarshallingError) changes.rollback(zxid, pending)
+      return txn
+    })
+  }
+
+  #closeSession(sessionId: bigint, zxid: bigint): Txn {
+    const changes = this.#changes
+    const owned = this.#tree.ephemerals(sessionId)
+    for (const { path, node } of changes.outstanding()) {
+      if (node === undefined) owned.delete(path)
+      else if (node.ephemeralOwner === sessionId) owned.add(path)
+    }
+    const paths = owned.inOrder()
+    for (const path of paths) {
+      // The parent still counts the child: until this is applied, its deletion is refused with NotEmpty.
+      const parent = changes.get(parentOf(path))
+      if (parent !== undefined) changes.add(zxid, parentOf(path), viewOf(parent, {}))
+      changes.add(zxid, path, undefined)
+    }
+    return { type: 'closeSession', paths }
+  }
+}
+
+/**
+ * The transaction of a write whose session may not ask: SessionExpired, SessionMoved. A create with flags that cannot
+ * be, and a body that cannot be read where that comes first, are refused for their own sake.
+ */
+export function refusal({ message, isMalformed = false }: ServerRequest, err: number): Txn {
+  if (message.op === 'multi') {
+    return isMalformed ? refuse(ErrorCode.MarshallingError) : multiTxn(message.request, (op) => refusedNode(op, err))
+  }
+  if (!isNodeOp(message)) return refuse(err)
+  return isMalformed && isCreate(message) ? refuse(ErrorCode.MarshallingError) : refusedNode(message, err)
+}
+
+function refusedNode(op: NodeOp, err: number): Txn {
+  const mode = isCreate(op) ? checkMode(op) : undefined
+  return refuse(typeof mode === 'number' ? mode : err)
+}
+
+/** The first part that is refused has its code, and those behind it are not looked at. */
+function multiTxn(parts: readonly MultiOp[], prepare: (op: NodeOp) => Txn): Txn {
+  // These are looked for in all parts before any is tried.
+  if (parts.some((part) => isRead(part) || part.request.path === null)) return refuse(ErrorCode.MarshallingError)
+  const txns: Txn[] = []
+  let failed = false
+  for (const part of parts) {
+    if (failed) {
+      txns.push(refuse(ErrorCode.RuntimeInconsistency))
+      continue
+    }
+    const op = nodeOp(part)
+    const txn = op === undefined ? refuse(ErrorCode.MarshallingError) : prepare(op)
+    if (txn.type === 'error') {
+      if (txn.err === ErrorCode.MarshallingError) return txn
+      failed = true
+    }
+    txns.push(txn)
+  }
+  return { type: 'multi', txns }
+}
+
+function createSession(timeOut: Uint8Array = new Uint8Array()): Txn {
+  if (timeOut.byteLength < 4) return refuse(ErrorCode.MarshallingError)
+  return { type: 'createSession', timeOut: new DataView(timeOut.buffer, timeOut.byteOffset).getInt32(0) }
+}
+
+/** Of every part its path, and that of its parent, whose counter a sequential child moves (ZOOKEEPER-1624). */
+function touchedPaths(parts: readonly MultiOp[]): Set<string> {
+  const paths = new Set<string>()
+  for (const { request } of parts) {
+    const { path } = request
+    if (path === null) continue
+    paths.add(path)
+    if (hasParent(path)) paths.add(parentOf(path))
+  }
+  return paths
+}

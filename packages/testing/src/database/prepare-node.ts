@@ -1,0 +1,165 @@
+// What becomes of a request that changes one node: the checks of PrepRequestProcessor, in its order.
+import {
+  type CheckVersionRequest,
+  type DeleteRequest,
+  ErrorCode,
+  type Id,
+  Perms,
+  type SetACLRequest,
+  type SetDataRequest,
+  type TypeOf,
+} from '@zk/wire'
+import type { Txn } from '../server/txn.ts'
+import { allowed, fixupACL } from './acl.ts'
+import { type ChangeRecords, type NodeView, viewOf } from './change-records.ts'
+import { checkMode, type CreateOp, isCreate } from './create-mode.ts'
+import { CONTAINER_OWNER } from './data-node.ts'
+import { hasParent, isSpecialPath, isValidPath, parentOf } from './paths.ts'
+
+/** A request, alone or as part of a multi. */
+export type NodeOp =
+  | CreateOp
+  | { readonly op: 'delete'; readonly request: TypeOf<typeof DeleteRequest> }
+  | { readonly op: 'setData'; readonly request: TypeOf<typeof SetDataRequest> }
+  | { readonly op: 'setACL'; readonly request: TypeOf<typeof SetACLRequest> }
+  | { readonly op: 'check'; readonly request: TypeOf<typeof CheckVersionRequest> }
+
+export const isNodeOp = (op: { readonly op: string | undefined }): op is NodeOp => isCreate(op) || OTHERS.has(op.op)
+
+const OTHERS: ReadonlySet<string | undefined> = new Set(['delete', 'setData', 'setACL', 'check'])
+
+/** For whom, and on top of which changes. */
+export interface PrepareContext {
+  readonly changes: ChangeRecords
+  readonly sessionId: bigint
+  readonly authInfo: readonly Id[]
+  readonly zxid: bigint
+}
+
+export const refuse = (err: number): Txn => ({ type: 'error', err })
+
+export function prepareNode(op: NodeOp, context: PrepareContext): Txn {
+  switch (op.op) {
+    case 'create':
+    case 'create2':
+    case 'createContainer':
+    case 'createTTL':
+      return create(op, context)
+    case 'delete':
+      return remove(op.request, context)
+    case 'setData':
+      return setData(op.request, context)
+    case 'setACL':
+      return setACL(op.request, context)
+    case 'check':
+      return check(op.request, context)
+  }
+}
+
+/** The first child gets 0, and every one counts. Ten digits, or a minus and nine or ten of them. */
+export function sequenceSuffix(counter: number): string {
+  return counter < 0 ? `-${String(-counter).padStart(9, '0')}` : String(counter).padStart(10, '0')
+}
+
+function create(op: CreateOp, { changes, sessionId, authInfo, zxid }: PrepareContext): Txn {
+  const mode = checkMode(op)
+  if (typeof mode === 'number') return refuse(mode)
+  const { data } = op.request
+  let { path } = op.request
+  // Nobody expects it: a NullPointerException.
+  if (path === null) return refuse(ErrorCode.MarshallingError)
+  // Only enough to have a parent. What else is wrong with the path counts for less than ACL and parent.
+  if (!hasParent(path)) return refuse(ErrorCode.BadArguments)
+  const acl = fixupACL(op.request.acl, authInfo)
+  if (typeof acl === 'number') return refuse(acl)
+  const parentPath = parentOf(path)
+  const parent = changes.get(parentPath)
+  if (parent === undefined) return refuse(ErrorCode.NoNode)
+  if (!allowed(parent.acl, Perms.CREATE, authInfo)) return refuse(ErrorCode.NoAuth)
+  if (mode.isSequential) path += sequenceSuffix(parent.cversion)
+  if (!isValidPath(path)) return refuse(ErrorCode.BadArguments)
+  if (changes.get(path) !== undefined) return refuse(ErrorCode.NodeExists)
+  if (isEphemeral(parent)) return refuse(ErrorCode.NoChildrenForEphemerals)
+
+  const cversion = (parent.cversion + 1) | 0
+  changes.add(zxid, parentPath, viewOf(parent, { cversion, childCount: parent.childCount + 1 }))
+  // The record goes by the flags alone, the transaction by the opcode: the two can differ until it is applied.
+  const ephemeralOwner = mode.isContainer ? CONTAINER_OWNER : mode.isEphemeral ? sessionId : 0n
+  changes.add(zxid, path, { version: 0, cversion: 0, aversion: 0, ephemeralOwner, childCount: 0, acl })
+  const kind = op.op === 'createContainer' ? 'container' : mode.isEphemeral ? 'ephemeral' : 'persistent'
+  return { type: 'create', path, data, acl, kind, parentCVersion: cversion }
+}
+
+function remove({ path, version }: TypeOf<typeof DeleteRequest>, context: PrepareContext): Txn {
+  const { changes, authInfo, zxid } = context
+  if (path === null) return refuse(ErrorCode.MarshallingError)
+  // Any path that has a parent will do: '/a/' is not invalid, it is not there.
+  if (!hasParent(path) || isSpecialPath(path)) return refuse(ErrorCode.BadArguments)
+  const parent = changes.get(parentOf(path))
+  if (parent === undefined) return refuse(ErrorCode.NoNode)
+  if (!allowed(parent.acl, Perms.DELETE, authInfo)) return refuse(ErrorCode.NoAuth)
+  const node = changes.get(path)
+  if (node === undefined) return refuse(ErrorCode.NoNode)
+  if (isOtherVersion(node.version, version)) return refuse(ErrorCode.BadVersion)
+  if (node.childCount > 0) return refuse(ErrorCode.NotEmpty)
+  return removed(path, parent, changes, zxid)
+}
+
+/** The leader's own, for a container that has become empty. Nobody's rights are asked for. */
+export function removeContainer(path: string, { changes, zxid }: PrepareContext): Txn {
+  if (!hasParent(path) || isSpecialPath(path)) return refuse(ErrorCode.BadArguments)
+  const node = changes.get(path)
+  if (node === undefined) return refuse(ErrorCode.NoNode)
+  if (node.childCount > 0) return refuse(ErrorCode.NotEmpty)
+  if (isEphemeral(node)) return refuse(ErrorCode.BadVersion)
+  const parent = changes.get(parentOf(path))
+  if (parent === undefined) return refuse(ErrorCode.NoNode)
+  return removed(path, parent, changes, zxid)
+}
+
+function removed(path: string, parent: NodeView, changes: ChangeRecords, zxid: bigint): Txn {
+  changes.add(zxid, parentOf(path), viewOf(parent, { childCount: parent.childCount - 1 }))
+  changes.add(zxid, path, undefined)
+  return { type: 'delete', path }
+}
+
+function setData(asked: TypeOf<typeof SetDataRequest>, { changes, authInfo, zxid }: PrepareContext): Txn {
+  const { path, data } = asked
+  if (!isValidPath(path)) return refuse(ErrorCode.BadArguments)
+  const node = changes.get(path)
+  if (node === undefined) return refuse(ErrorCode.NoNode)
+  if (!allowed(node.acl, Perms.WRITE, authInfo)) return refuse(ErrorCode.NoAuth)
+  if (isOtherVersion(node.version, asked.version)) return refuse(ErrorCode.BadVersion)
+  const version = (node.version + 1) | 0
+  changes.add(zxid, path, viewOf(node, { version }))
+  return { type: 'setData', path, data, version }
+}
+
+function setACL(asked: TypeOf<typeof SetACLRequest>, { changes, authInfo, zxid }: PrepareContext): Txn {
+  const { path } = asked
+  if (!isValidPath(path)) return refuse(ErrorCode.BadArguments)
+  // A bad ACL counts for more than a node that is not there.
+  const acl = fixupACL(asked.acl, authInfo)
+  if (typeof acl === 'number') return refuse(acl)
+  const node = changes.get(path)
+  if (node === undefined) return refuse(ErrorCode.NoNode)
+  if (!allowed(node.acl, Perms.ADMIN, authInfo)) return refuse(ErrorCode.NoAuth)
+  if (isOtherVersion(node.aversion, asked.version)) return refuse(ErrorCode.BadVersion)
+  const version = (node.aversion + 1) | 0
+  // The record keeps the old ACL: until it is applied, what comes behind is judged by that.
+  changes.add(zxid, path, viewOf(node, { aversion: version }))
+  return { type: 'setACL', path, acl, version }
+}
+
+function check({ path, version }: TypeOf<typeof CheckVersionRequest>, { changes, authInfo }: PrepareContext): Txn {
+  if (!isValidPath(path)) return refuse(ErrorCode.BadArguments)
+  const node = changes.get(path)
+  if (node === undefined) return refuse(ErrorCode.NoNode)
+  if (!allowed(node.acl, Perms.READ, authInfo)) return refuse(ErrorCode.NoAuth)
+  if (isOtherVersion(node.version, version)) return refuse(ErrorCode.BadVersion)
+  return { type: 'check', path, version: (node.version + 1) | 0 }
+}
+
+const isEphemeral = ({ ephemeralOwner }: NodeView) => ephemeralOwner !== 0n && ephemeralOwner !== CONTAINER_OWNER
+
+const isOtherVersion = (version: number, expected: number) => expected !== -1 && expected !== version

@@ -1,0 +1,72 @@
+// The schemes of ids that need a provider (ProviderRegistry): `world`, `auth` and `super` have none.
+
+interface Scheme {
+  /** What `auth` in an ACL stands for: ids that were proved with a secret. */
+  readonly isAuthenticated: boolean
+  /** Whether this can be the id in an ACL. */
+  isValid(id: string): boolean
+  /** Whether the id in an ACL is meant for one who has the id `own`. */
+  matches(own: string, id: string): boolean
+  /** What whoAmI tells (AuthenticationProvider.getUserName). */
+  userName(own: string): string
+}
+
+/** user:BASE64(SHA1(user:password)) (DigestAuthenticationProvider) */
+const digest: Scheme = {
+  isAuthenticated: true,
+  isValid: (id) => javaSplit(id).length === 2,
+  matches: (own, id) => own === id,
+  userName: (own) => own.split(':', 1)[0] ?? '',
+}
+
+/** An IPv4 address, in an ACL with the number of leading bits that count (IPAuthenticationProvider). */
+const ip: Scheme = {
+  isAuthenticated: false,
+  isValid: (id) => parseRange(id) !== undefined,
+  matches(own, id) {
+    const range = parseRange(id)
+    const address = parseAddress(own)
+    if (range === undefined || address === undefined) return false
+    return range.bits === 0 || (address ^ range.address) >>> (32 - range.bits) === 0
+  },
+  userName: (own) => own,
+}
+
+export const schemes: ReadonlyMap<string, Scheme> = new Map([
+  ['digest', digest],
+  ['ip', ip],
+])
+
+/** String.split leaves out what is empty at the end: `user:` has one part only, and `user:digest:` two. */
+function javaSplit(id: string): string[] {
+  const parts = id.split(':')
+  while (parts.at(-1) === '') parts.pop()
+  return parts
+}
+
+function parseRange(id: string): { readonly address: number; readonly bits: number } | undefined {
+  const slash = id.indexOf('/')
+  const address = parseAddress(slash === -1 ? id : id.slice(0, slash))
+  const bits = slash === -1 ? 32 : parseInt32(id.slice(slash + 1), 32)
+  return address === undefined || bits === undefined ? undefined : { address, bits }
+}
+
+/** Version 6 has never been written there (`TODO Write the v6addr2Bytes`): no ACL matches such a client. */
+function parseAddress(text: string): number | undefined {
+  const parts = text.split('.')
+  if (parts.length !== 4) return undefined
+  let address = 0
+  for (const part of parts) {
+    const byte = parseInt32(part, 255)
+    if (byte === undefined) return undefined
+    address = (address << 8) | byte
+  }
+  return address
+}
+
+/** Integer.parseInt, from 0 to `max`: a sign and leading zeros are allowed. */
+function parseInt32(text: string, max: number): number | undefined {
+  if (!/^[+-]?\d+$/.test(text)) return undefined
+  const value = Math.abs(Number(text)) * (text.startsWith('-') ? -1 : 1)
+  return value >= 0 && value <= max ? Math.abs(value) : undefined
+}

@@ -1,0 +1,94 @@
+// What is due when, in a time that only `run` moves.
+
+/** An appointment that can be called off. */
+export interface Cancel {
+  cancel(): void
+}
+
+class Appointment implements Cancel {
+  readonly time: number
+  /** Among equals the first made is the first kept. */
+  readonly order: number
+  action: (() => void) | undefined
+
+  constructor(time: number, order: number, action: () => void) {
+    this.time = time
+    this.order = order
+    this.action = action
+  }
+
+  cancel(): void {
+    this.action = undefined
+  }
+}
+
+/** A binary heap of appointments, in ms of the caller's clock. */
+export class Agenda {
+  #now: number
+  #made = 0
+  readonly #heap: Appointment[] = []
+
+  constructor(now = 0) {
+    this.#now = now
+  }
+
+  get now(): number {
+    return this.#now
+  }
+
+  /** A time that has passed is now: behind what is due already. */
+  at(time: number, action: () => void): Cancel {
+    const appointment = new Appointment(Math.max(time, this.#now), this.#made++, action)
+    this.#push(appointment)
+    return appointment
+  }
+
+  /** When `run` has something to do again; Infinity for never. */
+  deadline(): number {
+    while (this.#heap.length > 0 && this.#heap[0]!.action === undefined) this.#pop()
+    return this.#heap[0]?.time ?? Infinity
+  }
+
+  /** Does all that is due, in order, also what becomes due meanwhile, and moves the time on to `until`. */
+  run(until: number): void {
+    while (this.deadline() <= until) {
+      const { time, action } = this.#pop()
+      this.#now = Math.max(this.#now, time)
+      action!()
+    }
+    this.#now = Math.max(this.#now, until)
+  }
+
+  #push(appointment: Appointment): void {
+    const heap = this.#heap
+    let at = heap.length
+    heap.push(appointment)
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (isBefore(heap[parent]!, appointment)) break
+      heap[at] = heap[parent]!
+      at = parent
+    }
+    heap[at] = appointment
+  }
+
+  #pop(): Appointment {
+    const heap = this.#heap
+    const first = heap[0]!
+    const last = heap.pop()!
+    if (heap.length === 0) return first
+    let at = 0
+    for (;;) {
+      let child = at * 2 + 1
+      if (child >= heap.length) break
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++
+      if (isBefore(last, heap[child]!)) break
+      heap[at] = heap[child]!
+      at = child
+    }
+    heap[at] = last
+    return first
+  }
+}
+
+const isBefore = (a: Appointment, b: Appointment) => a.time < b.time || (a.time === b.time && a.order < b.order)

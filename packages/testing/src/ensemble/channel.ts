@@ -1,0 +1,143 @@
+// One TCP connection between a follower and its leader: what is sent arrives in order, late or never.
+import type { LeaderPacket, LearnerPacket } from './packets.ts'
+import type { Process } from './process.ts'
+
+/** What a pipe must know of the network it runs through. */
+export interface Wire {
+  readonly now: number
+  at(time: number, action: () => void): void
+  delay(from: string, to: string): number
+  isCut(a: string, b: string): boolean
+}
+
+/** One end of a connection, and the process that reads there. */
+export interface End<Packet> {
+  readonly process: Process
+  received(packet: Packet): void
+  /** The other side has closed it, or died. */
+  closed(): void
+}
+
+const FIN = Symbol('FIN')
+
+/** One direction. */
+class Pipe<Packet> {
+  end: End<Packet> | undefined
+  readonly #wire: Wire
+  readonly #from: string
+  readonly #to: string
+  #sent: (Packet | typeof FIN)[] = []
+  #dues: number[] = []
+  #first = 0
+  #lastDue = 0
+  #isScheduled = false
+  readonly #arrive = () => this.#arrived()
+
+  constructor(wire: Wire, from: string, to: string) {
+    this.#wire = wire
+    this.#from = from
+    this.#to = to
+  }
+
+  send(packet: Packet | typeof FIN): void {
+    this.#lastDue = Math.max(this.#lastDue, this.#wire.now + this.#wire.delay(this.#from, this.#to))
+    this.#sent.push(packet)
+    this.#dues.push(this.#lastDue)
+    this.#schedule()
+  }
+
+  /** The link is whole again: what waited is sent once more. */
+  resume(): void {
+    if (this.#isScheduled || this.#first === this.#sent.length) return
+    const due = this.#wire.now + this.#wire.delay(this.#from, this.#to)
+    for (let i = this.#first; i < this.#dues.length; i++) this.#dues[i] = Math.max(this.#dues[i]!, due)
+    this.#lastDue = this.#dues.at(-1)!
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#first === this.#sent.length || this.#wire.isCut(this.#from, this.#to)) return
+    this.#isScheduled = true
+    this.#wire.at(this.#dues[this.#first]!, this.#arrive)
+  }
+
+  #arrived(): void {
+    this.#isScheduled = false
+    if (this.#wire.isCut(this.#from, this.#to)) return
+    const packet = this.#sent[this.#first++]!
+    if (this.#first === this.#sent.length) {
+      this.#sent = []
+      this.#dues = []
+      this.#first = 0
+    }
+    this.#schedule()
+    const { end } = this
+    if (end === undefined) return
+    // What a stopped process has not read yet is still there when it goes on.
+    if (end.process.isStopped) end.process.input(() => this.#deliver(packet))
+    else this.#deliver(packet)
+  }
+
+  #deliver(packet: Packet | typeof FIN): void {
+    if (packet === FIN) this.end?.closed()
+    else this.end?.received(packet)
+  }
+}
+
+export class Channel {
+  readonly follower: string
+  readonly leader: string
+  readonly #toLeader: Pipe<LearnerPacket>
+  readonly #toFollower: Pipe<LeaderPacket>
+  readonly #gone: () => void
+  #open = 2
+
+  /** `gone` is told when both sides have closed it. */
+  constructor(wire: Wire, follower: string, leader: string, gone: (channel: Channel) => void) {
+    this.follower = follower
+    this.leader = leader
+    this.#toLeader = new Pipe(wire, follower, leader)
+    this.#toFollower = new Pipe(wire, leader, follower)
+    this.#gone = () => gone(this)
+  }
+
+  set leaderEnd(end: End<LearnerPacket>) {
+    this.#toLeader.end = end
+  }
+
+  set followerEnd(end: End<LeaderPacket>) {
+    this.#toFollower.end = end
+  }
+
+  toLeader(packet: LearnerPacket): void {
+    this.#toLeader.send(packet)
+  }
+
+  toFollower(packet: LeaderPacket): void {
+    this.#toFollower.send(packet)
+  }
+
+  /** The leader's side reads no more; the follower's learns of it behind all that was sent. */
+  closeByLeader(): void {
+    if (this.#toLeader.end === undefined) return
+    this.#toLeader.end = undefined
+    this.#toFollower.send(FIN)
+    this.#closed()
+  }
+
+  closeByFollower(): void {
+    if (this.#toFollower.end === undefined) return
+    this.#toFollower.end = undefined
+    this.#toLeader.send(FIN)
+    this.#closed()
+  }
+
+  resume(): void {
+    this.#toLeader.resume()
+    this.#toFollower.resume()
+  }
+
+  #closed(): void {
+    if (--this.#open === 0) this.#gone()
+  }
+}

@@ -1,0 +1,67 @@
+// Who leads: of the members that are in touch and have nobody to follow, the one with the most (FastLeaderElection).
+import type { Member } from './member.ts'
+import type { Network } from './network.ts'
+import type { Settings } from './settings.ts'
+import { isAhead } from './vote.ts'
+
+export class Election {
+  readonly #settings: Settings
+  readonly #network: Network
+  readonly #members: readonly Member[]
+  readonly #quorum: number
+
+  constructor(settings: Settings, network: Network, members: readonly Member[]) {
+    this.#settings = settings
+    this.#network = network
+    this.#members = members
+    this.#quorum = Math.floor(settings.members.length / 2) + 1
+  }
+
+  /** The member looks for a leader: it finds one, becomes one, or looks again. */
+  enter(member: Member): void {
+    const { process } = member
+    process.at(process.now + this.#settings.electionTime(), () => {
+      // Another's attempt may have found a leader for this one too.
+      if (member.process !== process || !member.isLooking) return
+      const leader = this.#established(member)
+      if (leader !== undefined) member.follow(leader)
+      else if (!this.#elect(member)) this.enter(member)
+    })
+  }
+
+  /** A leader that a quorum of others says it has: to follow it, one must reach them and it. */
+  #established(member: Member): string | undefined {
+    const others = this.#members.filter((other) => this.#hears(member, other))
+    const leader = others.find(
+      (leader) =>
+        leader.isLeading && others.filter((other) => other.follows === leader.name).length + 1 >= this.#quorum,
+    )
+    return leader?.name
+  }
+
+  #elect(member: Member): boolean {
+    const voters = this.#members.filter((other) => other === member || (other.isLooking && this.#hears(member, other)))
+    if (voters.length < this.#quorum) return false
+    // The one with the larger id, of two that have the same.
+    const best = voters.toSorted((a, b) => (isAhead(a.vote, b.vote) ? -1 : isAhead(b.vote, a.vote) ? 1 : b.id - a.id))
+    for (const leader of best) {
+      const followers = voters.filter(
+        (voter) => voter !== leader && !isAhead(voter.vote, leader.vote) && this.#hears(leader, voter),
+      )
+      if (followers.length + 1 < this.#quorum) continue
+      const epoch = 1 + Math.max(leader.acceptedEpoch, ...followers.map(({ acceptedEpoch }) => acceptedEpoch))
+      leader.lead(epoch)
+      for (const follower of followers) {
+        // A quorum that has promised it: no earlier epoch will be theirs.
+        follower.accept(epoch)
+        follower.follow(leader.name)
+      }
+      return true
+    }
+    return false
+  }
+
+  #hears(member: Member, other: Member): boolean {
+    return other !== member && other.isRunning && !this.#network.isCut(member.name, other.name)
+  }
+}

@@ -1,0 +1,75 @@
+// ZooKeeper servers that agree on one tree, as a model in virtual time: only `Agenda.run` makes anything happen.
+import type { Channel, End } from './channel.ts'
+import { Election } from './election.ts'
+import { Member } from './member.ts'
+import { Network } from './network.ts'
+import type { OperatorChange, OperatorResult } from './operator.ts'
+import type { LearnerPacket } from './packets.ts'
+import { Sessions } from './sessions.ts'
+import { type EnsembleSettings, withDefaults } from './settings.ts'
+
+export class Ensemble {
+  readonly members: readonly Member[]
+  readonly network: Network
+  readonly sessions: Sessions
+
+  /** A server alone serves at once, an ensemble when it has elected a leader. */
+  constructor(settings: EnsembleSettings) {
+    const full = withDefaults(settings)
+    const members: Member[] = []
+    this.members = members
+    this.network = new Network(full.members, full.agenda, full.latency)
+    this.sessions = new Sessions(() => this.leader)
+    const around = {
+      settings: full,
+      network: this.network,
+      election: new Election(full, this.network, members),
+      door: (channel: Channel) => door(this.member(channel.leader), channel),
+    }
+    for (const [index, name] of full.members.entries()) members.push(new Member(name, index + 1, around))
+    for (const member of members) member.start()
+  }
+
+  /** The one that serves, of the latest epoch: one of an older may still believe that it leads. A server alone leads. */
+  get leader(): Member | undefined {
+    let leader: Member | undefined
+    for (const member of this.members) {
+      if (member.primary === undefined) continue
+      if (leader === undefined || (member.leading?.epoch ?? 0) > (leader.leading?.epoch ?? 0)) leader = member
+    }
+    return leader
+  }
+
+  /** @throws RangeError when there is none of that name */
+  member(name: string): Member {
+    const member = this.members.find((member) => member.name === name)
+    if (member !== undefined) return member
+    throw new RangeError(`no member ${name}: there are ${this.members.map(({ name }) => name).join(', ')}`)
+  }
+
+  /** Changes something as nobody's client, committed like any write. `done` is told at once or when it is. */
+  operate(change: OperatorChange, done: (result: OperatorResult) => void = () => {}): void {
+    const leader = this.leader
+    if (leader?.primary === undefined) return done({ type: 'lost' })
+    leader.process.input(() => {
+      const { primary } = leader
+      if (primary === undefined) done({ type: 'lost' })
+      else primary.operate(change, done)
+    })
+  }
+}
+
+/** Who connects is heard by the member if it leads when the first word arrives, and refused otherwise. */
+function door(member: Member, channel: Channel): End<LearnerPacket> {
+  return {
+    get process() {
+      return member.process
+    },
+    received(packet) {
+      if (packet.type !== 'followerInfo') return
+      if (member.leading === undefined) channel.closeByLeader()
+      else member.leading.accept(channel, packet)
+    },
+    closed: () => channel.closeByLeader(),
+  }
+}

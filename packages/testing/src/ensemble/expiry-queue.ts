@@ -1,0 +1,67 @@
+/** What expires in it: knows its own bucket. */
+export interface Expiring {
+  expiresAt: number
+}
+
+/**
+ * Elements in buckets of one tick (ExpiryQueue). A time is always rounded up to the next whole tick, also where it is
+ * one: what should end after T ends later than T, and at most T and a tick.
+ */
+export class ExpiryQueue<Element extends Expiring> {
+  readonly #interval: number
+  readonly #buckets = new Map<number, Set<Element>>()
+  #size = 0
+  /** The bucket to empty next. */
+  #next: number
+
+  constructor(interval: number, now: number) {
+    this.#interval = interval
+    this.#next = this.#roundUp(now)
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  get next(): number {
+    return this.#next
+  }
+
+  add(element: Element, now: number, timeOut: number): void {
+    // Nobody counts the ticks while there is nothing to end.
+    if (this.#size === 0) this.#next = Math.max(this.#next, this.#roundUp(now))
+    this.#size++
+    this.#put(element, this.#roundUp(now + timeOut))
+  }
+
+  update(element: Element, now: number, timeOut: number): void {
+    const expiresAt = this.#roundUp(now + timeOut)
+    if (expiresAt === element.expiresAt) return
+    this.#buckets.get(element.expiresAt)?.delete(element)
+    this.#put(element, expiresAt)
+  }
+
+  remove(element: Element): void {
+    this.#size--
+    this.#buckets.get(element.expiresAt)?.delete(element)
+  }
+
+  /** Takes one bucket, and moves on. Its elements stay known until they are removed. */
+  poll(): Iterable<Element> {
+    const bucket = this.#buckets.get(this.#next)
+    this.#buckets.delete(this.#next)
+    this.#next += this.#interval
+    return bucket ?? []
+  }
+
+  #put(element: Element, expiresAt: number): void {
+    element.expiresAt = expiresAt
+    const bucket = this.#buckets.get(expiresAt)
+    if (bucket === undefined) this.#buckets.set(expiresAt, new Set([element]))
+    else bucket.add(element)
+  }
+
+  #roundUp(time: number): number {
+    return (Math.floor(time / this.#interval) + 1) * this.#interval
+  }
+}

@@ -1,0 +1,112 @@
+// A member that follows a leader: catches up, then serves until it has heard nothing of it for too long (Follower, Learner).
+import type { Cancel } from './agenda.ts'
+import type { Channel, End } from './channel.ts'
+import { FollowerServer } from './follower-server.ts'
+import type { Host } from './host.ts'
+import { configOf } from './settings.ts'
+import type { LeaderPacket, Sync } from './packets.ts'
+import type { Process } from './process.ts'
+
+type State =
+  | { readonly type: 'connecting' }
+  | { readonly type: 'syncing' | 'serving'; readonly server: FollowerServer }
+  | { readonly type: 'over' }
+
+export class Follower implements End<LeaderPacket> {
+  readonly leader: string
+  readonly process: Process
+  readonly #host: Host
+  readonly #channel: Channel
+  #state: State = { type: 'connecting' }
+  #heardAt: number
+  #silence: Cancel | undefined
+
+  constructor(host: Host, channel: Channel) {
+    const { database, process } = host
+    this.leader = channel.leader
+    this.process = process
+    this.#host = host
+    this.#channel = channel
+    this.#heardAt = process.now
+    channel.followerEnd = this
+    const { currentEpoch, log } = database
+    channel.toLeader({ type: 'followerInfo', member: host.name, currentEpoch, lastZxid: log.last })
+    this.#awaitSilence()
+  }
+
+  /** Undefined while it does not serve. */
+  get server(): FollowerServer | undefined {
+    return this.#state.type === 'serving' ? this.#state.server : undefined
+  }
+
+  received(packet: LeaderPacket): void {
+    this.#heardAt = this.process.now
+    if (packet.type === 'sync') return this.#sync(packet)
+    const state = this.#state
+    if (state.type !== 'syncing' && state.type !== 'serving') return
+    const { server } = state
+    switch (packet.type) {
+      case 'upToDate':
+        this.#state = { type: 'serving', server }
+        return
+      case 'proposal':
+        server.logged(packet.entry)
+        return this.#channel.toLeader({ type: 'ack', zxid: packet.entry.header.zxid })
+      case 'commit':
+        return server.committed(packet.zxid)
+      case 'syncDone':
+        return server.synced()
+      case 'revalidated':
+        return server.revalidated(packet.sessionId, packet.isValid)
+      case 'ping':
+        // Only here does the leader learn which sessions were heard.
+        return this.#channel.toLeader({ type: 'ping', touched: server.touches.snapshot() })
+    }
+  }
+
+  closed(): void {
+    this.#leave()
+  }
+
+  /** The end of its following, or of its process. */
+  stop(): void {
+    const state = this.#state
+    if (state.type === 'over') return
+    this.#state = { type: 'over' }
+    if (state.type !== 'connecting') state.server.shutdown()
+    this.#channel.closeByFollower()
+  }
+
+  #sync({ epoch, base, entries, committed }: Sync): void {
+    const { database, settings } = this.#host
+    // It has promised itself to a later leader meanwhile.
+    if (epoch < database.acceptedEpoch) return this.#leave()
+    if (base !== undefined) database.restore(base)
+    database.acceptedEpoch = epoch
+    for (const entry of entries) database.log.append(entry)
+    // Not beyond: what comes then may still be nobody's.
+    database.fastForward(committed)
+    database.currentEpoch = epoch
+    database.tree.setConfig(configOf(settings.members), 0n, Math.floor(settings.wallNow()))
+    const server = new FollowerServer(this.#host, (packet) => this.#channel.toLeader(packet))
+    this.#state = { type: 'syncing', server }
+    this.#awaitSilence()
+    this.#channel.toLeader({ type: 'synced' })
+  }
+
+  #leave(): void {
+    if (this.#state.type === 'over') return
+    this.stop()
+    this.#host.lookAgain()
+  }
+
+  /** The socket's time-out: as long to catch up, and then to hear anything of the leader. */
+  #awaitSilence(): void {
+    if (this.#state.type === 'over') return
+    this.#silence?.cancel()
+    const { initLimit, syncLimit, tickTime } = this.#host.settings
+    const due = this.#heardAt + tickTime * (this.#state.type === 'connecting' ? initLimit : syncLimit)
+    if (due <= this.process.now) return this.#leave()
+    this.#silence = this.process.at(due, () => this.#awaitSilence())
+  }
+}

@@ -1,0 +1,45 @@
+import { OpCode } from '@zk/wire'
+import { CommitProcessor } from './commit-processor.ts'
+import type { Host } from './host.ts'
+import type { Pending } from './pending.ts'
+import { PrimaryServer } from './primary-server.ts'
+import type { Owner } from './session-tracker.ts'
+
+/** Where a leader's transactions go. */
+export interface Quorum {
+  propose(pending: Pending): void
+  /** Of a follower. */
+  processSync(owner: Owner): void
+}
+
+/** The leader's side of its clients, and of requests that followers pass on (LeaderZooKeeperServer). */
+export class LeaderServer extends PrimaryServer {
+  readonly commits: CommitProcessor
+  readonly #quorum: Quorum
+
+  constructor(host: Host, zxid: bigint, quorum: Quorum) {
+    super(host, zxid)
+    this.#quorum = quorum
+    this.commits = new CommitProcessor(
+      host.process,
+      { matchSyncs: false, lag: host.lag },
+      (pending) => this.finish(pending),
+      (entry) => this.finishRemote(entry),
+    )
+  }
+
+  override shutdown(): void {
+    this.commits.stop()
+    super.shutdown()
+  }
+
+  protected override propose(pending: Pending): void {
+    const { owner, request, entry } = pending
+    if (request.message.opCode === OpCode.sync && owner !== undefined && owner !== this.owner) {
+      return this.#quorum.processSync(owner)
+    }
+    // Reads of the leader's own clients too, and a follower's writes: all of a session in one order.
+    this.commits.submit(pending)
+    if (entry !== undefined) this.#quorum.propose(pending)
+  }
+}

@@ -1,0 +1,203 @@
+// A member that leads: proposes, commits what a quorum has, and steps down when it has lost its quorum (Leader).
+import type { LoggedTxn } from '../server/txn.ts'
+import type { ServerRequest } from '../server/request.ts'
+import type { Channel } from './channel.ts'
+import type { Host } from './host.ts'
+import { LeaderServer, type Quorum } from './leader-server.ts'
+import { LearnerHandler } from './learner-handler.ts'
+import type { LeaderPacket, LearnerPacket } from './packets.ts'
+import { Pending } from './pending.ts'
+import type { Owner } from './session-tracker.ts'
+import { configOf } from './settings.ts'
+import { isAhead } from './vote.ts'
+
+interface Proposal {
+  readonly entry: LoggedTxn
+  /** Names of the members that have it on disk. They count also when they are gone. */
+  readonly acks: Set<string>
+  /** Followers whose `sync` came behind it. */
+  readonly syncs: Owner[]
+}
+
+type State =
+  | { readonly type: 'establishing' }
+  | { readonly type: 'serving'; readonly server: LeaderServer }
+  | { readonly type: 'over' }
+
+export class Leader implements Quorum {
+  readonly host: Host
+  readonly epoch: number
+  tick = 0
+  #tickSkip = true
+  #state: State = { type: 'establishing' }
+  readonly #quorum: number
+  readonly #handlers = new Set<LearnerHandler>()
+  readonly #outstanding: Proposal[] = []
+  #lastCommitted: bigint
+  readonly #initial
+
+  constructor(host: Host, epoch: number) {
+    const { database, process, settings } = host
+    this.host = host
+    this.epoch = epoch
+    this.#quorum = Math.floor(settings.members.length / 2) + 1
+    this.#initial = { currentEpoch: database.currentEpoch, lastZxid: database.log.last }
+    // All that it has accepted is the new beginning, whether or not anybody else has it (loadData).
+    database.fastForward()
+    database.currentEpoch = epoch
+    this.#lastCommitted = database.log.last
+    process.at(process.now + settings.initLimit * settings.tickTime, () => {
+      if (this.#state.type === 'establishing') this.#stepDown()
+    })
+  }
+
+  /** Undefined while it does not serve. */
+  get server(): LeaderServer | undefined {
+    return this.#state.type === 'serving' ? this.#state.server : undefined
+  }
+
+  /** Followers that have caught up. */
+  get followers(): number {
+    return this.#count(({ isSynced }) => isSynced) - 1
+  }
+
+  /** A follower has connected. */
+  accept(channel: Channel, info: Extract<LearnerPacket, { type: 'followerInfo' }>): void {
+    // It may not have the quorum yet to say that what this one has beyond is void.
+    if (this.#state.type === 'over' || (this.#state.type === 'establishing' && isAhead(info, this.#initial))) {
+      return channel.closeByLeader()
+    }
+    const { database } = this.host
+    const known = database.log.after(info.lastZxid)
+    const base = known === undefined ? database.snapshot() : undefined
+    const entries = known ?? database.log.unapplied()
+    channel.toFollower({ type: 'sync', epoch: this.epoch, base, entries, committed: this.#lastCommitted })
+    // From here on it gets every proposal, also while it catches up (startForwarding).
+    this.#handlers.add(new LearnerHandler(this, channel, database.log.last))
+  }
+
+  /** The process ends, or its leading. */
+  stop(): void {
+    const state = this.#state
+    this.#state = { type: 'over' }
+    if (state.type === 'serving') state.server.shutdown()
+    for (const handler of this.#handlers) handler.close()
+    this.#handlers.clear()
+  }
+
+  // --- told by the handlers -----------------------------------------------------------------------------------------
+
+  /** A follower has all up to this proposal on its disk. */
+  synced(handler: LearnerHandler, zxid: bigint): void {
+    if (this.#state.type === 'establishing') {
+      if (this.#count(({ isSynced }) => isSynced) < this.#quorum) return
+      this.#startServing()
+    } else handler.channel.toFollower({ type: 'upToDate' })
+    for (const { entry, acks } of this.#outstanding) if (entry.header.zxid <= zxid) acks.add(handler.member)
+    this.#tryToCommit()
+  }
+
+  processAck(member: string, zxid: bigint): void {
+    if (zxid <= this.#lastCommitted) return
+    // Acks come in order, so that the proposal is among the oldest.
+    this.#outstanding.find(({ entry }) => entry.header.zxid === zxid)?.acks.add(member)
+    this.#tryToCommit()
+  }
+
+  submitLearnerRequest(request: ServerRequest, owner: Owner): void {
+    this.server?.process(new Pending(request, owner))
+  }
+
+  revalidate(sessionId: bigint, timeOut: number, owner: Owner): boolean {
+    const tracker = this.server?.tracker
+    return tracker !== undefined && tracker.touch(sessionId, timeOut) && tracker.setOwner(sessionId, owner)
+  }
+
+  touch(sessionId: bigint, timeOut: number): void {
+    this.server?.tracker.touch(sessionId, timeOut)
+  }
+
+  removed(handler: LearnerHandler): void {
+    this.#handlers.delete(handler)
+  }
+
+  /** The handler of a member that follows. */
+  ownerOf(member: string): Owner | undefined {
+    return [...this.#handlers].findLast((handler) => handler.member === member)
+  }
+
+  // --- proposals ----------------------------------------------------------------------------------------------------
+
+  propose({ entry }: Pending): void {
+    if (entry === undefined) return
+    this.host.database.log.append(entry)
+    this.#outstanding.push({ entry, acks: new Set([this.host.name]), syncs: [] })
+    this.#send({ type: 'proposal', entry })
+  }
+
+  /** Answered behind the proposals before it: but the leader does not ask whether it still leads. */
+  processSync(owner: Owner): void {
+    const last = this.#outstanding.at(-1)
+    if (last === undefined) this.#sendSync(owner)
+    else last.syncs.push(owner)
+  }
+
+  #tryToCommit(): void {
+    const { server } = this
+    while (server !== undefined && (this.#outstanding[0]?.acks.size ?? 0) >= this.#quorum) {
+      const { entry, syncs } = this.#outstanding.shift()!
+      this.#lastCommitted = entry.header.zxid
+      this.#send({ type: 'commit', zxid: entry.header.zxid })
+      server.commits.commit(entry)
+      for (const owner of syncs) this.#sendSync(owner)
+    }
+  }
+
+  #sendSync(owner: Owner): void {
+    for (const handler of this.#handlers) if (handler === owner) handler.channel.toFollower({ type: 'syncDone' })
+  }
+
+  #send(packet: LeaderPacket): void {
+    for (const { channel } of this.#handlers) channel.toFollower(packet)
+  }
+
+  // --- the quorum ---------------------------------------------------------------------------------------------------
+
+  #startServing(): void {
+    const { database, settings } = this.host
+    const zxid = BigInt(this.epoch) << 32n
+    database.tree.setConfig(configOf(settings.members), 0n, Math.floor(settings.wallNow()))
+    // Before any transaction of its epoch: who has seen this will not go to a follower that has seen none.
+    database.tree.lastProcessedZxid = zxid
+    this.#state = { type: 'serving', server: new LeaderServer(this.host, zxid, this) }
+    for (const { isSynced, channel } of this.#handlers) if (isSynced) channel.toFollower({ type: 'upToDate' })
+    this.#beat()
+  }
+
+  /** Its loop: every half tick a ping to each follower, every second time a look at the quorum. */
+  #beat(): void {
+    const { process, settings } = this.host
+    process.at(process.now + Math.floor(settings.tickTime / 2), () => {
+      if (this.#state.type === 'over') return
+      if (!this.#tickSkip) {
+        this.tick++
+        if (this.#count((handler) => handler.isInTouch(this.tick)) < this.#quorum) return this.#stepDown()
+      }
+      this.#tickSkip = !this.#tickSkip
+      this.#send({ type: 'ping' })
+      this.#beat()
+    })
+  }
+
+  /** Of members, with this one: one that has come back may have two handlers for a while. */
+  #count(counts: (handler: LearnerHandler) => boolean): number {
+    const members = new Set([this.host.name])
+    for (const handler of this.#handlers) if (counts(handler)) members.add(handler.member)
+    return members.size
+  }
+
+  #stepDown(): void {
+    this.stop()
+    this.host.lookAgain()
+  }
+}

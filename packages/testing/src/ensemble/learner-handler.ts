@@ -1,0 +1,93 @@
+// The leader's side of one follower (LearnerHandler).
+import type { Cancel } from './agenda.ts'
+import type { Channel, End } from './channel.ts'
+import type { Leader } from './leader.ts'
+import type { LearnerPacket } from './packets.ts'
+import type { Process } from './process.ts'
+import type { Owner } from './session-tracker.ts'
+
+type State =
+  /** Up to which of the leader's proposals it has been sent. */
+  { readonly type: 'syncing'; readonly sent: bigint } | { readonly type: 'synced' } | { readonly type: 'closed' }
+
+export class LearnerHandler implements End<LearnerPacket>, Owner {
+  readonly member: string
+  readonly process: Process
+  readonly channel: Channel
+  readonly #leader: Leader
+  #state: State
+  #heardAt: number
+  /** The last tick of the leader in which it counts without another word. */
+  #deadline: number
+  #silence: Cancel | undefined
+
+  constructor(leader: Leader, channel: Channel, sent: bigint) {
+    const { initLimit, syncLimit } = leader.host.settings
+    this.member = channel.follower
+    this.process = leader.host.process
+    this.channel = channel
+    this.#leader = leader
+    this.#state = { type: 'syncing', sent }
+    this.#heardAt = this.process.now
+    this.#deadline = leader.tick + initLimit + syncLimit
+    channel.leaderEnd = this
+    this.#awaitSilence()
+  }
+
+  get isSynced(): boolean {
+    return this.#state.type === 'synced'
+  }
+
+  /** Whether it counts for the leader's quorum. Counted in ticks of the leader's loop, not in time. */
+  isInTouch(tick: number): boolean {
+    return this.#state.type !== 'closed' && tick <= this.#deadline
+  }
+
+  received(packet: LearnerPacket): void {
+    const leader = this.#leader
+    this.#heardAt = this.process.now
+    this.#deadline = leader.tick + leader.host.settings.syncLimit
+    switch (packet.type) {
+      case 'followerInfo':
+        return
+      case 'synced': {
+        if (this.#state.type !== 'syncing') return
+        const { sent } = this.#state
+        this.#state = { type: 'synced' }
+        this.#awaitSilence()
+        return leader.synced(this, sent)
+      }
+      case 'ack':
+        return leader.processAck(this.member, packet.zxid)
+      case 'request':
+        return leader.submitLearnerRequest(packet.request, this)
+      case 'revalidate': {
+        const { sessionId, timeOut } = packet
+        const isValid = leader.revalidate(sessionId, timeOut, this)
+        return this.channel.toFollower({ type: 'revalidated', sessionId, isValid })
+      }
+      case 'ping':
+        for (const [sessionId, timeOut] of packet.touched) leader.touch(sessionId, timeOut)
+    }
+  }
+
+  closed(): void {
+    this.close()
+    this.#leader.removed(this)
+  }
+
+  close(): void {
+    this.#state = { type: 'closed' }
+    this.channel.closeByLeader()
+  }
+
+  /** The socket's time-out, beside the leader's count of ticks. */
+  #awaitSilence(): void {
+    if (this.#state.type === 'closed') return
+    this.#silence?.cancel()
+    const { initLimit, syncLimit, tickTime } = this.#leader.host.settings
+    const due = this.#heardAt + tickTime * (this.#state.type === 'syncing' ? initLimit : syncLimit)
+    if (due <= this.process.now) return this.closed()
+    this.#silence = this.process.at(due, () => this.#awaitSilence())
+  }
+}

@@ -1,0 +1,286 @@
+// One server of an ensemble, whatever it is at the moment (QuorumPeer).
+import type { ConnectRequest, TypeOf } from '@zk/wire'
+import type { DataTree } from '../database/index.ts'
+import type { Connection, ServerRequest } from '../server/request.ts'
+import type { LoggedTxn } from '../server/txn.ts'
+import type { Channel, End } from './channel.ts'
+import { Database } from './database.ts'
+import type { Election } from './election.ts'
+import { Follower } from './follower.ts'
+import type { Host } from './host.ts'
+import { Leader } from './leader.ts'
+import type { Network } from './network.ts'
+import type { LearnerPacket } from './packets.ts'
+import type { PrimaryServer } from './primary-server.ts'
+import { Process } from './process.ts'
+import { SessionIds } from './session-ids.ts'
+import type { Settings } from './settings.ts'
+import { StandaloneServer } from './standalone-server.ts'
+import type { Vote } from './vote.ts'
+import type { ZooKeeperServer } from './zookeeper-server.ts'
+
+/** `leader` and `follower` once it serves clients; `looking` also while it catches up. */
+export type Role = 'standalone' | 'leader' | 'follower' | 'looking' | 'down'
+
+type State =
+  | { readonly type: 'down' }
+  | { readonly type: 'looking' }
+  | { readonly type: 'standalone'; readonly server: StandaloneServer }
+  | { readonly type: 'leading'; readonly leader: Leader }
+  | { readonly type: 'following'; readonly follower: Follower }
+
+/** What a member must know of the ensemble it is in. */
+export interface Surroundings {
+  readonly settings: Settings
+  readonly network: Network
+  readonly election: Election
+  /** What a leader's port is for a connection that nobody has accepted yet. */
+  door(channel: Channel): End<LearnerPacket>
+}
+
+/** Requests, and what becomes of them, happen when they come or when the agenda runs: run it up to now behind them. */
+export class Member {
+  readonly name: string
+  /** Its number in the ensemble (myid): from 1 on. */
+  readonly id: number
+  readonly #around: Surroundings
+  readonly #database: Database
+  readonly #host: { -readonly [Key in keyof Host]: Host[Key] }
+  #state: State = { type: 'looking' }
+  #ids: SessionIds | undefined
+
+  /** @internal */
+  constructor(name: string, id: number, around: Surroundings) {
+    this.name = name
+    this.id = id
+    this.#around = around
+    const { agenda, random, sequenceOverflow } = around.settings
+    this.#database = new Database(sequenceOverflow)
+    this.#host = {
+      name,
+      settings: around.settings,
+      database: this.#database,
+      process: new Process(agenda, random),
+      lag: 0,
+      sessionIds: () => this.#sessionIds(),
+      lookAgain: () => this.#look(),
+    }
+  }
+
+  get role(): Role {
+    const { type } = this.#state
+    if (type === 'down' || type === 'standalone') return type
+    if (this.#server === undefined) return 'looking'
+    return type === 'leading' ? 'leader' : 'follower'
+  }
+
+  /** What it knows now. Another one after it had to take over a snapshot. */
+  get tree(): DataTree {
+    return this.#database.tree
+  }
+
+  /** What came into its tree after this transaction, in order; undefined where its log no longer goes back so far. */
+  appliedAfter(zxid: bigint): readonly LoggedTxn[] | undefined {
+    return this.#database.log.appliedAfter(zxid)
+  }
+
+  /** All sessions of the ensemble that it knows, with their timeouts in ms. */
+  get sessionTimeouts(): ReadonlyMap<bigint, number> {
+    return this.#database.sessions
+  }
+
+  /** As a leader: how many have caught up with it. */
+  get followers(): number {
+    return this.#state.type === 'leading' ? this.#state.leader.followers : 0
+  }
+
+  get isFrozen(): boolean {
+    return this.process.isStopped
+  }
+
+  /** Whether it takes clients. If not, it closes connections at once; when it is down, it refuses them. */
+  isServing(): boolean {
+    return this.#server !== undefined
+  }
+
+  // --- clients ------------------------------------------------------------------------------------------------------
+
+  /** A new session, or the resumption of one: answered by `connection.established`, or closed without an answer. */
+  connect(connection: Connection, request: TypeOf<typeof ConnectRequest>): void {
+    if (this.#state.type === 'down') return connection.close()
+    this.process.input(() => {
+      const server = this.#server
+      if (server === undefined) connection.close()
+      else server.connect(connection, request)
+    })
+  }
+
+  /** In the order in which the connection sent them, pings too. */
+  submit(request: ServerRequest): void {
+    if (this.process.isStopped) this.process.input(() => this.#server?.submit(request))
+    else this.#server?.submit(request)
+  }
+
+  /** The client, or a fault, has ended the connection. Harmless when it is closed already. */
+  disconnected(connection: Connection): void {
+    this.process.input(() => this.#server?.disconnected(connection))
+  }
+
+  // --- faults -------------------------------------------------------------------------------------------------------
+
+  /** The process dies. What is on its disk survives. */
+  kill(): void {
+    if (this.#state.type === 'down') return
+    this.process.die()
+    this.#become({ type: 'down' })
+  }
+
+  /** Starts it again where it is down. */
+  restart(): void {
+    if (this.#state.type !== 'down') return
+    const { agenda, random } = this.#around.settings
+    this.#host.process = new Process(agenda, random)
+    this.start()
+  }
+
+  /** The process is stopped (SIGSTOP): what comes in waits, and others notice after a time only. */
+  freeze(): void {
+    this.process.stop()
+  }
+
+  thaw(): void {
+    this.process.continue()
+  }
+
+  /**
+   * It applies what will be committed from now on this much later, in ms: reads are stale, its own writes and `sync` are
+   * answered late. Infinity for not until `catchUp`. A server alone answers everything late.
+   * @throws RangeError for less than 0
+   */
+  lag(ms: number): void {
+    if (!(ms >= 0)) throw new RangeError(`${this.name} cannot lag by ${ms} ms`)
+    this.#host.lag = ms
+    const state = this.#state
+    if (state.type === 'leading' && state.leader.server !== undefined) state.leader.server.commits.lag = ms
+    if (state.type === 'following' && state.follower.server !== undefined) state.follower.server.commits.lag = ms
+  }
+
+  /** Ends its lag, and applies all that is committed, as far as it has heard. */
+  catchUp(): void {
+    this.lag(0)
+    this.process.input(() => {
+      const state = this.#state
+      if (state.type === 'standalone') state.server.catchUp()
+      else if (state.type === 'leading') state.leader.server?.commits.catchUp()
+      else if (state.type === 'following') state.follower.server?.commits.catchUp()
+    })
+  }
+
+  // --- the ensemble's side ------------------------------------------------------------------------------------------
+
+  /** @internal */
+  get process(): Process {
+    return this.#host.process
+  }
+
+  /** Its word about sessions and transactions counts, or it believes so. @internal */
+  get primary(): PrimaryServer | undefined {
+    const state = this.#state
+    return state.type === 'standalone' ? state.server : state.type === 'leading' ? state.leader.server : undefined
+  }
+
+  /** @internal */
+  get leading(): Leader | undefined {
+    return this.#state.type === 'leading' ? this.#state.leader : undefined
+  }
+
+  /** @internal */
+  get isRunning(): boolean {
+    return this.#state.type !== 'down' && !this.process.isStopped
+  }
+
+  /** @internal */
+  get isLooking(): boolean {
+    return this.#state.type === 'looking'
+  }
+
+  /** @internal */
+  get isLeading(): boolean {
+    return this.#state.type === 'leading'
+  }
+
+  /** @internal */
+  get follows(): string | undefined {
+    return this.#state.type === 'following' ? this.#state.follower.leader : undefined
+  }
+
+  /** @internal */
+  get vote(): Vote {
+    return { currentEpoch: this.#database.currentEpoch, lastZxid: this.#database.log.last }
+  }
+
+  /** @internal */
+  get acceptedEpoch(): number {
+    return this.#database.acceptedEpoch
+  }
+
+  /** @internal */
+  start(): void {
+    const { settings } = this.#around
+    // A quorum of one has nobody to elect.
+    if (settings.members.length > 1) return this.#look()
+    this.#database.fastForward()
+    this.#become({ type: 'standalone', server: new StandaloneServer(this.#host) })
+  }
+
+  /** @internal */
+  accept(epoch: number): void {
+    this.#database.acceptedEpoch = epoch
+  }
+
+  /** @internal */
+  lead(epoch: number): void {
+    this.accept(epoch)
+    this.#state = { type: 'leading', leader: new Leader(this.#host, epoch) }
+  }
+
+  /** @internal */
+  follow(leader: string): void {
+    const channel = this.#around.network.open(this.name, leader)
+    channel.leaderEnd = this.#around.door(channel)
+    this.#state = { type: 'following', follower: new Follower(this.#host, channel) }
+  }
+
+  #look(): void {
+    this.#become({ type: 'looking' })
+    this.#around.election.enter(this)
+  }
+
+  #become(state: State): void {
+    const old = this.#state
+    this.#state = state
+    if (old.type === 'standalone') old.server.shutdown()
+    else if (old.type === 'leading') old.leader.stop()
+    else if (old.type === 'following') old.follower.stop()
+  }
+
+  get #server(): ZooKeeperServer | undefined {
+    const state = this.#state
+    switch (state.type) {
+      case 'standalone':
+        return state.server
+      case 'leading':
+        return state.leader.server
+      case 'following':
+        return state.follower.server
+      case 'looking':
+      case 'down':
+        return undefined
+    }
+  }
+
+  #sessionIds(): SessionIds {
+    this.#ids = new SessionIds(this.id, this.#around.settings.wallNow(), this.#ids?.last)
+    return this.#ids
+  }
+}

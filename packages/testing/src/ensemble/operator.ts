@@ -1,0 +1,54 @@
+// Changes that no client asks for: committed like any write, with the rights of a superuser and of no session.
+import { type MultiOp, OpCode, type RequestMessage, type RequestOf } from '@zk/wire'
+import type { Connection, ServerRequest } from '../server/request.ts'
+import type { Txn } from '../server/txn.ts'
+
+type ChangeOf<Name extends 'create' | 'create2' | 'createContainer' | 'delete' | 'setData' | 'setACL'> = {
+  readonly [Op in Name]: { readonly op: Op; readonly request: RequestOf<Op>['request'] }
+}[Name]
+
+export type OperatorChange =
+  | ChangeOf<'create' | 'create2' | 'createContainer' | 'delete' | 'setData' | 'setACL'>
+  | { readonly op: 'multi'; readonly request: MultiOp[] }
+  /** The next sequential child of the node gets this number. */
+  | { readonly op: 'presetCounter'; readonly path: string; readonly counter: number }
+
+export type OperatorResult =
+  /** An `ErrorCode`, and the record of the operation's reply where that is 0. */
+  | { readonly type: 'done'; readonly err: number; readonly response: unknown; readonly zxid: bigint }
+  /** There was no leader, or it stepped down before it could tell: it may have happened. */
+  | { readonly type: 'lost' }
+
+interface OperatorsRequest {
+  readonly request: ServerRequest & { readonly connection: Connection }
+  /** What no request can ask for. */
+  readonly txn: Txn | undefined
+}
+
+export function operatorsRequest(
+  change: OperatorChange,
+  member: string,
+  done: (result: OperatorResult) => void,
+): OperatorsRequest {
+  const connection: Connection = {
+    sessionId: 0n,
+    authInfo: SUPER,
+    event() {},
+    established() {},
+    reply: (_, zxid, err, response) => done({ type: 'done', err, response, zxid }),
+    close() {},
+  }
+  const request = { sessionId: 0n, message: messageOf(change), authInfo: SUPER, owner: member, connection }
+  return { request, txn: change.op === 'presetCounter' ? { type: 'presetCounter', ...change } : undefined }
+}
+
+const SUPER = [{ scheme: 'super', id: '' }]
+
+function messageOf(change: OperatorChange): RequestMessage {
+  // Like the write that it resembles most.
+  if (change.op === 'presetCounter') {
+    const request = { path: change.path, data: null, version: -1 }
+    return { type: 'request', op: 'setData', opCode: OpCode.setData, xid: 0, request }
+  }
+  return { type: 'request', opCode: OpCode[change.op], xid: 0, ...change } as RequestMessage
+}

@@ -1,0 +1,37 @@
+// What a leader and its followers tell each other, on one connection that keeps their order (Leader.java).
+import type { LoggedTxn } from '../server/txn.ts'
+import type { ServerRequest } from '../server/request.ts'
+import type { Snapshot } from './database.ts'
+
+/** From a follower. */
+export type LearnerPacket =
+  | { readonly type: 'followerInfo'; readonly member: string; readonly currentEpoch: number; readonly lastZxid: bigint }
+  /** All of the leader's `sync` is on its disk (the ACK of NEWLEADER). */
+  | { readonly type: 'synced' }
+  | { readonly type: 'ack'; readonly zxid: bigint }
+  | { readonly type: 'request'; readonly request: ServerRequest }
+  | { readonly type: 'revalidate'; readonly sessionId: bigint; readonly timeOut: number }
+  /** The answer to a ping: sessions that were heard, with the timeouts of their connections. */
+  | { readonly type: 'ping'; readonly touched: ReadonlyMap<bigint, number> }
+
+/** From the leader. */
+export type LeaderPacket =
+  | Sync
+  | { readonly type: 'upToDate' }
+  | { readonly type: 'proposal'; readonly entry: LoggedTxn }
+  | { readonly type: 'commit'; readonly zxid: bigint }
+  /** The answer to the follower's oldest `sync` request. */
+  | { readonly type: 'syncDone' }
+  | { readonly type: 'revalidated'; readonly sessionId: bigint; readonly isValid: boolean }
+  | { readonly type: 'ping' }
+
+/** What a follower lacks (DIFF; SNAP also in place of TRUNC), and whose it is now (NEWLEADER). */
+export interface Sync {
+  readonly type: 'sync'
+  readonly epoch: number
+  /** In place of all that the follower has. */
+  readonly base: Snapshot | undefined
+  readonly entries: readonly LoggedTxn[]
+  /** Entries up to this one are committed. */
+  readonly committed: bigint
+}

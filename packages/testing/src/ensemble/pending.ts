@@ -1,0 +1,20 @@
+import type { LoggedTxn } from '../server/txn.ts'
+import type { ServerRequest } from '../server/request.ts'
+import type { Owner } from './session-tracker.ts'
+
+/** A request on its way through a server's processors (Request, as they fill it in). */
+export class Pending {
+  readonly request: ServerRequest
+  /** By whom the leader knows whether the session may ask; undefined for requests of nobody's session. */
+  readonly owner: Owner | undefined
+  /** What became of a write. */
+  entry: LoggedTxn | undefined
+  /** Why a read is refused: an `ErrorCode`, 0 for not at all. */
+  refused = 0
+
+  constructor(request: ServerRequest, owner: Owner | undefined, entry?: LoggedTxn) {
+    this.request = request
+    this.owner = owner
+    this.entry = entry
+  }
+}

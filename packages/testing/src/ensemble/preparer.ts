@@ -1,0 +1,56 @@
+// Where requests become transactions, on the leader or a server alone (PrepRequestProcessor).
+import { isWrite, Preparation, refusal } from '../database/index.ts'
+import type { Txn } from '../server/txn.ts'
+import type { Database } from './database.ts'
+import type { Pending } from './pending.ts'
+import type { SessionTracker } from './session-tracker.ts'
+
+export class Preparer {
+  readonly #preparation: Preparation
+  readonly #sessions: SessionTracker
+  readonly #wallNow: () => number
+  #zxid: bigint
+
+  /** `zxid` is the last that was given out. */
+  constructor(database: Database, sessions: SessionTracker, wallNow: () => number, zxid: bigint) {
+    this.#preparation = new Preparation(database.tree)
+    this.#sessions = sessions
+    this.#wallNow = wallNow
+    this.#zxid = zxid
+  }
+
+  /** Gives a write its `entry`, which may say that it is refused; of anything else it says whether it is `refused`. */
+  prepare(pending: Pending, operators?: Txn): void {
+    const { request, owner } = pending
+    const { sessionId, message } = request
+    if (!isWrite(message.opCode)) {
+      if (owner !== undefined) pending.refused = this.#sessions.check(sessionId, owner)
+      return
+    }
+    const zxid = ++this.#zxid
+    const header = { sessionId, cxid: message.xid, zxid, time: Math.floor(this.#wallNow()) }
+    pending.entry = { header, txn: operators ?? this.#txn(pending, zxid) }
+  }
+
+  /** It is in the tree now. */
+  applied(zxid: bigint): void {
+    this.#preparation.applied(zxid)
+  }
+
+  #txn({ request, owner }: Pending, zxid: bigint): Txn {
+    const { sessionId, message } = request
+    if (message.op === 'createSession') {
+      const txn = this.#preparation.prepare(request, zxid)
+      if (txn.type === 'createSession') this.#sessions.track(sessionId, txn.timeOut)
+      if (owner !== undefined) this.#sessions.setOwner(sessionId, owner)
+      return txn
+    }
+    // Not checked whose it is: it may come from the session tracker.
+    if (message.op === 'closeSession') this.#sessions.setClosing(sessionId)
+    else if (message.op !== 'deleteContainer' && owner !== undefined) {
+      const refused = this.#sessions.check(sessionId, owner)
+      if (refused !== 0) return refusal(request, refused)
+    }
+    return this.#preparation.prepare(request, zxid)
+  }
+}

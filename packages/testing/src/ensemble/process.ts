@@ -1,0 +1,92 @@
+// One life of a member's process: what it does in time, until it is stopped (SIGSTOP) or dies.
+import type { Agenda, Cancel } from './agenda.ts'
+
+class Timer implements Cancel {
+  action: (() => void) | undefined
+
+  constructor(action: () => void) {
+    this.action = action
+  }
+
+  cancel(): void {
+    this.action = undefined
+  }
+
+  ring(): void {
+    const { action } = this
+    this.action = undefined
+    action?.()
+  }
+}
+
+export class Process {
+  #state: 'running' | 'stopped' | 'dead' = 'running'
+  readonly #agenda: Agenda
+  readonly #random: () => number
+  /** What came in, and which timers rang, while it was stopped. */
+  #inputs: (() => void)[] = []
+  #rung: Timer[] = []
+  #rungOfTracker: Timer[] = []
+
+  constructor(agenda: Agenda, random: () => number) {
+    this.#agenda = agenda
+    this.#random = random
+  }
+
+  get now(): number {
+    return this.#agenda.now
+  }
+
+  get isStopped(): boolean {
+    return this.#state === 'stopped'
+  }
+
+  /** `of` the session tracker: a thread of its own, which races with all others once a stopped process goes on. */
+  at(time: number, action: () => void, of?: 'tracker'): Cancel {
+    const timer = new Timer(action)
+    this.#agenda.at(time, () => {
+      if (timer.action === undefined || this.#state === 'dead') return
+      if (this.#state === 'running') timer.ring()
+      else (of === 'tracker' ? this.#rungOfTracker : this.#rung).push(timer)
+    })
+    return timer
+  }
+
+  /** Something from outside: dealt with at once, later, or never. */
+  input(action: () => void): void {
+    if (this.#state === 'running') action()
+    else if (this.#state === 'stopped') this.#inputs.push(action)
+  }
+
+  stop(): void {
+    if (this.#state === 'running') this.#state = 'stopped'
+  }
+
+  /**
+   * A read that finds data does not time out, however late it is: inputs before timers. The session tracker may come
+   * before them, and then ends sessions whose heartbeats lie unread.
+   */
+  continue(): void {
+    if (this.#state !== 'stopped') return
+    this.#state = 'running'
+    const inputs = this.#inputs
+    const timers = this.#rung
+    const ofTracker = this.#rungOfTracker
+    this.#inputs = []
+    this.#rung = []
+    this.#rungOfTracker = []
+    const isTrackerFirst = ofTracker.length > 0 && this.#random() < 0.5
+    if (isTrackerFirst) this.#ring(ofTracker)
+    for (const input of inputs) this.input(input)
+    if (!isTrackerFirst) this.#ring(ofTracker)
+    this.#ring(timers)
+  }
+
+  die(): void {
+    this.#state = 'dead'
+  }
+
+  #ring(timers: readonly Timer[]): void {
+    for (const timer of timers) if (this.#state !== 'dead') timer.ring()
+  }
+}

@@ -1,0 +1,102 @@
+// Which sessions live, until when, and whose they are: the leader's word (SessionTrackerImpl).
+import { ErrorCode } from '@zk/wire'
+import { type Expiring, ExpiryQueue } from './expiry-queue.ts'
+import type { Process } from './process.ts'
+
+/** Whom a session's requests come from: one connection of a follower, or the leader's own clients. */
+export interface Owner {
+  readonly member: string
+}
+
+export interface TrackedSession extends Expiring {
+  readonly id: bigint
+  /** Its end is on its way: nothing can save it any more. */
+  isClosing: boolean
+  /** undefined until the first who asks. */
+  owner: Owner | undefined
+}
+
+export class SessionTracker {
+  readonly #process: Process
+  readonly #queue: ExpiryQueue<TrackedSession>
+  readonly #sessions = new Map<bigint, TrackedSession>()
+  readonly #expire: (id: bigint) => void
+  #state: 'idle' | 'counting' | 'stopped' = 'idle'
+
+  /** Made anew by each leader: every session gets all of its time from now on. */
+  constructor(process: Process, tickTime: number, sessions: ReadonlyMap<bigint, number>, expire: (id: bigint) => void) {
+    this.#process = process
+    this.#queue = new ExpiryQueue(tickTime, process.now)
+    this.#expire = expire
+    for (const [id, timeOut] of sessions) this.track(id, timeOut)
+  }
+
+  get(id: bigint): TrackedSession | undefined {
+    return this.#sessions.get(id)
+  }
+
+  track(id: bigint, timeOut: number): void {
+    const known = this.#sessions.get(id)
+    if (known !== undefined) return this.#queue.update(known, this.#process.now, timeOut)
+    const session = { id, isClosing: false, owner: undefined, expiresAt: 0 }
+    this.#sessions.set(id, session)
+    this.#queue.add(session, this.#process.now, timeOut)
+    if (this.#state === 'idle') this.#count()
+  }
+
+  /** Until when it lives is up to the timeout of its connection, whatever was agreed when it was created. */
+  touch(id: bigint, timeOut: number): boolean {
+    const session = this.#sessions.get(id)
+    if (session === undefined || session.isClosing) return false
+    this.#queue.update(session, this.#process.now, timeOut)
+    return true
+  }
+
+  setClosing(id: bigint): void {
+    const session = this.#sessions.get(id)
+    if (session !== undefined) session.isClosing = true
+  }
+
+  remove(id: bigint): void {
+    const session = this.#sessions.get(id)
+    if (session === undefined) return
+    this.#sessions.delete(id)
+    this.#queue.remove(session)
+  }
+
+  /** Whether it may ask for something by way of this owner: 0 or the code of the refusal (checkSession). */
+  check(id: bigint, owner: Owner): number {
+    const session = this.#sessions.get(id)
+    if (session === undefined || session.isClosing) return ErrorCode.SessionExpired
+    session.owner ??= owner
+    return session.owner === owner ? ErrorCode.Ok : ErrorCode.SessionMoved
+  }
+
+  setOwner(id: bigint, owner: Owner): boolean {
+    const session = this.#sessions.get(id)
+    if (session === undefined || session.isClosing) return false
+    session.owner = owner
+    return true
+  }
+
+  stop(): void {
+    this.#state = 'stopped'
+  }
+
+  #count(): void {
+    this.#state = 'counting'
+    this.#process.at(this.#queue.next, () => this.#poll(), 'tracker')
+  }
+
+  #poll(): void {
+    while (this.#state !== 'stopped' && this.#queue.next <= this.#process.now) {
+      for (const session of this.#queue.poll()) {
+        session.isClosing = true
+        this.#expire(session.id)
+      }
+    }
+    if (this.#state === 'stopped') return
+    if (this.#queue.size > 0) this.#count()
+    else this.#state = 'idle'
+  }
+}

@@ -1,0 +1,55 @@
+import type { SequenceOverflow } from '../database/index.ts'
+import type { Agenda } from './agenda.ts'
+
+/** How long a message between two members takes, in ms. Asked once a message; none overtakes another of its link. */
+export type Latency = (from: string, to: string) => number
+
+/** What an ensemble is made of. Times in ms. */
+export interface EnsembleSettings {
+  /** Their names, each once. One member is a standalone server. */
+  readonly members: readonly string[]
+  readonly agenda: Agenda
+  /** In [0, 1), like Math.random. */
+  readonly random: () => number
+  /** Ms since the epoch, at the agenda's time. */
+  readonly wallNow: () => number
+  /** @default 2000 */
+  readonly tickTime?: number
+  /** Ticks that leader and follower may be without each other. @default 5 */
+  readonly syncLimit?: number
+  /** Ticks that a follower may take to connect and to catch up. @default 10 */
+  readonly initLimit?: number
+  /** @default 2 ticks */
+  readonly minSessionTimeout?: number
+  /** @default 20 ticks */
+  readonly maxSessionTimeout?: number
+  /** How long members take to elect a leader, asked at each attempt. @default 200 to 250: FastLeaderElection.finalizeWait */
+  readonly electionTime?: () => number
+  /** @default none */
+  readonly latency?: Latency
+  /** @default 'stick' */
+  readonly sequenceOverflow?: SequenceOverflow
+}
+
+export type Settings = Required<EnsembleSettings>
+
+export function withDefaults(settings: EnsembleSettings): Settings {
+  const { tickTime = 2_000, random } = settings
+  return {
+    syncLimit: 5,
+    initLimit: 10,
+    minSessionTimeout: 2 * tickTime,
+    maxSessionTimeout: 20 * tickTime,
+    electionTime: () => 200 + Math.floor(random() * 50),
+    latency: () => 0,
+    sequenceOverflow: 'stick',
+    ...settings,
+    tickTime,
+  }
+}
+
+/** What is in /zookeeper/config (QuorumVerifier.toString). */
+export function configOf(members: readonly string[]): Uint8Array {
+  const servers = members.map((name, index) => `server.${index + 1}=${name}:2888:3888:participant\n`)
+  return new TextEncoder().encode(`${servers.join('')}version=0`)
+}

@@ -1,0 +1,38 @@
+import type { Host } from './host.ts'
+import type { Pending } from './pending.ts'
+import { PrimaryServer } from './primary-server.ts'
+
+/**
+ * A server without a quorum: one queue for all requests, also for reads (SyncRequestProcessor). What came in before the
+ * agenda runs is prepared as a whole before any of it is applied.
+ */
+export class StandaloneServer extends PrimaryServer {
+  #queue: Pending[] = []
+  #isScheduled = false
+  #isOver = false
+
+  constructor(host: Host) {
+    super(host, host.database.tree.lastProcessedZxid)
+  }
+
+  override shutdown(): void {
+    this.#isOver = true
+    super.shutdown()
+  }
+
+  protected override propose(pending: Pending): void {
+    if (pending.entry !== undefined) this.host.database.log.append(pending.entry)
+    this.#queue.push(pending)
+    if (this.#isScheduled || this.host.lag === Infinity) return
+    this.#isScheduled = true
+    const { process } = this.host
+    process.at(process.now + this.host.lag, () => this.catchUp())
+  }
+
+  catchUp(): void {
+    this.#isScheduled = false
+    const queue = this.#queue
+    this.#queue = []
+    for (const pending of queue) if (!this.#isOver) this.finish(pending)
+  }
+}

@@ -1,0 +1,144 @@
+// What every serving member does for its clients, whatever its part in the quorum (ZooKeeperServer, FinalRequestProcessor).
+import { type ConnectRequest, ErrorCode, type TypeOf } from '@zk/wire'
+import { answerRead, answerWrite, isKnown } from '../database/index.ts'
+import type { Connection, ServerRequest } from '../server/request.ts'
+import type { LoggedTxn } from '../server/txn.ts'
+import { type Client, Clients } from './clients.ts'
+import type { Host } from './host.ts'
+import { Pending } from './pending.ts'
+import { generatePasswd, isPasswd } from './session-ids.ts'
+import type { Owner } from './session-tracker.ts'
+
+export abstract class ZooKeeperServer {
+  protected readonly host: Host
+  /** Of requests that come in here. */
+  readonly owner: Owner
+  readonly #clients = new Clients()
+
+  constructor(host: Host) {
+    this.host = host
+    this.owner = { member: host.name }
+  }
+
+  connect(connection: Connection, { lastZxidSeen, timeOut, sessionId, passwd }: TypeOf<typeof ConnectRequest>): void {
+    const { database, settings } = this.host
+    // Whoever has seen more than this server would go back in time.
+    if (lastZxidSeen > database.tree.lastProcessedZxid) return connection.close()
+    const { minSessionTimeout, maxSessionTimeout } = settings
+    const client = this.#clients.add(connection, Math.min(Math.max(timeOut, minSessionTimeout), maxSessionTimeout))
+    if (sessionId === 0n) {
+      this.#clients.setSession(client, this.createSession(client.timeOut))
+      return this.submit(createSession(client))
+    }
+    // Before anybody has looked at the password.
+    this.#drop(this.#clients.ofSession(sessionId))
+    this.#clients.setSession(client, sessionId)
+    if (isPasswd(sessionId, passwd)) this.revalidate(client)
+    else this.finishSessionInit(client, false)
+  }
+
+  submit(request: ServerRequest): void {
+    const client = request.connection && this.#clients.get(request.connection)
+    if (client === undefined) return
+    // Nobody is told of a request whose session has ended: its connection will be closed when that is committed.
+    if (!this.touch(client.sessionId, client.timeOut)) return
+    if (isKnown(request.message.opCode)) return this.process(new Pending(request, this.owner))
+    client.connection.reply(request, -1n, ErrorCode.Unimplemented)
+    this.#drop(client)
+  }
+
+  disconnected(connection: Connection): void {
+    const client = this.#clients.get(connection)
+    if (client !== undefined) this.#forget(client)
+  }
+
+  /** It does not serve any more. */
+  shutdown(): void {
+    for (const client of this.#clients.all()) this.#drop(client)
+  }
+
+  // --- what depends on the part in the quorum ---------------------------------------------------------------------
+
+  /** The id of a new session, which lives once its request is committed. */
+  protected abstract createSession(timeOut: number): bigint
+  /** False for a session that has ended. */
+  protected abstract touch(sessionId: bigint, timeOut: number): boolean
+  /** Ends in `finishSessionInit`. */
+  protected abstract revalidate(client: Client): void
+  /** Ends in `finish`, or `finishRemote` where the request has no connection here. */
+  protected abstract process(pending: Pending): void
+  /** The entry is in the tree. */
+  protected abstract applied(entry: LoggedTxn): void
+
+  // --- ends -------------------------------------------------------------------------------------------------------
+
+  protected finishSessionInit(client: Client, isValid: boolean): void {
+    const { connection, sessionId, timeOut } = client
+    if (this.#clients.get(connection) !== client) return
+    if (isValid) return connection.established({ sessionId, timeOut, passwd: generatePasswd(sessionId) })
+    connection.established({ sessionId: 0n, timeOut: 0, passwd: new Uint8Array(16) })
+    this.#drop(client)
+  }
+
+  /** A transaction that another server was asked for, or none. */
+  protected finishRemote(entry: LoggedTxn): void {
+    this.#apply(entry)
+    if (entry.txn.type === 'closeSession') this.#drop(this.#clients.ofSession(entry.header.sessionId))
+  }
+
+  protected finish({ request, entry, refused }: Pending): void {
+    const { connection } = request
+    if (connection === undefined) {
+      if (entry !== undefined) this.finishRemote(entry)
+      return
+    }
+    const result = entry && this.#apply(entry)
+    const client = this.#clients.get(connection)
+    // Also where an operator waits, who is no client.
+    if (client === undefined && request.sessionId !== 0n) return
+    const err = result?.err ?? refused
+    // A connection that its session has left is closed without an answer (ZOOKEEPER-710).
+    if (err === ErrorCode.SessionMoved) return this.#drop(client)
+    if (entry?.txn.type === 'createSession' && client !== undefined) return this.finishSessionInit(client, true)
+    const { tree } = this.host.database
+    const answer =
+      result !== undefined
+        ? answerWrite(request, result)
+        : err === ErrorCode.Ok
+          ? answerRead(tree, request)
+          : { err, response: undefined }
+    if (answer === undefined) return
+    connection.reply(request, tree.lastProcessedZxid, answer.err, answer.response)
+    if (entry?.txn.type === 'closeSession') this.#drop(client)
+  }
+
+  #apply(entry: LoggedTxn) {
+    const result = this.host.database.apply(entry)
+    this.applied(entry)
+    return result
+  }
+
+  #drop(client: Client | undefined): void {
+    if (client === undefined) return
+    this.#forget(client)
+    client.connection.close()
+  }
+
+  #forget(client: Client): void {
+    this.#clients.delete(client)
+    this.host.database.tree.removeWatcher(client.connection)
+  }
+}
+
+function createSession({ connection, sessionId, timeOut }: Client): ServerRequest {
+  const rest = new Uint8Array(4)
+  new DataView(rest.buffer).setInt32(0, timeOut)
+  const message = { type: 'request', op: 'createSession', opCode: -10, xid: 0, request: undefined, rest } as const
+  return { sessionId, message, authInfo: [], owner: '', connection }
+}
+
+/** What a server asks of itself: nobody waits for it. */
+export function closeSession(sessionId: bigint, member: string): ServerRequest {
+  const message = { type: 'request', op: 'closeSession', opCode: -11, xid: 0, request: undefined } as const
+  return { sessionId, message, authInfo: [], owner: member, connection: undefined }
+}

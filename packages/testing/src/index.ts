@@ -1,0 +1,32 @@
+export type { Ending, FaultMatch, FaultOp } from './connection/fault.ts'
+export type { FaultRule } from './connection/fault-rule.ts'
+export type {
+  DelayOptions,
+  DropOptions,
+  FailOptions,
+  Faults,
+  GarbageOptions,
+  LossOptions,
+  MergeOptions,
+  SplitOptions,
+} from './connection/faults.ts'
+export type {
+  ClientEntry,
+  ConnectionEntry,
+  History,
+  HistoryEntry,
+  HistoryFilter,
+  HistoryLimits,
+  ServerEntry,
+} from './connection/history.ts'
+export type { CreateNodeOptions, TestNode, TestNodes } from './controls/nodes.ts'
+export type { TestConnection } from './controls/test-connection.ts'
+export type { TestMember } from './controls/test-member.ts'
+export type { MemberLike, TestNetwork } from './controls/test-network.ts'
+export type { TestSessions } from './controls/test-sessions.ts'
+export type { Role, SessionInfo } from './ensemble/index.ts'
+export { EnsembleModel, type Link, type ModelOptions, type Output } from './ensemble-model.ts'
+export type { EnsembleOptions } from './options.ts'
+export { TestEnsemble, type TestEnsembleOptions } from './test-ensemble.ts'
+export { TestServer, type TestServerOptions } from './test-server.ts'
+export type { LoggedTxn, Txn, TxnHeader } from './server/txn.ts'

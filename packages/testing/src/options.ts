@@ -1,0 +1,150 @@
+import { JUTE_MAXBUFFER } from '@zk/wire'
+import { checkKeys, show } from './connection/fault.ts'
+import type { HistoryLimits } from './connection/history.ts'
+
+/** What an ensemble is made of. Times are in ms. */
+export interface EnsembleOptions {
+  /** How many members, called zk1, zk2 …, or their names. One is a standalone server. @default 3 */
+  readonly members?: number | readonly string[]
+  /** The unit of what follows. Members ping each other twice a tick, and sessions expire at ticks. @default 2_000 */
+  readonly tickTime?: number
+  /** Ticks that a leader and a follower may be without each other. @default 5 */
+  readonly syncLimit?: number
+  /** Ticks that a follower may take to connect to a leader and to catch up. @default 10 */
+  readonly initLimit?: number
+  /** Shortest session timeout granted, at least 2 ticks. @default 2 ticks */
+  readonly minSessionTimeout?: number
+  /** Longest session timeout granted. @default 20 ticks */
+  readonly maxSessionTimeout?: number
+  /** How long an election takes; of a function, asked at each. @default 200 to 250 */
+  readonly electionTime?: number | (() => number)
+  /** How long a message between two members takes. @default 0 */
+  readonly latency?: number | ((from: string, to: string) => number)
+  /**
+   * What sequential nodes get when the counter of their parent is used up: from 3.6 on the same number again and again,
+   * before that negative ones. @default 'stick'
+   */
+  readonly sequenceOverflow?: 'stick' | 'wrap'
+  /** Who may do everything, as `super:BASE64(SHA1(super:password))`. @default nobody */
+  readonly superDigest?: string
+  /** Longest request, in bytes: at a longer one the connection is closed (jute.maxbuffer). @default 1_048_575 */
+  readonly juteMaxBuffer?: number
+  /** Requests of one connection without an answer, before no more are read. @default 1_000 */
+  readonly globalOutstandingLimit?: number
+  /** Connections from one address to one member; 0 for any number. (A real server's default is 60.) @default 0 */
+  readonly maxClientCnxns?: number
+  /** How much is kept of the history; `entries: 0` for none. @default 10_000 entries, 64 MiB of frames */
+  readonly history?: Partial<HistoryLimits>
+}
+
+export interface CheckedOptions {
+  readonly members: readonly string[]
+  readonly tickTime: number
+  readonly syncLimit: number
+  readonly initLimit: number
+  readonly minSessionTimeout: number
+  readonly maxSessionTimeout: number
+  readonly electionTime: (() => number) | undefined
+  readonly latency: (from: string, to: string) => number
+  readonly sequenceOverflow: 'stick' | 'wrap'
+  readonly superDigest: string | undefined
+  readonly juteMaxBuffer: number
+  readonly globalOutstandingLimit: number
+  readonly maxClientCnxns: number
+  readonly history: HistoryLimits
+}
+
+const KNOWN = [
+  'members',
+  'tickTime',
+  'syncLimit',
+  'initLimit',
+  'minSessionTimeout',
+  'maxSessionTimeout',
+  'electionTime',
+  'latency',
+  'sequenceOverflow',
+  'superDigest',
+  'juteMaxBuffer',
+  'globalOutstandingLimit',
+  'maxClientCnxns',
+  'history',
+] as const satisfies readonly (keyof EnsembleOptions)[]
+
+const LARGEST_INT = 2 ** 31 - 1
+/** More would be a mistake: every write goes to all of them. */
+const MOST_MEMBERS = 99
+
+/** Fills in defaults; throws a `TypeError` or `RangeError` that names the option and what would be right. */
+export function checkOptions(options: EnsembleOptions): CheckedOptions {
+  checkKeys('an ensemble', options, KNOWN)
+  const { tickTime = 2_000, syncLimit = 5, initLimit = 10 } = options
+  integer('tickTime', tickTime, 1, LARGEST_INT)
+  integer('syncLimit', syncLimit, 1, LARGEST_INT)
+  integer('initLimit', initLimit, 1, LARGEST_INT)
+  const { minSessionTimeout = 2 * tickTime, maxSessionTimeout = Math.max(20 * tickTime, minSessionTimeout) } = options
+  integer('minSessionTimeout', minSessionTimeout, 2 * tickTime, LARGEST_INT, ': 2 ticks at least')
+  integer('maxSessionTimeout', maxSessionTimeout, minSessionTimeout, LARGEST_INT, ': minSessionTimeout at least')
+  const { electionTime, latency = 0, sequenceOverflow = 'stick', superDigest } = options
+  if (sequenceOverflow !== 'stick' && sequenceOverflow !== 'wrap') {
+    throw new TypeError(`sequenceOverflow must be 'stick' or 'wrap', not ${show(sequenceOverflow)}`)
+  }
+  if (superDigest !== undefined && !/^[^:]+:./.test(superDigest)) {
+    throw new TypeError(`superDigest must be 'super:BASE64(SHA1(super:password))'`)
+  }
+  const { juteMaxBuffer = JUTE_MAXBUFFER, globalOutstandingLimit = 1_000, maxClientCnxns = 0 } = options
+  integer('juteMaxBuffer', juteMaxBuffer, 1_024, LARGEST_INT)
+  integer('globalOutstandingLimit', globalOutstandingLimit, 1, LARGEST_INT)
+  integer('maxClientCnxns', maxClientCnxns, 0, LARGEST_INT)
+  checkKeys('history', options.history ?? {}, ['entries', 'bytes'])
+  const { entries = 10_000, bytes = 64 * 1024 * 1024 } = options.history ?? {}
+  integer('history.entries', entries, 0, LARGEST_INT)
+  integer('history.bytes', bytes, 0, Number.MAX_SAFE_INTEGER)
+  return {
+    members: membersOf(options.members ?? 3),
+    tickTime,
+    syncLimit,
+    initLimit,
+    minSessionTimeout,
+    maxSessionTimeout,
+    electionTime: electionTime === undefined ? undefined : asFunction('electionTime', electionTime),
+    latency: asFunction('latency', latency),
+    sequenceOverflow,
+    superDigest,
+    juteMaxBuffer,
+    globalOutstandingLimit,
+    maxClientCnxns,
+    history: { entries, bytes },
+  }
+}
+
+/** A time that may be a function that tells it. */
+export function asFunction<Args extends unknown[]>(
+  name: string,
+  value: number | ((...args: Args) => number),
+): (...args: Args) => number {
+  if (typeof value === 'function') return value
+  if (Number.isFinite(value) && value >= 0) return () => value
+  throw new RangeError(`${name} must be a number of ms, 0 or more, or a function that tells it, not ${show(value)}`)
+}
+
+function membersOf(members: number | readonly string[]): readonly string[] {
+  if (typeof members === 'number') {
+    integer('members', members, 1, MOST_MEMBERS)
+    return Array.from({ length: members }, (_, index) => `zk${index + 1}`)
+  }
+  if (!Array.isArray(members) || members.length === 0 || members.length > MOST_MEMBERS) {
+    throw new RangeError(`members must be a number from 1 to ${MOST_MEMBERS}, or as many names`)
+  }
+  const names: readonly unknown[] = members
+  const odd = names.find((name) => typeof name !== 'string' || name === '')
+  if (odd !== undefined) throw new TypeError(`members: ${show(odd)} is no name`)
+  const double = members.find((name, index) => members.indexOf(name) !== index)
+  if (double !== undefined) throw new RangeError(`members: there are two called ${show(double)}`)
+  return [...members]
+}
+
+export function integer(name: string, value: number, min: number, max: number, why = ''): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return
+  throw new RangeError(`${name} must be an integer from ${min} to ${max}${why}, not ${show(value)}`)
+}

@@ -1,0 +1,34 @@
+// A request on its way through a server, and who waits for the answer.
+import type { EventType, Id, RequestMessage } from '@zk/wire'
+
+/** Told once when a watch fires (Watcher.process). */
+export interface Watcher {
+  event(type: EventType, path: string, zxid: bigint): void
+  /** Who it is, for the rights to be told of a node. */
+  readonly authInfo: readonly Id[]
+}
+
+/** The server's end of a client's connection, as far as requests know it (ServerCnxn). */
+export interface Connection extends Watcher {
+  /** 0 until the handshake is answered. */
+  readonly sessionId: bigint
+  /** Answers the handshake. A `timeOut` of 0 says that the session has expired. */
+  established(session: { readonly sessionId: bigint; readonly timeOut: number; readonly passwd: Uint8Array }): void
+  /** `response` is undefined where the reply has no body. */
+  reply(request: ServerRequest, zxid: bigint, err: number, response?: unknown): void
+  /** Closes it behind everything that was sent. */
+  close(): void
+}
+
+/** One request of a session (Request). */
+export interface ServerRequest {
+  readonly sessionId: bigint
+  /** What the client sent. A body that could not be read has no `request`, and `isMalformed`. */
+  readonly message: RequestMessage
+  readonly isMalformed?: boolean
+  readonly authInfo: readonly Id[]
+  /** The name of the member it came in at: whose session it must be (Request.owner). */
+  readonly owner: string
+  /** Who waits for the answer; undefined for those the servers make themselves. */
+  readonly connection: Connection | undefined
+}

@@ -1,0 +1,93 @@
+import type { Faults } from './connection/faults.ts'
+import type { History } from './connection/history.ts'
+import type { TestNodes } from './controls/nodes.ts'
+import type { TestMember } from './controls/test-member.ts'
+import type { TestNetwork } from './controls/test-network.ts'
+import type { TestSessions } from './controls/test-sessions.ts'
+import { type ListenOptions, Listener } from './listener.ts'
+
+export interface TestEnsembleOptions extends ListenOptions {}
+
+/**
+ * A ZooKeeper ensemble in this process, on TCP ports of this machine, for tests.
+ *
+ *     await using ensemble = await TestEnsemble.start({ members: 3 })
+ *     const zk = await connect(ensemble.connectString)
+ *
+ * Every method that changes something does it before it returns. Misuse is a `TypeError` or a `RangeError` that says
+ * what would be right.
+ */
+export class TestEnsemble implements AsyncDisposable {
+  /** For the connect method of any client: all members. */
+  readonly connectString: string
+  readonly members: readonly TestMember[]
+  /** The links between members. */
+  readonly network: TestNetwork
+  readonly sessions: TestSessions
+  /** The tree, as an operator sees and changes it. */
+  readonly nodes: TestNodes
+  /** Requests and replies that shall go wrong. */
+  readonly faults: Faults
+  /** All that was said. */
+  readonly history: History
+  readonly #listener: Listener
+
+  /** Resolves when every member serves. Rejects with an `Error` of the system where a port cannot be had. */
+  static async start(options: TestEnsembleOptions = {}): Promise<TestEnsemble> {
+    return new TestEnsemble(await Listener.open(options))
+  }
+
+  /** @internal */
+  constructor(listener: Listener) {
+    const { members, network, sessions, nodes, faults, history } = listener.model
+    this.#listener = listener
+    this.connectString = listener.connectString
+    this.members = members
+    this.network = network
+    this.sessions = sessions
+    this.nodes = nodes
+    this.faults = faults
+    this.history = history
+  }
+
+  /** The member that leads; undefined while none does. */
+  get leader(): TestMember | undefined {
+    return this.#listener.model.leader
+  }
+
+  /** Those that serve clients and do not lead. */
+  get followers(): readonly TestMember[] {
+    return this.members.filter(({ role }) => role === 'follower')
+  }
+
+  /** Throws a `RangeError` for a name that no member has. */
+  member(name: string): TestMember {
+    return this.#listener.model.member(name)
+  }
+
+  /** Time since the ensemble began, in ms: what the history goes by. */
+  get now(): number {
+    return this.#listener.now
+  }
+
+  /**
+   * Resolves when a member leads and all that are up serve clients: after a kill, a restart or a heal. Rejects with an
+   * `Error` when that takes longer than `timeout`, in ms.
+   */
+  async serving({ timeout = 30_000 }: { readonly timeout?: number } = {}): Promise<void> {
+    const isServing = () => this.leader !== undefined && this.members.every(({ role }) => role !== 'looking')
+    await this.#listener.within(timeout, isServing, () => {
+      const roles = this.members.map(({ name, role }) => `${name} is ${role}`)
+      return new Error(`not all members serve after ${timeout} ms: ${roles.join(', ')}`)
+    })
+  }
+
+  /** Cuts all connections and frees the ports. */
+  async close(): Promise<void> {
+    await this.#listener.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+}

@@ -1,0 +1,358 @@
+import { ErrorCode } from '@zk/wire'
+import { describe, expect, test } from 'vitest'
+import { Bench, node, type RawClient } from '../support/bench.ts'
+
+const exists = (path: string) => ({ path, watch: false })
+
+function serving() {
+  const bench = new Bench()
+  const { faults, nodes } = bench.model
+  return { bench, faults, nodes, client: bench.connect() }
+}
+
+const told = (client: RawClient) => client.replies.map(({ xid, err }) => [xid, err])
+
+describe('loseRequest', () => {
+  test('loses what is not done, and closes the connection behind earlier answers', () => {
+    const { client, faults, nodes } = serving()
+    const rule = faults.loseRequest({ op: 'create', path: '/a' })
+    client.say(
+      { type: 'request', op: 'exists', opCode: 3, xid: 1, request: exists('/') },
+      { type: 'request', op: 'create', opCode: 1, xid: 2, request: node('/a') },
+      { type: 'request', op: 'exists', opCode: 3, xid: 3, request: exists('/') },
+    )
+    expect(told(client)).toEqual([[1, 0]])
+    expect(client.closed).toBe('end')
+    expect(nodes.get('/a')).toBeUndefined()
+    expect(rule.count).toBe(1)
+  })
+
+  test('of the handshake: no session is made', () => {
+    const bench = new Bench()
+    bench.model.faults.loseRequest({ op: 'connect' })
+    const client = bench.dial()!
+    client.handshake()
+    expect(client.messages).toEqual([])
+    expect(client.closed).toBe('end')
+    expect(bench.model.sessions.list()).toEqual([])
+  })
+
+  test('with an open connection: nobody answers this one', () => {
+    const { client, faults } = serving()
+    faults.loseRequest({ connection: 'open' })
+    client.ask('exists', exists('/'))
+    client.ask('exists', exists('/'))
+    expect(told(client)).toEqual([[2, 0]])
+  })
+})
+
+describe('loseReply', () => {
+  test('loses the answer to what is done', () => {
+    const { client, faults, nodes } = serving()
+    const rule = faults.loseReply({ op: 'create' })
+    client.ask('create', node('/a'))
+    expect(client.replies).toEqual([])
+    expect(client.closed).toBe('end')
+    expect(nodes.get('/a')).toBeDefined()
+    expect(rule.count).toBe(1)
+  })
+
+  test('of the handshake: the session is made, and its client does not know it', () => {
+    const bench = new Bench()
+    bench.model.faults.loseReply({ op: 'connect', connection: 'reset' })
+    const client = bench.dial()!
+    client.handshake()
+    expect(client.messages).toEqual([])
+    expect(client.closed).toBe('reset')
+    expect(bench.model.sessions.list()).toHaveLength(1)
+  })
+
+  test('of an event: the watch is gone, and nobody was told', () => {
+    const { client, faults } = serving()
+    const rule = faults.loseReply({ op: 'event', path: '/a', connection: 'open' })
+    client.ask('exists', { path: '/a', watch: true })
+    client.ask('create', node('/a'))
+    expect(client.events).toEqual([])
+    expect(told(client)).toEqual([
+      [1, ErrorCode.NoNode],
+      [2, 0],
+    ])
+    expect(rule.count).toBe(1)
+  })
+
+  test('half-open: nothing comes or goes any more, and nobody is told', () => {
+    const { bench, client, faults, nodes } = serving()
+    faults.loseReply({ op: 'create', connection: 'halfOpen' })
+    client.ask('create', node('/a'))
+    client.ask('create', node('/b'))
+    bench.pass(20_000)
+    expect(client.replies).toEqual([])
+    expect(client.closed).toBeUndefined()
+    expect(nodes.get('/a')).toBeDefined()
+    expect(nodes.get('/b')).toBeUndefined()
+  })
+})
+
+test('drop answers first', () => {
+  const { client, faults } = serving()
+  faults.drop({ op: 'create', connection: 'reset' })
+  client.ask('create', node('/a'))
+  expect(told(client)).toEqual([[1, 0]])
+  expect(client.closed).toBe('reset')
+})
+
+test('delayRequest does it later, and what is behind it too', () => {
+  const { bench, client, faults, nodes } = serving()
+  faults.delayRequest({ op: 'create', ms: 100 })
+  client.ask('create', node('/a'))
+  client.ask('exists', exists('/a'))
+  expect(client.link.gate.isOpen).toBe(false)
+  bench.pass(99)
+  expect(nodes.get('/a')).toBeUndefined()
+  expect(client.replies).toEqual([])
+  bench.pass(1)
+  expect(told(client)).toEqual([
+    [1, 0],
+    [2, 0],
+  ])
+  expect(client.link.gate.isOpen).toBe(true)
+})
+
+test('delayReply does it at once and answers later, and what is behind it too', () => {
+  const { bench, client, faults, nodes } = serving()
+  faults.delayReply({ op: 'create', ms: 100 })
+  client.ask('create', node('/a'))
+  client.ask('exists', exists('/a'))
+  expect(nodes.get('/a')).toBeDefined()
+  bench.pass(99)
+  expect(client.replies).toEqual([])
+  bench.pass(1)
+  expect(told(client)).toEqual([
+    [1, 0],
+    [2, 0],
+  ])
+})
+
+describe('fail', () => {
+  test('answers with the code, and does nothing', () => {
+    const { client, faults, nodes } = serving()
+    const rule = faults.fail({ op: 'create', code: 'NodeExists' })
+    client.ask('create', node('/a'))
+    expect(told(client)).toEqual([[1, ErrorCode.NodeExists]])
+    expect(nodes.get('/a')).toBeUndefined()
+    expect(rule.count).toBe(1)
+  })
+
+  test('answers in order, behind what still waits', () => {
+    const bench = new Bench({ members: 3, latency: 10 })
+    bench.pass(500)
+    const client = bench.dial('zk1')!
+    client.handshake()
+    bench.pass(100)
+    bench.model.faults.fail({ path: '/b', code: -9_999 })
+    client.ask('create', node('/a'))
+    client.ask('create', node('/b'))
+    client.ask('create', node('/c'))
+    expect(client.replies).toEqual([])
+    bench.pass(100)
+    expect(told(client)).toEqual([
+      [1, 0],
+      [2, -9_999],
+      [3, 0],
+    ])
+  })
+
+  test('the handshake as if the session were over, which it is not', () => {
+    const bench = new Bench()
+    const first = bench.connect()
+    bench.model.faults.fail({ op: 'connect', code: 'SessionExpired' })
+    const again = bench.dial()!
+    again.handshake({ sessionId: first.session, passwd: first.connected!.passwd })
+    expect(again.connected).toMatchObject({ timeOut: 0, sessionId: 0n })
+    expect(again.closed).toBe('end')
+    expect(bench.model.sessions.get(first.session)).toBeDefined()
+  })
+
+  test('auth closes the connection, as a refusal does', () => {
+    const { client, faults } = serving()
+    const rule = faults.fail({ op: 'auth', code: 'AuthFailed' })
+    client.ask('auth', { type: 0, scheme: 'ip', auth: null }, -4)
+    expect(told(client)).toEqual([[-4, ErrorCode.AuthFailed]])
+    expect(client.closed).toBe('end')
+    expect(rule.count).toBe(1)
+  })
+})
+
+test('garbage comes in place of the reply', () => {
+  const { client, faults } = serving()
+  faults.garbage({ op: 'exists', bytes: Uint8Array.of(0, 0, 0, 0x10, 1, 2, 3) })
+  client.ask('exists', exists('/'))
+  expect(client.chunks.at(-1)).toEqual(Uint8Array.of(0, 0, 0, 0x10, 1, 2, 3))
+  expect(client.replies).toEqual([])
+})
+
+test('split sends the reply in two pieces', () => {
+  const { bench, client, faults } = serving()
+  faults.split({ op: 'exists', at: 5, ms: 30 })
+  client.ask('exists', exists('/'))
+  client.ask('exists', exists('/'))
+  expect(client.chunks.at(-1)!.length).toBe(5)
+  bench.pass(29)
+  expect(client.replies).toEqual([])
+  bench.pass(1)
+  expect(told(client)).toEqual([
+    [1, 0],
+    [2, 0],
+  ])
+})
+
+describe('merge', () => {
+  test('sends the reply in one piece with the next', () => {
+    const { client, faults } = serving()
+    faults.merge({ op: 'exists' })
+    const before = client.chunks.length
+    client.ask('exists', exists('/'))
+    expect(client.chunks.length).toBe(before)
+    client.ask('exists', exists('/'))
+    expect(client.chunks.length).toBe(before + 1)
+    expect(client.replies).toHaveLength(2)
+  })
+
+  test('sends it alone when nothing comes', () => {
+    const { bench, client, faults } = serving()
+    faults.merge({ op: 'exists', ms: 50 })
+    client.ask('exists', exists('/'))
+    bench.pass(50)
+    expect(client.replies).toHaveLength(1)
+  })
+})
+
+describe('which frames a rule is about', () => {
+  const strikes = (match: object) => {
+    const { client, faults } = serving()
+    faults.fail({ ...match, code: 'APIError', times: Infinity })
+    client.ask('create', node('/locks'))
+    client.ask('create2', node('/locks/a'))
+    client.ask('getChildren2', { path: '/locks', watch: false })
+    client.ask('multi', [
+      { type: 13, request: { path: '/locksmith', version: -1 } },
+      { type: 2, request: { path: '/locks/b', version: -1 } },
+    ])
+    client.ask('ping', undefined, -2)
+    return client.replies.filter(({ err }) => err === ErrorCode.APIError).map(({ op }) => op)
+  }
+
+  test.each<[object, string[]]>([
+    [{}, ['create', 'create2', 'getChildren2', 'multi']],
+    [{ op: 'create' }, ['create', 'create2']],
+    [{ op: 'create2' }, ['create2']],
+    [{ op: ['getChildren', 'ping'] }, ['getChildren2', 'ping']],
+    [{ path: '/locks' }, ['create', 'create2', 'getChildren2', 'multi']],
+    [{ path: '/locks/a' }, ['create2']],
+    [{ path: '/locks/b' }, ['multi']],
+    [{ path: '/' }, ['create', 'create2', 'getChildren2', 'multi']],
+    [{ path: /smith$/g }, ['multi']],
+    [{ session: 1n }, []],
+    [{ member: 'zk1', op: 'create2' }, ['create2']],
+    [{ nth: 2 }, ['create2', 'getChildren2', 'multi']],
+  ])('%j strikes %j', (match, struck) => {
+    expect(strikes(match)).toEqual(struck)
+  })
+
+  test('nth counts from when the rule was made, and times from there', () => {
+    const { client, faults } = serving()
+    client.ask('exists', exists('/'))
+    const rule = faults.fail({ code: 'APIError', nth: 2, times: 2 })
+    for (let at = 0; at < 5; at++) client.ask('exists', exists('/'))
+    expect(client.replies.map(({ err }) => err !== 0)).toEqual([false, false, true, true, false, false])
+    expect(rule.count).toBe(2)
+    expect(faults.rules).toEqual([])
+  })
+
+  test('of two rules for one frame the older gets it, and the other counts it', () => {
+    const { client, faults } = serving()
+    const second = faults.fail({ code: 'NoNode', nth: 2 })
+    const first = faults.fail({ code: 'NoAuth' })
+    for (let at = 0; at < 3; at++) client.ask('exists', exists('/'))
+    expect(client.replies.map(({ err }) => err)).toEqual([ErrorCode.NoAuth, ErrorCode.NoNode, 0])
+    expect([first.count, second.count]).toEqual([1, 1])
+  })
+
+  test('a rule that was taken back strikes no more', () => {
+    const { client, faults } = serving()
+    const rule = faults.fail({ code: 'NoNode' })
+    faults.fail({ code: 'NoNode' })
+    rule.remove()
+    faults.clear()
+    client.ask('exists', exists('/'))
+    expect(client.replies).toMatchObject([{ err: 0 }])
+  })
+
+  test('a rule tells once that it has fired', async () => {
+    const { client, faults } = serving()
+    const rule = faults.loseReply({ op: 'create' })
+    let fired = 0
+    void rule.fired.then(() => fired++)
+    await Promise.resolve()
+    expect(fired).toBe(0)
+    client.ask('create', node('/a'))
+    await rule.fired
+    expect(fired).toBe(1)
+  })
+})
+
+test.each<[string, (faults: Bench['model']['faults']) => unknown, typeof TypeError | typeof RangeError, RegExp]>([
+  [
+    'an unknown op',
+    (f) => f.loseReply({ op: 'mkdir' as 'create' }),
+    TypeError,
+    /unknown op "mkdir"; known are connect, event, create/,
+  ],
+  ['no op at all', (f) => f.loseReply({ op: [] }), TypeError, /op must be/],
+  ['a relative path', (f) => f.loseReply({ path: 'a' }), TypeError, /path must be .* not "a"/],
+  ['an unknown member', (f) => f.loseReply({ member: 'zk9' }), RangeError, /there is no member "zk9"; there are zk1/],
+  [
+    'a session that is no bigint',
+    (f) => f.loseReply({ session: 1 as unknown as bigint }),
+    TypeError,
+    /session must be/,
+  ],
+  [
+    'an option that there is not',
+    (f) => f.loseReply({ paths: '/a' } as object),
+    TypeError,
+    /unknown option paths; known are op, path/,
+  ],
+  ['a count from 0', (f) => f.loseReply({ nth: 0 }), RangeError, /nth must be an integer from 1/],
+  ['no times', (f) => f.loseReply({ times: 0 }), RangeError, /times must be/],
+  [
+    'an unknown ending',
+    (f) => f.loseReply({ connection: 'closed' as 'end' }),
+    TypeError,
+    /connection must be one of end, reset/,
+  ],
+  ['a drop that drops nothing', (f) => f.drop({ connection: 'open' as 'end' }), TypeError, /connection must be/],
+  ['no time', (f) => f.delayReply({} as { ms: number }), RangeError, /ms must be a number above 0, not undefined/],
+  ['a lost request for an event', (f) => f.loseRequest({ op: 'event' }), TypeError, /nobody asks for an event/],
+  [
+    'a failing event',
+    (f) => f.fail({ op: ['create', 'event'], code: 'NoNode' }),
+    TypeError,
+    /nobody asks for an event/,
+  ],
+  [
+    'a handshake that fails in its own way',
+    (f) => f.fail({ op: 'connect', code: 'NoNode' }),
+    TypeError,
+    /SessionExpired/,
+  ],
+  ['an unknown code', (f) => f.fail({ code: 'Oops' as 'NoNode' }), TypeError, /code must be the name of an error/],
+  ['success as a failure', (f) => f.fail({ code: 'Ok' }), TypeError, /code must be/],
+  ['a piece of nothing', (f) => f.split({ at: 0 }), RangeError, /at must be/],
+  ['garbage that is no bytes', (f) => f.garbage({ bytes: 'x' as unknown as Uint8Array }), TypeError, /bytes must be/],
+])('%s is refused with an error that says so', (_, make, kind, message) => {
+  const { faults } = serving()
+  expect(() => make(faults)).toThrow(kind)
+  expect(() => make(faults)).toThrow(message)
+  expect(faults.rules).toEqual([])
+})

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+import { Bench, EPOCH, node } from '../support/bench.ts'
+
+function ask(bench: Bench, word: string, member?: string) {
+  const client = bench.dial(member)!
+  client.raw(new TextEncoder().encode(word))
+  expect(client.closed).toBe('end')
+  return client.text
+}
+
+function busy(): Bench {
+  const bench = new Bench()
+  const client = bench.connect()
+  client.ask('create', node('/a', 1))
+  client.ask('exists', { path: '/a', watch: true })
+  client.ask('getChildren', { path: '/a', watch: true })
+  bench.pass(3)
+  client.ask('ping', undefined, -2)
+  return bench
+}
+
+test('ruok, also with a line feed behind it and in pieces', () => {
+  const bench = new Bench()
+  expect(ask(bench, 'ruok')).toBe('imok')
+  expect(ask(bench, 'ruok\n')).toBe('imok')
+  const client = bench.dial()!
+  for (const letter of 'ruok') client.raw(new TextEncoder().encode(letter))
+  expect(client.text).toBe('imok')
+})
+
+test('isro', () => {
+  expect(ask(new Bench(), 'isro')).toBe('rw')
+})
+
+test('srvr', () => {
+  expect(ask(busy(), 'srvr')).toBe(
+    [
+      'Zookeeper version: 3.8.0-zktesting, built on 2022-02-25 08:49 UTC',
+      'Latency min/avg/max: 0/0.0/0',
+      'Received: 6',
+      'Sent: 5',
+      'Connections: 2',
+      'Outstanding: 0',
+      'Zxid: 0x2',
+      'Mode: standalone',
+      'Node count: 6',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('stat lists the clients too', () => {
+  expect(ask(busy(), 'stat').split('\n').slice(1, 5)).toEqual([
+    'Clients:',
+    ' /127.0.0.1:50000[1](queued=0,recved=5,sent=5)',
+    ' /127.0.0.1:50000[1](queued=0,recved=1,sent=0)',
+    '',
+  ])
+})
+
+test('cons tells more of each', () => {
+  const bench = busy()
+  const { id } = bench.model.sessions.list()[0]!
+  expect(ask(bench, 'cons')).toBe(
+    [
+      ` /127.0.0.1:50000[1](queued=0,recved=5,sent=5,sid=0x${id.toString(16)},lop=PING,est=${EPOCH},to=4000,` +
+        'lcxid=0x3,lzxid=0x2,lresp=3,llat=0,minlat=0,avglat=0,maxlat=0)',
+      ' /127.0.0.1:50000[1](queued=0,recved=1,sent=0)',
+      '',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('wchs counts the watches of data', () => {
+  expect(ask(busy(), 'wchs')).toBe('1 connections watching 1 paths\nTotal watches:1\n')
+})
+
+test('mntr', () => {
+  const values = ask(busy(), 'mntr').trimEnd().split('\n')
+  const told = Object.fromEntries(values.map((line) => line.split('\t') as [string, string]))
+  expect(told).toMatchObject({
+    zk_version: '3.8.0-zktesting, built on 2022-02-25 08:49 UTC',
+    zk_server_state: 'standalone',
+    zk_avg_latency: '0.0',
+    zk_num_alive_connections: '2',
+    zk_znode_count: '6',
+    zk_watch_count: '2',
+    zk_ephemerals_count: '1',
+    zk_global_sessions: '1',
+    zk_outstanding_requests: '0',
+    zk_uptime: '3',
+  })
+})
+
+test('the members of an ensemble say who they are', () => {
+  const bench = new Bench({ members: 3 })
+  const states = bench.model.members.map(({ name }) => /zk_server_state\t(.*)\n/.exec(ask(bench, 'mntr', name))![1])
+  expect(new Set(states)).toEqual(new Set(['follower', 'leader']))
+  const leader = ask(bench, 'mntr', bench.model.leader!.name)
+  expect(leader).toContain('zk_peer_state\tleading - broadcast\n')
+  expect(leader).toContain('zk_synced_followers\t2\n')
+  expect(ask(bench, 'srvr', bench.model.leader!.name)).toContain('Mode: leader\n')
+})
+
+test('while it looks for a leader, a member is there and serves nobody', () => {
+  const bench = new Bench({ members: 3 })
+  bench.model.member('zk2').kill()
+  bench.model.member('zk3').kill()
+  bench.pass(20_000)
+  const words = ['ruok', 'isro', 'srvr', 'stat', 'cons', 'wchs', 'mntr']
+  const notServing = 'This ZooKeeper instance is not currently serving requests\n'
+  expect(words.map((word) => ask(bench, word, 'zk1'))).toEqual([
+    'imok',
+    'null',
+    ...words.slice(2).map(() => notServing),
+  ])
+})
+
+test('a word that ours does not answer is one that is not in the whitelist', () => {
+  expect(ask(new Bench(), 'dump')).toBe('dump is not executed because it is not in the whitelist.\n')
+})
+
+test.each(['abcd', 'RUOK', 'ruo\n'])('%j is no word, and a length that cannot be', (word) => {
+  expect(ask(new Bench(), word)).toBe('')
+})

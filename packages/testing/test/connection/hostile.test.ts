@@ -1,0 +1,130 @@
+import { concat, encode, ErrorCode, int, OpCode, operations, RequestHeader } from '@zk/wire'
+import { describe, expect, test } from 'vitest'
+import { Bench, node } from '../support/bench.ts'
+
+const framed = (body: Uint8Array) => concat([encode(int, body.length), body])
+const request = (xid: number, type: number, body = new Uint8Array()) =>
+  framed(concat([encode(RequestHeader, { xid, type }), body]))
+const length = (size: number) => encode(int, size)
+
+describe('before the handshake', () => {
+  test.each([
+    ['a negative length', length(-1)],
+    ['the smallest length', length(-0x8000_0000)],
+    ['what telnet sends when it closes', Uint8Array.of(0xff, 0xf4, 0xff, 0xfd)],
+    ['a length over jute.maxbuffer', length(0xfffff + 1)],
+    ['an empty frame', length(0)],
+    ['a truncated handshake', framed(new Uint8Array(20))],
+    ['a request', request(1, OpCode.getData, new Uint8Array([0, 0, 0, 1, 47, 0]))],
+    ['a request in a web browser', new TextEncoder().encode('GET / HTTP/1.1\r\n\r\n')],
+    ['a password that would be 2 GiB', framed(concat([new Uint8Array(24), length(0x7fff_ffff)]))],
+  ])('%s closes the connection without an answer', (_, bytes) => {
+    const bench = new Bench()
+    const client = bench.dial()!
+    client.raw(bytes)
+    expect(client.closed).toBe('end')
+    expect(client.chunks).toEqual([])
+    expect(bench.connect().connected!.timeOut).toBe(4_000)
+  })
+
+  test('the longest frame that is allowed is waited for', () => {
+    const client = new Bench().dial()!
+    client.raw(length(0xfffff))
+    client.raw(new Uint8Array(1_000))
+    expect(client.closed).toBeUndefined()
+  })
+
+  test('a handshake with more behind it counts', () => {
+    const client = new Bench().dial()!
+    client.raw(framed(new Uint8Array(28 + 16 + 1 + 7)))
+    expect(client.connected!.timeOut).toBe(4_000)
+  })
+})
+
+describe('in a session', () => {
+  test.each([
+    ['a length over jute.maxbuffer', length(0xfffff + 1)],
+    ['an empty frame', length(0)],
+    ['half a header', framed(new Uint8Array(7))],
+    ['a four-letter word', new TextEncoder().encode('ruok')],
+    ['a truncated auth packet', request(-4, OpCode.auth, new Uint8Array(3))],
+    ['a truncated sasl packet', request(1, OpCode.sasl, new Uint8Array(3))],
+  ])('%s closes the connection without an answer; the session lives on', (_, bytes) => {
+    const bench = new Bench()
+    const client = bench.connect()
+    client.raw(bytes)
+    expect(client.closed).toBe('end')
+    expect(client.replies).toEqual([])
+    expect(bench.model.sessions.get(client.session)).toBeDefined()
+  })
+
+  test.each([0, 10, 23, -1, -10, 999, 0x7fff_ffff])('opcode %i is answered -6, and closed', (opCode) => {
+    const client = new Bench().connect()
+    client.say({ type: 'request', op: undefined, opCode, xid: 7, request: undefined })
+    expect(client.replies).toMatchObject([{ xid: 7, zxid: -1n, err: ErrorCode.Unimplemented }])
+    expect(client.closed).toBe('end')
+  })
+
+  const bodied = Object.entries(operations).filter(
+    ([name, { request, since }]) => request !== undefined && since < '3.6' && name !== 'auth' && name !== 'sasl',
+  )
+  test.each(bodied)('%s without a body is answered, with a code of its own', (_, { opCode }) => {
+    const bench = new Bench()
+    const client = bench.connect()
+    client.say({ type: 'request', op: undefined, opCode, xid: 7, request: undefined })
+    expect(client.replies.map(({ xid }) => xid)).toEqual([7])
+    expect(client.replies[0]!.err).not.toBe(0)
+    expect(client.closed).toBeUndefined()
+    expect(bench.connect().connected!.timeOut).toBe(4_000)
+  })
+
+  test('paths that cannot be are answered, and nothing is made', () => {
+    const bench = new Bench()
+    const client = bench.connect()
+    for (const path of ['', 'a', '/a/', '//', '/a/../b', '/\u0000', null]) client.ask('create', node(path as string))
+    expect(client.replies).toHaveLength(7)
+    expect(client.replies.filter(({ err }) => err === 0)).toEqual([])
+    expect(bench.model.nodes.get('/')!.children).toEqual(['zookeeper'])
+  })
+
+  test('what comes behind a frame that closes is forgotten', () => {
+    const bench = new Bench()
+    const client = bench.connect()
+    client.raw(concat([length(-5), request(1, OpCode.ping)]))
+    expect(client.messages).toHaveLength(1)
+    expect(client.closed).toBe('end')
+    client.raw(request(1, OpCode.ping))
+    expect(client.messages).toHaveLength(1)
+  })
+})
+
+test('a flood of requests that nobody answers is read up to the limit, and on when they are answered', () => {
+  const bench = new Bench({ members: 3, globalOutstandingLimit: 10 })
+  const client = bench.connect({ member: bench.model.leader!.name })
+  const followers = bench.model.members.filter(({ role }) => role === 'follower')
+  for (const { name } of followers) bench.model.network.isolate(name)
+  for (let at = 0; at < 50; at++) client.ask('create', node(`/a${at}`))
+  expect(client.link.gate.isOpen).toBe(false)
+  expect(client.replies).toEqual([])
+  expect(bench.model.history.requests({ op: 'create' })).toHaveLength(11)
+  bench.model.network.heal()
+  bench.pass(500)
+  expect(client.replies).toHaveLength(50)
+  expect(client.link.gate.isOpen).toBe(true)
+})
+
+test('garbage of any kind never throws', () => {
+  let state = 12_345
+  const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
+  const bench = new Bench()
+  for (let round = 0; round < 300; round++) {
+    const client = random() < 0.5 ? bench.dial()! : bench.connect()
+    for (let frame = 0; frame < 5; frame++) {
+      const body = Uint8Array.from({ length: Math.floor(random() * 60) }, () => Math.floor(random() * 256))
+      const opCode = Math.floor(random() * 30)
+      client.raw(random() < 0.3 ? body : request(frame + 1, opCode, body))
+    }
+    bench.pass(1)
+  }
+  expect(bench.connect().connected!.timeOut).toBe(4_000)
+})

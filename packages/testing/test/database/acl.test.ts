@@ -1,0 +1,236 @@
+import { CreateMode, ErrorCode, type Id, Perms } from '@zk/wire'
+import { describe, expect, test } from 'vitest'
+import { addAuthInfo, allowed, authenticate, firstAuthInfo, fixupACL } from '../../src/database/index.ts'
+import { acl, bytes, Client, creating, operator, Server } from './support.ts'
+
+const LOCAL: readonly Id[] = [{ scheme: 'ip', id: '127.0.0.1' }]
+// What `DigestAuthenticationProvider user:pass` prints.
+const USER = { scheme: 'digest', id: 'user:smGaoVKd/cQkjm7b88GyorAUz20=' }
+
+describe('authenticate', () => {
+  test('gives a digest id for user and password, whatever they are', () => {
+    expect(authenticate({ scheme: 'digest', auth: bytes('user:pass') }, '::1')).toEqual([USER])
+    expect(authenticate({ scheme: 'digest', auth: bytes('nobody') }, '::1')).toEqual([
+      { scheme: 'digest', id: expect.stringMatching(/^nobody:/) },
+    ])
+  })
+
+  test('gives the super id, and the digest one, for the super digest only', () => {
+    const packet = { scheme: 'digest', auth: bytes('user:pass') }
+    expect(authenticate(packet, '::1', USER.id)).toEqual([{ scheme: 'super', id: '' }, USER])
+    expect(authenticate(packet, '::1', 'super:other')).toEqual([USER])
+  })
+
+  test('gives the address for ip, whatever is sent with it', () => {
+    expect(authenticate({ scheme: 'ip', auth: bytes('10.0.0.1') }, '127.0.0.1')).toEqual(LOCAL)
+    expect(firstAuthInfo('127.0.0.1')).toEqual(LOCAL)
+  })
+
+  test.each(['world', 'auth', 'super', 'sasl', 'DIGEST', '', null])('refuses the scheme %s', (scheme) => {
+    expect(authenticate({ scheme, auth: bytes('user:pass') }, '::1')).toBeUndefined()
+  })
+
+  test('refuses a digest that is null', () => {
+    expect(authenticate({ scheme: 'digest', auth: null }, '::1')).toBeUndefined()
+  })
+})
+
+describe('addAuthInfo', () => {
+  test('keeps the ids as a server does: each once, in the order of its table', () => {
+    const added = [USER, { scheme: 'digest', id: 'bob:abc=' }, { scheme: 'super', id: '' }, USER]
+    const ids = added.reduce<readonly Id[]>((ids, id) => addAuthInfo(ids, [id]), LOCAL)
+    expect(ids.map(({ scheme, id }) => `${scheme} ${id}`)).toEqual([
+      'super ',
+      'ip 127.0.0.1',
+      `digest ${USER.id}`,
+      'digest bob:abc=',
+    ])
+  })
+
+  test('finds room for many', () => {
+    const many = Array.from({ length: 30 }, (_, i) => ({ scheme: 'digest', id: `u${i}:x` }))
+    expect(addAuthInfo(LOCAL, many)).toHaveLength(31)
+  })
+})
+
+describe('allowed', () => {
+  const world = acl(Perms.READ, 'world', 'anyone')
+
+  test('an empty ACL lets everybody do everything', () => {
+    expect(allowed([], Perms.ALL, [])).toBe(true)
+  })
+
+  test('any of the perms asked for will do', () => {
+    expect(allowed([world], Perms.READ | Perms.ADMIN, [])).toBe(true)
+    expect(allowed([world], Perms.WRITE, [])).toBe(false)
+  })
+
+  test('super may do everything', () => {
+    expect(allowed([acl(0, 'world', 'anyone')], Perms.ALL, [{ scheme: 'super', id: '' }])).toBe(true)
+  })
+
+  test('a digest must be the same', () => {
+    const entries = [acl(Perms.WRITE, 'digest', USER.id)]
+    expect(allowed(entries, Perms.WRITE, [USER])).toBe(true)
+    expect(allowed(entries, Perms.WRITE, [{ scheme: 'digest', id: 'user:other' }])).toBe(false)
+    expect(allowed(entries, Perms.WRITE, [{ scheme: 'ip', id: USER.id }])).toBe(false)
+  })
+
+  test('a scheme without a provider matches nobody', () => {
+    expect(allowed([acl(Perms.ALL, 'sasl', 'bob')], Perms.READ, [{ scheme: 'sasl', id: 'bob' }])).toBe(false)
+  })
+
+  test.each([
+    ['127.0.0.1', true],
+    ['127.0.0.2', false],
+    ['127.0.0.0/8', true],
+    ['127.255.255.255/8', true],
+    ['128.0.0.0/8', false],
+    ['127.0.0.3/30', true],
+    ['127.0.0.3/31', false],
+    ['10.0.0.0/0', true],
+    ['127.0.0.1/32', true],
+  ])('the address 127.0.0.1 and the ACL ip:%s: %s', (id, expected) => {
+    expect(allowed([acl(Perms.READ, 'ip', id)], Perms.READ, LOCAL)).toBe(expected)
+  })
+
+  test('an address of version 6 matches nothing, not even itself', () => {
+    expect(allowed([acl(Perms.READ, 'ip', '::1')], Perms.READ, firstAuthInfo('::1'))).toBe(false)
+    expect(allowed([acl(Perms.READ, 'ip', '0.0.0.0/0')], Perms.READ, firstAuthInfo('::1'))).toBe(false)
+  })
+})
+
+describe('fixupACL', () => {
+  const fixed = (...args: Parameters<typeof acl>) => fixupACL([acl(...args)], LOCAL)
+
+  test.each([
+    ['world', 'anyone'],
+    ['digest', 'user:hash'],
+    ['digest', ':hash'],
+    ['digest', 'user:hash:::'],
+    ['ip', '10.0.0.1'],
+    ['ip', '10.0.0.1/0'],
+    ['ip', '+10.00.-0.1/+32'],
+  ])('takes %s:%s', (scheme, id) => {
+    expect(fixed(1, scheme, id)).toEqual([acl(1, scheme, id)])
+  })
+
+  test.each([
+    ['world', 'everyone'],
+    ['world', ''],
+    ['digest', 'user'],
+    ['digest', 'user:'],
+    ['digest', ':'],
+    ['digest', 'a:b:c'],
+    ['ip', '::1'],
+    ['ip', '10.0.0'],
+    ['ip', '10.0.0.0.1'],
+    ['ip', '10.0.0.256'],
+    ['ip', '10.0.0.-1'],
+    ['ip', '10.0.0.'],
+    ['ip', '10.0.0.1/33'],
+    ['ip', '10.0.0.1/'],
+    ['ip', '10.0.0.1/8/8'],
+    ['sasl', 'bob'],
+    ['super', ''],
+    ['', ''],
+    [null, 'anyone'],
+    ['sasl', null],
+  ])('refuses %s:%s', (scheme, id) => {
+    expect(fixed(1, scheme, id)).toBe(ErrorCode.InvalidACL)
+  })
+
+  test.each(['world', 'digest', 'ip'])('fails at %s with a null id', (scheme) => {
+    expect(fixed(1, scheme, null)).toBe(ErrorCode.MarshallingError)
+  })
+
+  test('lets duplicates fall out', () => {
+    const one = acl(1, 'world', 'anyone')
+    const other = acl(2, 'world', 'anyone')
+    expect(fixupACL([one, other, { ...one }], [])).toEqual([one, other])
+  })
+
+  test('fails at null where it must be compared with an entry before it that has the same perms', () => {
+    const bad = (...entries: Parameters<typeof acl>[]) =>
+      fixupACL(
+        entries.map((entry) => acl(...entry)),
+        [],
+      )
+    expect(bad([1, 'digest', 'x'], [1, null, 'y'])).toBe(ErrorCode.MarshallingError)
+    expect(bad([1, 'digest', 'x'], [1, 'digest', null])).toBe(ErrorCode.MarshallingError)
+    expect(bad([1, 'digest', 'x'], [2, null, 'y'])).toBe(ErrorCode.InvalidACL)
+    expect(bad([1, null, 'x'], [1, 'digest', 'y'])).toBe(ErrorCode.InvalidACL)
+  })
+
+  test('puts the ids that were proved in the place of auth, whatever its id is', () => {
+    const bob = { scheme: 'digest', id: 'bob:x' }
+    const entries = [acl(1, 'auth', null), acl(2, 'world', 'anyone')]
+    expect(fixupACL(entries, [...LOCAL, USER, { scheme: 'super', id: '' }, bob])).toEqual([
+      { perms: 1, id: USER },
+      { perms: 1, id: bob },
+      acl(2, 'world', 'anyone'),
+    ])
+  })
+
+  test('refuses auth of one who proved nothing: an address is no proof', () => {
+    expect(fixupACL([acl(1, 'auth', '')], LOCAL)).toBe(ErrorCode.InvalidACL)
+    expect(fixupACL([acl(1, 'auth', '')], [{ scheme: 'super', id: '' }])).toBe(ErrorCode.InvalidACL)
+  })
+})
+
+describe('The rights to a node', () => {
+  const user = new Client(0x10n, [...LOCAL, USER])
+  const stranger = new Client(0x11n)
+
+  /** /secret, of the user alone. */
+  function withSecret(perms: number = Perms.ALL): Server {
+    const server = new Server()
+    server.ask(user.request('create', creating('/secret', CreateMode.PERSISTENT, [acl(perms, 'auth', '')])))
+    return server
+  }
+
+  test('are for who proved the id', () => {
+    const server = withSecret()
+    const getData = { path: '/secret', watch: false }
+    expect(server.err(user.request('getData', getData))).toBe(0)
+    expect(server.err(stranger.request('getData', getData))).toBe(ErrorCode.NoAuth)
+    expect(server.err(stranger.request('getChildren', getData))).toBe(ErrorCode.NoAuth)
+    expect(server.err(stranger.request('getChildren2', getData))).toBe(ErrorCode.NoAuth)
+    expect(server.err(stranger.request('getACL', { path: '/secret' }))).toBe(ErrorCode.NoAuth)
+    expect(server.err(stranger.request('getAllChildrenNumber', { path: '/secret' }))).toBe(ErrorCode.NoAuth)
+  })
+
+  test('are not asked for by exists', () => {
+    expect(withSecret().err(stranger.request('exists', { path: '/secret', watch: true }))).toBe(0)
+  })
+
+  test('to read it are not rights to its children, nor the other way round', () => {
+    const server = withSecret(Perms.READ | Perms.CREATE)
+    server.ask(user.request('create', creating('/secret/open')))
+    expect(server.err(stranger.request('getData', { path: '/secret/open', watch: false }))).toBe(0)
+  })
+
+  test('getACL shows hashes to those who may change the ACL', () => {
+    const server = withSecret()
+    expect(server.ask(user.request('getACL', { path: '/secret' }))).toEqual({
+      acl: [{ perms: Perms.ALL, id: USER }],
+      stat: server.stat('/secret'),
+    })
+  })
+
+  test('getACL hides hashes from those who may only read it', () => {
+    const server = withSecret()
+    const entries = [acl(Perms.READ, 'world', 'anyone'), acl(Perms.ALL, 'digest', USER.id)]
+    server.ask(operator.request('setACL', { path: '/secret', acl: entries, version: -1 }))
+    expect(server.ask(stranger.request('getACL', { path: '/secret' }))).toMatchObject({
+      acl: [acl(Perms.READ, 'world', 'anyone'), acl(Perms.ALL, 'digest', 'user:x')],
+    })
+  })
+
+  test('to /zookeeper/config are to read it', () => {
+    const server = new Server()
+    const path = '/zookeeper/config'
+    expect(server.err(stranger.request('getData', { path, watch: false }))).toBe(0)
+    expect(server.err(stranger.request('setData', { path, data: null, version: -1 }))).toBe(ErrorCode.NoAuth)
+  })
+})

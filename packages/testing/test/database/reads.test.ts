@@ -1,0 +1,173 @@
+import { CreateMode, ErrorCode, operationName } from '@zk/wire'
+import { describe, expect, test } from 'vitest'
+import { answerRead, goesToLeader, isKnown, isWrite } from '../../src/database/index.ts'
+import { bytes, Client, creating, Server } from './support.ts'
+
+const client = new Client(0x10n)
+
+describe('A new tree', () => {
+  const server = new Server()
+
+  test('has the nodes of a new server', () => {
+    expect([...server.tree.paths()]).toEqual(['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'])
+    expect([server.tree.nodeCount, server.tree.approximateDataSize]).toEqual([5, 44])
+  })
+
+  test.each([
+    ['/', 1, -1, 0],
+    ['/zookeeper', 2, -2, 0],
+    ['/zookeeper/quota', 0, 0, 0],
+    ['/zookeeper/config', 0, 0, -1],
+  ])('%s has %i children, cversion %i, aversion %i, and nothing else', (path, numChildren, cversion, aversion) => {
+    const nothing = { czxid: 0n, mzxid: 0n, pzxid: 0n, ctime: 0n, mtime: 0n, version: 0, ephemeralOwner: 0n }
+    expect(server.stat(path)).toEqual({ ...nothing, dataLength: 0, numChildren, cversion, aversion })
+  })
+
+  test('can be given the configuration of its quorum', () => {
+    const { tree } = new Server()
+    tree.setConfig(bytes('server.1='), 0x100000000n, 7)
+    const { mzxid, mtime, version } = tree.get('/zookeeper/config')!
+    expect({ mzxid, mtime, version }).toEqual({ mzxid: 0x100000000n, mtime: 7n, version: -1 })
+    expect([tree.lastProcessedZxid, tree.approximateDataSize]).toEqual([0n, 44 + 9])
+  })
+})
+
+describe('Reads', () => {
+  const server = new Server().make('/a', '/a/b', '/a/c')
+  server.ask(client.request('setData', { path: '/a', data: bytes('abc'), version: -1 }))
+
+  test('getData answers data and Stat', () => {
+    const response = { data: bytes('abc'), stat: server.stat('/a') }
+    expect(server.do(client.request('getData', { path: '/a', watch: false }))).toEqual({ err: 0, response })
+  })
+
+  test('getChildren answers names, getChildren2 the Stat too', () => {
+    const request = { path: '/a', watch: false }
+    expect(server.ask(client.request('getChildren', request))).toEqual({ children: ['b', 'c'] })
+    expect(server.ask(client.request('getChildren2', request))).toEqual({
+      children: ['b', 'c'],
+      stat: server.stat('/a'),
+    })
+  })
+
+  test('getChildren lists neither as created nor by name, but as a real server does', () => {
+    const server = new Server().make('/p')
+    for (let i = 0; i < 8; i++) server.make(`/p/n-${String(i * 37).padStart(10, '0')}`)
+    const order = server.children('/p').map((name) => Number(name.slice(2)))
+    expect(order).toEqual([185, 74, 0, 222, 111, 37, 259, 148])
+  })
+
+  test('exists answers the Stat', () => {
+    expect(server.ask(client.request('exists', { path: '/a', watch: false }))).toEqual({ stat: server.stat('/a') })
+  })
+
+  test.each(['getData', 'getChildren', 'getChildren2', 'exists'] as const)(
+    '%s of what is not there is refused',
+    (op) => {
+      expect(server.err(client.request(op, { path: '/none', watch: false }))).toBe(ErrorCode.NoNode)
+      expect(server.err(client.request(op, { path: 'no path', watch: false }))).toBe(ErrorCode.NoNode)
+      expect(server.err(client.request(op, { path: null, watch: false }))).toBe(ErrorCode.MarshallingError)
+      expect(server.err(client.malformed(op))).toBe(ErrorCode.MarshallingError)
+    },
+  )
+
+  test('exists, alone of all, refuses a NUL', () => {
+    expect(server.err(client.request('exists', { path: '/a\0', watch: false }))).toBe(ErrorCode.BadArguments)
+    expect(server.err(client.request('getData', { path: '/a\0', watch: false }))).toBe(ErrorCode.NoNode)
+  })
+
+  test('getACL of what is not there is refused', () => {
+    expect(server.err(client.request('getACL', { path: '/none' }))).toBe(ErrorCode.NoNode)
+  })
+
+  test('getAllChildrenNumber counts at any depth', () => {
+    const count = (path: string) => server.ask(client.request('getAllChildrenNumber', { path }))
+    expect(count('/a')).toEqual({ totalNumber: 2 })
+    expect(count('/')).toEqual({ totalNumber: 6 })
+  })
+
+  test('getEphemerals answers those of the session, below a prefix', () => {
+    const server = new Server()
+    for (const path of ['/x', '/y']) server.ask(client.request('create', creating(path, CreateMode.EPHEMERAL)))
+    const ephemerals = (prefixPath: string | null, who = client) =>
+      server.ask(who.request('getEphemerals', { prefixPath }))
+    expect(ephemerals('/')).toEqual({ ephemerals: ['/x', '/y'] })
+    expect(ephemerals(null)).toEqual({ ephemerals: ['/x', '/y'] })
+    expect(ephemerals('/y')).toEqual({ ephemerals: ['/y'] })
+    expect(ephemerals('/', new Client(0x11n))).toEqual({ ephemerals: [] })
+  })
+
+  test('whoAmI answers names, not the hashes behind them, and none for super', () => {
+    const ids = [
+      { scheme: 'super', id: '' },
+      { scheme: 'ip', id: '127.0.0.1' },
+      { scheme: 'digest', id: 'bob:hash' },
+    ]
+    expect(server.ask(new Client(0x12n, ids).request('whoAmI', undefined))).toEqual({
+      clientInfo: [
+        { authScheme: 'super', user: '' },
+        { authScheme: 'ip', user: '127.0.0.1' },
+        { authScheme: 'digest', user: 'bob' },
+      ],
+    })
+  })
+
+  test('sync answers its path, ping nothing', () => {
+    expect(server.do(client.request('sync', { path: '/none' }))).toEqual({ err: 0, response: { path: '/none' } })
+    expect(server.do(client.request('ping', undefined))).toEqual({ err: 0 })
+  })
+
+  test('without a connection set no watch', () => {
+    const request = { ...client.request('getData', { path: '/a', watch: true }), connection: undefined }
+    expect(answerRead(server.tree, request).err).toBe(0)
+    const lists = { relativeZxid: 0n, dataWatches: ['/none'], existWatches: [], childWatches: [] }
+    const setWatches = { ...client.request('setWatches', lists), connection: undefined }
+    expect(answerRead(server.tree, setWatches).err).toBe(0)
+    const removeWatches = { ...client.request('removeWatches', { path: '/a', type: 3 }), connection: undefined }
+    expect(answerRead(server.tree, removeWatches).err).toBe(ErrorCode.NoWatcher)
+    expect(server.tree.watchCount).toBe(0)
+  })
+})
+
+describe('Opcodes', () => {
+  const all = Array.from({ length: 140 }, (_, i) => i - 20)
+  const names = (is: (opCode: number) => boolean) => all.filter(is).map(operationName)
+
+  test('isWrite: what becomes a transaction', () => {
+    expect(names(isWrite)).toEqual([
+      'closeSession',
+      'createSession',
+      'create',
+      'delete',
+      'setData',
+      'setACL',
+      'check',
+      'multi',
+      'create2',
+      'reconfig',
+      'createContainer',
+      'deleteContainer',
+      'createTTL',
+    ])
+  })
+
+  test('goesToLeader: that, and sync', () => {
+    expect(all.filter((opCode) => goesToLeader(opCode) !== isWrite(opCode)).map(operationName)).toEqual(['sync'])
+  })
+
+  test('isKnown: that, and all that answerRead answers', () => {
+    const server = new Server()
+    for (const opCode of all.filter((opCode) => !isWrite(opCode))) {
+      const op = operationName(opCode) ?? 'error'
+      const request = client.malformed(op)
+      if (isKnown(opCode)) expect(answerRead(server.tree, request).err).toBe(ErrorCode.MarshallingError)
+      else expect(() => answerRead(server.tree, request)).toThrow(/is no read/)
+    }
+  })
+
+  test('a request of the other kind is an error of the caller', () => {
+    const { preparation, tree } = new Server()
+    expect(() => preparation.prepare(client.request('getData', { path: '/', watch: false }), 1n)).toThrow(/is no write/)
+    expect(() => answerRead(tree, client.request('delete', { path: '/', version: -1 }))).toThrow(/is no read/)
+  })
+})

@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest'
+import { ErrorCode, has, T, TICK, World } from './support/world.ts'
+
+describe('SessionTracker', () => {
+  it.each([0, 1, 250, 999])(
+    'SessionTracker ends a session in (T, T + tick] after it was last heard, %i ms into a tick',
+    (ms) => {
+      const world = new World(1)
+      world.run(ms)
+      const client = world.client(world.leader)
+      client.create('/e', { flags: 1 }).async()
+      const heardAt = world.now
+      world.runUntil(() => !has(world.leader, '/e'))
+      expect(world.now - heardAt).toBeGreaterThan(T)
+      expect(world.now - heardAt).toBeLessThanOrEqual(T + TICK)
+      expect(client).toMatchObject({ state: 'closed', closedAt: world.now })
+    },
+  )
+
+  it('SessionTracker lets a session live for as long as pings come', () => {
+    const world = World.ready()
+    const client = world.client(world.followers[0]!)
+    client.create('/e', { flags: 1 }).async()
+    world.keepAlive(client, () => world.now > 60_000)
+    world.run(60_000)
+    expect(has(world.leader, '/e')).toBe(true)
+    world.run(T + 2 * TICK)
+    expect(has(world.leader, '/e')).toBe(false)
+    expect(client.state).toBe('closed')
+  })
+
+  it('SessionTracker brings timeouts into the limits of the server', () => {
+    const world = new World(1)
+    expect(world.client(world.leader, 10).timeOut).toBe(2 * TICK)
+    expect(world.client(world.leader, -1).timeOut).toBe(2 * TICK)
+    expect(world.client(world.leader, 10 ** 9).timeOut).toBe(20 * TICK)
+  })
+
+  it("SessionTracker hears of a follower's clients when the follower answers the next ping", () => {
+    const world = World.ready()
+    const client = world.client(world.followers[0]!)
+    const expiresAt = () => world.ensemble.sessions.get(client.sessionId)!.expiresAt
+    world.run(TICK * 2)
+    // Once relayed, the touch of the handshake is forgotten.
+    const before = expiresAt()
+    client.ping()
+    expect(expiresAt()).toBe(before)
+    world.run(TICK / 2 + 2)
+    const relayed = expiresAt()
+    expect(relayed).toBeGreaterThan(before)
+    world.run(TICK * 2)
+    expect(expiresAt()).toBe(relayed)
+  })
+
+  it("SessionTracker is not told by a write that a follower's client was heard", () => {
+    const world = World.ready()
+    const client = world.client(world.followers[0]!)
+    world.run(TICK * 2)
+    const { expiresAt } = world.ensemble.sessions.get(client.sessionId)!
+    client.create('/a')
+    world.runUntil(() => client.replies.length === 1)
+    expect(world.ensemble.sessions.get(client.sessionId)!.expiresAt).toBe(expiresAt)
+  })
+})
+
+describe('Sessions', () => {
+  it('Sessions are resumed with the password, at any member, and touched by that', () => {
+    const world = World.ready()
+    const [first, second] = world.followers
+    const client = world.client(first!)
+    world.run(3_000)
+    const before = world.ensemble.sessions.get(client.sessionId)!
+    const resumed = client.resume(second!)
+    world.runUntil(() => resumed.state !== 'connecting')
+    expect(resumed).toMatchObject({ state: 'established', sessionId: client.sessionId, timeOut: T })
+    const after = world.ensemble.sessions.get(client.sessionId)!
+    expect(after.member).toBe(second!.name)
+    expect(after.expiresAt).toBeGreaterThan(before.expiresAt)
+  })
+
+  it('Sessions are over for who has a wrong password, or no session', () => {
+    const world = World.ready()
+    const client = world.client(world.leader)
+    client.passwd = new Uint8Array(16)
+    for (const member of world.ensemble.members) {
+      const stranger = client.resume(member)
+      world.runUntil(() => stranger.state !== 'connecting')
+      expect(stranger).toMatchObject({ state: 'expired', closedAt: world.now })
+    }
+    const [follower] = world.followers
+    client.sessionId = 0x7777n
+    const unknown = client.resume(follower!)
+    world.runUntil(() => unknown.state !== 'connecting')
+    expect(unknown.state).toBe('expired')
+  })
+
+  it('Sessions leave their old connection at the same member at once', () => {
+    const world = World.ready()
+    const client = world.client(world.followers[0]!)
+    const resumed = client.resume(world.followers[0]!)
+    expect(client.state).toBe('closed')
+    world.run()
+    expect(resumed.state).toBe('established')
+  })
+
+  it('Sessions leave their old connection at another member with its next write', () => {
+    const world = World.ready()
+    const [first, second] = world.followers
+    const client = world.client(first!)
+    const resumed = client.resume(second!)
+    world.runUntil(() => resumed.state === 'established')
+    // A follower knows nothing of it.
+    expect(
+      client
+        .ping()
+        .get('/')
+        .replies.map(({ err }) => err),
+    ).toEqual([0, 0])
+    client.create('/late')
+    world.run()
+    expect(client.state).toBe('closed')
+    expect(client.replies).toHaveLength(2)
+    expect(resumed.create('/a').async().err).toBe(0)
+    expect(has(world.leader, '/late')).toBe(false)
+  })
+
+  it('Sessions that have left the leader are closed there with the next request of any kind', () => {
+    const world = World.ready()
+    const client = world.client(world.leader)
+    expect(world.ensemble.sessions.move(client.sessionId, world.followers[0]!.name)).toBe(true)
+    client.ping()
+    world.run()
+    expect(client).toMatchObject({ state: 'closed', replies: [] })
+  })
+
+  it('Sessions can be moved by an operator, so that the next multi closes the connection', () => {
+    const world = World.ready()
+    const client = world.client(world.followers[0]!)
+    expect(world.ensemble.sessions.move(client.sessionId, world.leader.name)).toBe(true)
+    client.send('multi', [{ type: 13, op: 'check', request: { path: '/', version: -1 } }] as never)
+    world.run()
+    expect(client).toMatchObject({ state: 'closed', replies: [] })
+    expect(world.ensemble.sessions.move(77n, world.leader.name)).toBe(false)
+    expect(world.ensemble.sessions.move(client.sessionId, 'nobody')).toBe(false)
+  })
+
+  it('Sessions can be expired by an operator, wherever their connection is', () => {
+    const world = World.ready()
+    const client = world.client(world.followers[0]!)
+    client.create('/e', { flags: 1 }).async()
+    expect(world.ensemble.sessions.expire(client.sessionId)).toBe(true)
+    expect(world.ensemble.sessions.expire(client.sessionId)).toBe(false)
+    expect(world.ensemble.sessions.get(client.sessionId)!.isClosing).toBe(true)
+    world.run()
+    expect(client.state).toBe('closed')
+    expect(has(world.leader, '/e')).toBe(false)
+    expect(world.ensemble.sessions.list()).toEqual([])
+    const resumed = client.resume(world.leader)
+    expect(resumed.state).toBe('expired')
+  })
+
+  it('Sessions that are ending get SessionExpired for a write, at the leader no answer', () => {
+    const world = World.ready(3, { latency: () => 50 })
+    const there = world.client(world.followers[0]!)
+    const here = world.client(world.leader)
+    world.ensemble.sessions.expire(here.sessionId)
+    here.create('/here')
+    // On its way when the end of its session is decided.
+    there.create('/there')
+    world.ensemble.sessions.expire(there.sessionId)
+    world.run(300)
+    expect(here).toMatchObject({ state: 'closed', replies: [] })
+    expect(there.state).toBe('closed')
+    expect(has(world.leader, '/there')).toBe(false)
+  })
+
+  it('Sessions are closed by their client, with what goes with them', () => {
+    const world = World.ready()
+    const client = world.client(world.followers[0]!)
+    client.create('/e', { flags: 1 }).send('closeSession', undefined)
+    world.run()
+    expect(client.replies.map(({ op, err }) => [op, err])).toEqual([
+      ['create', 0],
+      ['closeSession', 0],
+    ])
+    expect(client.state).toBe('closed')
+    expect(world.ensemble.members.some((member) => has(member, '/e'))).toBe(false)
+  })
+
+  it('Sessions are refused by a member that has seen less than their client', () => {
+    const world = World.ready()
+    const ahead = (world.leader.tree.lastProcessedZxid & ~0xffffffffn) + 77n
+    for (const member of world.ensemble.members) {
+      const { sessionId, passwd } = world.client(member)
+      expect(world.client(member).resume(member).connect({ sessionId, passwd, lastZxidSeen: ahead }).state).toBe(
+        'closed',
+      )
+    }
+  })
+})
+
+describe('ZooKeeperServer', () => {
+  it('ZooKeeperServer fires watches where they were set, when the change gets there', () => {
+    const world = World.ready()
+    const [slow, fast] = world.followers
+    const watcher = world.client(slow!)
+    const other = world.client(fast!)
+    other.create('/a').async()
+    world.run()
+    watcher.get('/a', true)
+    slow!.lag(300)
+    other.set('/a', 'x').async()
+    world.run(100)
+    expect(watcher.events).toEqual([])
+    world.run(300)
+    expect(watcher.events).toEqual([{ type: 'NodeDataChanged', path: '/a' }])
+  })
+
+  it('ZooKeeperServer forgets watches with their connection', () => {
+    const world = World.ready()
+    const [follower] = world.followers
+    const watcher = world.client(follower!)
+    watcher.send('exists', { path: '/a', watch: true })
+    expect(follower!.tree.watchCount).toBe(1)
+    follower!.disconnected(watcher)
+    expect(follower!.tree.watchCount).toBe(0)
+  })
+
+  it('ZooKeeperServer answers an unknown request -6, and closes the connection', () => {
+    const world = World.ready()
+    const client = world.client(world.followers[0]!)
+    client.send('addWatch', { path: '/', mode: 0 })
+    expect(client).toMatchObject({ state: 'closed', lastReply: { err: ErrorCode.Unimplemented, zxid: -1n } })
+  })
+})

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import type { EnsembleOptions } from '../src/index.ts'
+import { checkOptions } from '../src/options.ts'
+
+test('what is not said is as in a real ensemble of three', () => {
+  const { latency, ...rest } = checkOptions({})
+  expect(latency('zk1', 'zk2')).toBe(0)
+  expect(rest).toEqual({
+    members: ['zk1', 'zk2', 'zk3'],
+    tickTime: 2_000,
+    syncLimit: 5,
+    initLimit: 10,
+    minSessionTimeout: 4_000,
+    maxSessionTimeout: 40_000,
+    electionTime: undefined,
+    sequenceOverflow: 'stick',
+    superDigest: undefined,
+    juteMaxBuffer: 1_048_575,
+    globalOutstandingLimit: 1_000,
+    maxClientCnxns: 0,
+    history: { entries: 10_000, bytes: 64 * 1024 * 1024 },
+  })
+})
+
+test('session timeouts follow the tick', () => {
+  expect(checkOptions({ tickTime: 50 })).toMatchObject({ minSessionTimeout: 100, maxSessionTimeout: 1_000 })
+  expect(checkOptions({ tickTime: 50, minSessionTimeout: 5_000 })).toMatchObject({ maxSessionTimeout: 5_000 })
+})
+
+test.each<[EnsembleOptions, RegExp]>([
+  [{ members: 0 }, /members must be an integer from 1 to 99, not 0/],
+  [{ members: [] }, /members must be a number from 1 to 99, or as many names/],
+  [{ members: ['a', 'b', 'a'] }, /members: there are two called "a"/],
+  [{ members: ['a', ''] }, /members: "" is no name/],
+  [{ members: 2.5 }, /members must be an integer/],
+  [{ members: '3' as unknown as number }, /members must be a number/],
+  [{ tickTime: 0 }, /tickTime must be an integer from 1/],
+  [
+    { tickTime: 100, minSessionTimeout: 199 },
+    /minSessionTimeout must be an integer from 200 to \d+: 2 ticks at least, not 199/,
+  ],
+  [{ maxSessionTimeout: 3_999 }, /maxSessionTimeout must be an integer from 4000 .*minSessionTimeout at least/],
+  [{ syncLimit: 0 }, /syncLimit/],
+  [{ initLimit: -1 }, /initLimit/],
+  [{ electionTime: -1 }, /electionTime must be a number of ms, 0 or more, or a function/],
+  [{ latency: Number.NaN }, /latency must be/],
+  [{ sequenceOverflow: 'loop' as 'wrap' }, /sequenceOverflow must be 'stick' or 'wrap', not "loop"/],
+  [{ superDigest: 'admin' }, /superDigest must be/],
+  [{ juteMaxBuffer: 10 }, /juteMaxBuffer/],
+  [{ globalOutstandingLimit: 0 }, /globalOutstandingLimit/],
+  [{ maxClientCnxns: -1 }, /maxClientCnxns/],
+  [{ history: { entries: -1 } }, /history.entries/],
+  [{ history: { frames: 1 } as object }, /history: unknown option frames; known are entries, bytes/],
+  [{ member: 3 } as object, /unknown option member; known are members, /],
+  [null as unknown as object, /must be an object/],
+])('%j is refused', (options, message) => {
+  expect(() => checkOptions(options)).toThrow(message)
+})

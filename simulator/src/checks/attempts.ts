@@ -1,0 +1,82 @@
+// The history by attempts: each with everything that was recorded of it.
+import type { Played } from '../history/played.ts'
+import type { Happening, Recorded } from '../history/history.ts'
+import type { Kind, Task } from '../scenario/scenario.ts'
+
+type RecordOf<Type extends Happening['type']> = Extract<Recorded, { type: Type }>
+
+export interface Attempt {
+  readonly id: number
+  readonly client: number
+  readonly task: Task
+  readonly at: number
+  readonly queued: RecordOf<'queued'>[]
+  readonly asked: RecordOf<'asked'>[]
+  readonly guarded: RecordOf<'guarded'>[]
+  granted?: RecordOf<'granted'>
+  lost?: RecordOf<'lost'>
+  refused?: RecordOf<'refused'>
+  released?: RecordOf<'released'>
+  done?: RecordOf<'done'>
+  /** How often each of those that may come once came. */
+  readonly times: { granted: number; lost: number; refused: number; released: number; done: number }
+}
+
+export function attemptsOf({ history }: Pick<Played, 'history'>): Attempt[] {
+  const attempts: Attempt[] = []
+  for (const each of history) {
+    if (each.type === 'attempted') {
+      attempts[each.attempt] = {
+        id: each.attempt,
+        client: each.client,
+        task: each.task,
+        at: each.at,
+        queued: [],
+        asked: [],
+        guarded: [],
+        times: { granted: 0, lost: 0, refused: 0, released: 0, done: 0 },
+      }
+    } else if ('attempt' in each) note(attempts[each.attempt]!, each)
+  }
+  return attempts
+}
+
+function note(attempt: Attempt, record: Exclude<Extract<Recorded, { attempt: number }>, { type: 'attempted' }>): void {
+  switch (record.type) {
+    case 'queued':
+      attempt.queued.push(record)
+      return
+    case 'asked':
+      attempt.asked.push(record)
+      return
+    case 'guarded':
+      attempt.guarded.push(record)
+      return
+    case 'fenced':
+      return
+    default:
+      attempt.times[record.type]++
+      Object.assign(attempt, { [record.type]: record })
+  }
+}
+
+/** Readers do not exclude each other; all others do. */
+export function exclude(one: Kind, other: Kind): boolean {
+  return one !== 'read' || other !== 'read'
+}
+
+/** Nodes that an operator took away, by his own hand or with their session. What they stood for is lost unawares. */
+export function forcedPaths({ history, log }: Pick<Played, 'history' | 'log'>): Set<string> {
+  const forced = history.filter((each) => each.type === 'forced')
+  const ended = new Map(forced.flatMap(({ session, at }) => (session === undefined ? [] : [[session, at]])))
+  const withSession = [...log.lives.values()].filter(({ owner, end }) => {
+    const at = ended.get(owner)
+    return at !== undefined && (end === undefined || end.at >= Math.floor(at))
+  })
+  return new Set([...forced.flatMap(({ paths }) => paths), ...withSession.map(({ path }) => path)])
+}
+
+/** Clients whose process was killed. */
+export function killedClients({ history }: Pick<Played, 'history'>): Set<number> {
+  return new Set(history.flatMap((each) => (each.type === 'killed' ? [each.client] : [])))
+}

@@ -1,0 +1,41 @@
+import { SET } from '../play/paths.ts'
+import { attemptsOf } from './attempts.ts'
+import type { Check, Violation } from './check.ts'
+
+/**
+ * I3: a guarded write is applied only while the node of its attempt exists. Entries carry the fence of their writer, and
+ * everything is in the order of the ensemble's log: so it holds for zombies too. With locks that exclude everybody it
+ * follows that fences of entries rise.
+ */
+export const guardedWhileHeld: Check = ({ log, scenario }) => {
+  const byFence = new Map([...log.lives.values()].filter(({ owner }) => owner !== 0n).map((life) => [life.czxid, life]))
+  const entries = log.below(SET)
+  const violations: Violation[] = entries.flatMap((entry) => {
+    const node = byFence.get(BigInt(entry.data))
+    const isAlive = node !== undefined && (node.end === undefined || node.end.zxid > entry.czxid)
+    const what = `${entry.path} was written under the fence ${entry.data}, whose node did not exist`
+    return isAlive ? [] : [{ invariant: 'I3', at: entry.createdAt, what }]
+  })
+  if (scenario.recipe === 'SharedLock') return violations
+  const late = entries.find((entry, index) => index > 0 && BigInt(entry.data) < BigInt(entries[index - 1]!.data))
+  if (late === undefined) return violations
+  return [...violations, { invariant: 'I3', at: late.createdAt, what: `${late.path} was written after a later holder's` }]
+}
+
+/**
+ * I13: replies reach those who asked. A guarded write that is told to have been applied made the entry that it names, with
+ * the fence of its own attempt in it, and no entry is told to two.
+ */
+export const repliesMatch: Check = (played) => {
+  const told = new Set<string>()
+  return attemptsOf(played).flatMap(({ guarded, granted }) =>
+    guarded.flatMap(({ entry, at }): Violation[] => {
+      if (entry === undefined) return []
+      const isTwice = told.has(entry)
+      told.add(entry)
+      const life = played.log.lives.get(entry)
+      if (!isTwice && life !== undefined && BigInt(life.data) === granted?.fence) return []
+      return [{ invariant: 'I13', at, what: `a guarded write was answered with ${entry}, which is not its own` }]
+    }),
+  )
+}

@@ -1,0 +1,32 @@
+import type { Played } from '../history/played.ts'
+import type { Check, Violation } from './check.ts'
+import { fencesRise } from './fences.ts'
+import { guardedWhileHeld, repliesMatch } from './guarded-set.ts'
+import { oneHolder } from './one-holder.ts'
+import { noOrphans, nothingLeft } from './orphans.ts'
+import { lostIsLost, refusedIsRefused, settledInTime } from './settling.ts'
+import { everybodyIsServed, grantsAreProven, inOrder, nobodyWaitsOnHimself, noHerd } from './waiting.ts'
+import { watchesLoseNothing } from './watches.ts'
+
+/** One for each invariant of a history, in their order: I1 to I15. */
+const checks: readonly Check[] = [
+  oneHolder,
+  fencesRise,
+  guardedWhileHeld,
+  noOrphans,
+  nobodyWaitsOnHimself,
+  everybodyIsServed,
+  inOrder,
+  noHerd,
+  grantsAreProven,
+  refusedIsRefused,
+  lostIsLost,
+  settledInTime,
+  repliesMatch,
+  watchesLoseNothing,
+  nothingLeft,
+]
+
+export function check(played: Played): Violation[] {
+  return checks.flatMap((each) => each(played))
+}

@@ -1,0 +1,39 @@
+import type { Check, Violation } from './check.ts'
+import { attemptsOf } from './attempts.ts'
+
+/** True time of a commit is known by the leader's clock, in whole ms. */
+const ROUNDING = 1
+
+/**
+ * I4: once `acquire` has settled without a grant, or `release` has settled, no node of the attempt stays. A release that
+ * resolved has seen its node gone; everything else must be gone when all is quiet, and every session that lives has had
+ * its round trips.
+ */
+export const noOrphans: Check = (played) => {
+  const left: Violation[] = played.end.nodes.map((path) => ({
+    invariant: 'I4',
+    at: played.end.at,
+    what: `${path} is left behind`,
+  }))
+  const early = attemptsOf(played).flatMap(({ task, granted, released }): Violation[] => {
+    // These do not tell of a release that goes on in the background.
+    if (task.how === 'run' || task.how === 'terms') return []
+    if (granted === undefined || released === undefined) return []
+    if (released.error !== undefined || released.isSessionOver) return []
+    const end = played.log.lives.get(granted.path)?.end
+    if (end !== undefined && end.at <= released.at + ROUNDING) return []
+    return [{ invariant: 'I4', at: released.at, what: `the release of ${granted.path} resolved, and the node was there` }]
+  })
+  return [...left, ...early]
+}
+
+/**
+ * I15: when all is quiet nothing is left: no contender's node (I4 says so), no watch at a server; and once the clients are
+ * closed no timer and no connection.
+ */
+export const nothingLeft: Check = ({ end }) => {
+  const left = { watches: end.serverWatches, timers: end.timers, connections: end.links }
+  return Object.entries(left)
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => ({ invariant: 'I15', at: end.at, what: `${count} ${what} left behind` }))
+}

@@ -1,0 +1,56 @@
+import { attemptsOf, killedClients } from './attempts.ts'
+import type { Check, Violation } from './check.ts'
+
+/** I10: an acquire that was aborted or timed out never holds. */
+export const refusedIsRefused: Check = (played) =>
+  attemptsOf(played)
+    .filter(({ granted, refused, task }) => granted !== undefined && refused !== undefined && task.how !== 'terms')
+    .map(({ id, refused }) => ({ invariant: 'I10', at: refused!.at, what: `attempt ${id} was granted and refused` }))
+
+/** I11: once the signal has aborted, or `isHeld()` was false, it is never true again for that grant. */
+export const lostIsLost: Check = (played) => {
+  const over = new Set<number>()
+  const violations: Violation[] = []
+  for (const each of played.history) {
+    if (each.type === 'lost' || (each.type === 'asked' && !each.isHeld)) over.add(each.attempt)
+    if (each.type === 'asked' && each.isHeld && over.has(each.attempt)) {
+      violations.push({ invariant: 'I11', at: each.at, what: `attempt ${each.attempt} holds again after it was lost` })
+    }
+  }
+  return violations
+}
+
+/** A timer may be late by its rounding, in ms; a clock by one percent. */
+const ROUNDING = 3
+const SLOWEST_CLOCK = 0.99
+
+/**
+ * I12: every promise settles once, and in time: an attempt has one outcome, an acquire with a timeout or an aborted signal
+ * rejects by then, late only by what its process stood still, and for nothing but a reason there is.
+ */
+export const settledInTime: Check = (played) => {
+  const killed = killedClients(played)
+  const stalls = played.scenario.faults.reduce((sum, { fault }) => sum + (fault.type === 'stall' ? fault.for : 0), 0)
+  const unexpected = played.history.flatMap((each): Violation[] =>
+    each.type === 'unexpected' ? [{ invariant: 'I12', at: each.at, what: each.what }] : [],
+  )
+  const unhandled = played.end.unhandled.map((what): Violation => {
+    return { invariant: 'I12', at: played.end.at, what: `a rejection that nobody handled: ${what}` }
+  })
+  const ofAttempts = attemptsOf(played).flatMap(({ id, client, at, task, granted, refused, times, done }): Violation[] => {
+    const wrong = (what: string): Violation[] => [{ invariant: 'I12', at: refused?.at, what: `attempt ${id} ${what}` }]
+    if (times.granted > 1 || times.refused > 1 || times.released > 1 || times.lost > 1) return wrong('settled twice')
+    if (done !== undefined && granted === undefined && refused === undefined) return wrong('came to no end')
+    if (refused?.why === 'error' && !mayFail(task.how, refused.error)) return wrong(`failed: ${refused.error}`)
+    const limit = Math.min(task.timeout ?? Infinity, task.abortAfter ?? Infinity)
+    const by = at + limit / SLOWEST_CLOCK + ROUNDING + stalls
+    const settled = granted?.at ?? refused?.at ?? (killed.has(client) ? 0 : played.end.at)
+    return settled > by ? wrong(`settled ${settled - by} ms too late`) : []
+  })
+  return [...unexpected, ...unhandled, ...ofAttempts]
+}
+
+/** Without waiting there is no next session to queue in. */
+function mayFail(how: string, error = ''): boolean {
+  return how === 'tryAcquire' && /SessionExpired|LockLostError/.test(error)
+}

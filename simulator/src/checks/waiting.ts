@@ -1,0 +1,99 @@
+import { attemptsOf, exclude, forcedPaths } from './attempts.ts'
+import type { Check, Violation } from './check.ts'
+import type { Life } from '../history/server-log.ts'
+
+/** The uuid in the name of a contender's node: one for all nodes of an attempt in one session. */
+const UUID = /_c_([0-9a-f-]{36})-/
+
+/** I5: no attempt waits for a node of its own, made by a create whose reply was lost. */
+export const nobodyWaitsOnHimself: Check = (played) =>
+  attemptsOf(played).flatMap(({ id, granted, queued }): Violation[] => {
+    const own = granted && UUID.exec(granted.path)?.[1]
+    if (own === undefined) return []
+    const onSelf = queued.find(({ ahead }) => ahead.some((path) => UUID.exec(path)?.[1] === own))
+    return onSelf === undefined ? [] : [{ invariant: 'I5', at: onSelf.at, what: `attempt ${id} waits on itself` }]
+  })
+
+/**
+ * I6: after the last fault heals every waiter is granted or settled within the holds ahead of it + 2 T + 5 s. The world
+ * runs just as long, with all holds and pauses that are planned taken for being ahead: whoever is not done then has waited
+ * too long.
+ */
+export const everybodyIsServed: Check = ({ end }) =>
+  end.pending.map((who) => ({ invariant: 'I6', at: end.at, what: `${who} is not done` }))
+
+/**
+ * I7: grants follow the czxid among those who wait: whoever is granted, nobody who excludes him, is older, and is granted
+ * later was in line by then. (A node that an operator took away is in line no more, though its owner may be told late.)
+ */
+export const inOrder: Check = (played) => {
+  const forced = forcedPaths(played)
+  const grants = attemptsOf(played).flatMap(({ granted }) => (granted === undefined ? [] : [granted]))
+  return grants.flatMap((first) =>
+    grants
+      .filter((second) => second.at > first.at && second.fence < first.fence && exclude(first.kind, second.kind))
+      .filter(({ path }) => !forced.has(path))
+      .map(({ path, at }) => ({ invariant: 'I7' as const, at, what: `${first.path} was granted before ${path}` })),
+  )
+}
+
+/**
+ * I8: events to *other* contenders per exclusive release: one at most. Not asked where somebody gave up, whose watch may be
+ * on its way to be removed, or lost his place to an operator, and does not know it yet. Shared locks wake all readers.
+ */
+export const noHerd: Check = (played) => {
+  if (played.scenario.recipe === 'SharedLock') return []
+  const gaveUp = attemptsOf(played).some(({ refused }) => refused !== undefined)
+  const isDisturbed = played.history.some(({ type }) => type === 'forced' || type === 'killed')
+  if (gaveUp || isDisturbed) return []
+  const woken = new Map<string, Set<bigint>>()
+  for (const { session, path } of played.events) {
+    if (played.log.lives.get(path)?.owner === session) continue
+    let sessions = woken.get(path)
+    if (sessions === undefined) woken.set(path, (sessions = new Set()))
+    sessions.add(session)
+  }
+  return [...woken]
+    .filter(([, sessions]) => sessions.size > 1)
+    .map(([path, { size }]) => ({ invariant: 'I8', at: undefined, what: `the end of ${path} woke ${size} others` }))
+}
+
+/**
+ * I9: a grant had four facts. By the time of the grant there was a moment in the ensemble's log when the node existed,
+ * belonged to a session, and nobody older whom it excludes was left; and when it had to wait, a check of the node was
+ * committed after the last of those was gone.
+ */
+export const grantsAreProven: Check = (played) => {
+  const contenders = [...played.log.lives.values()].filter(({ owner }) => owner !== 0n)
+  return attemptsOf(played).flatMap(({ granted, queued }): Violation[] => {
+    if (granted === undefined) return []
+    const { path, at } = granted
+    const node = played.log.lives.get(path)
+    if (node === undefined || node.owner === 0n) return [{ invariant: 'I9', at, what: `${path} never existed` }]
+    const older = contenders.filter((other) => other.czxid < node.czxid && mayExclude(other, node))
+    const last = older.reduce((max, { end }) => later(max, end), { zxid: node.czxid, at: node.createdAt })
+    if (last.at > Math.ceil(at)) return [{ invariant: 'I9', at, what: `${path} was granted while somebody older was there` }]
+    if (node.end !== undefined && node.end.zxid < last.zxid) {
+      return [{ invariant: 'I9', at, what: `${path} was granted, but it was gone before those ahead of it` }]
+    }
+    const hadToWait = queued.some((each) => each.at >= node.createdAt)
+    const isChecked = played.log.checks.some(
+      (check) => check.path === path && check.zxid > last.zxid && check.session === node.owner && check.at <= at,
+    )
+    return hadToWait && !isChecked ? [{ invariant: 'I9', at, what: `${path} was granted without a check` }] : []
+  })
+}
+
+const READ = '__READ__'
+
+function mayExclude(one: Life, other: Life): boolean {
+  return !one.path.includes(READ) || !other.path.includes(READ)
+}
+
+function later(
+  one: { readonly zxid: bigint; readonly at: number },
+  other: Life['end'],
+): { readonly zxid: bigint; readonly at: number } {
+  if (other === undefined) return { zxid: 2n ** 63n, at: Infinity }
+  return other.zxid > one.zxid ? other : one
+}

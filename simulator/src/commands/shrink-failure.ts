@@ -1,0 +1,17 @@
+import type { Violation } from '../checks/check.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import { shrink } from '../scenario/shrink.ts'
+import { simulateScenario } from '../simulate.ts'
+
+/** Smaller, with a violation of the same invariant: the first one that was found. */
+export function shrinkFailure(scenario: Scenario, violations: readonly Violation[]): Promise<Scenario> {
+  const wanted = violations[0]?.invariant
+  return shrink(scenario, async (candidate) => {
+    try {
+      const { violations } = await simulateScenario(candidate)
+      return violations.some(({ invariant }) => invariant === wanted)
+    } catch {
+      return false
+    }
+  })
+}

@@ -1,0 +1,41 @@
+import type { Scenario } from '../scenario/scenario.ts'
+import type { Recorded } from './history.ts'
+import type { ServerLog } from './server-log.ts'
+
+/** A scenario that was played, with all that checkers look at. Times are true times, in ms. */
+export interface Played {
+  readonly scenario: Scenario
+  readonly history: readonly Recorded[]
+  readonly log: ServerLog
+  /** Every event of a watch on a contender's node that a server sent: to which session, about which node. */
+  readonly events: readonly SentEvent[]
+  /** When the last fault was over. */
+  readonly calmAt: number
+  readonly end: EndState
+}
+
+export interface SentEvent {
+  readonly at: number
+  readonly session: bigint
+  readonly path: string
+}
+
+/** How things stand when everybody is done, or the time is over. */
+export interface EndState {
+  readonly at: number
+  /** Whether there was still something to wait for. */
+  readonly isOutOfTime: boolean
+  /** Workers that are not done, of processes that live. */
+  readonly pending: readonly string[]
+  /** Contenders' nodes. */
+  readonly nodes: readonly string[]
+  /** Watches that servers keep, for living clients. */
+  readonly serverWatches: number
+  /** Of the processes, after every client was closed. */
+  readonly timers: number
+  readonly links: number
+  /** Rejections that nobody handled. */
+  readonly unhandled: readonly string[]
+  /** Of each watching client, the last change that it saw; and the last that there was. */
+  readonly watched: readonly { readonly client: number; readonly seen: number; readonly last: number }[]
+}

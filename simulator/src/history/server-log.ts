@@ -1,0 +1,73 @@
+// What the ensemble committed, in its order: the truth that clients are measured by.
+import type { LoggedTxn, Txn } from '@zk/testing'
+import { WALL_START } from '../world/clock.ts'
+
+/** One node from its creation to its end. */
+export interface Life {
+  readonly path: string
+  readonly data: string
+  readonly czxid: bigint
+  /** Its session; 0 for nodes that are not ephemeral. */
+  readonly owner: bigint
+  readonly createdAt: number
+  /** undefined while it lives. */
+  end: { readonly zxid: bigint; readonly at: number; readonly how: 'deleted' | 'sessionClosed' } | undefined
+}
+
+/** A check of a node's existence that was committed. */
+export interface CommittedCheck {
+  readonly path: string
+  readonly zxid: bigint
+  readonly session: bigint
+  readonly at: number
+}
+
+const utf8 = new TextDecoder()
+
+export class ServerLog {
+  /** By path, the last one of that path. */
+  readonly lives = new Map<string, Life>()
+  readonly checks: CommittedCheck[] = []
+
+  constructor(log: Iterable<LoggedTxn>) {
+    for (const { header, txn } of log) {
+      const { zxid, sessionId } = header
+      this.#add(txn, { zxid, session: sessionId, at: header.time - WALL_START })
+    }
+  }
+
+  /** Nodes right below this one, oldest first. */
+  below(parent: string): Life[] {
+    return [...this.lives.values()].filter(({ path }) => path.slice(0, path.lastIndexOf('/')) === parent)
+  }
+
+  #add(txn: Txn, by: { readonly zxid: bigint; readonly session: bigint; readonly at: number }): void {
+    const { zxid, session, at } = by
+    switch (txn.type) {
+      case 'create': {
+        const owner = txn.kind === 'ephemeral' ? session : 0n
+        const data = txn.data === null ? '' : utf8.decode(txn.data)
+        this.lives.set(txn.path, { path: txn.path, data, czxid: zxid, owner, createdAt: at, end: undefined })
+        return
+      }
+      case 'delete':
+        return this.#end(txn.path, { zxid, at, how: 'deleted' })
+      case 'closeSession':
+        for (const path of txn.paths) this.#end(path, { zxid, at, how: 'sessionClosed' })
+        return
+      case 'check':
+        this.checks.push({ path: txn.path, zxid, session, at })
+        return
+      case 'multi':
+        // Of one that failed every part is an error.
+        for (const part of txn.txns) this.#add(part, by)
+        return
+      default:
+    }
+  }
+
+  #end(path: string, end: NonNullable<Life['end']>): void {
+    const life = this.lives.get(path)
+    if (life !== undefined) life.end = end
+  }
+}

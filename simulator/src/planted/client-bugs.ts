@@ -1,0 +1,133 @@
+import type { PlantedBug } from './bug.ts'
+
+const exchange = 'client/src/session/exchange.ts'
+const ledger = 'client/src/session/ledger.ts'
+const machine = 'client/src/session/machine.ts'
+const session = 'client/src/session/session.ts'
+
+/** Each a mistake that some client was shipped with, or that ours could have been. */
+export const clientBugs: readonly PlantedBug[] = [
+  {
+    name: 'writes are repeated on the next connection',
+    edits: [
+      {
+        file: ledger,
+        find: "const repeated = alive.filter(({ kind }) => kind === 'read' || kind === 'neither')",
+        replace: "const repeated = alive.filter(({ kind }) => kind !== 'connection')",
+      },
+      {
+        file: ledger,
+        find: "const unknown = alive.filter(({ kind }) => kind === 'write')",
+        replace: 'const unknown: Request[] = []',
+      },
+    ],
+  },
+  {
+    name: 'reads are lost with their connection',
+    edits: [
+      {
+        file: ledger,
+        find: 'this.#unsent = new Set([...repeated, ...waiting])',
+        replace: 'this.#unsent = new Set(waiting)',
+      },
+    ],
+  },
+  {
+    name: 'watches are not set again on the next connection',
+    edits: [
+      {
+        file: exchange,
+        find: 'setWatchesRequests(this.#lastZxid, this.#watches.standing())',
+        replace: 'setWatchesRequests(this.#lastZxid, { dataWatches: [], existWatches: [], childWatches: [] })',
+      },
+    ],
+  },
+  {
+    name: 'watches are set again as of now',
+    edits: [
+      {
+        file: exchange,
+        find: 'setWatchesRequests(this.#lastZxid, ',
+        replace: 'setWatchesRequests(2n ** 62n, ',
+      },
+    ],
+  },
+  {
+    name: 'a deletion does not take data watches with it',
+    edits: [
+      {
+        file: 'client/src/session/watches.ts',
+        find: "NodeDeleted: ['data', 'exist', 'child'],",
+        replace: "NodeDeleted: ['exist', 'child'],",
+      },
+    ],
+  },
+  {
+    name: 'silence is noticed too late',
+    edits: [
+      {
+        file: 'client/src/session/deadlines.ts',
+        find: 'silence: ({ T }: Times) => (T * 2) / 3,',
+        replace: 'silence: ({ T }: Times) => (T * 5) / 4,',
+      },
+    ],
+  },
+  {
+    name: 'bytes are taken for a sign of life before they are a frame, and silence for nothing',
+    edits: [
+      {
+        file: machine,
+        find: 'return Math.min(this.#silentAt, this.#unansweredAt, this.#pingAt)',
+        replace: 'return Math.min(Infinity, this.#pingAt)',
+      },
+    ],
+  },
+  {
+    name: 'a connection that never opens is waited for',
+    edits: [
+      {
+        file: machine,
+        find: 'const by = now + deadlines.connect({ ...this.#times, T })',
+        replace: 'const by = now + 1_000_000 + 0 * T',
+      },
+    ],
+  },
+  {
+    name: 'an expired session is not followed by another',
+    edits: [
+      {
+        file: 'client/src/sessions.ts',
+        find: "if (reason !== 'SessionExpired' || !this.#stood",
+        replace: "if (reason === 'SessionExpired' || !this.#stood",
+      },
+    ],
+  },
+  {
+    name: 'the timer outlives the session',
+    edits: [
+      {
+        file: session,
+        find: '  #end(reason: EndReason): void {\n    this.#timer?.cancel()\n    this.#timer = undefined\n',
+        replace: '  #end(reason: EndReason): void {\n    this.#timer = undefined\n',
+      },
+    ],
+  },
+  {
+    name: 'a connection that is given up is not closed',
+    edits: [{ file: session, find: 'this.#socket?.close()\n', replace: '' }],
+  },
+  {
+    name: 'what a server has not seen yet is read from it',
+    edits: [{ file: machine, find: 'lastZxidSeen: this.#exchange.lastZxid,', replace: 'lastZxidSeen: 0n,' }],
+  },
+  {
+    name: 'timers are held against what has arrived',
+    edits: [
+      {
+        file: session,
+        find: 'this.#timer = { at: -Infinity, cancel: this.#runtime.setTimer(0, () => this.#elapse()) }',
+        replace: 'this.#elapse()',
+      },
+    ],
+  },
+]

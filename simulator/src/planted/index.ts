@@ -1,0 +1,5 @@
+import type { PlantedBug } from './bug.ts'
+import { clientBugs } from './client-bugs.ts'
+import { recipeBugs } from './recipe-bugs.ts'
+
+export const plantedBugs: readonly PlantedBug[] = [...recipeBugs, ...clientBugs]

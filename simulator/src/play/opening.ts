@@ -1,0 +1,24 @@
+import type { Stage } from './stage.ts'
+import { CONFIG, SET } from './paths.ts'
+
+/** Before anything goes wrong everything stands within this, in ms. */
+const LONGEST = 60_000
+
+/** Until the ensemble serves, the nodes that workloads need are there, and every client has a session. */
+export async function open(stage: Stage): Promise<void> {
+  const { world, model, operator, clients } = stage
+  await world.run(LONGEST, () => model.leader !== undefined)
+  operator.create(SET)
+  operator.create(CONFIG)
+  let connected = 0
+  for (const { process, program } of clients) {
+    process.run(() => {
+      program.connect().then(
+        () => connected++,
+        (error: unknown) => stage.fail(`connect: ${String(error)}`),
+      )
+    })
+  }
+  await world.run(LONGEST, () => connected === clients.length)
+  if (connected < clients.length) throw new Error(`only ${connected} of ${clients.length} clients found the ensemble`)
+}

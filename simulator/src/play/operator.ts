@@ -1,0 +1,80 @@
+import type { EnsembleModel } from '@zk/testing'
+import type { Recorder } from '../history/recorder.ts'
+import { CONFIG, PATH } from './paths.ts'
+
+/** Somebody with the rights to change everything, who knows nothing of locks. What is refused is refused. */
+export class Operator {
+  readonly #model: EnsembleModel
+  readonly #recorder: Recorder
+  #isPreset = false
+
+  constructor(model: EnsembleModel, recorder: Recorder) {
+    this.#model = model
+    this.#recorder = recorder
+  }
+
+  create(path: string): void {
+    this.#model.nodes.create(path)
+  }
+
+  /** Changes the node that clients watch. */
+  touch(): void {
+    this.#try(() => this.#model.nodes.setData(CONFIG, ''))
+  }
+
+  /** Ends a session as if nothing had been heard of it. */
+  expire(session: bigint): void {
+    const isKnown = this.#model.leader !== undefined && this.#model.sessions.get(session) !== undefined
+    if (!isKnown) return
+    this.#recorder.add({ type: 'forced', paths: [], session })
+    this.#model.sessions.expire(session)
+  }
+
+  /** The session's requests are another member's from now on. */
+  move(session: bigint, to: string): void {
+    const isKnown = this.#model.leader !== undefined && this.#model.sessions.get(session) !== undefined
+    if (isKnown) this.#model.sessions.move(session, to)
+  }
+
+  /** The node of the n-th oldest contender, modulo how many there are. */
+  deleteNode(nth: number): void {
+    const paths = this.contenders()
+    if (paths.length === 0) return
+    const path = paths[nth % paths.length]!
+    this.#recorder.add({ type: 'forced', paths: [path], session: undefined })
+    this.#try(() => this.#model.nodes.delete(path))
+  }
+
+  /** All contenders, and the node above them if nobody comes meanwhile. */
+  deleteParent(): void {
+    this.#recorder.add({ type: 'forced', paths: this.contenders(), session: undefined })
+    this.#try(() => this.#model.nodes.delete(PATH))
+  }
+
+  /** Once: a counter that goes back would break the order of its children. */
+  presetCounter(to: number): void {
+    if (this.#isPreset) return
+    this.#isPreset = true
+    this.#try(() => {
+      if (this.#model.nodes.get(PATH) === undefined) this.#model.nodes.create(PATH, { isContainer: true })
+      this.#model.nodes.presetCounter(PATH, to)
+    })
+  }
+
+  /** Their nodes as the leader knows them, by their counter. None where nobody leads. */
+  contenders(): string[] {
+    if (this.#model.leader === undefined) return []
+    const names = this.#model.nodes.get(PATH)?.children ?? []
+    const counter = (name: string) => Number(name.slice(-10))
+    return [...names].sort((one, other) => counter(one) - counter(other)).map((name) => `${PATH}/${name}`)
+  }
+
+  #try(action: () => void): void {
+    if (this.#model.leader === undefined) return
+    try {
+      action()
+    } catch {
+      // Refused: the node is gone, or comes and goes.
+    }
+  }
+}

@@ -1,0 +1,6 @@
+/** What everybody contends for. */
+export const PATH = '/locks/simulated'
+/** Where guarded writes make their entries. */
+export const SET = '/set'
+/** What clients watch. */
+export const CONFIG = '/config'

@@ -1,0 +1,215 @@
+// What a client does: a program of a user, which knows nothing of the simulation but its Runtime and whom to tell.
+import { connect, KeeperError, op, type Runtime, type Session, type Watched, type ZooKeeper } from '@zk/client'
+import { type Acquirable, type Held, LeaderElection, Lock, LockLostError, LockTimeoutError, type QueuePlace, SharedLock } from '@zk/recipes'
+import type { Recorder } from '../history/recorder.ts'
+import type { Refusal } from '../history/history.ts'
+import type { Kind, RecipeName, Task } from '../scenario/scenario.ts'
+import { CONFIG, PATH, SET } from './paths.ts'
+
+export interface ProgramOptions {
+  /** Which client it is. */
+  readonly client: number
+  readonly runtime: Runtime
+  readonly connectString: string
+  readonly sessionTimeout: number
+  readonly recipe: RecipeName
+  readonly recorder: Recorder
+  /** Writes to the resource that checks fences; it takes a while to arrive there. */
+  readonly writeOutside: (attempt: number, kind: Kind, fence: bigint) => void
+}
+
+export class Program {
+  readonly #options: ProgramOptions
+  #zk: ZooKeeper | undefined
+  #lock: Lock | undefined
+  #shared: SharedLock | undefined
+  #election: LeaderElection | undefined
+  readonly #grants = new Map<number, { readonly held: Held; readonly session: Session }>()
+  #watched: Watched | undefined
+  #seen = -1
+  #isClosed = false
+
+  constructor(options: ProgramOptions) {
+    this.#options = options
+  }
+
+  /** Of the session it has now; 0 while it has none. */
+  get sessionId(): bigint {
+    return this.#zk?.session.id ?? 0n
+  }
+
+  /** The last version of the watched node that it saw. */
+  get seen(): number {
+    return this.#seen
+  }
+
+  /** Whether a grant is still held. */
+  askAll(): void {
+    for (const [attempt, { held }] of this.#grants) this.#ask(attempt, held)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#watched?.unwatch().catch(() => {})
+    await this.#zk?.close()
+  }
+
+  async connect(): Promise<void> {
+    const { connectString, runtime, sessionTimeout, recipe } = this.#options
+    const zk = await connect(connectString, { runtime, sessionTimeout })
+    this.#zk = zk
+    if (recipe === 'Lock') this.#lock = new Lock(zk, PATH)
+    if (recipe === 'SharedLock') this.#shared = new SharedLock(zk, PATH)
+    if (recipe === 'LeaderElection') this.#election = new LeaderElection(zk, PATH)
+  }
+
+  /** Does the tasks one after the other. */
+  async work(tasks: readonly Task[]): Promise<void> {
+    for (const task of tasks) {
+      await this.#pause(task.after)
+      const attempt = this.#options.recorder.newAttempt()
+      this.#record({ type: 'attempted', attempt, client: this.#options.client, task })
+      await this.#attempt(attempt, task)
+      this.#record({ type: 'done', attempt })
+    }
+  }
+
+  /** Reads a node, and again after every change of it, until the client is closed. */
+  async watch(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        const read = await this.#zk!.getDataAndWatch(CONFIG)
+        this.#watched = read
+        this.#seen = read.stat.version
+        await read.changed
+      } catch (error) {
+        if (!KeeperError.is(error)) this.#unexpected('watch', error)
+      }
+    }
+  }
+
+  async #attempt(attempt: number, task: Task): Promise<void> {
+    const { signal, stop } = this.#abortAfter(task.abortAfter)
+    const onQueued = ({ ahead }: QueuePlace) => this.#record({ type: 'queued', attempt, ahead })
+    const options = { signal, onQueued, ...(task.timeout !== undefined && { timeout: task.timeout }) }
+    try {
+      switch (task.how) {
+        case 'acquire':
+          return await this.#acquired(attempt, task, await this.#acquire(task.kind, options))
+        case 'tryAcquire': {
+          const held = await this.#acquirable(task.kind).tryAcquire({ signal })
+          if (held !== undefined) return await this.#acquired(attempt, task, held)
+          return this.#record({ type: 'refused', attempt, why: 'busy' })
+        }
+        case 'run':
+          await this.#acquirable(task.kind).run((held) => this.#hold(attempt, task, held), options)
+          return this.#released(attempt)
+        case 'terms':
+          return await this.#leadOnce(attempt, task, signal)
+      }
+    } catch (error) {
+      this.#record({ type: 'refused', attempt, why: refusal(error, signal), error: String(error) })
+    } finally {
+      stop()
+    }
+  }
+
+  #acquire(kind: Kind, options: Parameters<Lock['acquire']>[0]): Promise<Held> {
+    return this.#election === undefined
+      ? this.#acquirable(kind).acquire(options)
+      : this.#election.campaign(options)
+  }
+
+  #acquirable(kind: Kind): Acquirable<Held> {
+    if (this.#lock !== undefined) return this.#lock
+    return kind === 'read' ? this.#shared!.read : this.#shared!.write
+  }
+
+  async #acquired(attempt: number, task: Task, held: Held): Promise<void> {
+    await this.#hold(attempt, task, held)
+    try {
+      await held.release()
+      this.#released(attempt)
+    } catch (error) {
+      // One that takes long goes on in the background.
+      if (!KeeperError.is(error, 'RequestTimeout')) this.#unexpected('release', error)
+      this.#released(attempt, error)
+    }
+    this.#ask(attempt, held)
+  }
+
+  async #leadOnce(attempt: number, task: Task, signal: AbortSignal): Promise<void> {
+    for await (const leadership of this.#election!.terms({ signal })) {
+      await this.#hold(attempt, task, leadership)
+      break
+    }
+    if (this.#grants.has(attempt)) this.#released(attempt)
+    else this.#record({ type: 'refused', attempt, why: 'aborted' })
+  }
+
+  /** What is done while it is held. Before anything is done it is asked. */
+  async #hold(attempt: number, task: Task, held: Held): Promise<void> {
+    const { path, fencingToken: fence } = held
+    const { client } = this.#options
+    this.#grants.set(attempt, { held, session: this.#zk!.session })
+    this.#record({ type: 'granted', attempt, client, kind: task.kind, path, fence })
+    const lost = () => this.#record({ type: 'lost', attempt, reason: (held.signal.reason as LockLostError).reason })
+    if (held.signal.aborted) lost()
+    else held.signal.addEventListener('abort', lost, { once: true })
+    this.#ask(attempt, held)
+    for (const pause of task.hold) {
+      await this.#pause(pause)
+      if (!this.#ask(attempt, held)) return
+      if (task.writes !== 'guarded') this.#options.writeOutside(attempt, task.kind, fence)
+      if (task.writes !== 'fenced') await this.#writeGuarded(attempt, held)
+    }
+  }
+
+  #released(attempt: number, error?: unknown): void {
+    const isSessionOver = this.#grants.get(attempt)!.session.signal.aborted
+    this.#record({ type: 'released', attempt, isSessionOver, ...(error !== undefined && { error: String(error) }) })
+  }
+
+  #ask(attempt: number, held: Held): boolean {
+    const isHeld = held.isHeld()
+    this.#record({ type: 'asked', attempt, isHeld })
+    return isHeld
+  }
+
+  async #writeGuarded(attempt: number, held: Held): Promise<void> {
+    const entry = op.create(`${SET}/`, String(held.fencingToken), { mode: 'PERSISTENT_SEQUENTIAL' })
+    try {
+      const [created] = await held.multi([entry])
+      this.#record({ type: 'guarded', attempt, entry: created.path })
+    } catch (error) {
+      if (!KeeperError.is(error) && !LockLostError.is(error)) this.#unexpected('held.multi', error)
+      this.#record({ type: 'guarded', attempt, entry: undefined, error: String(error) })
+    }
+  }
+
+  #abortAfter(delay: number | undefined): { signal: AbortSignal; stop: () => void } {
+    const aborting = new AbortController()
+    const stop =
+      delay === undefined ? () => {} : this.#options.runtime.setTimer(delay, () => aborting.abort(new Error('aborted')))
+    return { signal: aborting.signal, stop }
+  }
+
+  #pause(delay: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#options.runtime.setTimer(delay, resolve)
+    })
+  }
+
+  #unexpected(what: string, error: unknown): void {
+    this.#record({ type: 'unexpected', what: `${what}: ${String(error)}` })
+  }
+
+  #record(happening: Parameters<Recorder['add']>[0]): void {
+    this.#options.recorder.add(happening)
+  }
+}
+
+function refusal(error: unknown, signal: AbortSignal): Refusal {
+  if (signal.aborted && error === signal.reason) return 'aborted'
+  return LockTimeoutError.is(error) ? 'timeout' : 'error'
+}

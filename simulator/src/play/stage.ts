@@ -1,0 +1,104 @@
+// Everything a scenario is played on.
+import { EnsembleModel, type LoggedTxn } from '@zk/testing'
+import type { SentEvent } from '../history/played.ts'
+import { Recorder } from '../history/recorder.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import type { Client, Target } from '../strikes/index.ts'
+import { WALL_START } from '../world/clock.ts'
+import { TURNS } from '../world/drain.ts'
+import { Network, type Observer } from '../world/network.ts'
+import { Random } from '../world/random.ts'
+import { ServerHost } from '../world/server-host.ts'
+import { SimProcess } from '../world/sim-process.ts'
+import { type Witness, World } from '../world/world.ts'
+import { Commits } from './commits.ts'
+import { Operator } from './operator.ts'
+import { PATH } from './paths.ts'
+import { Program } from './program.ts'
+import { FencedResource } from './resource.ts'
+
+export interface StageOptions {
+  /** Sees every segment. */
+  readonly observer?: Observer | undefined
+  readonly witness?: Witness | undefined
+}
+
+export class Stage implements Target {
+  readonly world: World
+  readonly model: EnsembleModel
+  readonly network: Network
+  readonly recorder: Recorder
+  readonly operator: Operator
+  readonly clients: readonly Client[]
+  readonly #commits: Commits
+  readonly #resource = new FencedResource()
+
+  constructor(scenario: Scenario, { observer, witness }: StageOptions) {
+    const { seed, ensemble, network, clients } = scenario
+    const members = Array.from({ length: ensemble.members }, (_, index) => `zk${index + 1}`)
+    const latencies = new Random(seed, 'latency')
+    const model = new EnsembleModel({
+      members,
+      tickTime: ensemble.tickTime,
+      syncLimit: ensemble.syncLimit,
+      latency: () => latencies.below(8 * ensemble.latency + 1) / 8,
+      history: { entries: 100_000 },
+      now: () => this.world.now,
+      random: new Random(seed, 'ensemble').next,
+      wallNow: (now) => WALL_START + Math.floor(now),
+    })
+    const host = new ServerHost(model, () => this.#commits.collect())
+    this.model = model
+    this.#commits = new Commits(model)
+    this.world = new World(host, TURNS, witness)
+    this.network = new Network(this.world, new Random(seed, 'network'), network, observer)
+    this.recorder = new Recorder(this.world)
+    this.operator = new Operator(model, this.recorder)
+    for (const name of members) host.listen(this.network, name, () => this.world.now)
+    this.clients = clients.map((_, index) => this.#client(scenario, index))
+  }
+
+  #client({ seed, clients, sessionTimeout, recipe, network }: Scenario, client: number): Client {
+    const { world, recorder } = this
+    const process = new SimProcess(world, {
+      name: `10.0.0.${client + 1}`,
+      random: new Random(seed, `client ${client}`),
+      dialer: this.network,
+      clockRate: clients[client]!.clockRate,
+    })
+    const resource = this.#resource
+    const underWay = new Random(seed, `outside ${client}`)
+    const program = new Program({
+      client,
+      runtime: process,
+      connectString: this.model.members.map(({ name }) => `${name}:2181`).join(),
+      sessionTimeout,
+      recipe,
+      recorder,
+      writeOutside: (attempt, kind, fence) => {
+        world.after(underWay.below(network.latency * 4 + 1), () => {
+          recorder.add({ type: 'fenced', attempt, kind, fence, isAccepted: resource.serve(kind, fence) })
+        })
+      },
+    })
+    return { process, program }
+  }
+
+  /** Something went wrong that nobody expects. */
+  readonly fail = (what: string): void => {
+    this.recorder.add({ type: 'unexpected', what })
+  }
+
+  /** Everything the ensemble committed, in order. */
+  get committed(): readonly LoggedTxn[] {
+    return this.#commits.log
+  }
+
+  /** Events about contenders' nodes. */
+  get events(): SentEvent[] {
+    const events = this.model.history.events({ path: PATH })
+    return events.flatMap(({ at, session, message }) =>
+      message.type === 'event' ? [{ at, session, path: message.event.path ?? '' }] : [],
+    )
+  }
+}

@@ -1,0 +1,38 @@
+import { simulate } from '../simulate.ts'
+import type { Violation } from '../checks/check.ts'
+import type { Failure, Job, JobReport } from './job.ts'
+
+/** Runs the seeds in this thread. `unhandled` gives the rejections that nobody handled since it was asked last. */
+export async function runJob(
+  { from, count, options, goesOn }: Job,
+  unhandled: () => Promise<readonly string[]> = () => Promise.resolve([]),
+): Promise<JobReport> {
+  let histories = 0
+  let events = 0
+  let grants = 0
+  const failures: Failure[] = []
+  for (let seed = from; seed < from + count; seed++) {
+    const violations = await runSeed()
+    histories++
+    if (violations.length === 0) continue
+    failures.push({ seed, violations })
+    if (!goesOn) break
+
+    async function runSeed(): Promise<Violation[]> {
+      try {
+        const { violations, played, stage } = await simulate({ ...options, seed })
+        events += stage.world.events
+        for (const { type } of played.history) if (type === 'granted') grants++
+        return [...violations, ...(await unhandled()).map(crash)]
+      } catch (error) {
+        return [crash(error instanceof Error ? (error.stack ?? error.message) : String(error))]
+      }
+    }
+  }
+  return { histories, events, grants, failures }
+}
+
+/** A history that could not be played to its end, or code that failed without anybody's hearing of it. */
+function crash(what: string): Violation {
+  return { invariant: 'I12', at: undefined, what: `unhandled: ${what}` }
+}

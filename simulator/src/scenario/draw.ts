@@ -1,0 +1,93 @@
+// A scenario from a seed.
+import { Random } from '../world/random.ts'
+import type { FaultType } from './fault.ts'
+import { faultKinds, type Shape, usualFaults } from './fault-kinds.ts'
+import {
+  type ClientPlan,
+  type Kind,
+  type RecipeName,
+  recipes,
+  type Scenario,
+  type ScheduledFault,
+  type Task,
+} from './scenario.ts'
+
+export interface DrawOptions {
+  readonly seed: number
+  /** @default drawn */
+  readonly recipe?: RecipeName | undefined
+  /** @default 3 */
+  readonly clients?: number | undefined
+  /** @default 3 */
+  readonly members?: number | undefined
+  /** What may be drawn. @default all that the recipes promise to survive */
+  readonly faults?: readonly FaultType[] | undefined
+}
+
+/** Swarm: how many types of fault one seed draws from. */
+const MOST_TYPES = 6
+const MOST_FAULTS = 8
+
+export function draw({ seed, recipe, clients = 3, members = 3, faults = usualFaults }: DrawOptions): Scenario {
+  const random = new Random(seed, 'scenario')
+  const drawnRecipe = recipe ?? random.one(recipes)
+  const tickTime = random.one([500, 1_000, 2_000])
+  const ensemble = { members, tickTime, syncLimit: 5, latency: random.one([0, 1, 5, 20]) }
+  const sessionTimeout = random.one([2 * tickTime, 3 * tickTime, 6_000].filter((each) => each >= 2 * tickTime))
+  const shape = { clients, ensemble, sessionTimeout }
+  return {
+    seed,
+    recipe: drawnRecipe,
+    ensemble,
+    network: { latency: random.one([1, 5, 20, 20, 60]), cuts: random.one([0, 0.05, 0.3]) },
+    sessionTimeout,
+    clients: Array.from({ length: clients }, () => drawClient(random, drawnRecipe)),
+    faults: drawFaults(random, shape, faults),
+  }
+}
+
+function drawClient(random: Random, recipe: RecipeName): ClientPlan {
+  const workers = random.chance(0.2) ? 2 : 1
+  const tasks = () => Array.from({ length: random.between(1, 3) }, () => drawTask(random, recipe))
+  return {
+    clockRate: random.one([1, 1, 0.99, 1.01, 0.995, 1.005]),
+    watches: random.chance(0.15),
+    workers: Array.from({ length: workers }, tasks),
+  }
+}
+
+function drawTask(random: Random, recipe: RecipeName): Task {
+  const how = random.one(ways[recipe])
+  return {
+    kind: random.one(kinds[recipe]),
+    how,
+    after: random.below(random.one([1, 50, 500, 2_000])),
+    ...(how !== 'tryAcquire' && how !== 'terms' && random.chance(0.2) && { timeout: random.below(3_000) }),
+    ...(random.chance(0.2) && { abortAfter: random.below(random.one([10, 200, 3_000])) }),
+    hold: Array.from({ length: random.between(0, 3) }, () => random.below(random.one([10, 100, 100, 1_000]))),
+    writes: random.one(['guarded', 'fenced', 'both']),
+  }
+}
+
+const ways: Readonly<Record<RecipeName, readonly Task['how'][]>> = {
+  Lock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
+  SharedLock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
+  LeaderElection: ['acquire', 'terms'],
+}
+
+const kinds: Readonly<Record<RecipeName, readonly Kind[]>> = {
+  Lock: ['exclusive'],
+  SharedLock: ['read', 'write'],
+  LeaderElection: ['exclusive'],
+}
+
+function drawFaults(random: Random, shape: Shape, types: readonly FaultType[]): ScheduledFault[] {
+  if (types.length === 0) return []
+  const drawnTypes = Array.from({ length: random.between(1, MOST_TYPES) }, () => random.one(types))
+  const storm = random.one([500, 2_000, 2_000, 5_000])
+  const faults = Array.from({ length: random.between(0, MOST_FAULTS) }, () => ({
+    at: random.below(storm),
+    fault: faultKinds[random.one(drawnTypes)].draw(random, shape),
+  }))
+  return faults.sort((one, other) => one.at - other.at)
+}

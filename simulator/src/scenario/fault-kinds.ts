@@ -1,0 +1,201 @@
+// How faults are drawn, and what they ask of the recipes.
+import type { Random } from '../world/random.ts'
+import { type Fault, type FaultType, type FaultyOp, faultyOps } from './fault.ts'
+import type { EnsemblePlan } from './scenario.ts'
+
+/** What a fault is drawn for. */
+export interface Shape {
+  readonly clients: number
+  readonly ensemble: EnsemblePlan
+  readonly sessionTimeout: number
+}
+
+/**
+ * - `fair`: every invariant must hold through it.
+ * - `forced`: an operator takes something away. What was held then may be granted to the next before its holder can
+ *   know, and only the fence protects.
+ * - `beyond`: more than the recipes promise today. Drawn only when asked for.
+ */
+type Demand = 'fair' | 'forced' | 'beyond'
+
+interface FaultKind {
+  readonly demand: Demand
+  readonly draw: (random: Random, shape: Shape) => Fault
+}
+
+const client = (random: Random, { clients }: Shape) => random.below(clients)
+const member = (random: Random, { ensemble }: Shape) => random.below(ensemble.members)
+const memberOrLeader = (random: Random, shape: Shape) =>
+  random.chance(0.4) ? ('leader' as const) : member(random, shape)
+const way = (random: Random) => random.one(['up', 'down', 'both'] as const)
+const frame = (random: Random, shape: Shape, ops: readonly FaultyOp[]) => ({
+  op: random.one(ops),
+  client: random.chance(0.7) ? client(random, shape) : ('any' as const),
+  nth: random.between(1, 3),
+})
+const requests: readonly FaultyOp[] = faultyOps
+const requestsAndEvents: readonly FaultyOp[] = [...faultyOps, 'event']
+const services = faultyOps.filter((op) => op !== 'connect')
+
+/** Often a blink, often about as long as the deadlines of a session, in ms. */
+function duration(random: Random, { sessionTimeout }: Shape, longest = 1.5): number {
+  const share = random.one([0.02, 0.1, 0.34, 0.67, 1, 1.5].filter((each) => each <= longest))
+  return Math.ceil(sessionTimeout * share * (0.5 + random.next()))
+}
+
+/**
+ * A process may stand still for this share of T today: as long as loss is told by a timer, a longer one would find the
+ * lock lost only after others were granted it.
+ */
+const SHORT_STALL = 0.1
+
+export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
+  reset: { demand: 'fair', draw: (random, shape) => ({ type: 'reset', client: client(random, shape) }) },
+  halfOpen: {
+    demand: 'fair',
+    draw: (random, shape) => ({ type: 'halfOpen', client: client(random, shape), way: way(random) }),
+  },
+  hold: {
+    demand: 'fair',
+    draw: (random, shape) => ({
+      type: 'hold',
+      client: client(random, shape),
+      member: member(random, shape),
+      way: way(random),
+      for: duration(random, shape),
+    }),
+  },
+  cutOff: {
+    demand: 'fair',
+    draw: (random, shape) => ({
+      type: 'cutOff',
+      client: client(random, shape),
+      way: way(random),
+      for: duration(random, shape),
+    }),
+  },
+  slow: {
+    demand: 'fair',
+    draw: (random, shape) => ({
+      type: 'slow',
+      client: client(random, shape),
+      latency: random.one([50, 200, 500]),
+      for: duration(random, shape),
+    }),
+  },
+  stall: {
+    demand: 'fair',
+    draw: (random, shape) => ({
+      type: 'stall',
+      client: client(random, shape),
+      for: random.between(1, Math.ceil(shape.sessionTimeout * SHORT_STALL)),
+    }),
+  },
+  wallJump: {
+    demand: 'fair',
+    draw: (random, shape) => ({
+      type: 'wallJump',
+      client: client(random, shape),
+      by: random.one([-3_600_000, -1_000, 1_000, 3_600_000]),
+    }),
+  },
+  killClient: {
+    demand: 'fair',
+    draw: (random, shape) => ({
+      type: 'killClient',
+      client: client(random, shape),
+      how: random.one(['process', 'machine'] as const),
+    }),
+  },
+  crash: {
+    demand: 'fair',
+    draw: (random, shape) => ({ type: 'crash', member: memberOrLeader(random, shape), for: duration(random, shape) }),
+  },
+  freeze: {
+    demand: 'fair',
+    draw: (random, shape) => ({ type: 'freeze', member: memberOrLeader(random, shape), for: duration(random, shape) }),
+  },
+  lag: {
+    demand: 'fair',
+    draw: (random, shape) => ({
+      type: 'lag',
+      member: member(random, shape),
+      by: random.between(10, 2_000),
+      for: duration(random, shape),
+    }),
+  },
+  refuse: {
+    demand: 'fair',
+    draw: (random, shape) => ({ type: 'refuse', member: member(random, shape), for: duration(random, shape) }),
+  },
+  cutFollower: {
+    demand: 'beyond',
+    draw: (random, shape) => ({ type: 'cutFollower', nth: random.below(2), for: duration(random, shape) }),
+  },
+  isolateLeader: {
+    demand: 'beyond',
+    draw: (random, shape) => ({ type: 'isolateLeader', for: duration(random, shape) }),
+  },
+  expire: { demand: 'forced', draw: (random, shape) => ({ type: 'expire', client: client(random, shape) }) },
+  move: {
+    demand: 'fair',
+    draw: (random, shape) => ({ type: 'move', client: client(random, shape), member: member(random, shape) }),
+  },
+  loseRequest: {
+    demand: 'fair',
+    draw: (random, shape) => ({
+      type: 'loseRequest',
+      ...frame(random, shape, requests),
+      connection: random.one(['end', 'reset', 'halfOpen', 'open'] as const),
+    }),
+  },
+  loseReply: {
+    demand: 'fair',
+    draw: (random, shape) => ({
+      type: 'loseReply',
+      ...frame(random, shape, requestsAndEvents),
+      connection: random.one(['end', 'reset', 'halfOpen'] as const),
+    }),
+  },
+  drop: {
+    demand: 'fair',
+    draw: (random, shape) => ({
+      type: 'drop',
+      ...frame(random, shape, requestsAndEvents),
+      connection: random.one(['end', 'reset', 'halfOpen'] as const),
+    }),
+  },
+  delayRequest: {
+    demand: 'fair',
+    draw: (random, shape) => ({
+      type: 'delayRequest',
+      ...frame(random, shape, requests),
+      ms: duration(random, shape, 0.67),
+    }),
+  },
+  delayReply: {
+    demand: 'fair',
+    draw: (random, shape) => ({
+      type: 'delayReply',
+      ...frame(random, shape, requestsAndEvents),
+      ms: duration(random, shape, 0.67),
+    }),
+  },
+  throttle: { demand: 'fair', draw: (random, shape) => ({ type: 'throttle', ...frame(random, shape, services) }) },
+  garbage: { demand: 'fair', draw: (random, shape) => ({ type: 'garbage', ...frame(random, shape, requests) }) },
+  deleteNode: { demand: 'forced', draw: (random) => ({ type: 'deleteNode', nth: random.below(3) }) },
+  deleteParent: { demand: 'forced', draw: () => ({ type: 'deleteParent' }) },
+  touch: { demand: 'fair', draw: () => ({ type: 'touch' }) },
+  // Near the end, but not so near that it runs out in one history.
+  presetCounter: {
+    demand: 'fair',
+    draw: (random) => ({ type: 'presetCounter', to: 2 ** 31 - 2_000_000 - random.below(1_000) }),
+  },
+}
+
+const typesOf = (...demands: Demand[]) =>
+  (Object.keys(faultKinds) as FaultType[]).filter((type) => demands.includes(faultKinds[type].demand))
+
+/** What is drawn unless asked otherwise. */
+export const usualFaults: readonly FaultType[] = typesOf('fair', 'forced')
+export const everyFault: readonly FaultType[] = Object.keys(faultKinds) as FaultType[]

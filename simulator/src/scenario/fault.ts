@@ -1,0 +1,85 @@
+// What goes wrong, as data. Clients and members are told by their index; a fault with `for` heals after so many ms.
+
+type Ending = 'end' | 'reset' | 'halfOpen' | 'open'
+
+/** The n-th request of the kind, counted from when the fault strikes; with `event` the n-th event of a watch. */
+interface Frame {
+  readonly op: FaultyOp
+  readonly client: number | 'any'
+  readonly nth: number
+}
+
+export type Way = 'up' | 'down' | 'both'
+
+export type Fault =
+  // --- the network of a client
+  /** Both ends of its connection are reset, and what is under way is lost. */
+  | { readonly type: 'reset'; readonly client: number }
+  /** On its connection everything is lost from now on, one way or both, and nobody is told. */
+  | { readonly type: 'halfOpen'; readonly client: number; readonly way: Way }
+  /** Everything between it and a member waits, one way or both; new connections too. */
+  | { readonly type: 'hold'; readonly client: number; readonly member: number; readonly way: Way; readonly for: number }
+  /** The same for all members. */
+  | { readonly type: 'cutOff'; readonly client: number; readonly way: Way; readonly for: number }
+  /** Its segments take up to so long, one way. */
+  | { readonly type: 'slow'; readonly client: number; readonly latency: number; readonly for: number }
+  // --- the process of a client
+  | { readonly type: 'stall'; readonly client: number; readonly for: number }
+  | { readonly type: 'wallJump'; readonly client: number; readonly by: number }
+  /** Its machine closes its connections, or is gone as well. */
+  | { readonly type: 'killClient'; readonly client: number; readonly how: 'process' | 'machine' }
+  // --- a member; an index, or the one that leads
+  | { readonly type: 'crash'; readonly member: MemberTarget; readonly for: number }
+  | { readonly type: 'freeze'; readonly member: MemberTarget; readonly for: number }
+  /** It applies what is committed so much later. */
+  | { readonly type: 'lag'; readonly member: number; readonly by: number; readonly for: number }
+  | { readonly type: 'refuse'; readonly member: number; readonly for: number }
+  // --- between members
+  /** A follower is cut off from the leader, and goes on answering its clients (L31). */
+  | { readonly type: 'cutFollower'; readonly nth: number; readonly for: number }
+  /** The leader is left with a minority, and goes on answering its clients (L32). */
+  | { readonly type: 'isolateLeader'; readonly for: number }
+  // --- the session of a client
+  | { readonly type: 'expire'; readonly client: number }
+  /** Somebody resumes it at that member: its own connection is closed, or answers SessionMoved. */
+  | { readonly type: 'move'; readonly client: number; readonly member: number }
+  // --- single requests; of one client, or of any
+  /** Not done. Its connection is closed, reset, half-open from then on, or stays: then nobody ever answers. */
+  | (Frame & { readonly type: 'loseRequest'; readonly connection: Ending })
+  /** Done. */
+  | (Frame & { readonly type: 'loseReply'; readonly connection: Ending })
+  /** Done and answered, and the connection lost right behind the reply. */
+  | (Frame & { readonly type: 'drop'; readonly connection: Exclude<Ending, 'open'> })
+  | (Frame & { readonly type: 'delayRequest'; readonly ms: number })
+  | (Frame & { readonly type: 'delayReply'; readonly ms: number })
+  /** Not done, and answered `ThrottledOp`. */
+  | (Frame & { readonly type: 'throttle' })
+  /** Done, and bytes that are no reply come in place of it. */
+  | (Frame & { readonly type: 'garbage' })
+  // --- an operator
+  /** Deletes the node of a contender: the n-th oldest, modulo how many there are. */
+  | { readonly type: 'deleteNode'; readonly nth: number }
+  /** Deletes all contenders and the node above them. */
+  | { readonly type: 'deleteParent' }
+  /** Changes the node that clients watch. */
+  | { readonly type: 'touch' }
+  /** The counter of the node above the contenders goes on from here. */
+  | { readonly type: 'presetCounter'; readonly to: number }
+
+export type MemberTarget = number | 'leader'
+export type FaultType = Fault['type']
+
+/** What recipes ask of a server; `create` stands for all its variants. */
+export const faultyOps = [
+  'create',
+  'getChildren',
+  'getData',
+  'multi',
+  'delete',
+  'sync',
+  'exists',
+  'removeWatches',
+  'setWatches',
+  'connect',
+] as const
+export type FaultyOp = (typeof faultyOps)[number] | 'event'

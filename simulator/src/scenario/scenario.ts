@@ -1,0 +1,69 @@
+// A whole history before it is played, as data: drawn from a seed, printed, shrunk, stored.
+import type { Fault } from './fault.ts'
+
+export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
+export type RecipeName = (typeof recipes)[number]
+
+export interface Scenario {
+  /** Of what is not written here: how long each segment is under way, ids, the jitter of clients and servers. */
+  readonly seed: number
+  readonly recipe: RecipeName
+  readonly ensemble: EnsemblePlan
+  readonly network: NetworkPlan
+  /** T asked for by every client, in ms. */
+  readonly sessionTimeout: number
+  readonly clients: readonly ClientPlan[]
+  /** By time. */
+  readonly faults: readonly ScheduledFault[]
+}
+
+export interface EnsemblePlan {
+  readonly members: number
+  /** In ms. */
+  readonly tickTime: number
+  /** Ticks. */
+  readonly syncLimit: number
+  /** Longest time of a message between members, in ms. */
+  readonly latency: number
+}
+
+export interface NetworkPlan {
+  /** Longest time one way, in ms. */
+  readonly latency: number
+  /** How likely a segment arrives in several pieces. */
+  readonly cuts: number
+}
+
+/** One process with one client. */
+export interface ClientPlan {
+  /** 1.01 for clocks that gain one percent. */
+  readonly clockRate: number
+  /** Whether it watches a node, and watches again after every change. */
+  readonly watches: boolean
+  /** Each does its tasks one after the other, all at the same time. */
+  readonly workers: readonly (readonly Task[])[]
+}
+
+/** What a task acquires; only readers do not exclude each other. */
+export type Kind = 'exclusive' | 'read' | 'write'
+
+/** Acquire, hold, release; times are in ms. */
+export interface Task {
+  readonly kind: Kind
+  /** `terms` is of elections only, `tryAcquire` of locks only. */
+  readonly how: 'acquire' | 'tryAcquire' | 'run' | 'terms'
+  /** Pause before it. */
+  readonly after: number
+  readonly timeout?: number
+  /** The signal aborts so long after the call. */
+  readonly abortAfter?: number
+  /** Pauses while it is held. After each a guarded write, a fenced write, or both. */
+  readonly hold: readonly number[]
+  readonly writes: 'guarded' | 'fenced' | 'both'
+}
+
+export interface ScheduledFault {
+  /** True time in ms since the storm began: when all clients were connected. */
+  readonly at: number
+  readonly fault: Fault
+}

@@ -1,0 +1,94 @@
+// A smaller scenario that goes wrong in the same way: delta debugging.
+import type { ClientPlan, Scenario, Task } from './scenario.ts'
+
+/** Whether the scenario still goes wrong. */
+export type StillFails = (scenario: Scenario) => Promise<boolean>
+
+/** Leaves out faults, then tasks, then what tasks do besides, as long as it still fails. */
+export async function shrink(scenario: Scenario, stillFails: StillFails): Promise<Scenario> {
+  let smallest = scenario
+  for (;;) {
+    const before = smallest
+    for (const step of steps) smallest = await step(smallest, stillFails)
+    if (smallest === before) return smallest
+  }
+}
+
+type Step = (scenario: Scenario, stillFails: StillFails) => Promise<Scenario>
+
+const withoutFaults: Step = async (scenario, stillFails) => {
+  const faults = await fewest(scenario.faults, (fewer) => stillFails({ ...scenario, faults: fewer }))
+  return faults === scenario.faults ? scenario : { ...scenario, faults }
+}
+
+const withoutTasks: Step = async (scenario, stillFails) => {
+  const all = placesOf(scenario)
+  const places = await fewest(all, (fewer) => stillFails(withOnly(scenario, fewer)))
+  return places === all ? scenario : withOnly(scenario, places)
+}
+
+/** One simplification after the other, each kept if it still fails. */
+const simpler: Step = async (scenario, stillFails) => {
+  let simplest = scenario
+  for (const simplify of simplifications) {
+    const candidate = simplify(simplest)
+    const isSimpler = JSON.stringify(candidate) !== JSON.stringify(simplest)
+    if (isSimpler && (await stillFails(candidate))) simplest = candidate
+  }
+  return simplest
+}
+
+const steps: readonly Step[] = [withoutFaults, withoutTasks, simpler]
+
+const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
+  (scenario) => ({ ...scenario, network: { ...scenario.network, cuts: 0 } }),
+  (scenario) => eachClient(scenario, (client) => ({ ...client, clockRate: 1 })),
+  (scenario) => eachClient(scenario, (client) => ({ ...client, watches: false })),
+  (scenario) => eachTask(scenario, ({ timeout: _, ...task }) => task),
+  (scenario) => eachTask(scenario, ({ abortAfter: _, ...task }) => task),
+  (scenario) => eachTask(scenario, (task) => (task.how === 'run' ? { ...task, how: 'acquire' } : task)),
+  (scenario) => eachTask(scenario, (task) => ({ ...task, writes: 'fenced' })),
+]
+
+/** Those of which none can be left out: halves first, then smaller parts. The same list when all are needed. */
+async function fewest<T>(all: readonly T[], stillFails: (fewer: readonly T[]) => Promise<boolean>): Promise<readonly T[]> {
+  let left = all
+  for (let size = Math.ceil(all.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let from = 0; from < left.length; ) {
+      const fewer = [...left.slice(0, from), ...left.slice(from + size)]
+      if (await stillFails(fewer)) left = fewer
+      else from += size
+    }
+  }
+  return left
+}
+
+interface Place {
+  readonly client: number
+  readonly worker: number
+  readonly task: number
+}
+
+function placesOf({ clients }: Scenario): Place[] {
+  return clients.flatMap(({ workers }, client) =>
+    workers.flatMap((tasks, worker) => tasks.map((_, task) => ({ client, worker, task }))),
+  )
+}
+
+function withOnly(scenario: Scenario, places: readonly Place[]): Scenario {
+  const isKept = (client: number, worker: number, task: number) =>
+    places.some((place) => place.client === client && place.worker === worker && place.task === task)
+  const clients = scenario.clients.map((plan, client) => ({
+    ...plan,
+    workers: plan.workers.map((tasks, worker) => tasks.filter((_, task) => isKept(client, worker, task))),
+  }))
+  return { ...scenario, clients }
+}
+
+function eachClient(scenario: Scenario, change: (client: ClientPlan) => ClientPlan): Scenario {
+  return { ...scenario, clients: scenario.clients.map(change) }
+}
+
+function eachTask(scenario: Scenario, change: (task: Task) => Task): Scenario {
+  return eachClient(scenario, (client) => ({ ...client, workers: client.workers.map((tasks) => tasks.map(change)) }))
+}

@@ -1,0 +1,34 @@
+// What befalls single requests and replies.
+import { ErrorCode } from '@zk/wire'
+import type { FaultOf, Heal, Target } from './target.ts'
+
+type FrameFault = FaultOf<
+  'loseRequest' | 'loseReply' | 'drop' | 'delayRequest' | 'delayReply' | 'throttle' | 'garbage'
+>
+
+/** Healing takes it back where it has not struck. */
+export function scriptFault(fault: FrameFault, target: Target): Heal {
+  const rule = add(fault, target)
+  return () => rule.remove()
+}
+
+function add(fault: FrameFault, { model, clients }: Target): { remove(): void } {
+  const { faults } = model
+  const { op, nth, client } = fault
+  const session = client === 'any' ? undefined : clients[client]!.program.sessionId
+  const match = { op, nth, ...(session !== undefined && { session }) }
+  switch (fault.type) {
+    case 'loseRequest':
+    case 'loseReply':
+      return faults[fault.type]({ ...match, connection: fault.connection })
+    case 'drop':
+      return faults.drop({ ...match, connection: fault.connection })
+    case 'delayRequest':
+    case 'delayReply':
+      return faults[fault.type]({ ...match, ms: fault.ms })
+    case 'throttle':
+      return faults.fail({ ...match, code: ErrorCode.ThrottledOp })
+    case 'garbage':
+      return faults.garbage(match)
+  }
+}

@@ -1,0 +1,43 @@
+// Faults as data become faults of the world.
+import type { Fault, FaultType } from '../scenario/fault.ts'
+import * as clients from './clients.ts'
+import { scriptFault } from './frames.ts'
+import * as members from './members.ts'
+import type { FaultOf, Heal, Strike, Target } from './target.ts'
+
+const strikes: { readonly [Type in FaultType]: Strike<Type> } = {
+  reset: clients.reset,
+  halfOpen: clients.halfOpen,
+  hold: clients.hold,
+  cutOff: clients.cutOff,
+  slow: clients.slow,
+  stall: clients.stall,
+  wallJump: clients.wallJump,
+  killClient: clients.killClient,
+  expire: clients.expire,
+  move: clients.move,
+  crash: members.crash,
+  freeze: members.freeze,
+  lag: members.lag,
+  refuse: members.refuse,
+  cutFollower: members.cutFollower,
+  isolateLeader: members.isolateLeader,
+  loseRequest: scriptFault,
+  loseReply: scriptFault,
+  drop: scriptFault,
+  delayRequest: scriptFault,
+  delayReply: scriptFault,
+  throttle: scriptFault,
+  garbage: scriptFault,
+  deleteNode: ({ nth }, { operator }) => void operator.deleteNode(nth),
+  deleteParent: (_, { operator }) => void operator.deleteParent(),
+  presetCounter: ({ to }, { operator }) => void operator.presetCounter(to),
+  touch: (_, { operator }) => void operator.touch(),
+}
+
+/** Does the fault; what it returns, if anything, undoes it. */
+export function strike<Type extends FaultType>(fault: FaultOf<Type> & Fault, target: Target): Heal | undefined {
+  return (strikes[fault.type] as Strike<Type>)(fault, target)
+}
+
+export type { Client, Heal, Target } from './target.ts'

@@ -1,0 +1,29 @@
+import type { EnsembleModel } from '@zk/testing'
+import type { Recorder } from '../history/recorder.ts'
+import type { Operator } from '../play/operator.ts'
+import type { Program } from '../play/program.ts'
+import type { Fault, FaultType } from '../scenario/fault.ts'
+import type { Network } from '../world/network.ts'
+import type { SimProcess } from '../world/sim-process.ts'
+
+export interface Client {
+  readonly process: SimProcess
+  readonly program: Program
+}
+
+/** What faults befall. */
+export interface Target {
+  readonly model: EnsembleModel
+  readonly network: Network
+  readonly clients: readonly Client[]
+  readonly recorder: Recorder
+  readonly operator: Operator
+}
+
+/** Undoes a fault. */
+export type Heal = () => void
+
+export type FaultOf<Type extends FaultType> = Extract<Fault, { type: Type }>
+
+/** Does a fault; undefined where there is nothing to undo, or nothing that it could befall. */
+export type Strike<Type extends FaultType> = (fault: FaultOf<Type>, target: Target) => Heal | undefined

@@ -1,0 +1,55 @@
+// A history for people.
+import type { HistoryEntry } from '@zk/testing'
+import type { Violation } from '../checks/check.ts'
+import type { Recorded } from '../history/history.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import { toText } from './trace.ts'
+
+/** What was planned: clients with their tasks, and the schedule of faults. */
+export function printScenario({ seed, recipe, ensemble, sessionTimeout, network, clients, faults }: Scenario): string {
+  return [
+    `seed ${seed}: ${recipe}, ${clients.length} clients, ${ensemble.members} servers`,
+    `T ${sessionTimeout} ms, tick ${ensemble.tickTime} ms, latency up to ${network.latency} ms, cuts ${network.cuts}`,
+    ...clients.flatMap(({ clockRate, watches, workers }, client) =>
+      workers.flatMap((tasks, worker) => [
+        `client ${client} worker ${worker} (clock ${clockRate}${watches ? ', watches' : ''})`,
+        ...tasks.map((task) => `    ${toText(task)}`),
+      ]),
+    ),
+    faults.length === 0 ? 'no faults' : 'faults',
+    ...faults.map(({ at, fault }) => `    at ${at}: ${toText(fault)}`),
+  ].join('\n')
+}
+
+export function printViolations(violations: readonly Violation[]): string {
+  return violations
+    .map(({ invariant, at, what }) => `${invariant}${at === undefined ? '' : ` at ${at.toFixed(3)} ms`}: ${what}`)
+    .join('\n')
+}
+
+/** Frames, as servers saw them, and what clients did, in one order of time. */
+export function printTrace(history: readonly Recorded[], frames: readonly FrameLine[]): string {
+  const lines = [
+    ...frames,
+    ...history.map(({ at, type, ...rest }) => ({ at, line: `${stamp(at)}  ** ${type} ${toText(rest)}` })),
+  ]
+  return lines
+    .sort((one, other) => one.at - other.at)
+    .map(({ line }) => line)
+    .join('\n')
+}
+
+interface FrameLine {
+  readonly at: number
+  readonly line: string
+}
+
+/** `described` is what the history of `@zk/testing` says of its entries, a line each. */
+export function frameLines(entries: readonly Pick<HistoryEntry, 'at'>[], described: string): FrameLine[] {
+  const lines = described.split('\n')
+  return entries.map(({ at }, index) => ({ at, line: lines[index]! }))
+}
+
+function stamp(at: number): string {
+  return `${at.toFixed(1).padStart(9)} ms`
+}

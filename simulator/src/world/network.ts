@@ -1,0 +1,89 @@
+import type { ConnectionHandler, DialTarget, RuntimeConnection } from '@zk/client'
+import { type Accept, Link } from './link.ts'
+import type { Random } from './random.ts'
+import { Route } from './route.ts'
+import type { Dialer, SimProcess } from './sim-process.ts'
+import type { World } from './world.ts'
+
+export interface NetworkOptions {
+  /** Longest time one way, in ms. */
+  readonly latency: number
+  /** How likely a segment arrives in several pieces. */
+  readonly cuts: number
+}
+
+/** Sees every segment when it is sent. */
+export type Observer = (
+  sent: { readonly at: number; readonly process: string; readonly host: string; readonly way: 'up' | 'down' },
+  bytes: Uint8Array,
+) => void
+
+/** Connections of processes to servers. */
+export class Network implements Dialer {
+  readonly #world: World
+  readonly #random: Random
+  readonly #options: NetworkOptions
+  readonly #listeners = new Map<string, (process: SimProcess) => Accept>()
+  readonly #routes = new Map<SimProcess, Map<string, Route>>()
+  readonly #links = new Map<SimProcess, Set<Link>>()
+
+  readonly #observer: Observer | undefined
+
+  constructor(world: World, random: Random, options: NetworkOptions, observer?: Observer) {
+    this.#world = world
+    this.#random = random
+    this.#options = options
+    this.#observer = observer
+  }
+
+  /** From now on who dials this host is accepted, or refused, by the server. */
+  listen(host: string, accept: (process: SimProcess) => Accept): void {
+    this.#listeners.set(host, accept)
+  }
+
+  dial(process: SimProcess, { host }: DialTarget, handler: ConnectionHandler): RuntimeConnection {
+    const accept = this.#listeners.get(host)?.(process)
+    const links = this.linksOf(process)
+    const link: Link = new Link(this.#world, process, this.route(process, host), handler, {
+      over: () => links.delete(link),
+      sent: (way, bytes) => this.#observer?.({ at: this.#world.now, process: process.name, host, way }, bytes),
+    })
+    links.add(link)
+    link.open((opening) => accept?.(opening))
+    return link
+  }
+
+  /** Those that are open, or being opened. */
+  linksOf(process: SimProcess): Set<Link> {
+    let links = this.#links.get(process)
+    if (links === undefined) this.#links.set(process, (links = new Set()))
+    return links
+  }
+
+  route(process: SimProcess, host: string): Route {
+    let routes = this.#routes.get(process)
+    if (routes === undefined) this.#routes.set(process, (routes = new Map()))
+    let route = routes.get(host)
+    if (route === undefined) {
+      route = new Route(this.#random, this.#options.latency, this.#options.cuts)
+      routes.set(host, route)
+    }
+    return route
+  }
+
+  /** Holds back, or lets through again, what goes from the process to the server, the other way, or both. */
+  hold(process: SimProcess, host: string, held: { readonly up?: boolean; readonly down?: boolean }): void {
+    const route = this.route(process, host)
+    Object.assign(route.held, held)
+    for (const link of this.linksOf(process)) if (link.route === route) link.followRoute()
+  }
+
+  /** The process is gone. Its machine closes its connections, unless it is gone as well. */
+  kill(process: SimProcess, isMachineGone: boolean): void {
+    process.kill()
+    for (const link of this.linksOf(process)) {
+      if (isMachineGone) link.loseForEver('both')
+      else link.close()
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import type { ConnectionHandler, DialTarget, Runtime, RuntimeConnection } from '@zk/client'
+import { Clock } from './clock.ts'
+import type { Random } from './random.ts'
+import type { World } from './world.ts'
+
+/** Opens connections for a process. */
+export interface Dialer {
+  dial(process: SimProcess, target: DialTarget, handler: ConnectionHandler): RuntimeConnection
+}
+
+export interface SimProcessOptions {
+  readonly name: string
+  readonly random: Random
+  readonly dialer: Dialer
+  /** Of its clocks, 1 for right ones. */
+  readonly clockRate: number
+}
+
+/** What waits for a process that stands still, in the order in which Node then does it. */
+interface Backlog {
+  readonly timers: (() => void)[]
+  readonly arrived: (() => void)[]
+}
+
+type State =
+  | { readonly name: 'running' }
+  | { readonly name: 'stalled'; readonly backlog: Backlog; readonly cancelWake: () => void }
+  | { readonly name: 'killed' }
+
+/** One process of a client: code that sees the world through this Runtime only. */
+export class SimProcess implements Runtime {
+  readonly name: string
+  readonly clock: Clock
+  readonly #world: World
+  readonly #random: Random
+  readonly #dialer: Dialer
+  #state: State = { name: 'running' }
+  #timers = 0
+
+  constructor(world: World, { name, random, dialer, clockRate }: SimProcessOptions) {
+    this.name = name
+    this.clock = new Clock(clockRate)
+    this.#world = world
+    this.#random = random
+    this.#dialer = dialer
+  }
+
+  // --- what befalls it ----------------------------------------------------------------------------------------------
+
+  get isStalled(): boolean {
+    return this.#state.name === 'stalled'
+  }
+
+  get isKilled(): boolean {
+    return this.#state.name === 'killed'
+  }
+
+  /** Timers that are set. */
+  get timers(): number {
+    return this.#timers
+  }
+
+  /**
+   * It stands still: a blocked event loop, a stopped process, a suspended machine. Afterwards its due timers fire, late,
+   * and then what arrived is read, each with its promises drained: Node's order. Then `onAwake` is called.
+   */
+  stall(duration: number, onAwake: () => void): void {
+    if (this.#state.name !== 'running') return
+    const backlog: Backlog = { timers: [], arrived: [] }
+    const cancelWake = this.#world.after(duration, () => this.#wake(backlog, onAwake))
+    this.#state = { name: 'stalled', backlog, cancelWake }
+  }
+
+  /** It is gone, and hears of nothing any more. */
+  kill(): void {
+    if (this.#state.name === 'stalled') this.#state.cancelWake()
+    this.#state = { name: 'killed' }
+  }
+
+  /** Something comes in over the network. */
+  arrive(action: () => void): void {
+    switch (this.#state.name) {
+      case 'running':
+        this.#world.enterCode()
+        return action()
+      case 'stalled':
+        this.#state.backlog.arrived.push(action)
+        return
+      case 'killed':
+    }
+  }
+
+  /** Runs code of the process from outside, as its main program. */
+  run(code: () => void): void {
+    this.#world.enterCode()
+    code()
+  }
+
+  #wake({ timers, arrived }: Backlog, onAwake: () => void): void {
+    this.#state = { name: 'running' }
+    for (const action of [...timers, ...arrived]) this.#world.at(this.#world.now, () => this.arrive(action))
+    this.#world.at(this.#world.now, onAwake)
+  }
+
+  // --- Runtime ------------------------------------------------------------------------------------------------------
+
+  now(): number {
+    this.#world.activity++
+    return this.clock.now(this.#world.now)
+  }
+
+  wallNow(): number {
+    this.#world.activity++
+    return this.clock.wallNow(this.#world.now)
+  }
+
+  setTimer(delay: number, callback: () => void): () => void {
+    this.#world.activity++
+    // Whole milliseconds, at least one, as timers of Node.
+    const wait = this.clock.toTrue(Math.max(Math.ceil(delay), 1))
+    let isSet = true
+    this.#timers++
+    const fire = () => {
+      if (!isSet) return
+      isSet = false
+      this.#timers--
+      callback()
+    }
+    const cancelEvent = this.#world.after(wait, () => this.#due(fire))
+    return () => {
+      this.#world.activity++
+      if (!isSet) return
+      isSet = false
+      this.#timers--
+      cancelEvent()
+    }
+  }
+
+  random(): number {
+    this.#world.activity++
+    return this.#random.next()
+  }
+
+  uuid(): string {
+    this.#world.activity++
+    return this.#random.uuid()
+  }
+
+  dial(target: DialTarget, handler: ConnectionHandler): RuntimeConnection {
+    this.#world.activity++
+    return this.#dialer.dial(this, target, handler)
+  }
+
+  #due(fire: () => void): void {
+    if (this.#state.name === 'stalled') this.#state.backlog.timers.push(fire)
+    else this.arrive(fire)
+  }
+}

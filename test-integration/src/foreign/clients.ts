@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { dockerClient } from '../ensemble/docker.ts'
+import { ensureClientsImage } from '../ensemble/image.ts'
+import { labelsOf, startSweeper } from '../ensemble/owner.ts'
+import { ForeignClient } from './foreign-client.ts'
+import { Program } from './program.ts'
+import { ZkCli } from './zk-cli.ts'
+
+export interface ClientOptions {
+  /** The node that is its `/`. */
+  readonly root?: string
+  /** In ms. @default 10_000 */
+  readonly sessionTimeout?: number
+}
+
+/**
+ * Starts other people's clients: zkCli, kazoo and Curator, all in one container, which is on the network of its host.
+ * What listens on the host's loopback address is in their reach, provided that the engine runs on this very machine.
+ */
+export class ForeignClients implements AsyncDisposable {
+  readonly #container: string
+  #started: { end(): Promise<unknown> }[] = []
+
+  static async start(): Promise<ForeignClients> {
+    const image = await ensureClientsImage()
+    startSweeper()
+    const { dockerode } = (await dockerClient()).container
+    const id = randomUUID().slice(0, 8)
+    const container = await dockerode.createContainer({
+      Image: image,
+      name: `zk-foreign-clients-${id}`,
+      Labels: labelsOf(id),
+      HostConfig: { NetworkMode: 'host' },
+    })
+    await container.start()
+    return new ForeignClients(container.id)
+  }
+
+  private constructor(container: string) {
+    this.#container = container
+  }
+
+  kazoo(connectString: string, { root = '', sessionTimeout = 10_000 }: ClientOptions = {}): Promise<ForeignClient> {
+    return this.#told('kazoo', connectString + root, String(sessionTimeout / 1000))
+  }
+
+  curator(connectString: string, { root = '', sessionTimeout = 10_000 }: ClientOptions = {}): Promise<ForeignClient> {
+    // A root in the connect string would be gone after the first reconnect: Curator takes the servers' addresses from
+    // /zookeeper/config by then.
+    return this.#told('curator', connectString, String(sessionTimeout), root.slice(1))
+  }
+
+  async zkCli(connectString: string, { root = '', sessionTimeout = 10_000 }: ClientOptions = {}): Promise<ZkCli> {
+    const program = await this.#start('zkCli', '-server', connectString + root, '-timeout', String(sessionTimeout))
+    return this.#kept(await ZkCli.over(program))
+  }
+
+  /** Ends those that were started and still run, in good order. */
+  async end(): Promise<void> {
+    const started = this.#started
+    this.#started = []
+    await Promise.all(started.map((client) => client.end()))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { dockerode } = (await dockerClient()).container
+    await dockerode.getContainer(this.#container).remove({ force: true })
+  }
+
+  async #told(name: string, ...args: readonly string[]): Promise<ForeignClient> {
+    return this.#kept(await ForeignClient.over(await this.#start(name, ...args)))
+  }
+
+  #start(name: string, ...args: readonly string[]): Promise<Program> {
+    return Program.start(this.#container, name, ['sh', `/foreign/${name}`, ...args])
+  }
+
+  #kept<Client extends { end(): Promise<unknown> }>(client: Client): Client {
+    this.#started.push(client)
+    return client
+  }
+}

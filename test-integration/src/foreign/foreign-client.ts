@@ -1,0 +1,96 @@
+import { Inbox } from './inbox.ts'
+import { patiently } from './patience.ts'
+import type { Program } from './program.ts'
+
+type Said =
+  | { readonly answer: number; readonly value: unknown }
+  | { readonly answer: number; readonly error: string }
+  | { readonly event: string; readonly value: unknown }
+
+/** What a client answers where it was refused something; the message is the name its language has for the error. */
+class Refusal extends Error {
+  override readonly name = 'Refusal'
+}
+
+/** A client in a program of its own, that does what it is told: kazoo or Curator. */
+export class ForeignClient {
+  /** The first session's id, in hexadecimal. */
+  readonly session: string
+  readonly #program: Program
+  readonly #answers: Map<number, Inbox<Said>>
+  readonly #events: Map<string, Inbox<unknown>>
+  #calls = 0
+
+  /** Waits until it is connected. */
+  static async over(program: Program): Promise<ForeignClient> {
+    const answers = new Map<number, Inbox<Said>>()
+    const events = new Map<string, Inbox<unknown>>()
+    program.onLine((line) => {
+      const said = JSON.parse(line) as Said
+      if ('event' in said) inboxOf(events, said.event).put(said.value)
+      else answers.get(said.answer)?.put(said)
+    })
+    void program.ended.then((how) => {
+      for (const inbox of [...answers.values(), ...events.values()]) inbox.fail(new Error(how))
+    })
+    const session = await patiently(inboxOf(events, 'ready').take(), () => `${program.describe()} connects`)
+    return new ForeignClient(program, answers, events, session as string)
+  }
+
+  private constructor(
+    program: Program,
+    answers: Map<number, Inbox<Said>>,
+    events: Map<string, Inbox<unknown>>,
+    session: string,
+  ) {
+    this.#program = program
+    this.#answers = answers
+    this.#events = events
+    this.session = session
+  }
+
+  /**
+   * Has it do something: see the program in `foreign-image` for what it can do. One thing after the other, so that a call
+   * behind one that waits for a lock waits as well. Rejects with a Refusal when ZooKeeper refuses it.
+   */
+  async call<T = unknown>(name: string, ...args: readonly unknown[]): Promise<T> {
+    const number = ++this.#calls
+    const inbox = inboxOf(this.#answers, number)
+    this.#program.write(JSON.stringify([number, name, ...args]))
+    const said = await patiently(inbox.take(), () => `${this.#program.describe()} answers ${name}(${args.join(', ')})`)
+    this.#answers.delete(number)
+    if ('error' in said) throw new Refusal(said.error)
+    return said.value as T
+  }
+
+  /** The next event of this name, be it that it has come already. */
+  heard(event: string): Promise<unknown> {
+    const what = (): string => `${this.#program.describe()} tells of ${event}`
+    return patiently(inboxOf(this.#events, event).take(), what)
+  }
+
+  /** All events of this name that have come and that nobody has heard yet. */
+  heardSoFar(event: string): readonly unknown[] {
+    return inboxOf(this.#events, event).takeAll()
+  }
+
+  /** It stands still, as in a long collection of garbage, while its connection stays open. */
+  stop(): Promise<void> {
+    return this.#program.stop()
+  }
+
+  goOn(): Promise<void> {
+    return this.#program.goOn()
+  }
+
+  /** Lets it close its session and leave. */
+  end(): Promise<void> {
+    return this.#program.end()
+  }
+}
+
+function inboxOf<Key, T>(inboxes: Map<Key, Inbox<T>>, key: Key): Inbox<T> {
+  const inbox = inboxes.get(key) ?? new Inbox<T>()
+  inboxes.set(key, inbox)
+  return inbox
+}

@@ -1,0 +1,34 @@
+/** What comes, in order, to be taken one after the other. */
+export class Inbox<T> {
+  #came: T[] = []
+  #waiting: { readonly resolve: (value: T) => void; readonly reject: (error: Error) => void }[] = []
+  #failure: Error | undefined
+
+  put(value: T): void {
+    const waiting = this.#waiting.shift()
+    if (waiting === undefined) this.#came.push(value)
+    else waiting.resolve(value)
+  }
+
+  /** Nothing comes any more: who waits, or takes more than there is, is rejected. */
+  fail(error: Error): void {
+    this.#failure = error
+    for (const { reject } of this.#waiting) reject(error)
+    this.#waiting = []
+  }
+
+  take(): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#came.length > 0) resolve(this.#came.shift() as T)
+      else if (this.#failure !== undefined) reject(this.#failure)
+      else this.#waiting.push({ resolve, reject })
+    })
+  }
+
+  /** All that came and was not taken. */
+  takeAll(): readonly T[] {
+    const came = this.#came
+    this.#came = []
+    return came
+  }
+}

@@ -1,0 +1,3 @@
+export { ForeignClients, type ClientOptions } from './clients.ts'
+export type { ForeignClient } from './foreign-client.ts'
+export type { ZkCli } from './zk-cli.ts'

@@ -1,0 +1,84 @@
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { type Duplex, PassThrough } from 'node:stream'
+import { dockerClient } from '../ensemble/docker.ts'
+import { patiently } from './patience.ts'
+
+/** A program that runs in a container and is talked to in lines. The first one it says is `pid` and its number. */
+export class Program {
+  readonly name: string
+  readonly #container: string
+  readonly #stream: Duplex
+  /** What it wrote to stderr. */
+  #errors = ''
+  #onLine: (line: string) => void = () => {}
+  readonly #pid: Promise<string>
+  /** Resolves when it has ended, with how it did. */
+  readonly ended: Promise<string>
+
+  static async start(container: string, name: string, command: readonly string[]): Promise<Program> {
+    const { dockerode } = (await dockerClient()).container
+    const streams = { AttachStdin: true, AttachStdout: true, AttachStderr: true }
+    const exec = await dockerode.getContainer(container).exec({ Cmd: [...command], ...streams })
+    const stream = await exec.start({ hijack: true, stdin: true })
+    const exitCode = async (): Promise<number | null> => (await exec.inspect()).ExitCode
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+    dockerode.modem.demuxStream(stream, stdout, stderr)
+    const program = new Program(container, name, stream, stdout, stderr, exitCode)
+    await patiently(program.#pid, () => `${program.describe()} starts`)
+    return program
+  }
+
+  private constructor(
+    container: string,
+    name: string,
+    stream: Duplex,
+    stdout: PassThrough,
+    stderr: PassThrough,
+    exitCode: () => Promise<number | null>,
+  ) {
+    this.#container = container
+    this.name = name
+    this.#stream = stream
+    stderr.on('data', (chunk: Buffer) => (this.#errors += chunk.toString()))
+    const lines = createInterface({ input: stdout }).on('line', (line) => this.#onLine(line))
+    this.#pid = once(lines, 'line').then(([line]) => String(line).replace('pid ', ''))
+    this.ended = once(stream, 'end').then(async () => `${this.describe()} has ended with ${await exitCode()}`)
+  }
+
+  /** Takes over every line of its output from now on. */
+  onLine(listener: (line: string) => void): void {
+    this.#onLine = listener
+  }
+
+  write(line: string): void {
+    if (this.#stream.writable) this.#stream.write(`${line}\n`)
+  }
+
+  /** Ends its input, which it takes as a wish to leave. */
+  async end(): Promise<void> {
+    this.#stream.end()
+    await this.ended
+  }
+
+  /** It stands still, as in a long collection of garbage, while its connections stay open. */
+  stop(): Promise<void> {
+    return this.#signal('STOP')
+  }
+
+  goOn(): Promise<void> {
+    return this.#signal('CONT')
+  }
+
+  describe(): string {
+    return this.#errors === '' ? this.name : `${this.name} (which complained: ${this.#errors.trim()})`
+  }
+
+  async #signal(signal: string): Promise<void> {
+    const { container } = await dockerClient()
+    // With those it has started itself: it leads a group of its own.
+    const command = ['kill', `-${signal}`, `-${await this.#pid}`]
+    const { output, exitCode } = await container.exec(container.getById(this.#container), command)
+    if (exitCode !== 0) throw new Error(`${this.name}: kill -${signal}: ${output}`)
+  }
+}

@@ -1,0 +1,77 @@
+import { Inbox } from './inbox.ts'
+import { patiently } from './patience.ts'
+import type { Program } from './program.ts'
+
+interface CliEvent {
+  readonly state: string
+  readonly type: string
+  readonly path: string
+}
+
+/** A session of ZooKeeper's command line. */
+export class ZkCli {
+  readonly #program: Program
+  readonly #lines = new Inbox<string>()
+  readonly #events = new Inbox<CliEvent>()
+
+  /** Waits until it is connected. */
+  static async over(program: Program): Promise<ZkCli> {
+    const cli = new ZkCli(program)
+    await cli.#printed('its greeting')
+    return cli
+  }
+
+  private constructor(program: Program) {
+    this.#program = program
+    program.onLine((line) => {
+      const event = EVENT.exec(line)?.groups
+      if (event !== undefined) this.#events.put(event as unknown as CliEvent)
+      // An event is announced by a line, and there are empty ones around both.
+      else if (line !== '' && line !== 'WATCHER::') this.#lines.put(line)
+    })
+    void program.ended.then((how) => {
+      this.#lines.fail(new Error(how))
+      this.#events.fail(new Error(how))
+    })
+  }
+
+  /** The lines it prints for a command, without those about events. */
+  async run(command: string): Promise<readonly string[]> {
+    this.#program.write(command)
+    return await this.#printed(command)
+  }
+
+  /** The next event it tells of, be it that it has come already. */
+  heard(): Promise<CliEvent> {
+    return patiently(this.#events.take(), () => `${this.#program.describe()} tells of an event`)
+  }
+
+  /** It stands still, as in a long collection of garbage, while its connection stays open. */
+  stop(): Promise<void> {
+    return this.#program.stop()
+  }
+
+  goOn(): Promise<void> {
+    return this.#program.goOn()
+  }
+
+  /** Lets it close its session and leave; with how it did. */
+  async end(): Promise<string> {
+    this.#program.write('quit')
+    await this.#program.end()
+    return await this.#program.ended
+  }
+
+  async #printed(why: string): Promise<readonly string[]> {
+    // Without a terminal there is no prompt. This command prints one line and has nothing to do with servers.
+    this.#program.write('printwatches')
+    const printed: string[] = []
+    for (;;) {
+      const line = await patiently(this.#lines.take(), () => `${this.#program.describe()} ends what it says to ${why}`)
+      if (line === 'printwatches is on') return printed
+      printed.push(line)
+    }
+  }
+}
+
+const EVENT = /^WatchedEvent state:(?<state>\w+) type:(?<type>\w+) path:(?<path>.*)$/

@@ -1,0 +1,212 @@
+// One TCP connection to a server, with nothing between us and the wire, and a note of all that it brings.
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import {
+  type ConnectedMessage,
+  decodeServerFrame,
+  encodeMessage,
+  type EventMessage,
+  FrameDecoder,
+  OpCode,
+  ProtocolError,
+  type ReplyMessage,
+  type RequestMessage,
+  Xid,
+} from '@zk/wire'
+import type { Part, Transcript } from './transcript.ts'
+
+/** A reply, or undefined where there was none and none can come any more. */
+export type Reply = ReplyMessage | undefined
+
+interface Call {
+  readonly xid: number
+  readonly opCode: number
+  /** What was asked, for the transcript; undefined for what it does not tell. */
+  readonly asked: readonly Part[] | undefined
+  readonly settle: (reply: Reply) => void
+}
+
+export class Connection {
+  readonly name: string
+  readonly #socket: Socket
+  readonly #transcript: Transcript
+  readonly #frames = new FrameDecoder()
+  #calls: Call[] = []
+  #isFirst = true
+  #handshake: ((message: ConnectedMessage | undefined) => void) | undefined
+  #events = 0
+  #onEvent: (() => void) | undefined
+  /** Resolves when there is nothing more to hear. */
+  readonly closed: Promise<void>
+  isOpen = true
+
+  static async open(
+    { host, port }: { readonly host: string; readonly port: number },
+    name: string,
+    transcript: Transcript,
+  ): Promise<Connection> {
+    const socket = connect({ host, port, noDelay: true })
+    await once(socket, 'connect')
+    return new Connection(socket, name, transcript)
+  }
+
+  private constructor(socket: Socket, name: string, transcript: Transcript) {
+    this.name = name
+    this.#socket = socket
+    this.#transcript = transcript
+    transcript.join(name)
+    socket.on('data', (chunk: Buffer) => this.#received(chunk))
+    socket.on('error', () => {})
+    this.closed = new Promise((resolve) => {
+      socket.once('close', () => {
+        this.#lost()
+        resolve()
+      })
+    })
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#socket.write(bytes)
+  }
+
+  /** Ends it from our side, which the transcript does not tell. */
+  async hangUp(): Promise<void> {
+    this.isOpen = false
+    this.#socket.destroy()
+    await this.closed
+  }
+
+  /** Sends the first frame; resolves with the first of the server, or undefined when it closes instead. */
+  shake(bytes: Uint8Array): Promise<ConnectedMessage | undefined> {
+    this.write(bytes)
+    if (!this.isOpen) return Promise.resolve(undefined)
+    return new Promise((resolve) => (this.#handshake = resolve))
+  }
+
+  /** Sends a request. Without `asked` the transcript does not tell of it, nor of its reply. */
+  call(message: RequestMessage, asked?: Call['asked']): Promise<Reply> {
+    this.write(encodeMessage(message))
+    return this.expect(message, asked)
+  }
+
+  /** The reply to a request that was written, or will be. */
+  expect({ xid, opCode }: { readonly xid: number; readonly opCode: number }, asked?: Call['asked']): Promise<Reply> {
+    if (!this.isOpen) return Promise.resolve(undefined)
+    return new Promise((settle) => this.#calls.push({ xid, opCode, asked, settle }))
+  }
+
+  /**
+   * Asks for something, which the transcript does not tell of, and gives up on what was asked before and is not
+   * answered when this is.
+   */
+  async fence(message: RequestMessage): Promise<void> {
+    const before = new Set(this.#calls)
+    if ((await this.call(message)) === undefined) return
+    const unanswered = this.#calls.filter((call) => before.has(call))
+    this.#calls = this.#calls.filter((call) => !before.has(call))
+    for (const call of unanswered) this.#unanswered(call, 'no answer')
+  }
+
+  /** What is asked and was not answered yet, for whoever wonders why nothing goes on. */
+  get pending(): readonly string[] {
+    return this.#calls.map(({ asked, opCode }) => String(asked?.[0] ?? `opcode ${opCode}`))
+  }
+
+  /** Waits until so many events have come, since the connection was opened. */
+  async heardEvents(count: number): Promise<void> {
+    while (this.isOpen && this.#events < count) {
+      await new Promise<void>((resolve) => (this.#onEvent = resolve))
+    }
+  }
+
+  #received(chunk: Buffer): void {
+    this.#frames.push(chunk)
+    const text = this.#isFirst ? this.#frames.takeText() : undefined
+    if (text !== undefined) return this.#transcript.tell(this.name, 'text', { value: Buffer.from(text).toString() })
+    try {
+      for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next()) this.#heard(frame)
+    } catch (error) {
+      if (!ProtocolError.is(error)) throw error
+      this.#transcript.tell(this.name, `what cannot be a frame: ${error.message}`)
+      this.#socket.destroy()
+    }
+  }
+
+  #heard(frame: Uint8Array): void {
+    let call: Call | undefined
+    const isFirst = this.#isFirst
+    this.#isFirst = false
+    try {
+      const message = decodeServerFrame(frame, isFirst, (xid) => (call = this.#take(xid)))
+      if (message.type === 'connected') return this.#connected(message)
+      if (message.type === 'event') return this.#event(message)
+      // Pings and auth have xids of their own, which the decoder knows without asking.
+      call ??= this.#take(message.xid)
+      if (call?.asked !== undefined) {
+        this.#transcript.tell(this.name, ...call.asked, '->', ...answer(message))
+      } else if (call === undefined) {
+        this.#transcript.tell(this.name, `unasked reply under xid ${message.xid}`, ...answer(message))
+      }
+      call?.settle(message)
+    } catch (error) {
+      if (!ProtocolError.is(error)) throw error
+      const asked = call?.asked ?? []
+      this.#transcript.tell(this.name, ...asked, `-> cannot be read: ${error.message}`, { value: frame.slice(8) })
+      call?.settle(undefined)
+    }
+  }
+
+  #connected(message: ConnectedMessage): void {
+    this.#transcript.nameSession(message.response.sessionId)
+    this.#transcript.tell(this.name, 'connected', { value: message.response }, ...more(message))
+    this.#handshake?.(message)
+    this.#handshake = undefined
+  }
+
+  #event(message: EventMessage): void {
+    this.#transcript.tell(this.name, 'event', { value: message.event }, zxidOf(message), ...more(message))
+    this.#events++
+    this.#onEvent?.()
+  }
+
+  #lost(): void {
+    if (this.isOpen) this.#transcript.tell(this.name, 'closed by the server')
+    this.isOpen = false
+    const calls = this.#calls
+    this.#calls = []
+    for (const call of calls) this.#unanswered(call, 'closed instead')
+    this.#handshake?.(undefined)
+    this.#onEvent?.()
+  }
+
+  #unanswered({ asked, settle }: Call, how: string): void {
+    if (asked !== undefined) this.#transcript.tell(this.name, ...asked, `-> ${how}`)
+    settle(undefined)
+  }
+
+  #take(xid: number): Call | undefined {
+    const index = this.#calls.findIndex((call) => call.xid === xid)
+    return index === -1 ? undefined : this.#calls.splice(index, 1)[0]
+  }
+}
+
+export const pingMessage: RequestMessage = {
+  type: 'request',
+  op: 'ping',
+  opCode: OpCode.ping,
+  xid: Xid.ping,
+  request: undefined,
+}
+
+function answer(message: ReplyMessage): Part[] {
+  return [{ value: message.err, field: 'err' }, zxidOf(message), { value: message.response }, ...more(message)]
+}
+
+function zxidOf({ zxid }: { readonly zxid: bigint }): Part {
+  return { value: zxid, field: 'zxid' }
+}
+
+/** What stands behind all that our records say. */
+function more({ rest }: { readonly rest?: Uint8Array }): Part[] {
+  return rest === undefined ? [] : ['and', { value: rest }]
+}

@@ -1,0 +1,64 @@
+import { TestEnsemble, type TestMember } from '@zk/testing'
+import { type Place, places, settings, type Stage, type Target } from './target.ts'
+
+/** Servers in this process, new ones for each scenario. */
+export class InProcessTarget implements Target {
+  readonly name = 'in-process'
+
+  async enter(): Promise<Stage> {
+    const { tickTime, initLimit, syncLimit, superDigest } = settings
+    return new InProcessStage(await TestEnsemble.start({ members: 3, tickTime, initLimit, syncLimit, superDigest }))
+  }
+}
+
+class InProcessStage implements Stage {
+  readonly #ensemble: TestEnsemble
+  /** In the order of the places. */
+  readonly #members: readonly TestMember[]
+
+  constructor(ensemble: TestEnsemble) {
+    this.#ensemble = ensemble
+    this.#members = ensemble.members.toSorted((a, b) => Number(b === ensemble.leader) - Number(a === ensemble.leader))
+  }
+
+  address(place: Place): { readonly host: string; readonly port: number } {
+    const [host = '', port = ''] = this.#member(place).address.split(':')
+    return { host, port: Number(port) }
+  }
+
+  async kill(place: Place): Promise<void> {
+    this.#member(place).kill()
+  }
+
+  async restart(place: Place): Promise<void> {
+    this.#member(place).restart()
+  }
+
+  async freeze(place: Place): Promise<void> {
+    this.#member(place).freeze()
+  }
+
+  async thaw(place: Place): Promise<void> {
+    this.#member(place).thaw()
+  }
+
+  async elected(): Promise<void> {
+    await this.#ensemble.serving()
+  }
+
+  async mended(): Promise<void> {
+    for (const member of this.#members) {
+      member.thaw()
+      member.restart()
+    }
+    await this.#ensemble.serving()
+  }
+
+  leave(): Promise<void> {
+    return this.#ensemble.close()
+  }
+
+  #member(place: Place): TestMember {
+    return this.#members[places.indexOf(place)]!
+  }
+}

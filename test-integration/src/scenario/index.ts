@@ -1,0 +1,7 @@
+export { InProcessTarget } from './in-process-target.ts'
+export { RealTarget } from './real-target.ts'
+export { run, type RunOptions, type ScenarioBody } from './run.ts'
+export { type OpenOptions, Scenario } from './scenario.ts'
+export { type ConnectOptions, type CreateOptions, type Credentials, open, Session } from './session.ts'
+export { Connection, type Reply } from './connection.ts'
+export { type Place, places, settings, type Stage, type Target } from './target.ts'

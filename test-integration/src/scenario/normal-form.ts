@@ -1,0 +1,153 @@
+// Values in a form that two runs of a scenario have in common: zxids by rank, sessions by name, times by what they must
+// be equal to, paths below the root of the scenario.
+import { type ACL, errorName, eventName, OpCode, operationName, type Stat } from '@zk/wire'
+
+export interface Surroundings {
+  /** The node that stands for `/`. */
+  readonly root: string
+  /** The client's address as the servers see it. */
+  readonly clientAddress: string
+  /** When the run began, in ms since the epoch. */
+  readonly since: number
+  /** When it ended. */
+  readonly until: number
+}
+
+/** Clocks of clients and servers may be this far apart, in ms. */
+const CLOCK_SLACK = 2_000
+/** Longer data and text are told by their size alone. */
+const LONGEST = 200
+
+const zxidFields = new Set(['zxid', 'czxid', 'mzxid', 'pzxid', 'relativeZxid', 'lastZxidSeen'])
+const sessionFields = new Set(['sessionId', 'ephemeralOwner'])
+
+export class NormalForm {
+  readonly #surroundings: Surroundings
+  readonly #sessions: ReadonlyMap<bigint, string>
+  readonly #zxids = new Set<bigint>()
+  /** By zxid; made when the first is shown. */
+  #ranks: ReadonlyMap<bigint, number> | undefined
+  /** When each transaction was made, as the first Stat says that tells of it. */
+  readonly #times = new Map<bigint, bigint>()
+
+  constructor(sessions: ReadonlyMap<bigint, string>, surroundings: Surroundings) {
+    this.#sessions = sessions
+    this.#surroundings = surroundings
+  }
+
+  /** Takes note of the zxids in a value. All must be known before the first is shown. */
+  learn(value: unknown, field = ''): void {
+    if (typeof value === 'bigint') {
+      if (zxidFields.has(field) && value > 0n) this.#zxids.add(value)
+    } else if (Array.isArray(value)) {
+      for (const item of value) this.learn(item)
+    } else if (isRecord(value)) {
+      for (const [name, part] of Object.entries(value)) this.learn(part, name)
+    }
+  }
+
+  show(value: unknown, field = ''): string {
+    if (typeof value === 'bigint') return this.#long(value, field)
+    if (typeof value === 'string') return this.#text(value)
+    if (typeof value === 'number') return this.#number(value, field)
+    if (value instanceof Uint8Array) return bytes(value)
+    if (Array.isArray(value)) return this.#list(value, field)
+    if (isStat(value)) return this.#stat(value)
+    if (isRecord(value)) return this.#record(value)
+    return value === undefined ? '' : String(value)
+  }
+
+  #long(value: bigint, field: string): string {
+    if (zxidFields.has(field)) return this.#zxid(value)
+    if (sessionFields.has(field) && value !== 0n) return this.#sessions.get(value) ?? `0x${value.toString(16)}`
+    return String(value)
+  }
+
+  /** `z3` is the third of all that were seen, in the order of the transactions. */
+  #zxid(zxid: bigint): string {
+    if (zxid <= 0n) return String(zxid)
+    this.#ranks ??= new Map([...this.#zxids].sort((a, b) => (a < b ? -1 : 1)).map((each, index) => [each, index + 1]))
+    return `z${this.#ranks.get(zxid)}`
+  }
+
+  #number(value: number, field: string): string {
+    if (field === 'err') return errorName(value) ?? String(value)
+    return String(value)
+  }
+
+  #text(value: string): string {
+    const { root, clientAddress } = this.#surroundings
+    const plain = value.replaceAll(`${root}/`, '/').replaceAll(root, '/').replaceAll(clientAddress, 'CLIENT')
+    return plain.length > LONGEST ? `${plain.length} characters` : JSON.stringify(plain)
+  }
+
+  #list(items: readonly unknown[], field: string): string {
+    const shown = items.map((item) => this.show(item))
+    // In the order of a Java HashSet, which depends on the names of the nodes above.
+    if (field === 'children') shown.sort()
+    return `[${shown.join(', ')}]`
+  }
+
+  #record(record: Readonly<Record<string, unknown>>): string {
+    if (isEvent(record))
+      return `${eventName(record.type) ?? record.type} ${this.show(record.path)} state ${record.state}`
+    if (isACL(record)) return `${this.show(record.id.scheme)}:${this.show(record.id.id)} ${record.perms}`
+    if (isMultiPart(record)) {
+      const { type, ...body } = record
+      const name = type === OpCode.error ? 'error' : (operationName(type) ?? String(type))
+      return `${name} ${this.show(Object.values(body)[0])}`
+    }
+    const parts = Object.entries(record)
+      .filter(([name, value]) => value !== undefined && name !== 'passwd')
+      .map(([name, value]) => `${name}: ${this.show(value, name)}`)
+    return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`
+  }
+
+  #stat({ czxid, mzxid, pzxid, ctime, mtime, ...rest }: Stat): string {
+    const times = [this.#oddTime('ctime', czxid, ctime), this.#oddTime('mtime', mzxid, mtime)]
+    const { version, cversion, aversion, ephemeralOwner, dataLength, numChildren } = rest
+    return [
+      `czxid ${this.#zxid(czxid)} mzxid ${this.#zxid(mzxid)} pzxid ${this.#zxid(pzxid)}`,
+      `version ${version} cversion ${cversion} aversion ${aversion}`,
+      `owner ${this.#long(ephemeralOwner, 'ephemeralOwner')} dataLength ${dataLength} numChildren ${numChildren}`,
+      ...times.filter((time) => time !== undefined),
+    ].join(' ')
+  }
+
+  /** The time of a transaction is the same wherever it is told, and lies within the run. */
+  #oddTime(name: string, zxid: bigint, time: bigint): string | undefined {
+    if (zxid === 0n) return time === 0n ? undefined : `${name} not 0`
+    const known = this.#times.get(zxid)
+    if (known === undefined) this.#times.set(zxid, time)
+    else if (known !== time) return `${name} not that of ${this.#zxid(zxid)}`
+    const { since, until } = this.#surroundings
+    const isWithin = time >= BigInt(since - CLOCK_SLACK) && time <= BigInt(until + CLOCK_SLACK)
+    return isWithin ? undefined : `${name} not within the run`
+  }
+}
+
+function bytes(value: Uint8Array): string {
+  if (value.length > LONGEST) return `${value.length} bytes`
+  const isText = value.every((byte) => byte >= 0x20 && byte < 0x7f)
+  return isText ? `'${String.fromCharCode(...value)}'` : `0x${Buffer.from(value).toString('hex')}`
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !(value instanceof Uint8Array)
+}
+
+function isStat(value: unknown): value is Stat {
+  return isRecord(value) && 'czxid' in value && 'numChildren' in value
+}
+
+function isEvent(value: Readonly<Record<string, unknown>>): value is { type: number; state: number; path: unknown } {
+  return typeof value['type'] === 'number' && 'state' in value && 'path' in value
+}
+
+function isACL(value: Readonly<Record<string, unknown>>): value is ACL {
+  return typeof value['perms'] === 'number' && isRecord(value['id'])
+}
+
+function isMultiPart(value: Readonly<Record<string, unknown>>): value is { type: number } {
+  return typeof value['type'] === 'number' && ('request' in value || 'response' in value)
+}

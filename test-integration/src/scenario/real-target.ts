@@ -1,0 +1,74 @@
+import { type Ensemble, type EnsembleNode, parseMntr, until } from '../ensemble/index.ts'
+import { type Place, places, type Stage, type Target } from './target.ts'
+
+/** Real servers in containers, which serve one scenario after the other. */
+export class RealTarget implements Target {
+  readonly name = 'real'
+  readonly #ensemble: Ensemble
+
+  constructor(ensemble: Ensemble) {
+    this.#ensemble = ensemble
+  }
+
+  async enter(): Promise<Stage> {
+    const leader = await this.#ensemble.leader()
+    const followers = this.#ensemble.nodes.filter(({ id }) => id !== leader.id)
+    await nobodyIn(leader)
+    return new RealStage(this.#ensemble, [leader, ...followers])
+  }
+}
+
+/** Waits until nobody has a session: what they do would show in the zxids. */
+async function nobodyIn(leader: EnsembleNode): Promise<void> {
+  const isEmpty = async (): Promise<boolean> => parseMntr(await leader.ask('mntr')).get('zk_global_sessions') === '0'
+  await until('all sessions to end', isEmpty, { interval: 20, instead: () => leader.ask('cons') })
+}
+
+class RealStage implements Stage {
+  readonly #ensemble: Ensemble
+  /** In the order of the places. */
+  readonly #nodes: readonly EnsembleNode[]
+  #isWhole = true
+
+  constructor(ensemble: Ensemble, nodes: readonly EnsembleNode[]) {
+    this.#ensemble = ensemble
+    this.#nodes = nodes
+  }
+
+  address(place: Place): EnsembleNode {
+    return this.#nodes[places.indexOf(place)]!
+  }
+
+  kill(place: Place): Promise<void> {
+    return this.#harm(place).kill()
+  }
+
+  restart(place: Place): Promise<void> {
+    return this.address(place).start()
+  }
+
+  freeze(place: Place): Promise<void> {
+    return this.#harm(place).pause()
+  }
+
+  thaw(place: Place): Promise<void> {
+    return this.address(place).unpause()
+  }
+
+  async elected(): Promise<void> {
+    await this.#ensemble.leader()
+  }
+
+  async mended(): Promise<void> {
+    if (!this.#isWhole) await this.#ensemble.mend()
+    this.#isWhole = true
+  }
+
+  /** It goes when the process does. */
+  async leave(): Promise<void> {}
+
+  #harm(place: Place): EnsembleNode {
+    this.#isWhole = false
+    return this.address(place)
+  }
+}

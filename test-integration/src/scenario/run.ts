@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ask, parseCons } from '../ensemble/index.ts'
+import { Connection } from './connection.ts'
+import { Scenario } from './scenario.ts'
+import { type Credentials, Session } from './session.ts'
+import { type Stage, settings, type Target } from './target.ts'
+import { Transcript } from './transcript.ts'
+
+export type ScenarioBody = (scenario: Scenario) => Promise<void>
+
+export interface RunOptions {
+  /** How long it may take, in ms. @default 30_000 */
+  readonly timeout?: number
+}
+
+/**
+ * Plays a scenario on an ensemble that nobody else uses, and gives what was told, by phase. A scenario that fails or
+ * hangs says so in its last phase.
+ */
+export async function run(
+  target: Target,
+  body: ScenarioBody,
+  { timeout = 30_000 }: RunOptions = {},
+): Promise<readonly string[]> {
+  const stage = await target.enter()
+  const since = Date.now()
+  // Its parent too is for the scenario alone: a sequential node at its `/` is the child of that.
+  const parent = `/scenario-${randomUUID()}`
+  const root = `${parent}/root`
+  const transcript = new Transcript()
+  const clientAddress = await addressOf(stage)
+  const scenario = new Scenario({ stage, root, transcript, clientAddress })
+  try {
+    await asSuperUser(stage, async (session) => {
+      for (const path of [parent, root]) await session.create(path)
+    })
+    const failure = await failureOf(body, scenario, timeout)
+    if (failure !== undefined) transcript.tell('scenario', failure)
+    return transcript.render({ root, clientAddress, since, until: Date.now() })
+  } finally {
+    await scenario.end()
+    await stage.mended()
+    await asSuperUser(stage, async (session) => {
+      await remove(session, parent)
+      for (const left of scenario.sessions) await closeForGood(stage, left)
+    })
+    await stage.leave()
+  }
+}
+
+async function failureOf(body: ScenarioBody, scenario: Scenario, timeout: number): Promise<string | undefined> {
+  const timer = new AbortController()
+  const hung = sleep(timeout, 'hung', { signal: timer.signal, ref: false })
+  // The loser of the race below.
+  hung.catch(() => {})
+  try {
+    const end = await Promise.race([body(scenario), hung])
+    return end === 'hung' ? `hung, waiting for ${scenario.pending.join(' and ') || 'nothing'}` : undefined
+  } catch (error) {
+    return `failed: ${error instanceof Error ? error.stack : String(error)}`
+  } finally {
+    timer.abort()
+  }
+}
+
+/** How the servers call us. */
+async function addressOf(stage: Stage): Promise<string> {
+  const { host, port } = stage.address('leader')
+  const [asking] = parseCons(await ask(port, 'cons', { host }))
+  return asking?.peer.replace(/:\d+$/, '') ?? 'unknown'
+}
+
+/** Does something in a session that no ACL holds back and no transcript tells of. */
+async function asSuperUser(stage: Stage, use: (session: Session) => Promise<void>): Promise<void> {
+  const connection = await Connection.open(stage.address('leader'), 'super', new Transcript())
+  const session = await Session.open(connection, '')
+  await session.auth('digest', settings.superUser)
+  await use(session)
+  await session.close()
+}
+
+async function remove(session: Session, path: string): Promise<void> {
+  const reply = await session.getChildren(path)
+  const children = reply?.op === 'getChildren' ? (reply.response?.children ?? []) : []
+  for (const child of children) await remove(session, `${path}/${child}`)
+  await session.delete(path)
+}
+
+/** Sessions that were only left would go on for as long as their timeout, and end in the midst of the next scenario. */
+async function closeForGood(stage: Stage, session: Credentials): Promise<void> {
+  const connection = await Connection.open(stage.address('leader'), 'closer', new Transcript())
+  const resumed = await Session.open(connection, '', { session })
+  await (resumed.isOpen ? resumed.close() : connection.hangUp())
+}

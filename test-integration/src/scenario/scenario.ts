@@ -1,0 +1,96 @@
+// What a scenario has in hand: sessions at places of the ensemble, and a transcript of what they were told.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ask, type FourLetterWord } from '../ensemble/index.ts'
+import { Connection } from './connection.ts'
+import { type ConnectOptions, type Credentials, Session } from './session.ts'
+import type { Place, Stage } from './target.ts'
+import type { Part, Transcript } from './transcript.ts'
+
+export interface OpenOptions extends ConnectOptions {
+  /** @default 'leader' */
+  readonly at?: Place
+  /** Whether its paths are below the node that the scenario has for itself. @default true */
+  readonly isBelowRoot?: boolean
+}
+
+type ScenarioOptions = Pick<Scenario, 'stage' | 'root' | 'transcript' | 'clientAddress'>
+
+export class Scenario {
+  /** Faults, and what else concerns the servers themselves. */
+  readonly stage: Stage
+  /** The node that the scenario has for itself: what its sessions see as `/`. */
+  readonly root: string
+  readonly transcript: Transcript
+  /** Ours, as the servers see it. */
+  readonly clientAddress: string
+  readonly #connections: Connection[] = []
+  readonly #sessions: Session[] = []
+
+  constructor({ stage, root, transcript, clientAddress }: ScenarioOptions) {
+    this.stage = stage
+    this.root = root
+    this.transcript = transcript
+    this.clientAddress = clientAddress
+    transcript.join('scenario')
+  }
+
+  /** A connection that says nothing by itself. They are called a, b, c … in the order in which they are opened. */
+  async dial(at: Place = 'leader'): Promise<Connection> {
+    const name = String.fromCharCode('a'.charCodeAt(0) + this.#connections.length)
+    const connection = await Connection.open(this.stage.address(at), name, this.transcript)
+    this.#connections.push(connection)
+    return connection
+  }
+
+  /** A session, or what became of trying to get one. */
+  async open({ at = 'leader', isBelowRoot = true, ...options }: OpenOptions = {}): Promise<Session> {
+    const connection = await this.dial(at)
+    const session = await Session.open(connection, isBelowRoot ? this.root : '', options)
+    this.#sessions.push(session)
+    return session
+  }
+
+  /** Goes on with a session as soon as a server is ready for that: what was tried before is not told. */
+  async resume(session: Credentials, options: OpenOptions = {}): Promise<Session> {
+    await this.ready(options.at)
+    return this.open({ ...options, session })
+  }
+
+  /** Waits until the server takes clients. */
+  async ready(at: Place = 'leader'): Promise<void> {
+    while (!/^Mode: /m.test(await this.ask(at, 'srvr'))) await sleep(50)
+  }
+
+  /** What the server says to a four-letter word. */
+  ask(at: Place, word: string): Promise<string> {
+    const { host, port } = this.stage.address(at)
+    return ask(port, word as FourLetterWord, { host })
+  }
+
+  /** Waits until every session was told of all that has happened, which ends a phase of the transcript. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#sessions.filter(({ isOpen }) => isOpen).map((session) => session.fence()))
+    this.transcript.nextPhase()
+  }
+
+  /** Tells something that no connection said. */
+  note(...line: readonly Part[]): void {
+    this.transcript.tell('scenario', ...line)
+  }
+
+  /** What it would be waiting for, if it did not go on. */
+  get pending(): readonly string[] {
+    return this.#connections.flatMap(({ name, pending }) => pending.map((call) => `${name}: ${call}`))
+  }
+
+  /** Ends what is still open, untold. */
+  async end(): Promise<void> {
+    for (const session of this.#sessions) session.stopPings()
+    await Promise.all(this.#connections.map((connection) => connection.hangUp()))
+  }
+
+  /** All sessions that there were, whether they ended or not. */
+  get sessions(): readonly Credentials[] {
+    return this.#sessions
+  }
+}

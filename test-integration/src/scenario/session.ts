@@ -1,0 +1,232 @@
+// One session as a client without any cleverness has it: requests as they are asked for, and nothing else but pings.
+import {
+  type ACL,
+  encodeMessage,
+  OpCode,
+  type OperationName,
+  operations,
+  type RequestMessage,
+  type RequestOf,
+  Perms,
+  Xid,
+} from '@zk/wire'
+import { type Connection, pingMessage, type Reply } from './connection.ts'
+
+export const open: readonly ACL[] = [{ perms: Perms.ALL, id: { scheme: 'world', id: 'anyone' } }]
+
+export interface Credentials {
+  readonly sessionId: bigint
+  readonly passwd: Uint8Array
+}
+
+export interface ConnectOptions {
+  /** In ms. @default 10_000 */
+  readonly timeOut?: number
+  /** The session to go on with. @default a new one */
+  readonly session?: Credentials
+  /** @default 0 */
+  readonly lastZxidSeen?: bigint
+  /** undefined leaves it out, as clients before 3.4 do. @default false */
+  readonly readOnly?: boolean | undefined
+  /** @default 0 */
+  readonly protocolVersion?: number
+  /** Whether it keeps the session alive. @default true */
+  readonly pings?: boolean
+}
+
+export interface CreateOptions {
+  readonly data?: string | Uint8Array | null
+  readonly flags?: number
+  readonly acl?: readonly ACL[] | null
+  readonly op?: 'create' | 'create2' | 'createContainer'
+}
+
+type BodyOf<Name extends OperationName> = RequestOf<Name>['request']
+
+const utf8 = new TextEncoder()
+
+export class Session implements Credentials {
+  readonly connection: Connection
+  sessionId = 0n
+  passwd: Uint8Array = new Uint8Array(16)
+  /** What the servers granted, in ms; 0 when they did not. */
+  timeOut = 0
+  /** The highest zxid that a reply told of. */
+  lastZxid = 0n
+  readonly #root: string
+  #nextXid = 1
+  #pings: NodeJS.Timeout | undefined
+
+  /** Opens a session, or tries to: see `timeOut`. Paths are below `root`. */
+  static async open(connection: Connection, root: string, options: ConnectOptions = {}): Promise<Session> {
+    const session = new Session(connection, root)
+    const { timeOut = 10_000, lastZxidSeen = 0n, protocolVersion = 0 } = options
+    const { sessionId, passwd } = options.session ?? session
+    const readOnly = 'readOnly' in options ? options.readOnly : false
+    const request = { protocolVersion, lastZxidSeen, timeOut, sessionId, passwd, readOnly }
+    const answer = await connection.shake(encodeMessage({ type: 'connect', request }))
+    if (answer !== undefined) session.#established(answer.response, options)
+    return session
+  }
+
+  private constructor(connection: Connection, root: string) {
+    this.connection = connection
+    this.#root = root
+  }
+
+  get isOpen(): boolean {
+    return this.timeOut > 0 && this.connection.isOpen
+  }
+
+  /** Sends a request; paths are those of the scenario. */
+  async call<Name extends OperationName>(
+    op: Name,
+    request: BodyOf<Name>,
+    { xid = this.#nextXid++ }: { readonly xid?: number } = {},
+  ): Promise<Reply> {
+    const message = { type: 'request', op, opCode: operations[op].opCode, xid, request: this.#below(request) }
+    const asked = request === undefined ? [op] : [op, { value: request }]
+    return this.#heard(await this.connection.call(message as RequestMessage, asked))
+  }
+
+  /** Sends a request whose body is just these bytes. */
+  async callRaw(opCode: number, body: Uint8Array, { xid = this.#nextXid++ } = {}): Promise<Reply> {
+    const message: RequestMessage = { type: 'request', op: undefined, opCode, xid, request: undefined, rest: body }
+    const asked = [`opcode ${opCode} with ${body.length} bytes`]
+    return this.#heard(await this.connection.call(message, asked))
+  }
+
+  create(path: string | null, { data = '', flags = 0, acl = open, op = 'create' }: CreateOptions = {}): Promise<Reply> {
+    const request = { path, data: bytes(data), acl, flags }
+    return this.call(op, request)
+  }
+
+  delete(path: string | null, version = -1): Promise<Reply> {
+    return this.call('delete', { path, version })
+  }
+
+  setData(path: string | null, data: string | Uint8Array | null = '', version = -1): Promise<Reply> {
+    return this.call('setData', { path, data: bytes(data), version })
+  }
+
+  exists(path: string | null, watch = false): Promise<Reply> {
+    return this.call('exists', { path, watch })
+  }
+
+  getData(path: string | null, watch = false): Promise<Reply> {
+    return this.call('getData', { path, watch })
+  }
+
+  getChildren(path: string | null, watch = false): Promise<Reply> {
+    return this.call('getChildren', { path, watch })
+  }
+
+  getChildren2(path: string | null, watch = false): Promise<Reply> {
+    return this.call('getChildren2', { path, watch })
+  }
+
+  getACL(path: string | null): Promise<Reply> {
+    return this.call('getACL', { path })
+  }
+
+  setACL(path: string | null, acl: readonly ACL[] | null, version = -1): Promise<Reply> {
+    return this.call('setACL', { path, acl, version })
+  }
+
+  check(path: string | null, version = -1): Promise<Reply> {
+    return this.call('check', { path, version })
+  }
+
+  sync(path: string | null = '/'): Promise<Reply> {
+    return this.call('sync', { path })
+  }
+
+  multi(...ops: BodyOf<'multi'>): Promise<Reply> {
+    return this.call('multi', ops)
+  }
+
+  auth(scheme: string | null, auth: string | Uint8Array | null): Promise<Reply> {
+    return this.call('auth', { type: 0, scheme, auth: bytes(auth) }, { xid: Xid.auth })
+  }
+
+  /** `relativeZxid` is by default the highest that this session knows of. */
+  setWatches(lists: Partial<Omit<BodyOf<'setWatches'>, 'relativeZxid'>>, relativeZxid = this.lastZxid): Promise<Reply> {
+    const none = { dataWatches: [], existWatches: [], childWatches: [] }
+    return this.call('setWatches', { relativeZxid, ...none, ...lists }, { xid: Xid.setWatches })
+  }
+
+  checkWatches(path: string | null, type: number): Promise<Reply> {
+    return this.call('checkWatches', { path, type })
+  }
+
+  removeWatches(path: string | null, type: number): Promise<Reply> {
+    return this.call('removeWatches', { path, type })
+  }
+
+  ping(): Promise<Reply> {
+    return this.call('ping', undefined, { xid: Xid.ping })
+  }
+
+  /** Ends the session and waits for the server to close the connection. */
+  async close(): Promise<void> {
+    this.stopPings()
+    await this.call('closeSession', undefined)
+    await this.connection.closed
+  }
+
+  /** Ends the connection without a word. The session goes on, for a while. */
+  async drop(): Promise<void> {
+    this.stopPings()
+    await this.connection.hangUp()
+  }
+
+  stopPings(): void {
+    clearInterval(this.#pings)
+  }
+
+  /** When it resolves, all that was committed when it was called has been told; what is not answered by then never is. */
+  fence(): Promise<void> {
+    const request = { path: this.pathBelow('/') }
+    return this.connection.fence({ type: 'request', op: 'sync', opCode: OpCode.sync, xid: this.#nextXid++, request })
+  }
+
+  #established({ timeOut, sessionId, passwd }: EstablishedSession, { pings = true }: ConnectOptions): void {
+    this.timeOut = timeOut
+    this.sessionId = sessionId
+    this.passwd = passwd ?? new Uint8Array(16)
+    if (!pings || timeOut <= 0) return
+    this.#pings = setInterval(() => void this.connection.call(pingMessage), timeOut / 3)
+    void this.connection.closed.then(() => this.stopPings())
+  }
+
+  #heard(reply: Reply): Reply {
+    if (reply !== undefined && reply.zxid > this.lastZxid) this.lastZxid = reply.zxid
+    return reply
+  }
+
+  /** A request with its paths moved below the root of the scenario. */
+  #below<T>(value: T, field?: string): T {
+    if (typeof value === 'string' && (field === 'path' || field === 'paths')) return this.pathBelow(value) as T
+    if (Array.isArray(value)) {
+      const items = field?.endsWith('Watches') === true ? 'paths' : undefined
+      return value.map((item: unknown) => this.#below(item, items)) as T
+    }
+    if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, this.#below(part, name)])) as T
+  }
+
+  /** Where a path of the scenario really is. */
+  pathBelow(path: string): string {
+    if (path === '/') return this.#root === '' ? '/' : this.#root
+    return path.startsWith('/') ? this.#root + path : path
+  }
+}
+
+interface EstablishedSession extends Omit<Credentials, 'passwd'> {
+  readonly timeOut: number
+  readonly passwd: Uint8Array | null
+}
+
+function bytes(data: string | Uint8Array | null): Uint8Array | null {
+  return typeof data === 'string' ? utf8.encode(data) : data
+}

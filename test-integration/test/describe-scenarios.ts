@@ -1,0 +1,25 @@
+import { describe, expect, inject, test } from 'vitest'
+import { Ensemble } from '../src/ensemble/index.ts'
+import { InProcessTarget, RealTarget, run, type ScenarioBody } from '../src/scenario/index.ts'
+
+/**
+ * Plays each scenario on a real ensemble and on the one of @zk/testing, which must tell the same.
+ *
+ * With ZK_TRANSCRIPTS=1 it prints what the real one told. With ZK_TARGETS=real it is played twice on the real one: a
+ * scenario that is told differently there has left something to chance.
+ */
+export function describeScenarios(subject: string, scenarios: Readonly<Record<string, ScenarioBody>>): void {
+  const description = inject('ensemble')
+  describe.skipIf(description === undefined)(subject, () => {
+    test.each(Object.entries(scenarios))('%s', async (_, scenario) => {
+      if (description === undefined) return
+      const real = new RealTarget(Ensemble.attach(description))
+      const expected = await run(real, scenario)
+      if (process.env['ZK_TRANSCRIPTS'] === '1') console.log(expected.join('\n---\n'))
+      const other = process.env['ZK_TARGETS'] === 'real' ? real : new InProcessTarget()
+      expect(await run(other, scenario), `the ${other.name} ensemble tells something else than the real one`).toEqual(
+        expected,
+      )
+    })
+  })
+}

@@ -1,0 +1,163 @@
+import { KeeperError, LeaderElection, Lock, SharedLock, type ZooKeeper } from '@zk/recipes'
+import { expect, test } from 'vitest'
+import { until } from '../../src/ensemble/index.ts'
+import { machineTime, outOfOrder, overlaps, type Turn } from '../../src/history/index.ts'
+import { describeForeign, type Tests, type TestWorld, type World } from './world.ts'
+
+/** What each contender takes. */
+const TURNS = 15
+
+const anywhere: Tests<World> = (world) => {
+  test('take turns on one lock, one at a time and in the order of asking', async () => {
+    await takeTurns(await world(), async () => {})
+  })
+
+  test('kazoo waits for our Lock and for InterProcessMutex when it is told their pattern', async () => {
+    const { kazoo, curator, zk } = await world()
+    const [waiting, holding] = await Promise.all([kazoo(), curator()])
+    const lock = { extra_lock_patterns: ['-lock-'] }
+    const held = await new Lock(zk, '/lock').acquire()
+    const holds = holding.call('acquire', '/lock')
+    const queued = (number: number) => async () => (await zk.getChildren('/lock')).children.length === number
+    await until('Curator to queue', queued(2))
+    expect(await waiting.call('try_acquire', '/lock', lock)).toBeNull()
+    let isGranted = false
+    const waits = waiting.call('acquire', '/lock', lock).then((node) => {
+      isGranted = true
+      return node
+    })
+    await until('kazoo to queue', queued(3))
+    await held.release()
+    expect(await holds).toBe(true)
+    expect(await holding.call('participants', '/lock')).toBe(2)
+    expect(isGranted).toBe(false)
+    await holding.call('release', '/lock')
+    expect(await waits).toMatch(/__lock__\d{10}$/)
+  })
+
+  test('SharedLock and InterProcessReadWriteLock are one lock', async () => {
+    const { curator, zk } = await world()
+    const theirs = await curator()
+    const { read, write } = new SharedLock(zk, '/rw')
+    const reading = await read.acquire()
+    expect(await theirs.call('acquireRead', '/rw', 0)).toBe(true)
+    expect(await theirs.call('acquireWrite', '/rw', 0)).toBe(false)
+    await reading.release()
+    expect(await write.tryAcquire()).toBeUndefined()
+    await theirs.call('releaseRead', '/rw')
+    const writing = await write.acquire()
+    expect(await theirs.call('acquireRead', '/rw', 0)).toBe(false)
+    await writing.release()
+    expect(await theirs.call('acquireWrite', '/rw', 0)).toBe(true)
+    expect(await read.tryAcquire()).toBeUndefined()
+  })
+
+  test('LeaderElection and LeaderLatch are one election', async () => {
+    const { curator, zk } = await world()
+    const theirs = await curator()
+    const election = new LeaderElection(zk, '/latch', { data: 'ours' })
+    const leading = await election.campaign()
+    await theirs.call('enter', '/latch', 'theirs')
+    await until('Curator to stand', async () => (await election.candidates()).length === 2)
+    expect(await theirs.call('candidates', '/latch')).toEqual(['ours', 'theirs'])
+    expect(await theirs.call('leader', '/latch')).toBe('ours')
+    expect(theirs.heardSoFar('leads')).toEqual([])
+    await leading.release()
+    expect(await theirs.heard('leads')).toBe('theirs')
+    const again = election.campaign()
+    await until('us to stand', async () => (await election.candidates()).length === 2)
+    await theirs.call('leave', '/latch')
+    expect((await again).isHeld()).toBe(true)
+    await (await again).release()
+  })
+}
+
+const atTestEnsemble: Tests<TestWorld> = (world) => {
+  test('take turns on one lock while its leader is killed again and again', async () => {
+    const all = await world()
+    const { ensemble } = all
+    let killed = 0
+    await takeTurns(all, async (turn) => {
+      if (turn % 4 !== 0) return
+      // The one that was killed before comes back, and another one leads.
+      for (const member of ensemble.members) member.restart()
+      await ensemble.serving()
+      ensemble.leader!.kill()
+      killed++
+    })
+    expect(killed).toBeGreaterThan(2)
+    for (const member of ensemble.members) member.restart()
+    await ensemble.serving()
+  })
+}
+
+describeForeign('Clients of three languages', anywhere, atTestEnsemble)
+
+/** Two contenders of each language, and what is to happen when one of ours has had so many turns. */
+async function takeTurns({ kazoo, curator, zk, root }: World, between: (turn: number) => Promise<void>): Promise<void> {
+  await zk.create('/lock')
+  await zk.create('/count', '0')
+  const foreign = await Promise.all([kazoo(), kazoo(), curator(), curator()])
+  const histories = await Promise.all([
+    ourTurns('ours 1', zk, between),
+    ourTurns('ours 2', zk, async () => {}),
+    // kazoo's own names are seen by nobody else: it takes Curator's.
+    theirTurns('kazoo 1', foreign[0].call('take_turns', '/lock', 'CuratorNamedLock', '/count', TURNS)),
+    theirTurns('kazoo 2', foreign[1].call('take_turns', '/lock', 'CuratorNamedLock', '/count', TURNS)),
+    theirTurns('Curator 1', foreign[2].call('takeTurns', '/lock', '/count', TURNS)),
+    theirTurns('Curator 2', foreign[3].call('takeTurns', '/lock', '/count', TURNS)),
+  ])
+  const turns = histories.flat()
+  expect(turns).toHaveLength(6 * TURNS)
+  expect(overlaps(turns), root).toEqual([])
+  expect(outOfOrder(turns), root).toEqual([])
+  // Each had read what the one before had written, or some would be missing.
+  expect(await count(zk)).toBe(6 * TURNS)
+  await until('nobody to queue', async () => (await zk.getChildren('/lock')).children.length === 0)
+  const changes = turns.toSorted((a, b) => a.from - b.from).filter((turn, at, all) => turn.who !== all[at - 1]?.who)
+  expect(changes.length, 'how often it went from one to another').toBeGreaterThan(TURNS)
+}
+
+async function ourTurns(who: string, zk: ZooKeeper, between: (turn: number) => Promise<void>): Promise<Turn[]> {
+  const lock = new Lock(zk, '/lock')
+  const turns: Turn[] = []
+  for (let turn = 1; turn <= TURNS; turn++) {
+    const held = await lock.acquire()
+    const from = machineTime()
+    const counted = String((await count(zk)) + 1)
+    await connected(() => zk.setData('/count', counted))
+    turns.push({ who, mode: 'exclusive', token: held.fencingToken, from, until: machineTime() })
+    await held.release()
+    await between(turn)
+  }
+  return turns
+}
+
+/** Does again what may or may not have been done when the connection was lost: to do it twice does no harm. */
+async function connected<T>(attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!KeeperError.is(error, 'ConnectionLoss')) throw error
+    }
+  }
+}
+
+/** Fencing token, begin and end of each turn, as text; times in ns on the clock that machineTime reads. */
+type Told = readonly (readonly [token: string, from: string, until: string])[]
+
+async function theirTurns(who: string, told: Promise<unknown>): Promise<Turn[]> {
+  return ((await told) as Told).map(([token, from, until]) => ({
+    who,
+    mode: 'exclusive',
+    token: BigInt(token),
+    from: Number(from) / 1e6,
+    until: Number(until) / 1e6,
+  }))
+}
+
+async function count(zk: ZooKeeper): Promise<number> {
+  const { data } = await connected(() => zk.getData('/count'))
+  return Number(new TextDecoder().decode(data))
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { connect, type Stat, type ZooKeeper } from '@zk/client'
+import { TestEnsemble } from '@zk/testing'
+import { afterAll, beforeAll, describe, inject, onTestFinished } from 'vitest'
+import { Ensemble } from '../../src/ensemble/index.ts'
+import { type ClientOptions, type ForeignClient, ForeignClients, type ZkCli } from '../../src/foreign/index.ts'
+import { realServers, type Servers, testServers } from './servers.ts'
+
+/** What a test has at hand. All of it goes when the test is over. */
+export interface World {
+  readonly servers: Servers
+  /** A node of its own, which is `/` for all its clients. */
+  readonly root: string
+  readonly kazoo: (options?: ClientOptions) => Promise<ForeignClient>
+  readonly curator: (options?: ClientOptions) => Promise<ForeignClient>
+  readonly zkCli: (options?: ClientOptions) => Promise<ZkCli>
+  /** Our own client. */
+  readonly zk: ZooKeeper
+}
+
+/** The same where the servers are those of @zk/testing, with all that can be done to them. */
+export interface TestWorld extends World {
+  readonly ensemble: TestEnsemble
+}
+
+export type Tests<W> = (world: () => Promise<W>) => void
+
+/** Tests with foreign clients: at real servers as at those of @zk/testing, and at the latter only. */
+export function describeForeign(name: string, anywhere: Tests<World>, atTestEnsemble: Tests<TestWorld>): void {
+  const description = inject('ensemble')
+  // Elsewhere the host's network of a container is that of some virtual machine, and our loopback out of its reach.
+  const isEngineHere = process.platform === 'linux' && description?.host === '127.0.0.1'
+  describe.skipIf(!isEngineHere)(name, () => {
+    let clients: ForeignClients
+    beforeAll(async () => {
+      clients = await ForeignClients.start()
+    })
+    afterAll(() => clients[Symbol.asyncDispose]())
+
+    describe('at servers in containers', () => {
+      anywhere(() => begin(realServers(Ensemble.attach(description!)), clients))
+    })
+
+    describe('at a TestEnsemble', () => {
+      let ensemble: TestEnsemble
+      beforeAll(async () => {
+        ensemble = await TestEnsemble.start({ tickTime: 500, syncLimit: 4 })
+      })
+      afterAll(() => ensemble.close())
+      anywhere(() => begin(testServers(ensemble), clients))
+      atTestEnsemble(async () => ({ ...(await begin(testServers(ensemble), clients)), ensemble }))
+    })
+  })
+}
+
+async function begin(servers: Servers, clients: ForeignClients): Promise<World> {
+  const { connectString } = servers
+  const root = `/foreign-${randomUUID()}`
+  await using maker = await connect(connectString)
+  await maker.create(root)
+  const zk = await connect(connectString + root)
+  onTestFinished(async () => {
+    await clients.end()
+    await zk.close()
+  })
+  return {
+    servers,
+    root,
+    kazoo: (options) => clients.kazoo(connectString, { root, ...options }),
+    curator: (options) => clients.curator(connectString, { root, ...options }),
+    zkCli: (options) => clients.zkCli(connectString, { root, ...options }),
+    zk,
+  }
+}
+
+/** A node's Stat as kazoo and Curator tell it. */
+export async function statOf(zk: ZooKeeper, path: string): Promise<Record<keyof Stat, number | string>> {
+  await zk.sync(path)
+  const stat = await zk.exists(path)
+  if (stat === undefined) throw new Error(`There is no node ${path}`)
+  const { czxid, mzxid, pzxid, ephemeralOwner } = stat
+  return {
+    ...stat,
+    czxid: Number(czxid),
+    mzxid: Number(mzxid),
+    pzxid: Number(pzxid),
+    ephemeralOwner: BigInt.asUintN(64, ephemeralOwner).toString(16),
+  }
+}
