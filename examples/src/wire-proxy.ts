@@ -15,11 +15,15 @@ createServer({ allowHalfOpen: true }, (client) => {
 function pass(from: Socket, to: Socket, messages: wire.MessageDecoder<unknown>, arrow: string): void {
   from.on('error', () => to.destroy()).pipe(to)
   from.on('data', (chunk) => {
-    try {
-      messages.push(chunk)
-      for (let message = messages.next(); message !== undefined; message = messages.next()) console.log(arrow, message)
-    } catch (error) {
-      console.log(arrow, String(error))
+    messages.push(chunk)
+    for (;;) {
+      try {
+        const message = messages.next()
+        if (message === undefined) return
+        console.log(arrow, message)
+      } catch (error) {
+        console.log(arrow, String(error))
+      }
     }
   })
 }

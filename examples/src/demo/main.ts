@@ -52,7 +52,8 @@ async function takeTurns({ connectString, killLeader }: Servers): Promise<void> 
       const token = BigInt(report.token)
       if (report.type === 'gained') from = report.at
       else turns.push({ who, mode: 'exclusive', token, from, until: report.at })
-      if (report.type === 'finished' && ++finished === CONTENDERS / 2) disturbed = killLeader?.((what) => say('      ', what))
+      if (report.type === 'finished' && ++finished === CONTENDERS / 2)
+        disturbed = killLeader?.((what) => say('      ', what))
     })
     return child
   })

@@ -64,8 +64,8 @@ describe.each(recipes)('%s.acquire that is aborted', (name, make) => {
         await scene.world.settle()
         if (acquiring.status === 'rejected') {
           // At once, not only when those ahead are gone.
-          expect(scene.ensemble.ephemerals(zk.session.id)).toEqual([])
-          expect(scene.ensemble.watches().filter(({ session }) => session === zk.session.id)).toEqual([])
+          expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
+          expect(scene.watches(zk)).toEqual([])
         }
         await (obstructing && scene.done(obstructing.release()))
         if (acquiring.status === 'fulfilled') {
@@ -88,7 +88,7 @@ describe.each(recipes)('%s.acquire that is aborted', (name, make) => {
   test(`${name}.acquire with a signal that is aborted already rejects at once and sends nothing (L11)`, async () => {
     const scene = new Scene()
     const zk = await scene.client()
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     const acquiring = await scene.start(make(zk).acquire({ signal: AbortSignal.abort(REASON) }))
     expect(acquiring.error).toBe(REASON)
     expect(since.ops()).toEqual([])
@@ -110,7 +110,7 @@ describe('Lock.acquire out of time', () => {
       const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
       if (exists) await scene.done(new Lock(zk, PATH).run(() => {}))
       const obstructing = waits ? await scene.done(new Lock(holder, PATH).acquire()) : undefined
-      scene.ensemble.network.latency = () => LATENCY
+      scene.network.latency = () => LATENCY
       if (obstructing !== undefined) scene.world.setTimer(3 * LATENCY, () => void obstructing.release())
 
       const acquiring = outcome(new Lock(zk, PATH).acquire({ timeout }))
@@ -134,7 +134,7 @@ describe('Lock.acquire out of time', () => {
     const holder = await scene.done(new Lock(clients[0]!, PATH).acquire())
     const second = await scene.start(new Lock(clients[1]!, PATH).acquire())
     const third = await scene.start(new Lock(clients[2]!, PATH).acquire({ timeout: 5_000 }))
-    const paths = scene.ensemble.children(PATH).map((name) => `${PATH}/${name}`)
+    const paths = scene.children(PATH).map((name) => `${PATH}/${name}`)
     await scene.world.advance(4_999)
     expect(third.status).toBe('pending')
     await scene.world.advance(1)
@@ -149,7 +149,7 @@ describe('Lock.acquire out of time', () => {
   test('LockTimeoutError says when the queue was never seen', async () => {
     const scene = new Scene()
     const zk = await scene.client()
-    scene.ensemble.freeze(zk.session.id)
+    scene.freeze(zk)
     const acquiring = outcome(new Lock(zk, PATH).acquire({ timeout: 5_000 }))
     await scene.world.advance(5_000)
     expect(acquiring.error).toMatchObject({ position: undefined, ahead: [] })
@@ -165,11 +165,11 @@ describe('Lock.acquire out of time', () => {
       expect(acquiring.status).toBe('pending')
       await scene.world.advance(2_500)
       // An operator who removes the waiter again and again.
-      for (const path of scene.ensemble.ephemerals(zk.session.id)) scene.ensemble.delete(path)
+      for (const path of scene.ensemble.nodes.ephemerals(zk.session.id)) scene.ensemble.nodes.delete(path)
     }
     expect(LockTimeoutError.is(acquiring.error)).toBe(true)
     await scene.world.settle()
-    expect(scene.ensemble.ephemerals(zk.session.id)).toEqual([])
+    expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
   })
 
   test('Lock.acquire with an endless timeout waits like one without', async () => {
@@ -202,26 +202,26 @@ describe('Lock.acquire that is given up while disconnected', () => {
       const aborting = new AbortController()
       const acquiring = outcome(new Lock(zk, PATH).acquire(options(aborting.signal)))
       await scene.world.settle()
-      scene.ensemble.refuse()
-      scene.ensemble.cut(zk.session.id)
+      scene.refuse()
+      scene.cut(zk)
       await scene.world.advance(5_000)
       aborting.abort(REASON)
       await scene.world.settle()
       expect(acquiring.status).toBe('rejected')
-      expect(scene.ensemble.ephemerals(zk.session.id)).toHaveLength(1)
-      scene.ensemble.listen()
+      expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toHaveLength(1)
+      scene.accept()
       await scene.world.advance(10_000)
       expect(zk.session.connection).toBeDefined()
-      expect(scene.ensemble.ephemerals(zk.session.id)).toEqual([])
-      expect(scene.ensemble.watches().filter(({ session }) => session === zk.session.id)).toEqual([])
+      expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
+      expect(scene.watches(zk)).toEqual([])
     },
   )
 
   test.each(givingUp)('Lock.acquire %s leaves nothing when the create was still unsent (L12)', async (_, options) => {
     const scene = new Scene()
     const zk = await scene.client()
-    scene.ensemble.refuse()
-    scene.ensemble.cut(zk.session.id)
+    scene.refuse()
+    scene.cut(zk)
     await scene.world.settle()
     const aborting = new AbortController()
     const acquiring = outcome(new Lock(zk, PATH).acquire(options(aborting.signal)))
@@ -229,7 +229,7 @@ describe('Lock.acquire that is given up while disconnected', () => {
     aborting.abort(REASON)
     await scene.world.settle()
     expect(acquiring.status).toBe('rejected')
-    scene.ensemble.listen()
+    scene.accept()
     await scene.world.advance(10_000)
     expect(zk.session.connection).toBeDefined()
     expect(scene.leftovers()).toEqual(nothing)
@@ -238,18 +238,18 @@ describe('Lock.acquire that is given up while disconnected', () => {
   test.each(givingUp)('Lock.acquire %s leaves nothing when the create was not answered (L12)', async (_, options) => {
     const scene = new Scene()
     const zk = await scene.client()
-    scene.ensemble.create('/locks')
-    scene.ensemble.create(PATH)
-    scene.ensemble.faults.on('create2', 'loseReply')
-    scene.ensemble.refuse()
+    scene.ensemble.nodes.create('/locks')
+    scene.ensemble.nodes.create(PATH)
+    scene.ensemble.faults.loseReply({ op: 'create2' })
+    scene.refuse()
     const aborting = new AbortController()
     const acquiring = outcome(new Lock(zk, PATH).acquire(options(aborting.signal)))
     await scene.world.advance(5_000)
     aborting.abort(REASON)
     await scene.world.settle()
     expect(acquiring.status).toBe('rejected')
-    expect(scene.ensemble.ephemerals()).toHaveLength(1)
-    scene.ensemble.listen()
+    expect(scene.ensemble.nodes.ephemerals()).toHaveLength(1)
+    scene.accept()
     await scene.world.advance(10_000)
     expect(scene.leftovers()).toEqual(nothing)
   })
@@ -260,14 +260,14 @@ describe('Lock.acquire that is given up while disconnected', () => {
     const aborting = new AbortController()
     await scene.done(new Lock(zk, PATH).acquire())
     const acquiring = await scene.start(new Lock(zk, PATH).acquire({ signal: aborting.signal }))
-    scene.ensemble.refuse()
-    scene.ensemble.cut(zk.session.id)
+    scene.refuse()
+    scene.cut(zk)
     await scene.world.settle()
     aborting.abort(REASON)
     await scene.world.settle()
     expect(acquiring.error).toBe(REASON)
     await scene.world.advance(2 * zk.session.timeout)
-    scene.ensemble.listen()
+    scene.accept()
     await scene.world.advance(20_000)
     expect(zk.session.connection).toBeDefined()
     expect(scene.leftovers()).toEqual(nothing)

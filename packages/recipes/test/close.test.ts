@@ -19,7 +19,7 @@ describe('A client that is closed', () => {
       const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
       const obstructing = waits ? await scene.done(new Lock(holder, PATH).acquire()) : undefined
       let struck: 'never' | 'waiting' | 'holding' = 'never'
-      scene.ensemble.network.before(frame, () => {
+      scene.network.before(frame, () => {
         struck = acquiring.status === 'pending' ? 'waiting' : 'holding'
         void zk.close()
       })
@@ -29,7 +29,7 @@ describe('A client that is closed', () => {
       if (struck === 'never') return false
       if (acquiring.status === 'rejected') expect(KeeperError.is(acquiring.error, 'Closed')).toBe(true)
       else expect(acquiring.value.isHeld()).toBe(false)
-      expect(scene.ensemble.ephemerals(zk.session.id)).toEqual([])
+      expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
       await scene.done(holder.close())
       expect(scene.leftovers()).toEqual(gone)
       return struck === 'waiting'
@@ -54,7 +54,7 @@ describe('A client that is closed', () => {
     const calling = outcome<unknown>(call(zk))
     await scene.world.settle()
     expect(KeeperError.is(calling.error, 'Closed')).toBe(true)
-    expect(scene.world.timers).toBe(0)
+    expect(scene.timers).toBe(0)
   })
 
   test('Held tells Closed, and its release resolves (L28)', async () => {
@@ -96,9 +96,8 @@ describe('A client that is closed', () => {
     const held = await scene.done(new Lock(zk, PATH).acquire())
     const next = await scene.start(new Lock(other, PATH).acquire())
     // The close arrives, its answer does not: the ensemble gives the lock to the next.
-    scene.ensemble.faults.on('closeSession', 'ignore')
+    scene.ensemble.faults.loseReply({ op: 'closeSession', connection: 'open' })
     void zk.close()
-    scene.ensemble.endSession(zk.session.id, { isAsked: true })
     await scene.world.settle()
     expect(next.value.isHeld()).toBe(true)
     expect(held.isHeld()).toBe(false)

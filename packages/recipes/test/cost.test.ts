@@ -12,8 +12,8 @@ const PATH = '/locks/report'
 /** A scene in which the path exists: making it is not what these tests count. */
 function prepared(): Scene {
   const scene = new Scene()
-  scene.ensemble.create('/locks')
-  scene.ensemble.create(PATH)
+  scene.ensemble.nodes.create('/locks')
+  scene.ensemble.nodes.create(PATH)
   return scene
 }
 
@@ -26,7 +26,7 @@ describe('Without contention', () => {
   ])('%s is acquired in one round trip and released in one', async (_, acquire) => {
     const scene = prepared()
     const zk = await scene.client()
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     const acquiring = acquire(zk)
     expect(await scene.roundTrips(acquiring)).toBe(1)
     expect(since.ops()).toEqual(['create2', 'getChildren2'])
@@ -38,7 +38,7 @@ describe('Without contention', () => {
   test('Lock.run of something short costs two round trips and three requests', async () => {
     const scene = prepared()
     const lock = new Lock(await scene.client(), PATH)
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     expect(await scene.roundTrips(lock.run(() => {}))).toBe(2)
     expect(since.ops()).toEqual(['create2', 'getChildren2', 'delete'])
   })
@@ -47,7 +47,7 @@ describe('Without contention', () => {
     const scene = prepared()
     const lock = new Lock(await scene.client(), PATH)
     const held = await scene.done(lock.acquire())
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     await scene.world.advance(49)
     expect(since.ops()).toEqual([])
     await scene.world.advance(595_000)
@@ -75,17 +75,17 @@ describe('With waiters', () => {
   test.each([2, 10, 100])('Lock is handed over at the same cost with %i waiters', async (waiters) => {
     const scene = prepared()
     const [first, second, third] = await queue(scene, waiters)
-    const [firstPath, secondPath] = scene.ensemble.children(PATH).map((name) => `${PATH}/${name}`)
-    const sessions = scene.ensemble.sessions.live.map(({ id }) => id)
+    const [firstPath, secondPath] = scene.children(PATH).map((name) => `${PATH}/${name}`)
+    const sessions = scene.ensemble.sessions.list().map(({ id }) => id)
 
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     await scene.done(first!.value.release())
     expect(second!.value.isHeld()).toBe(true)
     expect(since.ops()).toEqual(['delete', 'multi'])
     expect(since.told).toMatchObject([{ session: sessions[1], type: 'NodeDeleted', path: firstPath }])
 
     // Who had two ahead must look who is left.
-    const sinceSecond = scene.ensemble.history.since()
+    const sinceSecond = scene.since()
     await scene.done(second!.value.release())
     expect(third!.value.isHeld()).toBe(true)
     expect(sinceSecond.ops()).toEqual(['delete', 'multi', 'getChildren2'])
@@ -95,7 +95,7 @@ describe('With waiters', () => {
   test('Lock is handed over in one round trip of the next in line', async () => {
     const scene = prepared()
     const [first, second] = await queue(scene, 3)
-    scene.ensemble.network.latency = () => 10
+    scene.network.latency = () => 10
     void first!.value.release()
     await scene.world.advance(19)
     expect(second!.status).toBe('pending')
@@ -112,8 +112,8 @@ describe('With waiters', () => {
     for (const zk of clients) {
       for (let each = 0; each < 50; each++) waiting.push(await scene.start(new Lock(zk, PATH).acquire()))
     }
-    const since = scene.ensemble.history.since()
-    scene.ensemble.expire(holder.session.id)
+    const since = scene.since()
+    scene.expire(holder)
     await scene.world.settle()
     expect(waiting.filter(({ status }) => status === 'fulfilled')).toEqual([waiting[0]])
     expect(since.told).toMatchObject([{ session: clients[0]!.session.id, path: held.path }])
@@ -124,13 +124,13 @@ describe('With waiters', () => {
     const scene = prepared()
     await queue(scene, 10)
     await scene.world.advance(1_000)
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     await scene.world.advance(600_000)
     expect(since.ops()).toEqual([])
     expect(since.told).toEqual([])
     // Each waiter has one watch, the holder one on its own node.
-    const paths = scene.ensemble.children(PATH).map((name) => `${PATH}/${name}`)
-    const watched = scene.ensemble.watches().map(({ table, path }) => `${table} ${path}`)
+    const paths = scene.children(PATH).map((name) => `${PATH}/${name}`)
+    const watched = scene.watches().map(({ table, path }) => `${table} ${path}`)
     expect(watched.sort()).toEqual([paths[0]!, ...paths.slice(0, -1)].map((path) => `data ${path}`).sort())
   })
 
@@ -142,7 +142,7 @@ describe('With waiters', () => {
     await scene.start(new Lock(clients[1]!, PATH).acquire({ signal: giving.signal }))
     const third = await scene.start(new Lock(clients[2]!, PATH).acquire())
     await scene.start(new Lock(clients[3]!, PATH).acquire())
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     giving.abort()
     await scene.world.settle()
     expect(since.told).toMatchObject([{ session: clients[2]!.session.id, type: 'NodeDeleted' }])

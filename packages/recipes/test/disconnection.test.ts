@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Held, Lock, LockLostError, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { atEveryFrame } from './support/everywhere.ts'
 import { outcome } from './support/outside.ts'
-import { nothing, Scene } from './support/scene.ts'
+import { nothing, Scene, TICK } from './support/scene.ts'
 
 const PATH = '/locks/report'
 /** Longer than any pause before a new connection, several times over. */
@@ -21,25 +21,25 @@ describe.each(recipes)('%s when its connection is lost', (name, acquire) => {
     ['behind a holder that releases', true],
   ])(`${name}.acquire %s outlives a disconnection at every step, with one node`, async (_, waits) => {
     const steps = await atEveryFrame(async (frame) => {
-      const scene = new Scene({ servers: 3, seed: frame })
+      const scene = new Scene({ members: 3, seed: frame })
       const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
       const obstructing = waits
         ? await scene.done(name === 'Lock' ? acquire(holder) : new SharedLock(holder, PATH).write.acquire())
         : undefined
 
       let wasPending = false
-      scene.ensemble.network.before(frame, () => {
+      scene.network.before(frame, () => {
         wasPending = acquiring.status === 'pending'
-        scene.ensemble.cut(zk.session.id)
+        scene.cut(zk)
       })
       const acquiring = outcome(acquire(zk))
       await scene.world.settle()
       await (obstructing && scene.done(obstructing.release()))
       await scene.world.advance(RECONNECTED)
-      expect(scene.ensemble.ephemerals(zk.session.id)).toHaveLength(wasPending ? 1 : acquiring.value.isHeld() ? 1 : 0)
+      expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toHaveLength(wasPending ? 1 : acquiring.value.isHeld() ? 1 : 0)
       if (wasPending) {
         expect(acquiring.value.isHeld()).toBe(true)
-        expect(scene.ensemble.ephemerals()).toEqual([acquiring.value.path])
+        expect(scene.ensemble.nodes.ephemerals()).toEqual([acquiring.value.path])
       }
       await scene.done(acquiring.value.release())
       expect(scene.leftovers()).toEqual(nothing)
@@ -54,7 +54,7 @@ describe('Held when its connection is lost', () => {
     const scene = new Scene()
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())
-    scene.ensemble.cut(zk.session.id)
+    scene.cut(zk)
     await scene.world.settle()
     expect(held.isHeld()).toBe(false)
     expect(held.signal.reason).toMatchObject({ reason: 'Disconnected', path: held.path, cause: expect.any(Error) })
@@ -70,7 +70,7 @@ describe('Held when its connection is lost', () => {
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())
     await scene.world.advance(1_000)
-    scene.ensemble.freeze(zk.session.id)
+    scene.freeze(zk)
     await scene.world.advance((zk.session.timeout * 2) / 3)
     expect(held.signal.reason).toMatchObject({ reason: 'Disconnected' })
   })
@@ -80,7 +80,7 @@ describe('Held when its connection is lost', () => {
     const zk = await scene.client()
     const lock = new Lock(zk, PATH)
     const held = await scene.done(lock.acquire())
-    scene.ensemble.cut(zk.session.id)
+    scene.cut(zk)
     await scene.world.settle()
     const next = outcome(lock.acquire())
     await scene.world.advance(RECONNECTED)
@@ -97,7 +97,7 @@ describe('Held when its connection is lost', () => {
     const all: Held[] = []
     for (const name of ['a', 'b', 'c']) all.push(await scene.done(new Lock(zk, `/locks/${name}`).acquire()))
     await scene.done(all[1]!.release())
-    scene.ensemble.cut(zk.session.id)
+    scene.cut(zk)
     await scene.world.settle()
     expect(all.map(({ signal }) => (signal.reason as LockLostError).reason)).toEqual([
       'Disconnected',
@@ -110,12 +110,14 @@ describe('Held when its connection is lost', () => {
     const scene = new Scene()
     const zk = await scene.client()
     // Granted and disconnected in one turn: on a path that must be made first, a check has the last word.
-    scene.ensemble.faults.on('multi', 'garbage')
+    scene.ensemble.faults.merge({ op: 'multi' })
+    scene.ensemble.faults.garbage({ op: 'exists' })
     const acquiring = await scene.start(new Lock(zk, PATH).acquire())
+    await scene.start(zk.exists('/'))
     expect(acquiring.status).toBe('pending')
     await scene.world.advance(RECONNECTED)
     expect(acquiring.value.isHeld()).toBe(true)
-    expect(scene.ensemble.ephemerals()).toEqual([acquiring.value.path])
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([acquiring.value.path])
   })
 
   test.each([0.1, 0.5, 0.9, 1.1, 1.5])(
@@ -134,15 +136,15 @@ describe('Held when its connection is lost', () => {
         }),
       )
       await scene.world.settle()
-      scene.ensemble.freeze(zk.session.id)
-      scene.ensemble.refuse()
+      scene.freeze(zk)
+      scene.refuse()
       await scene.world.advance(times * timeout)
-      scene.ensemble.listen()
+      scene.accept()
       await scene.world.advance(2 * timeout)
       expect(held.isHeld()).toBe(false)
       expect(wasHeld).toBe(false)
       expect(next.value.isHeld()).toBe(true)
-      expect(scene.ensemble.ephemerals()).toEqual([next.value.path])
+      expect(scene.ensemble.nodes.ephemerals()).toEqual([next.value.path])
     },
   )
 
@@ -152,11 +154,11 @@ describe('Held when its connection is lost', () => {
     await scene.done(new Lock(zk, PATH).acquire())
     const next = await scene.start(new Lock(other, PATH).acquire())
     // Nothing comes from it any more.
-    scene.ensemble.freeze(zk.session.id)
-    scene.ensemble.refuse()
+    scene.freeze(zk)
+    scene.refuse()
     await scene.world.advance(zk.session.timeout - 1)
     expect(next.status).toBe('pending')
-    await scene.world.advance(1)
+    await scene.world.advance(1 + TICK)
     expect(next.value.isHeld()).toBe(true)
   })
 })

@@ -21,9 +21,9 @@ describe('Lock.acquire whose session expires', () => {
       const { session } = zk
       const obstructing = waits ? await scene.done(new Lock(holder, PATH).acquire()) : undefined
       let wasPending = false
-      scene.ensemble.network.before(frame, () => {
+      scene.network.before(frame, () => {
         wasPending = acquiring.status === 'pending'
-        scene.ensemble.expire(session.id)
+        scene.ensemble.sessions.expire(session.id)
       })
       const acquiring = outcome(new Lock(zk, PATH).acquire())
       await scene.world.settle()
@@ -34,7 +34,7 @@ describe('Lock.acquire whose session expires', () => {
       const held = acquiring.value
       if (held.isHeld()) granted++
       else expect(held.signal.reason).toMatchObject({ reason: 'Disconnected' })
-      expect(scene.ensemble.ephemerals()).toEqual(held.isHeld() ? [held.path] : [])
+      expect(scene.ensemble.nodes.ephemerals()).toEqual(held.isHeld() ? [held.path] : [])
       await scene.done(acquiring.value.release())
       expect(scene.leftovers()).toEqual(nothing)
       return wasPending
@@ -50,14 +50,14 @@ describe('Lock.acquire whose session expires', () => {
     const places: QueuePlace[] = []
     const waiting = await scene.start(new Lock(zk, PATH).acquire({ onQueued: (place) => places.push(place) }))
     const behind = await scene.start(new Lock(other, PATH).acquire())
-    scene.ensemble.expire(zk.session.id)
+    scene.expire(zk)
     await scene.world.advance(RENEWED)
     expect(places.map(({ position }) => position)).toEqual([1, 2])
     await scene.done(first.release())
     expect([waiting.status, behind.status]).toEqual(['pending', 'fulfilled'])
     await scene.done(behind.value.release())
     expect(waiting.value.isHeld()).toBe(true)
-    expect(scene.ensemble.node(waiting.value.path)!.ephemeralOwner).toBe(zk.session.id)
+    expect(scene.ensemble.nodes.get(waiting.value.path)!.stat.ephemeralOwner).toBe(zk.session.id)
   })
 
   test('Lock.acquire waits on through a partition that costs the session', async () => {
@@ -66,14 +66,14 @@ describe('Lock.acquire whose session expires', () => {
     const first = await scene.done(new Lock(holder, PATH).acquire())
     const waiting = await scene.start(new Lock(zk, PATH).acquire())
     const { session } = zk
-    for (const server of scene.ensemble.servers) server.refuse()
-    scene.ensemble.freeze(session.id)
+    scene.refuse()
+    scene.freeze(zk)
     await scene.world.advance(3 * session.timeout)
     expect(session.signal.aborted).toBe(true)
     expect(waiting.status).toBe('pending')
-    scene.ensemble.listen()
+    scene.accept()
     await scene.world.advance(20_000)
-    expect(scene.ensemble.ephemerals(zk.session.id)).toHaveLength(1)
+    expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toHaveLength(1)
     await scene.done(first.release())
     expect(waiting.value.isHeld()).toBe(true)
   })
@@ -84,7 +84,7 @@ describe('Lock.acquire whose session expires', () => {
     const zk = await scene.client({ renewSession: false })
     await scene.done(new Lock(holder, PATH).acquire())
     const waiting = await scene.start(new Lock(zk, PATH).acquire())
-    scene.ensemble.expire(zk.session.id)
+    scene.expire(zk)
     await scene.world.advance(RENEWED)
     expect(KeeperError.is(waiting.error, 'SessionExpired')).toBe(true)
     const again = await scene.start(new Lock(zk, PATH).acquire())
@@ -96,11 +96,11 @@ describe('Lock.acquire whose session expires', () => {
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const first = await scene.done(new SharedLock(holder, PATH).write.acquire())
     const waiting = await scene.start(new SharedLock(zk, PATH)[kind].acquire())
-    scene.ensemble.expire(zk.session.id)
+    scene.expire(zk)
     await scene.world.advance(RENEWED)
     await scene.done(first.release())
     expect(waiting.value.isHeld()).toBe(true)
-    expect(scene.ensemble.ephemerals()).toEqual([waiting.value.path])
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([waiting.value.path])
   })
 })
 
@@ -109,16 +109,16 @@ describe('Held whose session expires', () => {
     const scene = new Scene()
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())
-    scene.ensemble.refuse()
+    scene.refuse()
     // The server that expires a session closes its connection without a word: the loss is all that is heard at first.
-    scene.ensemble.expire(zk.session.id)
+    scene.expire(zk)
     await scene.world.settle()
     expect(held.isHeld()).toBe(false)
-    scene.ensemble.listen()
+    scene.accept()
     await scene.world.advance(20_000)
     expect(zk.session.connection).toBeDefined()
     expect(held.isHeld()).toBe(false)
-    expect(scene.ensemble.ephemerals()).toEqual([])
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([])
     expect((await scene.start(held.release())).status).toBe('fulfilled')
   })
 
@@ -126,7 +126,7 @@ describe('Held whose session expires', () => {
     const scene = new Scene()
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())
-    scene.ensemble.faults.on('getChildren2', { fail: 'SessionExpired' })
+    scene.ensemble.faults.fail({ op: 'getChildren2', code: 'SessionExpired' })
     await scene.start(zk.getChildren('/'))
     expect(held.signal.reason).toMatchObject({ reason: 'SessionExpired', cause: { code: 'SessionExpired' } })
     expect((await scene.start(held.release())).status).toBe('fulfilled')
@@ -138,7 +138,7 @@ describe('Held whose session expires', () => {
     const held = await scene.done(new Lock(holder!, PATH).acquire())
     const waiting: Outcome<Held>[] = []
     for (const zk of others) waiting.push(await scene.start(new Lock(zk, PATH).acquire()))
-    scene.ensemble.expire(holder!.session.id)
+    scene.expire(holder!)
     await scene.world.settle()
     expect(waiting.map(({ status }) => status)).toEqual(['fulfilled', 'pending'])
     expect(held.isHeld()).toBe(false)

@@ -19,10 +19,10 @@ interface Foreign {
 async function behind(name: string, acquire: (zk: ZooKeeper) => Promise<Held>): Promise<Foreign> {
   const scene = new Scene()
   const [other, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-  scene.ensemble.create('/locks')
-  scene.ensemble.create(PATH)
+  scene.ensemble.nodes.create('/locks')
+  scene.ensemble.nodes.create(PATH)
   const path = `${PATH}/${name}`
-  scene.ensemble.create(path, { owner: other.session.id })
+  await scene.done(other.create(path, '', { mode: 'EPHEMERAL' }))
   return { scene, acquiring: await scene.start(acquire(zk)), path }
 }
 
@@ -52,7 +52,7 @@ describe('Contenders of other programs', () => {
   ])('%s (L24)', async (_, name, acquire) => {
     const { scene, acquiring, path } = await behind(name, acquire)
     expect(acquiring.status).toBe('pending')
-    scene.ensemble.delete(path)
+    scene.ensemble.nodes.delete(path)
     await scene.world.settle()
     expect(acquiring.value.isHeld()).toBe(true)
   })
@@ -63,11 +63,11 @@ describe('Contenders of other programs', () => {
     const downgraded = `_c_${uuid}-__READ__0000000000`
     for (const kind of ['read', 'write'] as const) {
       const { scene, acquiring, path } = await behind(writer, (zk) => new SharedLock(zk, PATH)[kind].acquire())
-      scene.ensemble.create(`${PATH}/${downgraded}`)
-      scene.ensemble.delete(path)
+      scene.ensemble.nodes.create(`${PATH}/${downgraded}`)
+      scene.ensemble.nodes.delete(path)
       await scene.world.settle()
       expect(acquiring.status).toBe(kind === 'read' ? 'fulfilled' : 'pending')
-      scene.ensemble.delete(`${PATH}/${downgraded}`)
+      scene.ensemble.nodes.delete(`${PATH}/${downgraded}`)
       await scene.world.settle()
       expect(acquiring.value.isHeld()).toBe(true)
     }

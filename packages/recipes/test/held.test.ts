@@ -8,7 +8,7 @@ const PATH = '/locks/report'
 async function holding(): Promise<{ scene: Scene; zk: ZooKeeper; held: Held }> {
   const scene = new Scene()
   const zk = await scene.client()
-  scene.ensemble.create('/data')
+  scene.ensemble.nodes.create('/data')
   return { scene, zk, held: await scene.done(new Lock(zk, PATH).acquire()) }
 }
 
@@ -30,18 +30,17 @@ describe('Held', () => {
 
   test.each<[LossReason, (scene: Scene, zk: ZooKeeper, held: Held) => unknown]>([
     ['Released', (_, __, held) => held.release()],
-    ['Disconnected', (scene, zk) => scene.ensemble.cut(zk.session.id)],
+    ['Disconnected', (scene, zk) => scene.cut(zk)],
     [
       'SessionExpired',
       (scene, zk) => {
-        // The server does not know of it yet when a write of the session is refused.
-        scene.ensemble.servers[0]!.lag()
-        scene.ensemble.expire(zk.session.id)
-        return zk.setData('/data', 'x')
+        const { id } = zk.session
+        scene.ensemble.faults.fail({ op: 'setData', code: 'SessionExpired' })
+        return zk.setData('/data', 'x').catch(() => scene.ensemble.sessions.expire(id))
       },
     ],
     ['Closed', (_, zk) => zk.close()],
-    ['NodeGone', (scene, _, held) => scene.ensemble.delete(held.path)],
+    ['NodeGone', (scene, _, held) => scene.ensemble.nodes.delete(held.path)],
   ])('Held tells %s once, with a LockLostError that throwIfLost throws', async (reason, lose) => {
     const { scene, zk, held } = await holding()
     await scene.world.advance(50)
@@ -59,13 +58,13 @@ describe('Held', () => {
     // Released again, it is still no more than lost.
     await scene.start(held.release())
     expect(held.signal.reason).toBe(told[0])
-    expect(scene.ensemble.ephemerals()).toEqual([])
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([])
   })
 
   test('Held tells NodeGone as soon as it is known, from 50 ms of holding on (L15)', async () => {
     const { scene, held } = await holding()
     await scene.world.advance(50)
-    scene.ensemble.delete(held.path)
+    scene.ensemble.nodes.delete(held.path)
     await scene.world.settle()
     expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
     expect(scene.leftovers()).toEqual(nothing)
@@ -73,7 +72,7 @@ describe('Held', () => {
 
   test('Held whose node was deleted before it was watched tells NodeGone when it would be (L15)', async () => {
     const { scene, held } = await holding()
-    scene.ensemble.delete(held.path)
+    scene.ensemble.nodes.delete(held.path)
     await scene.world.advance(49)
     expect(held.isHeld()).toBe(true)
     await scene.world.advance(1)
@@ -84,11 +83,11 @@ describe('Held', () => {
     const { scene, held } = await holding()
     await scene.world.advance(50)
     for (const text of ['one', 'two', 'three']) {
-      scene.ensemble.setData(held.path, text)
+      scene.ensemble.nodes.setData(held.path, text)
       await scene.world.settle()
     }
     expect(held.isHeld()).toBe(true)
-    scene.ensemble.delete(held.path)
+    scene.ensemble.nodes.delete(held.path)
     await scene.world.settle()
     expect(held.isHeld()).toBe(false)
   })
@@ -97,10 +96,10 @@ describe('Held', () => {
     'Held watches its node although the first read fails with %s',
     async (code) => {
       const { scene, held } = await holding()
-      scene.ensemble.faults.on('getData', { fail: code })
+      scene.ensemble.faults.fail({ op: 'getData', code })
       await scene.world.advance(2_000)
-      expect(scene.ensemble.watches()).toMatchObject([{ table: 'data', path: held.path }])
-      scene.ensemble.delete(held.path)
+      expect(scene.watches()).toMatchObject([{ table: 'data', path: held.path }])
+      scene.ensemble.nodes.delete(held.path)
       await scene.world.settle()
       expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
     },
@@ -111,14 +110,14 @@ describe('Held', () => {
     await scene.world.advance(50)
     await scene.done(zk.removeWatches(held.path))
     await scene.world.advance(1_000)
-    scene.ensemble.delete(held.path)
+    scene.ensemble.nodes.delete(held.path)
     await scene.world.settle()
     expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
   })
 
   test('Held that is released while its node is being watched leaves no watch', async () => {
     const { scene, held } = await holding()
-    scene.ensemble.network.latency = () => 10
+    scene.network.latency = () => 10
     await scene.world.advance(55)
     const releasing = held.release()
     await scene.world.advance(100)
@@ -128,12 +127,12 @@ describe('Held', () => {
 
   test('Held deletes only its own node, also when the parent was made again and numbers come round (L18)', async () => {
     const { scene, zk, held } = await holding()
-    scene.ensemble.delete(PATH)
+    scene.ensemble.nodes.delete(PATH)
     const next = await scene.done(new Lock(zk, PATH).acquire())
     expect(next.path.slice(-10)).toBe(held.path.slice(-10))
     await scene.done(held.release())
     expect(next.isHeld()).toBe(true)
-    expect(scene.ensemble.ephemerals()).toEqual([next.path])
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([next.path])
   })
 
   test('Held is disposed of by releasing it', async () => {
@@ -150,31 +149,31 @@ describe('Held.multi', () => {
     const [created, stat] = await scene.done(held.multi([op.create('/data/a'), op.setData('/data', 'x')]))
     expect(created.path).toBe('/data/a')
     expect(stat.version).toBe(1)
-    expect(scene.ensemble.node('/data')!.children).toEqual(new Set(['a']))
+    expect(scene.ensemble.nodes.get('/data')!.children).toEqual(['a'])
   })
 
   test.each<[LossReason, (scene: Scene, zk: ZooKeeper, held: Held) => unknown]>([
     ['Released', (_, __, held) => held.release()],
-    ['Disconnected', (scene, zk) => scene.ensemble.cut(zk.session.id)],
+    ['Disconnected', (scene, zk) => scene.cut(zk)],
     ['Closed', (_, zk) => zk.close()],
   ])('Held.multi after %s rejects, and nothing is sent (L34)', async (reason, lose) => {
     const { scene, zk, held } = await holding()
     void lose(scene, zk, held)
     await scene.world.advance(5_000)
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
     expect(writing.error).toMatchObject({ name: 'LockLostError', reason })
     expect(since.ops()).toEqual([])
-    expect(scene.ensemble.node('/data')!.version).toBe(0)
+    expect(scene.ensemble.nodes.get('/data')!.stat.version).toBe(0)
   })
 
   test('Held.multi whose node is gone is not applied, and tells NodeGone (L34)', async () => {
     const { scene, held } = await holding()
-    scene.ensemble.delete(held.path)
+    scene.ensemble.nodes.delete(held.path)
     const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
     expect(writing.error).toMatchObject({ reason: 'NodeGone', path: held.path, cause: { code: 'NoNode' } })
     expect(held.signal.reason).toBe(writing.error)
-    expect(scene.ensemble.node('/data')!.version).toBe(0)
+    expect(scene.ensemble.nodes.get('/data')!.stat.version).toBe(0)
   })
 
   test('Held.multi that fails by an operation of the caller says which, as the caller counts', async () => {
@@ -189,14 +188,14 @@ describe('Held.multi', () => {
       sessionId: expect.any(BigInt),
     })
     expect(held.isHeld()).toBe(true)
-    expect(scene.ensemble.node('/data')!.version).toBe(0)
+    expect(scene.ensemble.nodes.get('/data')!.stat.version).toBe(0)
   })
 
   test('Held.multi whose check is refused for another reason than a missing node is not taken for a lost lock', async () => {
     const scene = new Scene()
     const zk = await scene.client()
-    scene.ensemble.create('/locks')
-    scene.ensemble.create(PATH)
+    scene.ensemble.nodes.create('/locks')
+    scene.ensemble.nodes.create(PATH)
     // The owner may not read its own node, so it may not check it.
     const acl = [{ perms: 30, id: { scheme: 'world', id: 'anyone' } }]
     const held = await scene.done(new Lock(zk, PATH, { acl }).acquire())
@@ -207,11 +206,11 @@ describe('Held.multi', () => {
 
   test('Held.multi that is not answered says that it may have happened', async () => {
     const { scene, held } = await holding()
-    scene.ensemble.faults.on('multi', 'loseReply')
+    scene.ensemble.faults.loseReply({ op: 'multi' })
     const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
     expect(writing.error).toMatchObject({ code: 'ConnectionLoss', outcomeUnknown: true })
     expect(held.signal.reason).toMatchObject({ reason: 'Disconnected' })
-    expect(scene.ensemble.node('/data')!.version).toBe(1)
+    expect(scene.ensemble.nodes.get('/data')!.stat.version).toBe(1)
   })
 
   test('Held.checkOp guards a transaction of the caller', async () => {
@@ -220,24 +219,24 @@ describe('Held.multi', () => {
     await scene.done(held.release())
     const writing = await scene.start(zk.multi([op.setData('/data', 'y'), held.checkOp]))
     expect(writing.error).toMatchObject({ code: 'NoNode', index: 1, path: held.path })
-    expect(scene.ensemble.node('/data')!.version).toBe(1)
+    expect(scene.ensemble.nodes.get('/data')!.stat.version).toBe(1)
   })
 
   test('Held.multi of a zombie is refused by the ensemble once its session is gone', async () => {
     const { scene, zk, held } = await holding()
-    scene.ensemble.refuse()
-    scene.ensemble.expire(zk.session.id)
+    scene.refuse()
+    scene.expire(zk)
     const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
     await scene.world.advance(60_000)
     expect(writing.status).toBe('rejected')
-    expect(scene.ensemble.node('/data')!.version).toBe(0)
+    expect(scene.ensemble.nodes.get('/data')!.stat.version).toBe(0)
   })
 })
 
 describe('Held.fencingToken', () => {
   test('Held.fencingToken is the czxid of its node', async () => {
     const { scene, held } = await holding()
-    expect(held.fencingToken).toBe(scene.ensemble.node(held.path)!.czxid)
+    expect(held.fencingToken).toBe(scene.ensemble.nodes.get(held.path)!.stat.czxid)
   })
 
   test('Held.fencingToken rises with every holder, also when the parent is deleted and made again', async () => {
@@ -250,7 +249,7 @@ describe('Held.fencingToken', () => {
       tokens.push(held.fencingToken)
       numbers.push(held.path.slice(-10))
       await scene.done(held.release())
-      if (turn % 3 === 2) scene.ensemble.delete(PATH)
+      if (turn % 3 === 2) scene.ensemble.nodes.delete(PATH)
     }
     expect(numbers.map(Number)).toEqual([0, 1, 2, 0, 1, 2, 0, 1, 2])
     expect(tokens).toEqual([...new Set(tokens)].sort((one, other) => (one < other ? -1 : 1)))

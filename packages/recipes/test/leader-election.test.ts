@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { KeeperError, LeaderElection, type Leadership, type ZooKeeper } from '../src/index.ts'
 import { atEveryFrame } from './support/everywhere.ts'
 import { outcome, type Outcome } from './support/outside.ts'
+import { fail, type Fault, ignore, loseReply, loseRequest } from './support/faults.ts'
 import { nothing, Scene } from './support/scene.ts'
 
 const PATH = '/leader'
@@ -55,6 +56,14 @@ function leaders(all: readonly Candidate[]): number[] {
   return all.flatMap(({ isLeader }, index) => (isLeader ? [index] : []))
 }
 
+const met: readonly [name: string, fault: Fault][] = [
+  ['ThrottledOp', fail('ThrottledOp')],
+  ['OperationTimeout', fail('OperationTimeout')],
+  ['a connection lost before it', loseRequest],
+  ['a connection lost behind it', loseReply],
+  ['no answer on a standing connection', ignore],
+]
+
 describe('LeaderElection.campaign', () => {
   test('LeaderElection.campaign elects the one that stands longest, and the next when it resigns', async () => {
     const scene = new Scene()
@@ -79,7 +88,7 @@ describe('LeaderElection.campaign', () => {
     await scene.world.settle()
     expect(timed.error).toMatchObject({ name: 'LockTimeoutError', position: 1 })
     expect(aborted.error).toEqual(new Error('enough'))
-    expect(scene.ensemble.ephemerals(zk.session.id)).toEqual([])
+    expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
   })
 
   test('LeaderElection.campaign leaves no node when the client is closed with the create in flight (E05)', async () => {
@@ -87,7 +96,7 @@ describe('LeaderElection.campaign', () => {
       const scene = new Scene()
       const zk = await scene.client()
       let wasPending = false
-      scene.ensemble.network.before(frame, () => {
+      scene.network.before(frame, () => {
         wasPending = campaign.status === 'pending'
         void zk.close()
       })
@@ -129,44 +138,46 @@ describe('LeaderElection.terms', () => {
       const { fencingToken } = all[leader!]!.terms.at(-1)!
       expect(fencingToken).toBeGreaterThan(token)
       token = fencingToken
-      scene.ensemble.expire(all[leader!]!.zk.session.id)
+      scene.expire(all[leader!]!.zk)
       await scene.world.advance(2_000)
     }
-    expect(scene.ensemble.ephemerals()).toHaveLength(5)
+    expect(scene.ensemble.nodes.ephemerals()).toHaveLength(5)
   })
 
   test('LeaderElection.terms does not lead on the node of an expired session that a server still shows (E04)', async () => {
-    const scene = new Scene({ servers: 2 })
-    const [first, second] = scene.ensemble.servers
-    second!.refuse()
+    const scene = new Scene({ members: 2 })
+    const first = scene.ensemble.leader!
+    const second = scene.ensemble.members.find((member) => member !== first)!
+    second.refuse()
     const [candidate] = await candidates(scene, 1)
     const [old] = candidate!.terms
-    second!.lag()
-    scene.ensemble.expire(candidate!.zk.session.id)
-    first!.refuse()
-    second!.listen()
+    second.lag(1_000)
+    scene.expire(candidate!.zk)
+    expect(second.node(old!.path)).toBeDefined()
+    first.refuse()
+    second.accept()
     await scene.world.advance(5_000)
     expect(candidate!.terms).toHaveLength(2)
     const term = candidate!.terms[1]!
     expect(term.isHeld()).toBe(true)
     expect(term.path).not.toBe(old!.path)
-    expect(scene.ensemble.node(term.path)!.ephemeralOwner).toBe(candidate!.zk.session.id)
-    expect(scene.ensemble.ephemerals()).toEqual([term.path])
+    expect(scene.ensemble.nodes.get(term.path)!.stat.ephemeralOwner).toBe(candidate!.zk.session.id)
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([term.path])
   })
 
   test('LeaderElection.terms makes one node for each time it stands, however often it reconnects meanwhile (E06)', async () => {
     const scene = new Scene()
     const all = await candidates(scene, 2)
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     const follower = all[1]!.zk
     for (let turn = 0; turn < 10; turn++) {
-      scene.ensemble.cut(follower.session.id)
+      scene.cut(follower)
       await scene.world.advance(turn % 2 === 0 ? 1_000 : 20)
     }
     await scene.world.advance(5_000)
     expect(since.ops(follower.session.id)).not.toContain('create2')
     expect(leaders(all)).toEqual([0])
-    expect(scene.ensemble.ephemerals()).toHaveLength(2)
+    expect(scene.ensemble.nodes.ephemerals()).toHaveLength(2)
     all[0]!.endTerm()
     await scene.world.settle()
     expect(leaders(all)).toEqual([1])
@@ -174,23 +185,21 @@ describe('LeaderElection.terms', () => {
 
   test.each(
     (['create2', 'getChildren2', 'getData', 'multi', 'delete'] as const).flatMap((op) =>
-      (['ThrottledOp', 'OperationTimeout', 'loseRequest', 'loseReply', 'ignore'] as const).map(
-        (fault) => [op, fault] as const,
-      ),
+      met.map(([name, fault]) => [op, name, fault] as const),
     ),
-  )('LeaderElection.terms stays in the race when a %s meets %s (E07)', async (op, fault) => {
+  )('LeaderElection.terms stays in the race when a %s meets %s (E07)', async (op, _, fault) => {
     const scene = new Scene()
     const all = await candidates(scene, 2)
-    scene.ensemble.faults.on(op, fault === 'ThrottledOp' || fault === 'OperationTimeout' ? { fail: fault } : fault)
+    fault(scene.ensemble.faults, { op })
     for (let turn = 0; turn < 4; turn++) {
       for (const leader of leaders(all)) all[leader]!.endTerm()
       await scene.world.advance(40_000)
     }
-    expect(scene.ensemble.faults.left).toBe(0)
+    expect(scene.ensemble.faults.rules.length).toBe(0)
     expect(all.map(({ standing }) => standing.status)).toEqual(['pending', 'pending'])
     expect(leaders(all)).toHaveLength(1)
     expect(all.map(({ terms }) => terms.length).every((terms) => terms >= 2)).toBe(true)
-    expect(scene.ensemble.ephemerals()).toHaveLength(2)
+    expect(scene.ensemble.nodes.ephemerals()).toHaveLength(2)
   })
 
   test.each([0.5, 1.2, 3])(
@@ -199,16 +208,16 @@ describe('LeaderElection.terms', () => {
       const scene = new Scene()
       const [candidate] = await candidates(scene, 1)
       const { timeout } = candidate!.zk.session
-      scene.ensemble.refuse()
-      scene.ensemble.cut(candidate!.zk.session.id)
+      scene.refuse()
+      scene.cut(candidate!.zk)
       await scene.world.advance(times * timeout)
       expect(candidate!.standing.error).toBeUndefined()
       expect(candidate!.isLeader).toBe(false)
-      scene.ensemble.listen()
+      scene.accept()
       await scene.world.advance(2 * timeout)
       expect(candidate!.terms).toHaveLength(2)
       expect(candidate!.isLeader).toBe(true)
-      expect(scene.ensemble.ephemerals()).toEqual([candidate!.terms[1]!.path])
+      expect(scene.ensemble.nodes.ephemerals()).toEqual([candidate!.terms[1]!.path])
     },
   )
 
@@ -270,7 +279,7 @@ describe('LeaderElection.terms', () => {
     await scene.world.settle()
     expect(standing.status).toBe('fulfilled')
     expect(leaders(all)).toEqual([1 - index])
-    expect(scene.ensemble.ephemerals()).toEqual([all[1 - index]!.terms.at(-1)!.path])
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([all[1 - index]!.terms.at(-1)!.path])
   })
 
   test('LeaderElection.terms with a signal that is aborted already has none', async () => {
@@ -278,12 +287,12 @@ describe('LeaderElection.terms', () => {
     const election = new LeaderElection(await scene.client(), PATH)
     const first = await scene.done(election.terms({ signal: AbortSignal.abort() }).next())
     expect(first).toEqual({ done: true, value: undefined })
-    expect(scene.ensemble.node(PATH)).toBeUndefined()
+    expect(scene.ensemble.nodes.get(PATH)).toBeUndefined()
   })
 
   test('LeaderElection.terms tells what keeps it from standing', async () => {
     const scene = new Scene()
-    scene.ensemble.create(PATH, { acl: [{ perms: 1, id: { scheme: 'world', id: 'anyone' } }] })
+    scene.ensemble.nodes.create(PATH, { acl: [{ perms: 1, id: { scheme: 'world', id: 'anyone' } }] })
     const election = new LeaderElection(await scene.client(), PATH)
     const first = await scene.start(election.terms().next())
     expect(KeeperError.is(first.error, 'NoAuth')).toBe(true)
@@ -293,7 +302,7 @@ describe('LeaderElection.terms', () => {
     const scene = new Scene()
     const all = await candidates(scene, 3)
     await scene.world.advance(50)
-    scene.ensemble.delete(PATH)
+    scene.ensemble.nodes.delete(PATH)
     await scene.world.advance(1_000)
     expect(all[0]!.terms[0]!.signal.reason).toMatchObject({ reason: 'NodeGone' })
     expect(leaders(all)).toHaveLength(1)
@@ -306,7 +315,7 @@ describe('LeaderElection.terms', () => {
       await scene.world.settle()
     }
     expect(seen.size).toBe(3)
-    expect(scene.ensemble.ephemerals()).toHaveLength(3)
+    expect(scene.ensemble.nodes.ephemerals()).toHaveLength(3)
   })
 })
 
@@ -337,7 +346,7 @@ describe('LeaderElection.leader', () => {
     const observer = new LeaderElection(await scene.client(), PATH)
     const all = await candidates(scene, 2)
     // Between its list and its read.
-    scene.ensemble.network.before(3, () => scene.ensemble.delete(all[0]!.terms[0]!.path))
+    scene.network.before(3, () => scene.ensemble.nodes.delete(all[0]!.terms[0]!.path))
     expect((await scene.done(observer.leader()))?.sessionId).toBe(all[1]!.zk.session.id)
   })
 

@@ -49,7 +49,7 @@ describe('LeaderElection.leaders', () => {
     await elect(scene, others[0]!, 'leader')
     const observer = new Observer(zk!)
     await scene.world.settle()
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     const abort = new AbortController()
     for (const other of others.slice(1)) outcome(new LeaderElection(other, PATH).campaign({ signal: abort.signal }))
     await scene.world.settle()
@@ -66,7 +66,7 @@ describe('LeaderElection.leaders', () => {
     const leadership = await elect(scene, one, 'one')
     const observer = new Observer(zk)
     await scene.world.settle()
-    scene.ensemble.setData(leadership.value.path, 'changed')
+    scene.ensemble.nodes.setData(leadership.value.path, 'changed')
     await scene.world.settle()
     expect(observer.seen).toEqual(['one'])
     await scene.done(leadership.value.release())
@@ -79,7 +79,7 @@ describe('LeaderElection.leaders', () => {
     await elect(scene, one, 'one')
     const observer = new Observer(zk)
     await scene.world.advance(50)
-    scene.ensemble.delete(PATH)
+    scene.ensemble.nodes.delete(PATH)
     await scene.world.settle()
     expect(observer.seen).toEqual(['one', undefined])
     await elect(scene, one, 'again')
@@ -89,11 +89,11 @@ describe('LeaderElection.leaders', () => {
   test('LeaderElection.leaders ignores children that are no candidates', async () => {
     const scene = new Scene()
     const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-    scene.ensemble.create(PATH)
-    scene.ensemble.create(`${PATH}/readme`)
+    scene.ensemble.nodes.create(PATH)
+    scene.ensemble.nodes.create(`${PATH}/readme`)
     const observer = new Observer(zk)
     await scene.world.settle()
-    scene.ensemble.create(`${PATH}/another`)
+    scene.ensemble.nodes.create(`${PATH}/another`)
     await elect(scene, one, 'one')
     expect(observer.seen).toEqual([undefined, 'one'])
   })
@@ -109,7 +109,7 @@ describe('LeaderElection.leaders', () => {
         let came = false
         scene.world.interrupt(moment, () => {
           came = true
-          scene.ensemble.delete(first.value.path)
+          scene.ensemble.nodes.delete(first.value.path)
         })
         await scene.world.settle()
         if (came) expect(observer.seen.at(-1)).toBe('other')
@@ -120,21 +120,21 @@ describe('LeaderElection.leaders', () => {
   })
 
   test.each([
-    ['a cut connection', (scene: Scene, zk: ZooKeeper) => scene.ensemble.cut(zk.session.id)],
-    ['the end of its session', (scene: Scene, zk: ZooKeeper) => scene.ensemble.expire(zk.session.id)],
+    ['a cut connection', (scene: Scene, zk: ZooKeeper) => scene.cut(zk)],
+    ['the end of its session', (scene: Scene, zk: ZooKeeper) => scene.expire(zk)],
   ])('LeaderElection.leaders goes on after %s, wherever it strikes', async (_, strike) => {
     for (let frame = 1; frame < 20; frame++) {
       const scene = new Scene()
       const [zk, one, other] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
       const first = await elect(scene, one, 'one')
       await elect(scene, other, 'other')
-      scene.ensemble.network.before(frame, () => strike(scene, zk))
+      scene.network.before(frame, () => strike(scene, zk))
       const observer = new Observer(zk)
       await scene.world.settle()
       await scene.world.advance(3_000)
       expect(observer.watching.error).toBeUndefined()
       expect(observer.seen).toEqual(['one'])
-      scene.ensemble.network.calm()
+      scene.network.calm()
       await scene.done(first.value.release())
       expect(observer.seen).toEqual(['one', 'other'])
     }
@@ -146,11 +146,11 @@ describe('LeaderElection.leaders', () => {
     const first = await elect(scene, one, 'one')
     const observer = new Observer(zk)
     await scene.world.settle()
-    scene.ensemble.refuse()
-    scene.ensemble.freeze(zk.session.id)
+    scene.refuse()
+    scene.freeze(zk)
     await scene.world.advance(3 * zk.session.timeout)
     await scene.done(first.value.release())
-    scene.ensemble.listen()
+    scene.accept()
     await scene.world.advance(20_000)
     expect(observer.watching.error).toBeUndefined()
     expect(observer.seen).toEqual(['one', undefined])
@@ -161,7 +161,7 @@ describe('LeaderElection.leaders', () => {
     const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     await elect(scene, one, 'one')
     for (const op of ['getChildren2', 'getData'] as const)
-      scene.ensemble.faults.on(op, { fail: code }, { session: zk.session.id })
+      scene.ensemble.faults.fail({ op, code, session: zk.session.id })
     const observer = new Observer(zk)
     await scene.world.advance(5_000)
     expect(observer.seen).toEqual(['one'])
@@ -210,15 +210,15 @@ describe('LeaderElection.leaders', () => {
   test('LeaderElection.leaders ends at once when its signal aborts while disconnected', async () => {
     const scene = new Scene()
     const zk = await scene.client()
-    scene.ensemble.refuse()
-    scene.ensemble.cut(zk.session.id)
+    scene.refuse()
+    scene.cut(zk)
     await scene.world.settle()
     const observer = new Observer(zk)
     await scene.world.settle()
     observer.stopping.abort()
     await scene.world.settle()
     expect(observer.watching.status).toBe('fulfilled')
-    scene.ensemble.listen()
+    scene.accept()
     await scene.world.advance(5_000)
     expect(scene.leftovers()).toEqual(nothing)
   })

@@ -37,7 +37,13 @@ describe('Lock.acquire', () => {
       })
     }
     await scene.world.settle()
-    const created = scene.ensemble.history.served.filter(({ op, answer }) => op === 'create2' && answer === 'Ok')
+    const created = [...scene.ensemble.history].filter(
+      (entry) =>
+        entry.from === 'server' &&
+        entry.message.type === 'reply' &&
+        entry.message.op === 'create2' &&
+        entry.message.err === 0,
+    )
     expect(granted).toHaveLength(5)
     expect([...granted].sort(bySequence)).toEqual(granted)
     expect(created).toHaveLength(5)
@@ -81,7 +87,7 @@ describe('Lock.acquire', () => {
       const onQueued = (place: QueuePlace) => places[index]!.push(place)
       acquirings.push(await scene.start(new Lock(zk, PATH).acquire({ onQueued })))
     }
-    const paths = scene.ensemble.children(PATH).map((name) => `${PATH}/${name}`)
+    const paths = scene.children(PATH).map((name) => `${PATH}/${name}`)
     expect(places).toEqual([[], [{ position: 1, ahead: [paths[0]] }], [{ position: 2, ahead: [paths[0], paths[1]] }]])
   })
 
@@ -106,7 +112,7 @@ describe('Lock.acquire', () => {
   ])('Lock.acquire refuses %s, and sends nothing', async (_, options, error) => {
     const scene = new Scene()
     const lock = new Lock(await scene.client(), PATH)
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     const acquiring = await scene.start(lock.acquire(options as unknown as AcquireOptions))
     expect(acquiring.error).toBeInstanceOf(error)
     expect(since.ops()).toEqual([])
@@ -134,7 +140,7 @@ describe('Lock', () => {
       await scene.world.advance(1_000)
     }
     const contenders = await scene.done(new Lock(clients[2]!, PATH).contenders())
-    const paths = scene.ensemble.children(PATH).map((name) => `${PATH}/${name}`)
+    const paths = scene.children(PATH).map((name) => `${PATH}/${name}`)
     expect(contenders).toMatchObject(
       clients.map(({ session }, position) => ({
         path: paths[position],
@@ -143,7 +149,7 @@ describe('Lock', () => {
         label: `host-${position}`,
         sessionId: session.id,
         since: scene.world.wallNow() - 3_000 + position * 1_000,
-        fencingToken: scene.ensemble.node(paths[position]!)!.czxid,
+        fencingToken: scene.ensemble.nodes.get(paths[position]!)!.stat.czxid,
       })),
     )
   })
@@ -161,7 +167,7 @@ describe('Lock', () => {
     const first = await scene.done(lock.acquire())
     const second = outcome(lock.acquire())
     await scene.world.settle()
-    scene.ensemble.faults.on('getData', { fail: 'NoNode' })
+    scene.ensemble.faults.fail({ op: 'getData', code: 'NoNode' })
     const contenders = await scene.done(lock.contenders())
     expect(contenders.map(({ position }) => position)).toEqual([0])
     expect(contenders[0]!.path).not.toBe(first.path)

@@ -65,6 +65,6 @@ describe('Nodes of contenders', () => {
     const scene = new Scene()
     await scene.done(acquire(await scene.client()))
     const pattern = `^_c_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}-${marker}0000000000$`
-    expect(scene.ensemble.children('/x')).toEqual([expect.stringMatching(pattern)])
+    expect(scene.children('/x')).toEqual([expect.stringMatching(pattern)])
   })
 })

@@ -5,22 +5,31 @@ import { atEveryFrame } from './support/everywhere.ts'
 import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 
+/** How often servers look for empty containers, in ms. */
+const CONTAINER_CHECK = 60_000
+
 describe('Parents', () => {
   test('Lock makes what is missing above it, as containers, and leaves alone what is there (L27)', async () => {
     const scene = new Scene()
-    scene.ensemble.create('/a')
+    scene.ensemble.nodes.create('/a')
     const held = await scene.done(new Lock(await scene.client(), '/a/b/c').acquire())
     expect(held.isHeld()).toBe(true)
-    const isContainer = ['/a', '/a/b', '/a/b/c'].map((path) => scene.ensemble.node(path)!.isContainer)
-    expect(isContainer).toEqual([false, true, true])
+    await scene.done(held.release())
+    const there = () => ['/a', '/a/b', '/a/b/c'].map((path) => scene.ensemble.nodes.get(path) !== undefined)
+    expect(there()).toEqual([true, true, true])
+    // Servers remove containers that are empty, one level at a time.
+    await scene.world.advance(2 * CONTAINER_CHECK)
+    expect(there()).toEqual([true, false, false])
   })
 
   test('Lock makes the chroot too (L27)', async () => {
     const scene = new Scene()
     const held = await scene.done(new Lock(await scene.client({ chroot: '/app/one' }), '/locks').acquire())
     expect(held.path).toMatch(/^\/locks\/_c_/)
-    expect(scene.ensemble.ephemerals()).toEqual([`/app/one${held.path}`])
-    expect(scene.ensemble.node('/app/one')!.isContainer).toBe(true)
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([`/app/one${held.path}`])
+    await scene.done(held.release())
+    await scene.world.advance(3 * CONTAINER_CHECK)
+    expect(scene.children('/')).toEqual(['zookeeper'])
   })
 
   test('Lock makes parents that somebody else makes at the same time', async () => {
@@ -34,19 +43,22 @@ describe('Parents', () => {
   test('Lock is granted although the container is removed ten times before its node is in it (L27)', async () => {
     const scene = new Scene()
     const zk = await scene.client()
-    const { ensemble } = scene
+    const { network } = scene
+    const { nodes } = scene.ensemble
     let removals = 0
     // Before every frame, as often as it takes: an empty container is removed.
     const remove = () => {
-      if (ensemble.node('/locks/a') !== undefined && ensemble.children('/locks/a').length === 0) removals++
-      ensemble.removeIfEmpty('/locks/a')
-      if (removals < 10) ensemble.network.before(1, remove)
+      if (nodes.get('/locks/a')?.children.length === 0) {
+        removals++
+        nodes.delete('/locks/a')
+      }
+      if (removals < 10) network.before(1, remove)
     }
-    ensemble.network.before(1, remove)
+    network.before(1, remove)
     const held = await scene.done(new Lock(zk, '/locks/a').acquire())
     expect(removals).toBe(10)
     expect(held.isHeld()).toBe(true)
-    expect(ensemble.ephemerals()).toEqual([held.path])
+    expect(nodes.ephemerals()).toEqual([held.path])
   })
 
   test('Lock is granted, and the fence rises, whenever the parent and all below it are deleted (L27)', async () => {
@@ -56,9 +68,9 @@ describe('Parents', () => {
       const before = await scene.done(new Lock(other, '/locks/a').acquire())
       await scene.done(before.release())
       let wasPending = false
-      scene.ensemble.network.before(frame, () => {
+      scene.network.before(frame, () => {
         wasPending = acquiring.status === 'pending'
-        scene.ensemble.delete('/locks')
+        scene.ensemble.nodes.delete('/locks')
       })
       const acquiring = outcome(new Lock(zk, '/locks/a').acquire())
       await scene.world.settle()
@@ -66,7 +78,7 @@ describe('Parents', () => {
       await scene.world.advance(50)
       const held = acquiring.value
       expect(held.fencingToken).toBeGreaterThan(before.fencingToken)
-      expect(scene.ensemble.ephemerals()).toEqual(held.isHeld() ? [held.path] : [])
+      expect(scene.ensemble.nodes.ephemerals()).toEqual(held.isHeld() ? [held.path] : [])
       await scene.done(held.release())
       expect(scene.leftovers()).toEqual(nothing)
       return wasPending
@@ -81,7 +93,7 @@ describe('Parents', () => {
     for (const zk of clients) acquirings.push(await scene.start(new Lock(zk, '/locks/a').acquire()))
     const [first, ...others] = acquirings
     await scene.world.advance(50)
-    scene.ensemble.delete('/locks')
+    scene.ensemble.nodes.delete('/locks')
     await scene.world.advance(50)
     expect(first!.value.signal.reason).toMatchObject({ reason: 'NodeGone' })
     expect(others.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -99,7 +111,7 @@ describe('Parents', () => {
   ])('Lock is refused at once with NoChildrenForEphemerals when %s (L40)', async (_, path) => {
     const scene = new Scene()
     const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-    scene.ensemble.create('/gone', { owner: other.session.id })
+    await scene.done(other.create('/gone', '', { mode: 'EPHEMERAL' }))
     for (const acquire of [
       () => new Lock(zk, path).acquire(),
       () => new Lock(zk, path).tryAcquire(),

@@ -15,12 +15,12 @@ test('README shows the example that runs here', () => {
 
 test('the example of README runs', async () => {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {})
-  const scene = new Scene({ servers: 3 })
+  const scene = new Scene({ members: 3 })
   await scene.done(main({ runtime: scene.world }))
   expect(log.mock.calls).toEqual([['/report-0000000001']])
   log.mockRestore()
-  expect(scene.ensemble.children('/app')).toEqual(['locks', 'report-0000000001'])
-  expect(scene.ensemble.ephemerals()).toEqual([])
+  expect(scene.children('/app')).toEqual(['locks', 'report-0000000001'])
+  expect(scene.ensemble.nodes.ephemerals()).toEqual([])
 })
 
 test('README names everything that can be acquired, and every way to lose it', () => {

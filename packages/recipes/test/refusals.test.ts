@@ -11,29 +11,30 @@ import {
   type ZooKeeper,
 } from '../src/index.ts'
 import { outcome } from './support/outside.ts'
+import { drop, fail, type Fault, garbage, ignore, loseReply, loseRequest } from './support/faults.ts'
 import { nothing, Scene } from './support/scene.ts'
-import type { Fault, OpName } from './support/ensemble/faults.ts'
 
 const PATH = '/locks/report'
 
 function withPath(): Scene {
   const scene = new Scene()
-  scene.ensemble.create('/locks')
-  scene.ensemble.create(PATH)
+  scene.ensemble.nodes.create('/locks')
+  scene.ensemble.nodes.create(PATH)
   return scene
 }
 
 /** Everything that acquiring behind somebody asks. */
-const asked: OpName[] = ['create2', 'createContainer', 'getChildren2', 'getData', 'multi']
+const asked = ['create2', 'createContainer', 'getChildren2', 'getData', 'multi'] as const
 
 describe('A request that fails for now', () => {
   const passing: [string, Fault][] = [
-    ['ThrottledOp', { fail: 'ThrottledOp' }],
-    ['OperationTimeout', { fail: 'OperationTimeout' }],
-    ['no answer on a standing connection', 'ignore'],
-    ['a connection lost before it', 'loseRequest'],
-    ['a connection lost behind it', 'loseReply'],
-    ['garbage behind its answer', 'garbage'],
+    ['ThrottledOp', fail('ThrottledOp')],
+    ['OperationTimeout', fail('OperationTimeout')],
+    ['no answer on a standing connection', ignore],
+    ['a connection lost before it', loseRequest],
+    ['a connection lost behind it', loseReply],
+    ['a connection lost behind its answer', drop],
+    ['garbage in place of its answer', garbage],
   ]
 
   test.each(asked.flatMap((op) => passing.map(([name, fault]) => [op, name, fault] as const)))(
@@ -44,14 +45,14 @@ describe('A request that fails for now', () => {
         const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
         if (op !== 'createContainer') await scene.done(new Lock(holder, PATH).run(() => {}))
         const obstructing = op === 'createContainer' ? undefined : await scene.done(new Lock(holder, PATH).acquire())
-        scene.ensemble.faults.on(op, fault, { nth, session: zk.session.id })
+        fault(scene.ensemble.faults, { op, nth, session: zk.session.id })
         const acquiring = outcome(new Lock(zk, PATH).acquire())
         await scene.world.advance(2_000)
         await (obstructing && scene.done(obstructing.release()))
         await scene.world.advance(60_000)
         // After the grant it may be that the watch on one's own node is struck, and the hold is lost.
         const held = acquiring.value
-        if (held.isHeld()) expect(scene.ensemble.ephemerals()).toEqual([held.path])
+        if (held.isHeld()) expect(scene.ensemble.nodes.ephemerals()).toEqual([held.path])
         await scene.done(held.release())
         scene.ensemble.faults.clear()
         expect(scene.leftovers()).toEqual(nothing)
@@ -62,12 +63,12 @@ describe('A request that fails for now', () => {
   test('Lock.acquire gives an overloaded server a pause of at least half a second (L39)', async () => {
     const scene = withPath()
     const zk = await scene.client()
-    scene.ensemble.faults.on('create2', { fail: 'ThrottledOp' }, { times: 3 })
-    const since = scene.ensemble.history.since()
+    scene.ensemble.faults.fail({ op: 'create2', code: 'ThrottledOp', times: 3 })
+    const since = scene.since()
     const acquiring = outcome(new Lock(zk, PATH).acquire())
     await scene.world.advance(10_000)
     expect(acquiring.value.isHeld()).toBe(true)
-    const times = since.served.filter(({ op }) => op === 'create2').map(({ at }) => at)
+    const times = since.asked.filter(({ op }) => op === 'create2').map(({ at }) => at)
     expect(times).toHaveLength(4)
     for (const [index, time] of times.slice(1).entries()) expect(time - times[index]!).toBeGreaterThanOrEqual(500)
   })
@@ -76,7 +77,7 @@ describe('A request that fails for now', () => {
     const scene = withPath()
     const zk = await scene.client()
     const abort = new AbortController()
-    scene.ensemble.faults.on('create2', { fail: 'ThrottledOp' })
+    scene.ensemble.faults.fail({ op: 'create2', code: 'ThrottledOp' })
     const acquiring = await scene.start(new Lock(zk, PATH).acquire({ signal: abort.signal }))
     abort.abort()
     await scene.world.settle()
@@ -96,7 +97,7 @@ describe('A request that fails for good', () => {
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const obstructing = await scene.done(new Lock(holder, PATH).acquire())
     // The first list may fail: another one is asked for.
-    scene.ensemble.faults.on(op, { fail: code }, { session: zk.session.id, times: op === 'getChildren2' ? 2 : 1 })
+    scene.ensemble.faults.fail({ op, code, session: zk.session.id, times: op === 'getChildren2' ? 2 : 1 })
     const acquiring = await scene.start(new Lock(zk, PATH).acquire())
     await scene.done(obstructing.release())
     expect(KeeperError.is(acquiring.error, code)).toBe(true)
@@ -113,7 +114,7 @@ describe('Rights', () => {
     ['read the list', Perms.ALL - Perms.READ],
   ])('Everything is refused at once with NoAuth, and nothing is left, where nobody may %s (L26)', async (_, perms) => {
     const scene = new Scene()
-    scene.ensemble.create('/locked', { acl: [{ perms, id: open }] })
+    scene.ensemble.nodes.create('/locked', { acl: [{ perms, id: open }] })
     const zk = await scene.client()
     for (const acquire of [
       () => new Lock(zk, '/locked').acquire(),
@@ -129,7 +130,7 @@ describe('Rights', () => {
 
   test('Lock is refused at once with NoAuth where the parents may not be made (L26)', async () => {
     const scene = new Scene()
-    scene.ensemble.create('/locked', { acl: [{ perms: Perms.READ, id: open }] })
+    scene.ensemble.nodes.create('/locked', { acl: [{ perms: Perms.READ, id: open }] })
     const acquiring = await scene.start(new Lock(await scene.client(), '/locked/a/b').acquire())
     expect(KeeperError.is(acquiring.error, 'NoAuth')).toBe(true)
     expect(scene.leftovers()).toEqual(nothing)
@@ -142,7 +143,7 @@ describe('Rights', () => {
     const held = await scene.done(new Lock(holder, PATH, { acl: CREATOR_ALL_ACL }).acquire())
     const acquiring = await scene.start(new Lock(zk, PATH).acquire())
     expect(KeeperError.is(acquiring.error, 'NoAuth')).toBe(true)
-    expect(scene.ensemble.ephemerals()).toEqual([held.path])
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([held.path])
   })
 
   test('Lock is handed over between clients of one identity that keep others out (L26)', async () => {

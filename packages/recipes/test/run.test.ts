@@ -51,7 +51,7 @@ describe.each<[string, (zk: ZooKeeper) => Acquirable<Held>]>([
   test(`${name}.run rejects with the body's error also when the release fails (L36)`, async () => {
     const scene = new Scene()
     const zk = await scene.client()
-    scene.ensemble.faults.on('delete', { fail: 'NoAuth' })
+    scene.ensemble.faults.fail({ op: 'delete', code: 'NoAuth' })
     const running = await scene.start(make(zk).run(() => Promise.reject(new Error('of the body'))))
     expect(running.error).toEqual(new Error('of the body'))
   })
@@ -61,7 +61,7 @@ describe('Lock.run', () => {
   test('Lock.run rejects when only the release fails', async () => {
     const scene = new Scene()
     const zk = await scene.client()
-    scene.ensemble.faults.on('delete', { fail: 'NoAuth' })
+    scene.ensemble.faults.fail({ op: 'delete', code: 'NoAuth' })
     const running = await scene.start(new Lock(zk, PATH).run(() => 1))
     expect(KeeperError.is(running.error, 'NoAuth')).toBe(true)
   })
@@ -72,8 +72,8 @@ describe('Lock.run', () => {
     const { timeout } = zk.session
     const running = outcome(
       new Lock(zk, PATH).run(() => {
-        scene.ensemble.refuse()
-        scene.ensemble.cut(zk.session.id)
+        scene.refuse()
+        scene.cut(zk)
         return 'done'
       }),
     )
@@ -93,7 +93,7 @@ describe('Lock.run', () => {
       ),
     )
     await scene.world.settle()
-    scene.ensemble.cut(zk.session.id)
+    scene.cut(zk)
     await scene.world.advance(5_000)
     expect(running.value).toBe('saved')
     expect(scene.leftovers()).toEqual(nothing)
@@ -151,7 +151,7 @@ describe('Lock.run', () => {
   ])('Lock.run refuses %s, and sends nothing', async (_, body, options: AcquireOptions) => {
     const scene = new Scene()
     const lock = new Lock(await scene.client(), PATH)
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     const running = await scene.start(lock.run(body as never, options))
     expect(running.error).toBeInstanceOf(body === undefined || body === 42 ? TypeError : RangeError)
     expect(since.ops()).toEqual([])

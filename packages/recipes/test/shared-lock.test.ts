@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Held, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { outcome, type Outcome, SeededRandom } from './support/outside.ts'
-import { nothing, Scene } from './support/scene.ts'
+import { nothing, Scene, TICK } from './support/scene.ts'
 
 const PATH = '/locks/catalogue'
 
@@ -31,11 +31,11 @@ function holders(asked: readonly Asked[]): number[] {
 }
 
 function watched(scene: Scene, { zk }: Asked): string[] {
-  return scene.ensemble.watches().flatMap(({ session, path }) => (session === zk.session.id ? [path] : []))
+  return scene.watches().flatMap(({ session, path }) => (session === zk.session.id ? [path] : []))
 }
 
 function paths(scene: Scene): string[] {
-  return scene.ensemble.children(PATH).map((name) => `${PATH}/${name}`)
+  return scene.children(PATH).map((name) => `${PATH}/${name}`)
 }
 
 describe('SharedLock', () => {
@@ -108,7 +108,7 @@ describe('SharedLock', () => {
   test('SharedLock wakes only the readers concerned by a release, not those behind later writers', async () => {
     const scene = new Scene()
     const asked = await queue(scene, 'write', 'read', 'read', 'write', 'read', 'read')
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     await scene.done(asked[0]!.acquiring.value.release())
     expect(new Set(since.told.map(({ session }) => session))).toEqual(
       new Set([1, 2].map((index) => asked[index]!.zk.session.id)),
@@ -150,13 +150,13 @@ describe('SharedLock', () => {
   test("SharedLock grants a writer after the expiry of a reader's session, not before (R07)", async () => {
     const scene = new Scene()
     const asked = await queue(scene, 'read', 'write')
-    scene.ensemble.freeze(asked[0]!.zk.session.id)
-    scene.ensemble.refuse()
+    scene.freeze(asked[0]!.zk)
+    scene.refuse()
     await scene.world.advance(asked[0]!.zk.session.timeout - 1)
     expect(asked[1]!.acquiring.status).toBe('pending')
     // The reader knows by then.
     expect(asked[0]!.acquiring.value.isHeld()).toBe(false)
-    await scene.world.advance(1)
+    await scene.world.advance(1 + TICK)
     expect(asked[1]!.acquiring.value.isHeld()).toBe(true)
   })
 
@@ -192,7 +192,7 @@ describe('SharedLock', () => {
     expect(await scene.done(read.tryAcquire())).toBeUndefined()
     expect(await scene.done(write.tryAcquire())).toBeUndefined()
     // None of those refused has left a node.
-    expect(scene.ensemble.ephemerals()).toEqual([writer!.path])
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([writer!.path])
   })
 
   test('SharedLock.tryAcquire of a reader behind a waiting writer is undefined', async () => {

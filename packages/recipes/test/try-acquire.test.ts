@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Held, KeeperError, Lock, type QueuePlace, type ZooKeeper } from '../src/index.ts'
 import { atEveryMoment } from './support/everywhere.ts'
 import { outcome, type Outcome } from './support/outside.ts'
+import { loseReply, loseRequest } from './support/faults.ts'
 import { nothing, Scene } from './support/scene.ts'
 
 const PATH = '/locks/report'
@@ -21,7 +22,7 @@ describe('Lock.tryAcquire', () => {
     const scene = new Scene()
     const [holder, zk] = await scene.clients(2)
     await scene.start(new Lock(holder!, PATH).acquire())
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     expect(await scene.done(new Lock(zk!, PATH).tryAcquire())).toBeUndefined()
     expect(since.ops()).toEqual(['getChildren2'])
     expect(since.told).toEqual([])
@@ -37,7 +38,7 @@ describe('Lock.tryAcquire', () => {
     await scene.world.settle()
     const winners = trying.map(({ value }) => value).filter((held) => held !== undefined)
     expect(winners).toHaveLength(1)
-    expect(scene.ensemble.ephemerals()).toEqual([winners[0]!.path])
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([winners[0]!.path])
     const third = await scene.start(new Lock(clients[2]!, PATH).acquire())
     expect(third.status).toBe('pending')
     await scene.done(winners[0]!.release())
@@ -54,7 +55,7 @@ describe('Lock.tryAcquire', () => {
     const places: number[] = []
     const onQueued = ({ position }: QueuePlace) => places.push(position)
     // Both have looked, both have made a node: four frames each so far.
-    scene.ensemble.network.before(9, () => (waiting = outcome(third!.acquire({ onQueued }))))
+    scene.network.before(9, () => (waiting = outcome(third!.acquire({ onQueued }))))
     await scene.world.settle()
     const winner = trying.map(({ value }) => value).find((held) => held !== undefined)
     expect(waiting!.status).toBe('pending')
@@ -66,25 +67,28 @@ describe('Lock.tryAcquire', () => {
 
   test('Lock.tryAcquire ignores those who are no rivals (L24)', async () => {
     const scene = new Scene()
-    scene.ensemble.create('/locks')
-    scene.ensemble.create(PATH)
-    scene.ensemble.create(`${PATH}/readme`)
+    scene.ensemble.nodes.create('/locks')
+    scene.ensemble.nodes.create(PATH)
+    scene.ensemble.nodes.create(`${PATH}/readme`)
     const held = await scene.done(new Lock(await scene.client(), PATH).tryAcquire())
     expect(held?.isHeld()).toBe(true)
   })
 
-  test.each(['loseRequest', 'loseReply'] as const)(
+  test.each([
+    ['loseRequest', loseRequest],
+    ['loseReply', loseReply],
+  ])(
     'Lock.tryAcquire holds with one node after its create came to %s (L07)',
-    async (fault) => {
+    async (_, fault) => {
       const scene = new Scene()
       const zk = await scene.client()
-      scene.ensemble.create('/locks')
-      scene.ensemble.create(PATH)
-      scene.ensemble.faults.on('create2', fault)
+      scene.ensemble.nodes.create('/locks')
+      scene.ensemble.nodes.create(PATH)
+      fault(scene.ensemble.faults, { op: 'create2' })
       const trying = await scene.start(new Lock(zk, PATH).tryAcquire())
       await scene.world.advance(2_000)
       expect(trying.value?.isHeld()).toBe(true)
-      expect(scene.ensemble.ephemerals()).toEqual([trying.value!.path])
+      expect(scene.ensemble.nodes.ephemerals()).toEqual([trying.value!.path])
     },
   )
 
@@ -92,7 +96,7 @@ describe('Lock.tryAcquire', () => {
     const scene = new Scene()
     const zk = await scene.client()
     const { session } = zk
-    scene.ensemble.network.before(3, () => scene.ensemble.expire(session.id))
+    scene.network.before(3, () => scene.ensemble.sessions.expire(session.id))
     const trying = await scene.start(new Lock(zk, PATH).tryAcquire())
     await scene.world.advance(2_000)
     expect(KeeperError.is(trying.error, 'SessionExpired')).toBe(true)
@@ -106,7 +110,7 @@ describe('Lock.tryAcquire', () => {
   )('Lock.tryAcquire outlasts a %s that fails with %s (L39)', async (op, code) => {
     const scene = new Scene()
     const lock = new Lock(await scene.client(), PATH)
-    scene.ensemble.faults.on(op, { fail: code })
+    scene.ensemble.faults.fail({ op, code })
     const trying = outcome(lock.tryAcquire())
     await scene.world.advance(5_000)
     expect(trying.value?.isHeld()).toBe(true)
@@ -114,10 +118,13 @@ describe('Lock.tryAcquire', () => {
 
   test('Lock.tryAcquire never resolves with something that is lost already', async () => {
     const scene = new Scene()
-    const lock = new Lock(await scene.client(), PATH)
+    const zk = await scene.client()
+    const lock = new Lock(zk, PATH)
     // Granted and disconnected in one turn: on a path that must be made first, a check has the last word.
-    scene.ensemble.faults.on('multi', 'garbage')
-    const trying = outcome(lock.tryAcquire())
+    scene.ensemble.faults.merge({ op: 'multi' })
+    scene.ensemble.faults.garbage({ op: 'exists' })
+    const trying = await scene.start(lock.tryAcquire())
+    void zk.exists('/').catch(() => {})
     await scene.world.advance(5_000)
     expect(trying.error).toMatchObject({ name: 'LockLostError', reason: 'Disconnected' })
     expect(scene.leftovers()).toEqual(nothing)
@@ -152,7 +159,7 @@ describe('Lock.tryAcquire', () => {
   test('Lock.tryAcquire with a signal that is aborted already rejects at once and sends nothing (L11)', async () => {
     const scene = new Scene()
     const lock = new Lock(await scene.client(), PATH)
-    const since = scene.ensemble.history.since()
+    const since = scene.since()
     const trying = await scene.start(lock.tryAcquire({ signal: AbortSignal.abort(new Error('before')) }))
     expect(trying.error).toEqual(new Error('before'))
     expect(since.ops()).toEqual([])

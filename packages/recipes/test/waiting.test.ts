@@ -29,12 +29,12 @@ describe.each(acquirings)('%s.acquire behind somebody', (name, acquire) => {
       let came = false
       scene.world.interrupt(moment, () => {
         came = true
-        scene.ensemble.delete(path)
+        scene.ensemble.nodes.delete(path)
       })
       await scene.world.settle()
       if (!came) return false
       expect(acquiring.value.isHeld()).toBe(true)
-      expect(scene.ensemble.ephemerals()).toEqual([acquiring.value.path])
+      expect(scene.ensemble.nodes.ephemerals()).toEqual([acquiring.value.path])
       await scene.done(acquiring.value.release())
       return true
     }, stride)
@@ -49,14 +49,14 @@ describe.each(acquirings)('%s.acquire behind somebody', (name, acquire) => {
         const [zk, ...others] = (await scene.clients(1 + ahead)) as [ZooKeeper, ...ZooKeeper[]]
         const obstacles = []
         for (const other of others) obstacles.push(await scene.start(obstruct(name, other)))
-        let deleted: string[] = []
-        let since = scene.ensemble.history.since()
+        let deleted: readonly string[] = []
+        let since = scene.since()
         let wasPending = false
-        scene.ensemble.network.before(frame, () => {
+        scene.network.before(frame, () => {
           wasPending = acquiring.status === 'pending'
-          deleted = scene.ensemble.ephemerals(zk.session.id)
-          for (const path of deleted) scene.ensemble.delete(path)
-          since = scene.ensemble.history.since()
+          deleted = scene.ensemble.nodes.ephemerals(zk.session.id)
+          for (const path of deleted) scene.ensemble.nodes.delete(path)
+          since = scene.since()
         })
         const acquiring = outcome(acquire(zk))
         await scene.world.settle()
@@ -68,7 +68,7 @@ describe.each(acquirings)('%s.acquire behind somebody', (name, acquire) => {
         // Granted on a node that is gone it was only when the last thing asked had been answered by then.
         if (deleted.includes(held.path)) expect(since.ops(zk.session.id)).toEqual([])
         await scene.world.advance(50)
-        expect(scene.ensemble.ephemerals()).toEqual(held.isHeld() ? [held.path] : [])
+        expect(scene.ensemble.nodes.ephemerals()).toEqual(held.isHeld() ? [held.path] : [])
         await scene.done(held.release())
         expect(scene.leftovers()).toEqual(nothing)
         return wasPending
@@ -85,15 +85,15 @@ describe.each(acquirings)('%s.acquire behind somebody', (name, acquire) => {
       const obstacles = []
       for (const other of others) obstacles.push(await scene.start(obstruct(name, other)))
       const acquiring = await scene.start(acquire(zk))
-      scene.ensemble.faults.on('multi', { fail: 'ThrottledOp' }, { session: zk.session.id, times: 3 })
+      scene.ensemble.faults.fail({ op: 'multi', code: 'ThrottledOp', session: zk.session.id, times: 3 })
       for (const { value } of obstacles) await scene.done(value.release())
-      const since = scene.ensemble.history.since()
+      const since = scene.since()
       for (let time = 0; acquiring.status === 'pending' && time < 10_000; time += 100) await scene.world.advance(100)
       expect(acquiring.value.isHeld()).toBe(true)
-      expect(since.served.filter(({ op }) => op === 'multi').map(({ answer }) => answer)).toEqual([
-        { fail: 'ThrottledOp' },
-        { fail: 'ThrottledOp' },
-        'Ok',
+      expect(since.asked.filter(({ op }) => op === 'multi').map(({ fault }) => fault)).toEqual([
+        'fail',
+        'fail',
+        undefined,
       ])
     },
   )
@@ -107,7 +107,7 @@ describe('Lock.acquire in a queue', () => {
     const places: QueuePlace[] = []
     const unlucky = await scene.start(new Lock(zk, PATH).acquire({ onQueued: (place) => places.push(place) }))
     const lucky = await scene.start(new Lock(other, PATH).acquire())
-    for (const path of scene.ensemble.ephemerals(zk.session.id)) scene.ensemble.delete(path)
+    for (const path of scene.ensemble.nodes.ephemerals(zk.session.id)) scene.ensemble.nodes.delete(path)
     await scene.done(first.release())
     // It learns of it when it is its turn.
     expect([unlucky.status, lucky.status]).toEqual(['pending', 'fulfilled'])
@@ -119,8 +119,8 @@ describe('Lock.acquire in a queue', () => {
 
   test.each<[string, (scene: Scene, zk: ZooKeeper, abort: AbortController) => void]>([
     ['is aborted', (_, __, abort) => abort.abort()],
-    ['loses its session', (scene, zk) => scene.ensemble.expire(zk.session.id)],
-    ['is removed by an operator', (scene, zk) => scene.ensemble.delete(scene.ensemble.ephemerals(zk.session.id)[0]!)],
+    ['loses its session', (scene, zk) => scene.expire(zk)],
+    ['is removed by an operator', (scene, zk) => scene.ensemble.nodes.delete(scene.ensemble.nodes.ephemerals(zk.session.id)[0]!)],
     ['is closed', (_, zk) => void zk.close()],
   ])('Lock.acquire is not granted when the one right before it %s while others are still ahead', async (_, go) => {
     const scene = new Scene()
@@ -134,7 +134,7 @@ describe('Lock.acquire in a queue', () => {
     await scene.world.settle()
     expect(waiting.status).toBe('pending')
     expect(held.isHeld()).toBe(true)
-    expect(scene.ensemble.watches().filter(({ session }) => session === zk.session.id)).toMatchObject([
+    expect(scene.watches(zk)).toMatchObject([
       { path: held.path },
     ])
     await scene.done(held.release())
@@ -147,7 +147,7 @@ describe('Lock.acquire in a queue', () => {
     const held = await scene.done(new Lock(holder, PATH).acquire())
     const waiting = await scene.start(new Lock(zk, PATH).acquire())
     for (const text of ['one', 'two']) {
-      scene.ensemble.setData(held.path, text)
+      scene.ensemble.nodes.setData(held.path, text)
       await scene.world.settle()
     }
     expect(waiting.status).toBe('pending')
@@ -188,13 +188,13 @@ describe('Lock.acquire in a queue', () => {
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const held = await scene.done(new Lock(holder, PATH).acquire())
     const waiting = await scene.start(new Lock(zk, PATH).acquire())
-    scene.ensemble.refuse()
-    scene.ensemble.cut(zk.session.id)
+    scene.refuse()
+    scene.cut(zk)
     await scene.world.settle()
     await scene.done(held.release())
     await scene.world.advance(5_000)
     expect(waiting.status).toBe('pending')
-    scene.ensemble.listen()
+    scene.accept()
     await scene.world.advance(10_000)
     expect(waiting.value.isHeld()).toBe(true)
   })

@@ -21,11 +21,12 @@ export function parseACL(text: string): ACL[] {
     const refuse = (reason: string) => new TypeError(`ACL ${JSON.stringify(text)}: ${JSON.stringify(entry)} ${reason}`)
     const match = ENTRY.exec(entry)
     if (match === null) throw refuse('must be "scheme:id:perms", as in "world:anyone:cdrwa"')
-    const [, scheme = '', id = '', letters = ''] = match
+    const [, scheme, id, letters] = match as unknown as [string, string, string, string]
     let perms = 0
     for (const letter of letters) {
-      if (!LETTERS.includes(letter)) throw refuse(`has ${JSON.stringify(letter)}, which is none of "cdrwa"`)
-      perms |= bitOf(letter)
+      const bit = LETTERS.indexOf(letter)
+      if (bit === -1) throw refuse(`has ${JSON.stringify(letter)}, which is none of "cdrwa"`)
+      perms |= 1 << bit
     }
     return { perms, id: { scheme, id } }
   })
@@ -41,12 +42,8 @@ function formatEntry({ perms, id: { scheme, id } }: ACL): string {
     throw new TypeError(`no text stands for the ACL ${JSON.stringify({ perms, scheme, id })}`)
   }
   // In the order in which Java prints them (ZKUtil.getPermString).
-  const letters = Array.from('cdrwa').filter((letter) => (perms & bitOf(letter)) !== 0)
+  const letters = 'cdrwa'.split('').filter((letter) => (perms >> LETTERS.indexOf(letter)) & 1)
   return `${scheme}:${id}:${letters.join('')}`
-}
-
-function bitOf(letter: string): number {
-  return 1 << LETTERS.indexOf(letter)
 }
 
 /**

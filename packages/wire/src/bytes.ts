@@ -15,12 +15,11 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
 /** The same memory without a subclass: the `slice` of Node's Buffer, for one, does not copy. */
 export function plain(bytes: Uint8Array): Uint8Array {
   if (bytes.constructor === Uint8Array) return bytes
-  const { buffer, byteOffset, byteLength } = sureBytes(bytes)
-  return new Uint8Array(buffer, byteOffset, byteLength)
+  return new Uint8Array(sureBytes(bytes).buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** The bytes, which may be of a subclass or of another realm; a `TypeError` for a string, an array, wider items. */
 export function sureBytes(bytes: Uint8Array): Uint8Array {
-  if (bytes.BYTES_PER_ELEMENT !== 1) throw invalid(bytes, 'buffer', 'a Uint8Array')
+  if (bytes?.BYTES_PER_ELEMENT !== 1) throw invalid(bytes, 'buffer', 'a Uint8Array')
   return bytes
 }

@@ -12,8 +12,6 @@ export interface ConnectString {
   readonly chroot: string
 }
 
-/** How an IPv6 address begins that has all its groups, or two colons in place of some. */
-const V6 = /^\[?(?:[\da-f:]*::|(?:[\da-f]+:){7})/i
 const DEFAULT_PORT = '2181'
 // `name:port`, `[address]` or `[address]:port`, up to the end or to a chroot.
 const SERVER = /^(?:[^/:[\]]+:\d+|\[[^\]]*\](?::\d+)?)\s*(?:\/|$)/
@@ -29,14 +27,14 @@ export function parseConnectString(connectString: string): ConnectString {
   }
   const refuse = (reason: string) => new TypeError(`connectString ${JSON.stringify(connectString)}: ${reason}`)
   if (connectString.includes('://')) throw refuse('it is not a URL; write "host:port,host:port/chroot"')
-  const [, list = '', chroot = '/'] = /^([^/]*)(\/.*)?$/s.exec(connectString)!
+  const [, list, chroot = '/'] = /^([^/]*)(\/.*)?$/s.exec(connectString)!
   if (namesServer(chroot)) throw refuse('a chroot stands once, at the end: "host:port,host:port/chroot"')
   try {
     validatePath(chroot)
   } catch (error) {
     throw refuse(`chroot: ${(error as Error).message}`)
   }
-  const servers = list
+  const servers = list!
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
@@ -47,7 +45,7 @@ export function parseConnectString(connectString: string): ConnectString {
 
 /** `host:port`, with the brackets of an IPv6 address. */
 export function formatServer({ host, port }: ServerAddress): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /**
@@ -65,11 +63,7 @@ function parseServer(entry: string, refuse: (reason: string) => TypeError): Serv
   // What others separate servers by, or put before them, would pass for a part of a name or of a port.
   const match = /^(?!.*[\s;|@])(?:\[([^\]]+)\]|([^:[\]]+))(?::([^:]*))?$/.exec(entry)
   if (match === null) {
-    throw refuse(
-      V6.test(entry)
-        ? 'is ambiguous; write an IPv6 address as "[::1]:2181"'
-        : 'is not "host:port"; servers are separated by ","',
-    )
+    throw refuse('is neither "host:port" nor "[::1]:2181"; servers are separated by ","')
   }
   const [, v6, name, port = DEFAULT_PORT] = match
   const number = /^\d{1,5}$/.test(port) ? Number(port) : 0

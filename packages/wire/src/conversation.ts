@@ -66,7 +66,12 @@ export interface ConversationOptions extends FrameDecoderOptions {
   readonly pendingLimit?: number
 }
 
-interface Pending extends Asked {
+/** Something that a request may wait behind. */
+interface Link {
+  next?: Pending | undefined
+}
+
+interface Pending extends Asked, Link {
   readonly xid: number
   /** Set once the body has been read. */
   parts?: number
@@ -75,15 +80,19 @@ interface Pending extends Asked {
 /**
  * Both directions of one connection, for whoever stands between a client and a server: each from its first byte on, and
  * a request before its reply. Servers answer in order, but auth and sasl at any time (ZooKeeperServer.processPacket). Any
- * other reply that is not to the oldest request is a `ProtocolError`, and its request waits no longer.
+ * other reply that is not to the oldest request is a `ProtocolError`, and its own request waits no longer.
  */
 export class Conversation {
-  readonly fromClient: MessageDecoder<ClientMessage>
-  readonly fromServer: MessageDecoder<ServerMessage>
-  /** Requests without a reply, the oldest first. */
-  readonly #asked: Pending[] = []
+  // `declare` leaves out what the constructor sets anyway: here and elsewhere, for the size of it.
+  declare readonly fromClient: MessageDecoder<ClientMessage>
+  declare readonly fromServer: MessageDecoder<ServerMessage>
+  /** Behind it are the requests without a reply, the oldest first. */
+  readonly #start: Link = {}
+  #last = this.#start
+  #pending = 0
 
-  constructor({ pendingLimit = 65_536, ...options }: ConversationOptions = {}) {
+  constructor(options: ConversationOptions = {}) {
+    const { pendingLimit = 65_536 } = options
     this.fromClient = new MessageDecoder((frame, first) => {
       // Before the body is read: a server answers also what it cannot read.
       const asked = first ? undefined : this.#ask(decode(RequestHeader, frame), pendingLimit)
@@ -100,27 +109,32 @@ export class Conversation {
 
   /** How many requests wait for their replies; pings do not. */
   get pending(): number {
-    return this.#asked.length
+    return this.#pending
   }
 
-  /** What is now asked. Undefined for a ping, answered under -2 whatever its xid, and for what looks like an event then. */
+  /** What is now asked. Not a ping, answered under -2 whatever its xid, nor what is answered under the xid of events. */
   #ask({ xid, type: opCode }: TypeOf<typeof RequestHeader>, limit: number): Pending | undefined {
     if (opCode === OpCode.ping || xid === Xid.notification) return undefined
-    if (this.#asked.length >= limit) throw new ProtocolError(`more than ${limit} requests wait for replies`)
+    if (this.#pending >= limit) throw new ProtocolError(`more than ${limit} requests wait for replies`)
     const asked: Pending = { xid, opCode }
-    this.#asked.push(asked)
+    this.#pending++
+    this.#last = this.#last.next = asked
     return asked
   }
 
   #answered(xid: number): Asked | undefined {
     let isDue = true
-    for (const [index, asked] of this.#asked.entries()) {
+    let before = this.#start
+    for (let asked = before.next; asked !== undefined; asked = asked.next) {
       const isApart = asked.opCode === OpCode.auth || asked.opCode === OpCode.sasl
       if (asked.xid === xid) {
-        this.#asked.splice(index, 1)
+        before.next = asked.next
+        if (asked === this.#last) this.#last = before
+        this.#pending--
         return isDue || isApart ? asked : undefined
       }
       isDue &&= isApart
+      before = asked
     }
     return undefined
   }

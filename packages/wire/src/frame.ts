@@ -14,8 +14,8 @@ const TEXT_SHOWN = 200
 
 /** A frame longer than the limit. `size` is what its length said. */
 export class FrameTooLargeError extends ProtocolError {
-  readonly size: number
-  readonly limit: number
+  declare readonly size: number
+  declare readonly limit: number
 
   constructor(size: number, limit: number) {
     super(`a frame of ${size} bytes is over the limit of ${limit}`)
@@ -38,9 +38,8 @@ export interface FrameDecoderOptions {
  */
 export class FrameDecoder {
   readonly #limit: number
-  /** What came and was not taken yet: the first from `#start` on. */
+  /** What came and was not taken yet. */
   #chunks: Uint8Array[] = []
-  #start = 0
   #available = 0
   #isText = false
   #failed = false
@@ -53,11 +52,11 @@ export class FrameDecoder {
   push(chunk: Uint8Array): void {
     const chunks = this.#chunks
     let last = plain(chunk)
-    if (last.byteLength === 0 || this.#failed) return
+    if (this.#failed) return
     chunks.push(last)
     this.#available += last.byteLength
-    // Many small chunks would cost far more than their bytes. The first keeps its place: `#start` counts in it.
-    while (chunks.length > 2 && last.byteLength < SMALL && chunks.at(-2)!.byteLength <= last.byteLength) {
+    // Many small chunks would cost far more than their bytes.
+    while (chunks.length > 1 && last.byteLength < SMALL && chunks.at(-2)!.byteLength <= last.byteLength) {
       last = concat(chunks.splice(-2))
       chunks.push(last)
     }
@@ -79,52 +78,36 @@ export class FrameDecoder {
    * words of a server to one. Once it was text, all that follows is; and what answers text `isText`, whatever it is.
    */
   takeText(isText = false): Uint8Array | undefined {
-    this.#isText ||= isText || (this.#available >= LENGTH_SIZE && textOf(this.#peek(LENGTH_SIZE)) !== undefined)
+    this.#isText ||=
+      isText || (this.#available >= LENGTH_SIZE && textOf(this.#whole(LENGTH_SIZE), LENGTH_SIZE) !== undefined)
     return this.#isText && this.#available > 0 ? this.#take(this.#available) : undefined
   }
 
   #length(): number {
-    const head = this.#peek(LENGTH_SIZE)
+    const head = this.#whole(LENGTH_SIZE)
     const length = (head[0]! << 24) | (head[1]! << 16) | (head[2]! << 8) | head[3]!
     if (length >= 0 && length <= this.#limit) return length
-    const refusal = this.#refusal(length)
+    const text = textOf(concat(this.#chunks), TEXT_SHOWN)
     this.#failed = true
-    this.#forget()
-    throw refusal
-  }
-
-  #refusal(length: number): ProtocolError {
-    const text = textOf(this.#peek(Math.min(this.#available, TEXT_SHOWN)))
-    if (text !== undefined) return new ProtocolError(`text in place of a frame: ${JSON.stringify(text.trim())}`)
-    return length < 0
-      ? new ProtocolError(`a frame cannot have ${length} bytes`)
-      : new FrameTooLargeError(length, this.#limit)
+    this.#chunks = []
+    this.#available = 0
+    if (text !== undefined) throw new ProtocolError(`text in place of a frame: ${JSON.stringify(text.trim())}`)
+    if (length < 0) throw new ProtocolError(`a frame cannot have ${length} bytes`)
+    throw new FrameTooLargeError(length, this.#limit)
   }
 
   #take(size: number): Uint8Array {
-    const taken = this.#peek(size)
-    this.#start += size
+    const first = this.#whole(size)
     this.#available -= size
-    if (this.#available === 0) this.#forget()
-    return taken
+    if (first.byteLength === size) this.#chunks.shift()
+    else this.#chunks[0] = first.subarray(size)
+    return first.subarray(0, size)
   }
 
-  #forget(): void {
-    this.#chunks = []
-    this.#start = 0
-    this.#available = 0
-  }
-
-  /** The next bytes. Once the first chunk does not hold them, all become one. */
-  #peek(size: number): Uint8Array {
-    let [first] = this.#chunks as [Uint8Array]
-    if (first.byteLength - this.#start < size) {
-      this.#chunks[0] = first.subarray(this.#start)
-      first = concat(this.#chunks)
-      this.#chunks = [first]
-      this.#start = 0
-    }
-    return first.subarray(this.#start, this.#start + size)
+  /** The first chunk, with so many bytes at least. Where it has fewer, all become one. */
+  #whole(size: number): Uint8Array {
+    if (this.#chunks[0]!.byteLength < size) this.#chunks = [concat(this.#chunks)]
+    return this.#chunks[0]!
   }
 }
 
@@ -137,8 +120,11 @@ export function encodeFrame(write: (writer: Writer) => void): Uint8Array<ArrayBu
   return writer.finish()
 }
 
-/** The text, if all are printable characters of ASCII, tabs and ends of lines. As a length, four of them are 144 MiB at least. */
-function textOf(bytes: Uint8Array): string | undefined {
-  const text = String.fromCharCode(...bytes)
+/**
+ * The first bytes, if they are text: printable characters of ASCII, tabs and ends of lines. As a length, four of them are
+ * 144 MiB at least.
+ */
+function textOf(bytes: Uint8Array, size: number): string | undefined {
+  const text = String.fromCharCode(...bytes.subarray(0, size))
   return /^[\t\n\r -~]*$/.test(text) ? text : undefined
 }

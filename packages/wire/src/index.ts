@@ -67,5 +67,6 @@ export {
   type TypeOf,
   ustring,
   vector,
+  writeNamed,
 } from './type.ts'
 export { Writer } from './writer.ts'

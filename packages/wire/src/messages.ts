@@ -1,7 +1,6 @@
 // The frames of one connection as typed messages, and back to the same bytes.
 import { OpCode, Xid } from './constants.ts'
 import { encodeFrame } from './frame.ts'
-import { invalid } from './invalid.ts'
 import { type Operation, type OperationName, operationName, type Operations, operations } from './operations.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { Reader } from './reader.ts'
@@ -133,14 +132,13 @@ export function decodeServerFrame(
     return withRest({ type: 'connected', response: readNamed(connectResponse, reader) }, reader)
   }
   const { xid, zxid, err } = readNamed(ReplyHeader, reader)
-  if (first) return { type: 'reply', op: undefined, opCode: undefined, xid, zxid, err, response: undefined }
-  if (xid === Xid.notification) {
+  if (!first && xid === Xid.notification) {
     return withRest({ type: 'event', zxid, err, event: readNamed(WatcherEvent, reader) }, reader)
   }
-  const asked = askedUnder(xid) ?? answeredApart[xid]
+  const asked = first ? {} : (askedUnder(xid) ?? answeredApart[xid])
   if (asked === undefined) throw new ProtocolError(`a reply with xid ${xid}, which is not the next due`)
-  const { opCode, parts } = asked
-  const op = operationName(opCode)
+  const { opCode, parts }: Partial<Asked> = asked
+  const op = operationName(opCode as number)
   const response = readBody(op && err === 0 ? operations[op].response : undefined, reader)
   if (parts !== undefined && Array.isArray(response) && response.length !== parts) {
     throw new ProtocolError(`${response.length} results for a multi of ${parts} operations`)
@@ -169,17 +167,17 @@ function write(writer: Writer, message: Exclude<ClientMessage | ServerMessage, T
       return writeNamed(connectResponse, writer, message.response)
     case 'request':
       RequestHeader.write(writer, { xid: message.xid, type: message.opCode })
-      return writeBody(writer, operationOf(message)?.request, message.request)
+      return writeBody(writer, message, 'request')
     case 'reply':
       ReplyHeader.write(writer, message)
       // Beside an error there is none.
       if (message.err !== 0 && message.response === undefined) return
-      return writeBody(writer, operationOf(message)?.response, message.response)
+      return writeBody(writer, message, 'response')
+    // What is no message at all has not the fields of an event, and is refused for that.
     case 'event':
+    default:
       ReplyHeader.write(writer, { ...message, xid: Xid.notification })
       return writeNamed(WatcherEvent, writer, message.event)
-    default:
-      throw invalid((message as { readonly type?: unknown }).type, 'type', 'that of a message')
   }
 }
 
@@ -187,14 +185,10 @@ function readBody(type: Type<unknown> | undefined, reader: Reader): unknown {
   return type && readNamed(type, reader)
 }
 
-function writeBody(writer: Writer, type: Type<unknown> | undefined, value: unknown): void {
-  if (type) writeNamed(type, writer, value)
-}
-
-function operationOf({ op, opCode }: RequestMessage | ReplyMessage): Operation | undefined {
-  if (op === undefined) return undefined
-  if (operations[op]?.opCode !== opCode) throw new TypeError(`${op} has not the opCode ${opCode}`)
-  return operations[op]
+/** By the opCode, which is what the peer goes by; where `op` says otherwise, the fields of the body do not fit. */
+function writeBody(writer: Writer, message: RequestMessage | ReplyMessage, body: 'request' | 'response'): void {
+  const type = message.op && (operations[operationName(message.opCode)!] as Operation)[body]
+  if (type !== undefined) writeNamed(type, writer, (message as Partial<Record<typeof body, unknown>>)[body])
 }
 
 /** With what its reader has not read. */

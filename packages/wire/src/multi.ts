@@ -18,7 +18,7 @@ import {
   SetDataRequest,
   SetDataResponse,
 } from './records/proto.ts'
-import { readNamed, record, type Type, type TypeOf } from './type.ts'
+import { readNamed, record, type Type, type TypeOf, writeNamed } from './type.ts'
 
 const Nothing = record('Nothing', {})
 
@@ -64,22 +64,17 @@ export type MultiResult = {
 }[keyof Responses]
 
 /** Body of a multi or multiRead request. */
-export const MultiRequest: Type<readonly MultiOp[]> = parts<MultiOp>('MultiRequest', 'request', requests, () => -1)
+export const MultiRequest: Type<readonly MultiOp[]> = parts('MultiRequest', 'request', requests, -1)
 
 /** Body of a multi or multiRead reply. */
-export const MultiResponse: Type<readonly MultiResult[]> = parts<MultiResult>(
-  'MultiResponse',
-  'response',
-  responses,
-  ({ type, response }) => (type === OpCode.error ? response.err : 0),
-)
+export const MultiResponse: Type<readonly MultiResult[]> = parts('MultiResponse', 'response', responses, 0)
 
 /** Parts up to the header that says `done`. Each takes bytes, so hostile input cannot make it run on. */
-function parts<Part extends { readonly type: number }>(
+function parts<Part extends MultiOp | MultiResult>(
   name: string,
   body: 'request' | 'response',
   types: Readonly<Record<number, Type<unknown>>>,
-  errOf: (part: Part) => number,
+  err: number,
 ): Type<readonly Part[]> {
   return {
     name,
@@ -99,10 +94,10 @@ function parts<Part extends { readonly type: number }>(
     write(writer, parts) {
       for (const part of parts) {
         const { type } = part
-        MultiHeader.write(writer, { type, done: false, err: errOf(part) })
+        MultiHeader.write(writer, { type, done: false, err: type === OpCode.error ? part.response.err : err })
         const record = types[type]
         if (record === undefined) throw new TypeError(`operation type ${type} cannot be part of a multi`)
-        record.write(writer, (part as unknown as Record<string, unknown>)[body])
+        writeNamed(record, writer, (part as unknown as Record<string, unknown>)[body])
       }
       MultiHeader.write(writer, { type: OpCode.error, done: true, err: -1 })
     },

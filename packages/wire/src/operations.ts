@@ -20,7 +20,7 @@ export interface Operation<
 > {
   readonly kind: Kind
   readonly opCode: number
-  /** First release of ZooKeeper whose servers know it. Older ones answer -6 (Unimplemented) and close the connection. */
+  /** First release whose servers know it. Older ones answer -6 (Unimplemented), and since 3.4.6 close the connection. */
   readonly since: string
   /** undefined where nothing follows the request header. */
   readonly request: Request
@@ -56,7 +56,7 @@ export const operations = withOpCodes({
   sync: neither('3.0.0', proto.SyncRequest, proto.SyncResponse),
   ping: neither('3.0.0'),
   getChildren2: read('3.3.0', proto.GetChildren2Request, proto.GetChildren2Response),
-  /** Part of a multi. Alone it is answered -6 from 3.8.5 and 3.9.3 on, and by older servers not at all or with nothing. */
+  /** Part of a multi. Alone it is answered -6 from 3.8.5 and 3.9.3 on; servers before them execute it (ZOOKEEPER-2623). */
   check: write('3.4.0', proto.CheckVersionRequest),
   multi: write('3.4.0', MultiRequest, MultiResponse),
   create2: write('3.5.0', proto.CreateRequest, proto.Create2Response),
@@ -65,7 +65,7 @@ export const operations = withOpCodes({
   checkWatches: neither('3.5.0', proto.CheckWatchesRequest),
   removeWatches: neither('3.5.0', proto.RemoveWatchesRequest),
   createContainer: write('3.5.1', proto.CreateRequest, proto.Create2Response),
-  /** Sent by the leader to itself; its body is the path without a length. */
+  /** Sent by the leader to itself; its body is a path, up to 3.8 without a length. */
   deleteContainer: write('3.5.1'),
   createTTL: write('3.5.3', proto.CreateTTLRequest, proto.Create2Response),
   multiRead: read('3.6.0', MultiRequest, MultiResponse),

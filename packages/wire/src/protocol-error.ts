@@ -14,12 +14,13 @@ export interface ProtocolErrorDetails {
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
   readonly [brand] = true
-  readonly offset: number | undefined
-  readonly field: readonly string[]
+  declare readonly offset: number | undefined
+  declare readonly field: readonly string[]
   readonly #reason: string
 
   constructor(reason: string, { offset, field = [] }: ProtocolErrorDetails = {}) {
-    super(describe(reason, offset, field))
+    const place = field.length === 0 ? '' : ` in ${field.join('.').replaceAll('.[', '[')}`
+    super(reason + place + (offset === undefined ? '' : ` at byte ${offset}`))
     this.#reason = reason
     this.offset = offset
     this.field = field
@@ -27,16 +28,11 @@ export class ProtocolError extends Error {
 
   /** The same error, seen from the record or field that encloses the place where it happened. */
   within(name: string): ProtocolError {
-    return new ProtocolError(this.#reason, { ...this, field: [name, ...this.field] })
+    return new ProtocolError(this.#reason, { offset: this.offset, field: [name, ...this.field] })
   }
 
   /** True for any `ProtocolError`, of any copy of this package in the program, also when asked of a subclass. */
   static is(error: unknown): error is ProtocolError {
     return Object(error) === error && brand in (error as object)
   }
-}
-
-function describe(reason: string, offset: number | undefined, field: readonly string[]): string {
-  const place = field.length === 0 ? '' : ` in ${field.join('.').replaceAll('.[', '[')}`
-  return reason + place + (offset === undefined ? '' : ` at byte ${offset}`)
 }

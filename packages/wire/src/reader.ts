@@ -1,4 +1,5 @@
 import { plain } from './bytes.ts'
+import { invalid } from './invalid.ts'
 import { ProtocolError } from './protocol-error.ts'
 
 // A byte order mark is data here: Java keeps it.
@@ -19,6 +20,7 @@ export class Reader {
   constructor(bytes: Uint8Array, offset = 0) {
     this.#bytes = plain(bytes)
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    if (offset >>> 0 !== offset || offset > bytes.length) throw invalid(offset, 'offset', 'in the bytes', 'number')
     this.#offset = offset
   }
 
@@ -57,7 +59,7 @@ export class Reader {
   /** Malformed UTF-8 becomes U+FFFD, as in Java. */
   ustring(): string | null {
     const bytes = this.#sized('a string')
-    if (bytes !== null && bytes.length > LONGEST_STRING) throw new ProtocolError('a string is too long to be held')
+    if (bytes !== null && bytes.length > LONGEST_STRING) throw new ProtocolError('a string is too long')
     return bytes && utf8.decode(bytes)
   }
 

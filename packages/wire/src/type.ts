@@ -87,14 +87,25 @@ export function vector<T>(item: Type<T>): Type<readonly T[] | null> {
   return {
     name: `vector<${item.name}>`,
     minSize: 4,
-    read: (reader) => readVector(item, reader),
-    write: (writer, values) => {
+    read(reader) {
+      const count = reader.count(item.minSize)
+      if (count === null) return null
+      const items: T[] = []
+      try {
+        if ((item as unknown) === ustring) reader.ustrings(items as (string | null)[], count)
+        else while (items.length < count) items.push(item.read(reader))
+      } catch (error) {
+        throw located(error, `[${items.length}]`)
+      }
+      return items
+    },
+    write(writer, values) {
       if (values === null) return writer.int(-1)
       if (!Array.isArray(values)) throw invalid(values, 'vector', 'an array or null')
       writer.int(values.length)
       let at = 0
       try {
-        for (; at < values.length; at++) item.write(writer, values[at])
+        for (; at < values.length; at++) item.write(writer, values[at] as T)
       } catch (error) {
         throw misplaced(error, `[${at}]`)
       }
@@ -152,19 +163,6 @@ export function record<F extends Fields>(name: string, fields: F): RecordType<F>
       }
     },
   }
-}
-
-function readVector<T>(item: Type<T>, reader: Reader): readonly T[] | null {
-  const count = reader.count(item.minSize)
-  if (count === null) return null
-  const items: T[] = []
-  try {
-    if (Object.is(item, ustring)) reader.ustrings(items as (string | null)[], count)
-    else while (items.length < count) items.push(item.read(reader))
-  } catch (error) {
-    throw located(error, `[${items.length}]`)
-  }
-  return items
 }
 
 function located(error: unknown, name: string): unknown {

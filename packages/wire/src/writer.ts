@@ -84,7 +84,7 @@ export class Writer {
   /** Overwrites an int that was written before. */
   setInt(offset: number, value: number): void {
     if (typeof value !== 'number' || value !== (value | 0)) {
-      throw invalid(value, 'int', 'a whole number of 32 bits', 'number')
+      throw invalid(value, 'int', 'an integer of 32 bits', 'number')
     }
     const bytes = this.#bytes
     bytes[offset] = value >> 24

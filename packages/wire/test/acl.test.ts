@@ -76,6 +76,10 @@ describe('formatACL', () => {
     acl('x509', 'CN=a,world:anyone', 1),
     acl('world', 'anyone', 32),
     acl('world', 'anyone', -1),
+    acl('world', 'anyone', 2 ** 32 + 1),
+    acl('world', 'anyone', 1.5),
+    acl('world', 'anyone', NaN),
+    acl('world', 'anyone', '3' as unknown as number),
   ])('formatACL refuses $id.scheme:$id.id:$perms, which no text can say', (acl) => {
     expect(() => formatACL([acl])).toThrow(TypeError)
     expect(() => formatACL([acl])).toThrow(/^no text stands for the ACL /)
@@ -91,6 +95,11 @@ describe('generateDigest', () => {
       expect(generateDigest(userPassword, sha1)).toBe(out)
     },
   )
+
+  test('generateDigest refuses a SHA-1 in hex, which is no bytes', () => {
+    const hex = (bytes: Uint8Array) => createHash('sha1').update(bytes).digest('hex') as unknown as Uint8Array
+    expect(() => generateDigest('user:password', hex)).toThrow(new TypeError('buffer must be a Uint8Array, not string'))
+  })
 
   test('the vectors hold a password with a colon, one that is not ASCII and a long one', () => {
     const given = lines('digest').map((line) => line.in)

@@ -70,7 +70,7 @@ describe('Conversation pairs replies with requests', () => {
     expect(all(conversation.fromServer, ...answers)).toMatchObject([{ op: 'setWatches' }, { op: 'setWatches2' }])
   })
 
-  test('Conversation takes pings and auth at any time, and waits for none of them', () => {
+  test('Conversation takes pings and auth at any time, and waits for no ping', () => {
     const conversation = connected()
     const asking = [
       request('ping', Xid.ping),
@@ -79,13 +79,70 @@ describe('Conversation pairs replies with requests', () => {
       request('ping', Xid.ping),
     ]
     expect(all(conversation.fromClient, ...asking)).toHaveLength(4)
-    expect(conversation.pending).toBe(1)
+    expect(conversation.pending).toBe(2)
     const answers = [headerOf(Xid.ping), headerOf(Xid.auth, ErrorCode.AuthFailed), headerOf(1, ErrorCode.NoNode)]
     expect(all(conversation.fromServer, ...answers)).toMatchObject([
       { op: 'ping', err: 0 },
       { op: 'auth', err: ErrorCode.AuthFailed },
       { op: 'getData', err: ErrorCode.NoNode, response: undefined },
     ])
+    expect(conversation.pending).toBe(0)
+  })
+
+  // ZooKeeperServer.processPacket answers both before older requests; go-zookeeper asks for auth so.
+  test.each(['auth', 'sasl'] as const)('Conversation takes the reply to %s under an ordinary xid at any time', (op) => {
+    const conversation = connected()
+    all(conversation.fromClient, request('getData', 1), request(op, 2), request('getData', 3))
+    const answer = op === 'sasl' ? reply(op, 2, { token: null }) : headerOf(2)
+    const answers = [answer, headerOf(1, ErrorCode.NoNode), headerOf(3, ErrorCode.NoNode)]
+    expect(all(conversation.fromServer, ...answers)).toMatchObject([{ op }, { op: 'getData', xid: 1 }, { xid: 3 }])
+    expect(conversation.pending).toBe(0)
+  })
+
+  test('Conversation waits for no auth or sasl before the replies to what was asked behind it', () => {
+    const conversation = connected()
+    all(conversation.fromClient, request('auth', 1), request('sasl', 2), request('getData', 3))
+    const answers = [headerOf(3, ErrorCode.NoNode), reply('sasl', 2, { token: null }), headerOf(1)]
+    expect(all(conversation.fromServer, ...answers)).toMatchObject([{ op: 'getData' }, { op: 'sasl' }, { op: 'auth' }])
+  })
+
+  test('Conversation takes as many auths under -4 as are asked for, and one more', () => {
+    const conversation = connected()
+    all(conversation.fromClient, request('auth', Xid.auth), request('auth', Xid.auth), request('getData', 1))
+    const answers = [headerOf(1, ErrorCode.NoNode), headerOf(Xid.auth), headerOf(Xid.auth), headerOf(Xid.auth)]
+    expect(all(conversation.fromServer, ...answers).map((message) => 'op' in message && message.op)).toEqual([
+      'getData',
+      'auth',
+      'auth',
+      'auth',
+    ])
+    expect(conversation.pending).toBe(0)
+  })
+
+  test('Conversation takes a ping for answered under -2, whatever xid it was sent with', () => {
+    const conversation = connected()
+    all(conversation.fromClient, request('ping', 5), request('getData', 6))
+    expect(conversation.pending).toBe(1)
+    expect(all(conversation.fromServer, headerOf(Xid.ping), headerOf(6, ErrorCode.NoNode))).toMatchObject([
+      { op: 'ping' },
+      { op: 'getData' },
+    ])
+  })
+
+  test.each([Xid.ping, Xid.auth])('Conversation pairs a request with xid %i by what it asks for', (xid) => {
+    const conversation = connected()
+    all(conversation.fromClient, request('exists', xid), request('getData', 1))
+    expect(all(conversation.fromServer, reply('exists', xid, { stat }), headerOf(1, ErrorCode.NoNode))).toMatchObject([
+      { op: 'exists', response: { stat } },
+      { op: 'getData' },
+    ])
+  })
+
+  test('Conversation reads the reply to a request with xid -1 as an event, and goes on behind it', () => {
+    const conversation = connected()
+    all(conversation.fromClient, request('getData', Xid.notification), request('getData', 1))
+    expect(() => all(conversation.fromServer, headerOf(Xid.notification, ErrorCode.NoNode))).toThrow('in WatcherEvent')
+    expect(all(conversation.fromServer, headerOf(1, ErrorCode.NoNode))).toMatchObject([{ op: 'getData' }])
   })
 
   test('Conversation gives events between replies', () => {
@@ -132,10 +189,21 @@ describe('Conversation refuses what cannot be an answer', () => {
 
   test('Conversation refuses replies in the wrong order, and goes on with the right one (W10)', () => {
     const conversation = connected()
-    all(conversation.fromClient, request('getData', 1), request('exists', 2))
+    all(conversation.fromClient, request('getData', 1), request('exists', 2), request('exists', 3))
     expectRefused(conversation, [reply('exists', 2, { stat })], 'a reply with xid 2, which is not the next due')
+    expect(conversation.pending).toBe(2)
     expect(all(conversation.fromServer, headerOf(1, ErrorCode.NoNode))).toMatchObject([{ op: 'getData' }])
-    expect(all(conversation.fromServer, reply('exists', 2, { stat }))).toMatchObject([{ op: 'exists' }])
+    expect(all(conversation.fromServer, reply('exists', 3, { stat }))).toMatchObject([{ op: 'exists' }])
+  })
+
+  // As ReadOnlyRequestProcessor answers a write, before the reads that are still on their way through the server.
+  test('Conversation waits no longer for a request whose reply has overtaken others (W10)', () => {
+    const conversation = connected()
+    all(conversation.fromClient, request('getData', 1), request('sync', 2), request('getData', 3))
+    expectRefused(conversation, [headerOf(2, -119)], 'a reply with xid 2, which is not the next due')
+    const answers = [headerOf(1, ErrorCode.NoNode), headerOf(3, ErrorCode.NoNode)]
+    expect(all(conversation.fromServer, ...answers)).toMatchObject([{ xid: 1 }, { xid: 3 }])
+    expectRefused(conversation, [headerOf(2, -119)], 'a reply with xid 2, which is not the next due')
   })
 
   test('Conversation goes on behind a reply that is cut short (W06)', () => {
@@ -200,7 +268,7 @@ describe('Conversation refuses what cannot be an answer', () => {
 
   test('Conversation pairs as many as 65,536 requests that wait, and no more, unless it is told otherwise', () => {
     const conversation = connected()
-    const asking = request('ping', 5)
+    const asking = request('delete', 5)
     const header = headerOf(5)
     for (let count = 0; count < 65_536; count++) all(conversation.fromClient, asking)
     expect(() => all(conversation.fromClient, asking)).toThrow('more than 65536 requests wait for replies')
@@ -216,6 +284,38 @@ describe('Conversation refuses what cannot be an answer', () => {
   })
 })
 
+describe('Conversation goes on behind what it refuses', () => {
+  const event = encodeMessage({ type: 'event', zxid: -1n, err: 0, event: { type: 3, state: 3, path: '/a' } })
+
+  test('a loop that goes on behind errors misses no message of a chunk (W05)', () => {
+    const { fromServer } = connected()
+    fromServer.push(joined(event, headerOf(7), bytesOf('00000000'), event))
+    expect(outcomes(fromServer)).toEqual(['event', 'ProtocolError', 'ProtocolError', 'event'])
+  })
+
+  test('a loop that goes on behind errors ends at a length that cannot be (W03)', () => {
+    const { fromServer } = connected()
+    fromServer.push(joined(event, bytesOf('ffffffff'), event))
+    expect(outcomes(fromServer)).toEqual(['event', 'ProtocolError'])
+    fromServer.push(event)
+    expect(outcomes(fromServer)).toEqual([])
+  })
+
+  /** As the proxy of README. */
+  function outcomes(decoder: MessageDecoder<{ readonly type: string }>): string[] {
+    const seen: string[] = []
+    for (;;) {
+      try {
+        const message = decoder.next()
+        if (message === undefined) return seen
+        seen.push(message.type)
+      } catch (error) {
+        seen.push((error as Error).name)
+      }
+    }
+  }
+})
+
 describe('Conversation knows text in place of a frame', () => {
   test.each(['ruok', 'srvr', 'mntr'])('Conversation gives %s and its answer as text, as they come', (word) => {
     const conversation = new Conversation()
@@ -223,6 +323,21 @@ describe('Conversation knows text in place of a frame', () => {
     expect(texts(conversation.fromClient, Buffer.from('\r\n'))).toEqual(['\r\n'])
     expect(texts(conversation.fromServer, Buffer.from('imok'))).toEqual(['imok'])
     expect(texts(conversation.fromServer, Buffer.from([0xff, 0x00]), Buffer.from('a'))).toEqual(['\xff\0', 'a'])
+  })
+
+  test.each([
+    ['isro', 'rw'],
+    ['gtmk', '306'],
+    ['wchp', '/a\n\t0x1\n'],
+    ['wchp', '/\xc3\xa9\n\t0x1\n'],
+    ['dump', '\0\0\0\0'],
+  ])('Conversation gives what answers %s as text, be it %j', (word, answer) => {
+    for (const cut of [(bytes: Uint8Array) => [bytes], byteByByte]) {
+      const conversation = new Conversation()
+      expect(texts(conversation.fromServer)).toEqual([])
+      expect(texts(conversation.fromClient, Buffer.from(word))).toEqual([word])
+      expect(texts(conversation.fromServer, ...cut(Buffer.from(answer, 'latin1'))).join('')).toBe(answer)
+    }
   })
 
   test('Conversation gives the words of a server that is not serving', () => {
@@ -250,8 +365,9 @@ describe('Conversation gives the same messages however a connection is cut', () 
   test('Conversation decodes what encodeMessage wrote, and encodeMessage writes it again (W01)', () => {
     fc.assert(
       fc.property(fc.array(exchange, { maxLength: 8 }), fc.array(fc.nat(2_000)), (exchanges, cuts) => {
-        const asking = exchanges.map(({ op, asking }, index) => request(op, index + 1, asking))
-        const answers = exchanges.map(({ op, answer }, index) => reply(op, index + 1, answer))
+        const xidOf = (op: OperationName, index: number) => (op === 'ping' ? Xid.ping : index + 1)
+        const asking = exchanges.map(({ op, asking }, index) => request(op, xidOf(op, index), asking))
+        const answers = exchanges.map(({ op, answer }, index) => reply(op, xidOf(op, index), answer))
         const conversation = new Conversation()
         for (const [decoder, frames] of [
           [conversation.fromClient, [CONNECT, ...asking]],

@@ -175,6 +175,12 @@ describe('decodeServerFrame', () => {
     expect(decodeServerFrame(bytesOf(header(xid)), false, nothingAsked)).toMatchObject({ type: 'reply', op, xid })
   })
 
+  test('decodeServerFrame asks who was asked under -2 or -4 before it takes the reply for one to a ping or auth', () => {
+    const hex = header(Xid.ping, ErrorCode.NoNode)
+    const message = decodeServerFrame(bytesOf(hex), false, () => operations.getData)
+    expect(message).toMatchObject({ op: 'getData', err: ErrorCode.NoNode })
+  })
+
   test('decodeServerFrame reads an event, also one whose type and state nobody knows (W13)', () => {
     const hex = `${header(Xid.notification)} 00000063 00000062 00000001 2f`
     const message = decodeServerFrame(bytesOf(hex), false, nothingAsked)
@@ -224,6 +230,28 @@ describe('encodeMessage', () => {
       response: { stat },
     }
     expect(decodeServerFrame(encodeMessage(reply).subarray(4), false, () => operations.exists)).toStrictEqual(reply)
+  })
+
+  const reply = { type: 'reply', op: 'exists', opCode: OpCode.exists, xid: 3, zxid: 9n, err: 0 }
+  test.each<[what: string, message: unknown, error: RegExp]>([
+    ['a request without its body', { type: 'request', op: 'getData', opCode: 4, xid: 1 }, /^GetDataRequest\.path: /],
+    ['a reply without its body', reply, /^ExistsResponse\.stat: /],
+    [
+      'a request whose opCode is of another operation',
+      { type: 'request', op: 'getData', opCode: 1, xid: 1, request: { path: '/', watch: false } },
+      /^CreateRequest\.data: buffer must be a Uint8Array, not undefined$/,
+    ],
+    ['a message of unknown type', { type: 'oops' }, /^zxid: long must be a bigint of 64 bits, not undefined$/],
+  ])('encodeMessage refuses %s', (_what, message, expected) => {
+    const error = thrownBy(() => encodeMessage(message as ClientMessage))
+    expect(error).toBeInstanceOf(TypeError)
+    expect((error as Error).message).toMatch(expected)
+  })
+
+  test('encodeMessage writes no body beside an error, unless there is one', () => {
+    const failed = { ...reply, err: ErrorCode.NoNode, response: undefined } as ServerMessage
+    expect(encodeMessage(failed)).toHaveLength(20)
+    expect(encodeMessage({ ...failed, response: { stat } } as ServerMessage)).toHaveLength(88)
   })
 
   test('encodeMessage writes no frame around text', () => {

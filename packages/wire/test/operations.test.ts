@@ -56,15 +56,41 @@ describe('operations', () => {
 
   // ZooDefs.OpCode in each release.
   test('operations says since when there is each', () => {
-    const since = (release: string) => named.flatMap(([name, operation]) => (operation.since === release ? [name] : []))
-    expect(since('3.0.0')).toHaveLength(16)
-    expect(since('3.3.0')).toEqual(['getChildren2'])
-    expect(since('3.4.0')).toEqual(['check', 'multi', 'sasl'])
-    expect(since('3.5.0')).toEqual(['create2', 'reconfig', 'checkWatches', 'removeWatches'])
-    expect(since('3.5.1')).toEqual(['createContainer', 'deleteContainer'])
-    expect(since('3.5.3')).toEqual(['createTTL'])
-    expect(since('3.6.0')).toEqual(['multiRead', 'getEphemerals', 'getAllChildrenNumber', 'setWatches2', 'addWatch'])
-    expect(since('3.7.0')).toEqual(['whoAmI'])
+    expect(Object.fromEntries(named.map(([name, { since }]) => [name, since]))).toEqual({
+      notification: '3.0.0',
+      create: '3.0.0',
+      delete: '3.0.0',
+      exists: '3.0.0',
+      getData: '3.0.0',
+      setData: '3.0.0',
+      getACL: '3.0.0',
+      setACL: '3.0.0',
+      getChildren: '3.0.0',
+      sync: '3.0.0',
+      ping: '3.0.0',
+      getChildren2: '3.3.0',
+      check: '3.4.0',
+      multi: '3.4.0',
+      create2: '3.5.0',
+      reconfig: '3.5.0',
+      checkWatches: '3.5.0',
+      removeWatches: '3.5.0',
+      createContainer: '3.5.1',
+      deleteContainer: '3.5.1',
+      createTTL: '3.5.3',
+      multiRead: '3.6.0',
+      auth: '3.0.0',
+      setWatches: '3.0.0',
+      sasl: '3.4.0',
+      getEphemerals: '3.6.0',
+      getAllChildrenNumber: '3.6.0',
+      setWatches2: '3.6.0',
+      addWatch: '3.6.0',
+      whoAmI: '3.7.0',
+      createSession: '3.0.0',
+      closeSession: '3.0.0',
+      error: '3.0.0',
+    })
   })
 
   test('operations knows the type of each record', () => {

@@ -6,11 +6,13 @@ import { rolldown } from 'rolldown'
 import { expect, test } from 'vitest'
 import * as wire from '../src/index.ts'
 
-const LIMIT = 8_000
+const LIMIT = 8_192
 const index = fileURLToPath(new URL('../src/index.ts', import.meta.url))
 
-test('the package takes at most 8 kB of a program that uses all of it', async () => {
-  const uses = Object.keys(wire).map((name) => `wire.${name}`)
+test('the package takes at most 8 KiB of a program that uses all of it', async () => {
+  const uses = Object.keys(wire)
+    .toSorted()
+    .map((name) => `wire.${name}`)
   const size = await sizeOf(`import * as wire from ${JSON.stringify(index)}; globalThis.used = [${uses.join()}]`)
   expect(size).toBeLessThanOrEqual(LIMIT)
   // As much as is promised, and not because most of it was left out.

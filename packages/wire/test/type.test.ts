@@ -11,6 +11,7 @@ import {
   GetChildrenResponse,
   GetDataResponse,
   int,
+  LearnerInfo,
   long,
   ProtocolError,
   Reader,
@@ -22,9 +23,11 @@ import {
   SyncRequest,
   trailing,
   type Type,
+  type TypeOf,
   ustring,
   vector,
   WatcherEvent,
+  writeNamed,
   Writer,
 } from '../src/index.ts'
 import { bytesOf, hexOf, joined } from './bytes.ts'
@@ -224,6 +227,65 @@ describe('an error says where', () => {
   })
 })
 
+describe('an error in writing says where', () => {
+  const create = { path: '/a', data: null, acl: null, flags: 0 }
+  const world = { scheme: 'world', id: 'anyone' }
+
+  test.each<[unknown, string]>([
+    [{ ...create, flags: 1.5 }, 'CreateRequest.flags: int must be an integer of 32 bits, not 1.5'],
+    [
+      {
+        ...create,
+        acl: [
+          { perms: 1, id: world },
+          { perms: 1.5, id: world },
+        ],
+      },
+      'CreateRequest.acl[1].perms: int must be an integer of 32 bits, not 1.5',
+    ],
+    [
+      { ...create, acl: [{ perms: 1, id: { ...world, id: 7 } }] },
+      'CreateRequest.acl[0].id.id: ustring must be a string or null, not number',
+    ],
+    [{ ...create, acl: 'world:anyone:r' }, 'CreateRequest.acl: vector must be an array or null, not string'],
+    [{ ...create, data: 'text' }, 'CreateRequest.data: buffer must be a Uint8Array, not string'],
+    [{ ...create, data: undefined }, 'CreateRequest.data: buffer must be a Uint8Array, not undefined'],
+  ])('encode refuses the CreateRequest %o', (value, message) => {
+    const expected = message.endsWith('1.5') ? new RangeError(message) : new TypeError(message)
+    expect(() => encode(CreateRequest, value as TypeOf<typeof CreateRequest>)).toThrow(expected)
+  })
+
+  test('vector(ustring) refuses a string, whose characters would become paths', () => {
+    expect(() => encode(vector(ustring), '/abc' as unknown as string[])).toThrow(TypeError)
+  })
+
+  test('encode names the record for which there is no value', () => {
+    expect(() => encode(CreateRequest, undefined as unknown as TypeOf<typeof CreateRequest>)).toThrow(
+      /^CreateRequest\.path: /,
+    )
+  })
+
+  test('writeNamed writes in a row, and names the type that it was writing', () => {
+    const writer = new Writer()
+    writeNamed(int, writer, 1)
+    expect(() => writeNamed(SyncRequest, writer, { path: 7 as unknown as string })).toThrow(
+      /^SyncRequest\.path: ustring/,
+    )
+    expect(hexOf(writer.toBytes())).toBe('00000001')
+  })
+
+  test('encode lets an error through that is not about a value', () => {
+    const cause = new Error('a mistake of ours')
+    const mistaken: Type<number> = {
+      ...int,
+      write: () => {
+        throw cause
+      },
+    }
+    expect(thrownBy(() => encode(record('R', { mistaken }), { mistaken: 1 }))).toBe(cause)
+  })
+})
+
 describe('record', () => {
   test('GetChildrenResponse is read whole or not at all, cut at every byte (W06)', () => {
     const hex = '00000003 00000001 61 ffffffff 00000002 6263'
@@ -269,6 +331,18 @@ describe('trailing', () => {
     expect(encode(type, { first: 1, last: 2 })).toEqual(bytesOf('00000001 00000002'))
   })
 
+  test('LearnerInfo of 3.4 has no configVersion, which is 0 then', () => {
+    const info = { serverid: 1n, protocolVersion: 0x10000 }
+    expect(decode(LearnerInfo, bytesOf('0000000000000001 00010000'))).toEqual({ ...info, configVersion: 0n })
+    const hex = '0000000000000001 00010000 0000000000000007'
+    expect(decode(LearnerInfo, bytesOf(hex))).toEqual({ ...info, configVersion: 7n })
+    expectRefused(
+      LearnerInfo,
+      '0000000000000001 00010000 000000',
+      '3 bytes are left for a long in LearnerInfo.configVersion at byte 12',
+    )
+  })
+
   test('trailing accepts the field missing, but never half of it', () => {
     const type = record('R', { first: int, last: trailing(int, -7) })
     expect(decode(type, bytesOf('00000001'))).toEqual({ first: 1, last: -7 })
@@ -296,6 +370,17 @@ describe('what comes out is not what went in', () => {
     const reader = new Reader(bytesOf('ff 00000001 00000002 ff').subarray(1, 9), 4)
     expect([reader.offset, reader.int(), reader.remaining]).toEqual([4, 2, 0])
     expect(() => reader.boolean()).toThrow('0 bytes are left for a boolean at byte 8')
+  })
+
+  test.each([-4, 0.5, 9, 100, NaN, -1e-9])('Reader refuses to begin at %d of 8 bytes', (offset) => {
+    expect(() => new Reader(new Uint8Array(8), offset)).toThrow(
+      new RangeError(`offset must be in the bytes, not ${offset}`),
+    )
+  })
+
+  test('Reader may begin at the end, where nothing is left', () => {
+    expect(new Reader(new Uint8Array(8), 8).remaining).toBe(0)
+    expect(new Reader(bytesOf(''), 0).remaining).toBe(0)
   })
 
   test('Writer gives bytes of their own, and can go on', () => {

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CreateRequest, encode, int, long, Reader, Writer } from '../src/index.ts'
@@ -7,14 +8,10 @@ describe('Writer refuses numbers that do not fit', () => {
   test.each([2 ** 31, -(2 ** 31) - 1, 2 ** 32, 0.5, NaN, Infinity, -Infinity])(
     'Writer refuses %d as an int',
     (value) => {
-      expect(() => encode(int, value)).toThrow(new RangeError(`${value} is no int: a whole number of 32 bits`))
+      expect(() => new Writer().int(value)).toThrow(new RangeError(`int must be an integer of 32 bits, not ${value}`))
       expect(() => new Writer().setInt(0, value)).toThrow(RangeError)
     },
   )
-
-  test.each<unknown>(['5', null, undefined, true, 5n])('Writer refuses %o as an int', (value) => {
-    expect(() => encode(int, value as number)).toThrow(Error)
-  })
 
   test('Writer takes every int up to both ends, and -0 for 0', () => {
     fc.assert(
@@ -30,11 +27,9 @@ describe('Writer refuses numbers that do not fit', () => {
   })
 
   test.each([2n ** 63n, -(2n ** 63n) - 1n, 2n ** 64n])('Writer refuses %d as a long', (value) => {
-    expect(() => encode(long, value)).toThrow(new RangeError(`${value} is no long: a whole number of 64 bits`))
-  })
-
-  test.each<unknown>([5, '5', null, undefined])('Writer refuses %o as a long', (value) => {
-    expect(() => encode(long, value as bigint)).toThrow(Error)
+    const message = `long must be a bigint of 64 bits, not ${value}`
+    expect(() => new Writer().long(value)).toThrow(new RangeError(message))
+    expect(() => encode(long, value)).toThrow(new RangeError(`long: ${message}`))
   })
 
   test('Writer takes every long up to both ends', () => {
@@ -57,6 +52,35 @@ describe('Writer refuses numbers that do not fit', () => {
 
   test('CreateRequest refuses flags that no int holds instead of wrapping them around', () => {
     expect(() => encode(CreateRequest, { path: '/a', data: null, acl: null, flags: 2 ** 32 + 1 })).toThrow(RangeError)
+  })
+})
+
+describe('Writer refuses values of another type instead of changing them', () => {
+  const of = (kind: 'int' | 'long' | 'boolean' | 'ustring' | 'buffer' | 'raw', wanted: string, ...values: unknown[]) =>
+    values.map((value) => [kind, value, wanted] as const)
+
+  test.each([
+    ...of('int', 'int must be an integer of 32 bits', '5', null, undefined, true, 5n, {}, Symbol('5')),
+    ...of('long', 'long must be a bigint of 64 bits', 5, '5', 'x', null, undefined, true),
+    ...of('boolean', 'boolean must be true or false', undefined, null, 'false', 0, 1),
+    ...of('ustring', 'ustring must be a string or null', undefined, 5, {}, [], ['a'], () => 'a', Symbol('a')),
+    ...of('buffer', 'buffer must be a Uint8Array', 'a', [1], { byteLength: 3 }, new ArrayBuffer(2)),
+    ...of('buffer', 'buffer must be a Uint8Array', new DataView(new ArrayBuffer(2)), new Uint16Array(2)),
+    ...of('raw', 'buffer must be a Uint8Array', 'a', [1], new ArrayBuffer(2), new Uint16Array(2)),
+  ])('Writer.%s refuses %o', (kind, value, wanted) => {
+    const writer = new Writer()
+    const type = value === null ? 'null' : typeof value
+    expect(() => writer[kind](value as never)).toThrow(new TypeError(`${wanted}, not ${type}`))
+    expect(writer.length).toBe(0)
+  })
+
+  test.each<[string, Uint8Array]>([
+    ['a Buffer', Buffer.from('beef', 'hex')],
+    ['a Uint8Array of another realm', runInNewContext('Uint8Array.of(0xbe, 0xef)') as Uint8Array],
+  ])('Writer.buffer takes %s', (_what, bytes) => {
+    const writer = new Writer()
+    writer.buffer(bytes)
+    expect(hexOf(writer.toBytes())).toBe('00000002beef')
   })
 })
 

@@ -21,6 +21,8 @@ export interface StageOptions {
   /** Sees every segment. */
   readonly observer?: Observer | undefined
   readonly witness?: Witness | undefined
+  /** Microtask turns after an event. @default TURNS */
+  readonly turns?: number | undefined
 }
 
 export class Stage implements Target {
@@ -33,7 +35,7 @@ export class Stage implements Target {
   readonly #commits: Commits
   readonly #resource = new FencedResource()
 
-  constructor(scenario: Scenario, { observer, witness }: StageOptions) {
+  constructor(scenario: Scenario, { observer, witness, turns = TURNS }: StageOptions) {
     const { seed, ensemble, network, clients } = scenario
     const members = Array.from({ length: ensemble.members }, (_, index) => `zk${index + 1}`)
     const latencies = new Random(seed, 'latency')
@@ -50,7 +52,7 @@ export class Stage implements Target {
     const host = new ServerHost(model, () => this.#commits.collect())
     this.model = model
     this.#commits = new Commits(model)
-    this.world = new World(host, TURNS, witness)
+    this.world = new World(host, turns, witness)
     this.network = new Network(this.world, new Random(seed, 'network'), network, observer)
     this.recorder = new Recorder(this.world)
     this.operator = new Operator(model, this.recorder)

@@ -74,13 +74,18 @@ async function runWorker(program: URL, nextJob: () => Job | undefined, report: (
 
 function ask(worker: Worker, job: Job): Promise<JobReport> {
   return new Promise((resolve, reject) => {
-    const done = (act: () => void) => {
-      worker.removeAllListeners()
+    const settle = (act: () => void) => {
+      worker.off('message', answered)
+      worker.off('error', failed)
+      worker.off('exit', ended)
       act()
     }
-    worker.on('message', (report: JobReport) => done(() => resolve(report)))
-    worker.on('error', (error) => done(() => reject(error)))
-    worker.on('exit', (code) => done(() => reject(new Error(`a worker ended with ${code} at seeds from ${job.from}`))))
+    const answered = (report: JobReport) => settle(() => resolve(report))
+    const failed = (error: Error) => settle(() => reject(error))
+    const ended = (code: number) => failed(new Error(`a worker ended with ${code} at seeds from ${job.from}`))
+    worker.on('message', answered)
+    worker.on('error', failed)
+    worker.on('exit', ended)
     worker.postMessage(job)
   })
 }

@@ -13,7 +13,7 @@ import {
   type RequestMessage,
   Xid,
 } from '@zk/wire'
-import type { Part, Transcript } from './transcript.ts'
+import { EVENT, type Part, type Transcript } from './transcript.ts'
 
 /** A reply, or undefined where there was none and none can come any more. */
 export type Reply = ReplyMessage | undefined
@@ -97,14 +97,16 @@ export class Connection {
 
   /**
    * Asks for something, which the transcript does not tell of, and gives up on what was asked before and is not
-   * answered when this is.
+   * answered when this is. Gives the zxid of the answer.
    */
-  async fence(message: RequestMessage): Promise<void> {
+  async fence(message: RequestMessage): Promise<bigint | undefined> {
     const before = new Set(this.#calls)
-    if ((await this.call(message)) === undefined) return
+    const reply = await this.call(message)
+    if (reply === undefined) return undefined
     const unanswered = this.#calls.filter((call) => before.has(call))
     this.#calls = this.#calls.filter((call) => !before.has(call))
     for (const call of unanswered) this.#unanswered(call, 'no answer')
+    return reply.zxid
   }
 
   /** What is asked and was not answered yet, for whoever wonders why nothing goes on. */
@@ -164,7 +166,7 @@ export class Connection {
   }
 
   #event(message: EventMessage): void {
-    this.#transcript.tell(this.name, 'event', { value: message.event }, zxidOf(message), ...more(message))
+    this.#transcript.tell(this.name, EVENT, { value: message.event }, zxidOf(message), ...more(message))
     this.#events++
     this.#onEvent?.()
   }

@@ -4,7 +4,7 @@ import { ask, type FourLetterWord } from '../ensemble/index.ts'
 import { Connection } from './connection.ts'
 import { type ConnectOptions, type Credentials, Session } from './session.ts'
 import type { Place, Stage } from './target.ts'
-import type { Part, Transcript } from './transcript.ts'
+import type { Part, PhaseOptions, Transcript } from './transcript.ts'
 
 export interface OpenOptions extends ConnectOptions {
   /** @default 'leader' */
@@ -36,7 +36,7 @@ export class Scenario {
 
   /** A connection that says nothing by itself. They are called a, b, c … in the order in which they are opened. */
   async dial(at: Place = 'leader'): Promise<Connection> {
-    const name = String.fromCharCode('a'.charCodeAt(0) + this.#connections.length)
+    const name = nameOf(this.#connections.length)
     const connection = await Connection.open(this.stage.address(at), name, this.transcript)
     this.#connections.push(connection)
     return connection
@@ -68,9 +68,20 @@ export class Scenario {
   }
 
   /** Waits until every session was told of all that has happened, which ends a phase of the transcript. */
-  async settle(): Promise<void> {
-    await Promise.all(this.#sessions.filter(({ isOpen }) => isOpen).map((session) => session.fence()))
-    this.transcript.nextPhase()
+  async settle(options: PhaseOptions = {}): Promise<void> {
+    // A leader answers a sync at once, even when followers have applied more than it has (CommitProcessor.matchSyncs).
+    for (let last = -1n, isLevel = false; !isLevel; ) {
+      const sessions = this.#sessions.filter(({ isOpen }) => isOpen)
+      const zxids = (await Promise.all(sessions.map((session) => session.fence()))).filter((zxid) => zxid !== undefined)
+      for (const zxid of zxids) if (zxid > last) last = zxid
+      isLevel = zxids.every((zxid) => zxid === last)
+    }
+    this.transcript.nextPhase(options)
+  }
+
+  /** In ms. For what servers do in their own time. */
+  sleep(time: number): Promise<void> {
+    return sleep(time)
   }
 
   /** Tells something that no connection said. */
@@ -93,4 +104,10 @@ export class Scenario {
   get sessions(): readonly Credentials[] {
     return this.#sessions
   }
+}
+
+/** a, b … z, a1, b1 … */
+function nameOf(index: number): string {
+  const round = Math.floor(index / 26)
+  return String.fromCharCode('a'.charCodeAt(0) + (index % 26)) + (round === 0 ? '' : String(round))
 }

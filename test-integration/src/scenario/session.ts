@@ -184,8 +184,11 @@ export class Session implements Credentials {
     clearInterval(this.#pings)
   }
 
-  /** When it resolves, all that was committed when it was called has been told; what is not answered by then never is. */
-  fence(): Promise<void> {
+  /**
+   * When it resolves, all that its server had applied is told, and what is not answered by then never is. Gives the last
+   * transaction that this server has applied, which for a follower is the last that was committed when it was called.
+   */
+  fence(): Promise<bigint | undefined> {
     const request = { path: this.pathBelow('/') }
     return this.connection.fence({ type: 'request', op: 'sync', opCode: OpCode.sync, xid: this.#nextXid++, request })
   }

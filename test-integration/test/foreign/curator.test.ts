@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../../src/ensemble/index.ts'
-import { describeForeign, statOf, type Tests, type TestWorld, type World } from './world.ts'
+import { connected, describeForeign, statOf, type Tests, type TestWorld, type World } from './world.ts'
 
 const anywhere: Tests<World> = (world) => {
   test('creates, reads, writes and deletes nodes', async () => {
@@ -192,7 +192,7 @@ const anywhere: Tests<World> = (world) => {
     const server = await client.call<string>('server')
     await servers.kill(server)
     expect(await client.heard('state')).toBe('SUSPENDED')
-    await zk.setData('/node', 'after')
+    await connected(() => zk.setData('/node', 'after'))
     expect(await client.heard('state')).toBe('RECONNECTED')
     expect(await client.call('create', '/new')).toBe('/new')
     expect(await client.call('session')).toBe(client.session)
@@ -201,7 +201,6 @@ const anywhere: Tests<World> = (world) => {
     await until('the cache to have caught up', async () =>
       client.heardSoFar('tree').some((change) => String(change) === 'NODE_UPDATED,/node,after'),
     )
-    await servers.mend()
   })
 
   test('begins a new session after it stood still for too long, and leads no more by then', async () => {

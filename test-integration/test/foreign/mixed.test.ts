@@ -1,8 +1,8 @@
-import { KeeperError, LeaderElection, Lock, SharedLock, type ZooKeeper } from '@zk/recipes'
+import { LeaderElection, Lock, SharedLock, type ZooKeeper } from '@zk/recipes'
 import { expect, test } from 'vitest'
 import { until } from '../../src/ensemble/index.ts'
 import { machineTime, outOfOrder, overlaps, type Turn } from '../../src/history/index.ts'
-import { describeForeign, type Tests, type TestWorld, type World } from './world.ts'
+import { connected, describeForeign, type Tests, type TestWorld, type World } from './world.ts'
 
 /** What each contender takes. */
 const TURNS = 15
@@ -86,8 +86,6 @@ const atTestEnsemble: Tests<TestWorld> = (world) => {
       killed++
     })
     expect(killed).toBeGreaterThan(2)
-    for (const member of ensemble.members) member.restart()
-    await ensemble.serving()
   })
 }
 
@@ -131,17 +129,6 @@ async function ourTurns(who: string, zk: ZooKeeper, between: (turn: number) => P
     await between(turn)
   }
   return turns
-}
-
-/** Does again what may or may not have been done when the connection was lost: to do it twice does no harm. */
-async function connected<T>(attempt: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!KeeperError.is(error, 'ConnectionLoss')) throw error
-    }
-  }
 }
 
 /** Fencing token, begin and end of each turn, as text; times in ns on the clock that machineTime reads. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { connect, type Stat, type ZooKeeper } from '@zk/client'
+import { connect, KeeperError, type Stat, type ZooKeeper } from '@zk/client'
 import { TestEnsemble } from '@zk/testing'
 import { afterAll, beforeAll, describe, inject, onTestFinished } from 'vitest'
 import { Ensemble } from '../../src/ensemble/index.ts'
@@ -60,6 +60,7 @@ async function begin(servers: Servers, clients: ForeignClients): Promise<World> 
   await maker.create(root)
   const zk = await connect(connectString + root)
   onTestFinished(async () => {
+    await servers.mend()
     await clients.end()
     await zk.close()
   })
@@ -85,5 +86,16 @@ export async function statOf(zk: ZooKeeper, path: string): Promise<Record<keyof 
     mzxid: Number(mzxid),
     pzxid: Number(pzxid),
     ephemeralOwner: BigInt.asUintN(64, ephemeralOwner).toString(16),
+  }
+}
+
+/** Does again what may or may not have been done when the connection was lost: to do it twice does no harm. */
+export async function connected<T>(attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!KeeperError.is(error, 'ConnectionLoss')) throw error
+    }
   }
 }

@@ -157,8 +157,6 @@ const atTestEnsemble: Tests<TestWorld> = (world) => {
     expect(await cli.heard()).toMatchObject({ state: 'SyncConnected', type: 'None' })
     expect(await cli.run('get -s /ephemeral')).toContain(`ephemeralOwner = 0x${ephemeralOwner.toString(16)}`)
     expect(await cli.run('create /new')).toEqual(['Created /new'])
-    server.restart()
-    await ensemble.serving()
   })
 
   test('says that its session has expired when a test expires it, and that a reply was lost', async () => {

@@ -188,17 +188,6 @@ describeScenarios('multi', {
     await a.getChildren2('/e')
     await a.close()
   },
-
-  'multiRead answers each of its operations for itself': async (s) => {
-    const a = await s.open()
-    await a.create('/a', { data: 'x' })
-    await a.call('multiRead', [
-      { type: OpCode.getData, request: { path: '/a', watch: false } },
-      { type: OpCode.getChildren, request: { path: '/none', watch: false } },
-      { type: OpCode.getChildren, request: { path: '/', watch: false } },
-    ])
-    await a.close()
-  },
 })
 
 function part<T extends MultiOp['type']>(type: T, request: Extract<MultiOp, { type: T }>['request']): MultiOp {

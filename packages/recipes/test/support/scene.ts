@@ -1,10 +1,13 @@
 import { connect, type ConnectOptions, type ZooKeeper } from '@zk/client'
-import { Ensemble } from './ensemble/ensemble.ts'
+import { EnsembleModel, type TestConnection } from '@zk/testing'
 import { InterruptibleWorld } from './interruptible-world.ts'
-import { outcome, type Outcome } from './outside.ts'
+import { Network } from './network.ts'
+import { outcome, type Outcome, SeededRandom } from './outside.ts'
+import { Since } from './since.ts'
+import { type Watch, Watches } from './watches.ts'
 
 export interface SceneOptions {
-  readonly servers?: number
+  readonly members?: number
   readonly seed?: number
 }
 
@@ -13,23 +16,46 @@ export interface ClientOptions extends ConnectOptions {
   readonly chroot?: string
 }
 
+/** In ms. Sessions expire at ticks: up to one later than they might. */
+export const TICK = 500
 /** In ms; short against every deadline. */
 const ROUND_TRIP = 1
+const MUCH = 2 ** 31 - 1
 
 /** A virtual world with an ensemble and clients of it. */
 export class Scene {
   readonly world: InterruptibleWorld
-  readonly ensemble: Ensemble
+  readonly ensemble: EnsembleModel
+  readonly network: Network
+  readonly #watches: Watches
   readonly #clients: ZooKeeper[] = []
 
-  constructor({ servers = 1, seed = 1 }: SceneOptions = {}) {
-    this.world = new InterruptibleWorld(seed)
-    this.ensemble = new Ensemble(this.world, servers)
+  constructor({ members = 1, seed = 1 }: SceneOptions = {}) {
+    const world = new InterruptibleWorld(seed)
+    const random = new SeededRandom(seed)
+    this.world = world
+    this.ensemble = new EnsembleModel({
+      members,
+      tickTime: TICK,
+      maxSessionTimeout: 40_000,
+      // There is somebody to serve clients from the beginning.
+      electionTime: 0,
+      history: { entries: MUCH, bytes: MUCH },
+      random: () => random.next(),
+      now: () => world.now(),
+      wallNow: (now) => world.wallNow() - world.now() + now,
+    })
+    this.network = new Network(world, this.ensemble)
+    this.#watches = new Watches(this.ensemble.history)
+  }
+
+  get connectString(): string {
+    return this.ensemble.members.map(({ address }) => address).join(',')
   }
 
   /** A client with a session. */
   async client({ chroot = '', ...options }: ClientOptions = {}): Promise<ZooKeeper> {
-    const connecting = outcome(connect(this.ensemble.connectString + chroot, { runtime: this.world, ...options }))
+    const connecting = outcome(connect(this.connectString + chroot, { runtime: this.world, ...options }))
     await this.world.settle()
     this.#clients.push(connecting.value)
     return connecting.value
@@ -56,27 +82,78 @@ export class Scene {
   /** How many round trips it takes until the promise is settled. */
   async roundTrips(promise: Promise<unknown>): Promise<number> {
     const started = outcome(promise)
-    const { network } = this.ensemble
-    network.latency = () => ROUND_TRIP
+    this.network.latency = () => ROUND_TRIP
     let trips = 0
     await this.world.settle()
     for (; started.status === 'pending'; trips++) await this.world.advance(ROUND_TRIP)
-    network.latency = () => 0
+    this.network.latency = () => 0
     return trips
   }
 
-  /**
-   * What contenders leave behind when nobody holds or waits: nothing. Every session has one timer at its client and one
-   * at the ensemble.
-   */
-  leftovers(): { nodes: string[]; watches: string[]; timers: number } {
-    const { world, ensemble } = this
+  // --- what befalls the clients -----------------------------------------------------------------------------------
+
+  /** Resets the client's connection, if it has one. The session lives on. */
+  cut({ session }: ZooKeeper): void {
+    for (const connection of this.#connectionsOf(session.id)) connection.reset()
+  }
+
+  /** From now on what the client's connection carries is lost, both ways or one way, and nobody is told. */
+  freeze({ session }: ZooKeeper, loses: 'both' | 'replies' = 'both'): void {
+    for (const connection of this.#connectionsOf(session.id)) connection.halfOpen(loses)
+  }
+
+  /** Ends the client's session as if nothing had been heard of it for too long. */
+  expire({ session }: ZooKeeper): void {
+    this.ensemble.sessions.expire(session.id)
+  }
+
+  /** Nobody can connect any more; those connected stay. */
+  refuse(): void {
+    for (const member of this.ensemble.members) member.refuse()
+  }
+
+  accept(): void {
+    for (const member of this.ensemble.members) member.accept()
+  }
+
+  // --- what there is ----------------------------------------------------------------------------------------------
+
+  /** Names of the children, in the order in which they were created. */
+  children(path: string): string[] {
+    const { nodes } = this.ensemble
+    const createdAt = (name: string) => nodes.get(path === '/' ? `/${name}` : `${path}/${name}`)!.stat.czxid
+    return [...(nodes.get(path)?.children ?? [])].sort((one, other) => (createdAt(one) < createdAt(other) ? -1 : 1))
+  }
+
+  /** What servers watch: for one client, or for all. */
+  watches(zk?: ZooKeeper): Watch[] {
+    return this.#watches.list().filter(({ session }) => session === (zk?.session.id ?? session))
+  }
+
+  /** What the servers are asked and tell from now on. */
+  since(): Since {
+    return new Since(this.ensemble.history)
+  }
+
+  /** Timers of clients, and frames under way. */
+  get timers(): number {
+    return this.world.timers - this.network.timers
+  }
+
+  /** What contenders leave behind when nobody holds or waits: nothing. Every session has one timer at its client. */
+  leftovers(): { nodes: readonly string[]; watches: string[]; timers: number } {
     const alive = this.#clients.filter(({ session }) => !session.signal.aborted)
     return {
-      nodes: ensemble.ephemerals(),
-      watches: ensemble.watches().map(({ table, path }) => `${table} ${path}`),
-      timers: world.timers - alive.length - ensemble.sessions.live.length,
+      nodes: this.ensemble.nodes.ephemerals(),
+      watches: this.watches().map(({ table, path }) => `${table} ${path}`),
+      timers: this.timers - alive.length,
     }
+  }
+
+  #connectionsOf(session: bigint): TestConnection[] {
+    return this.ensemble.members
+      .flatMap(({ connections }) => connections)
+      .filter((connection) => connection.session === session)
   }
 }
 

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import { type Acquirable, type Held, Lock, LockTimeoutError, op, SharedLock, type ZooKeeper } from '../../src/index.ts'
-import type { Fault, OpName } from './ensemble/faults.ts'
+import { drop, fail, type Fault, garbage, ignore, loseReply, loseRequest } from './faults.ts'
 import { outcome, type Outcome, SeededRandom } from './outside.ts'
 import { nothing, Scene } from './scene.ts'
 
@@ -40,7 +40,7 @@ const STORM = 5_000
 /** After the last fault everybody is served within this: all holds, and the time sessions take to end. */
 const CALM = 4 * SESSION_TIMEOUT + 10_000
 
-const ops: OpName[] = [
+const ops = [
   'create2',
   'createContainer',
   'getChildren2',
@@ -50,8 +50,8 @@ const ops: OpName[] = [
   'sync',
   'exists',
   'removeWatches',
-]
-const faults: Fault[] = ['loseRequest', 'loseReply', 'garbage', 'ignore', { fail: 'ThrottledOp' }]
+] as const
+const faults: Fault[] = [loseRequest, loseReply, drop, garbage, ignore, fail('ThrottledOp')]
 
 export class Walk {
   readonly holds: Hold[] = []
@@ -63,17 +63,17 @@ export class Walk {
 
   constructor(options: WalkOptions) {
     this.#options = options
-    this.#scene = new Scene({ servers: 3, seed: options.seed })
+    this.#scene = new Scene({ members: 3, seed: options.seed })
     this.#random = new SeededRandom(options.seed * 7_919)
   }
 
   async play(): Promise<void> {
-    const { world, ensemble } = this.#scene
-    ensemble.create(LOG)
+    const { world, network, ensemble } = this.#scene
+    ensemble.nodes.create(LOG)
     for (let each = 0; each < CLIENTS; each++) {
       this.#clients.push(await this.#scene.client({ sessionTimeout: SESSION_TIMEOUT }))
     }
-    ensemble.network.latency = () => this.#random.below(20)
+    network.latency = () => this.#random.below(20)
     const working = this.#clients.flatMap((zk) => Array.from({ length: WORKERS }, () => outcome(this.#work(zk))))
     for (let each = 0; each < FAULTS; each++) {
       world.setTimer(this.#random.below(STORM), () => this.#strike())
@@ -145,38 +145,60 @@ export class Walk {
 
   #strike(): void {
     const { ensemble } = this.#scene
-    const { id } = this.#one(this.#clients).session
+    const zk = this.#one(this.#clients)
+    const { id } = zk.session
     const harm = [
-      () => ensemble.cut(id),
-      () => ensemble.freeze(id),
-      () => ensemble.faults.on(this.#one(ops), this.#one(faults), { session: id }),
-      () => ensemble.faults.on(this.#one(ops), this.#one(faults), { nth: 2 }),
-      () => this.#one(ensemble.servers).lag(),
-      () => this.#partition(id),
+      () => this.#scene.cut(zk),
+      () => this.#scene.freeze(zk),
+      () => this.#one(faults)(ensemble.faults, { op: this.#one(ops), session: id }),
+      () => this.#one(faults)(ensemble.faults, { op: this.#one(ops), nth: 2 }),
+      () => this.#one(ensemble.members).lag(this.#random.below(SESSION_TIMEOUT)),
+      () => this.#kill(),
+      () => this.#partition(zk),
     ]
     const force = [
-      () => ensemble.expire(id),
-      () => ensemble.delete(this.#one(ensemble.ephemerals())),
-      () => ensemble.node(PATH) && ensemble.delete(PATH),
+      () => ensemble.sessions.get(id) && ensemble.sessions.expire(id),
+      () => this.#delete(this.#one(ensemble.nodes.ephemerals())),
+      () => this.#delete(PATH),
     ]
-    const strike = this.#one([...harm, ...(this.#options.isForced ? force : [])])
-    if (this.#options.isForced && ensemble.ephemerals().length === 0) ensemble.cut(id)
-    else strike()
+    this.#one([...harm, ...(this.#options.isForced ? force : [])])()
+  }
+
+  /** One member dies for a while. The others go on. */
+  #kill(): void {
+    const { ensemble, world } = this.#scene
+    if (ensemble.members.some(({ role }) => role === 'down')) return
+    const member = this.#one(ensemble.members)
+    member.kill()
+    world.setTimer(this.#random.below(STORM), () => member.restart())
   }
 
   /** Nobody can connect for a while, and one client hears nothing. */
-  #partition(id: bigint): void {
-    const { ensemble, world } = this.#scene
-    ensemble.refuse()
-    ensemble.freeze(id)
-    world.setTimer(this.#random.below(2 * SESSION_TIMEOUT), () => ensemble.listen())
+  #partition(zk: ZooKeeper): void {
+    this.#scene.refuse()
+    this.#scene.freeze(zk)
+    this.#scene.world.setTimer(this.#random.below(2 * SESSION_TIMEOUT), () => this.#scene.accept())
+  }
+
+  /** If it is there, also where the leader does not show yet that it is not. */
+  #delete(path: string | undefined): void {
+    const { nodes } = this.#scene.ensemble
+    if (path === undefined || nodes.get(path) === undefined) return
+    try {
+      nodes.delete(path)
+    } catch (error) {
+      expect(String(error)).toMatch(/NoNode|NotEmpty/)
+    }
   }
 
   #calm(): void {
     const { ensemble } = this.#scene
     ensemble.faults.clear()
-    ensemble.listen()
-    for (const server of ensemble.servers) server.recover()
+    this.#scene.accept()
+    for (const member of ensemble.members) {
+      member.restart()
+      member.catchUp()
+    }
   }
 
   #one<T>(all: readonly T[]): T {
@@ -201,10 +223,10 @@ export class Walk {
   /** I3: what is guarded is done in the order of the holders, whatever they believed. Readers do not exclude each other. */
   #checkLog(): void {
     if (this.#options.recipe !== 'Lock') return
-    const { ensemble } = this.#scene
-    const lines = ensemble
-      .children(LOG)
-      .map((name) => BigInt(new TextDecoder().decode(ensemble.node(`${LOG}/${name}`)!.data)))
+    const { nodes } = this.#scene.ensemble
+    const lines = nodes
+      .get(LOG)!
+      .children.map((name) => BigInt(new TextDecoder().decode(nodes.get(`${LOG}/${name}`)!.data)))
     expect(lines).toEqual([...lines].sort((one, other) => (one < other ? -1 : one > other ? 1 : 0)))
   }
 

@@ -1,4 +1,4 @@
-import type { RequestMessage, ServerMessage, ClientMessage } from '@zk/wire'
+import type { ClientMessage, OperationName, ServerMessage } from '@zk/wire'
 import type { FaultRule } from './fault-rule.ts'
 import type { History } from './history.ts'
 import { ConnectionStats, type ServerStats, shortNames } from './stats.ts'
@@ -7,6 +7,12 @@ import { ConnectionStats, type ServerStats, shortNames } from './stats.ts'
 interface Subject {
   readonly id: number
   readonly sessionId: bigint
+}
+
+/** What was answered: a request, or a handshake as the createSession that it is for the servers. */
+interface Answered {
+  readonly op: OperationName | undefined
+  readonly xid: number
 }
 
 /** Where they are kept. */
@@ -28,11 +34,14 @@ export class Books {
   }
 
   received(message: ClientMessage, size: number, rule?: FaultRule): void {
-    this.countReceived()
+    this.stats.received++
+    this.#at.stats.received++
     const { history } = this.#at.host
     if (!history.isKept) return
     const fault = rule?.strikesRequest ? rule.fault.type : undefined
-    history.add({ ...this.#where(), from: 'client', message, fault }, size)
+    const { id: connection, sessionId: session } = this.#of
+    const { name: member } = this.#at
+    history.add({ at: this.#at.host.now, member, connection, session, from: 'client', message, fault }, size)
   }
 
   sent(message: ServerMessage, size: number, rule?: FaultRule): void {
@@ -41,21 +50,19 @@ export class Books {
     const { history } = this.#at.host
     if (!history.isKept) return
     const fault = rule === undefined || rule.strikesRequest ? undefined : rule.fault.type
-    history.add({ ...this.#where(), from: 'server', message, fault }, size)
+    const { id: connection, sessionId: session } = this.#of
+    const { name: member } = this.#at
+    history.add({ at: this.#at.host.now, member, connection, session, from: 'server', message, fault }, size)
   }
 
   connection(what: 'opened' | 'closed', reason = ''): void {
-    const { history } = this.#at.host
-    if (history.isKept) history.add({ ...this.#where(), from: 'connection', what, reason })
+    const { history, now: at } = this.#at.host
+    const { id: connection, sessionId: session } = this.#of
+    if (history.isKept)
+      history.add({ at, member: this.#at.name, connection, session, from: 'connection', what, reason })
   }
 
-  /** A frame of which nothing more can be said. */
-  countReceived(): void {
-    this.stats.received++
-    this.#at.stats.received++
-  }
-
-  answered({ op, xid }: RequestMessage, zxid: bigint, takenAt: number): void {
+  answered({ op, xid }: Answered, zxid: bigint, takenAt: number): void {
     const { stats } = this
     const { now } = this.#at.host
     const took = now - takenAt
@@ -66,10 +73,5 @@ export class Books {
     stats.lastLatency = took
     stats.latency.add(took)
     this.#at.stats.latency.add(took)
-  }
-
-  #where(): { readonly at: number; readonly member: string; readonly connection: number; readonly session: bigint } {
-    const { id, sessionId } = this.#of
-    return { at: this.#at.host.now, member: this.#at.name, connection: id, session: sessionId }
   }
 }

@@ -88,10 +88,12 @@ function summary({ member, connections, stats, followers }: Monitored): string {
 }
 
 /** ServerCnxn.dumpConnectionInfo, without the bracket at its end. */
-function brief({ remote, books, gate, outstanding }: ServerConnection): string {
+function brief({ remote, sessionId, books, gate, outstanding }: ServerConnection): string {
   const { received, sent } = books.stats
   const address = `/${remote.address}:${remote.port ?? 0}`
-  return ` ${address}[${gate.isOpen ? 1 : 0}](queued=${outstanding},recved=${received},sent=${sent}`
+  // Nothing more is read of one that has asked by a word.
+  const isReading = gate.isOpen && (sessionId !== 0n || received === 0)
+  return ` ${address}[${isReading ? 1 : 0}](queued=${outstanding},recved=${received},sent=${sent}`
 }
 
 function details({ sessionId, timeOut, establishedAt, books }: ServerConnection): string {
@@ -102,7 +104,7 @@ function details({ sessionId, timeOut, establishedAt, books }: ServerConnection)
     ['lop', lastOp],
     ['est', whole(establishedAt)],
     ['to', timeOut],
-    ...(lastCxid >= 0 ? [['lcxid', `0x${lastCxid.toString(16)}`]] : []),
+    ['lcxid', `0x${lastCxid.toString(16)}`],
     ['lzxid', `0x${unsigned(lastZxid)}`],
     ['lresp', whole(lastResponseTime)],
     ['llat', whole(lastLatency)],

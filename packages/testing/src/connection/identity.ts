@@ -5,6 +5,11 @@ export type Proof = Extract<RequestMessage, { op: 'auth' | 'sasl' }>
 
 export const isProof = (message: RequestMessage): message is Proof => message.op === 'auth' || message.op === 'sasl'
 
+interface Proved {
+  readonly err: number
+  readonly response?: { readonly token: null }
+}
+
 /** Who a client is, as far as it has proved it (ServerCnxn.authInfo). */
 export class Identity {
   ids: readonly Id[]
@@ -17,10 +22,12 @@ export class Identity {
     this.#superDigest = superDigest
   }
 
-  /** What it is answered. Behind any other code than Ok the connection is closed. */
-  prove(message: Proof): { readonly err: number; readonly response?: { readonly token: null } } {
-    // Where SASL was not set up, any token is answered with none.
-    if (message.op === 'sasl') return { err: ErrorCode.Ok, response: { token: null } }
+  /** What it is answered: behind any other code than Ok the connection is closed. undefined: it is closed without. */
+  prove(message: Proof): Proved | undefined {
+    // Where SASL was not set up, any token is answered with none; and none makes a server stumble.
+    if (message.op === 'sasl') {
+      return message.request.token === null ? undefined : { err: ErrorCode.Ok, response: { token: null } }
+    }
     const ids = authenticate(message.request, this.#address, this.#superDigest)
     if (ids === undefined) return { err: ErrorCode.AuthFailed }
     this.ids = addAuthInfo(this.ids, ids)

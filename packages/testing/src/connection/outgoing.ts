@@ -16,12 +16,16 @@ type Item =
 
 type Cancel = () => void
 
+interface Clock {
+  after(ms: number, action: () => void): Cancel
+}
+
 /** In bytes. */
 const MOST_WAITING = 1024 * 1024
 
 /** The bytes to one client, in order: they leave at the end of the turn, unless something holds them. */
 export class Outgoing {
-  readonly #after: (ms: number, action: () => void) => Cancel
+  readonly #clock: Clock
   readonly #changed: () => void
   #due: Uint8Array[] = []
   #close: 'end' | 'reset' | undefined
@@ -33,8 +37,8 @@ export class Outgoing {
   #size = 0
 
   /** `changed` is called when there is something to take that was not there before. */
-  constructor(after: (ms: number, action: () => void) => Cancel, changed: () => void) {
-    this.#after = after
+  constructor(clock: Clock, changed: () => void) {
+    this.#clock = clock
     this.#changed = changed
   }
 
@@ -119,7 +123,7 @@ export class Outgoing {
         return this.#changed()
       case 'hold':
       case 'merge': {
-        const cancel = this.#after(item.ms, () => {
+        const cancel = this.#clock.after(item.ms, () => {
           this.#unhold()
           this.#drain()
         })

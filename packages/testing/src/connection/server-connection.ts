@@ -21,6 +21,7 @@ import type { Ending, Subject } from './fault.ts'
 import type { FaultRule } from './fault-rule.ts'
 import { Gate } from './gate.ts'
 import { isWord, WORD_SIZE } from './four-letter-words.ts'
+import { connected, EXPIRED, handshake, type Handshake } from './handshake.ts'
 import type { Remote } from './host.ts'
 import { Identity, isProof, type Proof } from './identity.ts'
 import type { MemberPort } from './member-port.ts'
@@ -30,8 +31,6 @@ import { type Parsed, parseRequest, type Pending, refusalOf } from './requests.t
 import { Silence } from './silence.ts'
 import { strikeReply, strikeRequest } from './strike.ts'
 import { Unanswered } from './unanswered.ts'
-
-const EXPIRED = { protocolVersion: 0, sessionId: 0n, timeOut: 0, passwd: new Uint8Array(16) }
 
 /** One TCP connection of a client to a member, as bytes (NIOServerCnxn). */
 export class ServerConnection implements Connection {
@@ -52,9 +51,7 @@ export class ServerConnection implements Connection {
   readonly #silence: Silence
   readonly #unanswered: Unanswered
   #state: 'new' | 'handshaking' | 'serving' | 'closed' = 'new'
-  /** Answers are written as to a client before 3.4, without readOnly. */
-  #isOldClient = false
-  #connectRule: FaultRule | undefined
+  #handshake: Handshake | undefined
   /** Half-open: the client's bytes are lost. */
   #isDeaf = false
   #isPumping = false
@@ -68,10 +65,7 @@ export class ServerConnection implements Connection {
     this.#identity = new Identity(remote.address, host.limits.superDigest)
     this.establishedAt = host.wallNow()
     this.#frames = new FrameDecoder({ limit: host.limits.juteMaxBuffer })
-    this.#outgoing = new Outgoing(
-      (ms, action) => host.after(ms, action),
-      () => host.isDue(this),
-    )
+    this.#outgoing = new Outgoing(host, () => host.isDue(this))
     this.#silence = new Silence(host, () => this.end('the client said nothing for too long'))
     this.#unanswered = new Unanswered(this.gate, host.limits.outstanding)
     this.books.connection('opened')
@@ -94,20 +88,20 @@ export class ServerConnection implements Connection {
 
   // --- Connection: what the member says -----------------------------------------------------------------------------
 
-  established({ sessionId, timeOut, passwd }: Parameters<Connection['established']>[0]): void {
-    if (this.#state !== 'handshaking') return
+  established(session: Parameters<Connection['established']>[0]): void {
+    if (this.#state !== 'handshaking' || this.#handshake === undefined) return
+    const { isNewSession, takenAt, rule } = this.#handshake
+    const isOver = session.timeOut <= 0
     this.#state = 'serving'
-    const readOnly = this.#isOldClient ? undefined : false
-    if (timeOut <= 0) {
-      this.#send({ type: 'connected', response: { ...EXPIRED, readOnly } }, this.#connectRule)
-      return this.end('the session has expired')
+    if (!isOver) {
+      this.sessionId = session.sessionId
+      this.timeOut = session.timeOut
+      this.#silence.expectWithin(session.timeOut)
+      if (isNewSession) this.books.answered({ op: 'createSession', xid: 0 }, this.#zxid, takenAt)
     }
-    this.sessionId = sessionId
-    this.timeOut = timeOut
-    this.#silence.expectWithin(timeOut)
-    const response = { protocolVersion: 0, sessionId, timeOut, passwd, readOnly }
-    this.#send({ type: 'connected', response }, this.#connectRule)
-    this.#pump()
+    this.#send(connected(isOver ? EXPIRED : session, this.#handshake), rule)
+    if (isOver) this.end('the session has expired')
+    else this.#pump()
   }
 
   reply({ message }: ServerRequest, zxid: bigint, err: number, response?: unknown): void {
@@ -174,8 +168,6 @@ export class ServerConnection implements Connection {
     return this.#identity.ids
   }
 
-  // --- for the driver and the four-letter words ---------------------------------------------------------------------
-
   takeDue(): Due {
     const due = this.#outgoing.take()
     if (this.gate.has('full') && !this.#outgoing.isFull) {
@@ -191,6 +183,10 @@ export class ServerConnection implements Connection {
     return this.#unanswered.count
   }
 
+  get #zxid(): bigint {
+    return this.port.member.tree.lastProcessedZxid
+  }
+
   #pump(): void {
     if (this.#isPumping) return
     this.#isPumping = true
@@ -201,7 +197,7 @@ export class ServerConnection implements Connection {
         const frame = this.#frames.next()
         if (frame === undefined) return
         if (!this.port.member.isServing()) return this.end('the member does not serve')
-        if (this.#state === 'new') this.#handshake(frame)
+        if (this.#state === 'new') this.#shakeHands(frame)
         else this.#request(frame)
       }
     } catch (error) {
@@ -222,25 +218,21 @@ export class ServerConnection implements Connection {
     this.end(`${word} was answered`)
   }
 
-  #handshake(frame: Uint8Array): void {
+  #shakeHands(frame: Uint8Array): void {
     const message = decodeClientFrame(frame, true) as ConnectMessage
     const { request } = message
-    this.#isOldClient = request.readOnly === undefined
     const rule = this.#ruleFor('connect', () => [], request.sessionId)
     this.books.received(message, frame.byteLength, rule)
+    this.#handshake = handshake(message, this.port.host.now, rule)
     this.#befall(rule, () => {
       this.#state = 'handshaking'
-      this.#connectRule = rule
       if (refusalOf(rule) !== undefined) {
         rule?.fire()
         return this.established(EXPIRED)
       }
-      const { member } = this.port
-      if (request.lastZxidSeen > member.tree.lastProcessedZxid) {
-        return this.end('the client has seen a zxid that the member has not')
-      }
+      if (request.lastZxidSeen > this.#zxid) return this.end('the client has seen a zxid that the member has not')
       if (request.sessionId !== 0n) this.port.closeSession(request.sessionId, this)
-      member.connect(this, { ...request, readOnly: request.readOnly ?? false })
+      this.port.member.connect(this, { ...request, readOnly: request.readOnly ?? false })
     })
   }
 
@@ -260,8 +252,16 @@ export class ServerConnection implements Connection {
       return this.end(`opcode ${message.opCode} is not known`)
     }
     const { member, host } = this.port
-    const from = { sessionId: this.sessionId, authInfo: this.authInfo, owner: member.name, connection: this }
-    const request = { ...from, message, isMalformed, takenAt: host.now, rule }
+    const request: Pending = {
+      sessionId: this.sessionId,
+      message,
+      isMalformed,
+      authInfo: this.authInfo,
+      owner: member.name,
+      connection: this,
+      takenAt: host.now,
+      rule,
+    }
     const isRefused = refusalOf(rule) !== undefined
     if (isRefused && this.outstanding === 0) return this.#answerRefused(request)
     this.#unanswered.add(request)
@@ -272,18 +272,18 @@ export class ServerConnection implements Connection {
   #prove(message: Proof, rule: FaultRule | undefined): void {
     const refusal = refusalOf(rule)
     if (refusal !== undefined) rule?.fire()
-    const { err, response } = refusal === undefined ? this.#identity.prove(message) : { err: refusal }
-    this.#reply(message, 0n, err, rule, response)
-    if (err === ErrorCode.Ok) return
+    const proved = refusal === undefined ? this.#identity.prove(message) : { err: refusal }
+    if (proved === undefined) return this.end('a sasl packet without a token')
+    this.#reply(message, 0n, proved.err, rule, proved.response)
+    if (proved.err === ErrorCode.Ok) return
     this.port.stats.authFailed++
     this.end('authentication failed')
   }
 
   #answerRefused({ message, rule, takenAt }: Pending): void {
-    const zxid = this.port.member.tree.lastProcessedZxid
-    this.books.answered(message, zxid, takenAt)
+    this.books.answered(message, this.#zxid, takenAt)
     rule?.fire()
-    this.#reply(message, zxid, refusalOf(rule)!, rule)
+    this.#reply(message, this.#zxid, refusalOf(rule)!, rule)
   }
 
   #reply(
@@ -293,8 +293,8 @@ export class ServerConnection implements Connection {
     rule: FaultRule | undefined,
     response?: unknown,
   ) {
-    const header = { type: 'reply', op, opCode, xid: opCode === OpCode.ping ? Xid.ping : xid, zxid, err }
-    this.#send({ ...header, response } as ReplyMessage, rule)
+    const due = opCode === OpCode.ping ? Xid.ping : xid
+    this.#send({ type: 'reply', op, opCode, xid: due, zxid, err, response } as ReplyMessage, rule)
   }
 
   #send(message: ServerMessage, rule: FaultRule | undefined): void {

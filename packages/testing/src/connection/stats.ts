@@ -38,9 +38,10 @@ export class ServerStats {
 export class ConnectionStats {
   received = 0
   sent = 0
-  lastOp = 'NA'
-  lastCxid = -1
-  lastZxid = -1n
+  /** As Java prints one that has never been set. */
+  lastOp = 'null'
+  lastCxid = 0
+  lastZxid = 0n
   /** In ms since the ensemble began. */
   lastResponseTime = 0
   lastLatency = 0

@@ -53,7 +53,7 @@ test('stat lists the clients too', () => {
   expect(ask(busy(), 'stat').split('\n').slice(1, 5)).toEqual([
     'Clients:',
     ' /127.0.0.1:50000[1](queued=0,recved=5,sent=5)',
-    ' /127.0.0.1:50000[1](queued=0,recved=1,sent=0)',
+    ' /127.0.0.1:50000[0](queued=0,recved=1,sent=0)',
     '',
   ])
 })
@@ -65,7 +65,7 @@ test('cons tells more of each', () => {
     [
       ` /127.0.0.1:50000[1](queued=0,recved=5,sent=5,sid=0x${id.toString(16)},lop=PING,est=${EPOCH},to=4000,` +
         'lcxid=0x3,lzxid=0x2,lresp=3,llat=0,minlat=0,avglat=0,maxlat=0)',
-      ' /127.0.0.1:50000[1](queued=0,recved=1,sent=0)',
+      ' /127.0.0.1:50000[0](queued=0,recved=1,sent=0)',
       '',
       '',
     ].join('\n'),

@@ -48,6 +48,7 @@ describe('in a session', () => {
     ['half a header', framed(new Uint8Array(7))],
     ['a four-letter word', new TextEncoder().encode('ruok')],
     ['a truncated auth packet', request(-4, OpCode.auth, new Uint8Array(3))],
+    ['a sasl packet without a token', request(1, OpCode.sasl, length(-1))],
     ['a truncated sasl packet', request(1, OpCode.sasl, new Uint8Array(3))],
   ])('%s closes the connection without an answer; the session lives on', (_, bytes) => {
     const bench = new Bench()

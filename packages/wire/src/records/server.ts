@@ -1,8 +1,13 @@
 // modules org.apache.zookeeper.server.persistence and org.apache.zookeeper.server.quorum
-import { buffer, int, long, record, vector } from '../type.ts'
+import { buffer, int, long, record, trailing, vector } from '../type.ts'
 import { Id } from './data.ts'
 
 export const FileHeader = record('FileHeader', { magic: int, version: int, dbid: long })
-export const LearnerInfo = record('LearnerInfo', { serverid: long, protocolVersion: int, configVersion: long })
+/** `configVersion` came with 3.5.0. */
+export const LearnerInfo = record('LearnerInfo', {
+  serverid: long,
+  protocolVersion: int,
+  configVersion: trailing(long, 0n),
+})
 export const QuorumPacket = record('QuorumPacket', { type: int, zxid: long, data: buffer, authinfo: vector(Id) })
 export const QuorumAuthPacket = record('QuorumAuthPacket', { magic: long, status: int, token: buffer })

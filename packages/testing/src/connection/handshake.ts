@@ -1,0 +1,27 @@
+import type { ConnectedMessage, ConnectMessage } from '@zk/wire'
+import type { Connection } from '../server/request.ts'
+import type { FaultRule } from './fault-rule.ts'
+
+type Session = Parameters<Connection['established']>[0]
+
+/** What is left to know of a handshake until it is answered. */
+export interface Handshake {
+  /** A client before 3.4, which does not say readOnly, is not told it either. */
+  readonly isOldClient: boolean
+  readonly isNewSession: boolean
+  /** In ms since the ensemble began. */
+  readonly takenAt: number
+  /** The fault that it meets. */
+  readonly rule: FaultRule | undefined
+}
+
+export const EXPIRED: Session = { sessionId: 0n, timeOut: 0, passwd: new Uint8Array(16) }
+
+export function handshake({ request }: ConnectMessage, takenAt: number, rule: FaultRule | undefined): Handshake {
+  return { isOldClient: request.readOnly === undefined, isNewSession: request.sessionId === 0n, takenAt, rule }
+}
+
+export function connected({ sessionId, timeOut, passwd }: Session, { isOldClient }: Handshake): ConnectedMessage {
+  const readOnly = isOldClient ? undefined : false
+  return { type: 'connected', response: { protocolVersion: 0, timeOut, sessionId, passwd, readOnly } }
+}

@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest'
+import { Outgoing } from '../../src/connection/outgoing.ts'
+import { Agenda } from '../../src/ensemble/index.ts'
+
+function outgoing() {
+  const agenda = new Agenda()
+  let changes = 0
+  const after = (ms: number, action: () => void) => {
+    const appointment = agenda.at(agenda.now + ms, action)
+    return () => appointment.cancel()
+  }
+  const out = new Outgoing({ after }, () => changes++)
+  const taken = () => {
+    const { bytes, close } = out.take()
+    return close === undefined ? [...(bytes ?? [])] : [...(bytes ?? []), close]
+  }
+  return { agenda, out, taken, changes: () => changes }
+}
+
+const byte = (value: number) => Uint8Array.of(value)
+
+test('what was sent in one turn leaves together, and the end behind it', () => {
+  const { out, taken, changes } = outgoing()
+  out.send(byte(1))
+  out.send(byte(2))
+  out.end()
+  expect(changes()).toBe(3)
+  expect(taken()).toEqual([1, 2, 'end'])
+  expect(taken()).toEqual([])
+})
+
+test('holds add up, and nothing overtakes', () => {
+  const { agenda, out, taken } = outgoing()
+  out.send(byte(1))
+  out.hold(10)
+  out.send(byte(2))
+  out.hold(5)
+  out.send(byte(3))
+  out.end()
+  expect(taken()).toEqual([1])
+  agenda.run(10)
+  expect(taken()).toEqual([2])
+  agenda.run(15)
+  expect(taken()).toEqual([3, 'end'])
+})
+
+test('what is merged leaves with what comes next, or with the end, or alone in the end', () => {
+  const { agenda, out, taken } = outgoing()
+  out.merge(byte(1), 100)
+  expect(taken()).toEqual([])
+  out.send(byte(2))
+  expect(taken()).toEqual([1, 2])
+  out.merge(byte(3), 100)
+  agenda.run(100)
+  expect(taken()).toEqual([3])
+  out.merge(byte(4), 100)
+  out.end()
+  expect(taken()).toEqual([4, 'end'])
+})
+
+test('two merged in a row wait for the third', () => {
+  const { out, taken } = outgoing()
+  out.merge(byte(1), 100)
+  out.merge(byte(2), 100)
+  out.send(byte(3))
+  expect(taken()).toEqual([1, 2, 3])
+})
+
+test('frozen, it keeps everything, also what was merged and has waited long enough', () => {
+  const { agenda, out, taken } = outgoing()
+  out.merge(byte(1), 100)
+  out.freeze()
+  out.send(byte(2))
+  agenda.run(200)
+  expect(taken()).toEqual([])
+  out.thaw()
+  expect(taken()).toEqual([1, 2])
+})
+
+test('cut, it forgets what waited, and what is due still leaves', () => {
+  const { agenda, out, taken } = outgoing()
+  out.send(byte(1))
+  out.hold(10)
+  out.send(byte(2))
+  out.cut('reset')
+  expect(taken()).toEqual([1, 'reset'])
+  agenda.run(100)
+  expect(taken()).toEqual([])
+})
+
+test('lost, it takes nothing more, not even an end', () => {
+  const { out, taken } = outgoing()
+  out.lose()
+  out.send(byte(1))
+  out.end()
+  out.cut('reset')
+  expect(taken()).toEqual([])
+})
+
+test('it is full while more than 1 MiB has not left', () => {
+  const { agenda, out } = outgoing()
+  const half = new Uint8Array(512 * 1024)
+  out.send(half)
+  out.send(half)
+  expect(out.isFull).toBe(false)
+  out.hold(10)
+  out.send(byte(1))
+  expect(out.isFull).toBe(true)
+  out.take()
+  expect(out.isFull).toBe(false)
+  out.send(half)
+  out.send(half)
+  expect(out.isFull).toBe(true)
+  agenda.run(10)
+  out.take()
+  expect(out.isFull).toBe(false)
+  out.freeze()
+  out.send(half)
+  out.send(half)
+  out.send(byte(1))
+  out.cut('end')
+  expect(out.isFull).toBe(false)
+})

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { expect, test, vi } from 'vitest'
+import { EnsembleModel } from '../src/index.ts'
+import { checkOptions } from '../src/options.ts'
+import { main } from './readme-example.ts'
+
+const sourceOf = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
+const readme = sourceOf('../README.md')
+
+const section = (title: string) => new RegExp(`## ${title}\n([^]*?)\n## `).exec(readme)![1]!
+/** What stands in backticks in the first column. */
+const listed = (text: string) => text.match(/^\| `.*?` \|/gm)!.flatMap((row) => row.match(/\w+/g)!)
+
+test('README shows the example that runs here', () => {
+  const [, shown] = /```ts\n([^]*?)```/.exec(readme)!
+  const [ran] = sourceOf('readme-example.ts').replace('../src/index.ts', '@zk/testing').split('\nexport {')
+  expect(shown).toBe(ran)
+})
+
+test('the example of README runs', async () => {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+  await main()
+  expect(log.mock.calls).toEqual([[true, 1], [['orders', 'zookeeper']], ['SessionExpired'], [[1]]])
+  log.mockRestore()
+})
+
+test('README lists every option, and no other', () => {
+  expect(new Set(listed(section('Options')))).toEqual(new Set([...Object.keys(checkOptions({})), 'host', 'ports']))
+})
+
+test('README lists every fault, and no other', () => {
+  const { faults } = new EnsembleModel({ now: () => 0, wallNow: () => 0, random: () => 0 })
+  const others = ['constructor', 'rules', 'clear', 'take', 'isEmpty']
+  const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(faults)).filter((name) => !others.includes(name))
+  const [, table] = section('Faults').split('| fault |')
+  expect(listed(table!)).toEqual(methods)
+})

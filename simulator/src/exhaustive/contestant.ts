@@ -1,0 +1,124 @@
+// What runs on each client, as a user would write it. While it holds it waits to be told to release.
+import { connect, type Runtime, type Session, type ZooKeeper } from '@zk/client'
+import { type Held, LeaderElection, Lock, type LockLostError, SharedLock } from '@zk/recipes'
+import type { Happening } from '../history/history.ts'
+import { PATH } from '../play/paths.ts'
+import type { Kind, RecipeName, Task } from '../scenario/scenario.ts'
+
+export interface ContestantOptions {
+  readonly client: number
+  readonly runtime: Runtime
+  readonly recipe: RecipeName
+  readonly kind: Kind
+  readonly record: (happening: Happening) => void
+}
+
+type Phase = 'connecting' | 'entering' | 'waiting' | 'holding' | 'leaving' | 'done'
+
+export class Contestant {
+  readonly #options: ContestantOptions
+  readonly #aborting = new AbortController()
+  #zk: ZooKeeper | undefined
+  #held: Held | undefined
+  #session: Session | undefined
+  #release: () => void = () => {}
+  #phase: Phase = 'connecting'
+
+  constructor(options: ContestantOptions) {
+    this.#options = options
+  }
+
+  get phase(): Phase {
+    return this.#phase
+  }
+
+  get isHeld(): boolean {
+    return this.#held?.isHeld() ?? false
+  }
+
+  async connect(): Promise<void> {
+    this.#zk = await connect('zk1:2181', { runtime: this.#options.runtime })
+    this.#phase = 'entering'
+  }
+
+  /** Acquires, holds until `release` is called, releases. */
+  async compete(): Promise<void> {
+    const { client: attempt, client, record } = this.#options
+    const task = taskOf(this.#options)
+    record({ type: 'attempted', attempt, client, task })
+    try {
+      if (task.how === 'terms') await this.#lead()
+      else await this.#acquireAndRelease()
+      record({ type: 'released', attempt, isSessionOver: this.#session!.signal.aborted })
+    } catch (error) {
+      const { signal } = this.#aborting
+      const why = signal.aborted && error === signal.reason ? 'aborted' : 'error'
+      record({ type: 'refused', attempt, why, error: String(error) })
+    }
+    this.#phase = 'done'
+    record({ type: 'done', attempt })
+  }
+
+  release(): void {
+    this.#phase = 'leaving'
+    this.#release()
+  }
+
+  /** Only an acquire that still waits hears of it. */
+  abort(): void {
+    this.#aborting.abort(new Error('aborted'))
+  }
+
+  get isAborted(): boolean {
+    return this.#aborting.signal.aborted
+  }
+
+  async #acquireAndRelease(): Promise<void> {
+    const { recipe, kind } = this.#options
+    const zk = this.#zk!
+    const shared = new SharedLock(zk, PATH)
+    const side = kind === 'read' ? shared.read : shared.write
+    const held = await (recipe === 'Lock' ? new Lock(zk, PATH) : side).acquire(this.#waiting())
+    await this.#hold(held)
+    await held.release()
+  }
+
+  async #lead(): Promise<void> {
+    const election = new LeaderElection(this.#zk!, PATH)
+    for await (const leadership of election.terms(this.#waiting())) {
+      await this.#hold(leadership)
+      return
+    }
+    throw this.#aborting.signal.reason
+  }
+
+  #waiting() {
+    const { client: attempt, record } = this.#options
+    return {
+      signal: this.#aborting.signal,
+      onQueued: ({ ahead }: { readonly ahead: readonly string[] }) => {
+        this.#phase = 'waiting'
+        record({ type: 'queued', attempt, ahead })
+      },
+    }
+  }
+
+  async #hold(held: Held): Promise<void> {
+    const { client: attempt, client, kind, record } = this.#options
+    this.#phase = 'holding'
+    this.#held = held
+    this.#session = this.#zk!.session
+    record({ type: 'granted', attempt, client, kind, path: held.path, fence: held.fencingToken })
+    const lost = () => record({ type: 'lost', attempt, reason: (held.signal.reason as LockLostError).reason })
+    if (held.signal.aborted) lost()
+    else held.signal.addEventListener('abort', lost, { once: true })
+    await new Promise<void>((resolve) => {
+      this.#release = resolve
+    })
+  }
+}
+
+function taskOf({ recipe, kind }: ContestantOptions): Task {
+  const how = recipe === 'LeaderElection' ? 'terms' : 'acquire'
+  return { kind, how, after: 0, hold: [], writes: 'guarded' }
+}

@@ -1,0 +1,47 @@
+import { check } from '../checks/index.ts'
+import type { Violation } from '../checks/check.ts'
+import { ServerLog } from '../history/server-log.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import { nameOf } from './cable.ts'
+import type { Scope } from './scope.ts'
+import type { World } from './world.ts'
+
+/** What is wrong with a history that has come to rest: the invariants of the simulator, with steps for ms. */
+export function judge({ scope, history, server, clients, steps }: World): Violation[] {
+  const end = {
+    at: steps,
+    isOutOfTime: false,
+    pending: clients.flatMap(({ contestant: { phase } }, client) =>
+      phase === 'done' ? [] : [`client ${nameOf(client)}, ${phase},`],
+    ),
+    nodes: server.contenders,
+    serverWatches: server.watches,
+    // Clients stay connected.
+    timers: 0,
+    links: 0,
+    unhandled: [],
+    watched: [],
+  }
+  return check({
+    scenario: scenarioOf(scope),
+    history,
+    log: new ServerLog(server.log),
+    // Two clients are no herd.
+    events: [],
+    calmAt: 0,
+    end,
+  })
+}
+
+/** What checks ask of a scenario is its recipe, and what takes time. */
+function scenarioOf({ recipe }: Scope): Scenario {
+  return {
+    seed: 0,
+    recipe,
+    ensemble: { members: 1, tickTime: 2_000, syncLimit: 5, latency: 0 },
+    network: { latency: 0, cuts: 0 },
+    sessionTimeout: 30_000,
+    clients: [],
+    faults: [],
+  }
+}

@@ -1,0 +1,172 @@
+// Every history of a scope, one after the other, each run from its beginning: what client code has in its closures and
+// promises cannot be copied. A history is a list of choices. The search is depth first over those that were not taken.
+//
+// Of histories that differ only in the order of things that commute (`footprint.ts`) one is run. Two means see to that:
+//
+// - Sleep sets (Godefroid): what was tried at a point sleeps in what is tried there next, until something happens that it
+//   does not commute with. Where all that may happen sleeps, the rest was seen before, and the history is cut short.
+// - At some points it is enough to try what may happen at one client, as long as that comes to a decision there: see `few`.
+import type { Violation } from '../checks/check.ts'
+import type { Choice } from './choice.ts'
+import { commute, type Footprint, touchesHolds } from './footprint.ts'
+import { judge } from './judge.ts'
+import type { Scope } from './scope.ts'
+import { World } from './world.ts'
+
+/** More, and a history has no end. */
+const MOST_CHOICES = 1_000
+
+export interface SearchOptions {
+  readonly scope: Scope
+  /** Whether histories are left out that differ from others only in the order of what commutes. @default true */
+  readonly isReduced?: boolean
+  /** Ends the search before its end. */
+  readonly isOver?: () => boolean
+  /** Told of each history that was run to its end. */
+  readonly onHistory?: (world: World, taken: readonly Taken[]) => void
+  /** Rejections that nobody handled since it was asked last. */
+  readonly unhandled?: () => Promise<readonly string[]>
+}
+
+export interface Taken {
+  readonly id: string
+  readonly footprint: Footprint
+}
+
+export interface Found {
+  /** What leads there, to be played again. */
+  readonly choices: readonly string[]
+  readonly violations: readonly Violation[]
+}
+
+export interface SearchResult {
+  /** Run to their ends. */
+  readonly histories: number
+  /** Cut short: nothing but what was seen before could come of them. */
+  readonly cut: number
+  /** Choices of the longest. */
+  readonly longest: number
+  /** Of all, also those that were run again only to come to the next. */
+  readonly events: number
+  /** The first that went wrong: there the search ends. */
+  readonly found: Found | undefined
+  /** Whether nothing was left out. */
+  readonly isWhole: boolean
+}
+
+/** A point in the history at hand where something was chosen. */
+interface Point {
+  /** All that may happen, and what of it is still to be tried. */
+  readonly all: readonly string[]
+  todo: string[]
+  /** What need not be tried here, with what it touches: it was tried, here or before. */
+  readonly asleep: Map<string, Footprint>
+  taken: Taken
+}
+
+export async function search({
+  scope,
+  isReduced = true,
+  isOver = () => false,
+  onHistory = () => {},
+  unhandled = () => Promise.resolve([]),
+}: SearchOptions): Promise<SearchResult> {
+  const path: Point[] = []
+  const result = { histories: 0, cut: 0, longest: 0, events: 0 }
+  do {
+    const world = await World.open({ scope })
+    const outcome = await run(world, path, isReduced)
+    result.events += path.length
+    if (outcome === 'cut') result.cut++
+    else {
+      result.histories++
+      result.longest = Math.max(result.longest, path.length)
+      const taken = path.map((point) => point.taken)
+      onHistory(world, taken)
+      const violations = [...(outcome === 'endless' ? [endless] : judge(world)), ...(await unhandled()).map(toViolation)]
+      const found = { choices: taken.map(({ id }) => id), violations }
+      if (violations.length > 0) return { ...result, found, isWhole: false }
+    }
+    if (isOver()) return { ...result, found: undefined, isWhole: false }
+  } while (advance(path))
+  return { ...result, found: undefined, isWhole: true }
+}
+
+/** Goes along the path, and on to the end of the history, making the path longer. */
+async function run(world: World, path: Point[], isReduced: boolean): Promise<'rest' | 'cut' | 'endless'> {
+  for (const [depth, point] of path.entries()) {
+    const footprint = await world.do(find(world.choices(), point.taken.id))
+    if (depth === path.length - 1) note(point, footprint, isReduced)
+  }
+  while (path.length < MOST_CHOICES) {
+    const all = world.choices()
+    if (all.length === 0) return 'rest'
+    const asleep = isReduced ? sleepersAfter(path.at(-1)) : new Map<string, Footprint>()
+    const tried = isReduced ? few(world, all) : all
+    const [first, ...todo] = tried.map(({ id }) => id).filter((id) => !asleep.has(id))
+    if (first === undefined) return 'cut'
+    const point = { all: all.map(({ id }) => id), todo, asleep, taken: { id: first, footprint: 0 } }
+    path.push(point)
+    note(point, await world.do(find(all, first)), isReduced)
+  }
+  return 'endless'
+}
+
+/** Now that it is known what the choice touches. */
+function note(point: Point, footprint: Footprint, isReduced: boolean): void {
+  point.taken = { id: point.taken.id, footprint }
+  if (!isReduced || !touchesHolds(footprint)) return
+  // It does not commute with events of other clients that touch holds too, whenever they come: nothing may be left out.
+  const { all, asleep, taken } = point
+  point.todo = all.filter((id) => id !== taken.id && !asleep.has(id))
+}
+
+/** Makes the path that of the next history. False when there is none. */
+function advance(path: Point[]): boolean {
+  for (let point = path.at(-1); point !== undefined; point = path.at(-1)) {
+    const { taken, asleep, todo } = point
+    asleep.set(taken.id, taken.footprint)
+    const next = todo.shift()
+    if (next !== undefined) {
+      point.taken = { id: next, footprint: 0 }
+      return true
+    }
+    path.pop()
+  }
+  return false
+}
+
+/** What sleeps on behind a point. */
+function sleepersAfter(point: Point | undefined): Map<string, Footprint> {
+  if (point === undefined) return new Map()
+  const { asleep, taken } = point
+  return new Map([...asleep].filter(([, footprint]) => commute(footprint, taken.footprint)))
+}
+
+/**
+ * All that may happen at one client, if nothing that happens elsewhere can add to it or take from it: something is under
+ * way to it on every connection that it still has. Nothing elsewhere fails to commute with that, so whatever comes first
+ * at this client may as well come now. (What touches holds is the exception: see `note`.) Of faults elsewhere that use up
+ * what is left of faults the same is true: then none is left for this client, in either order.
+ */
+function few(world: World, all: readonly Choice[]): readonly Choice[] {
+  for (const [client, { process }] of world.clients.entries()) {
+    const isClosed = process.cables.every(({ isDownOver, down }) => isDownOver || down.length > 0)
+    if (!isClosed) continue
+    const own = all.filter((choice) => choice.client === client)
+    if (own.some(({ need }) => need === 'due')) return own
+  }
+  return all
+}
+
+export function find(choices: readonly Choice[], id: string): Choice {
+  const choice = choices.find((each) => each.id === id)
+  if (choice === undefined) throw new Error(`${id} cannot happen here: ${choices.map((each) => each.id).join(', ')}`)
+  return choice
+}
+
+const endless: Violation = { invariant: 'I6', at: undefined, what: `after ${MOST_CHOICES} events there is no end` }
+
+function toViolation(what: string): Violation {
+  return { invariant: 'I12', at: undefined, what: `a rejection that nobody handled: ${what}` }
+}

@@ -1,0 +1,120 @@
+import { EnsembleModel, type Link, type LoggedTxn, type Output } from '@zk/testing'
+import { watchesAt } from '../play/monitor.ts'
+import { PATH } from '../play/paths.ts'
+import { WALL_START } from '../world/clock.ts'
+import type { ServerEnd } from '../world/link.ts'
+import { Random } from '../world/random.ts'
+import type { Cable } from './cable.ts'
+
+const NAME = 'zk1'
+/** By then it serves. Its time stands still from then on: nothing expires but by an operator's hand. */
+const NOW = 1_000
+
+/** One server, whose commits are stamped with the step in which they came. */
+export class Server {
+  readonly log: LoggedTxn[] = []
+  readonly #model: EnsembleModel
+  readonly #step: () => number
+  readonly #cables = new Map<Link, Cable>()
+  /** Whose a session is. */
+  readonly #clients = new Map<bigint, number>()
+  #seen = 0n
+
+  constructor({ step, isTraced }: { readonly step: () => number; readonly isTraced: boolean }) {
+    this.#step = step
+    this.#model = new EnsembleModel({
+      members: [NAME],
+      history: { entries: isTraced ? 10_000 : 0 },
+      now: () => NOW,
+      random: new Random(1, 'server').next,
+      wallNow: () => WALL_START,
+    })
+    this.#perform(this.#model.elapse(NOW))
+    if (this.#model.leader === undefined) throw new Error('the server does not serve')
+  }
+
+  // --- connections --------------------------------------------------------------------------------------------------
+
+  accept(cable: Cable): ServerEnd | undefined {
+    const model = this.#model
+    const link = model.accept(NAME, { address: cable.name }, NOW)
+    if (link === undefined) return undefined
+    this.#cables.set(link, cable)
+    return {
+      received: (bytes) => this.#perform(model.received(link, bytes, NOW)),
+      closed: () => {
+        this.#cables.delete(link)
+        this.#perform(model.closed(link, NOW))
+      },
+    }
+  }
+
+  // --- the operator -------------------------------------------------------------------------------------------------
+
+  create(path: string): void {
+    this.#model.nodes.create(path)
+    this.#perform(this.#model.elapse(NOW))
+  }
+
+  delete(path: string): void {
+    this.#model.nodes.delete(path)
+    this.#perform(this.#model.elapse(NOW))
+  }
+
+  expire(session: bigint): void {
+    this.#model.sessions.expire(session)
+    this.#perform(this.#model.elapse(NOW))
+  }
+
+  // --- what it has --------------------------------------------------------------------------------------------------
+
+  /** Those that live, with their clients, by their ids. */
+  get sessions(): { readonly id: bigint; readonly client: number }[] {
+    const { connections } = this.#model.members[0]!
+    for (const { id, session } of connections) this.#learn(id, session)
+    const ids = this.#model.sessions.list().flatMap(({ id, isClosing }) => (isClosing ? [] : [id]))
+    return ids.flatMap((id) => {
+      const client = this.#clients.get(id)
+      return client === undefined ? [] : [{ id, client }]
+    })
+  }
+
+  /** Paths of contenders' nodes. */
+  get contenders(): string[] {
+    return (this.#model.nodes.get(PATH)?.children ?? []).map((name) => `${PATH}/${name}`)
+  }
+
+  get watches(): number {
+    return watchesAt(this.#model, NAME, NOW)
+  }
+
+  /** Every frame, decoded, a line each, if it is traced. */
+  get frames(): string {
+    return String(this.#model.history)
+  }
+
+  #learn(connection: number, session: bigint): void {
+    if (session === 0n || this.#clients.has(session)) return
+    for (const [link, { client }] of this.#cables) if (link.id === connection) this.#clients.set(session, client)
+  }
+
+  #perform(outputs: readonly Output[]): void {
+    for (const output of outputs) {
+      const cable = this.#cables.get(output.link)
+      if (output.type === 'send') cable?.deliver(output.bytes)
+      else {
+        this.#cables.delete(output.link)
+        cable?.closeByServer()
+      }
+    }
+    this.#collect()
+  }
+
+  #collect(): void {
+    const news = this.#model.committedAfter(this.#seen) ?? []
+    for (const { header, txn } of news) {
+      this.log.push({ header: { ...header, time: WALL_START + this.#step() }, txn })
+      this.#seen = header.zxid
+    }
+  }
+}

@@ -1,0 +1,188 @@
+// A small world in which what happens next is somebody else's choice.
+import type { Happening, Recorded } from '../history/history.ts'
+import { PATH } from '../play/paths.ts'
+import { drain, TURNS } from '../world/drain.ts'
+import type { Cable } from './cable.ts'
+import * as choices from './choice.ts'
+import type { Choice } from './choice.ts'
+import { ClientProcess } from './client-process.ts'
+import { Contestant } from './contestant.ts'
+import { everything, type Footprint, ofClient, ofHolds, reading, writing } from './footprint.ts'
+import type { FaultType, Scope } from './scope.ts'
+import { Server } from './server.ts'
+
+interface Client {
+  readonly process: ClientProcess
+  readonly contestant: Contestant
+}
+
+/** They change nothing at the server but their own connection and its watches. */
+const READS = new Set(['getData', 'getChildren2', 'exists', 'sync', 'ping', 'removeWatches', 'setWatches', 'setWatches2'])
+
+export interface WorldOptions {
+  readonly scope: Scope
+  /** Whether the server keeps all frames, decoded. @default false */
+  readonly isTraced?: boolean
+  /** Called after the promises of a client were drained. */
+  readonly drained?: ((activity: number) => Promise<void>) | undefined
+}
+
+export class World {
+  readonly scope: Scope
+  readonly server: Server
+  readonly clients: readonly Client[]
+  readonly history: Recorded[] = []
+  /** How many things happened. It is the time of the history. */
+  steps = 0
+  readonly #drained: WorldOptions['drained']
+  #faultsLeft: number
+  #earlyLeft: number
+
+  /** Both clients have their sessions, and what they do first is under way. */
+  static async open(options: WorldOptions): Promise<World> {
+    const world = new World(options)
+    await world.#connect()
+    return world
+  }
+
+  private constructor({ scope, isTraced = false, drained }: WorldOptions) {
+    this.scope = scope
+    this.#drained = drained
+    this.#faultsLeft = scope.faults.most
+    this.#earlyLeft = scope.earlyTimers
+    this.server = new Server({ step: () => this.steps, isTraced })
+    const { recipe, keepsSegments } = scope
+    this.clients = scope.clients.map((kind, client) => {
+      const process = new ClientProcess({ client, keepsSegments, accept: (cable) => this.server.accept(cable) })
+      const record = (happening: Happening) => this.#record(happening)
+      return { process, contestant: new Contestant({ client, runtime: process, recipe, kind, record }) }
+    })
+  }
+
+  /** What may happen next. Empty when all has come to rest. */
+  choices(): Choice[] {
+    const due = this.#due()
+    const last = due.length > 0 ? [] : this.#timers('last')
+    if (due.length === 0 && last.length === 0) return []
+    return [...due, ...last, ...(due.length > 0 && this.#earlyLeft > 0 ? this.#timers('early') : []), ...this.#faults()]
+  }
+
+  /** Makes it happen, and says what it touched. */
+  async do(choice: Choice): Promise<Footprint> {
+    this.steps++
+    if (choice.need === 'fault') this.#faultsLeft--
+    if (choice.need === 'early') this.#earlyLeft--
+    if (choice.client === undefined) return this.#atServer(choice)
+    const { contestant, process } = this.clients[choice.client]!
+    const wasHeld = contestant.isHeld
+    this.#atClient(choice, contestant, process)
+    await drain(TURNS)
+    await this.#drained?.(process.activity)
+    if (choice.need === 'last') return everything
+    return ofClient(choice.client) | (contestant.isHeld === wasHeld ? 0 : ofHolds)
+  }
+
+  // --- what may happen ----------------------------------------------------------------------------------------------
+
+  #due(): Choice[] {
+    const due: Choice[] = []
+    for (const [client, { process, contestant }] of this.clients.entries()) {
+      const { nextTimer } = process
+      for (const cable of process.cables) if (cable.down.length > 0) due.push(choices.deliverDown(cable))
+      if (nextTimer !== undefined && process.isDue(nextTimer)) due.push(choices.fire(client, nextTimer, 'due'))
+      for (const cable of process.cables) if (cable.up.length > 0) due.push(choices.deliverUp(cable))
+      if (contestant.phase === 'holding') due.push(choices.release(client))
+    }
+    return due
+  }
+
+  #timers(need: 'last' | 'early'): Choice[] {
+    return this.clients.flatMap(({ process }, client) => {
+      const { nextTimer } = process
+      return nextTimer === undefined || process.isDue(nextTimer) ? [] : [choices.fire(client, nextTimer, need)]
+    })
+  }
+
+  #faults(): Choice[] {
+    const may = (type: FaultType) => this.#faultsLeft > 0 && this.scope.faults.types.includes(type)
+    return [
+      ...this.clients.flatMap(({ process: { cables } }) => cables.flatMap((cable) => this.#losses(cable))),
+      ...(may('abort') ? this.#aborts() : []),
+      ...(may('expire') ? this.server.sessions.map(({ id, client }) => choices.expire(client, id)) : []),
+      ...(may('delete') ? this.server.contenders.map(choices.deleteNode) : []),
+    ]
+  }
+
+  /** Where nothing but the end of the connection is under way, that is delivered anyway. */
+  #losses(cable: Cable): Choice[] {
+    const may = this.#faultsLeft > 0 && this.scope.faults.types.includes('lose')
+    if (!may && !cable.isBroken) return []
+    const atClient = !cable.isDownOver && cable.down[0]?.type !== 'lost'
+    const atServer = !cable.isUpOver && cable.up[0]?.type !== 'closed' && cable.up[0]?.type !== 'dial'
+    return [...(atClient ? [choices.lose(cable, 'client')] : []), ...(atServer ? [choices.lose(cable, 'server')] : [])]
+  }
+
+  #aborts(): Choice[] {
+    return this.clients.flatMap(({ contestant: { phase, isAborted } }, client) =>
+      (phase === 'entering' || phase === 'waiting') && !isAborted ? [choices.abort(client)] : [],
+    )
+  }
+
+  // --- what happens -------------------------------------------------------------------------------------------------
+
+  #atClient(choice: Choice, contestant: Contestant, process: ClientProcess): void {
+    switch (choice.type) {
+      case 'deliver':
+        return choice.cable.deliverDown()
+      case 'lose':
+        return choice.cable.loseAtClient()
+      case 'fire':
+        return process.fire(choice.timer)
+      case 'release':
+        return contestant.release()
+      case 'abort':
+        return contestant.abort()
+      default:
+        throw new Error(`${choice.type} happens at the server`)
+    }
+  }
+
+  #atServer(choice: Choice): Footprint {
+    switch (choice.type) {
+      case 'deliver': {
+        const next = choice.cable.up[0]!
+        const isRead = next.type !== 'frame' || next.ops.every((op) => READS.has(op))
+        choice.cable.deliverUp()
+        return isRead ? reading(choice.cable.client) : writing
+      }
+      case 'lose':
+        choice.cable.loseAtServer()
+        return reading(choice.cable.client)
+      case 'expire':
+        this.#record({ type: 'forced', paths: [], session: choice.session })
+        this.server.expire(choice.session)
+        return writing
+      case 'delete':
+        this.#record({ type: 'forced', paths: [choice.path], session: undefined })
+        this.server.delete(choice.path)
+        return writing
+      default:
+        throw new Error(`${choice.type} happens at a client`)
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const { clients, scope, server } = this
+    if (scope.hasParent) server.create(PATH)
+    const failed = (error: unknown) => this.#record({ type: 'unexpected', what: String(error) })
+    for (const { contestant } of clients) contestant.connect().catch(failed)
+    await drain(TURNS)
+    for (let [next] = this.#due(); next !== undefined; [next] = this.#due()) await this.do(next)
+    for (const { contestant } of clients) contestant.compete().catch(failed)
+    await drain(TURNS)
+  }
+
+  #record(happening: Happening): void {
+    this.history.push({ ...happening, at: this.steps })
+  }
+}

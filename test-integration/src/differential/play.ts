@@ -1,0 +1,62 @@
+import type { OpenOptions, Scenario, ScenarioBody, Session } from '../scenario/index.ts'
+import type { Call, Program, Step } from './program.ts'
+
+/** A scenario that does the steps of a program, each in a phase of its own. */
+export function play(program: Program): ScenarioBody {
+  return async (scenario) => {
+    const players = new Map<number, Player>()
+    for (const step of program) {
+      let player = players.get(step.session)
+      if (player === undefined) players.set(step.session, (player = new Player(scenario)))
+      await player.play(step)
+      // The ephemeral nodes of a session go in no order that anybody could name.
+      await scenario.settle({ isUnordered: step.do === 'close' })
+    }
+  }
+}
+
+/** One after the other of its sessions. */
+class Player {
+  readonly #scenario: Scenario
+  #session: Session | undefined
+  /** Where it left off when it was connected last. */
+  #lastZxid = 0n
+
+  constructor(scenario: Scenario) {
+    this.#scenario = scenario
+  }
+
+  async play(step: Step): Promise<void> {
+    const session = this.#session
+    switch (step.do) {
+      case 'open':
+        if (session?.isOpen !== true) await this.#connect({ at: step.at })
+        return
+      case 'resume':
+        if (session === undefined) return
+        await session.drop()
+        await this.#connect({ at: step.at, session })
+        return
+      case 'drop':
+        return session?.drop()
+      case 'close':
+        return session?.isOpen === true ? session.close() : undefined
+      case 'call':
+        if (session?.isOpen !== true) return
+        await Promise.all(step.calls.map((call) => this.#call(session, call)))
+    }
+  }
+
+  async #connect(options: OpenOptions): Promise<void> {
+    this.#lastZxid = this.#session?.lastZxid ?? 0n
+    this.#session = await this.#scenario.open(options)
+  }
+
+  async #call(session: Session, call: Call): Promise<void> {
+    if (call.op === 'auth') await session.auth('digest', call.user)
+    else if (call.op === 'setWatches') {
+      const since = { beginning: 0n, connection: this.#lastZxid, now: session.lastZxid }
+      await session.setWatches(call.lists, since[call.since])
+    } else await session.call(call.op, call.request, call.op === 'ping' ? { xid: -2 } : {})
+  }
+}

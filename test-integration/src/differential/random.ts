@@ -1,0 +1,36 @@
+/** Draws from a seed: mulberry32. The same on every machine. */
+export class Random {
+  #state: number
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0
+  }
+
+  /** From 0 to `count` - 1. */
+  below(count: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % count
+  }
+
+  /** True so many times of a hundred. */
+  percent(chance: number): boolean {
+    return this.below(100) < chance
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[this.below(items.length)]!
+  }
+
+  /** One of the names, each as likely as its number says. */
+  weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
+    const entries = Object.entries(weights) as [Name, number][]
+    let left = this.below(entries.reduce((sum, [, weight]) => sum + weight, 0))
+    return entries.find(([, weight]) => (left -= weight) < 0)![0]
+  }
+
+  list<T>(most: number, draw: () => T): T[] {
+    return Array.from({ length: this.below(most + 1) }, draw)
+  }
+}

@@ -1,0 +1,43 @@
+import { CreateMode } from '@zk/wire'
+import { describeScenarios } from '../describe-scenarios.ts'
+
+describeScenarios('containers', {
+  'a container goes some time after its last child': async (s) => {
+    const a = await s.open()
+    const b = await s.open({ at: 'follower' })
+    await a.create('/c', { op: 'createContainer', flags: CreateMode.CONTAINER })
+    await a.create('/c/x')
+    await s.settle()
+    await b.exists('/c', true)
+    await b.getChildren('/', true)
+    await a.delete('/c/x')
+    await b.connection.heardEvents(2)
+    await b.getChildren2('/')
+    await a.sync()
+    await a.create('/c/x')
+    await a.close()
+    await b.close()
+  },
+
+  'a container that never had a child stays': async (s) => {
+    const a = await s.open()
+    await a.create('/c', { op: 'createContainer', flags: CreateMode.CONTAINER })
+    await s.sleep(2_500)
+    await a.exists('/c')
+    await a.close()
+  },
+
+  'a container goes when its last child was ephemeral, or a container': async (s) => {
+    const a = await s.open()
+    const b = await s.open()
+    await a.create('/outer', { op: 'createContainer', flags: CreateMode.CONTAINER })
+    await a.create('/outer/inner', { op: 'createContainer', flags: CreateMode.CONTAINER })
+    await b.create('/outer/inner/e', { flags: CreateMode.EPHEMERAL })
+    await a.exists('/outer', true)
+    await a.exists('/outer/inner', true)
+    await b.close()
+    await a.connection.heardEvents(2)
+    await a.getChildren2('/')
+    await a.close()
+  },
+})

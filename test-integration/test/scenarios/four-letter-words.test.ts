@@ -1,0 +1,130 @@
+import { WatcherType } from '@zk/wire'
+import { places, type Scenario } from '../../src/scenario/index.ts'
+import { describeScenarios } from '../describe-scenarios.ts'
+
+describeScenarios('four-letter words', {
+  'ruok and isro': async (s) => {
+    for (const at of places) {
+      for (const word of ['ruok', 'isro']) s.note(at, word, { value: await s.ask(at, word) })
+    }
+  },
+
+  'srvr and stat': async (s) => {
+    await s.open()
+    await s.open({ at: 'follower' })
+    for (const at of places) {
+      await tell(s, at, 'srvr')
+      await tell(s, at, 'stat')
+    }
+  },
+
+  'cons tells of every connection, with and without a session': async (s) => {
+    const a = await s.open({ timeOut: 7_000, pings: false })
+    const raw = await s.dial()
+    await tell(s, 'leader', 'cons')
+    await a.create('/a')
+    await tell(s, 'leader', 'cons')
+    await a.getData('/none')
+    await tell(s, 'leader', 'cons')
+    await a.ping()
+    await tell(s, 'leader', 'cons')
+    await a.multi()
+    await tell(s, 'leader', 'cons')
+    await a.close()
+    await raw.hangUp()
+  },
+
+  'wchs counts connections, paths and watches': async (s) => {
+    const a = await s.open()
+    const b = await s.open()
+    const count = async (): Promise<void> => s.note('wchs', { value: await s.ask('leader', 'wchs') })
+    await count()
+    await a.exists('/a', true)
+    await count()
+    await b.exists('/a', true)
+    await b.exists('/b', true)
+    await b.getChildren('/', true)
+    await count()
+    await a.create('/a')
+    await count()
+    await b.removeWatches('/b', WatcherType.Data)
+    await count()
+    await a.close()
+    await b.close()
+  },
+
+  'mntr tells what everybody watches': async (s) => {
+    const a = await s.open()
+    await a.create('/e', { flags: 1 })
+    await a.exists('/e', true)
+    await a.getChildren('/', true)
+    await s.settle()
+    for (const at of places) {
+      const answer = await s.ask(at, 'mntr')
+      for (const key of monitored) {
+        const value = new RegExp(`^zk_${key}\\t(.*)$`, 'm').exec(answer)?.[1]
+        s.note(at, key, value === undefined ? 'is not told' : masked(value))
+      }
+      for (const key of counted) {
+        s.note(at, key, new RegExp(`^zk_${key}\\t(.*)$`, 'm').exec(answer)?.[1] ?? 'is not told')
+      }
+    }
+    await a.close()
+  },
+
+  'a word may come with a line feed, in parts, and with more behind it': async (s) => {
+    for (const parts of [['ruok\n'], ['r', 'u', 'o', 'k'], ['ruokruok'], ['isro\r\nmore']]) {
+      const raw = await s.dial()
+      for (const part of parts) {
+        raw.write(Buffer.from(part))
+        await s.sleep(10)
+      }
+      await raw.closed
+    }
+  },
+
+  'a word is none behind a handshake': async (s) => {
+    const a = await s.open({ pings: false })
+    a.connection.write(Buffer.from('ruok'))
+    await a.connection.closed
+  },
+})
+
+const monitored = [
+  'version',
+  'server_state',
+  'peer_state',
+  'avg_latency',
+  'min_latency',
+  'max_latency',
+  'packets_received',
+  'packets_sent',
+  'outstanding_requests',
+  'znode_count',
+  'approximate_data_size',
+  'uptime',
+  'learners',
+  'synced_followers',
+  'followers',
+]
+
+/** These are compared as they are. */
+const counted = ['num_alive_connections', 'watch_count', 'ephemerals_count', 'global_sessions', 'local_sessions']
+
+async function tell(s: Scenario, at: (typeof places)[number], word: string): Promise<void> {
+  const lines = (await s.ask(at, word)).split('\n')
+  // Clients come in no order.
+  const clients = lines.filter((line) => line.startsWith(' /')).map(masked)
+  const others = lines.filter((line) => !line.startsWith(' /')).map(masked)
+  s.note(`${at}: ${word}`, others.join(' | '), clients.sort().join(' '))
+}
+
+/** Without the numbers: latencies, ports, counters and ids. */
+function masked(line: string): string {
+  return line
+    .replace(/^(Zookeeper version: ).*/, '$1V')
+    .replace(/^\d+\.\d+\.\d+-.*built on.*/, 'V')
+    .replace(/\d+\.\d+\.\d+\.\d+:\d+/g, 'CLIENT')
+    .replace(/0x[0-9a-f]+/g, '0xN')
+    .replace(/-?\d+(\.\d+)?(E-?\d+)?/g, 'N')
+}
