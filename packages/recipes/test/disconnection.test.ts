@@ -36,7 +36,9 @@ describe.each(recipes)('%s when its connection is lost', (name, acquire) => {
       await scene.world.settle()
       await (obstructing && scene.done(obstructing.release()))
       await scene.world.advance(RECONNECTED)
-      expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toHaveLength(wasPending ? 1 : acquiring.value.isHeld() ? 1 : 0)
+      expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toHaveLength(
+        wasPending ? 1 : acquiring.value.isHeld() ? 1 : 0,
+      )
       if (wasPending) {
         expect(acquiring.value.isHeld()).toBe(true)
         expect(scene.ensemble.nodes.ephemerals()).toEqual([acquiring.value.path])

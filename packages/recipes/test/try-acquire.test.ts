@@ -77,20 +77,17 @@ describe('Lock.tryAcquire', () => {
   test.each([
     ['loseRequest', loseRequest],
     ['loseReply', loseReply],
-  ])(
-    'Lock.tryAcquire holds with one node after its create came to %s (L07)',
-    async (_, fault) => {
-      const scene = new Scene()
-      const zk = await scene.client()
-      scene.ensemble.nodes.create('/locks')
-      scene.ensemble.nodes.create(PATH)
-      fault(scene.ensemble.faults, { op: 'create2' })
-      const trying = await scene.start(new Lock(zk, PATH).tryAcquire())
-      await scene.world.advance(2_000)
-      expect(trying.value?.isHeld()).toBe(true)
-      expect(scene.ensemble.nodes.ephemerals()).toEqual([trying.value!.path])
-    },
-  )
+  ])('Lock.tryAcquire holds with one node after its create came to %s (L07)', async (_, fault) => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    scene.ensemble.nodes.create('/locks')
+    scene.ensemble.nodes.create(PATH)
+    fault(scene.ensemble.faults, { op: 'create2' })
+    const trying = await scene.start(new Lock(zk, PATH).tryAcquire())
+    await scene.world.advance(2_000)
+    expect(trying.value?.isHeld()).toBe(true)
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([trying.value!.path])
+  })
 
   test('Lock.tryAcquire whose session expires rejects, and leaves nothing', async () => {
     const scene = new Scene()

@@ -120,7 +120,10 @@ describe('Lock.acquire in a queue', () => {
   test.each<[string, (scene: Scene, zk: ZooKeeper, abort: AbortController) => void]>([
     ['is aborted', (_, __, abort) => abort.abort()],
     ['loses its session', (scene, zk) => scene.expire(zk)],
-    ['is removed by an operator', (scene, zk) => scene.ensemble.nodes.delete(scene.ensemble.nodes.ephemerals(zk.session.id)[0]!)],
+    [
+      'is removed by an operator',
+      (scene, zk) => scene.ensemble.nodes.delete(scene.ensemble.nodes.ephemerals(zk.session.id)[0]!),
+    ],
     ['is closed', (_, zk) => void zk.close()],
   ])('Lock.acquire is not granted when the one right before it %s while others are still ahead', async (_, go) => {
     const scene = new Scene()
@@ -134,9 +137,7 @@ describe('Lock.acquire in a queue', () => {
     await scene.world.settle()
     expect(waiting.status).toBe('pending')
     expect(held.isHeld()).toBe(true)
-    expect(scene.watches(zk)).toMatchObject([
-      { path: held.path },
-    ])
+    expect(scene.watches(zk)).toMatchObject([{ path: held.path }])
     await scene.done(held.release())
     expect(waiting.value.isHeld()).toBe(true)
   })

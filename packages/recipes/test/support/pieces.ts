@@ -4,7 +4,7 @@ const LENGTH = 4
 export function piecesOf(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = []
   let start = 0
-  for (let end = endOfFrame(bytes, 0); end !== undefined; ) {
+  for (let end = endOfFrame(bytes, 0); end !== undefined;) {
     const next = endOfFrame(bytes, end)
     pieces.push(bytes.slice(start, next === undefined ? bytes.byteLength : end))
     start = end

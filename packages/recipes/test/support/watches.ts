@@ -22,7 +22,7 @@ const READS: Readonly<Record<string, Watch['table']>> = {
   getChildren2: 'child',
 }
 
-/** The watches that servers keep, as their history tells: they themselves only tell how many (`wchs`). */
+/** The watches that servers keep, as their history tells: they themselves only tell how many (`mntr`). */
 export class Watches {
   readonly #history: History
   readonly #watches = new Map<string, Entry>()
@@ -41,7 +41,7 @@ export class Watches {
   }
 
   #see(entry: HistoryEntry): void {
-    if (entry.from === 'connection') return this.#forget(({ connection }) => connection === entry.connection)
+    if (entry.from === 'connection') return this.#forget(entry.connection)
     if (entry.from === 'client') return this.#seeRequest(entry)
     const { message } = entry
     if (message.type === 'event') return this.#fire(entry, message.event.type, message.event.path ?? '')
@@ -54,7 +54,7 @@ export class Watches {
     this.#asked.set(`${entry.connection} ${message.xid}`, entry)
     if (message.op !== 'setWatches' || entry.fault !== undefined) return
     // What has changed meanwhile is told ahead of the reply.
-    const { dataWatches, existWatches, childWatches } = message.request!
+    const { dataWatches, existWatches, childWatches } = message.request
     for (const path of [...(dataWatches ?? []), ...(existWatches ?? [])]) this.#add(entry, 'data', path)
     for (const path of childWatches ?? []) this.#add(entry, 'child', path)
   }
@@ -89,7 +89,7 @@ export class Watches {
     this.#watches.delete(`${connection} ${table} ${path ?? ''}`)
   }
 
-  #forget(isGone: (watch: Entry) => boolean): void {
-    for (const [id, watch] of this.#watches) if (isGone(watch)) this.#watches.delete(id)
+  #forget(connection: number): void {
+    for (const [id, watch] of this.#watches) if (watch.connection === connection) this.#watches.delete(id)
   }
 }
