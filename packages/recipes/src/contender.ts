@@ -64,7 +64,7 @@ export class Contender {
       await this.#gone(blocker)
       const isNext = this.#role.aheadOnlyShrinks && place.ahead.length === 1
       if (isNext) return await this.#confirm(place.node)
-      place = await this.#confirmAndLook(place.node)
+      place = await this.#lookAndConfirm(place.node)
     }
   }
 
@@ -91,7 +91,7 @@ export class Contender {
     const node = await this.#entering
     if (node === undefined) throw new NodeVanished()
     const list = await listing.catch(() => undefined)
-    if (list === undefined || !list.some(({ name }) => name === node.name.name)) return await this.#look(node, false)
+    if (list === undefined || !list.some(({ name }) => name === node.name.name)) return await this.#look(node)
     return { node, ahead: olderThan(node, list), confirmed: this.#unbroken(before) }
   }
 
@@ -158,18 +158,27 @@ export class Contender {
 
   // --- looking and waiting --------------------------------------------------------------------------------------
 
-  async #look(node: OwnNode, confirmed: boolean): Promise<Place> {
+  async #look(node: OwnNode): Promise<Place> {
     const list = await persist(this.#queue.zk.runtime, () => this.#queue.list(this.#pinned)).catch(vanishedIfMissing)
-    return { node, ahead: olderThan(node, list), confirmed }
+    return { node, ahead: olderThan(node, list), confirmed: false }
   }
 
-  /** After a wake-up, in one segment: the predecessor may have died waiting, and our own node may be gone. */
-  async #confirmAndLook(node: OwnNode): Promise<Place> {
-    const confirming = this.#confirm(node)
-    const looking = this.#look(node, true)
+  /**
+   * After a wake-up, in one segment: the predecessor may have died waiting, and our own node may be gone. The check is
+   * behind the list, for it proves what was seen before it. A list that must be read again comes later than the check.
+   */
+  async #lookAndConfirm(node: OwnNode): Promise<Place> {
+    const { zk } = this.#queue
+    let looks = 0
+    const look = () => {
+      looks++
+      return this.#queue.list(this.#pinned)
+    }
+    const looking = persist(zk.runtime, look).catch(vanishedIfMissing)
     looking.catch(() => {})
-    await confirming
-    return await looking
+    await this.#confirm(node)
+    const list = await looking
+    return { node, ahead: olderThan(node, list), confirmed: looks === 1 }
   }
 
   /** A committed check: at this moment the node exists, and the ensemble has our session. */
