@@ -1,18 +1,20 @@
 // Acquiring, for every recipe: contenders of one role on one path.
 import { type ACL, KeeperError, type ZooKeeper } from '@zk/client'
-import type { Acquirable, AcquireOptions } from './acquirable.ts'
-import { Contender, NodeVanished, type OwnNode } from './contender.ts'
+import type { Acquirable, AcquireOptions, TryAcquireOptions } from './acquirable.ts'
+import { Contender, type Grant, NodeVanished } from './contender.ts'
 import { checkAcquireOptions, checkBody } from './checks.ts'
 import { LockTimeoutError } from './errors.ts'
+import { firstLease } from './first-lease.ts'
 import { Held } from './held.ts'
 import { ifMissing } from './if-missing.ts'
 import type { ContenderName } from './names.ts'
 import { Patience } from './patience.ts'
 import { Queue } from './queue.ts'
 import type { Role } from './roles.ts'
+import type { HoldListeners, HoldOptions } from './terms.ts'
 import { persist } from './transient.ts'
 
-export interface ContendedOptions {
+export interface ContendedOptions extends HoldOptions {
   /** Stored in the contender's node. */
   readonly data: Uint8Array | string
   readonly acl?: readonly ACL[] | undefined
@@ -33,7 +35,7 @@ export class Contended implements Acquirable<Held> {
     checkAcquireOptions(options)
     options.signal?.throwIfAborted()
     const { zk, path } = this.queue
-    const { timeout, signal, onQueued } = options
+    const { timeout, signal, onQueued, onSuspended, onResumed } = options
     let ahead: string[] | undefined
     const queued = (names: readonly ContenderName[]) => {
       ahead = names.map(({ name }) => this.queue.pathOf(name))
@@ -43,7 +45,7 @@ export class Contended implements Acquirable<Held> {
     const patience = new Patience(zk.runtime, { signal, timeout: { after: timeout ?? Infinity, error: tooLate } })
     try {
       for (;;) {
-        const held = await this.#attempt(queued, patience)
+        const held = await this.#attempt(queued, patience, { onSuspended, onResumed })
         if (held?.isHeld()) return held
       }
     } finally {
@@ -51,8 +53,8 @@ export class Contended implements Acquirable<Held> {
     }
   }
 
-  async tryAcquire({ signal }: Pick<AcquireOptions, 'signal'> = {}): Promise<Held | undefined> {
-    checkAcquireOptions({ signal })
+  async tryAcquire({ signal, ...listeners }: TryAcquireOptions = {}): Promise<Held | undefined> {
+    checkAcquireOptions({ signal, ...listeners })
     signal?.throwIfAborted()
     const { zk } = this.queue
     const patience = new Patience(zk.runtime, { signal })
@@ -62,7 +64,7 @@ export class Contended implements Acquirable<Held> {
       // Where somebody is seen to be in the way no node is made.
       const looking = persist(zk.runtime, () => ifMissing(this.queue.list({ session }), []))
       if (this.#role.blocker(await patience.during(looking)) !== undefined) return undefined
-      const held = await this.#hold(contender, contender.competeOnce(), patience)
+      const held = await this.#hold(contender, contender.competeOnce(), patience, listeners)
       held?.throwIfLost()
       return held
     } finally {
@@ -85,10 +87,14 @@ export class Contended implements Acquirable<Held> {
   }
 
   /** One node in one session. undefined when it must queue again: the session expired, or the node was deleted. */
-  async #attempt(onQueued: (ahead: readonly ContenderName[]) => void, patience: Patience): Promise<Held | undefined> {
+  async #attempt(
+    onQueued: (ahead: readonly ContenderName[]) => void,
+    patience: Patience,
+    listeners: HoldListeners,
+  ): Promise<Held | undefined> {
     const contender = this.#contender(onQueued)
     try {
-      return await this.#hold(contender, contender.compete(), patience)
+      return await this.#hold(contender, contender.compete(), patience, listeners)
     } catch (error) {
       const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.queue.zk.session !== contender.session
       if (hasNextSession) return undefined
@@ -99,13 +105,17 @@ export class Contended implements Acquirable<Held> {
   /** What the contender gets by competing. It may be lost by now. Without it the contender leaves. */
   async #hold(
     contender: Contender,
-    competing: Promise<OwnNode | undefined>,
+    competing: Promise<Grant | undefined>,
     patience: Patience,
+    listeners: HoldListeners,
   ): Promise<Held | undefined> {
+    const { zk } = this.queue
     let held: Held | undefined
     try {
-      const node = await patience.during(competing)
-      held = node && new Held(this.queue.zk, contender, node)
+      const grant = await patience.during(competing)
+      if (grant === undefined) return undefined
+      const lease = await patience.during(firstLease(zk, contender.session, grant, this.#options))
+      held = new Held(zk, contender, grant.node, lease, { ...this.#options, ...listeners })
       return held
     } catch (error) {
       if (error instanceof NodeVanished) return undefined

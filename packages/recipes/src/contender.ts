@@ -1,5 +1,14 @@
 // One contender: a protected ephemeral sequential znode of one session, from entering the queue to leaving it.
-import { type ACL, type Connection, KeeperError, op, type Session, type Watched } from '@zk/client'
+import {
+  type ACL,
+  type Connection,
+  KeeperError,
+  type Moment,
+  momentOf,
+  op,
+  type Session,
+  type Watched,
+} from '@zk/client'
 import { ifMissing } from './if-missing.ts'
 import { type ContenderName, namePrefix, parseName } from './names.ts'
 import type { Queue } from './queue.ts'
@@ -21,12 +30,21 @@ export interface OwnNode {
   readonly czxid: bigint
 }
 
+/** The way was free. */
+export interface Grant {
+  readonly node: OwnNode
+  /** Before the committed request that showed it was sent. */
+  readonly askedAt: Moment
+  /** The connection there was then; another may have served the request. */
+  readonly askedOn: Connection | undefined
+}
+
 /** A place in the queue. */
 interface Place {
   readonly node: OwnNode
   readonly ahead: readonly ContenderName[]
-  /** Whether a committed request has shown, since we last had to wait, that the node exists and is ours. */
-  readonly confirmed: boolean
+  /** The grant it is if nobody is ahead: a committed request has shown, since we last had to wait, that the node is there and ours. */
+  readonly grant?: Grant | undefined
 }
 
 /** Our node is gone while we waited: somebody deleted it, or we left. */
@@ -53,13 +71,13 @@ export class Contender {
     this.#uuid = queue.zk.runtime.uuid()
   }
 
-  /** Enter, look, granted or watch the one ahead, wait, look again. Resolves with the node that holds. */
-  async compete(): Promise<OwnNode> {
+  /** Enter, look, granted or watch the one ahead, wait, look again. */
+  async compete(): Promise<Grant> {
     let place = await this.enter()
     for (;;) {
       if (this.#leaving !== undefined) throw new NodeVanished()
       const blocker = this.#role.blocker(place.ahead)
-      if (blocker === undefined) return place.confirmed ? place.node : await this.#confirm(place.node)
+      if (blocker === undefined) return place.grant ?? (await this.#confirm(place.node))
       this.#options.onQueued(place.ahead)
       await this.#gone(blocker)
       const isNext = this.#role.aheadOnlyShrinks && place.ahead.length === 1
@@ -69,10 +87,10 @@ export class Contender {
   }
 
   /** Whether somebody is in the way, without waiting: enters and looks once. */
-  async competeOnce(): Promise<OwnNode | undefined> {
+  async competeOnce(): Promise<Grant | undefined> {
     const place = await this.enter()
     if (this.#role.blocker(place.ahead) !== undefined) return undefined
-    return place.confirmed ? place.node : await this.#confirm(place.node)
+    return place.grant ?? (await this.#confirm(place.node))
   }
 
   /** Takes the node away, in the background until that is confirmed or the session has ended. Idempotent. */
@@ -83,7 +101,7 @@ export class Contender {
 
   /** Create and first look, in one segment. */
   async enter(): Promise<Place> {
-    const before = this.session.connection
+    const asking = this.#asking()
     this.#entering = this.#create()
     // Behind the create on the same connection, the list shows our node and all older ones. It may fail on its own.
     const listing = this.#queue.list(this.#pinned)
@@ -91,13 +109,10 @@ export class Contender {
     const node = await this.#entering
     if (node === undefined) throw new NodeVanished()
     const list = await listing.catch(() => undefined)
-    if (list === undefined || !list.some(({ name }) => name === node.name.name)) return await this.#look(node, false)
-    return { node, ahead: olderThan(node, list), confirmed: this.#unbroken(before) }
-  }
-
-  /** Whether one connection served it all: then the create itself is the committed request that shows it. */
-  #unbroken(before: Connection | undefined): boolean {
-    return before !== undefined && this.session.connection === before
+    if (list === undefined || !list.some(({ name }) => name === node.name.name)) return await this.#look(node)
+    // Where one connection served it all, the create itself is the committed request that shows it.
+    const unbroken = asking.askedOn !== undefined && this.session.connection === asking.askedOn
+    return { node, ahead: olderThan(node, list), grant: unbroken ? { node, ...asking } : undefined }
   }
 
   // --- the definite create --------------------------------------------------------------------------------------
@@ -158,25 +173,34 @@ export class Contender {
 
   // --- looking and waiting --------------------------------------------------------------------------------------
 
-  async #look(node: OwnNode, confirmed: boolean): Promise<Place> {
+  async #look(node: OwnNode): Promise<Omit<Place, 'grant'>> {
     const list = await persist(this.#queue.zk.runtime, () => this.#queue.list(this.#pinned)).catch(vanishedIfMissing)
-    return { node, ahead: olderThan(node, list), confirmed }
+    return { node, ahead: olderThan(node, list) }
   }
 
   /** After a wake-up, in one segment: the predecessor may have died waiting, and our own node may be gone. */
   async #confirmAndLook(node: OwnNode): Promise<Place> {
     const confirming = this.#confirm(node)
-    const looking = this.#look(node, true)
+    const looking = this.#look(node)
     looking.catch(() => {})
-    await confirming
-    return await looking
+    const grant = await confirming
+    return { ...(await looking), grant }
   }
 
   /** A committed check: at this moment the node exists, and the ensemble has our session. */
-  async #confirm(node: OwnNode): Promise<OwnNode> {
+  async #confirm(node: OwnNode): Promise<Grant> {
     const { zk } = this.#queue
-    await persist(zk.runtime, () => zk.multi([op.check(node.path)], this.#pinned)).catch(vanishedIfMissing)
-    return node
+    let asking = this.#asking()
+    const check = () => {
+      asking = this.#asking()
+      return zk.multi([op.check(node.path)], this.#pinned)
+    }
+    await persist(zk.runtime, check).catch(vanishedIfMissing)
+    return { node, ...asking }
+  }
+
+  #asking(): Omit<Grant, 'node'> {
+    return { askedAt: momentOf(this.#queue.zk.runtime), askedOn: this.session.connection }
   }
 
   /** Waits until something happened to the blocker. The read leaves no watch on one that is gone already. */

@@ -5,7 +5,9 @@ const timeoutBrand = Symbol.for('@zk/LockTimeoutError')
 export type LossReason =
   /** by its holder */
   | 'Released'
-  /** the connection was lost: nothing says any more that the lock is still ours */
+  /** its lease ended before it was confirmed anew: the ensemble may give it to another from now on */
+  | 'LeaseLost'
+  /** the connection was lost, of what is held while `connected` */
   | 'Disconnected'
   /** the session is over, and the node with it */
   | 'SessionExpired'
@@ -63,6 +65,7 @@ export class LockTimeoutError extends Error {
 
 const explain: Record<LossReason, string> = {
   Released: 'it was released',
+  LeaseLost: 'its lease ended before the ensemble confirmed it again',
   Disconnected: 'the connection to the ensemble was lost',
   SessionExpired: 'the session expired',
   Closed: 'the client was closed',

@@ -1,12 +1,13 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
-import type { Acquirable, AcquireOptions } from './acquirable.ts'
-import { checkClient, checkPath } from './checks.ts'
+import type { Acquirable, AcquireOptions, TryAcquireOptions } from './acquirable.ts'
+import { checkClient, checkHoldOptions, checkPath } from './checks.ts'
 import { Contended } from './contended.ts'
 import type { Held } from './held.ts'
 import type { ContenderInfo } from './queue.ts'
 import { exclusive } from './roles.ts'
+import type { HoldOptions } from './terms.ts'
 
-export interface LockOptions {
+export interface LockOptions extends HoldOptions {
   /** Says to others who holds or waits; stored in the contender's node. @default '' */
   readonly label?: string
   /** Of the contenders' nodes. Other contenders must be able to read them. @default OPEN_ACL_UNSAFE */
@@ -26,17 +27,18 @@ export class Lock implements Acquirable<Held> {
   readonly path: string
   readonly #contended: Contended
 
-  constructor(zk: ZooKeeper, path: string, { label = '', acl }: LockOptions = {}) {
+  constructor(zk: ZooKeeper, path: string, { label = '', ...options }: LockOptions = {}) {
     checkClient(zk)
     this.path = checkPath(path)
-    this.#contended = new Contended(zk, path, exclusive, { data: label, acl })
+    checkHoldOptions(options)
+    this.#contended = new Contended(zk, path, exclusive, { data: label, ...options })
   }
 
   acquire(options?: AcquireOptions): Promise<Held> {
     return this.#contended.acquire(options)
   }
 
-  tryAcquire(options?: Pick<AcquireOptions, 'signal'>): Promise<Held | undefined> {
+  tryAcquire(options?: TryAcquireOptions): Promise<Held | undefined> {
     return this.#contended.tryAcquire(options)
   }
 

@@ -1,6 +1,6 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable } from './acquirable.ts'
-import { checkClient, checkPath } from './checks.ts'
+import { checkClient, checkHoldOptions, checkPath } from './checks.ts'
 import { Contended } from './contended.ts'
 import type { Held } from './held.ts'
 import type { LockOptions } from './lock.ts'
@@ -24,12 +24,13 @@ export class SharedLock {
   readonly write: Acquirable<Held>
   readonly #contended: Contended
 
-  constructor(zk: ZooKeeper, path: string, { label = '', acl }: LockOptions = {}) {
+  constructor(zk: ZooKeeper, path: string, { label = '', ...options }: LockOptions = {}) {
     checkClient(zk)
     this.path = checkPath(path)
-    this.#contended = new Contended(zk, path, reader, { data: label, acl })
+    checkHoldOptions(options)
+    this.#contended = new Contended(zk, path, reader, { data: label, ...options })
     this.read = this.#contended
-    this.write = new Contended(zk, path, writer, { data: label, acl })
+    this.write = new Contended(zk, path, writer, { data: label, ...options })
   }
 
   /** Readers and writers, who hold or wait, oldest first. */

@@ -32,6 +32,7 @@ export class SessionMachine {
   #id = 0n
   #passwd: Uint8Array = NO_PASSWD
   #timeout: number
+  #shortestTimeout = Infinity
   /** When the last valid frame came, on any connection; Infinity until the session exists. */
   #heardAt = Infinity
   #sentAt = 0
@@ -66,6 +67,17 @@ export class SessionMachine {
   /** T in ms: the negotiated one, or the one asked for until there is one. */
   get timeout(): number {
     return this.#timeout
+  }
+
+  /** The smallest T it ever had; the one asked for until there is one. */
+  get shortestTimeout(): number {
+    return Math.min(this.#shortestTimeout, this.#timeout)
+  }
+
+  /** All requests and pings that were sent before this moment, on this connection, are answered. */
+  get answeredBefore(): number {
+    // Nobody remembers when credentials were sent.
+    return this.#exchange.awaitsAuth ? -Infinity : this.#openSince
   }
 
   get attempts(): readonly ConnectAttempt[] {
@@ -230,7 +242,12 @@ export class SessionMachine {
   }
 
   get #unansweredAt(): number {
-    return Math.min(this.#exchange.oldestSentAt ?? Infinity, this.#pingedAt) + deadlines.answer(this.#times)
+    return this.#openSince + deadlines.answer(this.#times)
+  }
+
+  /** When the oldest was sent of what is not answered. */
+  get #openSince(): number {
+    return Math.min(this.#exchange.oldestSentAt ?? Infinity, this.#pingedAt)
   }
 
   get #pingAt(): number {
@@ -289,6 +306,7 @@ export class SessionMachine {
     this.#id = sessionId
     this.#passwd = passwd ?? new Uint8Array(0)
     this.#timeout = timeOut
+    this.#shortestTimeout = this.shortestTimeout
     this.#enter('established', { name: 'connected', server, frames, since: now })
     this.#sentAt = now
     this.#pingedAt = Infinity
