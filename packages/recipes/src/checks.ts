@@ -28,12 +28,16 @@ export function checkAcquireOptions({ timeout, signal, onQueued, onSuspended, on
 
 export function checkHoldOptions({ heldWhile, strict, relayAllowance }: HoldOptions): void {
   if (heldWhile !== undefined && !heldWhiles.includes(heldWhile)) {
-    throw new TypeError(`heldWhile must be one of ${heldWhiles.join(', ')}, not ${String(heldWhile)}`)
+    throw new TypeError(`heldWhile must be one of ${heldWhiles.join(', ')}, not ${heldWhile as string}`)
   }
-  if (strict !== undefined && typeof strict !== 'boolean') throw new TypeError('strict must be true or false')
+  checkBoolean('strict', strict)
   if (relayAllowance !== undefined && !(typeof relayAllowance === 'number' && relayAllowance >= 0)) {
     throw new RangeError(`relayAllowance must be a number of ms, 0 or more, not ${String(relayAllowance)}`)
   }
+}
+
+export function checkBoolean(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'boolean') throw new TypeError(`${name} must be true or false`)
 }
 
 export function checkBody(body: unknown): void {

@@ -81,7 +81,8 @@ export class Confirmation {
       if (culprits.length === 0) return { found, refused }
       // One fails its whole transaction: the others are looked for again.
       refused.push(...culprits)
-      found = found.filter((each) => !culprits.some(({ checked }) => checked === each))
+      const isCulprit = new Set(culprits.map(({ checked }) => checked))
+      found = found.filter((each) => !isCulprit.has(each))
     }
   }
 
@@ -91,7 +92,10 @@ export class Confirmation {
       await this.#zk.multi(checks, { session: this.#session })
       return 'found'
     } catch (error) {
-      if (KeeperError.is(error) && error.index !== undefined) return { checked: chunk[error.index]!, cause: error }
+      // Of anything else, such as a session that moved, no node is the culprit.
+      if (KeeperError.is(error, 'NoNode', 'NoAuth') && error.index !== undefined) {
+        return { checked: chunk[error.index]!, cause: error }
+      }
       await endure(this.#zk.runtime, error)
       return 'unknown'
     }

@@ -15,6 +15,7 @@ export interface Holding {
   readonly lease: Lease
   /** In ms; see `leaseTimes.relay`. */
   readonly relayAllowance: number
+  readonly isSuspended: boolean
   lose(reason: LossReason, cause?: unknown): void
   /** Its lease was renewed. */
   confirmed(): void
@@ -68,9 +69,12 @@ export class Holdings {
     if (connection === undefined && holding.heldWhile === 'connected') return holding.lose('Disconnected')
     this.#held.add(holding)
     if (connection !== undefined) this.#listenTo(connection)
-    if (holding.heldWhile !== 'confirmed') return
-    this.#confirmBy(confirmAt)
-    this.#wakeAt(this.#zk.runtime.now() + holding.lease.remaining)
+    else {
+      holding.suspended()
+      confirmAt = this.#zk.runtime.now()
+    }
+    if (isConcerned(holding)) this.#confirmBy(confirmAt)
+    if (holding.heldWhile === 'confirmed') this.#wakeAt(this.#zk.runtime.now() + holding.lease.remaining)
   }
 
   remove(holding: Holding): void {
@@ -105,12 +109,13 @@ export class Holdings {
 
   // --- confirmation -----------------------------------------------------------------------------------------------
 
-  get #leased(): Holding[] {
-    return [...this.#held].filter(({ heldWhile }) => heldWhile === 'confirmed')
+  /** Those that a round of confirmation is for. */
+  get #concerned(): Holding[] {
+    return [...this.#held].filter(isConcerned)
   }
 
   #confirmBy(at: number): void {
-    if (this.#leased.length === 0) return
+    if (this.#concerned.length === 0) return
     switch (this.#round.name) {
       case 'running':
         this.#round = { name: 'running', nextBy: Math.min(this.#round.nextBy, at) }
@@ -124,14 +129,16 @@ export class Holdings {
   }
 
   async #confirm(): Promise<void> {
-    const relayAllowance = Math.max(0, ...this.#leased.map((holding) => holding.relayAllowance))
+    const relayAllowance = this.#concerned.reduce((longest, each) => Math.max(longest, each.relayAllowance), 0)
+    // One that comes meanwhile and needs a longer one has to wait for the next round.
+    const checked = () => this.#concerned.filter((each) => each.relayAllowance <= relayAllowance)
     let nextBy = Infinity
     this.#round = { name: 'running', nextBy }
     try {
-      const proof = await this.#confirmation.prove(() => this.#leased, relayAllowance)
+      const proof = await this.#confirmation.prove(checked, relayAllowance)
       if (proof !== undefined) this.#proven(proof)
       // What this round asked will be relayed by then.
-      nextBy = this.#zk.runtime.now() + relayAllowance + ROUNDING
+      nextBy = this.#zk.runtime.now() + leaseTimes.pause(this.#session.shortestTimeout, relayAllowance) + ROUNDING
     } catch (error) {
       this.#doubt = error
     }
@@ -141,12 +148,16 @@ export class Holdings {
   }
 
   #proven({ touched, found, refused }: Proof<Holding>): void {
-    const { connection, shortestTimeout } = this.#session
+    const { connection } = this.#session
     this.#doubt = undefined
     if (connection !== undefined) this.#listenTo(connection)
-    for (const { checked, cause } of refused) checked.lose(cause.code === 'NoNode' ? 'NodeGone' : 'LeaseLost', cause)
+    for (const { checked, cause } of refused) {
+      if (cause.code === 'NoNode') checked.lose('NodeGone', cause)
+      else if (checked.heldWhile === 'confirmed') checked.lose('LeaseLost', cause)
+      else checked.confirmed()
+    }
     for (const holding of found) {
-      holding.lease.renew(touched, leaseTimes.proven(shortestTimeout))
+      holding.lease.renew(touched, () => leaseTimes.proven(this.#session.shortestTimeout))
       holding.confirmed()
     }
   }
@@ -164,7 +175,7 @@ export class Holdings {
     this.#alarm = undefined
     const now = this.#zk.runtime.now()
     let next = Infinity
-    for (const holding of this.#leased) {
+    for (const holding of this.#held) {
       const { remaining } = holding.lease
       if (remaining <= 0) holding.lose('LeaseLost', this.#doubt)
       else next = Math.min(next, now + remaining)
@@ -175,6 +186,11 @@ export class Holdings {
     }
     if (next < Infinity) this.#wakeAt(next)
   }
+}
+
+/** What is held while `sessionAlive` needs no proof, but to know that it is resumed. */
+function isConcerned({ heldWhile, isSuspended }: Holding): boolean {
+  return heldWhile === 'confirmed' || isSuspended
 }
 
 function endReason({ signal }: Session): LossReason {

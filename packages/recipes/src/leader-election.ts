@@ -1,7 +1,7 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { AcquireOptions } from './acquirable.ts'
 import { checkAcquireOptions, checkClient, checkHoldOptions, checkPath } from './checks.ts'
-import { Contended, unlessLate } from './contended.ts'
+import { Contended, plainHold, unlessLate } from './contended.ts'
 import type { Held } from './held.ts'
 import { observeFirst } from './observe.ts'
 import { Patience } from './patience.ts'
@@ -36,7 +36,7 @@ export class LeaderElection {
     checkClient(zk)
     this.path = checkPath(path)
     checkHoldOptions(options)
-    this.#contended = new Contended(zk, path, candidate, { data, ...options })
+    this.#contended = new Contended(zk, path, candidate, { data, ...options }, plainHold)
   }
 
   /** Stands for election and resolves when elected. Releasing it resigns. */

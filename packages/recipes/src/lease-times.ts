@@ -20,6 +20,15 @@ export const leaseTimes = {
    */
   relay: (T: number) => T / 3,
 
+  /**
+   * From the answer of one round of confirmation to the next. Half of a long relay allowance: what a round asked has then
+   * been answered for as long as that two rounds later, to the ms.
+   */
+  pause: (T: number, relayAllowance: number) => (relayAllowance <= T / 3 ? T / 3 : relayAllowance / 2),
+
+  /** With a longer one, rounds prove what is over soon: it is 1.5 allowances old when the next round comes. */
+  longestRelay: (T: number) => T / 2,
+
   /** A hold that ends before does without a proof. 1/16 T leaves time for the first one within the provisional lease. */
   firstProof: (T: number) => Math.min(50, T / 16),
 } as const

@@ -1,10 +1,11 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable, AcquireOptions, TryAcquireOptions } from './acquirable.ts'
-import { checkClient, checkHoldOptions, checkPath } from './checks.ts'
-import { Contended } from './contended.ts'
+import { checkBody, checkBoolean, checkClient, checkHoldOptions, checkPath } from './checks.ts'
+import { Contended, plainHold } from './contended.ts'
 import type { Held } from './held.ts'
 import type { ContenderInfo } from './queue.ts'
 import { exclusive } from './roles.ts'
+import { Reentrancy } from './reentrancy.ts'
 import type { HoldOptions } from './terms.ts'
 
 export interface LockOptions extends HoldOptions {
@@ -12,6 +13,15 @@ export interface LockOptions extends HoldOptions {
   readonly label?: string
   /** Of the contenders' nodes. Other contenders must be able to read them. @default OPEN_ACL_UNSAFE */
   readonly acl?: readonly ACL[]
+}
+
+export interface ExclusiveLockOptions extends LockOptions {
+  /**
+   * A `run` inside a `run` of this object, in one chain of async calls, goes on with what the outer one holds. It is counted
+   * per chain, as Curator's mutex does per thread. Costs every promise of the program a little (`AsyncLocalStorage`).
+   * @default false
+   */
+  readonly reentrant?: boolean
 }
 
 /**
@@ -26,24 +36,33 @@ export interface LockOptions extends HoldOptions {
 export class Lock implements Acquirable<Held> {
   readonly path: string
   readonly #contended: Contended
+  readonly #reentrancy: Reentrancy<Held> | undefined
 
-  constructor(zk: ZooKeeper, path: string, { label = '', ...options }: LockOptions = {}) {
+  constructor(zk: ZooKeeper, path: string, { label = '', reentrant, ...options }: ExclusiveLockOptions = {}) {
     checkClient(zk)
     this.path = checkPath(path)
     checkHoldOptions(options)
-    this.#contended = new Contended(zk, path, exclusive, { data: label, ...options })
+    checkBoolean('reentrant', reentrant)
+    this.#contended = new Contended(zk, path, exclusive, { data: label, ...options }, plainHold)
+    this.#reentrancy = reentrant ? new Reentrancy(path) : undefined
   }
 
-  acquire(options?: AcquireOptions): Promise<Held> {
-    return this.#contended.acquire(options)
+  async acquire(options?: AcquireOptions): Promise<Held> {
+    this.#reentrancy?.refuseInside()
+    return await this.#contended.acquire(options)
   }
 
   tryAcquire(options?: TryAcquireOptions): Promise<Held | undefined> {
     return this.#contended.tryAcquire(options)
   }
 
-  run<T>(body: (held: Held) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
-    return this.#contended.run(body, options)
+  async run<T>(body: (held: Held) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
+    checkBody(body)
+    const reentrancy = this.#reentrancy
+    if (reentrancy === undefined) return await this.#contended.run(body, options)
+    const { current } = reentrancy
+    if (current !== undefined) return await reentrancy.inside(current, body)
+    return await this.#contended.run((held) => reentrancy.inside(held, body), options)
   }
 
   /** Who holds and who waits, oldest first: the first one holds. */

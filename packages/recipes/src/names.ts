@@ -29,3 +29,8 @@ export function parseName(name: string): ContenderName | undefined {
   if (match === null || kind === undefined) return undefined
   return { name, uuid: match[1]!, kind, sequence: Number(match[3]) }
 }
+
+/** The reader's name in the place of this writer. */
+export function downgradedName({ name, ...writer }: ContenderName): ContenderName {
+  return { ...writer, name: name.replace(marker.write, marker.read), kind: 'read' }
+}

@@ -2,6 +2,8 @@
 import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
 import { ifMissing } from './if-missing.ts'
 import { type ContenderName, type Kind, parseName } from './names.ts'
+import { areInOrder, bySequence } from './sequences.ts'
+import { persist } from './transient.ts'
 
 /** Somebody who holds or waits. */
 export interface ContenderInfo {
@@ -18,6 +20,12 @@ export interface ContenderInfo {
   readonly since: number
   /** The czxid of its node: it rises with every later contender of the path. */
   readonly fencingToken: bigint
+}
+
+/** A contender, and the zxid of the transaction that made its node. */
+interface Created {
+  readonly contender: ContenderName
+  readonly czxid: bigint
 }
 
 const utf8 = new TextDecoder()
@@ -37,35 +45,60 @@ export class Queue {
     return `${this.path}/${name}`
   }
 
-  /** Oldest first. Children that are no contenders are left out. Rejects with `NoNode` when the path does not exist. */
+  /**
+   * By their numbers, which is oldest first while they are in order. Children that are no contenders are left out. Rejects with
+   * `NoNode` when the path does not exist.
+   */
   async list(options: CallOptions): Promise<ContenderName[]> {
     const { children } = await this.zk.getChildren(this.path, options)
     return this.inLine(children)
   }
 
-  /** The contenders among these children, oldest first. */
+  /** The contenders among these children, by their numbers. */
   inLine(children: readonly string[]): ContenderName[] {
     return children
       .map(parseName)
       .filter((name) => name !== undefined)
       .filter(({ kind }) => this.#rivals.includes(kind))
-      .sort((one, other) => one.sequence - other.sequence)
+      .sort(bySequence)
+  }
+
+  /** These, oldest first, by what servers say of their creation. Those gone meanwhile are left out. */
+  async byCreation(names: readonly ContenderName[], options: CallOptions): Promise<Created[]> {
+    const asked = names.map(async (contender) => {
+      const stat = await persist(this.zk.runtime, () => this.zk.exists(this.pathOf(contender.name), options))
+      return stat && { contender, czxid: stat.czxid }
+    })
+    const created = (await Promise.all(asked)).filter((each) => each !== undefined)
+    return created.sort((one, other) => (one.czxid < other.czxid ? -1 : 1))
   }
 
   /** Who holds and who waits, oldest first. Whoever leaves while it is read is left out. */
   async contenders(options: CallOptions): Promise<ContenderInfo[]> {
     const names = await ifMissing(this.list(options), [])
-    const infos = await Promise.all(names.map((name) => this.#read(name, options)))
-    return infos.filter((info) => info !== undefined).map((info, position) => ({ ...info, position }))
+    const read = await Promise.all(names.map((name) => this.#read(name, options)))
+    const infos = read.filter((info) => info !== undefined)
+    if (!areInOrder(names)) infos.sort((one, other) => (one.fencingToken < other.fencingToken ? -1 : 1))
+    return infos.map((info, position) => ({ ...info, position }))
   }
 
   /** The oldest; undefined when there is none. */
   async first(options: CallOptions): Promise<ContenderInfo | undefined> {
     for (;;) {
-      const [name] = await ifMissing(this.list(options), [])
+      const name = await this.oldest(options)
       if (name === undefined) return undefined
       const info = await this.#read(name, options)
       if (info !== undefined) return info
+    }
+  }
+
+  /** Its name; undefined when there is none. */
+  async oldest(options: CallOptions): Promise<ContenderName | undefined> {
+    for (;;) {
+      const names = await ifMissing(this.list(options), [])
+      if (names.length === 0 || areInOrder(names)) return names[0]
+      const [oldest] = await this.byCreation(names, options)
+      if (oldest !== undefined) return oldest.contender
     }
   }
 

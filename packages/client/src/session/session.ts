@@ -68,6 +68,7 @@ export class Session {
   /** Of the requests that came with a signal: how to listen to it no more. */
   readonly #unlisten = new Map<Request, () => void>()
   #connection: OwnConnection | undefined
+  #shortestTimeout = Infinity
   /** When the last ConnectRequest was sent. */
   #handshake: Moment
   #socket: Socket | undefined
@@ -98,7 +99,7 @@ export class Session {
 
   /** The smallest timeout it ever had, in ms: a server that it reconnects to may give it another. */
   get shortestTimeout(): number {
-    return this.#machine.shortestTimeout
+    return Math.min(this.#shortestTimeout, this.timeout)
   }
 
   /** Aborts when the session ends or is closed; its reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
@@ -202,6 +203,7 @@ export class Session {
         this.#socket = undefined
         return
       case 'connected':
+        this.#shortestTimeout = this.shortestTimeout
         this.#connection = newConnection(output.server, new Touches(this.#handshake, this.timeout))
         return this.#listener.connected()
       case 'disconnected': {

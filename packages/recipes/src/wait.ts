@@ -1,0 +1,59 @@
+// One wait of a caller, over as many contenders as it takes: what is told of it, and how it ends.
+import type { QueuePlace } from './acquirable.ts'
+import type { Contender } from './contender.ts'
+import { report } from './diagnostics.ts'
+import { LockTimeoutError } from './errors.ts'
+import type { Held } from './held.ts'
+import type { ContenderName, Kind } from './names.ts'
+import type { Queue } from './queue.ts'
+
+export class Wait {
+  readonly #queue: Queue
+  readonly #kind: Kind
+  readonly #onQueued: ((place: QueuePlace) => void) | undefined
+  readonly #since: number
+  /** The last that had to wait, and whom it saw ahead. */
+  #contender: Contender | undefined
+  #ahead: readonly string[] | undefined
+
+  constructor(queue: Queue, kind: Kind, onQueued: ((place: QueuePlace) => void) | undefined) {
+    this.#queue = queue
+    this.#kind = kind
+    this.#onQueued = onQueued
+    this.#since = queue.zk.runtime.now()
+  }
+
+  queued(contender: Contender, names: readonly ContenderName[]): void {
+    const ahead = names.map(({ name }) => this.#queue.pathOf(name))
+    this.#contender = contender
+    this.#ahead = ahead
+    const place = { position: ahead.length, ahead }
+    report('zk:queued', () => ({ path: this.#queue.path, kind: this.#kind, ...place }))
+    this.#onQueued?.(place)
+  }
+
+  ended<H extends Held>(held: H): H {
+    const { path: node, fencingToken } = held
+    report('zk:acquired', () => {
+      const waited = this.#queue.zk.runtime.now() - this.#since
+      return {
+        path: this.#queue.path,
+        kind: this.#kind,
+        node,
+        fencingToken,
+        waited,
+        leaseRemaining: held.leaseRemaining(),
+      }
+    })
+    return held
+  }
+
+  tooLong(timeout: number): LockTimeoutError {
+    const { zk, path } = this.#queue
+    const obstacle = this.#contender?.obstacle
+    if (obstacle === undefined) return new LockTimeoutError(path, timeout, this.#ahead)
+    const { path: node, label, sessionId, since } = obstacle
+    const isOwn = sessionId === zk.session.id
+    return new LockTimeoutError(path, timeout, this.#ahead, { path: node, label, sessionId, since, isOwn })
+  }
+}
