@@ -88,7 +88,7 @@ describe('With waiters', () => {
     const sinceSecond = scene.since()
     await scene.done(second!.value.release())
     expect(third!.value.isHeld()).toBe(true)
-    expect(sinceSecond.ops()).toEqual(['delete', 'multi', 'getChildren2'])
+    expect(sinceSecond.ops()).toEqual(['delete', 'getChildren2', 'multi'])
     expect(sinceSecond.told).toMatchObject([{ session: sessions[2], type: 'NodeDeleted', path: secondPath }])
   })
 
@@ -146,7 +146,7 @@ describe('With waiters', () => {
     giving.abort()
     await scene.world.settle()
     expect(since.told).toMatchObject([{ session: clients[2]!.session.id, type: 'NodeDeleted' }])
-    expect(since.ops(clients[2]!.session.id)).toEqual(['multi', 'getChildren2', 'getData'])
+    expect(since.ops(clients[2]!.session.id)).toEqual(['getChildren2', 'multi', 'getData'])
     expect(third.status).toBe('pending')
   })
 })

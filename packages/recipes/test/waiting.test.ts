@@ -97,6 +97,24 @@ describe.each(acquirings)('%s.acquire behind somebody', (name, acquire) => {
       ])
     },
   )
+
+  test(`${name}.acquire whose list was read late is granted only after a check behind it (I9)`, async () => {
+    const scene = new Scene()
+    const [zk, holder, between] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
+    const held = await scene.done(obstruct(name, holder))
+    await scene.start(obstruct(name, between))
+    const acquiring = await scene.start(acquire(zk))
+    scene.ensemble.faults.fail({ op: 'getChildren2', code: 'ThrottledOp', session: zk.session.id })
+    const since = scene.since()
+    scene.expire(between)
+    await scene.world.advance(100)
+    expect(since.ops(zk.session.id)).toEqual(['getChildren2', 'multi'])
+    await scene.done(held.release())
+    for (let time = 0; acquiring.status === 'pending' && time < 10_000; time += 100) await scene.world.advance(100)
+    expect(acquiring.value.isHeld()).toBe(true)
+    const ops = since.ops(zk.session.id)
+    expect(ops.lastIndexOf('multi')).toBeGreaterThan(ops.lastIndexOf('getChildren2'))
+  })
 })
 
 describe('Lock.acquire in a queue', () => {
