@@ -12,7 +12,7 @@ import { NodeVanished } from './node-vanished.ts'
 import { Patience } from './patience.ts'
 import { Queue } from './queue.ts'
 import type { Role } from './roles.ts'
-import type { HoldListeners, HoldOptions, Terms } from './terms.ts'
+import { checkRelayAllowance, type HoldListeners, type HoldOptions, type Terms } from './terms.ts'
 import { persist } from './transient.ts'
 import { Wait } from './wait.ts'
 
@@ -132,6 +132,7 @@ export class Contended<H extends Held = Held> implements Acquirable<H> {
   }
 
   #contender(wait: Wait): Contender {
+    checkRelayAllowance(this.#options, this.queue.zk.session)
     const contender = new Contender(this.queue, this.#role, {
       ...this.#options,
       onQueued: (ahead) => wait.queued(contender, ahead),

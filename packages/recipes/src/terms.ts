@@ -23,7 +23,7 @@ export interface HoldOptions {
   readonly strict?: boolean
   /**
    * After how many ms a server has told the leader of a request that it answered. The leader asks every half tick; behind
-   * an observer master add a round trip to it. @default a third of the session timeout
+   * an observer master add a round trip to it. At most half the session timeout. @default a third of it
    */
   readonly relayAllowance?: number
 }
@@ -42,6 +42,18 @@ export interface Suspension {
 }
 
 export interface Terms extends HoldOptions, HoldListeners {}
+
+/** Throws where no round of confirmation could come in time. */
+export function checkRelayAllowance(
+  { heldWhile, relayAllowance = 0 }: HoldOptions,
+  { shortestTimeout }: Session,
+): void {
+  const longest = leaseTimes.longestRelay(shortestTimeout)
+  if (relayAllowance <= longest || (heldWhile ?? 'confirmed') !== 'confirmed') return
+  throw new RangeError(
+    `relayAllowance must not be above half the session timeout, ${longest} ms here, but is ${relayAllowance}`,
+  )
+}
 
 export function relayAllowanceOf({ relayAllowance }: HoldOptions, { shortestTimeout }: Session): number {
   return relayAllowance ?? leaseTimes.relay(shortestTimeout)
