@@ -53,7 +53,7 @@ export class Contender {
     this.#create = new DefiniteCreate(queue, this.session, role.kind, options)
   }
 
-  /** The one it waits for; undefined before the first wait. */
+  /** The one it waits for; undefined before that is known. */
   get obstacle(): ContenderInfo | undefined {
     return this.#obstacle
   }
@@ -146,6 +146,7 @@ export class Contender {
   /** Waits until something happened to the blocker. The read leaves no watch on one that is gone already. */
   async #gone(blocker: ContenderName): Promise<void> {
     const { zk } = this.#queue
+    this.#obstacle = undefined
     for (;;) {
       const path = this.#queue.pathOf(blocker.name)
       const watching = () => zk.getDataAndWatch(path, this.#pinned)

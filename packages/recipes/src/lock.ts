@@ -61,7 +61,7 @@ export class Lock implements Acquirable<Held> {
     const reentrancy = this.#reentrancy
     if (reentrancy === undefined) return await this.#contended.run(body, options)
     const { current } = reentrancy
-    if (current !== undefined) return await reentrancy.inside(current, body)
+    if (current !== undefined) return await body(current)
     return await this.#contended.run((held) => reentrancy.inside(held, body), options)
   }
 

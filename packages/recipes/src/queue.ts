@@ -1,7 +1,7 @@
 // The contenders of one path, in order.
 import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
 import { ifMissing } from './if-missing.ts'
-import { type ContenderName, type Kind, parseName } from './names.ts'
+import { type ContenderName, isDowngraded, type Kind, parseName } from './names.ts'
 import { areInOrder, bySequence } from './sequences.ts'
 import { persist } from './transient.ts'
 
@@ -18,7 +18,10 @@ export interface ContenderInfo {
   readonly sessionId: bigint
   /** When it entered, by the leader's clock, in ms since the epoch. */
   readonly since: number
-  /** The czxid of its node: it rises with every later contender of the path. */
+  /**
+   * The czxid of its node: it rises with every later contender of the path. Who went on as a reader has that of its writer's
+   * node, as its holder knows, and not this one.
+   */
   readonly fencingToken: bigint
 }
 
@@ -76,10 +79,12 @@ export class Queue {
   /** Who holds and who waits, oldest first. Whoever leaves while it is read is left out. */
   async contenders(options: CallOptions): Promise<ContenderInfo[]> {
     const names = await ifMissing(this.list(options), [])
-    const read = await Promise.all(names.map((name) => this.#read(name, options)))
-    const infos = read.filter((info) => info !== undefined)
-    if (!areInOrder(names)) infos.sort((one, other) => (one.fencingToken < other.fencingToken ? -1 : 1))
-    return infos.map((info, position) => ({ ...info, position }))
+    const read = await Promise.all(names.map(async (name) => [name, await this.#read(name, options)] as const))
+    const placed = read.flatMap(([name, info]) =>
+      info === undefined ? [] : [{ info, place: isDowngraded(name) ? 0n : info.fencingToken }],
+    )
+    if (!areInOrder(names)) placed.sort((one, other) => (one.place < other.place ? -1 : 1))
+    return placed.map(({ info }, position) => ({ ...info, position }))
   }
 
   /** The oldest; undefined when there is none. */

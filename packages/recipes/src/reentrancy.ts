@@ -1,6 +1,6 @@
 // A `run` inside a `run` of the same lock, in one chain of async calls, goes on with what the outer one holds.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { WouldDeadlockError } from './errors.ts'
+import { LockLostError, WouldDeadlockError } from './errors.ts'
 import type { Held } from './held.ts'
 
 interface Run<H> {
@@ -20,17 +20,20 @@ export class Reentrancy<H extends Held> {
   /** What the run holds that this code runs in. A task that outlived its run gets its `LockLostError`. */
   get current(): H | undefined {
     const run = this.#runs.getStore()
-    run?.held.throwIfLost()
-    return run?.held
+    if (run === undefined) return undefined
+    run.held.throwIfLost()
+    // About to be released.
+    if (run.isOver) throw new LockLostError('Released', run.held.path)
+    return run.held
   }
 
-  /** Whoever acquires anew inside a run waits for himself. */
+  /** Whoever acquires anew inside a run waits for himself, unless what it held is lost. */
   refuseInside(): void {
     const run = this.#runs.getStore()
-    if (run !== undefined && !run.isOver) throw new WouldDeadlockError(this.#path)
+    if (run !== undefined && !run.isOver && run.held.isHeld()) throw new WouldDeadlockError(this.#path)
   }
 
-  /** Calls it as the body of a run that holds this. */
+  /** Calls it as the body of the outermost run, which holds this. */
   async inside<T>(held: H, body: (held: H) => T | Promise<T>): Promise<T> {
     const run = { held, isOver: false }
     try {

@@ -14,7 +14,7 @@ export class Wait {
   readonly #since: number
   /** The last that had to wait, and whom it saw ahead. */
   #contender: Contender | undefined
-  #ahead: readonly string[] | undefined
+  #ahead: readonly ContenderName[] | undefined
 
   constructor(queue: Queue, kind: Kind, onQueued: ((place: QueuePlace) => void) | undefined) {
     this.#queue = queue
@@ -24,12 +24,11 @@ export class Wait {
   }
 
   queued(contender: Contender, names: readonly ContenderName[]): void {
-    const ahead = names.map(({ name }) => this.#queue.pathOf(name))
     this.#contender = contender
-    this.#ahead = ahead
-    const place = { position: ahead.length, ahead }
-    report('zk:queued', () => ({ path: this.#queue.path, kind: this.#kind, ...place }))
-    this.#onQueued?.(place)
+    this.#ahead = names
+    const place = () => ({ position: names.length, ahead: this.#paths(names) })
+    report('zk:queued', () => ({ path: this.#queue.path, kind: this.#kind, ...place() }))
+    this.#onQueued?.(place())
   }
 
   ended<H extends Held>(held: H): H {
@@ -51,9 +50,14 @@ export class Wait {
   tooLong(timeout: number): LockTimeoutError {
     const { zk, path } = this.#queue
     const obstacle = this.#contender?.obstacle
-    if (obstacle === undefined) return new LockTimeoutError(path, timeout, this.#ahead)
+    const ahead = this.#ahead && this.#paths(this.#ahead)
+    if (obstacle === undefined) return new LockTimeoutError(path, timeout, ahead)
     const { path: node, label, sessionId, since } = obstacle
     const isOwn = sessionId === zk.session.id
-    return new LockTimeoutError(path, timeout, this.#ahead, { path: node, label, sessionId, since, isOwn })
+    return new LockTimeoutError(path, timeout, ahead, { path: node, label, sessionId, since, isOwn })
+  }
+
+  #paths(names: readonly ContenderName[]): string[] {
+    return names.map(({ name }) => this.#queue.pathOf(name))
   }
 }
