@@ -6,13 +6,13 @@ export const leaseTimes = {
    * From the moment the session was touched for certain: no leader counts less than T from then. What is taken off is for
    * clocks that run 1 % apart, and for what passes between asking `isHeld` and acting on it.
    */
-  proven: (T: number) => T * 0.98 - 50,
+  proven: (T: number) => Math.floor(T * 0.98) - 50,
 
   /**
    * From the committed request that granted, until the first proof. Heartbeats come every T/3 and followers relay them every
    * half tick, at most T/4: so the leader had at least T - T/3 - T/4 left for this session.
    */
-  provisional: (T: number) => T / 4,
+  provisional: (T: number) => Math.floor(T / 4),
 
   /**
    * So long after an answer the follower has relayed the touch. Leaders ask for touches every half tick, and T is two ticks

@@ -45,7 +45,7 @@ export class Scene {
       sequenceOverflow,
       latency: () => this.memberLatency,
       // There is somebody to serve clients from the beginning.
-      electionTime: 0,
+      electionTime: () => (world.now() === 0 ? 0 : 200),
       history: { entries: MUCH, bytes: MUCH },
       random: () => random.next(),
       now: () => world.now(),
