@@ -3,7 +3,10 @@ import { type ACL, type CallOptions, KeeperError, type Session } from '@zk/clien
 import { ifMissing } from './if-missing.ts'
 import { type ContenderName, type Kind, namePrefix, parseName } from './names.ts'
 import type { Queue } from './queue.ts'
-import { endure, persist } from './transient.ts'
+import { endure, pause, persist } from './transient.ts'
+
+/** Before a delete that was refused is asked for again, in ms. */
+const REFUSED_PAUSE = 1_000
 
 export interface NodeOptions {
   readonly data: Uint8Array | string
@@ -67,7 +70,9 @@ export class DefiniteCreate {
     const { zk, path } = this.#queue
     if (KeeperError.is(error) && error.outcomeUnknown) return await this.#find()
     if (KeeperError.is(error, 'NoNode')) {
-      if (!this.#isCancelled) await persist(zk.runtime, () => zk.ensureContainer(path, this.#pinned))
+      // One of those above may be removed meanwhile, being empty: then all of it is to be done again.
+      const making = () => zk.ensureContainer(path, this.#pinned)
+      if (!this.#isCancelled) await ifMissing(persist(zk.runtime, making), undefined)
       return undefined
     }
     await endure(zk.runtime, error)
@@ -97,12 +102,20 @@ export class DefiniteCreate {
   }
 }
 
-/** Until it is confirmed. An ended session has taken its nodes with it. */
-export async function deleteOwn({ zk }: Queue, session: Session, path: string): Promise<void> {
+/**
+ * Until it is confirmed. An ended session has taken its nodes with it. When it is refused it rejects, and goes on in the
+ * background: an orphan would stand in everybody's way for as long as the session lives.
+ */
+export async function deleteOwn(queue: Queue, session: Session, path: string): Promise<void> {
+  const { zk } = queue
   try {
     await persist(zk.runtime, () => zk.delete(path, { session }))
   } catch (error) {
-    if (!KeeperError.is(error, 'NoNode') && !session.signal.aborted) throw error
+    if (KeeperError.is(error, 'NoNode') || session.signal.aborted) return
+    void pause(zk.runtime, REFUSED_PAUSE)
+      .then(() => deleteOwn(queue, session, path))
+      .catch(() => {})
+    throw error
   }
 }
 
