@@ -138,13 +138,20 @@ export class Holdings {
       const proof = await this.#confirmation.prove(checked, relayAllowance)
       if (proof !== undefined) this.#proven(proof)
       // What this round asked will be relayed by then.
-      nextBy = this.#zk.runtime.now() + leaseTimes.pause(this.#session.shortestTimeout, relayAllowance) + ROUNDING
+      nextBy = this.#zk.runtime.now() + this.#pause(relayAllowance)
     } catch (error) {
       this.#doubt = error
     }
     nextBy = Math.min(nextBy, this.#round.nextBy)
     this.#round = { name: 'none' }
     if (nextBy < Infinity) this.#confirmBy(nextBy)
+  }
+
+  #pause(relayAllowance: number): number {
+    const { shortestTimeout } = this.#session
+    const usual = leaseTimes.pause(shortestTimeout, relayAllowance) + ROUNDING
+    const remaining = this.#concerned.reduce((least, { lease }) => Math.min(least, lease.remaining), Infinity)
+    return Math.min(usual, Math.max(leaseTimes.firstProof(shortestTimeout), leaseTimes.renewal(remaining)))
   }
 
   #proven({ touched, found, refused }: Proof<Holding>): void {

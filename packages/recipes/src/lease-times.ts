@@ -26,6 +26,12 @@ export const leaseTimes = {
    */
   pause: (T: number, relayAllowance: number) => (relayAllowance <= T / 3 ? T / 3 : relayAllowance / 2),
 
+  /**
+   * The latest that a lease is renewed, when so much of it is left. The proof behind a grant goes by heartbeats, which are up
+   * to T/3 older than the relay allowance: what it gives may be over before the usual pause is.
+   */
+  renewal: (remaining: number) => (remaining * 2) / 3,
+
   /** With a longer one, rounds prove what is over soon: it is 1.5 allowances old when the next round comes. */
   longestRelay: (T: number) => T / 2,
 
