@@ -24,7 +24,7 @@ describeEnsemble('examples', (ensemble) => {
   })
 
   test('demo shows that the lock holds while the leader is killed, on containers of its own', async () => {
-    const output = await runOn(runtimes[0]!, example('demo/main'))
+    const output = await runOn(runtimes[0]!, example('demo/main'), '--ensemble')
     expect(output).toMatch(/the ensemble's leader, zk\d at \S+, is killed/)
     expect(output).toContain('10 of 10 finished')
     expect(output).toMatch(/The lock held\.\n$/)

@@ -10,7 +10,7 @@ import { TestNodes } from './controls/nodes.ts'
 import { TestMember } from './controls/test-member.ts'
 import { TestNetwork } from './controls/test-network.ts'
 import { TestSessions } from './controls/test-sessions.ts'
-import { Agenda, Ensemble } from './ensemble/index.ts'
+import { Agenda, configOf, Ensemble } from './ensemble/index.ts'
 import { checkOptions, type EnsembleOptions } from './options.ts'
 import type { LoggedTxn } from './server/txn.ts'
 
@@ -78,6 +78,7 @@ export class EnsembleModel {
       maxSessionTimeout: checked.maxSessionTimeout,
       latency: checked.latency,
       sequenceOverflow: checked.sequenceOverflow,
+      containerCheckInterval: checked.containerCheckInterval,
       ...(electionTime !== undefined && { electionTime }),
     })
     this.faults = new Faults(names)
@@ -92,6 +93,7 @@ export class EnsembleModel {
         clientConnections: checked.maxClientCnxns,
         superDigest: checked.superDigest,
       },
+      settings: { ...checked, membership: new TextDecoder().decode(configOf(names)) },
       get now() {
         return agenda.now
       },

@@ -27,6 +27,8 @@ export interface EnsembleOptions {
   readonly sequenceOverflow?: 'stick' | 'wrap'
   /** Who may do everything, as `super:BASE64(SHA1(super:password))`. @default nobody */
   readonly superDigest?: string
+  /** How often the leader looks for containers that have become empty (znode.container.checkIntervalMs). @default 60_000 */
+  readonly containerCheckInterval?: number
   /** Longest request, in bytes: at a longer one the connection is closed (jute.maxbuffer). @default 1_048_575 */
   readonly juteMaxBuffer?: number
   /** Requests of one connection without an answer, before no more are read. @default 1_000 */
@@ -48,6 +50,7 @@ export interface CheckedOptions {
   readonly latency: (from: string, to: string) => number
   readonly sequenceOverflow: 'stick' | 'wrap'
   readonly superDigest: string | undefined
+  readonly containerCheckInterval: number
   readonly juteMaxBuffer: number
   readonly globalOutstandingLimit: number
   readonly maxClientCnxns: number
@@ -65,6 +68,7 @@ const KNOWN = [
   'latency',
   'sequenceOverflow',
   'superDigest',
+  'containerCheckInterval',
   'juteMaxBuffer',
   'globalOutstandingLimit',
   'maxClientCnxns',
@@ -92,6 +96,8 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   if (superDigest !== undefined && !/^[^:]+:./.test(superDigest)) {
     throw new TypeError(`superDigest must be 'super:BASE64(SHA1(super:password))'`)
   }
+  const { containerCheckInterval = 60_000 } = options
+  integer('containerCheckInterval', containerCheckInterval, 1, LARGEST_INT)
   const { juteMaxBuffer = JUTE_MAXBUFFER, globalOutstandingLimit = 1_000, maxClientCnxns = 0 } = options
   integer('juteMaxBuffer', juteMaxBuffer, 1_024, LARGEST_INT)
   integer('globalOutstandingLimit', globalOutstandingLimit, 1, LARGEST_INT)
@@ -111,6 +117,7 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
     latency: asFunction('latency', latency),
     sequenceOverflow,
     superDigest,
+    containerCheckInterval,
     juteMaxBuffer,
     globalOutstandingLimit,
     maxClientCnxns,

@@ -54,7 +54,11 @@ function note(attempt: Attempt, record: Exclude<Extract<Recorded, { attempt: num
       return
     case 'fenced':
       return
-    default:
+    case 'granted':
+    case 'lost':
+    case 'refused':
+    case 'released':
+    case 'done':
       attempt.times[record.type]++
       Object.assign(attempt, { [record.type]: record })
   }
@@ -68,7 +72,8 @@ export function exclude(one: Kind, other: Kind): boolean {
 /** Nodes that an operator took away, by his own hand or with their session. What they stood for is lost unawares. */
 export function forcedPaths({ history, log }: Pick<Played, 'history' | 'log'>): Set<string> {
   const forced = history.filter((each) => each.type === 'forced')
-  const ended = new Map(forced.flatMap(({ session, at }) => (session === undefined ? [] : [[session, at]])))
+  const ended = new Map<bigint, number>()
+  for (const { session, at } of forced) if (session !== undefined && !ended.has(session)) ended.set(session, at)
   const withSession = [...log.lives.values()].filter(({ owner, end }) => {
     const at = ended.get(owner)
     return at !== undefined && (end === undefined || end.at >= Math.floor(at))

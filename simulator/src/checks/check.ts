@@ -8,8 +8,7 @@ export interface Violation {
   readonly what: string
 }
 
-export type InvariantId =
-  `I${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15}`
+export type InvariantId = `I${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15}`
 
 /** Looks for violations of one invariant. Pure. */
 export type Check = (played: Played) => Violation[]

@@ -13,7 +13,11 @@ type Grant = Extract<Recorded, { type: 'granted' }>
 export const fencesRise: Check = (played) => {
   const forced = forcedPaths(played)
   const grants = played.history.filter((each) => each.type === 'granted')
-  return [...outOfOrder(grants.filter(({ path }) => !forced.has(path))), ...wrongFences(grants, played), ...servedLate(played)]
+  return [
+    ...outOfOrder(grants.filter(({ path }) => !forced.has(path))),
+    ...wrongFences(grants, played),
+    ...servedLate(played),
+  ]
 }
 
 function outOfOrder(grants: readonly Grant[]): Violation[] {

@@ -19,7 +19,10 @@ export const guardedWhileHeld: Check = ({ log, scenario }) => {
   if (scenario.recipe === 'SharedLock') return violations
   const late = entries.find((entry, index) => index > 0 && BigInt(entry.data) < BigInt(entries[index - 1]!.data))
   if (late === undefined) return violations
-  return [...violations, { invariant: 'I3', at: late.createdAt, what: `${late.path} was written after a later holder's` }]
+  return [
+    ...violations,
+    { invariant: 'I3', at: late.createdAt, what: `${late.path} was written after a later holder's` },
+  ]
 }
 
 /**

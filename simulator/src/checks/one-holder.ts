@@ -26,41 +26,27 @@ export const oneHolder: Check = (played) => {
       if (exclude(one.granted.kind, other.granted.kind)) violations.push(overlap(one, other, at))
     }
   }
+  const heldBy = (client: number) => [...holders.values()].filter((holder) => holder.client === client)
   for (const each of played.history) {
-    switch (each.type) {
-      case 'granted': {
-        if (forced.has(each.path)) break
-        const holder = { attempt: each.attempt, client: each.client, granted: each }
-        holders.set(each.attempt, holder)
-        look(holder, each.at)
-        break
-      }
-      case 'asked': {
-        const holder = holders.get(each.attempt)
-        if (holder !== undefined && each.isHeld) look(holder, each.at)
-        break
-      }
-      case 'lost':
-        holders.delete(each.attempt)
-        break
-      case 'killed':
-        for (const { attempt } of of(holders, each.client)) holders.delete(attempt)
-        break
-      case 'stalled':
-        stalled.add(each.client)
-        break
-      case 'awake':
-        stalled.delete(each.client)
-        for (const holder of of(holders, each.client)) look(holder, each.at)
-        break
-      default:
+    if (each.type === 'granted' && !forced.has(each.path)) {
+      const holder = { attempt: each.attempt, client: each.client, granted: each }
+      holders.set(each.attempt, holder)
+      look(holder, each.at)
+    } else if (each.type === 'asked' && each.isHeld) {
+      const holder = holders.get(each.attempt)
+      if (holder !== undefined) look(holder, each.at)
+    } else if (each.type === 'lost') {
+      holders.delete(each.attempt)
+    } else if (each.type === 'killed') {
+      for (const { attempt } of heldBy(each.client)) holders.delete(attempt)
+    } else if (each.type === 'stalled') {
+      stalled.add(each.client)
+    } else if (each.type === 'awake') {
+      stalled.delete(each.client)
+      for (const holder of heldBy(each.client)) look(holder, each.at)
     }
   }
   return violations.slice(0, 1)
-}
-
-function of(holders: ReadonlyMap<number, Holder>, client: number): Holder[] {
-  return [...holders.values()].filter((holder) => holder.client === client)
 }
 
 function overlap(one: Holder, other: Holder, at: number): Violation {
@@ -68,4 +54,3 @@ function overlap(one: Holder, other: Holder, at: number): Violation {
     `attempt ${attempt} of client ${client} (${granted.kind}, ${granted.path})`
   return { invariant: 'I1', at, what: `${name(one)} and ${name(other)} hold at once` }
 }
-

@@ -22,7 +22,9 @@ export const noOrphans: Check = (played) => {
     if (released.error !== undefined || released.isSessionOver) return []
     const end = played.log.lives.get(granted.path)?.end
     if (end !== undefined && end.at <= released.at + ROUNDING) return []
-    return [{ invariant: 'I4', at: released.at, what: `the release of ${granted.path} resolved, and the node was there` }]
+    return [
+      { invariant: 'I4', at: released.at, what: `the release of ${granted.path} resolved, and the node was there` },
+    ]
   })
   return [...left, ...early]
 }

@@ -34,20 +34,21 @@ export const settledInTime: Check = (played) => {
   const unexpected = played.history.flatMap((each): Violation[] =>
     each.type === 'unexpected' ? [{ invariant: 'I12', at: each.at, what: each.what }] : [],
   )
-  const unhandled = played.end.unhandled.map((what): Violation => {
-    return { invariant: 'I12', at: played.end.at, what: `a rejection that nobody handled: ${what}` }
-  })
-  const ofAttempts = attemptsOf(played).flatMap(({ id, client, at, task, granted, refused, times, done }): Violation[] => {
-    const wrong = (what: string): Violation[] => [{ invariant: 'I12', at: refused?.at, what: `attempt ${id} ${what}` }]
-    if (times.granted > 1 || times.refused > 1 || times.released > 1 || times.lost > 1) return wrong('settled twice')
-    if (done !== undefined && granted === undefined && refused === undefined) return wrong('came to no end')
-    if (refused?.why === 'error' && !mayFail(task.how, refused.error)) return wrong(`failed: ${refused.error}`)
-    const limit = Math.min(task.timeout ?? Infinity, task.abortAfter ?? Infinity)
-    const by = at + limit / SLOWEST_CLOCK + ROUNDING + stalls
-    const settled = granted?.at ?? refused?.at ?? (killed.has(client) ? 0 : played.end.at)
-    return settled > by ? wrong(`settled ${settled - by} ms too late`) : []
-  })
-  return [...unexpected, ...unhandled, ...ofAttempts]
+  const ofAttempts = attemptsOf(played).flatMap(
+    ({ id, client, at, task, granted, refused, times, done }): Violation[] => {
+      const wrong = (what: string): Violation[] => [
+        { invariant: 'I12', at: refused?.at, what: `attempt ${id} ${what}` },
+      ]
+      if (times.granted > 1 || times.refused > 1 || times.released > 1 || times.lost > 1) return wrong('settled twice')
+      if (done !== undefined && granted === undefined && refused === undefined) return wrong('came to no end')
+      if (refused?.why === 'error' && !mayFail(task.how, refused.error)) return wrong(`failed: ${refused.error}`)
+      const limit = Math.min(task.timeout ?? Infinity, task.abortAfter ?? Infinity)
+      const by = at + limit / SLOWEST_CLOCK + ROUNDING + stalls
+      const settled = granted?.at ?? refused?.at ?? (killed.has(client) ? 0 : played.end.at)
+      return settled > by ? wrong(`settled ${settled - by} ms too late`) : []
+    },
+  )
+  return [...unexpected, ...ofAttempts]
 }
 
 /** Without waiting there is no next session to queue in. */

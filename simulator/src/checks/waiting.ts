@@ -72,7 +72,8 @@ export const grantsAreProven: Check = (played) => {
     if (node === undefined || node.owner === 0n) return [{ invariant: 'I9', at, what: `${path} never existed` }]
     const older = contenders.filter((other) => other.czxid < node.czxid && mayExclude(other, node))
     const last = older.reduce((max, { end }) => later(max, end), { zxid: node.czxid, at: node.createdAt })
-    if (last.at > Math.ceil(at)) return [{ invariant: 'I9', at, what: `${path} was granted while somebody older was there` }]
+    if (last.at > Math.ceil(at))
+      return [{ invariant: 'I9', at, what: `${path} was granted while somebody older was there` }]
     if (node.end !== undefined && node.end.zxid < last.zxid) {
       return [{ invariant: 'I9', at, what: `${path} was granted, but it was gone before those ahead of it` }]
     }

@@ -18,6 +18,7 @@ const flags = {
   shrink: { type: 'boolean', default: false },
   whole: { type: 'boolean', default: false },
   brief: { type: 'boolean', default: false },
+  write: { type: 'boolean', default: false },
 } as const
 
 /** The arguments of all commands. Throws an `Error` that says what is wrong with them. */

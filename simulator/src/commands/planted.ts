@@ -1,25 +1,52 @@
-// node dist/commands/planted.js [--seeds 20000] [part of a name]: how many seeds it takes to find each planted bug.
-import { rm } from 'node:fs/promises'
+// node dist/commands/planted.js [--seeds 20000] [--write] [part of a name]: how many seeds it takes to find each planted bug.
+// --write puts the answers into simulator/PLANTED.md.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { PlantedBug } from '../planted/bug.ts'
 import { bundle } from '../planted/bundle.ts'
 import { plantedBugs } from '../planted/index.ts'
+import { type Finding, parseTable, printRow, printTable } from '../planted/table.ts'
 import { runSeeds } from '../runner/pool.ts'
 import { parse } from './arguments.ts'
 
-const { seeds, options, workers, what = '' } = parse(['--seeds', '20000', ...process.argv.slice(2)])
+/** A seed that takes so long with a bug in it has found the bug, in ms. */
+const LONGEST = 5_000
+
+const { seeds, options, workers, write, what = '' } = parse(['--seeds', '20000', ...process.argv.slice(2)])
+const file = fileURLToPath(new URL('../../PLANTED.md', import.meta.url))
+
 let missed = 0
-for (const { name, edits } of plantedBugs.filter(({ name }) => name.includes(what))) {
+for (const bug of plantedBugs.filter(({ name }) => name.includes(what))) {
+  const finding = await find(bug)
+  if (finding.seed === undefined) missed++
+  console.log(printRow(finding))
+  if (write) note(finding)
+}
+if (missed > 0) {
+  console.error(`${missed} not found within ${seeds.count} seeds`)
+  process.exitCode = 1
+}
+
+async function find({ name, faults, edits }: PlantedBug): Promise<Finding> {
   const program = await bundle('runner/seed-worker.ts', edits)
   try {
-    const { failures, histories } = await runSeeds({ program, seeds, options, ...(workers !== undefined && { workers }) })
+    const drawn = { ...options, faults: faults ?? options.faults }
+    const pool = { program, seeds, options: drawn, longest: LONGEST, ...(workers !== undefined && { workers }) }
+    const { failures } = await runSeeds(pool)
     const first = failures[0]
-    if (first === undefined) missed++
-    const by = [...new Set(first?.violations.map(({ invariant }) => invariant))].join(', ')
-    const found = first === undefined ? `NOT FOUND in ${histories} seeds` : `${first.seed - seeds.from + 1} by ${by}`
-    console.log(`${name.padEnd(80)} ${found}`)
+    return { name, faults, seed: first?.seed, by: [...new Set(first?.violations.map(({ invariant }) => invariant))] }
   } finally {
-    await rm(dirname(fileURLToPath(program)), { recursive: true })
+    rmSync(dirname(fileURLToPath(program)), { recursive: true })
   }
 }
-if (missed > 0) process.exitCode = 1
+
+/** One row after the other, so that a run that is cut short leaves what it found. */
+function note(finding: Finding): void {
+  const known = parseTable(readFileSync(file, 'utf8')).filter(({ name }) => name !== finding.name)
+  const order = new Map(plantedBugs.map(({ name }, index) => [name, index]))
+  const isPlanted = ({ name }: Finding) => order.has(name)
+  const findings = [...known.filter(isPlanted), finding]
+  findings.sort((one, other) => order.get(one.name)! - order.get(other.name)!)
+  writeFileSync(file, printTable(findings))
+}

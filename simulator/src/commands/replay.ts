@@ -26,7 +26,12 @@ export async function store(args: readonly string[]): Promise<void> {
   if (name === undefined || !/^[\w-]+$/.test(name)) throw new Error('--name: letters, digits and hyphens')
   const scenario = await scenarioOf(parsed, !whole)
   const { violations } = await simulateScenario(scenario)
-  const stored: StoredSeed = { name, note, violates: [...new Set(violations.map(({ invariant }) => invariant))], scenario }
+  const stored: StoredSeed = {
+    name,
+    note,
+    violates: [...new Set(violations.map(({ invariant }) => invariant))],
+    scenario,
+  }
   const file = fileURLToPath(new URL(`../../seeds/${name}.json`, import.meta.url))
   writeFileSync(file, `${JSON.stringify(stored, undefined, 2)}\n`)
   console.log(`${file}: violates ${stored.violates.join(', ') || 'nothing'}`)

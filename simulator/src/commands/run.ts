@@ -21,9 +21,11 @@ export async function run(args: readonly string[]): Promise<void> {
   if (all.failures.length === 0) return
   process.exitCode = 1
   if (goesOn) return countFailures(all)
-  const { seed, violations } = all.failures[0]!
+  const { seed, violations, isEndless } = all.failures[0]!
   console.log(`\nseed ${seed}\n${printViolations(violations)}\n`)
   const scenario = draw({ ...options, seed })
+  // To play it again here would take as long.
+  if (isEndless) return console.log(printScenario(scenario))
   const shrunk = await shrinkFailure(scenario, violations)
   const again = await simulateScenario(shrunk)
   console.log(`${printScenario(shrunk)}\n\n${printViolations(again.violations)}`)
@@ -46,7 +48,8 @@ function countFailures({ failures }: Progress): void {
       seedsOf.set(invariant, [...(seedsOf.get(invariant) ?? []), seed])
     }
   }
-  for (const [invariant, seeds] of [...seedsOf].sort()) {
+  const byId = [...seedsOf].sort(([one], [other]) => Number(one.slice(1)) - Number(other.slice(1)))
+  for (const [invariant, seeds] of byId) {
     console.log(`${invariant}: ${seeds.length} seeds, ${seeds.slice(0, 10).join(' ')}${seeds.length > 10 ? ' …' : ''}`)
   }
 }

@@ -77,7 +77,12 @@ export class ClientProcess implements Runtime {
 
   setTimer(delay: number, callback: () => void): () => void {
     this.activity++
-    const timer = { number: this.#timersSet++, at: this.#now + Math.max(delay, 0), isLong: delay > LONGEST_DELAY, callback }
+    const timer = {
+      number: this.#timersSet++,
+      at: this.#now + Math.max(delay, 0),
+      isLong: delay > LONGEST_DELAY,
+      callback,
+    }
     this.#timers.add(timer)
     return () => {
       this.activity++

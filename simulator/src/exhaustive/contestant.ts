@@ -19,7 +19,6 @@ export class Contestant {
   readonly #options: ContestantOptions
   readonly #aborting = new AbortController()
   #zk: ZooKeeper | undefined
-  #held: Held | undefined
   #session: Session | undefined
   #release: () => void = () => {}
   #phase: Phase = 'connecting'
@@ -30,10 +29,6 @@ export class Contestant {
 
   get phase(): Phase {
     return this.#phase
-  }
-
-  get isHeld(): boolean {
-    return this.#held?.isHeld() ?? false
   }
 
   async connect(): Promise<void> {
@@ -106,7 +101,6 @@ export class Contestant {
   async #hold(held: Held): Promise<void> {
     const { client: attempt, client, kind, record } = this.#options
     this.#phase = 'holding'
-    this.#held = held
     this.#session = this.#zk!.session
     record({ type: 'granted', attempt, client, kind, path: held.path, fence: held.fencingToken })
     const lost = () => record({ type: 'lost', attempt, reason: (held.signal.reason as LockLostError).reason })

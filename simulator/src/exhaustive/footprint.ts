@@ -8,8 +8,9 @@
  * - A server's event touches the server only, what it answers likewise. Reads of different clients commute: they change
  *   nothing but what the server keeps for their own connections, watches above all; the end of a connection is one of them.
  *   Writes commute with nothing at the server, for each takes the next zxid.
- * - Events that begin or end a hold touch all holds: that of different clients is looked at in every order of them, so what
- *   is asked of "every moment" is asked of each moment there can be.
+ * - Events in which a hold begins, ends, or is told to be released touch all holds and look at the server: they are run in
+ *   every order among themselves and among the server's writes. So what is asked of a history by the order of such things
+ *   (who held when, what the server had by then) is asked of every order there can be.
  */
 export type Footprint = number
 
@@ -21,7 +22,7 @@ const FIRST_CLIENT = 8
 const MOST_CLIENTS = 8
 
 export const writing: Footprint = READ | WRITE
-export const ofHolds: Footprint = HOLDS
+export const ofHolds: Footprint = HOLDS | READ
 /** Commutes with nothing. */
 export const everything: Footprint = -1
 

@@ -41,7 +41,7 @@ export class Namer {
 /** A segment of whole frames, taken apart, or kept together: then its frames arrive at once. */
 export function framesOf(segment: Uint8Array, name: (frame: Uint8Array) => string, isKeptTogether: boolean): Frame[] {
   const frames: Frame[] = []
-  for (let at = 0; at < segment.byteLength; ) {
+  for (let at = 0; at < segment.byteLength;) {
     const end = at + LENGTH + viewOf(segment).getInt32(at)
     const bytes = segment.slice(at, end)
     frames.push({ bytes, ops: [name(bytes)] })

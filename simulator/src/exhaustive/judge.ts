@@ -6,10 +6,10 @@ import { nameOf } from './cable.ts'
 import type { Scope } from './scope.ts'
 import type { World } from './world.ts'
 
-/** What is wrong with a history that has come to rest: the invariants of the simulator, with steps for ms. */
-export function judge({ scope, history, server, clients, steps }: World): Violation[] {
+/** What is wrong with a history that has come to rest: the invariants of the simulator. */
+export function judge({ scope, history, server, clients, now }: World): Violation[] {
   const end = {
-    at: steps,
+    at: now,
     isOutOfTime: false,
     pending: clients.flatMap(({ contestant: { phase } }, client) =>
       phase === 'done' ? [] : [`client ${nameOf(client)}, ${phase},`],

@@ -30,4 +30,3 @@ export const faultTypes = ['lose', 'expire', 'delete', 'abort'] as const
  * - `abort`: the signal of an acquire aborts
  */
 export type FaultType = (typeof faultTypes)[number]
-

@@ -20,8 +20,8 @@ export interface SearchOptions {
   readonly scope: Scope
   /** Whether histories are left out that differ from others only in the order of what commutes. @default true */
   readonly isReduced?: boolean
-  /** Ends the search before its end. */
-  readonly isOver?: () => boolean
+  /** Asked after every history: true ends the search before its end. */
+  readonly isOver?: (soFar: Counts) => boolean
   /** Told of each history that was run to its end. */
   readonly onHistory?: (world: World, taken: readonly Taken[]) => void
   /** Rejections that nobody handled since it was asked last. */
@@ -34,12 +34,12 @@ export interface Taken {
 }
 
 export interface Found {
-  /** What leads there, to be played again. */
+  /** Ids of what leads there, to be played again. */
   readonly choices: readonly string[]
   readonly violations: readonly Violation[]
 }
 
-export interface SearchResult {
+export interface Counts {
   /** Run to their ends. */
   readonly histories: number
   /** Cut short: nothing but what was seen before could come of them. */
@@ -48,6 +48,11 @@ export interface SearchResult {
   readonly longest: number
   /** Of all, also those that were run again only to come to the next. */
   readonly events: number
+}
+
+const none: Counts = { histories: 0, cut: 0, longest: 0, events: 0 }
+
+export interface SearchResult extends Counts {
   /** The first that went wrong: there the search ends. */
   readonly found: Found | undefined
   /** Whether nothing was left out. */
@@ -72,24 +77,44 @@ export async function search({
   unhandled = () => Promise.resolve([]),
 }: SearchOptions): Promise<SearchResult> {
   const path: Point[] = []
-  const result = { histories: 0, cut: 0, longest: 0, events: 0 }
+  let counts = none
   do {
-    const world = await World.open({ scope })
-    const outcome = await run(world, path, isReduced)
-    result.events += path.length
-    if (outcome === 'cut') result.cut++
-    else {
-      result.histories++
-      result.longest = Math.max(result.longest, path.length)
-      const taken = path.map((point) => point.taken)
-      onHistory(world, taken)
-      const violations = [...(outcome === 'endless' ? [endless] : judge(world)), ...(await unhandled()).map(toViolation)]
-      const found = { choices: taken.map(({ id }) => id), violations }
-      if (violations.length > 0) return { ...result, found, isWhole: false }
+    const { world, end, violations } = await tryOut(scope, path, isReduced)
+    const rejections = (await unhandled()).map(crash)
+    const taken = path.map((point) => point.taken)
+    const isCut = end === 'cut'
+    if (!isCut) onHistory(world, taken)
+    counts = {
+      histories: counts.histories + (isCut ? 0 : 1),
+      cut: counts.cut + (isCut ? 1 : 0),
+      longest: Math.max(counts.longest, isCut ? 0 : path.length),
+      events: counts.events + path.length,
     }
-    if (isOver()) return { ...result, found: undefined, isWhole: false }
+    const wrong = [...violations, ...rejections]
+    if (wrong.length > 0) {
+      return { ...counts, found: { choices: taken.map(({ id }) => id), violations: wrong }, isWhole: false }
+    }
+    if (isOver(counts)) return { ...counts, found: undefined, isWhole: false }
   } while (advance(path))
-  return { ...result, found: undefined, isWhole: true }
+  return { ...counts, found: undefined, isWhole: true }
+}
+
+interface Tried {
+  readonly world: World
+  readonly end: 'rest' | 'cut' | 'endless' | 'crash'
+  readonly violations: readonly Violation[]
+}
+
+/** Runs the history that the path is, or begins. */
+async function tryOut(scope: Scope, path: Point[], isReduced: boolean): Promise<Tried> {
+  const world = await World.open({ scope })
+  try {
+    const end = await run(world, path, isReduced)
+    if (end === 'cut') return { world, end, violations: [] }
+    return { world, end, violations: end === 'rest' ? judge(world) : [endless] }
+  } catch (error) {
+    return { world, end: 'crash', violations: [crash(error)] }
+  }
 }
 
 /** Goes along the path, and on to the end of the history, making the path longer. */
@@ -102,7 +127,7 @@ async function run(world: World, path: Point[], isReduced: boolean): Promise<'re
     const all = world.choices()
     if (all.length === 0) return 'rest'
     const asleep = isReduced ? sleepersAfter(path.at(-1)) : new Map<string, Footprint>()
-    const tried = isReduced ? few(world, all) : all
+    const tried = isReduced ? few(world, all, asleep) : all
     const [first, ...todo] = tried.map(({ id }) => id).filter((id) => !asleep.has(id))
     if (first === undefined) return 'cut'
     const point = { all: all.map(({ id }) => id), todo, asleep, taken: { id: first, footprint: 0 } }
@@ -116,7 +141,7 @@ async function run(world: World, path: Point[], isReduced: boolean): Promise<'re
 function note(point: Point, footprint: Footprint, isReduced: boolean): void {
   point.taken = { id: point.taken.id, footprint }
   if (!isReduced || !touchesHolds(footprint)) return
-  // It does not commute with events of other clients that touch holds too, whenever they come: nothing may be left out.
+  // Something elsewhere may not commute with it, whenever that comes: nothing may be left out.
   const { all, asleep, taken } = point
   point.todo = all.filter((id) => id !== taken.id && !asleep.has(id))
 }
@@ -146,15 +171,17 @@ function sleepersAfter(point: Point | undefined): Map<string, Footprint> {
 /**
  * All that may happen at one client, if nothing that happens elsewhere can add to it or take from it: something is under
  * way to it on every connection that it still has. Nothing elsewhere fails to commute with that, so whatever comes first
- * at this client may as well come now. (What touches holds is the exception: see `note`.) Of faults elsewhere that use up
- * what is left of faults the same is true: then none is left for this client, in either order.
+ * at this client may as well come now. (What touches holds is the exception: known of what sleeps, seen by `note` of the
+ * rest.) A fault elsewhere may use up what is left of them; what comes first at this client is then no fault, and may still
+ * come now.
  */
-function few(world: World, all: readonly Choice[]): readonly Choice[] {
+function few(world: World, all: readonly Choice[], asleep: ReadonlyMap<string, Footprint>): readonly Choice[] {
   for (const [client, { process }] of world.clients.entries()) {
     const isClosed = process.cables.every(({ isDownOver, down }) => isDownOver || down.length > 0)
     if (!isClosed) continue
     const own = all.filter((choice) => choice.client === client)
-    if (own.some(({ need }) => need === 'due')) return own
+    const isKnownToTouchHolds = own.some(({ id }) => touchesHolds(asleep.get(id) ?? 0))
+    if (!isKnownToTouchHolds && own.some(({ need }) => need === 'due')) return own
   }
   return all
 }
@@ -167,6 +194,8 @@ export function find(choices: readonly Choice[], id: string): Choice {
 
 const endless: Violation = { invariant: 'I6', at: undefined, what: `after ${MOST_CHOICES} events there is no end` }
 
-function toViolation(what: string): Violation {
-  return { invariant: 'I12', at: undefined, what: `a rejection that nobody handled: ${what}` }
+/** A history that could not be played to its end, or code that failed without anybody's hearing of it. */
+export function crash(error: unknown): Violation {
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return { invariant: 'I12', at: undefined, what: `unhandled: ${what}` }
 }

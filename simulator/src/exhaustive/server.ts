@@ -7,21 +7,22 @@ import { Random } from '../world/random.ts'
 import type { Cable } from './cable.ts'
 
 const NAME = 'zk1'
+const FRAME = new RegExp(`^.* ${NAME} (.+)$`, 'gm')
 /** By then it serves. Its time stands still from then on: nothing expires but by an operator's hand. */
 const NOW = 1_000
 
-/** One server, whose commits are stamped with the step in which they came. */
+/** One server, whose commits are stamped with the time of the history. */
 export class Server {
   readonly log: LoggedTxn[] = []
   readonly #model: EnsembleModel
-  readonly #step: () => number
+  readonly #now: () => number
   readonly #cables = new Map<Link, Cable>()
   /** Whose a session is. */
   readonly #clients = new Map<bigint, number>()
   #seen = 0n
 
-  constructor({ step, isTraced }: { readonly step: () => number; readonly isTraced: boolean }) {
-    this.#step = step
+  constructor({ now, isTraced }: { readonly now: () => number; readonly isTraced: boolean }) {
+    this.#now = now
     this.#model = new EnsembleModel({
       members: [NAME],
       history: { entries: isTraced ? 10_000 : 0 },
@@ -88,9 +89,9 @@ export class Server {
     return watchesAt(this.#model, NAME, NOW)
   }
 
-  /** Every frame, decoded, a line each, if it is traced. */
-  get frames(): string {
-    return String(this.#model.history)
+  /** Every frame, decoded, a line each, if it is traced. When and where are the same for all. */
+  get frames(): string[] {
+    return Array.from(String(this.#model.history).matchAll(FRAME), ([, frame]) => frame!)
   }
 
   #learn(connection: number, session: bigint): void {
@@ -113,7 +114,7 @@ export class Server {
   #collect(): void {
     const news = this.#model.committedAfter(this.#seen) ?? []
     for (const { header, txn } of news) {
-      this.log.push({ header: { ...header, time: WALL_START + this.#step() }, txn })
+      this.log.push({ header: { ...header, time: WALL_START + this.#now() }, txn })
       this.#seen = header.zxid
     }
   }

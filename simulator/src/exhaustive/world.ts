@@ -4,7 +4,7 @@ import { PATH } from '../play/paths.ts'
 import { drain, TURNS } from '../world/drain.ts'
 import type { Cable } from './cable.ts'
 import * as choices from './choice.ts'
-import type { Choice } from './choice.ts'
+import type { AtClient, AtServer, Choice } from './choice.ts'
 import { ClientProcess } from './client-process.ts'
 import { Contestant } from './contestant.ts'
 import { everything, type Footprint, ofClient, ofHolds, reading, writing } from './footprint.ts'
@@ -17,14 +17,29 @@ interface Client {
 }
 
 /** They change nothing at the server but their own connection and its watches. */
-const READS = new Set(['getData', 'getChildren2', 'exists', 'sync', 'ping', 'removeWatches', 'setWatches', 'setWatches2'])
+const READS = new Set([
+  'getData',
+  'getChildren2',
+  'exists',
+  'sync',
+  'ping',
+  'removeWatches',
+  'setWatches',
+  'setWatches2',
+])
+
+/** What is judged by when it happens, and not only by what came before it at its own client. */
+const HOLDS = new Set<Happening['type']>(['granted', 'lost', 'released'])
+
+/** What one step takes, in ms: more than what checks allow for rounding. */
+export const STEP = 10
 
 export interface WorldOptions {
   readonly scope: Scope
   /** Whether the server keeps all frames, decoded. @default false */
   readonly isTraced?: boolean
   /** Called after the promises of a client were drained. */
-  readonly drained?: ((activity: number) => Promise<void>) | undefined
+  readonly drained?: ((process: ClientProcess) => Promise<void>) | undefined
 }
 
 export class World {
@@ -32,11 +47,12 @@ export class World {
   readonly server: Server
   readonly clients: readonly Client[]
   readonly history: Recorded[] = []
-  /** How many things happened. It is the time of the history. */
+  /** How many things happened. */
   steps = 0
   readonly #drained: WorldOptions['drained']
   #faultsLeft: number
   #earlyLeft: number
+  #isOver = false
 
   /** Both clients have their sessions, and what they do first is under way. */
   static async open(options: WorldOptions): Promise<World> {
@@ -50,7 +66,7 @@ export class World {
     this.#drained = drained
     this.#faultsLeft = scope.faults.most
     this.#earlyLeft = scope.earlyTimers
-    this.server = new Server({ step: () => this.steps, isTraced })
+    this.server = new Server({ now: () => this.now, isTraced })
     const { recipe, keepsSegments } = scope
     this.clients = scope.clients.map((kind, client) => {
       const process = new ClientProcess({ client, keepsSegments, accept: (cable) => this.server.accept(cable) })
@@ -59,12 +75,13 @@ export class World {
     })
   }
 
-  /** What may happen next. Empty when all has come to rest. */
+  /** What may happen next. Where all has come to rest that is the end, or another fault; after the end there is nothing. */
   choices(): Choice[] {
+    if (this.#isOver) return []
     const due = this.#due()
-    const last = due.length > 0 ? [] : this.#timers('last')
-    if (due.length === 0 && last.length === 0) return []
-    return [...due, ...last, ...(due.length > 0 && this.#earlyLeft > 0 ? this.#timers('early') : []), ...this.#faults()]
+    if (due.length > 0) return [...due, ...(this.#earlyLeft > 0 ? this.#timers('early') : []), ...this.#faults()]
+    const last = this.#timers('last')
+    return [...(last.length > 0 ? last : [choices.end]), ...this.#faults()]
   }
 
   /** Makes it happen, and says what it touched. */
@@ -74,12 +91,18 @@ export class World {
     if (choice.need === 'early') this.#earlyLeft--
     if (choice.client === undefined) return this.#atServer(choice)
     const { contestant, process } = this.clients[choice.client]!
-    const wasHeld = contestant.isHeld
+    const known = this.history.length
     this.#atClient(choice, contestant, process)
     await drain(TURNS)
-    await this.#drained?.(process.activity)
+    await this.#drained?.(process)
     if (choice.need === 'last') return everything
-    return ofClient(choice.client) | (contestant.isHeld === wasHeld ? 0 : ofHolds)
+    const isOfHolds = this.history.slice(known).some(({ type }) => HOLDS.has(type))
+    return ofClient(choice.client) | (isOfHolds ? ofHolds : 0)
+  }
+
+  /** The time of the history, in ms. */
+  get now(): number {
+    return this.steps * STEP
   }
 
   // --- what may happen ----------------------------------------------------------------------------------------------
@@ -119,7 +142,7 @@ export class World {
     if (!may && !cable.isBroken) return []
     const atClient = !cable.isDownOver && cable.down[0]?.type !== 'lost'
     const atServer = !cable.isUpOver && cable.up[0]?.type !== 'closed' && cable.up[0]?.type !== 'dial'
-    return [...(atClient ? [choices.lose(cable, 'client')] : []), ...(atServer ? [choices.lose(cable, 'server')] : [])]
+    return [...(atClient ? [choices.loseAtClient(cable)] : []), ...(atServer ? [choices.loseAtServer(cable)] : [])]
   }
 
   #aborts(): Choice[] {
@@ -130,9 +153,9 @@ export class World {
 
   // --- what happens -------------------------------------------------------------------------------------------------
 
-  #atClient(choice: Choice, contestant: Contestant, process: ClientProcess): void {
+  #atClient(choice: AtClient, contestant: Contestant, process: ClientProcess): void {
     switch (choice.type) {
-      case 'deliver':
+      case 'receive':
         return choice.cable.deliverDown()
       case 'lose':
         return choice.cable.loseAtClient()
@@ -142,14 +165,12 @@ export class World {
         return contestant.release()
       case 'abort':
         return contestant.abort()
-      default:
-        throw new Error(`${choice.type} happens at the server`)
     }
   }
 
-  #atServer(choice: Choice): Footprint {
+  #atServer(choice: AtServer): Footprint {
     switch (choice.type) {
-      case 'deliver': {
+      case 'receive': {
         const next = choice.cable.up[0]!
         const isRead = next.type !== 'frame' || next.ops.every((op) => READS.has(op))
         choice.cable.deliverUp()
@@ -166,8 +187,9 @@ export class World {
         this.#record({ type: 'forced', paths: [choice.path], session: undefined })
         this.server.delete(choice.path)
         return writing
-      default:
-        throw new Error(`${choice.type} happens at a client`)
+      case 'end':
+        this.#isOver = true
+        return everything
     }
   }
 
@@ -183,6 +205,6 @@ export class World {
   }
 
   #record(happening: Happening): void {
-    this.history.push({ ...happening, at: this.steps })
+    this.history.push({ ...happening, at: this.now })
   }
 }

@@ -41,7 +41,7 @@ export type Happening =
   | { readonly type: 'stalled'; readonly client: number }
   | { readonly type: 'awake'; readonly client: number }
   | { readonly type: 'killed'; readonly client: number }
-  /** Something nobody expects: a call that failed for no reason there is. */
+  /** Something nobody expects: a call that failed for no reason there is, a read that went back in time. */
   | { readonly type: 'unexpected'; readonly what: string }
 
 /** - `error`: a `KeeperError` that says the client is closed or lost for good. */

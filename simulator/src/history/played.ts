@@ -23,8 +23,6 @@ export interface SentEvent {
 /** How things stand when everybody is done, or the time is over. */
 export interface EndState {
   readonly at: number
-  /** Whether there was still something to wait for. */
-  readonly isOutOfTime: boolean
   /** Workers that are not done, of processes that live. */
   readonly pending: readonly string[]
   /** Contenders' nodes. */
@@ -34,8 +32,6 @@ export interface EndState {
   /** Of the processes, after every client was closed. */
   readonly timers: number
   readonly links: number
-  /** Rejections that nobody handled. */
-  readonly unhandled: readonly string[]
   /** Of each watching client, the last change that it saw; and the last that there was. */
   readonly watched: readonly { readonly client: number; readonly seen: number; readonly last: number }[]
 }

@@ -5,6 +5,8 @@ import type { Happening, Recorded } from './history.ts'
 export class Recorder {
   readonly history: Recorded[] = []
   readonly #world: World
+  /** Clients by their attempts. */
+  readonly #holders = new Map<number, number>()
   #attempts = 0
 
   constructor(world: World) {
@@ -15,8 +17,15 @@ export class Recorder {
     return this.#attempts++
   }
 
+  /** The client that was granted last of those who hold. */
+  get holder(): number | undefined {
+    return [...this.#holders.values()].at(-1)
+  }
+
   add(happening: Happening): void {
     this.#world.activity++
+    if (happening.type === 'granted') this.#holders.set(happening.attempt, happening.client)
+    if (happening.type === 'lost') this.#holders.delete(happening.attempt)
     this.history.push({ ...happening, at: this.#world.now })
   }
 }

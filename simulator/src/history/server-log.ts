@@ -62,7 +62,12 @@ export class ServerLog {
         // Of one that failed every part is an error.
         for (const part of txn.txns) this.#add(part, by)
         return
-      default:
+      // No node comes or goes, and nothing is proven.
+      case 'createSession':
+      case 'setData':
+      case 'setACL':
+      case 'presetCounter':
+      case 'error':
     }
   }
 

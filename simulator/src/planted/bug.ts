@@ -1,7 +1,11 @@
+import type { FaultType } from '../scenario/fault.ts'
+
 /** A bug to be planted: finds and replaces in the sources of client and recipes. */
 export interface PlantedBug {
   /** What goes wrong then. */
   readonly name: string
+  /** What may be drawn for it, where the usual faults hit it too seldom. */
+  readonly faults?: readonly FaultType[]
   readonly edits: readonly Edit[]
 }
 

@@ -1,17 +1,21 @@
 // The simulator with the sources of client and recipes in one file, as they are or with a bug in them.
-import { mkdtemp, readFile } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import type { Edit } from './bug.ts'
+import { edited } from './edited.ts'
 
-const packages = fileURLToPath(new URL('../../../packages/', import.meta.url))
 const sources = fileURLToPath(new URL('../../src/', import.meta.url))
 
-/** Bundles a file of these sources, such as `runner/seed-worker.ts`, with the edits made. Throws when one does not apply. */
+/**
+ * Bundles a file of these sources, such as `runner/seed-worker.ts`, with the edits made, into a temporary folder of its
+ * own. Throws when one does not apply.
+ */
 export async function bundle(entry: string, edits: readonly Edit[] = []): Promise<URL> {
-  const left = new Set(edits)
+  const replaced = await edited(edits)
+  const left = new Set(replaced.keys())
   const build = await rolldown({
     input: join(sources, entry),
     platform: 'node',
@@ -20,26 +24,18 @@ export async function bundle(entry: string, edits: readonly Edit[] = []): Promis
     plugins: [
       {
         name: 'edits',
-        load: async (id) => {
-          const mine = edits.filter(({ file }) => id === join(packages, ...file.split('/')))
-          if (mine.length === 0) return undefined
-          const code = mine.reduce(apply, await readFile(id, 'utf8'))
-          for (const edit of mine) left.delete(edit)
+        load: (id) => {
+          const code = replaced.get(id)
+          if (code === undefined) return undefined
+          left.delete(id)
           return { code, moduleType: 'ts' }
         },
       },
     ],
   })
-  const folder = await mkdtemp(join(tmpdir(), 'zk-simulator-'))
-  const file = `${folder}${sep}bundle.mjs`
+  const file = join(await mkdtemp(join(tmpdir(), 'zk-simulator-')), 'bundle.mjs')
   await build.write({ file, format: 'esm' })
   await build.close()
-  if (left.size > 0) throw new Error(`nothing was edited: ${[...left].map(({ file }) => file).join(', ')} was not read`)
+  if (left.size > 0) throw new Error(`not part of the simulator, though edited: ${[...left].join(', ')}`)
   return pathToFileURL(file)
-}
-
-function apply(code: string, { file, find, replace }: Edit): string {
-  const parts = code.split(find)
-  if (parts.length === 2) return parts.join(replace)
-  throw new Error(`${file} has ${parts.length - 1} times what is to be replaced, not once:\n${find}`)
 }

@@ -70,6 +70,11 @@ export const clientBugs: readonly PlantedBug[] = [
         find: 'silence: ({ T }: Times) => (T * 2) / 3,',
         replace: 'silence: ({ T }: Times) => (T * 5) / 4,',
       },
+      {
+        file: 'client/src/session/deadlines.ts',
+        find: 'answer: ({ T }: Times) => (T * 2) / 3,',
+        replace: 'answer: ({ T }: Times) => (T * 5) / 4,',
+      },
     ],
   },
   {
@@ -84,6 +89,7 @@ export const clientBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a connection that never opens is waited for',
+    faults: ['reset', 'halfOpen', 'drop'],
     edits: [
       {
         file: machine,
@@ -118,16 +124,7 @@ export const clientBugs: readonly PlantedBug[] = [
   },
   {
     name: 'what a server has not seen yet is read from it',
+    faults: ['lag', 'touch', 'reset'],
     edits: [{ file: machine, find: 'lastZxidSeen: this.#exchange.lastZxid,', replace: 'lastZxidSeen: 0n,' }],
-  },
-  {
-    name: 'timers are held against what has arrived',
-    edits: [
-      {
-        file: session,
-        find: 'this.#timer = { at: -Infinity, cancel: this.#runtime.setTimer(0, () => this.#elapse()) }',
-        replace: 'this.#elapse()',
-      },
-    ],
   },
 ]

@@ -13,8 +13,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: contender,
-        find: 'if (blocker === undefined) return place.confirmed ? place.node : await this.#confirm(place.node)\n      this.#options',
-        replace: 'if (blocker === undefined) return place.node\n      this.#options',
+        find: 'await persist(zk.runtime, () => zk.multi([op.check(node.path)], this.#pinned)).catch(vanishedIfMissing)',
+        replace: 'await persist(zk.runtime, () => zk.exists(node.path, this.#pinned)).catch(vanishedIfMissing)',
       },
     ],
   },
@@ -29,6 +29,27 @@ export const recipeBugs: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'a list that was read late is taken for older than the check',
+    faults: ['throttle'],
+    edits: [{ file: contender, find: 'confirmed: looks === 1 }', replace: 'confirmed: true }' }],
+  },
+  {
+    name: 'the check after a wake-up goes before the list',
+    faults: ['slow', 'delayRequest'],
+    edits: [
+      {
+        file: contender,
+        find: 'let looks = 0\n',
+        replace: 'let looks = 0\n    const confirming = this.#confirm(node)\n',
+      },
+      {
+        file: contender,
+        find: 'await this.#confirm(node)\n    const list',
+        replace: 'await confirming\n    const list',
+      },
+    ],
+  },
+  {
     name: 'whoever was woken is next, whoever else is ahead',
     edits: [
       {
@@ -39,12 +60,6 @@ export const recipeBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'a list without our own node says that we are first',
-    edits: [
-      { file: contender, find: 'if (index === -1) throw new NodeVanished()', replace: 'if (index === -1) return []' },
-    ],
-  },
-  {
     name: 'a create whose reply was lost is repeated without a search',
     edits: [
       {
@@ -52,20 +67,16 @@ export const recipeBugs: readonly PlantedBug[] = [
         find: 'if (KeeperError.is(error) && error.outcomeUnknown) return await this.#find()',
         replace: 'if (KeeperError.is(error) && error.outcomeUnknown) return undefined',
       },
-      { file: contender, find: 'return wasUnanswered ? await this.#find() : ', replace: 'return wasUnanswered && false ? undefined : ' },
-    ],
-  },
-  {
-    name: 'of two own nodes the younger stays',
-    edits: [
-      { file: contender, find: 'return one.czxid < other.czxid ? -1 : 1', replace: 'return one.czxid < other.czxid ? 1 : -1' },
+      {
+        file: contender,
+        find: 'return wasUnanswered ? await this.#find() : ',
+        replace: 'return wasUnanswered && false ? undefined : ',
+      },
     ],
   },
   {
     name: 'an acquire that fails leaves its node',
-    edits: [
-      { file: contended, find: 'if (held === undefined) contender.leave().catch(() => {})', replace: '' },
-    ],
+    edits: [{ file: contended, find: 'if (held === undefined) contender.leave().catch(() => {})', replace: '' }],
   },
   {
     name: 'leaving does not wait for the create under way',
@@ -153,26 +164,26 @@ export const recipeBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'a grant on a lost connection is held',
+    name: 'the fencing token is the sequence number',
     edits: [
-      {
-        file: holdings,
-        find: "if (connection === undefined) return holding.lose('Disconnected', undefined)",
-        replace: 'if (connection === undefined) return void this.#held.add(holding)',
-      },
+      { file: held, find: 'this.fencingToken = node.czxid', replace: 'this.fencingToken = BigInt(node.name.sequence)' },
     ],
   },
   {
-    name: 'the fencing token is the sequence number',
-    edits: [{ file: held, find: 'this.fencingToken = node.czxid', replace: 'this.fencingToken = BigInt(node.name.sequence)' }],
-  },
-  {
     name: 'guarded writes are not guarded',
-    edits: [{ file: held, find: 'this.#zk.multi([this.checkOp, ...ops]', replace: "this.#zk.multi([op.check('/'), ...ops]" }],
+    edits: [
+      { file: held, find: 'this.#zk.multi([this.checkOp, ...ops]', replace: "this.#zk.multi([op.check('/'), ...ops]" },
+    ],
   },
   {
     name: 'what is lost may be held again',
-    edits: [{ file: held, find: 'return !this.signal.aborted', replace: "return !this.signal.aborted || String(this.signal.reason).includes('connection')" }],
+    edits: [
+      {
+        file: held,
+        find: 'return !this.signal.aborted',
+        replace: "return !this.signal.aborted || String(this.signal.reason).includes('connection')",
+      },
+    ],
   },
   {
     name: 'contenders are sorted as text',
@@ -200,7 +211,13 @@ export const recipeBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a missing parent is an error',
-    edits: [{ file: contender, find: "if (KeeperError.is(error, 'NoNode')) {\n      if (this.#leaving", replace: "if (KeeperError.is(error, 'BadVersion')) {\n      if (this.#leaving" }],
+    edits: [
+      {
+        file: contender,
+        find: "if (KeeperError.is(error, 'NoNode')) {\n      if (this.#leaving",
+        replace: "if (KeeperError.is(error, 'BadVersion')) {\n      if (this.#leaving",
+      },
+    ],
   },
   {
     name: 'tryAcquire does not look who is ahead of its node',

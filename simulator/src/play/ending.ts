@@ -10,32 +10,31 @@ const CLOSING = 60_000
 /** The pause before an overloaded server is asked again is a second at most; it is not cut short. In ms. */
 const SETTLING = 1_100
 
-/** Whether everything that contenders leave behind for a while is gone. */
-export function isQuiet(stage: Stage, scenario: Scenario): boolean {
+/** What there is besides clients: contenders' nodes, watches, and what watching clients have seen. */
+export type Left = Pick<EndState, 'nodes' | 'serverWatches' | 'watched'>
+
+/** Watches first: to count them lets the members do what is due, and nodes come and go by it. */
+export function look(stage: Stage, scenario: Scenario): Left {
+  const kept = watchesLeft(stage)
   const watched = watchedBy(stage, scenario)
-  return (
-    stage.operator.contenders().length === 0 &&
-    watchesLeft(stage) <= watched.length &&
-    watched.every(({ seen, last }) => seen === last)
-  )
+  return { nodes: stage.operator.contenders(), serverWatches: Math.max(kept - watched.length, 0), watched }
 }
 
-/** Looks at what is left, closes all clients, and looks again. */
-export async function end(
-  stage: Stage,
-  scenario: Scenario,
-  { pending, isOutOfTime }: Pick<EndState, 'pending' | 'isOutOfTime'>,
-): Promise<EndState> {
+/** Whether everything that contenders leave behind for a while is gone, as far as anybody can tell. */
+export function isQuiet({ model }: Stage, { nodes, serverWatches, watched }: Left): boolean {
+  if (model.leader === undefined) return false
+  return nodes.length === 0 && serverWatches === 0 && watched.every(({ seen, last }) => seen === last)
+}
+
+/** Asks for the last time, closes all clients, and looks what they leave. */
+export async function end(stage: Stage, { pending, ...left }: Left & Pick<EndState, 'pending'>): Promise<EndState> {
   const at = stage.world.now
   const living = stage.clients.filter(({ process }) => !process.isKilled)
   for (const { program, process } of living) process.run(() => program.askAll())
-  const watched = watchedBy(stage, scenario)
-  const nodes = stage.operator.contenders()
-  const serverWatches = Math.max(watchesLeft(stage) - watched.length, 0)
   await close(stage)
   const timers = living.reduce((sum, { process }) => sum + process.timers, 0)
   const links = living.reduce((sum, { process }) => sum + stage.network.linksOf(process).size, 0)
-  return { at, pending, isOutOfTime, nodes, serverWatches, timers, links, unhandled: [], watched }
+  return { at, pending, ...left, timers, links }
 }
 
 async function close(stage: Stage): Promise<void> {

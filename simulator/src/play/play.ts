@@ -2,7 +2,7 @@
 import type { Played } from '../history/played.ts'
 import { ServerLog } from '../history/server-log.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import { end, isQuiet } from './ending.ts'
+import { end, isQuiet, type Left, look } from './ending.ts'
 import { open } from './opening.ts'
 import { Stage, type StageOptions } from './stage.ts'
 import { Storm } from './storm.ts'
@@ -10,8 +10,18 @@ import { Storm } from './storm.ts'
 /** What nobody waits longer for when nothing goes wrong any more, besides the holds ahead: I6. */
 const PATIENCE = { sessionTimeouts: 2, ms: 5_000 }
 
-/** How often it is looked whether all is quiet, in ms. */
-const LOOK_EVERY = 100
+/**
+ * When everybody is done: the time that what is under way is given to arrive before anybody looks whether all is quiet, and
+ * the time between two looks, in ms.
+ */
+const SETTLING = 500
+const LOOK_EVERY = 250
+
+/**
+ * A member that never hears of the end of a connection closes it, and forgets its watches, T later, rounded up to this
+ * (`ConnectionExpirerThread`, in steps of `zookeeper.nio.sessionlessCnxnTimeout`), in ms.
+ */
+const IDLE = 10_000
 
 export interface Play {
   readonly played: Played
@@ -24,20 +34,30 @@ export async function play(scenario: Scenario, options: StageOptions = {}): Prom
   await open(stage)
   const storm = new Storm(stage, scenario)
   const pending = work(stage, scenario)
-  const isDone = () => pending.size === 0 || living(stage, pending).length === 0
+  const isDone = () => nobodyWorks(stage, pending)
   const latest = storm.calmAt + plannedTime(scenario) + patience(scenario)
   await world.run(latest, isDone)
   storm.end()
   const calmAt = Math.min(storm.calmAt, world.now)
-  const deadline = Math.max(latest, world.now + patience(scenario))
-  let isOver = isDone() && isQuiet(stage, scenario)
-  while (world.now < deadline && !isOver) {
-    await world.run(world.now + LOOK_EVERY)
-    isOver = isDone() && isQuiet(stage, scenario)
-  }
-  const state = await end(stage, scenario, { pending: living(stage, pending), isOutOfTime: !isOver })
+  await world.run(Math.max(latest, world.now + patience(scenario)), isDone)
+  const unfinished = living(stage, pending)
+  const left = await quiet(stage, scenario)
+  const state = await end(stage, { ...left, pending: unfinished })
   const log = new ServerLog(stage.committed)
   return { played: { scenario, history: stage.recorder.history, log, events: stage.events, calmAt, end: state }, stage }
+}
+
+/** Lets time pass until nothing is left behind, or something has been left for too long. */
+async function quiet(stage: Stage, scenario: Scenario): Promise<Left> {
+  const { world } = stage
+  const deadline = world.now + patience(scenario) + scenario.sessionTimeout + IDLE
+  await world.run(world.now + SETTLING)
+  let left = look(stage, scenario)
+  while (world.now < deadline && !isQuiet(stage, left)) {
+    await world.run(world.now + LOOK_EVERY)
+    left = look(stage, scenario)
+  }
+  return left
 }
 
 /** Has every worker begin. Those that are not done, by their client. */
@@ -56,6 +76,12 @@ function work({ clients, fail }: Stage, scenario: Scenario): Map<string, number>
     })
   }
   return pending
+}
+
+/** Asked after every event. */
+function nobodyWorks({ clients }: Stage, pending: ReadonlyMap<string, number>): boolean {
+  for (const client of pending.values()) if (!clients[client]!.process.isKilled) return false
+  return true
 }
 
 function living({ clients }: Stage, pending: ReadonlyMap<string, number>): string[] {

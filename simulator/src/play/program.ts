@@ -1,6 +1,15 @@
 // What a client does: a program of a user, which knows nothing of the simulation but its Runtime and whom to tell.
 import { connect, KeeperError, op, type Runtime, type Session, type Watched, type ZooKeeper } from '@zk/client'
-import { type Acquirable, type Held, LeaderElection, Lock, LockLostError, LockTimeoutError, type QueuePlace, SharedLock } from '@zk/recipes'
+import {
+  type Acquirable,
+  type Held,
+  LeaderElection,
+  Lock,
+  LockLostError,
+  LockTimeoutError,
+  type QueuePlace,
+  SharedLock,
+} from '@zk/recipes'
 import type { Recorder } from '../history/recorder.ts'
 import type { Refusal } from '../history/history.ts'
 import type { Kind, RecipeName, Task } from '../scenario/scenario.ts'
@@ -76,11 +85,17 @@ export class Program {
 
   /** Reads a node, and again after every change of it, until the client is closed. */
   async watch(): Promise<void> {
+    let session: Session | undefined
     while (!this.#isClosed) {
       try {
         const read = await this.#zk!.getDataAndWatch(CONFIG)
         this.#watched = read
-        this.#seen = read.stat.version
+        const { version } = read.stat
+        // A later session may be at a server that is behind; one session never goes back in time.
+        const isBack = version < this.#seen && session === this.#zk!.session
+        if (isBack) this.#unexpected('watch', `version ${version} was read after ${this.#seen}`)
+        session = this.#zk!.session
+        this.#seen = version
         await read.changed
       } catch (error) {
         if (!KeeperError.is(error)) this.#unexpected('watch', error)
@@ -115,9 +130,7 @@ export class Program {
   }
 
   #acquire(kind: Kind, options: Parameters<Lock['acquire']>[0]): Promise<Held> {
-    return this.#election === undefined
-      ? this.#acquirable(kind).acquire(options)
-      : this.#election.campaign(options)
+    return this.#election === undefined ? this.#acquirable(kind).acquire(options) : this.#election.campaign(options)
   }
 
   #acquirable(kind: Kind): Acquirable<Held> {
@@ -133,7 +146,7 @@ export class Program {
     } catch (error) {
       // One that takes long goes on in the background.
       if (!KeeperError.is(error, 'RequestTimeout')) this.#unexpected('release', error)
-      this.#released(attempt, error)
+      this.#released(attempt, String(error))
     }
     this.#ask(attempt, held)
   }
@@ -165,9 +178,9 @@ export class Program {
     }
   }
 
-  #released(attempt: number, error?: unknown): void {
+  #released(attempt: number, error?: string): void {
     const isSessionOver = this.#grants.get(attempt)!.session.signal.aborted
-    this.#record({ type: 'released', attempt, isSessionOver, ...(error !== undefined && { error: String(error) }) })
+    this.#record({ type: 'released', attempt, isSessionOver, ...(error !== undefined && { error }) })
   }
 
   #ask(attempt: number, held: Held): boolean {

@@ -22,4 +22,25 @@ export interface JobReport {
 export interface Failure {
   readonly seed: number
   readonly violations: readonly Violation[]
+  /** It came to no end: whoever plays it again must not wait for it. */
+  readonly isEndless: boolean
+}
+
+/** Where a worker writes which seed it plays, for whoever watches over it: shared memory, for it may not answer. */
+export class CurrentSeed {
+  readonly memory: SharedArrayBuffer
+  readonly #seed: Float64Array
+
+  constructor(memory = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT)) {
+    this.memory = memory
+    this.#seed = new Float64Array(memory)
+  }
+
+  get value(): number {
+    return this.#seed[0]!
+  }
+
+  set value(seed: number) {
+    this.#seed[0] = seed
+  }
 }

@@ -1,8 +1,8 @@
 // Seeds on all cores.
 import { availableParallelism } from 'node:os'
-import { Worker } from 'node:worker_threads'
 import type { DrawOptions } from '../scenario/draw.ts'
 import type { Failure, Job, JobReport } from './job.ts'
+import { EndlessSeed, SeedWorker } from './worker.ts'
 
 export interface PoolOptions {
   /** The program of the worker threads: `seed-worker.ts`, built or bundled. */
@@ -13,6 +13,8 @@ export interface PoolOptions {
   readonly goesOn?: boolean
   /** @default all cores */
   readonly workers?: number
+  /** How long one seed may take before it counts as endless, in ms. @default 30,000, a thousand times what one takes */
+  readonly longest?: number
   readonly onProgress?: (progress: Progress) => void
 }
 
@@ -29,13 +31,17 @@ export interface Progress {
 /** Seeds of one job: enough to make its messages cheap, few enough to stop soon. */
 const CHUNK = 40
 
-/** Runs seeds until all are done, or one went wrong: then that of the lowest number among those begun is reported. */
+/**
+ * Runs seeds until all are done, or one went wrong: then that of the lowest number among those begun is reported. One that
+ * comes to no end has gone wrong; its worker is ended and another goes on behind it. Rejects when a worker fails.
+ */
 export async function runSeeds({
   program,
   seeds,
   options,
   goesOn = false,
   workers = availableParallelism(),
+  longest = 30_000,
   onProgress = () => {},
 }: PoolOptions): Promise<Progress> {
   const start = performance.now()
@@ -59,33 +65,50 @@ export async function runSeeds({
     }
     onProgress({ ...total, elapsed: performance.now() - start })
   }
-  await Promise.all(Array.from({ length: workers }, () => runWorker(program, nextJob, report)))
+  const newWorker = () => new SeedWorker(program, longest)
+  await Promise.all(Array.from({ length: workers }, () => runJobs(newWorker, nextJob, report)))
   return { ...total, elapsed: performance.now() - start }
 }
 
-async function runWorker(program: URL, nextJob: () => Job | undefined, report: (done: JobReport) => void): Promise<void> {
-  const worker = new Worker(program)
+async function runJobs(
+  newWorker: () => SeedWorker,
+  nextJob: () => Job | undefined,
+  report: (done: JobReport) => void,
+): Promise<void> {
+  let worker = newWorker()
+  /** Gives what is left of the job when a seed came to no end. */
+  const runJob = async (job: Job): Promise<Job | undefined> => {
+    try {
+      report(await worker.run(job))
+      return undefined
+    } catch (error) {
+      if (!(error instanceof EndlessSeed)) throw error
+      report(endless(error, job))
+      await worker.end()
+      worker = newWorker()
+      return behind(error.seed, job)
+    }
+  }
   try {
-    for (let job = nextJob(); job !== undefined; job = nextJob()) report(await ask(worker, job))
+    for (let job = nextJob(); job !== undefined;) job = (await runJob(job)) ?? nextJob()
   } finally {
-    await worker.terminate()
+    await worker.end()
   }
 }
 
-function ask(worker: Worker, job: Job): Promise<JobReport> {
-  return new Promise((resolve, reject) => {
-    const settle = (act: () => void) => {
-      worker.off('message', answered)
-      worker.off('error', failed)
-      worker.off('exit', ended)
-      act()
-    }
-    const answered = (report: JobReport) => settle(() => resolve(report))
-    const failed = (error: Error) => settle(() => reject(error))
-    const ended = (code: number) => failed(new Error(`a worker ended with ${code} at seeds from ${job.from}`))
-    worker.on('message', answered)
-    worker.on('error', failed)
-    worker.on('exit', ended)
-    worker.postMessage(job)
-  })
+/** What is left of a job behind a seed that went wrong. */
+function behind(seed: number, job: Job): Job | undefined {
+  const count = job.from + job.count - (seed + 1)
+  return job.goesOn && count > 0 ? { ...job, from: seed + 1, count } : undefined
+}
+
+/** What the worker had found in this job before is lost with it. */
+function endless({ seed, message }: EndlessSeed, { from }: Job): JobReport {
+  const violation = { invariant: 'I12', at: undefined, what: message } as const
+  return {
+    histories: seed + 1 - from,
+    events: 0,
+    grants: 0,
+    failures: [{ seed, violations: [violation], isEndless: true }],
+  }
 }

@@ -2,20 +2,28 @@ import { simulate } from '../simulate.ts'
 import type { Violation } from '../checks/check.ts'
 import type { Failure, Job, JobReport } from './job.ts'
 
-/** Runs the seeds in this thread. `unhandled` gives the rejections that nobody handled since it was asked last. */
+export interface JobWatcher {
+  /** Called before a seed is played. */
+  readonly begins: (seed: number) => void
+  /** The rejections that nobody handled since it was asked last. */
+  readonly unhandled: () => Promise<readonly string[]>
+}
+
+/** Runs the seeds in this thread. */
 export async function runJob(
   { from, count, options, goesOn }: Job,
-  unhandled: () => Promise<readonly string[]> = () => Promise.resolve([]),
+  { begins, unhandled }: JobWatcher,
 ): Promise<JobReport> {
   let histories = 0
   let events = 0
   let grants = 0
   const failures: Failure[] = []
   for (let seed = from; seed < from + count; seed++) {
+    begins(seed)
     const violations = await runSeed()
     histories++
     if (violations.length === 0) continue
-    failures.push({ seed, violations })
+    failures.push({ seed, violations, isEndless: false })
     if (!goesOn) break
 
     async function runSeed(): Promise<Violation[]> {

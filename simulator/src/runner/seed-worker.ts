@@ -1,11 +1,12 @@
 // The program of a worker thread: runs the jobs that it is sent.
-import { parentPort } from 'node:worker_threads'
-import type { Job } from './job.ts'
+import { parentPort, workerData } from 'node:worker_threads'
+import { CurrentSeed, type Job } from './job.ts'
 import { runJob } from './run-job.ts'
 
 // Millions of errors are made here for which nobody wants to see a stack.
 Error.stackTraceLimit = 0
 
+const current = new CurrentSeed(workerData as SharedArrayBuffer)
 const rejections: string[] = []
 process.on('unhandledRejection', (reason) => rejections.push(String(reason)))
 
@@ -15,6 +16,18 @@ async function unhandled(): Promise<readonly string[]> {
   return rejections.splice(0)
 }
 
+const begins = (seed: number) => {
+  current.value = seed
+}
+
 parentPort?.on('message', (job: Job) => {
-  void runJob(job, unhandled).then((report) => parentPort?.postMessage(report))
+  runJob(job, { begins, unhandled }).then(
+    (report) => parentPort?.postMessage(report),
+    // Out of the promise, so that the worker ends with the error and nobody waits for its answer.
+    (error: unknown) => {
+      setImmediate(() => {
+        throw error
+      })
+    },
+  )
 })

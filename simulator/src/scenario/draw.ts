@@ -31,9 +31,9 @@ const MOST_FAULTS = 8
 export function draw({ seed, recipe, clients = 3, members = 3, faults = usualFaults }: DrawOptions): Scenario {
   const random = new Random(seed, 'scenario')
   const drawnRecipe = recipe ?? random.one(recipes)
-  const tickTime = random.one([500, 1_000, 2_000])
+  const tickTime = random.one([500, 500, 1_000, 2_000])
   const ensemble = { members, tickTime, syncLimit: 5, latency: random.one([0, 1, 5, 20]) }
-  const sessionTimeout = random.one([2 * tickTime, 3 * tickTime, 6_000].filter((each) => each >= 2 * tickTime))
+  const sessionTimeout = random.one([2, 2, 3, 5]) * tickTime
   const shape = { clients, ensemble, sessionTimeout }
   return {
     seed,
@@ -41,14 +41,14 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults = usualFau
     ensemble,
     network: { latency: random.one([1, 5, 20, 20, 60]), cuts: random.one([0, 0.05, 0.3]) },
     sessionTimeout,
-    clients: Array.from({ length: clients }, () => drawClient(random, drawnRecipe)),
+    clients: Array.from({ length: clients }, () => drawClient(random, drawnRecipe, sessionTimeout)),
     faults: drawFaults(random, shape, faults),
   }
 }
 
-function drawClient(random: Random, recipe: RecipeName): ClientPlan {
+function drawClient(random: Random, recipe: RecipeName, sessionTimeout: number): ClientPlan {
   const workers = random.chance(0.2) ? 2 : 1
-  const tasks = () => Array.from({ length: random.between(1, 3) }, () => drawTask(random, recipe))
+  const tasks = () => Array.from({ length: random.between(1, 3) }, () => drawTask(random, recipe, sessionTimeout))
   return {
     clockRate: random.one([1, 1, 0.99, 1.01, 0.995, 1.005]),
     watches: random.chance(0.15),
@@ -56,7 +56,7 @@ function drawClient(random: Random, recipe: RecipeName): ClientPlan {
   }
 }
 
-function drawTask(random: Random, recipe: RecipeName): Task {
+function drawTask(random: Random, recipe: RecipeName, sessionTimeout: number): Task {
   const how = random.one(ways[recipe])
   return {
     kind: random.one(kinds[recipe]),
@@ -64,7 +64,7 @@ function drawTask(random: Random, recipe: RecipeName): Task {
     after: random.below(random.one([1, 50, 500, 2_000])),
     ...(how !== 'tryAcquire' && how !== 'terms' && random.chance(0.2) && { timeout: random.below(3_000) }),
     ...(random.chance(0.2) && { abortAfter: random.below(random.one([10, 200, 3_000])) }),
-    hold: Array.from({ length: random.between(0, 3) }, () => random.below(random.one([10, 100, 100, 1_000]))),
+    hold: Array.from({ length: random.between(0, 3) }, () => random.below(random.one([10, 100, sessionTimeout]))),
     writes: random.one(['guarded', 'fenced', 'both']),
   }
 }

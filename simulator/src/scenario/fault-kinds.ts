@@ -23,7 +23,8 @@ interface FaultKind {
   readonly draw: (random: Random, shape: Shape) => Fault
 }
 
-const client = (random: Random, { clients }: Shape) => random.below(clients)
+const client = (random: Random, { clients }: Shape) =>
+  random.chance(0.4) ? ('holder' as const) : random.below(clients)
 const member = (random: Random, { ensemble }: Shape) => random.below(ensemble.members)
 const memberOrLeader = (random: Random, shape: Shape) =>
   random.chance(0.4) ? ('leader' as const) : member(random, shape)

@@ -5,7 +5,7 @@ type Ending = 'end' | 'reset' | 'halfOpen' | 'open'
 /** The n-th request of the kind, counted from when the fault strikes; with `event` the n-th event of a watch. */
 interface Frame {
   readonly op: FaultyOp
-  readonly client: number | 'any'
+  readonly client: ClientTarget | 'any'
   readonly nth: number
 }
 
@@ -14,20 +14,26 @@ export type Way = 'up' | 'down' | 'both'
 export type Fault =
   // --- the network of a client
   /** Both ends of its connection are reset, and what is under way is lost. */
-  | { readonly type: 'reset'; readonly client: number }
+  | { readonly type: 'reset'; readonly client: ClientTarget }
   /** On its connection everything is lost from now on, one way or both, and nobody is told. */
-  | { readonly type: 'halfOpen'; readonly client: number; readonly way: Way }
+  | { readonly type: 'halfOpen'; readonly client: ClientTarget; readonly way: Way }
   /** Everything between it and a member waits, one way or both; new connections too. */
-  | { readonly type: 'hold'; readonly client: number; readonly member: number; readonly way: Way; readonly for: number }
+  | {
+      readonly type: 'hold'
+      readonly client: ClientTarget
+      readonly member: number
+      readonly way: Way
+      readonly for: number
+    }
   /** The same for all members. */
-  | { readonly type: 'cutOff'; readonly client: number; readonly way: Way; readonly for: number }
+  | { readonly type: 'cutOff'; readonly client: ClientTarget; readonly way: Way; readonly for: number }
   /** Its segments take up to so long, one way. */
-  | { readonly type: 'slow'; readonly client: number; readonly latency: number; readonly for: number }
+  | { readonly type: 'slow'; readonly client: ClientTarget; readonly latency: number; readonly for: number }
   // --- the process of a client
-  | { readonly type: 'stall'; readonly client: number; readonly for: number }
-  | { readonly type: 'wallJump'; readonly client: number; readonly by: number }
+  | { readonly type: 'stall'; readonly client: ClientTarget; readonly for: number }
+  | { readonly type: 'wallJump'; readonly client: ClientTarget; readonly by: number }
   /** Its machine closes its connections, or is gone as well. */
-  | { readonly type: 'killClient'; readonly client: number; readonly how: 'process' | 'machine' }
+  | { readonly type: 'killClient'; readonly client: ClientTarget; readonly how: 'process' | 'machine' }
   // --- a member; an index, or the one that leads
   | { readonly type: 'crash'; readonly member: MemberTarget; readonly for: number }
   | { readonly type: 'freeze'; readonly member: MemberTarget; readonly for: number }
@@ -40,9 +46,9 @@ export type Fault =
   /** The leader is left with a minority, and goes on answering its clients (L32). */
   | { readonly type: 'isolateLeader'; readonly for: number }
   // --- the session of a client
-  | { readonly type: 'expire'; readonly client: number }
+  | { readonly type: 'expire'; readonly client: ClientTarget }
   /** Somebody resumes it at that member: its own connection is closed, or answers SessionMoved. */
-  | { readonly type: 'move'; readonly client: number; readonly member: number }
+  | { readonly type: 'move'; readonly client: ClientTarget; readonly member: number }
   // --- single requests; of one client, or of any
   /** Not done. Its connection is closed, reset, half-open from then on, or stays: then nobody ever answers. */
   | (Frame & { readonly type: 'loseRequest'; readonly connection: Ending })
@@ -67,6 +73,8 @@ export type Fault =
   | { readonly type: 'presetCounter'; readonly to: number }
 
 export type MemberTarget = number | 'leader'
+/** An index, or whoever was granted last and holds; the first one when nobody does. */
+export type ClientTarget = number | 'holder'
 export type FaultType = Fault['type']
 
 /** What recipes ask of a server; `create` stands for all its variants. */

@@ -51,10 +51,13 @@ const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
 ]
 
 /** Those of which none can be left out: halves first, then smaller parts. The same list when all are needed. */
-async function fewest<T>(all: readonly T[], stillFails: (fewer: readonly T[]) => Promise<boolean>): Promise<readonly T[]> {
+async function fewest<T>(
+  all: readonly T[],
+  stillFails: (fewer: readonly T[]) => Promise<boolean>,
+): Promise<readonly T[]> {
   let left = all
   for (let size = Math.ceil(all.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-    for (let from = 0; from < left.length; ) {
+    for (let from = 0; from < left.length;) {
       const fewer = [...left.slice(0, from), ...left.slice(from + size)]
       if (await stillFails(fewer)) left = fewer
       else from += size

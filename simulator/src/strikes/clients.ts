@@ -1,13 +1,13 @@
 // What befalls a client: its network and its process.
-import type { Way } from '../scenario/fault.ts'
-import type { FaultOf, Heal, Target } from './target.ts'
+import type { ClientTarget, Way } from '../scenario/fault.ts'
+import { clientOf, type FaultOf, type Heal, type Target } from './target.ts'
 
-export const reset = (fault: FaultOf<'reset'>, { network, clients }: Target): undefined => {
-  for (const link of network.linksOf(clients[fault.client]!.process)) link.reset()
+export const reset = ({ client }: FaultOf<'reset'>, target: Target): undefined => {
+  for (const link of linksOf(target, client)) link.reset()
 }
 
-export const halfOpen = (fault: FaultOf<'halfOpen'>, { network, clients }: Target): undefined => {
-  for (const link of network.linksOf(clients[fault.client]!.process)) link.loseForEver(fault.way)
+export const halfOpen = ({ client, way }: FaultOf<'halfOpen'>, target: Target): undefined => {
+  for (const link of linksOf(target, client)) link.loseForEver(way)
 }
 
 export const hold = ({ client, member, way }: FaultOf<'hold'>, target: Target): Heal =>
@@ -16,8 +16,13 @@ export const hold = ({ client, member, way }: FaultOf<'hold'>, target: Target): 
 export const cutOff = ({ client, way }: FaultOf<'cutOff'>, target: Target): Heal =>
   holdRoutes(target, client, [...target.model.members.keys()], way)
 
-function holdRoutes({ model, network, clients }: Target, client: number, members: number[], way: Way): Heal {
-  const { process } = clients[client]!
+function linksOf(target: Target, client: ClientTarget) {
+  return [...target.network.linksOf(target.clients[clientOf(target, client)]!.process)]
+}
+
+function holdRoutes(target: Target, client: ClientTarget, members: readonly number[], way: Way): Heal {
+  const { model, network, clients } = target
+  const { process } = clients[clientOf(target, client)]!
   const set = (isHeld: boolean) => {
     const held = { ...(way !== 'down' && { up: isHeld }), ...(way !== 'up' && { down: isHeld }) }
     for (const member of members) network.hold(process, model.members[member]!.name, held)
@@ -26,37 +31,43 @@ function holdRoutes({ model, network, clients }: Target, client: number, members
   return () => set(false)
 }
 
-export const slow = (fault: FaultOf<'slow'>, { model, network, clients }: Target): Heal => {
-  const routes = model.members.map(({ name }) => network.route(clients[fault.client]!.process, name))
-  const before = routes.map(({ latency }) => latency)
-  for (const route of routes) route.latency = fault.latency
+export const slow = ({ client, latency }: FaultOf<'slow'>, target: Target): Heal => {
+  const { model, network, clients } = target
+  const { process } = clients[clientOf(target, client)]!
+  const routes = model.members.map(({ name }) => network.route(process, name))
+  const ends = routes.map((route) => route.slow(latency))
   return () => {
-    for (const [index, route] of routes.entries()) route.latency = before[index]!
+    for (const end of ends) end()
   }
 }
 
-export const stall = ({ client, for: duration }: FaultOf<'stall'>, { clients, recorder }: Target): undefined => {
+export const stall = ({ client: who, for: duration }: FaultOf<'stall'>, target: Target): undefined => {
+  const { clients, recorder } = target
+  const client = clientOf(target, who)
   const { process } = clients[client]!
   if (process.isStalled || process.isKilled) return
   recorder.add({ type: 'stalled', client })
   process.stall(duration, () => recorder.add({ type: 'awake', client }))
 }
 
-export const wallJump = ({ client, by }: FaultOf<'wallJump'>, { clients }: Target): undefined => {
-  clients[client]!.process.clock.wallOffset += by
+export const wallJump = ({ client, by }: FaultOf<'wallJump'>, target: Target): undefined => {
+  target.clients[clientOf(target, client)]!.process.clock.wallOffset += by
 }
 
-export const killClient = ({ client, how }: FaultOf<'killClient'>, { clients, network, recorder }: Target): undefined => {
+export const killClient = ({ client: who, how }: FaultOf<'killClient'>, target: Target): undefined => {
+  const { clients, network, recorder } = target
+  const client = clientOf(target, who)
   const { process } = clients[client]!
   if (process.isKilled) return
   recorder.add({ type: 'killed', client })
   network.kill(process, how === 'machine')
 }
 
-export const expire = ({ client }: FaultOf<'expire'>, { clients, operator }: Target): undefined => {
-  operator.expire(clients[client]!.program.sessionId)
+export const expire = ({ client }: FaultOf<'expire'>, target: Target): undefined => {
+  target.operator.expire(target.clients[clientOf(target, client)]!.program.sessionId)
 }
 
-export const move = ({ client, member }: FaultOf<'move'>, { clients, model, operator }: Target): undefined => {
-  operator.move(clients[client]!.program.sessionId, model.members[member]!.name)
+export const move = ({ client, member }: FaultOf<'move'>, target: Target): undefined => {
+  const { clients, model, operator } = target
+  operator.move(clients[clientOf(target, client)]!.program.sessionId, model.members[member]!.name)
 }

@@ -1,10 +1,8 @@
 // What befalls single requests and replies.
 import { ErrorCode } from '@zk/wire'
-import type { FaultOf, Heal, Target } from './target.ts'
+import { clientOf, type FaultOf, type Heal, type Target } from './target.ts'
 
-type FrameFault = FaultOf<
-  'loseRequest' | 'loseReply' | 'drop' | 'delayRequest' | 'delayReply' | 'throttle' | 'garbage'
->
+type FrameFault = FaultOf<'loseRequest' | 'loseReply' | 'drop' | 'delayRequest' | 'delayReply' | 'throttle' | 'garbage'>
 
 /** Healing takes it back where it has not struck. */
 export function scriptFault(fault: FrameFault, target: Target): Heal {
@@ -12,10 +10,11 @@ export function scriptFault(fault: FrameFault, target: Target): Heal {
   return () => rule.remove()
 }
 
-function add(fault: FrameFault, { model, clients }: Target): { remove(): void } {
+function add(fault: FrameFault, target: Target): { remove(): void } {
+  const { clients, model } = target
   const { faults } = model
   const { op, nth, client } = fault
-  const session = client === 'any' ? undefined : clients[client]!.program.sessionId
+  const session = client === 'any' ? undefined : clients[clientOf(target, client)]!.program.sessionId
   const match = { op, nth, ...(session !== undefined && { session }) }
   switch (fault.type) {
     case 'loseRequest':

@@ -29,10 +29,22 @@ const strikes: { readonly [Type in FaultType]: Strike<Type> } = {
   delayReply: scriptFault,
   throttle: scriptFault,
   garbage: scriptFault,
-  deleteNode: ({ nth }, { operator }) => void operator.deleteNode(nth),
-  deleteParent: (_, { operator }) => void operator.deleteParent(),
-  presetCounter: ({ to }, { operator }) => void operator.presetCounter(to),
-  touch: (_, { operator }) => void operator.touch(),
+  deleteNode: ({ nth }, { operator }) => {
+    operator.deleteNode(nth)
+    return undefined
+  },
+  deleteParent: (_, { operator }) => {
+    operator.deleteParent()
+    return undefined
+  },
+  presetCounter: ({ to }, { operator }) => {
+    operator.presetCounter(to)
+    return undefined
+  },
+  touch: (_, { operator }) => {
+    operator.touch()
+    return undefined
+  },
 }
 
 /** Does the fault; what it returns, if anything, undoes it. */

@@ -2,7 +2,7 @@ import type { EnsembleModel } from '@zk/testing'
 import type { Recorder } from '../history/recorder.ts'
 import type { Operator } from '../play/operator.ts'
 import type { Program } from '../play/program.ts'
-import type { Fault, FaultType } from '../scenario/fault.ts'
+import type { ClientTarget, Fault, FaultType } from '../scenario/fault.ts'
 import type { Network } from '../world/network.ts'
 import type { SimProcess } from '../world/sim-process.ts'
 
@@ -18,6 +18,11 @@ export interface Target {
   readonly clients: readonly Client[]
   readonly recorder: Recorder
   readonly operator: Operator
+}
+
+/** The index of the client that is meant. */
+export function clientOf({ recorder }: Target, target: ClientTarget): number {
+  return target === 'holder' ? (recorder.holder ?? 0) : target
 }
 
 /** Undoes a fault. */

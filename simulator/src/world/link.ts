@@ -35,13 +35,7 @@ export class Link implements RuntimeConnection {
   /** Both ends were reset: what is under way no longer counts. */
   #isReset = false
 
-  constructor(
-    world: World,
-    process: SimProcess,
-    route: Route,
-    handler: ConnectionHandler,
-    listener: LinkListener,
-  ) {
+  constructor(world: World, process: SimProcess, route: Route, handler: ConnectionHandler, listener: LinkListener) {
     this.process = process
     this.route = route
     this.#handler = handler

@@ -1,4 +1,4 @@
-import type { Link, ServerEnd } from "./link.ts"
+import type { Link, ServerEnd } from './link.ts'
 import type { Network } from './network.ts'
 import type { EventSource } from './world.ts'
 

@@ -10,8 +10,8 @@ export interface EventSource {
 
 /** Told what a process let the world feel. */
 export interface Witness {
-  /** After an event that ran code of a process, and after its promises were drained. */
-  drained(activity: number): void | Promise<void>
+  /** After an event that ran code of a process, and after its promises were drained. The world waits for it. */
+  drained(world: World): void | Promise<void>
 }
 
 /** More events at one instant, and the world never comes to rest. */
@@ -95,6 +95,6 @@ export class World {
   async #drain(): Promise<void> {
     this.#hasRunCode = false
     await drain(this.#turns)
-    if (this.#witness !== undefined) await this.#witness.drained(this.activity)
+    if (this.#witness !== undefined) await this.#witness.drained(this)
   }
 }

@@ -1,24 +1,30 @@
 // Draws programs: few paths and few sessions, so that they meet.
 import { type ACL, CreateMode, type MultiOp, OpCode, Perms, WatcherType } from '@zk/wire'
 import { open, places, settings } from '../scenario/index.ts'
-import type { Call, Program, Step } from './program.ts'
+import type { Call, PlainCall, Program, Step } from './program.ts'
 import { Random } from './random.ts'
 
 export interface GenerateOptions {
-  /** @default 120 */
+  /** @default 150 */
   readonly steps?: number
   /** @default 4 */
   readonly sessions?: number
 }
 
-export function generate(seed: number, { steps = 120, sessions = 4 }: GenerateOptions = {}): Program {
+export function generate(seed: number, { steps = 150, sessions = 4 }: GenerateOptions = {}): Program {
   const random = new Random(seed)
-  return Array.from({ length: steps }, () => drawStep(random, random.below(sessions)))
+  const first: Step[] = [
+    { session: 0, do: 'open', at: random.pick(places) },
+    { session: 0, do: 'call', calls: parents.map((path) => ({ op: 'create', request: plainCreate(path) })) },
+  ]
+  return [...first, ...Array.from({ length: steps }, () => drawStep(random, random.below(sessions)))]
 }
 
-const paths = ['/a', '/b', '/a/x', '/a/y', '/b/x', '/a/x/p']
+/** Hardly ever deleted, for nothing would be left to do. */
+const parents = ['/a', '/b', '/a/x']
+const leaves = ['/a/y', '/a/z', '/b/x', '/b/y', '/a/x/p', '/b/x/c']
 /** Made by sequential creates, if they are made. */
-const numbered = ['/a/s0000000000', '/a/s0000000001', '/a/s0000000002', '/b/s0000000000']
+const numbered = ['/a/s0000000004', '/a/s0000000007', '/b/s0000000003', '/b/s0000000005']
 /** Never given children: empty containers go at a time of the servers' choice. */
 const container = '/c'
 const badPaths = [null, '', 'a', '/a/', '/a//x', '/.', '/a/..']
@@ -42,7 +48,7 @@ const acls: readonly (readonly ACL[] | null)[] = [
 const users = ['tom:pass', 'jerry:pass', 'no-colon', settings.superUser]
 
 function drawStep(random: Random, session: number): Step {
-  const what = random.weighted({ call: 70, open: 12, resume: 8, drop: 3, close: 3 })
+  const what = random.weighted({ call: 80, open: 12, resume: 4, drop: 2, close: 2 })
   switch (what) {
     case 'call':
       return { session, do: what, calls: drawCalls(random) }
@@ -56,7 +62,7 @@ function drawStep(random: Random, session: number): Step {
 }
 
 function drawCalls(random: Random): Call[] {
-  const calls = [drawCall(random), ...random.list(random.pick([0, 0, 1, 4]), () => drawCall(random))]
+  const calls = [drawCall(random), ...random.list(random.pick([0, 0, 2, 8]), () => drawCall(random))]
   // Whether a new ACL is in force for what comes right behind it is a matter of chance (PrepRequestProcessor), and auth
   // is answered out of turn.
   const auth = calls.find(({ op }) => op === 'auth')
@@ -66,6 +72,23 @@ function drawCalls(random: Random): Call[] {
 }
 
 function drawCall(random: Random): Call {
+  const what = random.weighted({ plain: 92, setWatches: 4, auth: 1, cut: 3 })
+  switch (what) {
+    case 'plain':
+      return drawPlainCall(random)
+    case 'setWatches':
+      return { op: what, since: random.pick(['beginning', 'connection', 'now']), lists: drawLists(random) }
+    case 'auth':
+      return { op: what, user: random.pick(users) }
+    case 'cut': {
+      const call = drawPlainCall(random)
+      // A multi that is cut short wedges a real 3.8.0, and a ping is answered under an xid of its own.
+      return call.op === 'multi' || call.op === 'ping' ? call : { op: what, call, bytes: 1 + random.below(12) }
+    }
+  }
+}
+
+function drawPlainCall(random: Random): PlainCall {
   const op = random.weighted({
     create: 22,
     create2: 6,
@@ -76,6 +99,9 @@ function drawCall(random: Random): Call {
     getData: 10,
     getChildren: 5,
     getChildren2: 8,
+    getAllChildrenNumber: 1,
+    getEphemerals: 1,
+    whoAmI: 1,
     getACL: 2,
     setACL: 3,
     sync: 2,
@@ -83,8 +109,6 @@ function drawCall(random: Random): Call {
     multi: 12,
     checkWatches: 3,
     removeWatches: 3,
-    setWatches: 4,
-    auth: 1,
   })
   switch (op) {
     case 'create':
@@ -93,7 +117,7 @@ function drawCall(random: Random): Call {
     case 'createContainer':
       return { op, request: { ...drawCreate(random), path: container, flags: CreateMode.CONTAINER } }
     case 'delete':
-      return { op, request: { path: drawPath(random), version: drawVersion(random) } }
+      return { op, request: { path: drawPath(random, 4), version: drawVersion(random) } }
     case 'setData':
       return { op, request: { path: drawPath(random), data: drawData(random), version: drawVersion(random) } }
     case 'exists':
@@ -102,37 +126,54 @@ function drawCall(random: Random): Call {
     case 'getChildren2':
       return { op, request: { path: drawReadPath(random), watch: random.percent(60) } }
     case 'getACL':
+    case 'getAllChildrenNumber':
       return { op, request: { path: drawReadPath(random) } }
+    case 'getEphemerals':
+      return { op, request: { prefixPath: random.pick(['/', '/a', '/b/x']) } }
+    case 'whoAmI':
+      return { op, request: undefined }
     case 'setACL':
-      return { op, request: { path: drawPath(random), acl: drawACL(random, 40), version: drawVersion(random) } }
+      return { op, request: { path: drawPath(random), acl: drawACL(random, 30), version: drawVersion(random) } }
     case 'sync':
       return { op, request: { path: drawReadPath(random) } }
     case 'ping':
       return { op, request: undefined }
     case 'multi':
-      return { op, request: random.list(5, () => drawPart(random)) }
+      return { op, request: [drawPart(random), ...random.list(random.pick([0, 2, 5]), () => drawPart(random))] }
     case 'checkWatches':
     case 'removeWatches':
       return { op, request: { path: drawReadPath(random), type: random.pick(Object.values(WatcherType).slice(0, 3)) } }
-    case 'setWatches':
-      return { op, since: random.pick(['beginning', 'connection', 'now']), lists: drawLists(random) }
-    case 'auth':
-      return { op, user: random.pick(users) }
   }
 }
 
+function plainCreate(path: string) {
+  return { path, data: new Uint8Array(), acl: open, flags: CreateMode.PERSISTENT }
+}
+
 function drawCreate(random: Random) {
-  const flags = random.pick([0, 0, 0, 0, 1, 1, 2, 3, ...(random.percent(5) ? [4, 9, -1] : [])])
-  const isSequential = flags === 2 || flags === 3
-  const path = isSequential && random.percent(80) ? random.pick(['/a/s', '/b/s', '/a/']) : drawPath(random)
-  return { path, data: drawData(random), acl: drawACL(random, 8), flags: flags === 4 && path !== container ? 0 : flags }
+  const { PERSISTENT, EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL } = CreateMode
+  const data = drawData(random)
+  if (random.percent(25)) {
+    const path = random.percent(90) ? random.pick(['/a/s', '/b/s', '/a/']) : drawPath(random)
+    return { path, data, acl: drawACL(random, 5), flags: random.pick([PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL]) }
+  }
+  const path = drawPath(random)
+  // An ephemeral parent would leave less to do.
+  const isParent = path !== null && parents.includes(path)
+  const flags = random.percent(isParent ? 3 : 40) ? EPHEMERAL : PERSISTENT
+  return {
+    path,
+    data,
+    acl: drawACL(random, isParent ? 2 : 8),
+    flags: random.percent(98) ? flags : random.pick([9, -1]),
+  }
 }
 
 /** What fails without an answer on a real 3.8.0, a null path for instance, is not drawn for a multi. */
 function drawPart(random: Random): MultiOp {
-  const path = random.percent(97) ? drawGoodPath(random) : '/a//x'
   const type = random.pick([OpCode.create, OpCode.create, OpCode.delete, OpCode.setData, OpCode.check])
-  const version = drawVersion(random)
+  const path = random.percent(98) ? drawGoodPath(random, type === OpCode.delete ? 2 : 40) : '/a//x'
+  const version = random.percent(80) ? -1 : drawVersion(random)
   switch (type) {
     case OpCode.create:
       return { type, request: { ...drawCreate(random), path } }
@@ -149,23 +190,24 @@ function drawLists(random: Random) {
   return { dataWatches: list(), existWatches: list(), childWatches: list() }
 }
 
-function drawPath(random: Random): string | null {
-  return random.percent(97) ? drawGoodPath(random) : random.pick(badPaths)
+function drawPath(random: Random, parentChance?: number): string | null {
+  return random.percent(98) ? drawGoodPath(random, parentChance) : random.pick(badPaths)
 }
 
 /** An empty path is that of the root to readers, of which each run has its own picture. */
 function drawReadPath(random: Random): string | null {
-  const path = random.percent(15) ? '/' : drawPath(random)
+  const path = random.percent(10) ? '/' : drawPath(random)
   return path === '' ? '/' : path
 }
 
-function drawGoodPath(random: Random): string {
-  const from = random.weighted({ paths: 80, numbered: 12, container: 4, root: 4 })
-  return { paths: random.pick(paths), numbered: random.pick(numbered), container, root: '/' }[from]
+function drawGoodPath(random: Random, parentChance = 30): string {
+  if (random.percent(parentChance)) return random.pick(parents)
+  const from = random.weighted({ leaves: 80, numbered: 12, container: 6, root: 2 })
+  return { leaves: random.pick(leaves), numbered: random.pick(numbered), container, root: '/' }[from]
 }
 
 function drawVersion(random: Random): number {
-  return random.pick([-1, -1, -1, 0, 0, 1, 2, 7])
+  return random.pick([-1, -1, -1, -1, -1, 0, 0, 1, 2, 7])
 }
 
 function drawData(random: Random): Uint8Array | null {

@@ -1,4 +1,4 @@
-export { generate, type GenerateOptions } from './generate.ts'
+export { generate } from './generate.ts'
 export { play } from './play.ts'
-export { formatProgram, type Program } from './program.ts'
+export { countOf, formatProgram, type Program } from './program.ts'
 export { shrink } from './shrink.ts'

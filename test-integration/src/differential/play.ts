@@ -53,7 +53,8 @@ class Player {
   }
 
   async #call(session: Session, call: Call): Promise<void> {
-    if (call.op === 'auth') await session.auth('digest', call.user)
+    if (call.op === 'cut') await session.callCut(call.call.op, call.call.request, call.bytes)
+    else if (call.op === 'auth') await session.auth('digest', call.user)
     else if (call.op === 'setWatches') {
       const since = { beginning: 0n, connection: this.#lastZxid, now: session.lastZxid }
       await session.setWatches(call.lists, since[call.since])

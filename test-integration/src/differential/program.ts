@@ -14,6 +14,9 @@ export type Op = Extract<
   | 'getData'
   | 'getChildren'
   | 'getChildren2'
+  | 'getAllChildrenNumber'
+  | 'getEphemerals'
+  | 'whoAmI'
   | 'getACL'
   | 'setACL'
   | 'sync'
@@ -23,8 +26,13 @@ export type Op = Extract<
   | 'removeWatches'
 >
 
+/** A request that is as it should be. */
+export type PlainCall = { [Name in Op]: { readonly op: Name; readonly request: RequestOf<Name>['request'] } }[Op]
+
 export type Call =
-  | { [Name in Op]: { readonly op: Name; readonly request: RequestOf<Name>['request'] } }[Op]
+  | PlainCall
+  /** Without the last bytes of its body. */
+  | { readonly op: 'cut'; readonly call: PlainCall; readonly bytes: number }
   | {
       readonly op: 'setWatches'
       /** All that is later has been missed. */
@@ -42,6 +50,11 @@ export type Step = { readonly session: number } & (
 )
 
 export type Program = readonly Step[]
+
+/** How many requests it makes. */
+export function countOf(program: Program): number {
+  return program.reduce((sum, step) => sum + (step.do === 'call' ? step.calls.length : 1), 0)
+}
 
 /** As it can be read, and put into a test. */
 export function formatProgram(program: Program): string {

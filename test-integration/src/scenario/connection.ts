@@ -111,7 +111,7 @@ export class Connection {
 
   /** What is asked and was not answered yet, for whoever wonders why nothing goes on. */
   get pending(): readonly string[] {
-    return this.#calls.map(({ asked, opCode }) => String(asked?.[0] ?? `opcode ${opCode}`))
+    return this.#calls.map(({ asked: [what] = [], opCode }) => (typeof what === 'string' ? what : `opcode ${opCode}`))
   }
 
   /** Waits until so many events have come, since the connection was opened. */

@@ -4,10 +4,18 @@ import { type Place, places, settings, type Stage, type Target } from './target.
 /** Servers in this process, new ones for each scenario. */
 export class InProcessTarget implements Target {
   readonly name = 'in-process'
+  readonly #prepare: (ensemble: TestEnsemble) => void
+
+  /** `prepare` may do something to each before it is used. */
+  constructor(prepare: (ensemble: TestEnsemble) => void = () => {}) {
+    this.#prepare = prepare
+  }
 
   async enter(): Promise<Stage> {
-    const { tickTime, initLimit, syncLimit, superDigest } = settings
-    return new InProcessStage(await TestEnsemble.start({ members: 3, tickTime, initLimit, syncLimit, superDigest }))
+    const { superUser: _, ...options } = settings
+    const ensemble = await TestEnsemble.start({ members: 3, ...options })
+    this.#prepare(ensemble)
+    return new InProcessStage(ensemble)
   }
 }
 

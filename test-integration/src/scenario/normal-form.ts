@@ -19,6 +19,8 @@ const CLOCK_SLACK = 2_000
 const LONGEST = 200
 
 const zxidFields = new Set(['zxid', 'czxid', 'mzxid', 'pzxid', 'relativeZxid', 'lastZxidSeen'])
+/** In the order of a Java HashSet, which depends on the names of the nodes above and on the client's address. */
+const hashedFields = new Set(['children', 'ephemerals', 'clientInfo'])
 const sessionFields = new Set(['sessionId', 'ephemeralOwner'])
 
 export class NormalForm {
@@ -54,7 +56,8 @@ export class NormalForm {
     if (Array.isArray(value)) return this.#list(value, field)
     if (isStat(value)) return this.#stat(value)
     if (isRecord(value)) return this.#record(value)
-    return value === undefined ? '' : String(value)
+    if (typeof value === 'boolean') return value ? 'true' : 'false'
+    return value === null ? 'null' : ''
   }
 
   #long(value: bigint, field: string): string {
@@ -83,8 +86,7 @@ export class NormalForm {
 
   #list(items: readonly unknown[], field: string): string {
     const shown = items.map((item) => this.show(item))
-    // In the order of a Java HashSet, which depends on the names of the nodes above.
-    if (field === 'children') shown.sort()
+    if (hashedFields.has(field)) shown.sort()
     return `[${shown.join(', ')}]`
   }
 

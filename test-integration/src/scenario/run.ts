@@ -14,6 +14,9 @@ export interface RunOptions {
   readonly timeout?: number
 }
 
+/** What `run` tells of a scenario that failed or hung. */
+export const UNFINISHED = /^scenario: (failed|hung)/m
+
 /**
  * Plays a scenario on an ensemble that nobody else uses, and gives what was told, by phase. A scenario that fails or
  * hangs says so in its last phase.

@@ -25,6 +25,7 @@ export class Scenario {
   readonly clientAddress: string
   readonly #connections: Connection[] = []
   readonly #sessions: Session[] = []
+  #isOver = false
 
   constructor({ stage, root, transcript, clientAddress }: ScenarioOptions) {
     this.stage = stage
@@ -36,6 +37,8 @@ export class Scenario {
 
   /** A connection that says nothing by itself. They are called a, b, c … in the order in which they are opened. */
   async dial(at: Place = 'leader'): Promise<Connection> {
+    // One that hung goes on when its connections end.
+    if (this.#isOver) throw new Error('the scenario is over')
     const name = nameOf(this.#connections.length)
     const connection = await Connection.open(this.stage.address(at), name, this.transcript)
     this.#connections.push(connection)
@@ -70,7 +73,7 @@ export class Scenario {
   /** Waits until every session was told of all that has happened, which ends a phase of the transcript. */
   async settle(options: PhaseOptions = {}): Promise<void> {
     // A leader answers a sync at once, even when followers have applied more than it has (CommitProcessor.matchSyncs).
-    for (let last = -1n, isLevel = false; !isLevel; ) {
+    for (let last = -1n, isLevel = false; !isLevel;) {
       const sessions = this.#sessions.filter(({ isOpen }) => isOpen)
       const zxids = (await Promise.all(sessions.map((session) => session.fence()))).filter((zxid) => zxid !== undefined)
       for (const zxid of zxids) if (zxid > last) last = zxid
@@ -96,6 +99,7 @@ export class Scenario {
 
   /** Ends what is still open, untold. */
   async end(): Promise<void> {
+    this.#isOver = true
     for (const session of this.#sessions) session.stopPings()
     await Promise.all(this.#connections.map((connection) => connection.hangUp()))
   }

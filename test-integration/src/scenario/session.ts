@@ -1,8 +1,10 @@
 // One session as a client without any cleverness has it: requests as they are asked for, and nothing else but pings.
 import {
   type ACL,
+  encode,
   encodeMessage,
   OpCode,
+  type Operation,
   type OperationName,
   operations,
   type RequestMessage,
@@ -66,6 +68,8 @@ export class Session implements Credentials {
     const request = { protocolVersion, lastZxidSeen, timeOut, sessionId, passwd, readOnly }
     const answer = await connection.shake(encodeMessage({ type: 'connect', request }))
     if (answer !== undefined) session.#established(answer.response, options)
+    // A server that grants no time closes the connection behind that.
+    if (session.timeOut <= 0) await connection.closed
     return session
   }
 
@@ -87,6 +91,13 @@ export class Session implements Credentials {
     const message = { type: 'request', op, opCode: operations[op].opCode, xid, request: this.#below(request) }
     const asked = request === undefined ? [op] : [op, { value: request }]
     return this.#heard(await this.connection.call(message as RequestMessage, asked))
+  }
+
+  /** Sends a request without the last `cut` bytes of its body. */
+  callCut<Name extends OperationName>(op: Name, request: BodyOf<Name>, cut: number): Promise<Reply> {
+    const { opCode, request: type } = operations[op] as Operation
+    const body = type === undefined ? new Uint8Array() : encode(type, this.#below(request))
+    return this.callRaw(opCode, body.slice(0, Math.max(0, body.length - cut)))
   }
 
   /** Sends a request whose body is just these bytes. */
@@ -209,7 +220,8 @@ export class Session implements Credentials {
 
   /** A request with its paths moved below the root of the scenario. */
   #below<T>(value: T, field?: string): T {
-    if (typeof value === 'string' && (field === 'path' || field === 'paths')) return this.pathBelow(value) as T
+    if (typeof value === 'string' && (field === 'path' || field === 'prefixPath' || field === 'paths'))
+      return this.pathBelow(value) as T
     if (Array.isArray(value)) {
       const items = field?.endsWith('Watches') === true ? 'paths' : undefined
       return value.map((item: unknown) => this.#below(item, items)) as T

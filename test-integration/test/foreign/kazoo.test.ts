@@ -36,6 +36,8 @@ const anywhere: Tests<World> = (world) => {
     const client = await kazoo()
     expect(await client.call('ask', 'ruok')).toBe('imok')
     expect(await client.call('ask', 'srvr')).toMatch(/^Zookeeper version: 3\.[^]*^Mode: (leader|follower)$/m)
+    // What KazooClient.server_version reads.
+    expect(await client.call('ask', 'envi')).toMatch(/^zookeeper\.version=3\.\d+\.\d+/m)
     expect(await client.call('ask', 'mntr')).toMatch(/^zk_num_alive_connections\t\d+$/m)
   })
 

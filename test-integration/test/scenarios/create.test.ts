@@ -1,5 +1,5 @@
 import { CreateMode, operations, Perms } from '@zk/wire'
-import { open, type Session } from '../../src/scenario/index.ts'
+import { byCodeUnit, open, type Session } from '../../src/scenario/index.ts'
 import { describeScenarios } from '../describe-scenarios.ts'
 
 const { PERSISTENT, EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL, CONTAINER } = CreateMode
@@ -21,7 +21,8 @@ describeScenarios('create', {
     await s.settle()
     const list = await b.getChildren2('/')
     const children = list?.op === 'getChildren2' ? (list.response?.children ?? []) : []
-    for (const child of [...children].sort()) await b.getData(`/${child ?? ''}`)
+    const names = children.map((child) => child ?? '')
+    for (const child of names.toSorted(byCodeUnit)) await b.getData(`/${child}`)
     await a.close()
     await s.settle()
     await b.getChildren2('/')
@@ -32,8 +33,7 @@ describeScenarios('create', {
     const a = await s.open({ at: 'follower' })
     for (const op of ops) {
       // Without 5 and 6, of nodes with a TTL.
-      for (const flags of [-1, 7, 8, 100, 2 ** 31 - 1, -(2 ** 31)])
-        await a.create(`/${op}${flags}`, { flags, op })
+      for (const flags of [-1, 7, 8, 100, 2 ** 31 - 1, -(2 ** 31)]) await a.create(`/${op}${flags}`, { flags, op })
     }
     await a.getChildren2('/')
     await a.close()

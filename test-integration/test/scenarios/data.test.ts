@@ -187,7 +187,12 @@ describeScenarios('data', {
     const a = await s.open()
     await a.create('/a')
     await a.create('/a/b', { flags: CreateMode.EPHEMERAL })
-    await a.call('getAllChildrenNumber', { path: '/' })
+    await a.create('/ab', { flags: CreateMode.EPHEMERAL })
+    for (const path of ['/', '/a', '/a/b', '/none', null]) await a.call('getAllChildrenNumber', { path })
+    for (const prefixPath of ['/', '/a', '/a/', '/ab', '/none', '', ' ', null]) {
+      await a.call('getEphemerals', { prefixPath })
+    }
+    await a.auth('digest', 'tom:pass')
     await a.call('whoAmI', undefined)
     await a.close()
   },

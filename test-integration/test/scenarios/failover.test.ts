@@ -1,4 +1,5 @@
 import { CreateMode } from '@zk/wire'
+import { byCodeUnit } from '../../src/scenario/index.ts'
 import { describeScenarios } from '../describe-scenarios.ts'
 
 const { EPHEMERAL, PERSISTENT_SEQUENTIAL } = CreateMode
@@ -96,12 +97,19 @@ describeScenarios('failover', {
     for (const at of ['follower', 'other follower'] as const) {
       const again = await s.resume(a, { at, pings: false })
       const mode = /^Mode: (.*)$/m.exec(await s.ask(at, 'srvr'))?.[1] ?? ''
-      const reply = await again.connection.call({ type: 'request', op: 'ping', opCode: 11, xid: -2, request: undefined })
+      const reply = await again.connection.call({
+        type: 'request',
+        op: 'ping',
+        opCode: 11,
+        xid: -2,
+        request: undefined,
+      })
       modes.push([mode, reply?.zxid])
       await again.drop()
     }
     // Which of the two leads now is not ours to say.
-    for (const [mode, value] of modes.sort()) s.note(mode, { field: 'zxid', value })
+    for (const [mode, value] of modes.toSorted(([one], [other]) => byCodeUnit(one, other)))
+      s.note(mode, { field: 'zxid', value })
     const b = await s.resume(a, { at: 'follower' })
     await b.create('/b')
     await b.getData('/a')

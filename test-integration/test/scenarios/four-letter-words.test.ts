@@ -34,6 +34,16 @@ describeScenarios('four-letter words', {
     await raw.hangUp()
   },
 
+  'conf tells the settings, envi where it runs': async (s) => {
+    for (const at of places) {
+      // Addresses, sizes and what is behind the client's port differ from one machine to the other.
+      const lines = (await s.ask(at, 'conf')).split('\n')
+      const own = /^(clientPort|data(Log)?(Dir|Size|DirSize)|server(Id|\.\d))=/
+      for (const line of lines) s.note(at, own.exec(line)?.[0] ?? line)
+      s.note(at, (await s.ask(at, 'envi')).replaceAll(/=.*/g, ''))
+    }
+  },
+
   'wchs counts connections, paths and watches': async (s) => {
     const a = await s.open()
     const b = await s.open()

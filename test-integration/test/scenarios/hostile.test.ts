@@ -1,4 +1,13 @@
-import { CreateMode, CreateRequest, encode, encodeMessage, OpCode, operations, type RequestMessage, Xid } from '@zk/wire'
+import {
+  CreateMode,
+  CreateRequest,
+  encode,
+  encodeMessage,
+  OpCode,
+  operations,
+  type RequestMessage,
+  Xid,
+} from '@zk/wire'
 import { open } from '../../src/scenario/index.ts'
 import { describeScenarios } from '../describe-scenarios.ts'
 
@@ -31,7 +40,14 @@ describeScenarios('hostile frames', {
   },
 
   'text in place of a handshake closes the connection': async (s) => {
-    for (const text of ['GET / HTTP/1.0\r\n\r\n', 'abcd', 'RUOK', 'ruo\n', '\n\n\n\n', '\u0000\u0000\u0000\u0004quit']) {
+    for (const text of [
+      'GET / HTTP/1.0\r\n\r\n',
+      'abcd',
+      'RUOK',
+      'ruo\n',
+      '\n\n\n\n',
+      '\u0000\u0000\u0000\u0004quit',
+    ]) {
       const raw = await s.dial()
       raw.write(Buffer.from(text))
       await raw.closed

@@ -18,6 +18,18 @@ describeScenarios('pipelining', {
     }
   },
 
+  'more requests than a server takes at once are all answered': async (s) => {
+    for (const at of places) {
+      const a = await s.open({ at })
+      await a.create(`/${at}`)
+      await Promise.all(
+        Array.from({ length: 3_000 }, (_, i) => (i % 30 === 0 ? a.setData(`/${at}`) : a.exists('/none'))),
+      )
+      await a.close()
+      await s.settle()
+    }
+  },
+
   'a ping waits for the writes before it': async (s) => {
     for (const at of places) {
       const a = await s.open({ at, pings: false })

@@ -1,6 +1,8 @@
 // The words that monitoring sends in place of a handshake, and what 3.8 answers (org.apache.zookeeper.server.command).
 import type { Member } from '../ensemble/index.ts'
+import { configuration, type Configuration } from './configuration.ts'
 import { unsigned } from './describe.ts'
+import { environment, VERSION } from './environment.ts'
 import type { ServerConnection } from './server-connection.ts'
 import type { ServerStats } from './stats.ts'
 
@@ -13,11 +15,11 @@ export interface Monitored {
   readonly uptime: number
   /** Members that follow this one, if it leads. */
   readonly followers: number
+  readonly configuration: Configuration
 }
 
 export const WORD_SIZE = 4
 
-const VERSION = '3.8.0-zktesting, built on 2022-02-25 08:49 UTC'
 const NOT_SERVING = 'This ZooKeeper instance is not currently serving requests\n'
 
 const answers: Readonly<Record<string, (server: Monitored) => string>> = {
@@ -40,22 +42,12 @@ const answers: Readonly<Record<string, (server: Monitored) => string>> = {
     const { connections, paths, watches } = member.tree.dataWatches.summary
     return `${connections} connections watching ${paths} paths\nTotal watches:${watches}\n`
   }),
+  conf: whileServing((server) => configuration(server.member, server.configuration)),
+  envi: ({ member }) => environment(member.name),
 }
 
 /** Those that a server knows too, and does not answer unless it is told to (4lw.commands.whitelist). */
-const unlisted: ReadonlySet<string> = new Set([
-  'conf',
-  'crst',
-  'dirs',
-  'dump',
-  'envi',
-  'gtmk',
-  'hash',
-  'srst',
-  'stmk',
-  'wchc',
-  'wchp',
-])
+const unlisted: ReadonlySet<string> = new Set(['crst', 'dirs', 'dump', 'gtmk', 'hash', 'srst', 'stmk', 'wchc', 'wchp'])
 
 export function isWord(word: string): boolean {
   return word in answers || unlisted.has(word)

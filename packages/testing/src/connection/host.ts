@@ -1,3 +1,4 @@
+import type { Configuration } from './configuration.ts'
 import type { Faults } from './faults.ts'
 import type { History } from './history.ts'
 import type { ServerConnection } from './server-connection.ts'
@@ -27,6 +28,7 @@ export interface Host {
   readonly faults: Faults
   readonly history: History
   readonly limits: Limits
+  readonly settings: Omit<Configuration, 'maxClientCnxns' | 'clientPort'>
   /** By the wall clock, in ms since the epoch. */
   wallNow(): number
   /** The returned function calls it off. */

@@ -4,10 +4,15 @@ import type { Host, Remote } from './host.ts'
 import { ServerConnection } from './server-connection.ts'
 import { ServerStats } from './stats.ts'
 
+/** What `conf` says where there are no sockets. */
+const USUAL_PORT = 2181
+
 /** The client port of one member (NIOServerCnxnFactory). */
 export class MemberPort {
   readonly host: Host
   readonly member: Member
+  /** Where clients reach it: its name, until a driver says otherwise. */
+  address: string
   readonly connections = new Set<ServerConnection>()
   stats = new ServerStats()
   /** Nobody can connect, by the will of the user. */
@@ -17,6 +22,7 @@ export class MemberPort {
   constructor(host: Host, member: Member) {
     this.host = host
     this.member = member
+    this.address = member.name
     this.#startedAt = host.now
   }
 
@@ -72,7 +78,11 @@ export class MemberPort {
 
   answerWord(word: string): string {
     const { member, connections, stats, host } = this
-    return answer(word, { member, connections, stats, uptime: host.now - this.#startedAt, followers: host.followers })
+    const { followers, settings, limits } = host
+    const uptime = host.now - this.#startedAt
+    const clientPort = Number(/:(\d+)$/.exec(this.address)?.[1] ?? USUAL_PORT)
+    const configuration = { ...settings, maxClientCnxns: limits.clientConnections, clientPort }
+    return answer(word, { member, connections, stats, uptime, followers, configuration })
   }
 
   #isFull({ address }: Remote): boolean {

@@ -312,7 +312,8 @@ export class ServerConnection implements Connection {
   #befall(rule: FaultRule | undefined, done: () => void): void {
     strikeRequest(
       rule,
-      (how) => this.#break(how),
+      // Behind the answers to what was asked before, as far as they are there.
+      (how) => (how === 'open' ? undefined : this.#delay(0, () => this.#break(how))),
       (ms, done) => this.#delay(ms, done),
       done,
     )

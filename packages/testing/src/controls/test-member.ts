@@ -9,18 +9,24 @@ export class TestMember {
   readonly #port: MemberPort
   readonly #control: Control
 
-  /** Where clients reach it: `127.0.0.1:40123` over TCP, else its name. */
-  address: string
-
   /** @internal */
   constructor(port: MemberPort, control: Control) {
     this.#port = port
-    this.address = port.name
     this.#control = control
   }
 
   get name(): string {
     return this.#port.name
+  }
+
+  /** Where clients reach it: `127.0.0.1:40123` over TCP, else its name. */
+  get address(): string {
+    return this.#port.address
+  }
+
+  /** @internal */
+  set address(address: string) {
+    this.#port.address = address
   }
 
   /** `leader` and `follower` once it serves clients, `looking` before; `standalone` if it is the only one. */

@@ -2,9 +2,6 @@
 import type { DataTree } from '../database/index.ts'
 import type { ServerRequest } from '../server/request.ts'
 
-/** How often it looks, in ms (znode.container.checkIntervalMs). */
-export const CHECK_INTERVAL = 60_000
-
 /** What the leader asks of itself. */
 export function* emptyContainers(tree: DataTree, member: string): Generator<ServerRequest> {
   for (const path of tree.containers) {

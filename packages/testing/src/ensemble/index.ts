@@ -1,8 +1,8 @@
 // The quorum as a model: members that agree on one tree, in virtual time.
-export { Agenda, type Cancel } from './agenda.ts'
+export { Agenda } from './agenda.ts'
 export { Ensemble } from './ensemble.ts'
 export type { Member, Role } from './member.ts'
 export type { Network } from './network.ts'
-export type { OperatorChange, OperatorResult } from './operator.ts'
+export type { OperatorChange } from './operator.ts'
 export type { SessionInfo, Sessions } from './sessions.ts'
-export type { EnsembleSettings, Latency } from './settings.ts'
+export { configOf, type EnsembleSettings } from './settings.ts'

@@ -2,7 +2,7 @@
 import type { Connection } from '../server/request.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import type { Client } from './clients.ts'
-import { CHECK_INTERVAL, emptyContainers } from './containers.ts'
+import { emptyContainers } from './containers.ts'
 import type { Host } from './host.ts'
 import { type OperatorChange, type OperatorResult, operatorsRequest } from './operator.ts'
 import { Pending } from './pending.ts'
@@ -91,8 +91,8 @@ export abstract class PrimaryServer extends ZooKeeperServer {
   }
 
   #lookAtContainers(): void {
-    const { database, name, process } = this.host
-    process.at(process.now + CHECK_INTERVAL, () => {
+    const { database, name, process, settings } = this.host
+    process.at(process.now + settings.containerCheckInterval, () => {
       if (!this.#isRunning) return
       for (const request of emptyContainers(database.tree, name)) this.process(new Pending(request, undefined))
       this.#lookAtContainers()

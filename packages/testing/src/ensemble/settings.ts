@@ -29,6 +29,8 @@ export interface EnsembleSettings {
   readonly latency?: Latency
   /** @default 'stick' */
   readonly sequenceOverflow?: SequenceOverflow
+  /** How often the leader looks for empty containers. @default 60_000: znode.container.checkIntervalMs */
+  readonly containerCheckInterval?: number
 }
 
 export type Settings = Required<EnsembleSettings>
@@ -43,6 +45,7 @@ export function withDefaults(settings: EnsembleSettings): Settings {
     electionTime: () => 200 + Math.floor(random() * 50),
     latency: () => 0,
     sequenceOverflow: 'stick',
+    containerCheckInterval: 60_000,
     ...settings,
     tickTime,
   }

@@ -242,20 +242,20 @@ describe('which frames a rule is about', () => {
     return client.replies.filter(({ err }) => err === ErrorCode.APIError).map(({ op }) => op)
   }
 
-  test.each<[object, string[]]>([
-    [{}, ['create', 'create2', 'getChildren2', 'multi']],
-    [{ op: 'create' }, ['create', 'create2']],
-    [{ op: 'create2' }, ['create2']],
-    [{ op: ['getChildren', 'ping'] }, ['getChildren2', 'ping']],
-    [{ path: '/locks' }, ['create', 'create2', 'getChildren2', 'multi']],
-    [{ path: '/locks/a' }, ['create2']],
-    [{ path: '/locks/b' }, ['multi']],
-    [{ path: '/' }, ['create', 'create2', 'getChildren2', 'multi']],
-    [{ path: /smith$/g }, ['multi']],
-    [{ session: 1n }, []],
-    [{ member: 'zk1', op: 'create2' }, ['create2']],
-    [{ nth: 2 }, ['create2', 'getChildren2', 'multi']],
-  ])('%j strikes %j', (match, struck) => {
+  test.each<[string, object, string[]]>([
+    ['no condition', {}, ['create', 'create2', 'getChildren2', 'multi']],
+    ['create', { op: 'create' }, ['create', 'create2']],
+    ['create2', { op: 'create2' }, ['create2']],
+    ['getChildren and ping', { op: ['getChildren', 'ping'] }, ['getChildren2', 'ping']],
+    ['a path', { path: '/locks' }, ['create', 'create2', 'getChildren2', 'multi']],
+    ['a path further below', { path: '/locks/a' }, ['create2']],
+    ['a path in a multi', { path: '/locks/b' }, ['multi']],
+    ['the root', { path: '/' }, ['create', 'create2', 'getChildren2', 'multi']],
+    ['a pattern', { path: /smith$/g }, ['multi']],
+    ['another session', { session: 1n }, []],
+    ['a member and an operation', { member: 'zk1', op: 'create2' }, ['create2']],
+    ['the second', { nth: 2 }, ['create2', 'getChildren2', 'multi']],
+  ])('%s', (_, match, struck) => {
     expect(strikes(match)).toEqual(struck)
   })
 

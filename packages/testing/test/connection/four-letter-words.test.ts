@@ -93,6 +93,51 @@ test('mntr', () => {
   })
 })
 
+test('envi says the version, as clients look for it, and NA of what only Java has', () => {
+  const lines = ask(new Bench(), 'envi').split('\n')
+  expect(lines.slice(0, 4)).toEqual([
+    'Environment:',
+    'zookeeper.version=3.8.0-zktesting, built on 2022-02-25 08:49 UTC',
+    'host.name=zk1',
+    'java.version=<NA>',
+  ])
+  expect(lines.slice(-2)).toEqual(['os.memory.total=<NA>', ''])
+})
+
+test('conf', () => {
+  expect(ask(new Bench({ members: 1, tickTime: 100, maxClientCnxns: 7 }), 'conf')).toBe(
+    [
+      'clientPort=2181',
+      'secureClientPort=-1',
+      'dataDir=<NA>',
+      'dataDirSize=0',
+      'dataLogDir=<NA>',
+      'dataLogSize=0',
+      'tickTime=100',
+      'maxClientCnxns=7',
+      'minSessionTimeout=200',
+      'maxSessionTimeout=2000',
+      'clientPortListenBacklog=-1',
+      'serverId=0',
+      '',
+    ].join('\n'),
+  )
+  const bench = new Bench({ members: 2, initLimit: 6, syncLimit: 3 })
+  expect(ask(bench, 'conf', 'zk2').split('\n').slice(11)).toEqual([
+    'serverId=2',
+    'initLimit=6',
+    'syncLimit=3',
+    'electionAlg=3',
+    'electionPort=3888',
+    'quorumPort=2888',
+    'peerType=0',
+    'membership: ',
+    'server.1=zk1:2888:3888:participant',
+    'server.2=zk2:2888:3888:participant',
+    'version=0',
+  ])
+})
+
 test('the members of an ensemble say who they are', () => {
   const bench = new Bench({ members: 3 })
   const states = bench.model.members.map(({ name }) => /zk_server_state\t(.*)\n/.exec(ask(bench, 'mntr', name))![1])
@@ -108,7 +153,7 @@ test('while it looks for a leader, a member is there and serves nobody', () => {
   bench.model.member('zk2').kill()
   bench.model.member('zk3').kill()
   bench.pass(20_000)
-  const words = ['ruok', 'isro', 'srvr', 'stat', 'cons', 'wchs', 'mntr']
+  const words = ['ruok', 'isro', 'srvr', 'stat', 'cons', 'wchs', 'mntr', 'conf']
   const notServing = 'This ZooKeeper instance is not currently serving requests\n'
   expect(words.map((word) => ask(bench, word, 'zk1'))).toEqual([
     'imok',

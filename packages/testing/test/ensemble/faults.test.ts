@@ -309,16 +309,19 @@ describe('Ensemble.operate', () => {
 })
 
 describe('emptyContainers', () => {
-  it('emptyContainers: those that had children and have none are removed within a minute', () => {
-    const world = World.ready()
+  it.each([
+    ['within a minute', {}, 60_000],
+    ['at the check, which comes as often as the settings say', { containerCheckInterval: 700 }, 700],
+  ])('emptyContainers: those that had children and have none are removed %s', (_, settings, interval) => {
+    const world = World.ready(3, settings)
     const client = world.client(world.leader, 20 * TICK)
-    world.keepAlive(client, () => world.now > 150_000)
+    world.keepAlive(client, () => world.now > 2 * interval)
     for (const path of ['/used', '/fresh']) {
       const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
       client.send('createContainer', { path, data: null, acl, flags: 4 })
     }
     client.create('/used/child').send('delete', { path: '/used/child', version: -1 })
-    world.run(61_000)
+    world.run(interval + 100)
     expect(world.ensemble.members.map((member) => [has(member, '/used'), has(member, '/fresh')])).toEqual([
       [false, true],
       [false, true],

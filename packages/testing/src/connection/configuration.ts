@@ -1,0 +1,47 @@
+import type { Member } from '../ensemble/index.ts'
+
+export interface Configuration {
+  readonly tickTime: number
+  readonly initLimit: number
+  readonly syncLimit: number
+  readonly minSessionTimeout: number
+  readonly maxSessionTimeout: number
+  readonly maxClientCnxns: number
+  readonly clientPort: number
+  /** What the members know of each other, as in /zookeeper/config. */
+  readonly membership: string
+}
+
+/** What `conf` is answered (ZooKeeperServer.dumpConf, QuorumZooKeeperServer.dumpConf). */
+export function configuration({ id, role }: Member, told: Configuration): string {
+  const isAlone = role === 'standalone'
+  const pairs: (readonly [string, string | number])[] = [
+    ['clientPort', told.clientPort],
+    ['secureClientPort', -1],
+    // There is no disk.
+    ['dataDir', '<NA>'],
+    ['dataDirSize', 0],
+    ['dataLogDir', '<NA>'],
+    ['dataLogSize', 0],
+    ['tickTime', told.tickTime],
+    ['maxClientCnxns', told.maxClientCnxns],
+    ['minSessionTimeout', told.minSessionTimeout],
+    ['maxSessionTimeout', told.maxSessionTimeout],
+    ['clientPortListenBacklog', -1],
+    ['serverId', isAlone ? 0 : id],
+  ]
+  if (isAlone) return lines(pairs)
+  pairs.push(
+    ['initLimit', told.initLimit],
+    ['syncLimit', told.syncLimit],
+    ['electionAlg', 3],
+    ['electionPort', 3888],
+    ['quorumPort', 2888],
+    ['peerType', 0],
+  )
+  return `${lines(pairs)}membership: \n${told.membership}`
+}
+
+function lines(pairs: readonly (readonly [string, string | number])[]): string {
+  return pairs.map(([key, value]) => `${key}=${value}\n`).join('')
+}

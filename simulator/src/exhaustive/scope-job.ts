@@ -1,0 +1,20 @@
+// What is asked of a worker thread, and what it says. Both are cloned between threads.
+import type { Counts, SearchResult } from './search.ts'
+import type { Scope } from './scope.ts'
+
+/** A scope to search. */
+export interface ScopeJob {
+  readonly scope: Scope
+  /** After so long, in ms, the search ends before its end. */
+  readonly limit: number
+}
+
+export type ScopeReport =
+  | { readonly type: 'progress'; readonly counts: Counts }
+  | { readonly type: 'done'; readonly outcome: ScopeOutcome }
+
+export interface ScopeOutcome extends SearchResult {
+  readonly scope: Scope
+  /** In ms. */
+  readonly elapsed: number
+}

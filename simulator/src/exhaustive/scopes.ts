@@ -1,0 +1,51 @@
+// The scopes that are searched, by name: each contest in each setting.
+import { type Faults, faultTypes, type FaultType, type Scope } from './scope.ts'
+
+type Contest = Pick<Scope, 'name' | 'recipe' | 'clients'>
+type Setting = Pick<Scope, 'name' | 'faults' | 'earlyTimers' | 'hasParent' | 'keepsSegments'>
+
+const contests: readonly Contest[] = [
+  { name: 'Lock', recipe: 'Lock', clients: ['exclusive', 'exclusive'] },
+  { name: 'SharedLock read/write', recipe: 'SharedLock', clients: ['read', 'write'] },
+  { name: 'SharedLock write/write', recipe: 'SharedLock', clients: ['write', 'write'] },
+  { name: 'LeaderElection', recipe: 'LeaderElection', clients: ['exclusive', 'exclusive'] },
+]
+
+const plain = { faults: upTo(0), earlyTimers: 0, hasParent: true, keepsSegments: true }
+
+const settings: readonly Setting[] = [
+  { ...plain, name: 'no faults' },
+  { ...plain, name: 'no faults, frames apart', keepsSegments: false },
+  { ...plain, name: 'no faults, no parent', hasParent: false },
+  { ...plain, name: 'no faults, 2 early timers', earlyTimers: 2 },
+  { ...plain, name: '1 fault', faults: upTo(1) },
+  { ...plain, name: '1 fault, frames apart', faults: upTo(1), keepsSegments: false },
+  { ...plain, name: '1 fault, 1 early timer', faults: upTo(1), earlyTimers: 1 },
+  ...pairs().map(([one, other]) => ({
+    ...plain,
+    name: `2 faults, ${one} or ${other}`,
+    faults: { most: 2, types: [one, other] },
+  })),
+]
+
+export const scopes: readonly Scope[] = settings.flatMap((setting) =>
+  contests.map((contest) => ({ ...contest, ...setting, name: `${contest.name}: ${setting.name}` })),
+)
+
+/** Throws when there is none of this name. */
+export function scopeNamed(name: string): Scope {
+  const scope = scopes.find((each) => each.name === name)
+  if (scope === undefined) throw new Error(`no scope is named ${name}`)
+  return scope
+}
+
+/** No history with two faults has more than two types of them: so all of these together are all. */
+function pairs(): [FaultType, FaultType][] {
+  return faultTypes.flatMap((one, index) =>
+    faultTypes.slice(index + 1).map((other): [FaultType, FaultType] => [one, other]),
+  )
+}
+
+function upTo(most: number): Faults {
+  return { most, types: faultTypes }
+}

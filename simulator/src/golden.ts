@@ -1,0 +1,14 @@
+import { recipes } from './scenario/scenario.ts'
+import { simulate } from './simulate.ts'
+import { Hash } from './trace/hash.ts'
+
+/** One hash over the whole traces of as many seeds, from 1 on, of all recipes in turn. */
+export async function goldenHash(seeds: number): Promise<string> {
+  const all = new Hash()
+  for (let seed = 1; seed <= seeds; seed++) {
+    const recipe = recipes[seed % recipes.length]!
+    const { hash } = await simulate({ seed, recipe, hash: true })
+    all.text(`${seed} ${recipe} ${hash}`)
+  }
+  return all.digest()
+}

@@ -1,0 +1,189 @@
+// Every check can fail: each is shown a history that breaks its invariant, and one that breaks none.
+import { describe, expect, test } from 'vitest'
+import type { InvariantId } from '../src/checks/check.ts'
+import { check } from '../src/checks/index.ts'
+import { SET } from '../src/play/paths.ts'
+import { type Draft, paths, sound, task } from './support/history.ts'
+
+const [first, second] = paths
+const broken = (draft: Draft): InvariantId[] => [...new Set(check(draft.played()).map(({ invariant }) => invariant))]
+
+const secondGrant = { type: 'granted', attempt: 1, client: 1, kind: 'exclusive', path: second, fence: 2n } as const
+
+describe('check', () => {
+  test('check finds nothing in a history that is sound', () => {
+    expect(check(sound().played())).toEqual([])
+  })
+
+  test.each<[InvariantId, string, () => Draft]>([
+    [
+      'I1',
+      'two hold at once',
+      () =>
+        sound()
+          .without(({ type, at }) => type === 'lost' && at === 45)
+          .add(90, { type: 'lost', attempt: 0, reason: 'Released' }),
+    ],
+    [
+      'I1',
+      'a process that stood still believes that it holds',
+      () =>
+        sound()
+          .without(({ type, at }) => type === 'lost' && at === 45)
+          .add(44, { type: 'stalled', client: 0 })
+          .add(66, { type: 'awake', client: 0 })
+          .add(67, { type: 'lost', attempt: 0, reason: 'Disconnected' }),
+    ],
+    [
+      'I2',
+      'a fence that is not the czxid',
+      () =>
+        sound()
+          .without(({ type, at }) => type === 'granted' && at === 65)
+          .add(65, { ...secondGrant, fence: 7n }),
+    ],
+    [
+      'I2',
+      'an outside write of an earlier holder after one of a later',
+      () =>
+        sound()
+          .add(68, { type: 'fenced', attempt: 1, kind: 'exclusive', fence: 2n, isAccepted: true })
+          .add(69, { type: 'fenced', attempt: 0, kind: 'exclusive', fence: 1n, isAccepted: true }),
+    ],
+    [
+      'I3',
+      'a guarded write of a holder that is gone',
+      () => sound().node({ path: `${SET}/0000000001`, czxid: 7n, data: '1', createdAt: 90 }),
+    ],
+    [
+      'I3',
+      'a guarded write of an earlier holder after one of a later, both alive',
+      () =>
+        sound()
+          .node({ path: second, czxid: 2n, owner: 200n, createdAt: 21 })
+          .node({ path: first, czxid: 1n, owner: 100n, createdAt: 20 })
+          .node({ path: `${SET}/0000000001`, czxid: 7n, data: '2', createdAt: 90 })
+          .node({ path: `${SET}/0000000002`, czxid: 8n, data: '1', createdAt: 91 }),
+    ],
+    ['I4', 'a node is left when all is quiet', () => sound().end({ nodes: [first] })],
+    [
+      'I4',
+      'a release resolves before the node is gone',
+      () =>
+        sound().node({ path: first, czxid: 1n, owner: 100n, createdAt: 20, end: { zxid: 4n, at: 60, how: 'deleted' } }),
+    ],
+    [
+      'I5',
+      'an attempt waits on its own node',
+      () => sound().add(32, { type: 'queued', attempt: 1, ahead: [second.replace('0001', '0000')] }),
+    ],
+    ['I6', 'a worker is not done', () => sound().end({ pending: ['worker 0 of client 0'] })],
+    [
+      'I7',
+      'the younger is granted first',
+      () =>
+        sound()
+          .without(({ type, at }) => type === 'granted' && at === 65)
+          .add(29, secondGrant)
+          .add(29, { type: 'lost', attempt: 1, reason: 'Released' }),
+    ],
+    [
+      'I8',
+      'one release wakes two others',
+      () => sound().events([300n, 400n].map((session) => ({ at: 50, session, path: first }))),
+    ],
+    ['I9', 'a grant without a check', () => sound().withoutChecks()],
+    [
+      'I9',
+      'a grant while somebody older is there',
+      () =>
+        sound().node({ path: first, czxid: 1n, owner: 100n, createdAt: 20, end: { zxid: 4n, at: 95, how: 'deleted' } }),
+    ],
+    [
+      'I10',
+      'an attempt is refused, and granted',
+      () => sound().add(50, { type: 'refused', attempt: 0, why: 'timeout' }),
+    ],
+    ['I11', 'what was lost is held again', () => sound().add(90, { type: 'asked', attempt: 0, isHeld: true })],
+    ['I12', 'an attempt settles twice', () => sound().add(66, secondGrant)],
+    [
+      'I12',
+      'an attempt comes to no end',
+      () => sound().add(87, { type: 'attempted', attempt: 2, client: 0, task }).add(88, { type: 'done', attempt: 2 }),
+    ],
+    [
+      'I12',
+      'an acquire times out too late',
+      () =>
+        sound()
+          .add(20, { type: 'attempted', attempt: 2, client: 0, task: { ...task, timeout: 10 } })
+          .add(60, { type: 'refused', attempt: 2, why: 'timeout' }),
+    ],
+    [
+      'I12',
+      'an acquire fails for no reason there is',
+      () =>
+        sound()
+          .add(20, { type: 'attempted', attempt: 2, client: 0, task })
+          .add(30, { type: 'refused', attempt: 2, why: 'error', error: 'KeeperError: ConnectionLoss' }),
+    ],
+    ['I12', 'something that nobody expects', () => sound().add(60, { type: 'unexpected', what: 'release: TypeError' })],
+    [
+      'I13',
+      'an entry is told to who did not make it',
+      () => sound().add(68, { type: 'guarded', attempt: 1, entry: `${SET}/0000000000` }),
+    ],
+    ['I14', 'the last change was not seen', () => sound().end({ watched: [{ client: 0, seen: 1, last: 2 }] })],
+    ['I15', 'a watch is left', () => sound().end({ serverWatches: 1 })],
+    ['I15', 'a timer is left', () => sound().end({ timers: 1 })],
+    ['I15', 'a connection is left', () => sound().end({ links: 1 })],
+  ])('check finds %s: %s', (invariant, _, draft) => {
+    expect(broken(draft())).toContain(invariant)
+  })
+
+  test('check does not hold it against somebody that an operator took his node away', () => {
+    const draft = sound()
+      .without(({ type, at }) => type === 'lost' && at === 45)
+      .add(48, { type: 'forced', paths: [first], session: undefined })
+      .add(66, { type: 'lost', attempt: 0, reason: 'NodeGone' })
+    expect(broken(draft)).toEqual([])
+  })
+
+  test('check does not hold it against readers that they hold together', () => {
+    const draft = sound()
+      .recipe('SharedLock')
+      .without(({ type, at }) => type === 'granted' || type === 'queued' || (type === 'lost' && at === 45))
+      .node({
+        path: first.replace('lock-', '__READ__'),
+        czxid: 11n,
+        owner: 100n,
+        createdAt: 20,
+        end: { zxid: 14n, at: 50, how: 'deleted' },
+      })
+      .node({
+        path: second.replace('lock-', '__READ__'),
+        czxid: 12n,
+        owner: 200n,
+        createdAt: 21,
+        end: { zxid: 16n, at: 80, how: 'deleted' },
+      })
+      .add(30, {
+        type: 'granted',
+        attempt: 0,
+        client: 0,
+        kind: 'read',
+        path: first.replace('lock-', '__READ__'),
+        fence: 11n,
+      })
+      .add(31, {
+        type: 'granted',
+        attempt: 1,
+        client: 1,
+        kind: 'read',
+        path: second.replace('lock-', '__READ__'),
+        fence: 12n,
+      })
+      .add(45, { type: 'lost', attempt: 0, reason: 'Released' })
+    expect(broken(draft).filter((id) => id === 'I1' || id === 'I7' || id === 'I9')).toEqual([])
+  })
+})

@@ -1,0 +1,67 @@
+// Simulated time moves on after a fixed number of microtask turns: see docs/decisions/0010-microtask-turns.md.
+import { describe, expect, test } from 'vitest'
+import { draw } from '../src/scenario/draw.ts'
+import { recipes } from '../src/scenario/scenario.ts'
+import { simulateScenario } from '../src/simulate.ts'
+import { drain, TURNS } from '../src/world/drain.ts'
+import type { Witness, World } from '../src/world/world.ts'
+
+/** More than anything takes, so that a chain of promises that is too long is measured and not cut off. */
+const MOST = 2 * TURNS
+
+const scenarios = recipes.flatMap((recipe) => Array.from({ length: 4 }, (_, seed) => draw({ seed: seed + 1, recipe })))
+
+/** Drains turn by turn and notes the last turn in which anything was done. */
+class Measure implements Witness {
+  deepest = 0
+
+  async drained(world: World): Promise<void> {
+    let { activity } = world
+    for (let turn = 1; turn <= MOST; turn++) {
+      await drain(1)
+      if (world.activity === activity) continue
+      activity = world.activity
+      this.deepest = Math.max(this.deepest, turn)
+    }
+  }
+}
+
+/** Gives everything that is left of promises the chance to show, in a real macrotask. */
+class LeftOver implements Witness {
+  events = 0
+  found = 0
+
+  async drained(world: World): Promise<void> {
+    const { activity } = world
+    await new Promise((resolve) => {
+      setImmediate(resolve)
+    })
+    this.events++
+    if (world.activity !== activity) this.found++
+  }
+}
+
+async function leftOver(turns: number): Promise<LeftOver> {
+  const witness = new LeftOver()
+  for (const scenario of scenarios) await simulateScenario(scenario, { turns, witness })
+  return witness
+}
+
+describe('TURNS', () => {
+  test('TURNS is more than twice the longest chain of promises that an event sets off', async () => {
+    const witness = new Measure()
+    for (const scenario of scenarios) await simulateScenario(scenario, { turns: 0, witness })
+    expect(witness.deepest).toBeGreaterThan(5)
+    expect(witness.deepest * 2).toBeLessThan(TURNS)
+  })
+
+  test('TURNS leaves nothing over for a macrotask', async () => {
+    const { events, found } = await leftOver(TURNS)
+    expect(events).toBeGreaterThan(1_000)
+    expect(found).toBe(0)
+  })
+
+  test('Turns that are too few are noticed', async () => {
+    expect((await leftOver(4)).found).toBeGreaterThan(0)
+  })
+})

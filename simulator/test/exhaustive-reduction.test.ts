@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest'
+import { commute } from '../src/exhaustive/footprint.ts'
+import { judge } from '../src/exhaustive/judge.ts'
+import type { FaultType, Scope } from '../src/exhaustive/scope.ts'
+import { scopeNamed } from '../src/exhaustive/scopes.ts'
+import { type Counts, search, type Taken } from '../src/exhaustive/search.ts'
+import type { World } from '../src/exhaustive/world.ts'
+import { toText } from '../src/trace/trace.ts'
+import { WALL_START } from '../src/world/clock.ts'
+
+interface Covered extends Counts {
+  /** All that came of each class of histories that differ only in the order of what commutes. */
+  readonly outcomes: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/** Searches to the end. */
+async function cover(scope: Scope, isReduced: boolean): Promise<Covered> {
+  const outcomes = new Map<string, Set<string>>()
+  const onHistory = (world: World, taken: readonly Taken[]) => {
+    const name = classOf(taken)
+    const known = outcomes.get(name)
+    if (known === undefined) outcomes.set(name, new Set([outcomeOf(world)]))
+    else known.add(outcomeOf(world))
+  }
+  const result = await search({ scope, isReduced, onHistory })
+  expect(result).toMatchObject({ isWhole: true, found: undefined })
+  return { ...result, outcomes }
+}
+
+/** Foata's normal form: each event in the first row behind all that it does not commute with. */
+function classOf(taken: readonly Taken[]): string {
+  const rows: Taken[][] = []
+  for (const event of taken) {
+    const last = rows.findLastIndex((row) => row.some((other) => !commute(other.footprint, event.footprint)))
+    ;(rows[last + 1] ??= []).push(event)
+  }
+  return rows
+    .map((row) =>
+      row
+        .map(({ id, footprint }) => `${id} ${footprint}`)
+        .sort()
+        .join('\n'),
+    )
+    .join('\n--\n')
+}
+
+/** What each client saw, what the server committed, who held in which order and by when of that, how it all is judged. */
+function outcomeOf(world: World): string {
+  const { log, watches } = world.server
+  const committedBy = (at: number) => log.filter(({ header }) => header.time - WALL_START <= at).length
+  const history = world.history.map(({ at: _, ...happening }) => happening)
+  return toText({
+    clients: world.clients.map((_, client) => history.filter((each) => 'attempt' in each && each.attempt === client)),
+    holds: world.history
+      .filter(({ type }) => type === 'granted' || type === 'lost' || type === 'released')
+      .map(({ at, type, ...rest }) => ({ type, ...rest, committed: committedBy(at) })),
+    log: log.map(({ header: { zxid, sessionId }, txn }) => ({ zxid, sessionId, txn })),
+    watches,
+    violations: judge(world).map(({ invariant, what }) => ({ invariant, what })),
+  })
+}
+
+const lock = scopeNamed('Lock: no faults')
+
+function alone(scope: Scope, most: number, ...types: FaultType[]): Scope {
+  return { ...scope, clients: scope.clients.slice(0, 1), faults: { most, types } }
+}
+
+describe('search', () => {
+  test.each([
+    ['two clients', lock],
+    ['one client and a fault of any kind', alone(lock, 1, 'lose', 'expire', 'delete', 'abort')],
+  ])('search leaves out only what differs in the order of what commutes: %s', { timeout: 60_000 }, async (_, scope) => {
+    const whole = await cover(scope, false)
+    const reduced = await cover(scope, true)
+    expect(whole.histories).toBeGreaterThan(reduced.histories)
+    // What commutes comes to the same,
+    expect([...whole.outcomes.values()].filter(({ size }) => size > 1)).toEqual([])
+    // nothing is missed,
+    expect(new Set(reduced.outcomes.keys())).toEqual(new Set(whole.outcomes.keys()))
+    // and nothing is run twice.
+    expect(reduced.histories).toBe(reduced.outcomes.size)
+  })
+
+  test(
+    'search leaves out only what comes to the same, also with timers that fire early',
+    { timeout: 60_000 },
+    async () => {
+      const scope = { ...alone(lock, 1, 'lose'), earlyTimers: 1 }
+      const whole = await cover(scope, false)
+      const reduced = await cover(scope, true)
+      expect(whole.histories).toBeGreaterThan(reduced.histories)
+      // Not their classes: a timer that fires before the last other thing is one event, the same one behind it another.
+      const outcomesOf = ({ outcomes }: Covered) => new Set([...outcomes.values()].flatMap((each) => [...each]))
+      expect(outcomesOf(reduced)).toEqual(outcomesOf(whole))
+    },
+  )
+})

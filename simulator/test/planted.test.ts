@@ -1,0 +1,62 @@
+// Bugs planted on purpose: they still fit the sources, it is known which seed finds each, and some are found again here.
+import { readFileSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { bundle } from '../src/planted/bundle.ts'
+import { edited } from '../src/planted/edited.ts'
+import { plantedBugs } from '../src/planted/index.ts'
+import { parseTable, printTable } from '../src/planted/table.ts'
+import { usualFaults } from '../src/scenario/fault-kinds.ts'
+import { runSeeds } from '../src/runner/pool.ts'
+
+const text = readFileSync(new URL('../PLANTED.md', import.meta.url), 'utf8')
+const table = parseTable(text)
+
+describe('Planted bug', () => {
+  test.each(plantedBugs)('Planted bug still applies: $name', async ({ edits }) => {
+    for (const code of (await edited(edits)).values()) expect(code.length).toBeGreaterThan(0)
+  })
+
+  test('Planted bugs are at least 20, each with a name of its own', () => {
+    expect(plantedBugs.length).toBeGreaterThanOrEqual(20)
+    expect(new Set(plantedBugs.map(({ name }) => name)).size).toBe(plantedBugs.length)
+  })
+
+  test('Planted bug that no longer applies is an error that says where', async () => {
+    const edit = { file: 'recipes/src/contender.ts', find: 'nobody wrote this', replace: '' }
+    await expect(edited([edit])).rejects.toThrow(/recipes\/src\/contender\.ts has 0 times/)
+  })
+
+  test('PLANTED.md says of every planted bug how many seeds it takes', () => {
+    expect(table.map(({ name, faults }) => ({ name, faults }))).toEqual(
+      plantedBugs.map(({ name, faults }) => ({ name, faults })),
+    )
+    expect(table.filter(({ seed }) => seed === undefined || seed > 20_000)).toEqual([])
+    expect(printTable(table)).toBe(text)
+  })
+
+  test.each([
+    'granted without a committed check',
+    'a release resolves before the node is gone',
+    'a writer does not wait for readers',
+    'the fencing token is the sequence number',
+    'reads are lost with their connection',
+    'the timer outlives the session',
+  ])(
+    'Planted bug is found by the seed it is known to need: %s',
+    async (name) => {
+      const { edits } = plantedBugs.find((bug) => bug.name === name)!
+      const { seed, by } = table.find((finding) => finding.name === name)!
+      const program = await bundle('runner/seed-worker.ts', edits)
+      try {
+        const seeds = { from: seed!, count: 1 }
+        const { failures } = await runSeeds({ program, seeds, options: { faults: usualFaults }, workers: 1 })
+        expect(new Set(failures[0]?.violations.map(({ invariant }) => invariant))).toEqual(new Set(by))
+      } finally {
+        rmSync(dirname(fileURLToPath(program)), { recursive: true })
+      }
+    },
+    60_000,
+  )
+})

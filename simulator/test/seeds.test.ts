@@ -1,0 +1,32 @@
+// Stored seeds: what was found once, played again. Each says itself what it is expected to give.
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { StoredSeed } from '../src/scenario/stored-seed.ts'
+import { simulateScenario } from '../src/simulate.ts'
+
+const folder = new URL('../seeds/', import.meta.url)
+const stored = readdirSync(folder).map((file) => {
+  return { file, ...(JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as StoredSeed) }
+})
+
+const expected = ({ violates }: StoredSeed) =>
+  violates.length === 0 ? 'violates nothing' : `violates ${violates.join(' and ')}, until that is mended`
+
+describe('Stored seed', () => {
+  test.each(stored.map((seed) => ({ ...seed, expected: expected(seed) })))(
+    'Stored seed $name $expected',
+    async ({ file, name, note, violates, scenario }) => {
+      expect(file).toBe(`${name}.json`)
+      expect(note).not.toBe('')
+      const { violations } = await simulateScenario(scenario)
+      const broken = [...new Set(violations.map(({ invariant }) => invariant))]
+      expect(broken, violations.map(({ what }) => what).join('\n')).toEqual(violates)
+    },
+  )
+
+  test.each(['l31', 'l32'])('Stored seed %s shows what the recipes do not promise yet', (id) => {
+    const seeds = stored.filter(({ name }) => name.startsWith(id))
+    expect(seeds.length).toBeGreaterThan(0)
+    for (const { violates } of seeds) expect(violates).toEqual(['I1'])
+  })
+})

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import { draw } from '../src/scenario/draw.ts'
+import { everyFault, usualFaults } from '../src/scenario/fault-kinds.ts'
+import { recipes, type Scenario } from '../src/scenario/scenario.ts'
+import { simulate, simulateScenario } from '../src/simulate.ts'
+import { frameLines, printScenario, printTrace } from '../src/trace/print.ts'
+
+const SEEDS = 100
+const TIMEOUT = 60_000
+
+describe('simulate', () => {
+  test.each(recipes)(
+    `simulate finds nothing wrong with %s in ${SEEDS} seeds, in which everything happens`,
+    async (recipe) => {
+      const seen = { grants: 0, refusals: 0, losses: 0, waits: 0, guarded: 0, struck: new Set<string>() }
+      for (let seed = 1; seed <= SEEDS; seed++) {
+        const { violations, played } = await simulate({ seed, recipe })
+        expect(violations, `seed ${seed}`).toEqual([])
+        for (const each of played.history) {
+          if (each.type === 'granted') seen.grants++
+          if (each.type === 'refused') seen.refusals++
+          if (each.type === 'queued') seen.waits++
+          if (each.type === 'lost' && each.reason !== 'Released') seen.losses++
+          if (each.type === 'guarded' && each.entry !== undefined) seen.guarded++
+          if (each.type === 'struck') seen.struck.add(each.fault.type)
+        }
+      }
+      expect(seen.grants).toBeGreaterThan(3 * SEEDS)
+      expect(seen.waits).toBeGreaterThan(SEEDS)
+      expect(seen.guarded).toBeGreaterThan(SEEDS)
+      expect(seen.refusals).toBeGreaterThan(20)
+      expect(seen.losses).toBeGreaterThan(20)
+      expect(usualFaults.filter((type) => !seen.struck.has(type))).toEqual([])
+    },
+    TIMEOUT,
+  )
+
+  test('simulate plays the same history for the same seed', async () => {
+    for (const recipe of recipes) {
+      const [one, other] = [
+        await simulate({ seed: 7, recipe, hash: true }),
+        await simulate({ seed: 7, recipe, hash: true }),
+      ]
+      expect(one.hash).toMatch(/^[0-9a-f]{16}$/)
+      expect(other.hash).toBe(one.hash)
+      expect(other.played.history).toEqual(one.played.history)
+    }
+  })
+
+  test('simulate plays other histories for other seeds', async () => {
+    const hashes = new Set<string | undefined>()
+    for (let seed = 1; seed <= 20; seed++) hashes.add((await simulate({ seed, recipe: 'Lock', hash: true })).hash)
+    expect(hashes.size).toBe(20)
+  })
+
+  test(
+    'simulate with more clients and servers finds nothing wrong either',
+    async () => {
+      for (let seed = 1; seed <= 10; seed++) {
+        const { violations } = await simulate({ seed, clients: 5, members: 5 })
+        expect(violations, `seed ${seed}`).toEqual([])
+      }
+    },
+    TIMEOUT,
+  )
+})
+
+describe('simulateScenario', () => {
+  test('simulateScenario of a scenario that was written down and read again is the run itself', async () => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const run = await simulate({ seed, hash: true })
+      const readAgain = JSON.parse(JSON.stringify(run.scenario)) as Scenario
+      expect((await simulateScenario(readAgain, { hash: true })).hash).toBe(run.hash)
+    }
+  })
+
+  test('simulateScenario gives a trace with every frame and everything that clients did, in one order', async () => {
+    const { scenario, played, stage } = await simulate({ seed: 1, recipe: 'Lock' })
+    const { history } = stage.model
+    const trace = printTrace(played.history, frameLines(history.entries, history.toString())).split('\n')
+    expect(trace).toHaveLength(played.history.length + history.length)
+    const times = trace.map((line) => Number.parseFloat(line))
+    expect(times).toEqual(times.toSorted((one, other) => one - other))
+    expect(trace.some((line) => line.includes('> create2 /locks/simulated/_c_'))).toBe(true)
+    expect(trace.some((line) => line.includes('** granted {"attempt":'))).toBe(true)
+    expect(printScenario(scenario)).toContain('seed 1: Lock, 3 clients, 3 servers')
+  })
+})
+
+describe('draw', () => {
+  test('draw leaves out what the recipes do not promise to survive, unless it is asked for', () => {
+    expect(everyFault.filter((type) => !usualFaults.includes(type))).toEqual(['cutFollower', 'isolateLeader'])
+    const drawn = (faults?: typeof everyFault) =>
+      new Set(
+        Array.from({ length: 2_000 }, (_, seed) => draw({ seed, faults }).faults)
+          .flat()
+          .map(({ fault }) => fault.type),
+      )
+    expect(drawn()).toEqual(new Set(usualFaults))
+    expect(drawn(everyFault)).toEqual(new Set(everyFault))
+  })
+})
