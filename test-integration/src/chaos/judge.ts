@@ -34,16 +34,18 @@ export function judge(recipe: string, file: string): Verdict {
 
 /** Each from when it was gained to when its holder last heard that it is held. */
 function turnsByAnswers(entries: readonly Entry[]): Turn[] {
+  // A reader that was a writer has the writer's token.
+  const keyOf = ({ mode, token }: Entry): string => `${mode} ${token}`
   const until = new Map<string, number>()
-  for (const { what, token, at } of entries) if (what === 'held') until.set(token, at)
+  for (const entry of entries) if (entry.what === 'held') until.set(keyOf(entry), entry.at)
   return entries
     .filter(({ what }) => what === 'gained')
-    .map(({ who, mode, token, at }) => ({
-      who,
-      mode,
-      token: BigInt(token),
-      from: at,
-      until: Math.max(at, until.get(token) ?? at),
+    .map((entry) => ({
+      who: entry.who,
+      mode: entry.mode,
+      token: BigInt(entry.token),
+      from: entry.at,
+      until: Math.max(entry.at, until.get(keyOf(entry)) ?? entry.at),
     }))
 }
 

@@ -1,6 +1,15 @@
 // Contenders of a lock, a shared lock and an election, until they are told to stop: then each ends the turn it waits for.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Acquirable, connect, type Held, LeaderElection, Lock, LockLostError, SharedLock } from '@zk/recipes'
+import {
+  type Acquirable,
+  connect,
+  type Held,
+  KeeperError,
+  LeaderElection,
+  Lock,
+  LockLostError,
+  SharedLock,
+} from '@zk/recipes'
 import type { WriteHeld } from '@zk/recipes'
 import { append, machineTime, type Mode } from '../history/index.ts'
 import { readSettings } from './settings.ts'
@@ -106,7 +115,7 @@ function ended(file: string, who: string, mode: Mode, held: Held, why = reasonOf
 function reasonOf(error: unknown): string {
   if (error === undefined) return 'finished'
   if (LockLostError.is(error)) return error.reason
-  return error instanceof Error ? error.message : 'unknown'
+  return KeeperError.is(error) ? error.code : 'unknown'
 }
 
 function fileOf(recipe: string): string {
