@@ -57,7 +57,7 @@ describe('LeaderElection.terms', () => {
         }
         const isToldNone = passing.includes(code) || expected[op]?.includes(code) || quiet.includes(op)
         expect(told().length, code).toBeLessThanOrEqual(isToldNone ? 0 : 1)
-        for (const { standing } of told()) expect(KeeperError.is(standing.error, code)).toBe(true)
+        for (const { standing } of told()) expect(standing.error).toMatchObject({ name: 'KeeperError', code })
         const inTheRace = all.filter(({ standing }) => standing.status === 'pending')
         expect(
           inTheRace.every(({ terms }) => terms.length > 0),
@@ -97,7 +97,7 @@ describe('LeaderElection.campaign', () => {
         await scene.done(leading?.release() ?? Promise.resolve())
         await scene.world.advance(TURN)
         if (campaign.status === 'rejected') {
-          expect(KeeperError.is(campaign.error, code), code).toBe(true)
+          expect(campaign.error).toMatchObject({ name: 'KeeperError', code })
           expect([...passing, ...(expected[op] ?? [])]).not.toContain(code)
         } else if (campaign.value.isHeld()) await scene.done(campaign.value.release())
         scene.ensemble.faults.clear()
