@@ -88,17 +88,6 @@ export const clientBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'a connection that never opens is waited for',
-    faults: ['reset', 'halfOpen', 'drop'],
-    edits: [
-      {
-        file: machine,
-        find: 'const by = now + deadlines.connect({ ...this.#times, T })',
-        replace: 'const by = now + 1_000_000 + 0 * T',
-      },
-    ],
-  },
-  {
     name: 'an expired session is not followed by another',
     edits: [
       {
