@@ -80,28 +80,7 @@ describe('Held of a process that stands still', () => {
     await scene.world.advance(100)
     expect(held.isHeld()).toBe(false)
   })
-
-  test('Lock.acquire whose process stood still before its grant is not held longer than its session', async () => {
-    const { scene, zk, other } = await connected()
-    const first = await scene.done(new Lock(other, PATH).acquire())
-    const waiting = outcome(new Lock(zk, PATH).acquire())
-    await scene.world.advance(1_000)
-    const { id } = zk.session
-    // Right behind a heartbeat nothing more is sent, for 0.85 T.
-    for (let pings = sent(scene, id); sent(scene, id) === pings;) await scene.world.advance(1)
-    await scene.world.advance(TICK_AND_MORE)
-    void first.release()
-    await scene.world.settle()
-    expect(waiting.value.isHeld()).toBe(true)
-  })
 })
-
-/** More than the leader needs to ask for touches. */
-const TICK_AND_MORE = 400
-
-function sent({ ensemble }: Scene, session: bigint): number {
-  return ensemble.history.entries.filter((entry) => entry.from === 'client' && entry.session === session).length
-}
 
 type Cut = 'follower' | 'leader'
 
