@@ -119,12 +119,17 @@ export class Contender {
    * behind the list, for it proves what was seen before it. A list that must be read again comes later than the check.
    */
   async #lookAndConfirm({ node, line }: Place): Promise<Place> {
-    const listing = this.#queue.list(this.#pinned)
-    listing.catch(() => {})
+    const { zk } = this.#queue
+    let looks = 0
+    const look = () => {
+      looks++
+      return this.#queue.list(this.#pinned)
+    }
+    const looking = persist(zk.runtime, look).catch(vanishedIfMissing)
+    looking.catch(() => {})
     const grant = await this.#confirm(node)
-    const list = await listing.catch(() => undefined)
-    if (list === undefined) return { node, line, ahead: line.ahead(await this.#list()) }
-    return { node, line, ahead: line.ahead(list), grant }
+    const ahead = line.ahead(await looking)
+    return { node, line, ahead, grant: looks === 1 ? grant : undefined }
   }
 
   /** A committed check: at this moment the node exists, and the ensemble has our session. */
