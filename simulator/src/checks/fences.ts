@@ -39,19 +39,20 @@ function wrongFences(grants: readonly Grant[], { log }: Parameters<Check>[0]): V
     .map(({ path, fence, at }) => ({ invariant: 'I2', at, what: `${fence} is not the czxid of ${path}` }))
 }
 
-function servedLate({ history }: Parameters<Check>[0]): Violation[] {
-  const granted = new Map<number, number>()
+/** By the age of their nodes, which is the ensemble's: a grant may be told late. */
+function servedLate({ history, log }: Parameters<Check>[0]): Violation[] {
+  const ages = new Map<number, bigint>()
   const violations: Violation[] = []
-  let latest: { readonly attempt: number; readonly order: number } | undefined
+  let latest: { readonly attempt: number; readonly age: bigint } | undefined
   for (const each of history) {
-    if (each.type === 'granted') granted.set(each.attempt, granted.size)
+    if (each.type === 'granted') ages.set(each.attempt, log.lives.get(each.path)?.czxid ?? 0n)
     if (each.type !== 'fenced' || !each.isAccepted || each.kind === 'read') continue
-    const order = granted.get(each.attempt)!
-    const isLate = latest !== undefined && order < latest.order
-    if (isLate) {
-      const what = `a write of attempt ${each.attempt} was applied after one of attempt ${latest!.attempt}, granted later`
+    const { attempt } = each
+    const age = ages.get(attempt)!
+    if (latest !== undefined && age < latest.age) {
+      const what = `a write of attempt ${attempt} was applied after one of attempt ${latest.attempt}, a later holder`
       violations.push({ invariant: 'I2', at: each.at, what })
-    } else latest = { attempt: each.attempt, order }
+    } else latest = { attempt, age }
   }
   return violations
 }

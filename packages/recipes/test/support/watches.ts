@@ -43,6 +43,7 @@ export class Watches {
   #see(entry: HistoryEntry): void {
     if (entry.from === 'connection') return this.#forget(entry.connection)
     if (entry.from === 'client') return this.#seeRequest(entry)
+    if (entry.from !== 'server') return
     const { message } = entry
     if (message.type === 'event') return this.#fire(entry, message.event.type, message.event.path ?? '')
     if (message.type === 'reply') this.#seeReply(entry, message.xid, message.err)
@@ -80,12 +81,12 @@ export class Watches {
     if (type === EventType.NodeChildrenChanged || type === EventType.NodeDeleted) this.#remove(entry, 'child', path)
   }
 
-  #add({ connection, session }: HistoryEntry, table: Watch['table'], path: string | null | undefined): void {
+  #add({ connection, session }: Of<'client' | 'server'>, table: Watch['table'], path: string | null | undefined): void {
     const watch = { connection, session, table, path: path ?? '' }
     this.#watches.set(`${connection} ${table} ${watch.path}`, watch)
   }
 
-  #remove({ connection }: HistoryEntry, table: Watch['table'], path: string | null | undefined): void {
+  #remove({ connection }: Of<'server'>, table: Watch['table'], path: string | null | undefined): void {
     this.#watches.delete(`${connection} ${table} ${path ?? ''}`)
   }
 
