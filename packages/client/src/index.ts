@@ -8,6 +8,7 @@ export {
   type KeeperErrorCode,
   type KeeperErrorDetails,
 } from './errors.ts'
+export { elapsedSince, type Moment, momentOf } from './moment.ts'
 export type { NodeACL } from './operations/acl.ts'
 export type { ACL, Data } from './operations/arguments.ts'
 export type { Children } from './operations/children.ts'

@@ -1,6 +1,7 @@
 import type { Held } from './held.ts'
+import type { HoldListeners } from './terms.ts'
 
-export interface AcquireOptions {
+export interface AcquireOptions extends HoldListeners {
   /** Longest wait in ms, 0 or more; then `acquire` rejects with a `LockTimeoutError`. @default for ever */
   readonly timeout?: number | undefined
   /** Ends the wait; `acquire` then rejects with its reason. It does not release what is held already. */
@@ -8,6 +9,8 @@ export interface AcquireOptions {
   /** Called whenever somebody is ahead, and again after queueing anew: in a new session, or when our node was deleted. */
   readonly onQueued?: ((place: QueuePlace) => void) | undefined
 }
+
+export type TryAcquireOptions = Omit<AcquireOptions, 'timeout' | 'onQueued'>
 
 export interface QueuePlace {
   /** How many are ahead. */
@@ -21,7 +24,7 @@ export interface Acquirable<H extends Held> {
   /** Waits in line. However it ends without a grant, the place in line is given up. */
   acquire(options?: AcquireOptions): Promise<H>
   /** Without waiting: undefined when somebody else is in the way. */
-  tryAcquire(options?: Pick<AcquireOptions, 'signal'>): Promise<H | undefined>
+  tryAcquire(options?: TryAcquireOptions): Promise<H | undefined>
   /** Acquires, calls `body`, releases. An error of `body` wins over one of the release. */
   run<T>(body: (held: H) => T | Promise<T>, options?: AcquireOptions): Promise<T>
 }

@@ -1,6 +1,9 @@
 // What users may pass, checked before anything is sent.
 import { validatePath, type ZooKeeper } from '@zk/client'
 import type { AcquireOptions } from './acquirable.ts'
+import type { HeldWhile, HoldOptions } from './terms.ts'
+
+const heldWhiles: readonly HeldWhile[] = ['confirmed', 'connected', 'sessionAlive']
 
 export function checkClient(zk: unknown): void {
   if (typeof (zk as ZooKeeper | undefined)?.getChildren === 'function') return
@@ -13,12 +16,28 @@ export function checkPath(path: string): string {
   return path
 }
 
-export function checkAcquireOptions({ timeout, signal, onQueued }: AcquireOptions): void {
+export function checkAcquireOptions({ timeout, signal, onQueued, onSuspended, onResumed }: AcquireOptions): void {
   if (timeout !== undefined && !(typeof timeout === 'number' && timeout >= 0)) {
     throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
   }
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal must be an AbortSignal')
-  if (onQueued !== undefined && typeof onQueued !== 'function') throw new TypeError('onQueued must be a function')
+  for (const [name, listener] of Object.entries({ onQueued, onSuspended, onResumed })) {
+    if (listener !== undefined && typeof listener !== 'function') throw new TypeError(`${name} must be a function`)
+  }
+}
+
+export function checkHoldOptions({ heldWhile, strict, relayAllowance }: HoldOptions): void {
+  if (heldWhile !== undefined && !heldWhiles.includes(heldWhile)) {
+    throw new TypeError(`heldWhile must be one of ${heldWhiles.join(', ')}, not ${heldWhile as string}`)
+  }
+  checkBoolean('strict', strict)
+  if (relayAllowance !== undefined && !(typeof relayAllowance === 'number' && relayAllowance >= 0)) {
+    throw new RangeError(`relayAllowance must be a number of ms, 0 or more, not ${String(relayAllowance)}`)
+  }
+}
+
+export function checkBoolean(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'boolean') throw new TypeError(`${name} must be true or false`)
 }
 
 export function checkBody(body: unknown): void {

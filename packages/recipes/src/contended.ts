@@ -1,76 +1,88 @@
 // Acquiring, for every recipe: contenders of one role on one path.
-import { type ACL, KeeperError, type ZooKeeper } from '@zk/client'
-import type { Acquirable, AcquireOptions } from './acquirable.ts'
-import { Contender, NodeVanished, type OwnNode } from './contender.ts'
+import { KeeperError, type ZooKeeper } from '@zk/client'
+import type { Acquirable, AcquireOptions, TryAcquireOptions } from './acquirable.ts'
+import { Contender, type Grant } from './contender.ts'
 import { checkAcquireOptions, checkBody } from './checks.ts'
-import { LockTimeoutError } from './errors.ts'
-import { Held } from './held.ts'
+import type { NodeOptions, OwnNode } from './definite-create.ts'
+import { firstLease } from './first-lease.ts'
+import { Held, type Tenant } from './held.ts'
 import { ifMissing } from './if-missing.ts'
-import type { ContenderName } from './names.ts'
+import type { Lease } from './lease.ts'
+import { NodeVanished } from './node-vanished.ts'
 import { Patience } from './patience.ts'
 import { Queue } from './queue.ts'
 import type { Role } from './roles.ts'
+import { checkRelayAllowance, type HoldListeners, type HoldOptions, type Terms } from './terms.ts'
 import { persist } from './transient.ts'
+import { Wait } from './wait.ts'
 
-export interface ContendedOptions {
-  /** Stored in the contender's node. */
-  readonly data: Uint8Array | string
-  readonly acl?: readonly ACL[] | undefined
-}
+export interface ContendedOptions extends NodeOptions, HoldOptions {}
 
-export class Contended implements Acquirable<Held> {
+/** Makes what is held of what was granted. */
+export type Hold<H extends Held> = (
+  queue: Queue,
+  tenant: Tenant,
+  node: OwnNode,
+  lease: Lease,
+  options: NodeOptions & Terms,
+) => H
+
+export const plainHold: Hold<Held> = ({ zk }, tenant, node, lease, terms) => new Held(zk, tenant, node, lease, terms)
+
+export class Contended<H extends Held = Held> implements Acquirable<H> {
   readonly queue: Queue
   readonly #role: Role
   readonly #options: ContendedOptions
+  readonly #toHeld: Hold<H>
 
-  constructor(zk: ZooKeeper, path: string, role: Role, options: ContendedOptions) {
+  constructor(zk: ZooKeeper, path: string, role: Role, options: ContendedOptions, toHeld: Hold<H>) {
     this.queue = new Queue(zk, path, role.rivals)
     this.#role = role
     this.#options = options
+    this.#toHeld = toHeld
   }
 
-  async acquire(options: AcquireOptions = {}): Promise<Held> {
+  async acquire(options: AcquireOptions = {}): Promise<H> {
     checkAcquireOptions(options)
     options.signal?.throwIfAborted()
-    const { zk, path } = this.queue
-    const { timeout, signal, onQueued } = options
-    let ahead: string[] | undefined
-    const queued = (names: readonly ContenderName[]) => {
-      ahead = names.map(({ name }) => this.queue.pathOf(name))
-      onQueued?.({ position: ahead.length, ahead })
-    }
-    const tooLate = () => new LockTimeoutError(path, timeout ?? Infinity, ahead)
-    const patience = new Patience(zk.runtime, { signal, timeout: { after: timeout ?? Infinity, error: tooLate } })
+    const { timeout = Infinity, signal } = options
+    const wait = new Wait(this.queue, this.#role.kind, options.onQueued)
+    const patience = new Patience(this.queue.zk.runtime, {
+      signal,
+      timeout: { after: timeout, error: () => wait.tooLong(timeout) },
+    })
     try {
       for (;;) {
-        const held = await this.#attempt(queued, patience)
-        if (held?.isHeld()) return held
+        const held = await this.#attempt(wait, patience, options)
+        if (held?.isHeld()) return wait.ended(held)
       }
     } finally {
       patience.stop()
     }
   }
 
-  async tryAcquire({ signal }: Pick<AcquireOptions, 'signal'> = {}): Promise<Held | undefined> {
-    checkAcquireOptions({ signal })
+  async tryAcquire(options: TryAcquireOptions = {}): Promise<H | undefined> {
+    const { signal } = options
+    checkAcquireOptions(options)
     signal?.throwIfAborted()
     const { zk } = this.queue
+    const wait = new Wait(this.queue, this.#role.kind, undefined)
     const patience = new Patience(zk.runtime, { signal })
-    const contender = this.#contender(() => {})
+    const contender = this.#contender(wait)
     const { session } = contender
     try {
       // Where somebody is seen to be in the way no node is made.
       const looking = persist(zk.runtime, () => ifMissing(this.queue.list({ session }), []))
       if (this.#role.blocker(await patience.during(looking)) !== undefined) return undefined
-      const held = await this.#hold(contender, contender.competeOnce(), patience)
+      const held = await this.#hold(contender, contender.competeOnce(), patience, options)
       held?.throwIfLost()
-      return held
+      return held && wait.ended(held)
     } finally {
       patience.stop()
     }
   }
 
-  async run<T>(body: (held: Held) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
+  async run<T>(body: (held: H) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
     checkBody(body)
     const held = await this.acquire(options)
     let result: T
@@ -85,10 +97,10 @@ export class Contended implements Acquirable<Held> {
   }
 
   /** One node in one session. undefined when it must queue again: the session expired, or the node was deleted. */
-  async #attempt(onQueued: (ahead: readonly ContenderName[]) => void, patience: Patience): Promise<Held | undefined> {
-    const contender = this.#contender(onQueued)
+  async #attempt(wait: Wait, patience: Patience, listeners: HoldListeners): Promise<H | undefined> {
+    const contender = this.#contender(wait)
     try {
-      return await this.#hold(contender, contender.compete(), patience)
+      return await this.#hold(contender, contender.compete(), patience, listeners)
     } catch (error) {
       const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.queue.zk.session !== contender.session
       if (hasNextSession) return undefined
@@ -99,13 +111,17 @@ export class Contended implements Acquirable<Held> {
   /** What the contender gets by competing. It may be lost by now. Without it the contender leaves. */
   async #hold(
     contender: Contender,
-    competing: Promise<OwnNode | undefined>,
+    competing: Promise<Grant | undefined>,
     patience: Patience,
-  ): Promise<Held | undefined> {
-    let held: Held | undefined
+    { onSuspended, onResumed }: HoldListeners,
+  ): Promise<H | undefined> {
+    let held: H | undefined
     try {
-      const node = await patience.during(competing)
-      held = node && new Held(this.queue.zk, contender, node)
+      const grant = await patience.during(competing)
+      if (grant === undefined) return undefined
+      const lease = await patience.during(firstLease(this.queue.zk, contender.session, grant, this.#options))
+      const options = { ...this.#options, onSuspended, onResumed }
+      held = this.#toHeld(this.queue, contender, grant.node, lease, options)
       return held
     } catch (error) {
       if (error instanceof NodeVanished) return undefined
@@ -115,8 +131,13 @@ export class Contended implements Acquirable<Held> {
     }
   }
 
-  #contender(onQueued: (ahead: readonly ContenderName[]) => void): Contender {
-    return new Contender(this.queue, this.#role, { ...this.#options, onQueued })
+  #contender(wait: Wait): Contender {
+    checkRelayAllowance(this.#options, this.queue.zk.session)
+    const contender = new Contender(this.queue, this.#role, {
+      ...this.#options,
+      onQueued: (ahead) => wait.queued(contender, ahead),
+    })
+    return contender
   }
 }
 

@@ -1,47 +1,47 @@
 // One contender: a protected ephemeral sequential znode of one session, from entering the queue to leaving it.
-import { type ACL, type Connection, KeeperError, op, type Session, type Watched } from '@zk/client'
+import { type Connection, KeeperError, type Moment, momentOf, op, type Session, type Watched } from '@zk/client'
+import { DefiniteCreate, deleteOwn, type NodeOptions, type OwnNode } from './definite-create.ts'
 import { ifMissing } from './if-missing.ts'
-import { type ContenderName, namePrefix, parseName } from './names.ts'
-import type { Queue } from './queue.ts'
+import { Line, shows } from './line.ts'
+import type { ContenderName } from './names.ts'
+import { NodeVanished } from './node-vanished.ts'
+import type { ContenderInfo, Queue } from './queue.ts'
 import type { Role } from './roles.ts'
-import { endure, persist } from './transient.ts'
+import { persist } from './transient.ts'
 
-export interface ContenderOptions {
-  readonly data: Uint8Array | string
-  readonly acl?: readonly ACL[] | undefined
+export interface ContenderOptions extends NodeOptions {
   /** Called with those ahead, oldest first, whenever there is somebody to wait for. */
   readonly onQueued: (ahead: readonly ContenderName[]) => void
 }
 
-/** Our node, and what the server said of it. */
-export interface OwnNode {
-  readonly name: ContenderName
-  readonly path: string
-  /** The fencing token. */
-  readonly czxid: bigint
+/** The way was free. */
+export interface Grant {
+  readonly node: OwnNode
+  /** Before the committed request that showed it was sent. */
+  readonly askedAt: Moment
+  /** The connection there was then; another may have served the request. */
+  readonly askedOn: Connection | undefined
 }
 
 /** A place in the queue. */
 interface Place {
   readonly node: OwnNode
+  readonly line: Line
   readonly ahead: readonly ContenderName[]
-  /** Whether a committed request has shown, since we last had to wait, that the node exists and is ours. */
-  readonly confirmed: boolean
+  /** The grant it is if nobody is ahead: a committed request has shown, since we last had to wait, that the node is there and ours. */
+  readonly grant?: Grant | undefined
 }
-
-/** Our node is gone while we waited: somebody deleted it, or we left. */
-export class NodeVanished extends Error {}
 
 export class Contender {
   readonly session: Session
   readonly #queue: Queue
   readonly #role: Role
   readonly #options: ContenderOptions
-  /** The same for every create of this attempt: it finds the node again after a lost reply. */
-  readonly #uuid: string
+  readonly #create: DefiniteCreate
   readonly #pinned: { readonly session: Session }
   #entering: Promise<OwnNode | undefined> | undefined
   #watch: Watched | undefined
+  #obstacle: ContenderInfo | undefined
   #leaving: Promise<void> | undefined
 
   constructor(queue: Queue, role: Role, options: ContenderOptions) {
@@ -50,29 +50,34 @@ export class Contender {
     this.#options = options
     this.session = queue.zk.session
     this.#pinned = { session: this.session }
-    this.#uuid = queue.zk.runtime.uuid()
+    this.#create = new DefiniteCreate(queue, this.session, role.kind, options)
   }
 
-  /** Enter, look, granted or watch the one ahead, wait, look again. Resolves with the node that holds. */
-  async compete(): Promise<OwnNode> {
+  /** The one it waits for; undefined before that is known. */
+  get obstacle(): ContenderInfo | undefined {
+    return this.#obstacle
+  }
+
+  /** Enter, look, granted or watch the one ahead, wait, look again. */
+  async compete(): Promise<Grant> {
     let place = await this.enter()
     for (;;) {
       if (this.#leaving !== undefined) throw new NodeVanished()
       const blocker = this.#role.blocker(place.ahead)
-      if (blocker === undefined) return place.confirmed ? place.node : await this.#confirm(place.node)
+      if (blocker === undefined) return place.grant ?? (await this.#confirm(place.node))
       this.#options.onQueued(place.ahead)
       await this.#gone(blocker)
       const isNext = this.#role.aheadOnlyShrinks && place.ahead.length === 1
       if (isNext) return await this.#confirm(place.node)
-      place = await this.#lookAndConfirm(place.node)
+      place = await this.#lookAndConfirm(place)
     }
   }
 
   /** Whether somebody is in the way, without waiting: enters and looks once. */
-  async competeOnce(): Promise<OwnNode | undefined> {
+  async competeOnce(): Promise<Grant | undefined> {
     const place = await this.enter()
     if (this.#role.blocker(place.ahead) !== undefined) return undefined
-    return place.confirmed ? place.node : await this.#confirm(place.node)
+    return place.grant ?? (await this.#confirm(place.node))
   }
 
   /** Takes the node away, in the background until that is confirmed or the session has ended. Idempotent. */
@@ -83,91 +88,37 @@ export class Contender {
 
   /** Create and first look, in one segment. */
   async enter(): Promise<Place> {
-    const before = this.session.connection
-    this.#entering = this.#create()
+    const asking = this.#asking()
+    this.#entering = this.#create.make()
     // Behind the create on the same connection, the list shows our node and all older ones. It may fail on its own.
     const listing = this.#queue.list(this.#pinned)
     listing.catch(() => {})
     const node = await this.#entering
     if (node === undefined) throw new NodeVanished()
-    const list = await listing.catch(() => undefined)
-    if (list === undefined || !list.some(({ name }) => name === node.name.name)) return await this.#look(node)
-    return { node, ahead: olderThan(node, list), confirmed: this.#unbroken(before) }
-  }
-
-  /** Whether one connection served it all: then the create itself is the committed request that shows it. */
-  #unbroken(before: Connection | undefined): boolean {
-    return before !== undefined && this.session.connection === before
-  }
-
-  // --- the definite create --------------------------------------------------------------------------------------
-
-  /** Makes the node, exactly one, whatever becomes of replies; undefined when we leave before there is one. */
-  async #create(): Promise<OwnNode | undefined> {
-    const path = this.#queue.pathOf(namePrefix(this.#role.kind, this.#uuid))
-    const { data, acl } = this.#options
-    let wasUnanswered = false
-    for (;;) {
-      try {
-        const mode = 'EPHEMERAL_SEQUENTIAL'
-        const created = await this.#queue.zk.create(path, data, { mode, acl, ...this.#pinned })
-        // A leader that is one no more answers a sync too, so an earlier create may have happened though no node was
-        // found. Behind this one its node shows, and stays: we would wait on ourselves.
-        return wasUnanswered ? await this.#find() : toOwnNode(created.path, created.stat.czxid)
-      } catch (error) {
-        const found = await this.#afterFailure(error)
-        if (found !== undefined || this.#leaving !== undefined) return found
-        wasUnanswered ||= KeeperError.is(error) && error.outcomeUnknown
-      }
-    }
-  }
-
-  /** What a failed create left: our node, or nothing, and then the create may be repeated. */
-  async #afterFailure(error: unknown): Promise<OwnNode | undefined> {
-    const { zk, path } = this.#queue
-    if (KeeperError.is(error) && error.outcomeUnknown) return await this.#find()
-    if (KeeperError.is(error, 'NoNode')) {
-      if (this.#leaving === undefined) await persist(zk.runtime, () => zk.ensureContainer(path, this.#pinned))
-      return undefined
-    }
-    await endure(zk.runtime, error)
-    return undefined
-  }
-
-  /** The node of a create that was not answered. The sync makes the list as new as the create. */
-  async #find(): Promise<OwnNode | undefined> {
-    const { zk, path } = this.#queue
-    const syncAndList = () => Promise.all([zk.sync(path, this.#pinned), zk.getChildren(path, this.#pinned)])
-    const read = await ifMissing(persist(zk.runtime, syncAndList), undefined)
-    if (read === undefined) return undefined
-    const [, { children }] = read
-    const mine = children.map(parseName).filter((name) => name?.uuid === this.#uuid)
-    const nodes = await Promise.all(mine.map((name) => this.#own(name!)))
-    const [oldest, ...younger] = nodes.filter((node) => node !== undefined).sort(byCreation)
-    await Promise.all(younger.map((node) => this.#delete(node.path)))
-    return oldest
-  }
-
-  /** A node is ours only if this very session owns it. */
-  async #own(name: ContenderName): Promise<OwnNode | undefined> {
-    const { zk } = this.#queue
-    const path = this.#queue.pathOf(name.name)
-    const stat = await persist(zk.runtime, () => zk.exists(path, this.#pinned))
-    return stat?.ephemeralOwner === this.session.id ? { name, path, czxid: stat.czxid } : undefined
+    const first = await listing.catch(() => undefined)
+    const list = first !== undefined && shows(first, node.name.name) ? first : await this.#list()
+    // Where one connection served it all, the create itself is the committed request that shows it.
+    const isUnbroken = list === first && asking.askedOn !== undefined && asking.askedOn === this.session.connection
+    const line = await this.#join(node, list)
+    return { node, line, ahead: line.ahead(list), grant: isUnbroken ? { node, ...asking } : undefined }
   }
 
   // --- looking and waiting --------------------------------------------------------------------------------------
 
-  async #look(node: OwnNode): Promise<Place> {
-    const list = await persist(this.#queue.zk.runtime, () => this.#queue.list(this.#pinned)).catch(vanishedIfMissing)
-    return { node, ahead: olderThan(node, list), confirmed: false }
+  async #list(): Promise<readonly ContenderName[]> {
+    return await persist(this.#queue.zk.runtime, () => this.#queue.list(this.#pinned)).catch(vanishedIfMissing)
+  }
+
+  async #join(node: OwnNode, list: readonly ContenderName[]): Promise<Line> {
+    if (!shows(list, node.name.name)) throw new NodeVanished()
+    return await Line.join(this.#queue, node, list, this.#pinned)
   }
 
   /**
    * After a wake-up, in one segment: the predecessor may have died waiting, and our own node may be gone. The check is
    * behind the list, for it proves what was seen before it. A list that must be read again comes later than the check.
    */
-  async #lookAndConfirm(node: OwnNode): Promise<Place> {
+  async #lookAndConfirm({ node, line }: Place): Promise<Place> {
     const { zk } = this.#queue
     let looks = 0
     const look = () => {
@@ -176,27 +127,38 @@ export class Contender {
     }
     const looking = persist(zk.runtime, look).catch(vanishedIfMissing)
     looking.catch(() => {})
-    await this.#confirm(node)
-    const list = await looking
-    return { node, ahead: olderThan(node, list), confirmed: looks === 1 }
+    const grant = await this.#confirm(node)
+    const ahead = line.ahead(await looking)
+    return { node, line, ahead, grant: looks === 1 ? grant : undefined }
   }
 
   /** A committed check: at this moment the node exists, and the ensemble has our session. */
-  async #confirm(node: OwnNode): Promise<OwnNode> {
+  async #confirm(node: OwnNode): Promise<Grant> {
     const { zk } = this.#queue
-    await persist(zk.runtime, () => zk.multi([op.check(node.path)], this.#pinned)).catch(vanishedIfMissing)
-    return node
+    let asking = this.#asking()
+    const check = () => {
+      asking = this.#asking()
+      return zk.multi([op.check(node.path)], this.#pinned)
+    }
+    await persist(zk.runtime, check).catch(vanishedIfMissing)
+    return { node, ...asking }
+  }
+
+  #asking(): Omit<Grant, 'node'> {
+    return { askedAt: momentOf(this.#queue.zk.runtime), askedOn: this.session.connection }
   }
 
   /** Waits until something happened to the blocker. The read leaves no watch on one that is gone already. */
   async #gone(blocker: ContenderName): Promise<void> {
     const { zk } = this.#queue
+    this.#obstacle = undefined
     for (;;) {
       const path = this.#queue.pathOf(blocker.name)
       const watching = () => zk.getDataAndWatch(path, this.#pinned)
       const watch = await ifMissing(persist(zk.runtime, watching), undefined)
       if (watch === undefined) return
       this.#watch = watch
+      this.#obstacle = this.#queue.info(blocker, watch)
       if (this.#leaving !== undefined) void this.#unwatch()
       const event = await watch.changed
       this.#watch = undefined
@@ -209,19 +171,10 @@ export class Contender {
   // --- leaving --------------------------------------------------------------------------------------------------
 
   async #remove(): Promise<void> {
+    this.#create.cancel()
     void this.#unwatch()
     const node = await this.#entering?.catch(() => undefined)
-    if (node !== undefined) await this.#delete(node.path)
-  }
-
-  /** Until it is confirmed. An ended session has taken its nodes with it. */
-  async #delete(path: string): Promise<void> {
-    const { zk } = this.#queue
-    try {
-      await persist(zk.runtime, () => zk.delete(path, this.#pinned))
-    } catch (error) {
-      if (!KeeperError.is(error, 'NoNode') && !this.session.signal.aborted) throw error
-    }
+    if (node !== undefined) await deleteOwn(this.#queue, this.session, node.path)
   }
 
   /** Whoever no longer waits leaves no watch at the server. */
@@ -230,23 +183,6 @@ export class Contender {
     this.#watch = undefined
     await watch?.unwatch().catch(() => {})
   }
-}
-
-function toOwnNode(path: string, czxid: bigint): OwnNode {
-  const name = parseName(path.slice(path.lastIndexOf('/') + 1))
-  if (name === undefined) throw new Error(`the server named our node ${path}`)
-  return { name, path, czxid }
-}
-
-/** Those before us; absence of our own node is never success. */
-function olderThan(node: OwnNode, list: readonly ContenderName[]): readonly ContenderName[] {
-  const index = list.findIndex(({ name }) => name === node.name.name)
-  if (index === -1) throw new NodeVanished()
-  return list.slice(0, index)
-}
-
-function byCreation(one: OwnNode, other: OwnNode): number {
-  return one.czxid < other.czxid ? -1 : 1
 }
 
 function vanishedIfMissing(error: unknown): never {

@@ -1,11 +1,16 @@
 const lostBrand = Symbol.for('@zk/LockLostError')
 const timeoutBrand = Symbol.for('@zk/LockTimeoutError')
+const deadlockBrand = Symbol.for('@zk/WouldDeadlockError')
 
 /** Why something is no longer held. */
 export type LossReason =
   /** by its holder */
   | 'Released'
-  /** the connection was lost: nothing says any more that the lock is still ours */
+  /** by its holder, who goes on as a reader */
+  | 'Downgraded'
+  /** its lease ended before it was confirmed anew: the ensemble may give it to another from now on */
+  | 'LeaseLost'
+  /** the connection was lost, of what is held while `connected` */
   | 'Disconnected'
   /** the session is over, and the node with it */
   | 'SessionExpired'
@@ -34,6 +39,19 @@ export class LockLostError extends Error {
   }
 }
 
+/** Who was in the way when patience ended. */
+export interface Obstacle {
+  /** Of the contender's node. */
+  readonly path: string
+  /** What it stored in its node. */
+  readonly label: string
+  readonly sessionId: bigint
+  /** When it entered, by the leader's clock, in ms since the epoch. */
+  readonly since: number
+  /** Whether it is of the very client that waited. */
+  readonly isOwn: boolean
+}
+
 /** Nothing was granted in time. The place in the queue has been given up. */
 export class LockTimeoutError extends Error {
   override readonly name = 'LockTimeoutError'
@@ -43,16 +61,15 @@ export class LockTimeoutError extends Error {
   readonly position: number | undefined
   /** Paths of those ahead, oldest first. */
   readonly ahead: readonly string[]
+  /** The one that was waited for: a writer or a candidate the one right ahead, a reader the writer right ahead. */
+  readonly obstacle: Obstacle | undefined
 
-  constructor(path: string, timeout: number, ahead: readonly string[] | undefined) {
-    const place =
-      ahead === undefined
-        ? 'nobody was seen ahead; is the ensemble reachable?'
-        : `${ahead.length} ahead, the oldest is ${ahead[0]}`
-    super(`${path} was not granted within ${timeout} ms: ${place}`)
+  constructor(path: string, timeout: number, ahead: readonly string[] | undefined, obstacle?: Obstacle) {
+    super(`${path} was not granted within ${timeout} ms: ${placeOf(ahead, obstacle)}`)
     this.path = path
     this.position = ahead?.length
     this.ahead = ahead ?? []
+    this.obstacle = obstacle
   }
 
   /** True for a `LockTimeoutError` of any copy of this package in the program. */
@@ -61,8 +78,37 @@ export class LockTimeoutError extends Error {
   }
 }
 
+/** To wait would be to wait for oneself: an `acquire` inside a `run` of the same re-entrant lock. */
+export class WouldDeadlockError extends Error {
+  override readonly name = 'WouldDeadlockError'
+  readonly [deadlockBrand] = true
+  readonly path: string
+
+  constructor(path: string) {
+    super(`${path} is held by the run that this acquire is in, and would never be granted: use run, which re-enters`)
+    this.path = path
+  }
+
+  /** True for a `WouldDeadlockError` of any copy of this package in the program. */
+  static is(error: unknown): error is WouldDeadlockError {
+    return typeof error === 'object' && error !== null && deadlockBrand in error
+  }
+}
+
+function placeOf(ahead: readonly string[] | undefined, obstacle: Obstacle | undefined): string {
+  if (ahead === undefined) return 'nobody was seen ahead; is the ensemble reachable?'
+  if (obstacle === undefined) return `${ahead.length} ahead, the oldest is ${ahead[0]}`
+  const { path, label, sessionId, since, isOwn } = obstacle
+  const whose = isOwn ? 'this very client' : `session 0x${sessionId.toString(16)}`
+  const named = label === '' ? whose : `${whose} (${JSON.stringify(label)})`
+  // Not by our clock: it need not agree with the leader's.
+  return `${ahead.length} ahead; waited for ${named}, queued at ${since} ms since the epoch as ${path}`
+}
+
 const explain: Record<LossReason, string> = {
   Released: 'it was released',
+  Downgraded: 'it was downgraded to a read lock',
+  LeaseLost: 'its lease ended before the ensemble confirmed it again',
   Disconnected: 'the connection to the ensemble was lost',
   SessionExpired: 'the session expired',
   Closed: 'the client was closed',

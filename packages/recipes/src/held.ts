@@ -1,9 +1,21 @@
-import { KeeperError, type MultiResults, type Op, op, type ZooKeeper } from '@zk/client'
-import type { Contender, OwnNode } from './contender.ts'
+import { KeeperError, type MultiResults, type Op, op, type Session, type ZooKeeper } from '@zk/client'
+import type { OwnNode } from './definite-create.ts'
+import { report } from './diagnostics.ts'
 import { LockLostError, type LossReason } from './errors.ts'
-import { Holdings } from './holdings.ts'
+import { type Holding, Holdings } from './holdings.ts'
+import type { Lease } from './lease.ts'
+import { leaseTimes } from './lease-times.ts'
+import type { Kind } from './names.ts'
 import { OwnNodeWatch } from './own-node-watch.ts'
 import { Patience } from './patience.ts'
+import { type HeldWhile, relayAllowanceOf, type Terms } from './terms.ts'
+
+/** Who has the node, and takes it away. */
+export interface Tenant {
+  readonly session: Session
+  /** In the background until it is confirmed, or the session has ended. Idempotent. */
+  leave(): Promise<void>
+}
 
 /**
  * What was acquired. It is held until it is released or lost; once it is not held it never is again.
@@ -11,27 +23,39 @@ import { Patience } from './patience.ts'
  * A signal is always late for code that blocks the event loop, and code that does not ask is not stopped: only the
  * fencing token, checked by whatever is written to, protects against that.
  */
-export class Held implements AsyncDisposable {
+export class Held implements AsyncDisposable, Holding {
   /** Of the contender's znode. */
   readonly path: string
   /** The czxid of that znode: greater than that of every contender that entered before. See `fencingText`. */
   readonly fencingToken: bigint
   /** Fails a transaction of one's own unless this is still held: `zk.multi([held.checkOp, …])`. */
   readonly checkOp: Op<void>
+  /** @internal */
+  readonly lease: Lease
   readonly #zk: ZooKeeper
-  readonly #contender: Contender
+  readonly #tenant: Tenant
+  readonly #terms: Terms
   readonly #lost = new AbortController()
   readonly #ownNode: OwnNodeWatch
+  readonly #kind: Kind
+  readonly #since: number
+  #isSuspended = false
 
   /** @internal */
-  constructor(zk: ZooKeeper, contender: Contender, node: OwnNode) {
+  constructor(zk: ZooKeeper, tenant: Tenant, node: OwnNode, lease: Lease, terms: Terms) {
+    const { session } = tenant
+    const { runtime } = zk
     this.path = node.path
     this.fencingToken = node.czxid
     this.checkOp = op.check(node.path)
+    this.lease = lease
     this.#zk = zk
-    this.#contender = contender
-    this.#ownNode = new OwnNodeWatch(zk, contender.session, node.path, () => this.lose('NodeGone'))
-    Holdings.of(contender.session).add(this)
+    this.#tenant = tenant
+    this.#terms = terms
+    this.#kind = node.name.kind
+    this.#since = runtime.now()
+    this.#ownNode = new OwnNodeWatch(zk, session, node.path, () => this.lose('NodeGone'))
+    Holdings.of(zk, session).add(this, runtime.now() + leaseTimes.firstProof(session.shortestTimeout))
   }
 
   /** Aborts when it is no longer held; its reason is a `LockLostError`. */
@@ -39,9 +63,36 @@ export class Held implements AsyncDisposable {
     return this.#lost.signal
   }
 
-  /** Whether it is held, as far as can be known here and now. Ask after every await, before acting. */
+  /** @internal */
+  get heldWhile(): HeldWhile {
+    return this.#terms.heldWhile ?? 'confirmed'
+  }
+
+  /** @internal */
+  get relayAllowance(): number {
+    return relayAllowanceOf(this.#terms, this.#tenant.session)
+  }
+
+  /** @internal */
+  get isSuspended(): boolean {
+    return this.#isSuspended
+  }
+
+  /**
+   * Whether it is held, as far as can be known here and now: it compares clocks when asked, so it is right also after the
+   * process stood still. Ask after every await, before acting.
+   */
   isHeld(): boolean {
+    if (this.lease.remaining <= 0) this.lose('LeaseLost')
     return !this.signal.aborted
+  }
+
+  /**
+   * ms until it is lost, unless it is confirmed before, as it is several times in a session timeout; 0 when it is not held.
+   * `Infinity` for what is not held while `confirmed`.
+   */
+  leaseRemaining(): number {
+    return this.isHeld() ? this.lease.remaining : 0
   }
 
   /** Throws the `LockLostError` when it is no longer held. */
@@ -53,7 +104,7 @@ export class Held implements AsyncDisposable {
   async multi<const Ops extends readonly Op<unknown>[]>(ops: Ops): Promise<MultiResults<Ops>> {
     this.throwIfLost()
     try {
-      const [, ...results] = await this.#zk.multi([this.checkOp, ...ops], { session: this.#contender.session })
+      const [, ...results] = await this.#zk.multi([this.checkOp, ...ops], { session: this.#tenant.session })
       return results
     } catch (error) {
       throw this.#ofCaller(error)
@@ -67,10 +118,10 @@ export class Held implements AsyncDisposable {
   async release(): Promise<void> {
     this.lose('Released')
     const late = () => new KeeperError('RequestTimeout', { op: 'release', path: this.path })
-    const timeout = { after: this.#contender.session.timeout, error: late }
+    const timeout = { after: this.#tenant.session.timeout, error: late }
     const patience = new Patience(this.#zk.runtime, { timeout })
     try {
-      await patience.during(this.#contender.leave())
+      await patience.during(this.#tenant.leave())
     } finally {
       patience.stop()
     }
@@ -81,13 +132,49 @@ export class Held implements AsyncDisposable {
   }
 
   /** @internal */
+  confirmed(): void {
+    // It may have been lost while its check was under way.
+    if (!this.#isSuspended || !this.isHeld()) return
+    this.#isSuspended = false
+    this.#tell(this.#terms.onResumed)
+  }
+
+  /** @internal */
+  suspended(): void {
+    const leaseRemaining = this.leaseRemaining()
+    if (leaseRemaining <= 0) return
+    this.#isSuspended = true
+    report('zk:suspended', () => ({ ...this.#identity, leaseRemaining }))
+    this.#tell(this.#terms.onSuspended, { leaseRemaining })
+  }
+
+  /** @internal */
   lose(reason: LossReason, cause?: unknown): void {
     if (this.signal.aborted) return
     this.#ownNode.stop()
-    Holdings.of(this.#contender.session).remove(this)
+    Holdings.of(this.#zk, this.#tenant.session).remove(this)
     this.#lost.abort(new LockLostError(reason, this.path, cause === undefined ? undefined : { cause }))
+    this.#reportEnd(reason)
+    // The reader's node takes the place of the writer's, in one transaction.
+    if (reason === 'Downgraded') return
     // Released or not, it is never held again under this grant: the node must go.
-    this.#contender.leave().catch(() => {})
+    this.#tenant.leave().catch(() => {})
+  }
+
+  get #identity() {
+    const { path: node, fencingToken } = this
+    return { path: node.slice(0, node.lastIndexOf('/')), kind: this.#kind, node, fencingToken }
+  }
+
+  #reportEnd(reason: LossReason): void {
+    const held = this.#zk.runtime.now() - this.#since
+    if (reason === 'Released') report('zk:released', () => ({ ...this.#identity, held }))
+    else report('zk:lost', () => ({ ...this.#identity, held, reason }))
+  }
+
+  /** In a turn of its own: what a callback throws is the program's, and stops nobody else from being told. */
+  #tell<Args extends readonly unknown[]>(callback: ((...args: Args) => void) | undefined, ...args: Args): void {
+    if (callback !== undefined) queueMicrotask(() => callback(...args))
   }
 
   /** An error of a guarded multi, as its caller sees the operations. */

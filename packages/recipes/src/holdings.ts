@@ -1,53 +1,203 @@
-// What each session holds. One listener a session and one a connection serve all of it.
-import type { Connection, Session } from '@zk/client'
+// What each session holds, and how long it may be sure of it. One listener a session, one a connection, one timer and one
+// round of confirmation at a time serve all of it.
+import type { Connection, Session, ZooKeeper } from '@zk/client'
+import { Confirmation, type Proof } from './confirmation.ts'
 import type { LossReason } from './errors.ts'
+import type { Lease } from './lease.ts'
+import { leaseTimes } from './lease-times.ts'
+import type { HeldWhile } from './terms.ts'
 
-/** Something that is held as long as its session and connection are. */
+/** Something that is held as long as its rule says. */
 export interface Holding {
-  lose(reason: LossReason, cause: unknown): void
+  readonly path: string
+  readonly heldWhile: HeldWhile
+  /** Its end decides where it is held while `confirmed`. */
+  readonly lease: Lease
+  /** In ms; see `leaseTimes.relay`. */
+  readonly relayAllowance: number
+  readonly isSuspended: boolean
+  lose(reason: LossReason, cause?: unknown): void
+  /** Its lease was renewed. */
+  confirmed(): void
+  /** The connection is lost; it is still held. */
+  suspended(): void
 }
+
+/** The next round of confirmation, or the one under way and when another is due behind it. */
+type Round =
+  | { readonly name: 'none' }
+  | { readonly name: 'due'; readonly at: number }
+  | { readonly name: 'running'; readonly nextBy: number }
+
+/** Added to the pause between two rounds: what was answered before it must have been answered for as long as it. */
+const ROUNDING = 1
 
 export class Holdings {
   static readonly #ofSession = new WeakMap<Session, Holdings>()
+  readonly #zk: ZooKeeper
   readonly #session: Session
+  readonly #confirmation: Confirmation
   readonly #held = new Set<Holding>()
   #connection: Connection | undefined
+  #round: Round = { name: 'none' }
+  /** Why the last round of confirmation did not come to its end. */
+  #doubt: unknown
+  #alarm: { readonly at: number; readonly cancel: () => void } | undefined
 
-  static of(session: Session): Holdings {
+  static of(zk: ZooKeeper, session: Session): Holdings {
     const known = Holdings.#ofSession.get(session)
     if (known !== undefined) return known
-    const holdings = new Holdings(session)
+    const holdings = new Holdings(zk, session)
     Holdings.#ofSession.set(session, holdings)
     return holdings
   }
 
-  private constructor(session: Session) {
+  private constructor(zk: ZooKeeper, session: Session) {
+    this.#zk = zk
     this.#session = session
-    session.signal.addEventListener('abort', () => this.#loseAll(endReason(session), session.signal.reason), {
-      once: true,
-    })
+    this.#confirmation = new Confirmation(zk, session)
+    session.signal.addEventListener('abort', () => this.#ended(), { once: true })
   }
 
-  /** The holding is told when its session or connection ends; at once when either has. */
-  add(holding: Holding): void {
-    const { connection, signal } = this.#session
+  /**
+   * From now on the holding is told when it is lost; at once when it is lost already. `confirmAt` is when its lease is
+   * renewed at the latest, in ms of `runtime.now()`.
+   */
+  add(holding: Holding, confirmAt: number): void {
+    const { signal, connection } = this.#session
     if (signal.aborted) return holding.lose(endReason(this.#session), signal.reason)
-    if (connection === undefined) return holding.lose('Disconnected', undefined)
+    if (connection === undefined && holding.heldWhile === 'connected') return holding.lose('Disconnected')
     this.#held.add(holding)
-    if (connection === this.#connection) return
-    this.#connection = connection
-    const disconnected = () => this.#loseAll('Disconnected', connection.signal.reason)
-    connection.signal.addEventListener('abort', disconnected, { once: true })
+    if (connection !== undefined) this.#listenTo(connection)
+    else {
+      holding.suspended()
+      confirmAt = this.#zk.runtime.now()
+    }
+    if (isConcerned(holding)) this.#confirmBy(confirmAt)
+    if (holding.heldWhile === 'confirmed') this.#wakeAt(this.#zk.runtime.now() + holding.lease.remaining)
   }
 
   remove(holding: Holding): void {
     this.#held.delete(holding)
+    if (this.#held.size > 0) return
+    this.#alarm?.cancel()
+    this.#alarm = undefined
+    if (this.#round.name === 'due') this.#round = { name: 'none' }
   }
 
-  #loseAll(reason: LossReason, cause: unknown): void {
-    for (const holding of this.#held) holding.lose(reason, cause)
-    this.#held.clear()
+  // --- the session and its connections ----------------------------------------------------------------------------
+
+  #ended(): void {
+    for (const holding of this.#held) holding.lose(endReason(this.#session), this.#session.signal.reason)
   }
+
+  #listenTo(connection: Connection): void {
+    if (connection === this.#connection) return
+    this.#connection = connection
+    connection.signal.addEventListener('abort', () => this.#disconnected(connection.signal.reason), { once: true })
+  }
+
+  #disconnected(cause: unknown): void {
+    this.#doubt = cause
+    for (const holding of this.#held) {
+      if (holding.heldWhile === 'connected') holding.lose('Disconnected', cause)
+      else holding.suspended()
+    }
+    // Its sync waits for the next connection, whose handshake is the touch that it needs. One that is under way does the same.
+    if (this.#round.name !== 'running') this.#confirmBy(this.#zk.runtime.now())
+  }
+
+  // --- confirmation -----------------------------------------------------------------------------------------------
+
+  /** Those that a round of confirmation is for. */
+  get #concerned(): Holding[] {
+    return [...this.#held].filter(isConcerned)
+  }
+
+  #confirmBy(at: number): void {
+    if (this.#concerned.length === 0) return
+    switch (this.#round.name) {
+      case 'running':
+        this.#round = { name: 'running', nextBy: Math.min(this.#round.nextBy, at) }
+        return
+      case 'due':
+      case 'none':
+        if (this.#round.name === 'due' && this.#round.at <= at) return
+        this.#round = { name: 'due', at }
+        this.#wakeAt(at)
+    }
+  }
+
+  async #confirm(): Promise<void> {
+    const relayAllowance = this.#concerned.reduce((longest, each) => Math.max(longest, each.relayAllowance), 0)
+    // One that comes meanwhile and needs a longer one has to wait for the next round.
+    const checked = () => this.#concerned.filter((each) => each.relayAllowance <= relayAllowance)
+    let nextBy = Infinity
+    this.#round = { name: 'running', nextBy }
+    try {
+      const proof = await this.#confirmation.prove(checked, relayAllowance)
+      if (proof !== undefined) this.#proven(proof)
+      // What this round asked will be relayed by then.
+      nextBy = this.#zk.runtime.now() + this.#pause(relayAllowance)
+    } catch (error) {
+      this.#doubt = error
+    }
+    nextBy = Math.min(nextBy, this.#round.nextBy)
+    this.#round = { name: 'none' }
+    if (nextBy < Infinity) this.#confirmBy(nextBy)
+  }
+
+  #pause(relayAllowance: number): number {
+    const { shortestTimeout } = this.#session
+    const usual = leaseTimes.pause(shortestTimeout, relayAllowance) + ROUNDING
+    const remaining = this.#concerned.reduce((least, { lease }) => Math.min(least, lease.remaining), Infinity)
+    return Math.min(usual, Math.max(leaseTimes.firstProof(shortestTimeout), leaseTimes.renewal(remaining)))
+  }
+
+  #proven({ touched, found, refused }: Proof<Holding>): void {
+    const { connection } = this.#session
+    this.#doubt = undefined
+    if (connection !== undefined) this.#listenTo(connection)
+    for (const { checked, cause } of refused) {
+      if (cause.code === 'NoNode') checked.lose('NodeGone', cause)
+      else if (checked.heldWhile === 'confirmed') checked.lose('LeaseLost', cause)
+      else checked.confirmed()
+    }
+    for (const holding of found) {
+      holding.lease.renew(touched, () => leaseTimes.proven(this.#session.shortestTimeout))
+      holding.confirmed()
+    }
+  }
+
+  // --- time -------------------------------------------------------------------------------------------------------
+
+  #wakeAt(at: number): void {
+    if (this.#alarm !== undefined && this.#alarm.at <= at) return
+    this.#alarm?.cancel()
+    const { runtime } = this.#zk
+    this.#alarm = { at, cancel: runtime.setTimer(at - runtime.now(), () => this.#awake()) }
+  }
+
+  #awake(): void {
+    this.#alarm = undefined
+    const now = this.#zk.runtime.now()
+    let next = Infinity
+    for (const holding of this.#held) {
+      const { remaining } = holding.lease
+      if (remaining <= 0) holding.lose('LeaseLost', this.#doubt)
+      else next = Math.min(next, now + remaining)
+    }
+    if (this.#round.name === 'due') {
+      if (this.#round.at <= now) void this.#confirm()
+      else next = Math.min(next, this.#round.at)
+    }
+    if (next < Infinity) this.#wakeAt(next)
+  }
+}
+
+/** What is held while `sessionAlive` needs no proof, but to know that it is resumed. */
+function isConcerned({ heldWhile, isSuspended }: Holding): boolean {
+  return heldWhile === 'confirmed' || isSuspended
 }
 
 function endReason({ signal }: Session): LossReason {

@@ -1,11 +1,14 @@
-export type { Acquirable, AcquireOptions, QueuePlace } from './acquirable.ts'
-export { LockLostError, LockTimeoutError, type LossReason } from './errors.ts'
+export type { Acquirable, AcquireOptions, QueuePlace, TryAcquireOptions } from './acquirable.ts'
+export type { RecipeMessages } from './diagnostics.ts'
+export { LockLostError, LockTimeoutError, type LossReason, type Obstacle, WouldDeadlockError } from './errors.ts'
 export { fencingText, type Held } from './held.ts'
 export { type Leader, LeaderElection, type LeaderElectionOptions, type Leadership } from './leader-election.ts'
-export { Lock, type LockOptions } from './lock.ts'
+export { type ExclusiveLockOptions, Lock, type LockOptions } from './lock.ts'
 export type { Kind as ContenderKind } from './names.ts'
 export type { ContenderInfo } from './queue.ts'
 export { SharedLock } from './shared-lock.ts'
+export type { HeldWhile, HoldListeners, HoldOptions, Suspension } from './terms.ts'
+export type { WriteHeld } from './write-held.ts'
 
 // What a program that locks needs besides, so that one import is enough.
 export {

@@ -1,14 +1,15 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { AcquireOptions } from './acquirable.ts'
-import { checkAcquireOptions, checkClient, checkPath } from './checks.ts'
-import { Contended, unlessLate } from './contended.ts'
+import { checkAcquireOptions, checkClient, checkHoldOptions, checkPath } from './checks.ts'
+import { Contended, plainHold, unlessLate } from './contended.ts'
 import type { Held } from './held.ts'
 import { observeFirst } from './observe.ts'
 import { Patience } from './patience.ts'
 import type { ContenderInfo } from './queue.ts'
 import { candidate } from './roles.ts'
+import type { HoldOptions } from './terms.ts'
 
-export interface LeaderElectionOptions {
+export interface LeaderElectionOptions extends HoldOptions {
   /** What the candidate tells about itself, an address for instance; others see it in `leader`. @default empty */
   readonly data?: Uint8Array | string
   /** Of the candidates' nodes. Everybody who asks for the leader must be able to read them. @default OPEN_ACL_UNSAFE */
@@ -31,10 +32,11 @@ export class LeaderElection {
   readonly path: string
   readonly #contended: Contended
 
-  constructor(zk: ZooKeeper, path: string, { data = '', acl }: LeaderElectionOptions = {}) {
+  constructor(zk: ZooKeeper, path: string, { data = '', ...options }: LeaderElectionOptions = {}) {
     checkClient(zk)
     this.path = checkPath(path)
-    this.#contended = new Contended(zk, path, candidate, { data, acl })
+    checkHoldOptions(options)
+    this.#contended = new Contended(zk, path, candidate, { data, ...options }, plainHold)
   }
 
   /** Stands for election and resolves when elected. Releasing it resigns. */

@@ -1,16 +1,27 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
-import type { Acquirable, AcquireOptions } from './acquirable.ts'
-import { checkClient, checkPath } from './checks.ts'
-import { Contended } from './contended.ts'
+import type { Acquirable, AcquireOptions, TryAcquireOptions } from './acquirable.ts'
+import { checkBody, checkBoolean, checkClient, checkHoldOptions, checkPath } from './checks.ts'
+import { Contended, plainHold } from './contended.ts'
 import type { Held } from './held.ts'
 import type { ContenderInfo } from './queue.ts'
 import { exclusive } from './roles.ts'
+import { Reentrancy } from './reentrancy.ts'
+import type { HoldOptions } from './terms.ts'
 
-export interface LockOptions {
+export interface LockOptions extends HoldOptions {
   /** Says to others who holds or waits; stored in the contender's node. @default '' */
   readonly label?: string
   /** Of the contenders' nodes. Other contenders must be able to read them. @default OPEN_ACL_UNSAFE */
   readonly acl?: readonly ACL[]
+}
+
+export interface ExclusiveLockOptions extends LockOptions {
+  /**
+   * A `run` inside a `run` of this object, in one chain of async calls, goes on with what the outer one holds. It is counted
+   * per chain, as Curator's mutex does per thread. Costs every promise of the program a little (`AsyncLocalStorage`).
+   * @default false
+   */
+  readonly reentrant?: boolean
 }
 
 /**
@@ -25,23 +36,33 @@ export interface LockOptions {
 export class Lock implements Acquirable<Held> {
   readonly path: string
   readonly #contended: Contended
+  readonly #reentrancy: Reentrancy<Held> | undefined
 
-  constructor(zk: ZooKeeper, path: string, { label = '', acl }: LockOptions = {}) {
+  constructor(zk: ZooKeeper, path: string, { label = '', reentrant, ...options }: ExclusiveLockOptions = {}) {
     checkClient(zk)
     this.path = checkPath(path)
-    this.#contended = new Contended(zk, path, exclusive, { data: label, acl })
+    checkHoldOptions(options)
+    checkBoolean('reentrant', reentrant)
+    this.#contended = new Contended(zk, path, exclusive, { data: label, ...options }, plainHold)
+    this.#reentrancy = reentrant ? new Reentrancy(path) : undefined
   }
 
-  acquire(options?: AcquireOptions): Promise<Held> {
-    return this.#contended.acquire(options)
+  async acquire(options?: AcquireOptions): Promise<Held> {
+    this.#reentrancy?.refuseInside()
+    return await this.#contended.acquire(options)
   }
 
-  tryAcquire(options?: Pick<AcquireOptions, 'signal'>): Promise<Held | undefined> {
+  tryAcquire(options?: TryAcquireOptions): Promise<Held | undefined> {
     return this.#contended.tryAcquire(options)
   }
 
-  run<T>(body: (held: Held) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
-    return this.#contended.run(body, options)
+  async run<T>(body: (held: Held) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
+    checkBody(body)
+    const reentrancy = this.#reentrancy
+    if (reentrancy === undefined) return await this.#contended.run(body, options)
+    const { current } = reentrancy
+    if (current !== undefined) return await body(current)
+    return await this.#contended.run((held) => reentrancy.inside(held, body), options)
   }
 
   /** Who holds and who waits, oldest first: the first one holds. */

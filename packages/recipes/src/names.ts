@@ -29,3 +29,16 @@ export function parseName(name: string): ContenderName | undefined {
   if (match === null || kind === undefined) return undefined
   return { name, uuid: match[1]!, kind, sequence: Number(match[3]) }
 }
+
+/**
+ * The reader's name in the place of this writer. It has the writer's number, as Curator's has, and tells also where numbers
+ * tell nothing that it stands in a writer's place: its uuid, the writer's, has no dashes.
+ */
+export function downgradedName({ name, uuid, ...writer }: ContenderName): ContenderName {
+  const bare = uuid.replaceAll('-', '')
+  return { ...writer, name: name.replace(uuid, bare).replace(marker.write, marker.read), uuid: bare, kind: 'read' }
+}
+
+export function isDowngraded({ kind, uuid }: ContenderName): boolean {
+  return kind === 'read' && !uuid.includes('-')
+}

@@ -14,7 +14,7 @@ export interface Observation {
 export async function observeFirst(queue: Queue, options: CallOptions): Promise<Observation> {
   const { zk } = queue
   for (;;) {
-    const [first] = await persistAcrossSessions(zk, () => ifMissing(queue.list(options), []))
+    const first = await persistAcrossSessions(zk, () => queue.oldest(options))
     const watching = () => (first === undefined ? watchEmpty(queue, options) : watchContender(queue, first, options))
     const observation = await persistAcrossSessions(zk, watching)
     if (observation !== undefined) return observation

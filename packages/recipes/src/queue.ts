@@ -1,7 +1,9 @@
 // The contenders of one path, in order.
 import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
 import { ifMissing } from './if-missing.ts'
-import { type ContenderName, type Kind, parseName } from './names.ts'
+import { type ContenderName, isDowngraded, type Kind, parseName } from './names.ts'
+import { areInOrder, bySequence } from './sequences.ts'
+import { persist } from './transient.ts'
 
 /** Somebody who holds or waits. */
 export interface ContenderInfo {
@@ -16,8 +18,17 @@ export interface ContenderInfo {
   readonly sessionId: bigint
   /** When it entered, by the leader's clock, in ms since the epoch. */
   readonly since: number
-  /** The czxid of its node: it rises with every later contender of the path. */
+  /**
+   * The czxid of its node: it rises with every later contender of the path. Who went on as a reader has that of its writer's
+   * node, as its holder knows, and not this one.
+   */
   readonly fencingToken: bigint
+}
+
+/** A contender, and the zxid of the transaction that made its node. */
+interface Created {
+  readonly contender: ContenderName
+  readonly czxid: bigint
 }
 
 const utf8 = new TextDecoder()
@@ -37,35 +48,62 @@ export class Queue {
     return `${this.path}/${name}`
   }
 
-  /** Oldest first. Children that are no contenders are left out. Rejects with `NoNode` when the path does not exist. */
+  /**
+   * By their numbers, which is oldest first while they are in order. Children that are no contenders are left out. Rejects with
+   * `NoNode` when the path does not exist.
+   */
   async list(options: CallOptions): Promise<ContenderName[]> {
     const { children } = await this.zk.getChildren(this.path, options)
     return this.inLine(children)
   }
 
-  /** The contenders among these children, oldest first. */
+  /** The contenders among these children, by their numbers. */
   inLine(children: readonly string[]): ContenderName[] {
     return children
       .map(parseName)
       .filter((name) => name !== undefined)
       .filter(({ kind }) => this.#rivals.includes(kind))
-      .sort((one, other) => one.sequence - other.sequence)
+      .sort(bySequence)
+  }
+
+  /** These, oldest first, by what servers say of their creation. Those gone meanwhile are left out. */
+  async byCreation(names: readonly ContenderName[], options: CallOptions): Promise<Created[]> {
+    const asked = names.map(async (contender) => {
+      const stat = await persist(this.zk.runtime, () => this.zk.exists(this.pathOf(contender.name), options))
+      return stat && { contender, czxid: stat.czxid }
+    })
+    const created = (await Promise.all(asked)).filter((each) => each !== undefined)
+    return created.sort((one, other) => (one.czxid < other.czxid ? -1 : 1))
   }
 
   /** Who holds and who waits, oldest first. Whoever leaves while it is read is left out. */
   async contenders(options: CallOptions): Promise<ContenderInfo[]> {
     const names = await ifMissing(this.list(options), [])
-    const infos = await Promise.all(names.map((name) => this.#read(name, options)))
-    return infos.filter((info) => info !== undefined).map((info, position) => ({ ...info, position }))
+    const read = await Promise.all(names.map(async (name) => [name, await this.#read(name, options)] as const))
+    const placed = read.flatMap(([name, info]) =>
+      info === undefined ? [] : [{ info, place: isDowngraded(name) ? 0n : info.fencingToken }],
+    )
+    if (!areInOrder(names)) placed.sort((one, other) => (one.place < other.place ? -1 : 1))
+    return placed.map(({ info }, position) => ({ ...info, position }))
   }
 
   /** The oldest; undefined when there is none. */
   async first(options: CallOptions): Promise<ContenderInfo | undefined> {
     for (;;) {
-      const [name] = await ifMissing(this.list(options), [])
+      const name = await this.oldest(options)
       if (name === undefined) return undefined
       const info = await this.#read(name, options)
       if (info !== undefined) return info
+    }
+  }
+
+  /** Its name; undefined when there is none. */
+  async oldest(options: CallOptions): Promise<ContenderName | undefined> {
+    for (;;) {
+      const names = await ifMissing(this.list(options), [])
+      if (names.length === 0 || areInOrder(names)) return names[0]
+      const [oldest] = await this.byCreation(names, options)
+      if (oldest !== undefined) return oldest.contender
     }
   }
 

@@ -1,11 +1,14 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable } from './acquirable.ts'
-import { checkClient, checkPath } from './checks.ts'
-import { Contended } from './contended.ts'
+import { checkClient, checkHoldOptions, checkPath } from './checks.ts'
+import { Contended, type Hold, plainHold } from './contended.ts'
 import type { Held } from './held.ts'
 import type { LockOptions } from './lock.ts'
 import type { ContenderInfo } from './queue.ts'
 import { reader, writer } from './roles.ts'
+import { WriteHeld } from './write-held.ts'
+
+const toWriteHeld: Hold<WriteHeld> = (...granted) => new WriteHeld(...granted)
 
 /**
  * A fair read/write lock: any number of readers, or one writer. A reader behind a waiting writer waits, so writers do not
@@ -15,21 +18,25 @@ import { reader, writer } from './roles.ts'
  *     await shared.read.run(async (held) => { … })
  *     await shared.write.run(async (held) => { … })
  *
+ * A writer goes on as a reader with `downgrade`. There is no way from read to write: two readers who both wanted it would
+ * wait for each other. Release, acquire `write`, and look again at what was read.
+ *
  * Fencing: a resource accepts a write whose token is not below any token it has seen, and a read whose token is not
  * below any *write's*.
  */
 export class SharedLock {
   readonly path: string
   readonly read: Acquirable<Held>
-  readonly write: Acquirable<Held>
+  readonly write: Acquirable<WriteHeld>
   readonly #contended: Contended
 
-  constructor(zk: ZooKeeper, path: string, { label = '', acl }: LockOptions = {}) {
+  constructor(zk: ZooKeeper, path: string, { label = '', ...options }: LockOptions = {}) {
     checkClient(zk)
     this.path = checkPath(path)
-    this.#contended = new Contended(zk, path, reader, { data: label, acl })
+    checkHoldOptions(options)
+    this.#contended = new Contended(zk, path, reader, { data: label, ...options }, plainHold)
     this.read = this.#contended
-    this.write = new Contended(zk, path, writer, { data: label, acl })
+    this.write = new Contended(zk, path, writer, { data: label, ...options }, toWriteHeld)
   }
 
   /** Readers and writers, who hold or wait, oldest first. */

@@ -36,7 +36,7 @@ export async function endure(runtime: Runtime, error: unknown): Promise<void> {
   if (KeeperError.is(error, 'ThrottledOp')) await pause(runtime, THROTTLE_PAUSE * (1 + runtime.random()))
 }
 
-function pause(runtime: Runtime, delay: number): Promise<void> {
+export function pause(runtime: Runtime, delay: number): Promise<void> {
   return new Promise((resolve) => {
     runtime.setTimer(delay, resolve)
   })

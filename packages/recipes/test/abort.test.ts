@@ -128,34 +128,6 @@ describe('Lock.acquire out of time', () => {
     expect(rejected).toBeGreaterThanOrEqual(2)
   })
 
-  test('LockTimeoutError says the place reached and who is ahead', async () => {
-    const scene = new Scene()
-    const clients = await scene.clients(3)
-    const holder = await scene.done(new Lock(clients[0]!, PATH).acquire())
-    const second = await scene.start(new Lock(clients[1]!, PATH).acquire())
-    const third = await scene.start(new Lock(clients[2]!, PATH).acquire({ timeout: 5_000 }))
-    const paths = scene.children(PATH).map((name) => `${PATH}/${name}`)
-    await scene.world.advance(4_999)
-    expect(third.status).toBe('pending')
-    await scene.world.advance(1)
-    expect(LockTimeoutError.is(third.error)).toBe(true)
-    expect(third.error).toMatchObject({ path: PATH, position: 2, ahead: paths.slice(0, 2) })
-    expect((third.error as Error).message).toBe(
-      `${PATH} was not granted within 5000 ms: 2 ahead, the oldest is ${holder.path}`,
-    )
-    expect(second.status).toBe('pending')
-  })
-
-  test('LockTimeoutError says when the queue was never seen', async () => {
-    const scene = new Scene()
-    const zk = await scene.client()
-    scene.freeze(zk)
-    const acquiring = outcome(new Lock(zk, PATH).acquire({ timeout: 5_000 }))
-    await scene.world.advance(5_000)
-    expect(acquiring.error).toMatchObject({ position: undefined, ahead: [] })
-    expect((acquiring.error as Error).message).toContain('is the ensemble reachable?')
-  })
-
   test('Lock.acquire counts its timeout once, however often it queues anew', async () => {
     const scene = new Scene()
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]

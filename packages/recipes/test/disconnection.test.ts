@@ -52,10 +52,25 @@ describe.each(recipes)('%s when its connection is lost', (name, acquire) => {
 })
 
 describe('Held when its connection is lost', () => {
-  test('Held is held no longer once the connection is lost, and its node goes', async () => {
+  test('Held is held on until its lease ends, and is confirmed on the next connection', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())
+    scene.cut(zk)
+    await scene.world.settle()
+    expect(held.isHeld()).toBe(true)
+    await scene.world.advance(RECONNECTED)
+    expect(zk.session.connection).toBeDefined()
+    expect(held.isHeld()).toBe(true)
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([held.path])
+    await scene.world.advance(10 * zk.session.timeout)
+    expect(held.isHeld()).toBe(true)
+  })
+
+  test('Held while connected is held no longer once the connection is lost, and its node goes', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const held = await scene.done(new Lock(zk, PATH, { heldWhile: 'connected' }).acquire())
     scene.cut(zk)
     await scene.world.settle()
     expect(held.isHeld()).toBe(false)
@@ -67,45 +82,65 @@ describe('Held when its connection is lost', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('Held is held no longer when nothing is heard for 2/3 of the session timeout', async () => {
+  test.each([
+    ['connected', 2 / 3, 'Disconnected'],
+    ['confirmed', 1, 'LeaseLost'],
+    ['sessionAlive', 4 / 3, 'SessionExpired'],
+  ] as const)('Held while %s is lost when nothing is heard for %d of the session timeout: %s', async (...row) => {
+    const [heldWhile, part, reason] = row
     const scene = new Scene()
     const zk = await scene.client()
-    const held = await scene.done(new Lock(zk, PATH).acquire())
+    const held = await scene.done(new Lock(zk, PATH, { heldWhile }).acquire())
+    const { timeout } = zk.session
     await scene.world.advance(1_000)
     scene.freeze(zk)
-    await scene.world.advance((zk.session.timeout * 2) / 3)
-    expect(held.signal.reason).toMatchObject({ reason: 'Disconnected' })
+    scene.refuse()
+    // What is confirmed was asked for before it was answered; the others count from the last word.
+    await scene.world.advance(timeout * part - 2_000)
+    expect(held.isHeld()).toBe(true)
+    await scene.world.advance(2_000)
+    expect(held.signal.reason).toMatchObject({ reason })
   })
 
-  test('Held is lost for good: the next grant is another one (I11)', async () => {
+  test.each([
+    ['confirmed', 35_000],
+    ['connected', 0],
+  ] as const)('Held while %s is lost for good: the next grant is another one (I11)', async (heldWhile, time) => {
     const scene = new Scene()
     const zk = await scene.client()
-    const lock = new Lock(zk, PATH)
+    const lock = new Lock(zk, PATH, { heldWhile })
     const held = await scene.done(lock.acquire())
+    scene.refuse()
     scene.cut(zk)
-    await scene.world.settle()
+    await scene.world.advance(time)
+    expect(held.isHeld()).toBe(false)
     const next = outcome(lock.acquire())
+    scene.accept()
     await scene.world.advance(RECONNECTED)
     expect(next.value.isHeld()).toBe(true)
     expect(next.value.path).not.toBe(held.path)
     expect(next.value.fencingToken).toBeGreaterThan(held.fencingToken)
     expect(held.isHeld()).toBe(false)
     expect(held.signal.aborted).toBe(true)
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([next.value.path])
   })
 
-  test('Lock lets several things be held over one connection, and loses them together', async () => {
+  test.each([
+    ['confirmed', 35_000, 'LeaseLost'],
+    ['connected', 0, 'Disconnected'],
+  ] as const)('Lock lets several things be held over one connection, and loses them together: %s', async (...row) => {
+    const [heldWhile, time, reason] = row
     const scene = new Scene()
     const zk = await scene.client()
     const all: Held[] = []
-    for (const name of ['a', 'b', 'c']) all.push(await scene.done(new Lock(zk, `/locks/${name}`).acquire()))
+    for (const name of ['a', 'b', 'c']) {
+      all.push(await scene.done(new Lock(zk, `/locks/${name}`, { heldWhile }).acquire()))
+    }
     await scene.done(all[1]!.release())
+    scene.refuse()
     scene.cut(zk)
-    await scene.world.settle()
-    expect(all.map(({ signal }) => (signal.reason as LockLostError).reason)).toEqual([
-      'Disconnected',
-      'Released',
-      'Disconnected',
-    ])
+    await scene.world.advance(time)
+    expect(all.map(({ signal }) => (signal.reason as LockLostError).reason)).toEqual([reason, 'Released', reason])
   })
 
   test('Lock.acquire never resolves with something that is lost already', async () => {
@@ -114,7 +149,7 @@ describe('Held when its connection is lost', () => {
     // Granted and disconnected in one turn: on a path that must be made first, a check has the last word.
     scene.ensemble.faults.merge({ op: 'multi' })
     scene.ensemble.faults.garbage({ op: 'exists' })
-    const acquiring = await scene.start(new Lock(zk, PATH).acquire())
+    const acquiring = await scene.start(new Lock(zk, PATH, { heldWhile: 'connected' }).acquire())
     await scene.start(zk.exists('/'))
     expect(acquiring.status).toBe('pending')
     await scene.world.advance(RECONNECTED)
@@ -122,13 +157,17 @@ describe('Held when its connection is lost', () => {
     expect(scene.ensemble.nodes.ephemerals()).toEqual([acquiring.value.path])
   })
 
-  test.each([0.1, 0.5, 0.9, 1.1, 1.5])(
-    'Held that hears nothing for %d session timeouts is lost before the next one is granted (L16)',
-    async (times) => {
+  test.each(
+    (['confirmed', 'connected'] as const).flatMap((heldWhile) =>
+      [0.1, 0.5, 0.9, 1.1, 1.5].map((times) => [heldWhile, times] as const),
+    ),
+  )(
+    'Held while %s that hears nothing for %d session timeouts is never held together with the next one (L16)',
+    async (heldWhile, times) => {
       const scene = new Scene()
       const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
       const { timeout } = zk.session
-      const held = await scene.done(new Lock(zk, PATH).acquire())
+      const held = await scene.done(new Lock(zk, PATH, { heldWhile }).acquire())
       await scene.world.advance(timeout / 10)
       let wasHeld: boolean | undefined
       const next = outcome(
@@ -143,6 +182,11 @@ describe('Held when its connection is lost', () => {
       await scene.world.advance(times * timeout)
       scene.accept()
       await scene.world.advance(2 * timeout)
+      // A silence that is noticed, and over before the lease, costs what is confirmed nothing.
+      if (heldWhile === 'confirmed' && times < 0.9) {
+        expect(held.isHeld()).toBe(true)
+        await scene.done(held.release())
+      }
       expect(held.isHeld()).toBe(false)
       expect(wasHeld).toBe(false)
       expect(next.value.isHeld()).toBe(true)

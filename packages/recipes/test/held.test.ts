@@ -1,15 +1,34 @@
 // Promises 7 and 8 as far as they go today: who is told what, when something is no longer held, and fencing.
 import { describe, expect, test } from 'vitest'
-import { fencingText, type Held, Lock, LockLostError, type LossReason, op, type ZooKeeper } from '../src/index.ts'
+import {
+  fencingText,
+  type Held,
+  type HeldWhile,
+  Lock,
+  LockLostError,
+  type LockOptions,
+  type LossReason,
+  op,
+  type ZooKeeper,
+} from '../src/index.ts'
 import { nothing, Scene } from './support/scene.ts'
 
 const PATH = '/locks/report'
 
-async function holding(): Promise<{ scene: Scene; zk: ZooKeeper; held: Held }> {
+async function holding(options?: LockOptions): Promise<{ scene: Scene; zk: ZooKeeper; held: Held }> {
   const scene = new Scene()
   const zk = await scene.client()
   scene.ensemble.nodes.create('/data')
-  return { scene, zk, held: await scene.done(new Lock(zk, PATH).acquire()) }
+  return { scene, zk, held: await scene.done(new Lock(zk, PATH, options).acquire()) }
+}
+
+/** Longer than the lease, shorter than it takes to hold the session for dead. */
+const AWAY = 35_000
+
+function awayForLong(scene: Scene, zk: ZooKeeper): void {
+  scene.refuse()
+  scene.cut(zk)
+  scene.world.setTimer(AWAY, () => scene.accept())
 }
 
 describe('Held', () => {
@@ -28,9 +47,10 @@ describe('Held', () => {
     expect(() => held.throwIfLost()).toThrow(held.signal.reason as Error)
   })
 
-  test.each<[LossReason, (scene: Scene, zk: ZooKeeper, held: Held) => unknown]>([
+  test.each<[LossReason, (scene: Scene, zk: ZooKeeper, held: Held) => unknown, HeldWhile?]>([
     ['Released', (_, __, held) => held.release()],
-    ['Disconnected', (scene, zk) => scene.cut(zk)],
+    ['Disconnected', (scene, zk) => scene.cut(zk), 'connected'],
+    ['LeaseLost', awayForLong],
     [
       'SessionExpired',
       (scene, zk) => {
@@ -41,25 +61,28 @@ describe('Held', () => {
     ],
     ['Closed', (_, zk) => zk.close()],
     ['NodeGone', (scene, _, held) => scene.ensemble.nodes.delete(held.path)],
-  ])('Held tells %s once, with a LockLostError that throwIfLost throws', async (reason, lose) => {
-    const { scene, zk, held } = await holding()
-    await scene.world.advance(50)
-    const told: unknown[] = []
-    held.signal.addEventListener('abort', () => told.push(held.signal.reason))
-    void Promise.resolve(lose(scene, zk, held)).catch(() => {})
-    await scene.world.settle()
-    await scene.world.advance(5_000)
-    expect(told).toHaveLength(1)
-    expect(LockLostError.is(told[0])).toBe(true)
-    expect(told[0]).toMatchObject({ reason, path: held.path })
-    expect((told[0] as Error).message).toMatch(new RegExp(`^${held.path} is no longer held: `))
-    expect(held.isHeld()).toBe(false)
-    expect(() => held.throwIfLost()).toThrow(expect.objectContaining({ reason }))
-    // Released again, it is still no more than lost.
-    await scene.start(held.release())
-    expect(held.signal.reason).toBe(told[0])
-    expect(scene.ensemble.nodes.ephemerals()).toEqual([])
-  })
+  ])(
+    'Held tells %s once, with a LockLostError that throwIfLost throws',
+    async (reason, lose, heldWhile = 'confirmed') => {
+      const { scene, zk, held } = await holding({ heldWhile })
+      await scene.world.advance(50)
+      const told: unknown[] = []
+      held.signal.addEventListener('abort', () => told.push(held.signal.reason))
+      void Promise.resolve(lose(scene, zk, held)).catch(() => {})
+      await scene.world.settle()
+      await scene.world.advance(AWAY + 5_000)
+      expect(told).toHaveLength(1)
+      expect(LockLostError.is(told[0])).toBe(true)
+      expect(told[0]).toMatchObject({ reason, path: held.path })
+      expect((told[0] as Error).message).toMatch(new RegExp(`^${held.path} is no longer held: `))
+      expect(held.isHeld()).toBe(false)
+      expect(() => held.throwIfLost()).toThrow(expect.objectContaining({ reason }))
+      // Released again, it is still no more than lost.
+      await scene.start(held.release())
+      expect(held.signal.reason).toBe(told[0])
+      expect(scene.ensemble.nodes.ephemerals()).toEqual([])
+    },
+  )
 
   test('Held tells NodeGone as soon as it is known, from 50 ms of holding on (L15)', async () => {
     const { scene, held } = await holding()
@@ -152,14 +175,15 @@ describe('Held.multi', () => {
     expect(scene.ensemble.nodes.get('/data')!.children).toEqual(['a'])
   })
 
-  test.each<[LossReason, (scene: Scene, zk: ZooKeeper, held: Held) => unknown]>([
+  test.each<[LossReason, (scene: Scene, zk: ZooKeeper, held: Held) => unknown, HeldWhile?]>([
     ['Released', (_, __, held) => held.release()],
-    ['Disconnected', (scene, zk) => scene.cut(zk)],
+    ['Disconnected', (scene, zk) => scene.cut(zk), 'connected'],
+    ['LeaseLost', awayForLong],
     ['Closed', (_, zk) => zk.close()],
-  ])('Held.multi after %s rejects, and nothing is sent (L34)', async (reason, lose) => {
-    const { scene, zk, held } = await holding()
+  ])('Held.multi after %s rejects, and nothing is sent (L34)', async (reason, lose, heldWhile = 'confirmed') => {
+    const { scene, zk, held } = await holding({ heldWhile })
     void lose(scene, zk, held)
-    await scene.world.advance(5_000)
+    await scene.world.advance(AWAY + 5_000)
     const since = scene.since()
     const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
     expect(writing.error).toMatchObject({ name: 'LockLostError', reason })
@@ -204,14 +228,21 @@ describe('Held.multi', () => {
     expect(held.isHeld()).toBe(true)
   })
 
-  test('Held.multi that is not answered says that it may have happened', async () => {
-    const { scene, held } = await holding()
-    scene.ensemble.faults.loseReply({ op: 'multi' })
-    const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
-    expect(writing.error).toMatchObject({ code: 'ConnectionLoss', outcomeUnknown: true })
-    expect(held.signal.reason).toMatchObject({ reason: 'Disconnected' })
-    expect(scene.ensemble.nodes.get('/data')!.stat.version).toBe(1)
-  })
+  test.each([
+    ['confirmed', undefined],
+    ['connected', expect.objectContaining({ reason: 'Disconnected' })],
+  ] as const)(
+    'Held.multi that is not answered says that it may have happened, held while %s',
+    async (heldWhile, lost) => {
+      const { scene, held } = await holding({ heldWhile })
+      scene.ensemble.faults.loseReply({ op: 'multi' })
+      const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
+      expect(writing.error).toMatchObject({ code: 'ConnectionLoss', outcomeUnknown: true })
+      expect(held.signal.reason).toEqual(lost)
+      expect(held.isHeld()).toBe(lost === undefined)
+      expect(scene.ensemble.nodes.get('/data')!.stat.version).toBe(1)
+    },
+  )
 
   test('Held.checkOp guards a transaction of the caller', async () => {
     const { scene, zk, held } = await holding()

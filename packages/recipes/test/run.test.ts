@@ -3,9 +3,12 @@ import {
   type Acquirable,
   type AcquireOptions,
   type Held,
+  type HeldWhile,
   KeeperError,
   Lock,
+  type LockLostError,
   LockTimeoutError,
+  type LossReason,
   SharedLock,
   type ZooKeeper,
 } from '../src/index.ts'
@@ -83,19 +86,29 @@ describe('Lock.run', () => {
     expect(running.value).toBe('done')
   })
 
-  test('Lock.run whose lock is lost meanwhile ends as its body does', async () => {
+  test.each<[HeldWhile, LossReason, number]>([
+    ['confirmed', 'LeaseLost', 60_000],
+    ['connected', 'Disconnected', 0],
+  ])('Lock.run whose lock is lost meanwhile ends as its body does, while %s (%s)', async (heldWhile, reason, time) => {
     const scene = new Scene()
     const zk = await scene.client()
     const running = outcome(
-      new Lock(zk, PATH).run(
+      new Lock(zk, PATH, { heldWhile }).run(
         (held) =>
-          new Promise((resolve) => held.signal.addEventListener('abort', () => resolve('saved'), { once: true })),
+          new Promise((resolve) =>
+            held.signal.addEventListener('abort', () => resolve((held.signal.reason as LockLostError).reason), {
+              once: true,
+            }),
+          ),
       ),
     )
     await scene.world.settle()
+    scene.refuse()
     scene.cut(zk)
-    await scene.world.advance(5_000)
-    expect(running.value).toBe('saved')
+    await scene.world.advance(time)
+    scene.accept()
+    await scene.world.advance(20_000)
+    expect(running.value).toBe(reason)
     expect(scene.leftovers()).toEqual(nothing)
   })
 

@@ -116,7 +116,7 @@ describe('Lock.tryAcquire', () => {
   test('Lock.tryAcquire never resolves with something that is lost already', async () => {
     const scene = new Scene()
     const zk = await scene.client()
-    const lock = new Lock(zk, PATH)
+    const lock = new Lock(zk, PATH, { heldWhile: 'connected' })
     // Granted and disconnected in one turn: on a path that must be made first, a check has the last word.
     scene.ensemble.faults.merge({ op: 'multi' })
     scene.ensemble.faults.garbage({ op: 'exists' })

@@ -88,7 +88,8 @@ describe.each(acquirings)('%s.acquire behind somebody', (name, acquire) => {
       scene.ensemble.faults.fail({ op: 'multi', code: 'ThrottledOp', session: zk.session.id, times: 3 })
       for (const { value } of obstacles) await scene.done(value.release())
       const since = scene.since()
-      for (let time = 0; acquiring.status === 'pending' && time < 10_000; time += 100) await scene.world.advance(100)
+      // In steps so small that what is held is not confirmed yet.
+      for (let time = 0; acquiring.status === 'pending' && time < 10_000; time += 10) await scene.world.advance(10)
       expect(acquiring.value.isHeld()).toBe(true)
       expect(since.asked.filter(({ op }) => op === 'multi').map(({ fault }) => fault)).toEqual([
         'fail',

@@ -82,7 +82,7 @@ export const clientBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: machine,
-        find: 'return Math.min(this.#silentAt, this.#unansweredAt, this.#pingAt)',
+        find: 'return Math.min(this.#silentAt, this.#openSince + deadlines.answer(this.#times), this.#pingAt)',
         replace: 'return Math.min(Infinity, this.#pingAt)',
       },
     ],

@@ -1,10 +1,19 @@
 import type { PlantedBug } from './bug.ts'
 
 const contender = 'recipes/src/contender.ts'
+const create = 'recipes/src/definite-create.ts'
 const contended = 'recipes/src/contended.ts'
 const held = 'recipes/src/held.ts'
-const holdings = 'recipes/src/holdings.ts'
+const confirmation = 'recipes/src/confirmation.ts'
+const firstLease = 'recipes/src/first-lease.ts'
+const leaseTimes = 'recipes/src/lease-times.ts'
 const roles = 'recipes/src/roles.ts'
+
+const endless = {
+  file: firstLease,
+  find: "if (heldWhile !== 'confirmed') return",
+  replace: 'return',
+}
 
 /** Each a mistake that some lock recipe was shipped with, or that ours could have been. */
 export const recipeBugs: readonly PlantedBug[] = [
@@ -13,8 +22,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: contender,
-        find: 'await persist(zk.runtime, () => zk.multi([op.check(node.path)], this.#pinned)).catch(vanishedIfMissing)',
-        replace: 'await persist(zk.runtime, () => zk.exists(node.path, this.#pinned)).catch(vanishedIfMissing)',
+        find: 'return zk.multi([op.check(node.path)], this.#pinned)',
+        replace: 'return zk.exists(node.path, this.#pinned)',
       },
     ],
   },
@@ -24,14 +33,14 @@ export const recipeBugs: readonly PlantedBug[] = [
       {
         file: contender,
         find: 'if (isNext) return await this.#confirm(place.node)',
-        replace: 'if (isNext) return place.node',
+        replace: 'if (isNext) return { node: place.node, ...this.#asking() }',
       },
     ],
   },
   {
     name: 'a list that was read late is taken for older than the check',
     faults: ['throttle'],
-    edits: [{ file: contender, find: 'confirmed: looks === 1 }', replace: 'confirmed: true }' }],
+    edits: [{ file: contender, find: 'looks === 1 ? grant : undefined', replace: 'grant' }],
   },
   {
     name: 'the check after a wake-up goes before the list',
@@ -44,8 +53,8 @@ export const recipeBugs: readonly PlantedBug[] = [
       },
       {
         file: contender,
-        find: 'await this.#confirm(node)\n    const list',
-        replace: 'await confirming\n    const list',
+        find: 'const grant = await this.#confirm(node)',
+        replace: 'const grant = await confirming',
       },
     ],
   },
@@ -63,12 +72,12 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'a create whose reply was lost is repeated without a search',
     edits: [
       {
-        file: contender,
+        file: create,
         find: 'if (KeeperError.is(error) && error.outcomeUnknown) return await this.#find()',
         replace: 'if (KeeperError.is(error) && error.outcomeUnknown) return undefined',
       },
       {
-        file: contender,
+        file: create,
         find: 'return wasUnanswered ? await this.#find() : ',
         replace: 'return wasUnanswered && false ? undefined : ',
       },
@@ -92,9 +101,9 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'a release that fails is not repeated',
     edits: [
       {
-        file: contender,
-        find: 'await persist(zk.runtime, () => zk.delete(path, this.#pinned))',
-        replace: 'await zk.delete(path, this.#pinned)',
+        file: create,
+        find: 'await persist(zk.runtime, () => zk.delete(path, { session }))',
+        replace: 'await zk.delete(path, { session })',
       },
     ],
   },
@@ -103,8 +112,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: held,
-        find: 'await patience.during(this.#contender.leave())',
-        replace: 'await patience.during(Promise.race([this.#contender.leave(), Promise.resolve()]))',
+        find: 'await patience.during(this.#tenant.leave())',
+        replace: 'await patience.during(Promise.race([this.#tenant.leave(), Promise.resolve()]))',
       },
     ],
   },
@@ -154,12 +163,71 @@ export const recipeBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'a holder is not told that its connection is lost',
+    name: 'a lock is held as long as its session is not known to be over',
+    edits: [{ file: held, find: "this.#terms.heldWhile ?? 'confirmed'", replace: "'sessionAlive'" }, endless],
+  },
+  {
+    name: 'a lock is held as long as its connection stands',
+    edits: [{ file: held, find: "this.#terms.heldWhile ?? 'confirmed'", replace: "'connected'" }, endless],
+  },
+  {
+    name: 'an answer just heard is taken for a touch that the leader knows of',
     edits: [
       {
-        file: holdings,
-        find: "const disconnected = () => this.#loseAll('Disconnected', connection.signal.reason)",
-        replace: 'const disconnected = () => {}',
+        file: confirmation,
+        find: 'touchAnsweredBy(this.#zk.runtime.now() - relayAllowance)',
+        replace: 'touchAnsweredBy(this.#zk.runtime.now())',
+      },
+    ],
+  },
+  {
+    name: 'a lease is renewed without a committed check',
+    edits: [
+      {
+        file: confirmation,
+        find: 'await this.#zk.multi(checks, { session: this.#session })',
+        replace: 'await this.#zk.sync(chunk[0]!.path, { session: this.#session })',
+      },
+    ],
+  },
+  {
+    name: 'a lease is counted from the answer',
+    edits: [
+      {
+        file: confirmation,
+        find: 'return { touched, ...proof }',
+        replace: 'return { touched: momentOf(this.#zk.runtime), ...proof }',
+      },
+      { file: confirmation, find: 'type Moment, op,', replace: 'type Moment, momentOf, op,' },
+    ],
+  },
+  {
+    name: 'a grant is held for half of T until it is proven, whatever the heartbeats say',
+    edits: [
+      {
+        file: firstLease,
+        find: 'byHeartbeats.remaining < byGrant.remaining ? byHeartbeats : byGrant',
+        replace: 'byGrant',
+      },
+      {
+        file: leaseTimes,
+        find: 'provisional: (T: number) => Math.floor(T / 4)',
+        replace: 'provisional: (T: number) => T / 2',
+      },
+    ],
+  },
+  {
+    name: 'a lease lasts as long as T again',
+    edits: [{ file: leaseTimes, find: 'Math.floor(T * 0.98) - 50', replace: 'T * 2' }],
+  },
+  {
+    name: 'isHeld does not look at the clock, and no timer does for it',
+    edits: [
+      { file: held, find: "if (this.lease.remaining <= 0) this.lose('LeaseLost')", replace: '' },
+      {
+        file: 'recipes/src/holdings.ts',
+        find: "if (remaining <= 0) holding.lose('LeaseLost', this.#doubt)",
+        replace: 'if (remaining <= 0) next = Infinity',
       },
     ],
   },
@@ -181,7 +249,7 @@ export const recipeBugs: readonly PlantedBug[] = [
       {
         file: held,
         find: 'return !this.signal.aborted',
-        replace: "return !this.signal.aborted || String(this.signal.reason).includes('connection')",
+        replace: "return !this.signal.aborted || String(this.signal.reason).includes('lease')",
       },
     ],
   },
@@ -190,7 +258,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: 'recipes/src/queue.ts',
-        find: '.sort((one, other) => one.sequence - other.sequence)',
+        find: '.sort(bySequence)',
         replace: '.sort((one, other) => (one.name < other.name ? -1 : 1))',
       },
     ],
@@ -213,9 +281,9 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'a missing parent is an error',
     edits: [
       {
-        file: contender,
-        find: "if (KeeperError.is(error, 'NoNode')) {\n      if (this.#leaving",
-        replace: "if (KeeperError.is(error, 'BadVersion')) {\n      if (this.#leaving",
+        file: create,
+        find: "if (KeeperError.is(error, 'NoNode')) {",
+        replace: "if (KeeperError.is(error, 'BadVersion')) {",
       },
     ],
   },

@@ -14,9 +14,8 @@ export interface Shape {
  * - `fair`: every invariant must hold through it.
  * - `forced`: an operator takes something away. What was held then may be granted to the next before its holder can
  *   know, and only the fence protects.
- * - `beyond`: more than the recipes promise today. Drawn only when asked for.
  */
-type Demand = 'fair' | 'forced' | 'beyond'
+type Demand = 'fair' | 'forced'
 
 interface FaultKind {
   readonly demand: Demand
@@ -43,12 +42,6 @@ function duration(random: Random, { sessionTimeout }: Shape, longest = 1.5): num
   const share = random.one([0.02, 0.1, 0.34, 0.67, 1, 1.5].filter((each) => each <= longest))
   return Math.ceil(sessionTimeout * share * (0.5 + random.next()))
 }
-
-/**
- * A process may stand still for this share of T today: as long as loss is told by a timer, a longer one would find the
- * lock lost only after others were granted it.
- */
-const SHORT_STALL = 0.1
 
 export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
   reset: { demand: 'fair', draw: (random, shape) => ({ type: 'reset', client: client(random, shape) }) },
@@ -89,7 +82,7 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
     draw: (random, shape) => ({
       type: 'stall',
       client: client(random, shape),
-      for: random.between(1, Math.ceil(shape.sessionTimeout * SHORT_STALL)),
+      for: duration(random, shape),
     }),
   },
   wallJump: {
@@ -130,11 +123,11 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
     draw: (random, shape) => ({ type: 'refuse', member: member(random, shape), for: duration(random, shape) }),
   },
   cutFollower: {
-    demand: 'beyond',
+    demand: 'fair',
     draw: (random, shape) => ({ type: 'cutFollower', nth: random.below(2), for: duration(random, shape) }),
   },
   isolateLeader: {
-    demand: 'beyond',
+    demand: 'fair',
     draw: (random, shape) => ({ type: 'isolateLeader', for: duration(random, shape) }),
   },
   expire: { demand: 'forced', draw: (random, shape) => ({ type: 'expire', client: client(random, shape) }) },

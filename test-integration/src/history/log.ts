@@ -1,12 +1,13 @@
 // An append-only file that all contenders of a run write to, from their own processes.
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { machineTime } from './machine-time.ts'
 import type { Mode, Turn } from './turns.ts'
 
 export interface Entry {
   readonly who: string
   readonly mode: Mode
-  readonly what: 'gained' | 'ended'
+  /** `held`: still, when its holder asked. */
+  readonly what: 'asked' | 'gained' | 'held' | 'ended'
   readonly token: string
   readonly at: number
   /** Of an end: 'finished', or the reason of the loss. */
@@ -14,8 +15,8 @@ export interface Entry {
 }
 
 /** One short line in one write: lines of several processes never mix. */
-export function append(file: string, entry: Omit<Entry, 'at'>): void {
-  appendFileSync(file, `${JSON.stringify({ ...entry, at: machineTime() })}\n`)
+export function append(file: string, entry: Omit<Entry, 'at'> & Partial<Pick<Entry, 'at'>>): void {
+  appendFileSync(file, `${JSON.stringify({ at: machineTime(), ...entry })}\n`)
 }
 
 export function readLog(file: string): Entry[] {
@@ -23,6 +24,22 @@ export function readLog(file: string): Entry[] {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Entry)
+}
+
+/** Some of the newest entries, few or many as the file may be. */
+export function readLatest(file: string): Entry[] {
+  const log = openSync(file, 'a+')
+  try {
+    const { size } = fstatSync(log)
+    const tail = Buffer.alloc(Math.min(size, 8_192))
+    readSync(log, tail, 0, tail.length, size - tail.length)
+    const lines = tail.toString().split('\n').slice(0, -1)
+    // The first one may be half.
+    if (tail.length < size) lines.shift()
+    return lines.map((line) => JSON.parse(line) as Entry)
+  } finally {
+    closeSync(log)
+  }
 }
 
 /** The turns that the entries tell of. One that was never ended lasts to `endOf`, by default for ever. */

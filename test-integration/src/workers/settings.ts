@@ -1,4 +1,5 @@
 // What a test tells a worker process: one JSON argument.
+import type { HeldWhile } from '@zk/recipes'
 
 export interface WorkerSettings {
   readonly connectString: string
@@ -14,6 +15,7 @@ export interface WorkerSettings {
   /** Longest turn in ms; each is drawn evenly from 0 to it. */
   readonly turn: number
   readonly sessionTimeout: number
+  readonly heldWhile?: HeldWhile
 }
 
 export function readSettings(): WorkerSettings {

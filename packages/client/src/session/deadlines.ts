@@ -1,7 +1,7 @@
 // Every deadline of a session: its name, its formula, and why. T is the session timeout: the negotiated one, or the one
 // asked for until there is one. All in milliseconds.
 
-interface Times {
+export interface Times {
   readonly T: number
   readonly servers: number
 }

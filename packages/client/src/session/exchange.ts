@@ -46,6 +46,10 @@ export class Exchange {
     return this.#ledger.oldestSentAt
   }
 
+  get awaitsAuth(): boolean {
+    return this.#auths.awaitsAnswer
+  }
+
   get nextTimeout(): number {
     return Math.min(this.#ledger.nextTimeout, this.#auths.nextTimeout)
   }

@@ -11,6 +11,7 @@ import { readConnectResponse, readIncoming } from './incoming.ts'
 import { Jitter } from './jitter.ts'
 import type { Output } from './output.ts'
 import { closeSessionRequest, connectFrame, pingFrame } from './own-requests.ts'
+import { Pulse } from './pulse.ts'
 import type { Request } from './request.ts'
 import { endCode, type EndReason, endTrigger, type State, target, type Trigger } from './states.ts'
 import type { Watcher, WatchTable } from './watches.ts'
@@ -32,11 +33,7 @@ export class SessionMachine {
   #id = 0n
   #passwd: Uint8Array = NO_PASSWD
   #timeout: number
-  /** When the last valid frame came, on any connection; Infinity until the session exists. */
-  #heardAt = Infinity
-  #sentAt = 0
-  /** When the ping was sent that is not answered yet; Infinity when there is none. */
-  #pingedAt = Infinity
+  readonly #pulse = new Pulse()
   #closeBy = Infinity
   #outputs: Output[] = []
 
@@ -66,6 +63,12 @@ export class SessionMachine {
   /** T in ms: the negotiated one, or the one asked for until there is one. */
   get timeout(): number {
     return this.#timeout
+  }
+
+  /** All requests and pings that were sent before this moment, on this connection, are answered. */
+  get answeredBefore(): number {
+    // Nobody remembers when credentials were sent.
+    return this.#exchange.awaitsAuth ? -Infinity : this.#openSince
   }
 
   get attempts(): readonly ConnectAttempt[] {
@@ -166,7 +169,7 @@ export class SessionMachine {
     if (this.#state.name !== 'connected') return undefined
     const frames = this.#exchange.send(now, SEGMENT_SIZE)
     if (frames.length === 0) return undefined
-    this.#sentAt = now
+    this.#pulse.sent(now)
     return concat(frames)
   }
 
@@ -190,7 +193,7 @@ export class SessionMachine {
       case 'handshaking':
         return state.by
       case 'connected':
-        return Math.min(this.#silentAt, this.#unansweredAt, this.#pingAt)
+        return Math.min(this.#silentAt, this.#openSince + deadlines.answer(this.#times), this.#pingAt)
       case 'ended':
         return Infinity
     }
@@ -226,21 +229,20 @@ export class SessionMachine {
   }
 
   get #silentAt(): number {
-    return this.#heardAt + deadlines.silence(this.#times)
+    return this.#pulse.silentAt(this.#times)
   }
 
-  get #unansweredAt(): number {
-    return Math.min(this.#exchange.oldestSentAt ?? Infinity, this.#pingedAt) + deadlines.answer(this.#times)
+  get #openSince(): number {
+    return this.#pulse.openSince(this.#exchange.oldestSentAt)
   }
 
   get #pingAt(): number {
-    // From the last frame heard too: requests that are not answered must not leave the ping without time for its reply.
-    return this.#pingedAt < Infinity ? Infinity : Math.min(this.#sentAt, this.#heardAt) + deadlines.ping(this.#times)
+    return this.#pulse.pingAt(this.#times)
   }
 
   /** Local expiry. */
   get #expiresAt(): number {
-    return this.#heardAt + this.#config.localExpiry * this.#timeout
+    return this.#pulse.heardAt + this.#config.localExpiry * this.#timeout
   }
 
   get #giveUpAt(): number {
@@ -259,7 +261,7 @@ export class SessionMachine {
   }
 
   #ping(now: number): void {
-    this.#pingedAt = now
+    this.#pulse.pinged(now)
     this.#exchange.urgent(pingFrame)
   }
 
@@ -269,14 +271,14 @@ export class SessionMachine {
       if (this.#state.name === 'handshaking') this.#handshake(frame, this.#state, now)
       else if (this.#state.name === 'connected') this.#incoming(frame)
       else return
-      this.#heardAt = now
+      this.#pulse.heardAt = now
     }
   }
 
   #incoming(frame: Uint8Array): void {
     const incoming = readIncoming(frame)
     if (incoming.type === 'ping') {
-      this.#pingedAt = Infinity
+      this.#pulse.ponged()
       return
     }
     const end = this.#exchange.incoming(incoming)
@@ -290,8 +292,7 @@ export class SessionMachine {
     this.#passwd = passwd ?? new Uint8Array(0)
     this.#timeout = timeOut
     this.#enter('established', { name: 'connected', server, frames, since: now })
-    this.#sentAt = now
-    this.#pingedAt = Infinity
+    this.#pulse.connected(now)
     this.#exchange.connected()
     this.#outputs.push({ type: 'connected', server })
   }

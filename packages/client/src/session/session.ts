@@ -2,6 +2,7 @@
 import { onAbort } from '../aborts.ts'
 import { reportOddity } from '../diagnostics.ts'
 import { type ConnectAttempt, KeeperError } from '../errors.ts'
+import { type Moment, momentOf } from '../moment.ts'
 import type { Connection as Socket, Runtime } from '../runtime/runtime.ts'
 import type { Credential } from './auths.ts'
 import type { SessionConfig } from './config.ts'
@@ -10,6 +11,7 @@ import { SessionMachine } from './machine.ts'
 import type { Output } from './output.ts'
 import { Request, type RequestInit } from './request.ts'
 import { endCode, type EndReason } from './states.ts'
+import { Touches } from './touches.ts'
 import type { Watcher, WatchTable } from './watches.ts'
 
 /** One TCP connection of a session. */
@@ -18,6 +20,22 @@ export interface Connection {
   readonly server: string
   /** Aborts when the connection is lost; its reason is the error. The session may live on. */
   readonly signal: AbortSignal
+  /**
+   * When the handshake was sent. The leader has found the session alive since (Leader.revalidateSession), and counted
+   * its timeout anew.
+   */
+  readonly handshakeAt: Moment
+  /**
+   * When the latest of its requests and pings was sent that had been answered by `now` (of `runtime.now()`), give or take
+   * 1/32 of T; `handshakeAt` where there was none. Its server has heard of the session since; whether the leader has is
+   * another question, see "The lease" in ARCHITECTURE.md. Answers are remembered for about T.
+   */
+  touchAnsweredBy(now: number): Moment
+}
+
+interface OwnConnection extends Connection {
+  readonly touches: Touches
+  readonly lose: (error: Error) => void
 }
 
 /** What the session does beyond its own calls; the client listens. */
@@ -49,7 +67,10 @@ export class Session {
   readonly #closing: (() => void)[] = []
   /** Of the requests that came with a signal: how to listen to it no more. */
   readonly #unlisten = new Map<Request, () => void>()
-  #connection: (Connection & { readonly lose: (error: Error) => void }) | undefined
+  #connection: OwnConnection | undefined
+  #shortestTimeout = Infinity
+  /** When the last ConnectRequest was sent. */
+  #handshake: Moment
   #socket: Socket | undefined
   #oddities = 0
   #writable = true
@@ -62,6 +83,7 @@ export class Session {
     this.#maxRequestSize = config.maxRequestSize
     this.#runtime = runtime
     this.#listener = listener
+    this.#handshake = momentOf(runtime)
     this.#arm()
   }
 
@@ -73,6 +95,11 @@ export class Session {
   /** The negotiated session timeout in ms; the one asked for until there is one. */
   get timeout(): number {
     return this.#machine.timeout
+  }
+
+  /** The smallest timeout it ever had, in ms: a server that it reconnects to may give it another. */
+  get shortestTimeout(): number {
+    return Math.min(this.#shortestTimeout, this.timeout)
   }
 
   /** Aborts when the session ends or is closed; its reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
@@ -176,7 +203,8 @@ export class Session {
         this.#socket = undefined
         return
       case 'connected':
-        this.#connection = newConnection(output.server)
+        this.#shortestTimeout = this.shortestTimeout
+        this.#connection = newConnection(output.server, new Touches(this.#handshake, this.timeout))
         return this.#listener.connected()
       case 'disconnected': {
         const connection = this.#connection
@@ -205,7 +233,7 @@ export class Session {
     try {
       socket = this.#runtime.dial(server, {
         opened: () => mine(() => this.#machine.opened()),
-        received: (bytes) => mine(() => this.#machine.received(bytes, this.#runtime.now())),
+        received: (bytes) => mine(() => this.#received(bytes, this.#runtime.now())),
         drained: () =>
           mine(() => {
             this.#writable = true
@@ -218,6 +246,12 @@ export class Session {
       // A runtime that cannot even try has failed as one that tried.
       this.#run(lost(error as Error))
     }
+  }
+
+  #received(bytes: Uint8Array, now: number): Output[] {
+    const outputs = this.#machine.received(bytes, now)
+    this.#connection?.touches.answered(this.#machine.answeredBefore, now)
+    return outputs
   }
 
   #end(reason: EndReason): void {
@@ -247,10 +281,18 @@ export class Session {
 
   #flush(): void {
     while (this.#writable && this.#socket !== undefined) {
-      const bytes = this.#machine.transmit(this.#runtime.now())
+      const now = this.#runtime.now()
+      const bytes = this.#machine.transmit(now)
       if (bytes === undefined) return
+      this.#noteSending(now)
       this.#writable = this.#socket.write(bytes)
     }
+  }
+
+  #noteSending(now: number): void {
+    const touches = this.#connection?.touches
+    if (touches === undefined) this.#handshake = { now, wallNow: this.#runtime.wallNow() }
+    else if (touches.wants(now)) touches.sent({ now, wallNow: this.#runtime.wallNow() })
   }
 
   /** Sees to it that a timer is set for the deadline, or for an earlier moment: then it looks again. */
@@ -274,9 +316,16 @@ export class Session {
   }
 }
 
-function newConnection(server: string): Connection & { lose: (error: Error) => void } {
+function newConnection(server: string, touches: Touches): OwnConnection {
   const lost = new AbortController()
-  return { server, signal: lost.signal, lose: (error) => lost.abort(error) }
+  return {
+    server,
+    signal: lost.signal,
+    handshakeAt: touches.handshake,
+    touchAnsweredBy: (now) => touches.answeredBy(now),
+    touches,
+    lose: (error) => lost.abort(error),
+  }
 }
 
 function tooLarge({ op, path, size }: Request, limit: number): RangeError {

@@ -9,6 +9,8 @@ import { type Watch, Watches } from './watches.ts'
 export interface SceneOptions {
   readonly members?: number
   readonly seed?: number
+  /** What children get when the counter of their parent is used up. @default 'stick' */
+  readonly sequenceOverflow?: 'stick' | 'wrap'
 }
 
 export interface ClientOptions extends ConnectOptions {
@@ -27,10 +29,12 @@ export class Scene {
   readonly world: InterruptibleWorld
   readonly ensemble: EnsembleModel
   readonly network: Network
+  /** How long a message between two members is under way, in ms. */
+  memberLatency = 0
   readonly #watches: Watches
   readonly #clients: ZooKeeper[] = []
 
-  constructor({ members = 1, seed = 1 }: SceneOptions = {}) {
+  constructor({ members = 1, seed = 1, sequenceOverflow = 'stick' }: SceneOptions = {}) {
     const world = new InterruptibleWorld(seed)
     const random = new SeededRandom(seed)
     this.world = world
@@ -38,8 +42,10 @@ export class Scene {
       members,
       tickTime: TICK,
       maxSessionTimeout: 40_000,
+      sequenceOverflow,
+      latency: () => this.memberLatency,
       // There is somebody to serve clients from the beginning.
-      electionTime: 0,
+      electionTime: () => (world.now() === 0 ? 0 : 200),
       history: { entries: MUCH, bytes: MUCH },
       random: () => random.next(),
       now: () => world.now(),

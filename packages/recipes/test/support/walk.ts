@@ -81,7 +81,9 @@ export class Walk {
     await world.advance(STORM)
     this.#calm()
     const isOver = () =>
-      working.every(({ status }) => status !== 'pending') && isDeepStrictEqual(this.#scene.leftovers(), nothing)
+      working.every(({ status }) => status !== 'pending') &&
+      ensemble.leader !== undefined &&
+      isDeepStrictEqual(this.#scene.leftovers(), nothing)
     for (let time = 0; time < CALM && !isOver(); time += 250) await world.advance(250)
     this.#check(working)
   }
@@ -161,7 +163,9 @@ export class Walk {
       () => this.#delete(this.#one(ensemble.nodes.ephemerals())),
       () => this.#delete(PATH),
     ]
-    this.#one([...harm, ...(this.#options.isForced ? force : [])])()
+    // An operator asks the leader.
+    const isForced = this.#options.isForced && ensemble.leader !== undefined
+    this.#one([...harm, ...(isForced ? force : [])])()
   }
 
   /** One member dies for a while. The others go on. */

@@ -1,0 +1,117 @@
+// One round of proof that the ensemble has not given away what a session holds:
+//
+//     p      any request that was answered at least the relay allowance ago, or the handshake
+//     sync   sent now, and answered
+//     check  of what is held, committed, sent behind the sync's answer, on the same connection
+//
+// Then no leader lets the session expire before p + T. ARCHITECTURE.md says why.
+import { type Connection, KeeperError, type Moment, op, type Session, type ZooKeeper } from '@zk/client'
+import { endure } from './transient.ts'
+
+/** What a round looks for. */
+export interface Checked {
+  readonly path: string
+}
+
+export interface Proof<C extends Checked> {
+  /** When the session was touched for certain. */
+  readonly touched: Moment
+  readonly found: readonly C[]
+  readonly refused: readonly Refused<C>[]
+}
+
+/** Its check failed for good: somebody has deleted it (`NoNode`), or taken away the right to read it. */
+export interface Refused<C extends Checked> {
+  readonly checked: C
+  readonly cause: KeeperError
+}
+
+/** Longest of the paths of one transaction, in characters: a fraction of jute.maxbuffer. */
+const CHUNK_SIZE = 64 * 1024
+
+export class Confirmation {
+  readonly #zk: ZooKeeper
+  readonly #session: Session
+
+  constructor(zk: ZooKeeper, session: Session) {
+    this.#zk = zk
+    this.#session = session
+  }
+
+  /**
+   * Proves, until it succeeds: over as many connections as that takes. `checked` is asked when the checks are to be sent;
+   * where it gives nothing there is nothing to prove. Rejects when the session is over.
+   */
+  async prove<C extends Checked>(checked: () => readonly C[], relayAllowance: number): Promise<Proof<C> | undefined> {
+    while (checked().length > 0) {
+      const before = this.#session.connection
+      const relayed = before?.touchAnsweredBy(this.#zk.runtime.now() - relayAllowance)
+      if (!(await this.#sync())) continue
+      const { connection } = this.#session
+      if (connection === undefined) continue
+      // The leader itself has answered the handshake: that needs no relay.
+      const touched = connection === before && relayed !== undefined ? relayed : connection.handshakeAt
+      const proof = await this.#check(checked(), connection)
+      if (proof !== undefined) return { touched, ...proof }
+    }
+    return undefined
+  }
+
+  async #sync(): Promise<boolean> {
+    try {
+      await this.#zk.sync('/', { session: this.#session })
+      return true
+    } catch (error) {
+      await endure(this.#zk.runtime, error)
+      return false
+    }
+  }
+
+  /** undefined when the connection was lost over it, or the servers were too busy. */
+  async #check<C extends Checked>(
+    all: readonly C[],
+    connection: Connection,
+  ): Promise<Omit<Proof<C>, 'touched'> | undefined> {
+    const refused: Refused<C>[] = []
+    let found = all
+    for (;;) {
+      const outcomes = await Promise.all(chunks(found).map((chunk) => this.#commit(chunk)))
+      if (this.#session.connection !== connection || outcomes.includes('unknown')) return undefined
+      const culprits = outcomes.filter((outcome) => typeof outcome === 'object')
+      if (culprits.length === 0) return { found, refused }
+      // One fails its whole transaction: the others are looked for again.
+      refused.push(...culprits)
+      const isCulprit = new Set(culprits.map(({ checked }) => checked))
+      found = found.filter((each) => !isCulprit.has(each))
+    }
+  }
+
+  async #commit<C extends Checked>(chunk: readonly C[]): Promise<'found' | 'unknown' | Refused<C>> {
+    try {
+      const checks = chunk.map(({ path }) => op.check(path))
+      await this.#zk.multi(checks, { session: this.#session })
+      return 'found'
+    } catch (error) {
+      // Of anything else, such as a session that moved, no node is the culprit.
+      if (KeeperError.is(error, 'NoNode', 'NoAuth') && error.index !== undefined) {
+        return { checked: chunk[error.index]!, cause: error }
+      }
+      await endure(this.#zk.runtime, error)
+      return 'unknown'
+    }
+  }
+}
+
+function chunks<C extends Checked>(all: readonly C[]): C[][] {
+  const chunks: C[][] = []
+  let size = Infinity
+  for (const each of all) {
+    size += each.path.length
+    if (size > CHUNK_SIZE) {
+      chunks.push([])
+      size = each.path.length
+    }
+    chunks.at(-1)!.push(each)
+  }
+  return chunks
+}

@@ -1,0 +1,130 @@
+// Making a contender's node: exactly one, whatever becomes of replies.
+import { type ACL, type CallOptions, KeeperError, type Session } from '@zk/client'
+import { ifMissing } from './if-missing.ts'
+import { type ContenderName, type Kind, namePrefix, parseName } from './names.ts'
+import type { Queue } from './queue.ts'
+import { endure, pause, persist } from './transient.ts'
+
+/** Before a delete that was refused is asked for again, in ms. */
+const REFUSED_PAUSE = 1_000
+
+export interface NodeOptions {
+  readonly data: Uint8Array | string
+  readonly acl?: readonly ACL[] | undefined
+}
+
+/** Our node, and what the server said of it. */
+export interface OwnNode {
+  readonly name: ContenderName
+  readonly path: string
+  /** The fencing token. */
+  readonly czxid: bigint
+}
+
+export class DefiniteCreate {
+  readonly #queue: Queue
+  readonly #session: Session
+  readonly #kind: Kind
+  readonly #options: NodeOptions
+  readonly #pinned: CallOptions
+  /** The same for every create of this attempt: it finds the node again after a lost reply. */
+  readonly #uuid: string
+  #isCancelled = false
+
+  constructor(queue: Queue, session: Session, kind: Kind, options: NodeOptions) {
+    this.#queue = queue
+    this.#session = session
+    this.#kind = kind
+    this.#options = options
+    this.#pinned = { session }
+    this.#uuid = queue.zk.runtime.uuid()
+  }
+
+  /** The node is no longer wanted: `make` does not try again. */
+  cancel(): void {
+    this.#isCancelled = true
+  }
+
+  /** undefined when it was cancelled before there was one. */
+  async make(): Promise<OwnNode | undefined> {
+    const path = this.#queue.pathOf(namePrefix(this.#kind, this.#uuid))
+    const { data, acl } = this.#options
+    let wasUnanswered = false
+    for (;;) {
+      try {
+        const mode = 'EPHEMERAL_SEQUENTIAL'
+        const created = await this.#queue.zk.create(path, data, { mode, acl, ...this.#pinned })
+        // A leader that is one no more answers a sync too, so an earlier create may have happened though no node was
+        // found. Behind this one its node shows, and stays: we would wait on ourselves.
+        return wasUnanswered ? await this.#find() : toOwnNode(created.path, created.stat.czxid)
+      } catch (error) {
+        const found = await this.#afterFailure(error)
+        if (found !== undefined || this.#isCancelled) return found
+        wasUnanswered ||= KeeperError.is(error) && error.outcomeUnknown
+      }
+    }
+  }
+
+  /** What a failed create left: our node, or nothing, and then the create may be repeated. */
+  async #afterFailure(error: unknown): Promise<OwnNode | undefined> {
+    const { zk, path } = this.#queue
+    if (KeeperError.is(error) && error.outcomeUnknown) return await this.#find()
+    if (KeeperError.is(error, 'NoNode')) {
+      // One of those above may be removed meanwhile, being empty: then all of it is to be done again.
+      const making = () => zk.ensureContainer(path, this.#pinned)
+      if (!this.#isCancelled) await ifMissing(persist(zk.runtime, making), undefined)
+      return undefined
+    }
+    await endure(zk.runtime, error)
+    return undefined
+  }
+
+  /** The node of a create that was not answered. The sync makes the list as new as the create. */
+  async #find(): Promise<OwnNode | undefined> {
+    const { zk, path } = this.#queue
+    const syncAndList = () => Promise.all([zk.sync(path, this.#pinned), zk.getChildren(path, this.#pinned)])
+    const read = await ifMissing(persist(zk.runtime, syncAndList), undefined)
+    if (read === undefined) return undefined
+    const [, { children }] = read
+    const mine = children.map(parseName).filter((name) => name?.uuid === this.#uuid)
+    const nodes = await Promise.all(mine.map((name) => this.#own(name!)))
+    const [oldest, ...younger] = nodes.filter((node) => node !== undefined).sort(byCreation)
+    await Promise.all(younger.map(({ path }) => deleteOwn(this.#queue, this.#session, path)))
+    return oldest
+  }
+
+  /** A node is ours only if this very session owns it. */
+  async #own(name: ContenderName): Promise<OwnNode | undefined> {
+    const { zk } = this.#queue
+    const path = this.#queue.pathOf(name.name)
+    const stat = await persist(zk.runtime, () => zk.exists(path, this.#pinned))
+    return stat?.ephemeralOwner === this.#session.id ? { name, path, czxid: stat.czxid } : undefined
+  }
+}
+
+/**
+ * Until it is confirmed. An ended session has taken its nodes with it. When it is refused it rejects, and goes on in the
+ * background: an orphan would stand in everybody's way for as long as the session lives.
+ */
+export async function deleteOwn(queue: Queue, session: Session, path: string): Promise<void> {
+  const { zk } = queue
+  try {
+    await persist(zk.runtime, () => zk.delete(path, { session }))
+  } catch (error) {
+    if (KeeperError.is(error, 'NoNode') || session.signal.aborted) return
+    void pause(zk.runtime, REFUSED_PAUSE)
+      .then(() => deleteOwn(queue, session, path))
+      .catch(() => {})
+    throw error
+  }
+}
+
+function toOwnNode(path: string, czxid: bigint): OwnNode {
+  const name = parseName(path.slice(path.lastIndexOf('/') + 1))
+  if (name === undefined) throw new Error(`the server named our node ${path}`)
+  return { name, path, czxid }
+}
+
+function byCreation(one: OwnNode, other: OwnNode): number {
+  return one.czxid < other.czxid ? -1 : 1
+}

@@ -1,0 +1,41 @@
+// What `node:diagnostics_channel` tells of recipes. A channel without a subscriber costs nothing.
+import { channel } from 'node:diagnostics_channel'
+import type { LossReason } from './errors.ts'
+import type { Kind } from './names.ts'
+
+interface Contention {
+  /** Of the lock or the election. */
+  readonly path: string
+  readonly kind: Kind
+}
+
+interface Hold extends Contention {
+  /** Of the contender's node. */
+  readonly node: string
+  readonly fencingToken: bigint
+}
+
+export interface RecipeMessages {
+  /** Somebody is ahead. */
+  'zk:queued': Contention & { readonly position: number; readonly ahead: readonly string[] }
+  /** ms from the call to the grant. */
+  'zk:acquired': Hold & { readonly waited: number; readonly leaseRemaining: number }
+  /** The connection is lost, what is held is held on for so many ms. */
+  'zk:suspended': Hold & { readonly leaseRemaining: number }
+  /** By its holder, after so many ms. */
+  'zk:released': Hold & { readonly held: number }
+  /** In any other way, after so many ms. */
+  'zk:lost': Hold & { readonly held: number; readonly reason: LossReason }
+}
+
+const channels = {
+  'zk:queued': channel('zk:queued'),
+  'zk:acquired': channel('zk:acquired'),
+  'zk:suspended': channel('zk:suspended'),
+  'zk:released': channel('zk:released'),
+  'zk:lost': channel('zk:lost'),
+} as const satisfies Record<keyof RecipeMessages, unknown>
+
+export function report<Name extends keyof RecipeMessages>(name: Name, message: () => RecipeMessages[Name]): void {
+  if (channels[name].hasSubscribers) channels[name].publish(message())
+}

@@ -1,0 +1,41 @@
+// The lease that something is granted with.
+import type { Session, ZooKeeper } from '@zk/client'
+import { Confirmation } from './confirmation.ts'
+import type { Grant } from './contender.ts'
+import { Lease } from './lease.ts'
+import { leaseTimes } from './lease-times.ts'
+import { NodeVanished } from './node-vanished.ts'
+import { type HoldOptions, relayAllowanceOf } from './terms.ts'
+
+/** A provisional one at once, where it lasts until it can be proven; else a proven one. */
+export async function firstLease(zk: ZooKeeper, session: Session, grant: Grant, terms: HoldOptions): Promise<Lease> {
+  const { heldWhile = 'confirmed', strict = false } = terms
+  if (heldWhile !== 'confirmed') return new Lease(zk.runtime, grant.askedAt, () => Infinity)
+  const relayAllowance = relayAllowanceOf(terms, session)
+  const provisional = provisionalLease(zk, session, grant, relayAllowance)
+  const isEnough = provisional.remaining > 2 * leaseTimes.firstProof(session.shortestTimeout)
+  return isEnough && !strict ? provisional : await provenLease(zk, session, grant, relayAllowance)
+}
+
+function provisionalLease(
+  { runtime }: ZooKeeper,
+  session: Session,
+  { askedAt, askedOn }: Grant,
+  relayAllowance: number,
+): Lease {
+  const { connection } = session
+  // What another connection has served says nothing of this one's touches.
+  if (connection === undefined || connection !== askedOn) return new Lease(runtime, askedAt, () => 0)
+  // Who stood still has not sent his heartbeats.
+  const touched = connection.touchAnsweredBy(askedAt.now - relayAllowance)
+  const byHeartbeats = new Lease(runtime, touched, () => leaseTimes.proven(session.shortestTimeout))
+  const byGrant = new Lease(runtime, askedAt, () => leaseTimes.provisional(session.shortestTimeout))
+  return byHeartbeats.remaining < byGrant.remaining ? byHeartbeats : byGrant
+}
+
+async function provenLease(zk: ZooKeeper, session: Session, { node }: Grant, relayAllowance: number): Promise<Lease> {
+  const proof = await new Confirmation(zk, session).prove(() => [node], relayAllowance)
+  if (proof === undefined) throw new NodeVanished()
+  for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
+  return new Lease(zk.runtime, proof.touched, () => leaseTimes.proven(session.shortestTimeout))
+}

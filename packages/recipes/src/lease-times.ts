@@ -1,0 +1,40 @@
+// How long a lease is, and when it is renewed: formulas and reasons. T is the session timeout, all in milliseconds. The
+// argument for them stands in ARCHITECTURE.md, "The lease".
+
+export const leaseTimes = {
+  /**
+   * From the moment the session was touched for certain: no leader counts less than T from then. What is taken off is for
+   * clocks that run 1 % apart, and for what passes between asking `isHeld` and acting on it.
+   */
+  proven: (T: number) => Math.floor(T * 0.98) - 50,
+
+  /**
+   * From the committed request that granted, until the first proof. Heartbeats come every T/3 and followers relay them every
+   * half tick, at most T/4: so the leader had at least T - T/3 - T/4 left for this session.
+   */
+  provisional: (T: number) => Math.floor(T / 4),
+
+  /**
+   * So long after an answer the follower has relayed the touch. Leaders ask for touches every half tick, and T is two ticks
+   * at least: T/3 is 4/3 of the time between two such questions.
+   */
+  relay: (T: number) => T / 3,
+
+  /**
+   * From the answer of one round of confirmation to the next. Half of a long relay allowance: what a round asked has then
+   * been answered for as long as that two rounds later, to the ms.
+   */
+  pause: (T: number, relayAllowance: number) => (relayAllowance <= T / 3 ? T / 3 : relayAllowance / 2),
+
+  /**
+   * The latest that a lease is renewed, when so much of it is left. The proof behind a grant goes by heartbeats, which are up
+   * to T/3 older than the relay allowance: what it gives may be over before the usual pause is.
+   */
+  renewal: (remaining: number) => (remaining * 2) / 3,
+
+  /** With a longer one, rounds prove what is over soon: it is 1.5 allowances old when the next round comes. */
+  longestRelay: (T: number) => T / 2,
+
+  /** A hold that ends before does without a proof. 1/16 T leaves time for the first one within the provisional lease. */
+  firstProof: (T: number) => Math.min(50, T / 16),
+} as const

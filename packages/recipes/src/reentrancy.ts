@@ -1,0 +1,45 @@
+// A `run` inside a `run` of the same lock, in one chain of async calls, goes on with what the outer one holds.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { LockLostError, WouldDeadlockError } from './errors.ts'
+import type { Held } from './held.ts'
+
+interface Run<H> {
+  readonly held: H
+  isOver: boolean
+}
+
+export class Reentrancy<H extends Held> {
+  readonly #path: string
+  // Made only for those who ask for it: from the first one on it costs every promise of the program.
+  readonly #runs = new AsyncLocalStorage<Run<H>>()
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** What the run holds that this code runs in. A task that outlived its run gets its `LockLostError`. */
+  get current(): H | undefined {
+    const run = this.#runs.getStore()
+    if (run === undefined) return undefined
+    run.held.throwIfLost()
+    // About to be released.
+    if (run.isOver) throw new LockLostError('Released', run.held.path)
+    return run.held
+  }
+
+  /** Whoever acquires anew inside a run waits for himself, unless what it held is lost. */
+  refuseInside(): void {
+    const run = this.#runs.getStore()
+    if (run !== undefined && !run.isOver && run.held.isHeld()) throw new WouldDeadlockError(this.#path)
+  }
+
+  /** Calls it as the body of the outermost run, which holds this. */
+  async inside<T>(held: H, body: (held: H) => T | Promise<T>): Promise<T> {
+    const run = { held, isOver: false }
+    try {
+      return await this.#runs.run(run, async () => await body(held))
+    } finally {
+      run.isOver = true
+    }
+  }
+}

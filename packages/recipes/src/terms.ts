@@ -1,0 +1,60 @@
+import type { Session } from '@zk/client'
+import { leaseTimes } from './lease-times.ts'
+
+/**
+ * What has to be so for something to be held:
+ *
+ * - `confirmed`: its lease runs. Safe, under the assumptions of the lease.
+ * - `connected`: the connection stands (Curator's strict rule). A server that is cut off from its leader keeps connections
+ *   while another client is granted.
+ * - `sessionAlive`: the client has not been told that its session is over (kazoo's rule). While it is disconnected another
+ *   client may be granted, and it is not told.
+ */
+export type HeldWhile = 'confirmed' | 'connected' | 'sessionAlive'
+
+/** On which terms something is acquired and held. */
+export interface HoldOptions {
+  /** @default 'confirmed' */
+  readonly heldWhile?: HeldWhile
+  /**
+   * Grants only when the lease is proven, two round trips later. Otherwise it is proven 50 ms after the grant, and until
+   * then it is taken for granted that the session's last heartbeats have reached the leader. @default false
+   */
+  readonly strict?: boolean
+  /**
+   * After how many ms a server has told the leader of a request that it answered. The leader asks every half tick; behind
+   * an observer master add a round trip to it. At most half the session timeout. @default a third of it
+   */
+  readonly relayAllowance?: number
+}
+
+/** Who is told while it is held. What they throw is an uncaught exception. */
+export interface HoldListeners {
+  /** The connection is lost. What was acquired is held on until its lease ends. */
+  readonly onSuspended?: ((suspension: Suspension) => void) | undefined
+  /** It was suspended, and is confirmed again. */
+  readonly onResumed?: (() => void) | undefined
+}
+
+export interface Suspension {
+  /** ms until it is lost, if nothing can be confirmed before. `Infinity` while `sessionAlive`. */
+  readonly leaseRemaining: number
+}
+
+export interface Terms extends HoldOptions, HoldListeners {}
+
+/** Throws where no round of confirmation could come in time. */
+export function checkRelayAllowance(
+  { heldWhile, relayAllowance = 0 }: HoldOptions,
+  { shortestTimeout }: Session,
+): void {
+  const longest = leaseTimes.longestRelay(shortestTimeout)
+  if (relayAllowance <= longest || (heldWhile ?? 'confirmed') !== 'confirmed') return
+  throw new RangeError(
+    `relayAllowance must not be above half the session timeout, ${longest} ms here, but is ${relayAllowance}`,
+  )
+}
+
+export function relayAllowanceOf({ relayAllowance }: HoldOptions, { shortestTimeout }: Session): number {
+  return relayAllowance ?? leaseTimes.relay(shortestTimeout)
+}

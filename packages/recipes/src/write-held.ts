@@ -1,0 +1,119 @@
+// What a writer of a shared lock holds: it can go on as a reader, in the writer's place.
+import { KeeperError, momentOf, op, type Session, type ZooKeeper } from '@zk/client'
+import type { Grant } from './contender.ts'
+import { deleteOwn, type NodeOptions, type OwnNode } from './definite-create.ts'
+import { LockLostError } from './errors.ts'
+import { firstLease } from './first-lease.ts'
+import { Held, type Tenant } from './held.ts'
+import { ifMissing } from './if-missing.ts'
+import type { Lease } from './lease.ts'
+import { downgradedName } from './names.ts'
+import { NodeVanished } from './node-vanished.ts'
+import type { Queue } from './queue.ts'
+import type { Terms } from './terms.ts'
+import { endure, persist } from './transient.ts'
+
+export class WriteHeld extends Held {
+  readonly #queue: Queue
+  readonly #tenant: Tenant
+  readonly #node: OwnNode
+  readonly #options: NodeOptions & Terms
+
+  /** @internal */
+  constructor(queue: Queue, tenant: Tenant, node: OwnNode, lease: Lease, options: NodeOptions & Terms) {
+    super(queue.zk, tenant, node, lease, options)
+    this.#queue = queue
+    this.#tenant = tenant
+    this.#node = node
+    this.#options = options
+  }
+
+  /**
+   * Goes on as a reader, with the writer's place and fencing token. Held as a writer no longer from the call on (`Downgraded`),
+   * for readers are granted before the answer is here; nobody who waits behind, writers above all, gets in between. When it
+   * fails nothing is held.
+   */
+  async downgrade(): Promise<Held> {
+    this.throwIfLost()
+    this.lose('Downgraded')
+    const { session } = this.#tenant
+    const reading = new Downgrade(this.#queue, session, this.#node, this.#options)
+    const tenant = { session, leave: () => reading.leave() }
+    try {
+      const grant = await reading.make()
+      const lease = await firstLease(this.#queue.zk, session, grant, this.#options)
+      const held = new Held(this.#queue.zk, tenant, grant.node, lease, this.#options)
+      held.throwIfLost()
+      return held
+    } catch (error) {
+      reading.leave().catch(() => {})
+      throw error instanceof NodeVanished ? new LockLostError('NodeGone', this.path, { cause: error }) : error
+    }
+  }
+}
+
+/** The reader's node in place of the writer's, in one transaction. */
+class Downgrade {
+  readonly #zk: ZooKeeper
+  readonly #queue: Queue
+  readonly #session: Session
+  readonly #writer: string
+  /** It keeps the token: those who wait behind have lower ones than the czxid of the reader's node. */
+  readonly #node: OwnNode
+  readonly #options: NodeOptions
+  #leaving: Promise<unknown> | undefined
+
+  constructor(queue: Queue, session: Session, writer: OwnNode, options: NodeOptions) {
+    const name = downgradedName(writer.name)
+    this.#zk = queue.zk
+    this.#queue = queue
+    this.#session = session
+    this.#writer = writer.path
+    this.#node = { ...writer, name, path: queue.pathOf(name.name) }
+    this.#options = options
+  }
+
+  async make(): Promise<Grant> {
+    for (;;) {
+      const asking = { askedAt: momentOf(this.#zk.runtime), askedOn: this.#session.connection }
+      if (await this.#isCommitted()) return { node: this.#node, ...asking }
+    }
+  }
+
+  /** Both nodes, whichever there is; in the background until that is confirmed. */
+  async leave(): Promise<void> {
+    this.#leaving ??= Promise.all(
+      [this.#writer, this.#node.path].map((path) => deleteOwn(this.#queue, this.#session, path)),
+    )
+    await this.#leaving
+  }
+
+  /** False when that is not known, or was not possible for now. */
+  async #isCommitted(): Promise<boolean> {
+    const { data, acl } = this.#options
+    const session = this.#session
+    const { path } = this.#node
+    try {
+      await this.#zk.multi([op.create(path, data, { mode: 'EPHEMERAL', acl }), op.delete(this.#writer)], { session })
+      return true
+    } catch (error) {
+      // Done already, by one that was not answered.
+      if (KeeperError.is(error, 'NodeExists')) return await this.#exists()
+      if (KeeperError.is(error, 'NoNode')) throw new NodeVanished()
+      if (KeeperError.is(error) && error.outcomeUnknown) {
+        const syncing = persist(this.#zk.runtime, () => this.#zk.sync(path, { session }))
+        await ifMissing(syncing, undefined)
+        return await this.#exists()
+      }
+      await endure(this.#zk.runtime, error)
+      return false
+    }
+  }
+
+  /** Whether there is such a node of ours. */
+  async #exists(): Promise<boolean> {
+    const session = this.#session
+    const stat = await persist(this.#zk.runtime, () => this.#zk.exists(this.#node.path, { session }))
+    return stat?.ephemeralOwner === session.id
+  }
+}

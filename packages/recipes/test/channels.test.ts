@@ -1,0 +1,228 @@
+// What `node:diagnostics_channel` tells.
+import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Held, LeaderElection, Lock, type RecipeMessages, SharedLock, type ZooKeeper } from '../src/index.ts'
+import { report } from '../src/diagnostics.ts'
+import { outcome } from './support/outside.ts'
+import { Scene } from './support/scene.ts'
+
+const PATH = '/locks/report'
+const names = [
+  'zk:queued',
+  'zk:acquired',
+  'zk:suspended',
+  'zk:released',
+  'zk:lost',
+] as const satisfies (keyof RecipeMessages)[]
+
+let told: { readonly name: string; readonly message: object }[] = []
+const listener = (message: unknown, name: string | symbol) =>
+  void told.push({ name: String(name), message: message as object })
+
+/** Names of the messages so far, and what they say; those before are forgotten. */
+function heard(): [string, object][] {
+  const all = told.map(({ name, message }): [string, object] => [name, message])
+  told = []
+  return all
+}
+
+describe('Channels', () => {
+  beforeEach(() => {
+    told = []
+    for (const name of names) subscribe(name, listener)
+  })
+  afterEach(() => {
+    for (const name of names) unsubscribe(name, listener)
+  })
+
+  test('zk:acquired and zk:released tell node, token, ms waited, ms held, and what is left of the lease', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    const hold = { path: PATH, kind: 'lock', node: held.path, fencingToken: held.fencingToken }
+    expect(heard()).toEqual([['zk:acquired', { ...hold, waited: 0, leaseRemaining: held.leaseRemaining() }]])
+    expect(held.leaseRemaining()).toBeGreaterThan(0)
+    await scene.world.advance(1_234)
+    await scene.done(held.release())
+    expect(heard()).toEqual([['zk:released', { ...hold, held: 1_234 }]])
+  })
+
+  test('zk:queued tells who is ahead, and zk:acquired how long it was waited for', async () => {
+    const scene = new Scene()
+    const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const first = await scene.done(new Lock(holder, PATH).acquire())
+    heard()
+    const acquiring = await scene.start(new Lock(zk, PATH).acquire())
+    expect(heard()).toEqual([['zk:queued', { path: PATH, kind: 'lock', position: 1, ahead: [first.path] }]])
+    await scene.world.advance(2_000)
+    await scene.done(first.release())
+    const messages = heard()
+    expect(messages.map(([name]) => name)).toEqual(['zk:released', 'zk:acquired'])
+    expect(messages[1]![1]).toMatchObject({ node: acquiring.value.path, waited: 2_000 })
+  })
+
+  test('zk:queued is told again when somebody else is right ahead, and in the next session; zk:acquired counts from the call', async () => {
+    const scene = new Scene()
+    const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const first = await scene.done(new Lock(holder, PATH).acquire())
+    const acquiring = await scene.start(new Lock(zk, PATH).acquire())
+    scene.expire(zk)
+    await scene.world.advance(3_000)
+    await scene.done(first.release())
+    expect(acquiring.value.isHeld()).toBe(true)
+    const messages = heard()
+    expect(messages.map(([name]) => name)).toEqual([
+      'zk:acquired',
+      'zk:queued',
+      'zk:queued',
+      'zk:released',
+      'zk:acquired',
+    ])
+    expect(messages[4]![1]).toMatchObject({ waited: 3_000 })
+  })
+
+  test('zk:suspended tells how long it is held on, and nothing when it is held again', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    await scene.world.advance(100)
+    heard()
+    scene.cut(zk)
+    await scene.world.settle()
+    const [[name, message]] = heard() as [[string, RecipeMessages['zk:suspended']]]
+    expect(name).toBe('zk:suspended')
+    expect(message).toEqual({
+      path: PATH,
+      kind: 'lock',
+      node: held.path,
+      fencingToken: held.fencingToken,
+      leaseRemaining: held.leaseRemaining(),
+    })
+    await scene.world.advance(1_500)
+    expect(held.isHeld()).toBe(true)
+    expect(heard()).toEqual([])
+  })
+
+  test('zk:suspended comes before zk:lost, which comes once, and zk:released never', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    await scene.world.advance(1_000)
+    heard()
+    scene.refuse()
+    scene.cut(zk)
+    await scene.world.advance(60_000)
+    outcome(held.release())
+    await scene.world.settle()
+    const messages = heard()
+    expect(messages.map(([name]) => name)).toEqual(['zk:suspended', 'zk:lost'])
+    const { leaseRemaining } = messages[0]![1] as RecipeMessages['zk:suspended']
+    const lost = messages[1]![1] as RecipeMessages['zk:lost']
+    expect(lost).toMatchObject({ node: held.path, fencingToken: held.fencingToken, reason: 'LeaseLost' })
+    // To the moment that was told.
+    expect(lost.held).toBeCloseTo(1_000 + leaseRemaining)
+  })
+
+  test.each<[string, (scene: Scene, zk: ZooKeeper, held: Held) => unknown]>([
+    ['NodeGone', (scene, _, held) => scene.ensemble.nodes.delete(held.path)],
+    ['SessionExpired', (scene, zk) => scene.expire(zk)],
+    ['Closed', (_, zk) => zk.close()],
+  ])('zk:lost tells %s', async (reason, strike) => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    heard()
+    void strike(scene, zk, held)
+    await scene.world.advance(5_000)
+    expect(heard().filter(([name]) => name !== 'zk:suspended')).toMatchObject([
+      ['zk:lost', { reason, node: held.path }],
+    ])
+  })
+
+  test('zk:lost tells Downgraded, and zk:released the end of what it was downgraded to', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const write = await scene.done(new SharedLock(zk, PATH).write.acquire())
+    const read = await scene.done(write.downgrade())
+    await scene.done(read.release())
+    expect(heard()).toMatchObject([
+      ['zk:acquired', { kind: 'write', node: write.path }],
+      ['zk:lost', { kind: 'write', node: write.path, reason: 'Downgraded' }],
+      ['zk:released', { kind: 'read', node: read.path }],
+    ])
+  })
+
+  test('Channels tell of locks that are tried, of readers, of writers and of candidates', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const held: Held[] = []
+    held.push((await scene.done(new Lock(zk, '/locks/a').tryAcquire()))!)
+    held.push(await scene.done(new SharedLock(zk, '/locks/b').read.acquire()))
+    held.push(await scene.done(new SharedLock(zk, '/locks/c').write.acquire()))
+    held.push(await scene.done(new LeaderElection(zk, '/leader').campaign()))
+    for (const each of held) await scene.done(each.release())
+    const kinds = [
+      ['/locks/a', 'lock'],
+      ['/locks/b', 'read'],
+      ['/locks/c', 'write'],
+      ['/leader', 'latch'],
+    ]
+    expect(heard()).toMatchObject([
+      ...kinds.map(([path, kind]) => ['zk:acquired', { path, kind }]),
+      ...kinds.map(([path, kind]) => ['zk:released', { path, kind }]),
+    ])
+  })
+
+  test('Channels tell nothing of who gives up but that it queued', async () => {
+    const scene = new Scene()
+    const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    await scene.done(new Lock(holder, PATH).acquire())
+    heard()
+    const acquiring = outcome(new Lock(zk, PATH).acquire({ timeout: 1_000 }))
+    await scene.world.advance(1_000)
+    expect(await scene.done(new Lock(zk, PATH).tryAcquire())).toBeUndefined()
+    expect(acquiring.status).toBe('rejected')
+    expect(heard().map(([name]) => name)).toEqual(['zk:queued'])
+  })
+
+  test('Channels do not let a subscriber that throws stop a grant', async () => {
+    const scene = new Scene()
+    const errors: unknown[] = []
+    const faulty = () => {
+      throw new Error('of the subscriber')
+    }
+    const uncaught = (error: unknown) => void errors.push(error)
+    // Node tells it to the process, in a turn of its own; the runner has a listener of its own.
+    const others = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException')
+    process.on('uncaughtException', uncaught)
+    subscribe('zk:acquired', faulty)
+    try {
+      const held = await scene.done(new Lock(await scene.client(), PATH).acquire())
+      expect(held.isHeld()).toBe(true)
+      await new Promise((resolve) => void setImmediate(resolve))
+      expect(errors).toEqual([new Error('of the subscriber')])
+    } finally {
+      unsubscribe('zk:acquired', faulty)
+      process.removeListener('uncaughtException', uncaught)
+      for (const each of others) process.on('uncaughtException', each)
+    }
+  })
+})
+
+describe('Channels without a subscriber', () => {
+  test.each(names)('%s without a subscriber costs no message', (name) => {
+    let made = 0
+    const message = () => {
+      made++
+      return {} as never
+    }
+    report(name, message)
+    expect([channel(name).hasSubscribers, made]).toEqual([false, 0])
+    subscribe(name, listener)
+    report(name, message)
+    unsubscribe(name, listener)
+    report(name, message)
+    expect(made).toBe(1)
+  })
+})

@@ -1,0 +1,72 @@
+// L29: what contending in a crowd costs.
+import { describe, expect, test, vi } from 'vitest'
+import { type Held, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
+import { LAST } from './support/counters.ts'
+import { outcome, type Outcome } from './support/outside.ts'
+import { Scene } from './support/scene.ts'
+import { turns } from './support/turns.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const PATH = '/locks/report'
+/** Contenders of other programs, ahead of ours. */
+const CROWD = 2_000
+const OURS = 10
+
+/** The path with a crowd of this kind; the last number is given. */
+function crowded(marker: string, first: number): Scene {
+  const scene = new Scene()
+  const { nodes } = scene.ensemble
+  nodes.create(PATH)
+  for (let each = 0; each < CROWD; each++) {
+    const uuid = `00000000-0000-4000-8000-${String(CROWD - each).padStart(12, '0')}`
+    nodes.create(`${PATH}/_c_${uuid}-${marker}${String(Math.min(first + each, LAST)).padStart(10, '0')}`)
+  }
+  nodes.presetCounter(PATH, Math.min(first + CROWD, LAST))
+  return scene
+}
+
+function paths(scene: Scene): string[] {
+  return scene.children(PATH).map((name) => `${PATH}/${name}`)
+}
+
+/** How often each is in the list. */
+function counts(ops: readonly (string | undefined)[]): Record<string, number> {
+  const counted: Record<string, number> = {}
+  for (const op of ops) counted[op ?? ''] = (counted[op ?? ''] ?? 0) + 1
+  return counted
+}
+
+describe.each<[string, string, (zk: ZooKeeper) => Promise<Held>]>([
+  ['Lock', 'lock-', (zk) => new Lock(zk, PATH).acquire()],
+  ['SharedLock.write', '__WRIT__', (zk) => new SharedLock(zk, PATH).write.acquire()],
+])('%s in a crowd', (name, marker, acquire) => {
+  test.each<[string, number, object]>([
+    ['asks three times', 0, {}],
+    ['asks once about each where the counter is used up', LAST, { exists: CROWD * OURS + (OURS * (OURS - 1)) / 2 }],
+  ])(
+    `${name} behind ${CROWD} others %s, waits for one, and is handed over at the same cost as ever (L29)`,
+    async (_, first, more) => {
+      const scene = crowded(marker, first)
+      const clients = await scene.clients(2)
+      const since = scene.since()
+      const asked: Outcome<Held>[] = []
+      for (let each = 0; each < OURS; each++) {
+        asked.push(outcome(acquire(clients[each % 2]!)))
+        await scene.world.settle()
+      }
+      expect(counts(since.ops())).toEqual({ create2: OURS, getChildren2: OURS, getData: OURS, ...more })
+      expect(scene.watches()).toHaveLength(OURS)
+      const created = paths(scene)
+      // The crowd goes: nobody is told but the one right behind.
+      for (const path of created.slice(0, CROWD - 1)) scene.ensemble.nodes.delete(path)
+      expect(since.told).toEqual([])
+      const handing = scene.since()
+      scene.ensemble.nodes.delete(created[CROWD - 1]!)
+      await scene.world.settle()
+      expect(handing.told).toHaveLength(1)
+      expect(handing.ops().length).toBeLessThanOrEqual(2)
+      expect((await turns(scene, asked)).map(({ path }) => path)).toEqual(created.slice(CROWD))
+    },
+  )
+})

@@ -1,0 +1,147 @@
+// What a caller whose patience ended is told: how far it came, and who was in the way.
+import { describe, expect, test } from 'vitest'
+import { type Held, LeaderElection, Lock, LockTimeoutError, SharedLock, type ZooKeeper } from '../src/index.ts'
+import { outcome } from './support/outside.ts'
+import { Scene } from './support/scene.ts'
+
+const PATH = '/locks/report'
+const TIMEOUT = 5_000
+
+/** What an acquire rejects with when it has waited for as long as it may. */
+async function timedOut(scene: Scene, acquiring: Promise<Held>): Promise<LockTimeoutError> {
+  const started = outcome(acquiring)
+  await scene.world.advance(TIMEOUT)
+  expect(LockTimeoutError.is(started.error)).toBe(true)
+  return started.error as LockTimeoutError
+}
+
+function hex(zk: ZooKeeper): string {
+  return `0x${zk.session.id.toString(16)}`
+}
+
+describe('LockTimeoutError', () => {
+  test('LockTimeoutError says the place reached, who is ahead, and who was waited for', async () => {
+    const scene = new Scene()
+    const clients = await scene.clients(3)
+    await scene.done(new Lock(clients[0]!, PATH, { label: 'host-0' }).acquire())
+    await scene.world.advance(1_000)
+    const second = await scene.start(new Lock(clients[1]!, PATH, { label: 'host-1' }).acquire())
+    const since = scene.world.wallNow()
+    await scene.world.advance(1_000)
+    const error = await timedOut(scene, new Lock(clients[2]!, PATH).acquire({ timeout: TIMEOUT }))
+    const [first, next] = scene.children(PATH).map((name) => `${PATH}/${name}`)
+    expect(error).toMatchObject({
+      name: 'LockTimeoutError',
+      path: PATH,
+      position: 2,
+      ahead: [first, next],
+      obstacle: { path: next, label: 'host-1', sessionId: clients[1]!.session.id, since, isOwn: false },
+    })
+    expect(error.message).toBe(
+      `${PATH} was not granted within ${TIMEOUT} ms: 2 ahead; waited for session ${hex(clients[1]!)} ("host-1"), ` +
+        `queued at ${since} ms since the epoch as ${next}`,
+    )
+    expect(second.status).toBe('pending')
+  })
+
+  test('LockTimeoutError says when the one in the way is of this very client', async () => {
+    const scene = new Scene()
+    const lock = new Lock(await scene.client(), PATH)
+    const error = await timedOut(
+      scene,
+      lock.run(() => lock.acquire({ timeout: TIMEOUT })),
+    )
+    expect(error.obstacle).toMatchObject({ label: '', isOwn: true })
+    expect(error.message).toContain('1 ahead; waited for this very client, queued at ')
+  })
+
+  test('LockTimeoutError shows labels so that they cannot be taken for something else', async () => {
+    const scene = new Scene()
+    const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    await scene.done(new Lock(holder, PATH, { label: 'a "b"\nc' }).acquire())
+    const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
+    expect(error.obstacle?.label).toBe('a "b"\nc')
+    expect(error.message).toContain('("a \\"b\\"\\nc")')
+    expect(error.message).not.toContain('\n')
+  })
+
+  test('LockTimeoutError of a reader names the nearest writer, that of a writer the reader right ahead', async () => {
+    const scene = new Scene()
+    const kinds = ['write', 'write', 'read'] as const
+    for (const [index, zk] of (await scene.clients(3)).entries()) {
+      await scene.start(new SharedLock(zk, PATH, { label: `host-${index}` })[kinds[index]!].acquire())
+    }
+    for (const [kind, label] of [
+      ['read', 'host-1'],
+      ['write', 'host-2'],
+    ] as const) {
+      const acquirable = new SharedLock(await scene.client(), PATH)[kind]
+      const error = await timedOut(scene, acquirable.acquire({ timeout: TIMEOUT }))
+      expect(error).toMatchObject({ position: 3, obstacle: { label } })
+    }
+  })
+
+  test('LockTimeoutError of a candidate names who is ahead by its data', async () => {
+    const scene = new Scene()
+    const [leader, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    await scene.done(new LeaderElection(leader, PATH, { data: 'host-1:8080' }).campaign())
+    const error = await timedOut(scene, new LeaderElection(zk, PATH).campaign({ timeout: TIMEOUT }))
+    expect(error.obstacle).toMatchObject({ label: 'host-1:8080', isOwn: false })
+  })
+
+  test('LockTimeoutError names the one that is waited for now, not one that left', async () => {
+    const scene = new Scene()
+    const clients = await scene.clients(3)
+    const first = await scene.done(new Lock(clients[0]!, PATH, { label: 'host-0' }).acquire())
+    const aborting = new AbortController()
+    outcome(new Lock(clients[1]!, PATH, { label: 'host-1' }).acquire({ signal: aborting.signal }))
+    await scene.world.settle()
+    // The one right ahead gives up in the end; no answer says yet who it is that is next.
+    scene.world.setTimer(TIMEOUT - 10, () => aborting.abort())
+    scene.ensemble.faults.delayReply({ op: 'getData', path: first.path, session: clients[2]!.session.id, ms: 60_000 })
+    const error = await timedOut(scene, new Lock(clients[2]!, PATH).acquire({ timeout: TIMEOUT }))
+    expect(error).toMatchObject({ position: 1, ahead: [first.path], obstacle: undefined })
+    expect(error.message).toBe(`${PATH} was not granted within ${TIMEOUT} ms: 1 ahead, the oldest is ${first.path}`)
+  })
+
+  test('LockTimeoutError names the next one when the one ahead has left', async () => {
+    const scene = new Scene()
+    const clients = await scene.clients(3)
+    const first = await scene.done(new Lock(clients[0]!, PATH, { label: 'host-0' }).acquire())
+    const aborting = new AbortController()
+    outcome(new Lock(clients[1]!, PATH, { label: 'host-1' }).acquire({ signal: aborting.signal }))
+    await scene.world.settle()
+    scene.world.setTimer(1_000, () => aborting.abort())
+    const error = await timedOut(scene, new Lock(clients[2]!, PATH).acquire({ timeout: TIMEOUT }))
+    expect(error).toMatchObject({ position: 1, ahead: [first.path], obstacle: { path: first.path, label: 'host-0' } })
+  })
+
+  test('LockTimeoutError names the one ahead in the next session too', async () => {
+    const scene = new Scene()
+    const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const held = await scene.done(new Lock(holder, PATH, { label: 'host-0' }).acquire())
+    scene.world.setTimer(1_000, () => scene.expire(zk))
+    const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
+    expect(error).toMatchObject({ ahead: [held.path], obstacle: { label: 'host-0', isOwn: false } })
+  })
+
+  test('LockTimeoutError says when the queue was never seen', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    scene.freeze(zk)
+    const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
+    expect(error).toMatchObject({ position: undefined, ahead: [], obstacle: undefined })
+    expect(error.message).toContain('is the ensemble reachable?')
+  })
+
+  test('LockTimeoutError.is knows its like of another copy of the package, and nothing else', () => {
+    const other = { [Symbol.for('@zk/LockTimeoutError')]: true }
+    expect([other, new Error('x'), null, undefined, 'x'].map((each) => LockTimeoutError.is(each))).toEqual([
+      true,
+      false,
+      false,
+      false,
+      false,
+    ])
+  })
+})

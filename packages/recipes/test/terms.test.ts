@@ -1,0 +1,68 @@
+// What may be asked for, and what is refused before anything is sent.
+import { describe, expect, test } from 'vitest'
+import { LeaderElection, Lock, type LockOptions, SharedLock, type ZooKeeper } from '../src/index.ts'
+import { nothing, Scene } from './support/scene.ts'
+
+const PATH = '/locks/report'
+
+const bad: [what: string, options: object, message: RegExp][] = [
+  ['heldWhile', { heldWhile: 'always' }, /heldWhile must be one of confirmed, connected, sessionAlive, not always/],
+  ['heldWhile null', { heldWhile: null }, /heldWhile must be one of/],
+  ['strict', { strict: 1 }, /strict must be true or false/],
+  ['relayAllowance', { relayAllowance: -1 }, /relayAllowance must be a number of ms, 0 or more, not -1/],
+  ['relayAllowance', { relayAllowance: Number.NaN }, /relayAllowance must be a number of ms/],
+  ['relayAllowance', { relayAllowance: '5' }, /relayAllowance must be a number of ms, 0 or more, not 5/],
+]
+
+const recipes: [name: string, make: (zk: ZooKeeper, options: LockOptions) => unknown][] = [
+  ['Lock', (zk, options) => new Lock(zk, PATH, options)],
+  ['SharedLock', (zk, options) => new SharedLock(zk, PATH, options)],
+  ['LeaderElection', (zk, options) => new LeaderElection(zk, PATH, options)],
+]
+
+describe.each(recipes)('%s', (name, make) => {
+  test.each(bad)(`${name} refuses a bad %s`, async (_, options, message) => {
+    const zk = await new Scene().client()
+    expect(() => make(zk, options as LockOptions)).toThrow(message)
+  })
+})
+
+describe('Lock.acquire', () => {
+  test.each(['onSuspended', 'onResumed'] as const)('Lock.acquire refuses an %s that is no function', async (name) => {
+    const scene = new Scene()
+    const lock = new Lock(await scene.client(), PATH)
+    const since = scene.since()
+    const acquiring = await scene.start(lock.acquire({ [name]: 'call me' as never }))
+    expect(acquiring.error).toMatchObject({ name: 'TypeError', message: `${name} must be a function` })
+    expect(since.ops()).toEqual([])
+  })
+
+  test('Lock.acquire refuses a relay allowance with which no round would come in time, and sends nothing', async () => {
+    const scene = new Scene()
+    const zk = await scene.client({ sessionTimeout: 4_000 })
+    const since = scene.since()
+    for (const lock of [
+      new Lock(zk, PATH, { relayAllowance: 2_001 }),
+      new Lock(zk, PATH, { relayAllowance: Infinity }),
+    ]) {
+      const expected = { name: 'RangeError', message: expect.stringMatching(/not be above half .* 2000 ms here/) }
+      expect((await scene.start(lock.acquire())).error).toMatchObject(expected)
+      expect((await scene.start(lock.tryAcquire())).error).toMatchObject(expected)
+    }
+    expect(since.ops()).toEqual([])
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test.each([0, 100, 1_333, 1_700, 2_000])(
+    'Lock.acquire with a relay allowance of %i ms of T = 4 s is held on, at 7 rounds a T at most',
+    async (relayAllowance) => {
+      const scene = new Scene({ members: 3 })
+      const zk = await scene.client({ sessionTimeout: 4_000 })
+      const held = await scene.done(new Lock(zk, PATH, { relayAllowance }).acquire())
+      const since = scene.since()
+      await scene.world.advance(40_000)
+      expect(held.isHeld()).toBe(true)
+      expect(since.ops().filter((op) => op === 'sync').length).toBeLessThanOrEqual(70)
+    },
+  )
+})

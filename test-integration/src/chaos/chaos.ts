@@ -1,0 +1,97 @@
+// Everything at once, for a while: servers and clients are harmed, as a seed says, while locks are contended for.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, type HeldWhile, KeeperError } from '@zk/recipes'
+import { Random } from '../differential/random.ts'
+import { type Ensemble, parseMntr, until } from '../ensemble/index.ts'
+import { machineTime } from '../history/index.ts'
+import { type ClientFault, Crowd } from './crowd.ts'
+import { judge, type Verdict } from './judge.ts'
+import { RECIPES } from './recipes.ts'
+import { harmServers, pause, type ServerFault, type Tell } from './server-faults.ts'
+
+export interface ChaosOptions {
+  readonly seconds: number
+  readonly seed: number
+  /** @default 'confirmed' */
+  readonly heldWhile?: HeldWhile
+  readonly tell?: Tell
+}
+
+export interface ChaosReport {
+  readonly faults: readonly (ServerFault | ClientFault)[]
+  readonly verdicts: readonly Verdict[]
+  /** Processes that had not ended their turns long after the last fault. */
+  readonly stuck: readonly string[]
+  /** Processes that ended by an error. */
+  readonly failures: readonly string[]
+  /** What there was of nodes and watches when all were gone; empty as it should be. */
+  readonly left: string
+  /** From the order to stop, all servers being whole, to the end of the last process, in ms. */
+  readonly drained: number
+  /** Folder of the history. */
+  readonly log: string
+}
+
+/** For all who wait to have their turns, and for sessions to expire, in ms. */
+const END = 90_000
+
+export async function chaos(ensemble: Ensemble, options: ChaosOptions): Promise<ChaosReport> {
+  const { seconds, seed, heldWhile = 'confirmed', tell = () => {} } = options
+  const { tickTime } = ensemble.description
+  const { connectString } = ensemble
+  const log = mkdtempSync(join(tmpdir(), 'zk-chaos-'))
+  const path = `/chaos-${seed}-${Math.floor(machineTime())}`
+  const sessionTimeout = { least: 2 * tickTime, most: 8 * tickTime }
+  // A schedule for each, whatever the other one comes to.
+  const crowd = new Crowd(
+    { connectString, path, log, heldWhile, processes: 6, sessionTimeout, turn: 200 },
+    new Random(seed + 1),
+  )
+  const stop = new AbortController()
+  try {
+    const harming = [harmServers(ensemble, new Random(seed), stop.signal, tell), crowd.harm(stop.signal, tell)] as const
+    // A fault that cannot be done ends the run.
+    await Promise.race([pause(seconds * 1_000, stop.signal), ...harming])
+    stop.abort()
+    const [servers, clients] = await Promise.all(harming)
+    const stoppedAt = machineTime()
+    const stuck = await crowd.finish(END)
+    const drained = machineTime() - stoppedAt
+    const left = await whatIsLeft(ensemble, path)
+    const verdicts = RECIPES.map((recipe) => judge(recipe, join(log, `${recipe}.jsonl`)))
+    return { faults: [...servers, ...clients], verdicts, stuck, failures: crowd.failures, left, drained, log }
+  } finally {
+    stop.abort()
+    crowd.kill()
+  }
+}
+
+/** Contenders' nodes under the path, and whatever any server still watches or keeps for a session. */
+async function whatIsLeft(ensemble: Ensemble, path: string): Promise<string> {
+  let left = ''
+  const isClean = async (): Promise<boolean> => {
+    const counts = await Promise.all(ensemble.nodes.map(async (node) => parseMntr(await node.ask('mntr'))))
+    left = counts
+      .map((mntr) => `${mntr.get('zk_watch_count')} watches, ${mntr.get('zk_ephemerals_count')} ephemeral nodes`)
+      .filter((line) => line !== '0 watches, 0 ephemeral nodes')
+      .join('; ')
+    return left === ''
+  }
+  await until('nothing to be left', isClean, { timeout: END }).catch(() => false)
+  await using zk = await connect(ensemble.connectString, { connectTimeout: END })
+  await zk.sync('/')
+  for (const recipe of RECIPES) left += (await childrenOf(zk, `${path}/${recipe}`)).join(' ')
+  return left
+}
+
+async function childrenOf(zk: Awaited<ReturnType<typeof connect>>, path: string): Promise<readonly string[]> {
+  try {
+    return (await zk.getChildren(path)).children
+  } catch (error) {
+    // A container that was empty long enough is gone.
+    if (KeeperError.is(error, 'NoNode')) return []
+    throw error
+  }
+}

@@ -1,0 +1,120 @@
+// The processes that contend: started, stopped for a while, killed and replaced.
+import { join } from 'node:path'
+import type { HeldWhile } from '@zk/recipes'
+import type { Random } from '../differential/random.ts'
+import { readLatest } from '../history/index.ts'
+import { startWorker, type Worker } from '../workers/start.ts'
+import { RECIPES } from './recipes.ts'
+import { pause, type Tell } from './server-faults.ts'
+
+export type ClientFault = 'SIGSTOP a client' | 'SIGKILL a client'
+
+export interface CrowdOptions {
+  readonly connectString: string
+  readonly path: string
+  /** Folder of the history. */
+  readonly log: string
+  readonly heldWhile: HeldWhile
+  readonly processes: number
+  readonly sessionTimeout: { readonly least: number; readonly most: number }
+  /** Longest usual turn, in ms. */
+  readonly turn: number
+}
+
+interface Member {
+  readonly worker: Worker
+  readonly sessionTimeout: number
+}
+
+export class Crowd {
+  /** Exit codes of processes that ended without having been told to. */
+  readonly failures: string[] = []
+  readonly #options: CrowdOptions
+  readonly #random: Random
+  readonly #members: Member[]
+  #count = 0
+
+  constructor(options: CrowdOptions, random: Random) {
+    this.#options = options
+    this.#random = random
+    this.#members = Array.from({ length: options.processes }, () => this.#start())
+  }
+
+  /** Until it is told to stop; then all of them run. Gives what was done. */
+  async harm(stop: AbortSignal, tell: Tell): Promise<ClientFault[]> {
+    const random = this.#random
+    const done: ClientFault[] = []
+    while (!stop.aborted) {
+      const any = random.below(this.#members.length)
+      const recipe = random.pick(RECIPES)
+      const isAimed = random.percent(70)
+      const isKilled = random.percent(35)
+      // From what nobody notices to what no session survives.
+      const share = random.below(300) / 100
+      await pause(500 + random.below(2_500), stop)
+      if (stop.aborted) break
+      const index = (isAimed ? this.#holderOf(recipe) : undefined) ?? any
+      const { worker, sessionTimeout } = this.#members[index]!
+      done.push(isKilled ? 'SIGKILL a client' : 'SIGSTOP a client')
+      if (isKilled) {
+        tell(`${worker.name}: SIGKILL`)
+        await this.#kill(index)
+      } else {
+        const time = share * sessionTimeout
+        tell(`${worker.name}: SIGSTOP for ${time.toFixed(0)} ms, T is ${sessionTimeout} ms`)
+        worker.process.kill('SIGSTOP')
+        await pause(time, stop)
+        worker.process.kill('SIGCONT')
+      }
+    }
+    return done
+  }
+
+  /** Has all of them end their turns. Gives the names of those that have not after so many ms: they are killed. */
+  async finish(within: number): Promise<string[]> {
+    const late = new AbortController()
+    for (const { worker } of this.#members) if (worker.process.connected) worker.process.send('stop')
+    const exits = Promise.all(this.#members.map(({ worker }) => worker.exited))
+    await Promise.race([exits, pause(within, late.signal)])
+    const stuck = this.#members.filter(({ worker }) => isRunning(worker))
+    late.abort()
+    this.kill()
+    await exits
+    return stuck.map(({ worker }) => worker.name)
+  }
+
+  kill(): void {
+    for (const { worker } of this.#members) worker.process.kill('SIGKILL')
+  }
+
+  /** Of whom it was last heard that it holds. */
+  #holderOf(recipe: string): number | undefined {
+    const last = readLatest(join(this.#options.log, `${recipe}.jsonl`)).findLast(({ what }) => what === 'held')
+    const index = this.#members.findIndex(({ worker }) => last?.who.startsWith(`${worker.name} `))
+    return index === -1 ? undefined : index
+  }
+
+  async #kill(index: number): Promise<void> {
+    const { worker } = this.#members[index]!
+    worker.process.kill('SIGKILL')
+    await worker.exited
+    this.#members[index] = this.#start()
+  }
+
+  #start(): Member {
+    const { least, most } = this.#options.sessionTimeout
+    const sessionTimeout = least + this.#random.below(most - least + 1)
+    const { connectString, path, log, heldWhile, turn } = this.#options
+    const name = `process ${this.#count++}`
+    const settings = { connectString, path, log, heldWhile, turn, name, sessionTimeout }
+    const worker = startWorker('mixed', { ...settings, contenders: 2, clients: 1, turns: Infinity })
+    void worker.exited.then((code) => {
+      if (code !== 0 && code !== null) this.failures.push(`${name} ended with ${code}`)
+    })
+    return { worker, sessionTimeout }
+  }
+}
+
+function isRunning({ process: { exitCode, signalCode } }: Worker): boolean {
+  return exitCode === null && signalCode === null
+}

@@ -1,0 +1,60 @@
+// What the contenders wrote down, seen from outside.
+import { type Entry, longestGap, outOfOrder, type Overlap, overlaps, readLog, type Turn } from '../history/index.ts'
+
+export interface Verdict {
+  readonly recipe: string
+  readonly grants: number
+  /** Turns that were lost before they ended, by reason. */
+  readonly lost: Readonly<Record<string, number>>
+  readonly overlaps: readonly Overlap[]
+  readonly outOfOrder: readonly Overlap[]
+  /** Longest time between two turns, in ms. */
+  readonly worstHandOver: number
+  /** Longest time from asking to being granted, in ms. */
+  readonly worstWait: number
+}
+
+export function judge(recipe: string, file: string): Verdict {
+  const entries = readLog(file)
+  const turns = turnsByAnswers(entries)
+  const lost: Record<string, number> = {}
+  for (const { what, why = '' } of entries) {
+    if (what === 'ended' && why !== 'finished' && why !== 'Downgraded') lost[why] = (lost[why] ?? 0) + 1
+  }
+  return {
+    recipe,
+    grants: turns.length,
+    lost,
+    overlaps: overlaps(turns),
+    outOfOrder: outOfOrder(turns),
+    worstHandOver: longestGap(turns),
+    worstWait: worstWait(entries),
+  }
+}
+
+/** Each from when it was gained to when its holder last heard that it is held. */
+function turnsByAnswers(entries: readonly Entry[]): Turn[] {
+  // A reader that was a writer has the writer's token.
+  const keyOf = ({ mode, token }: Entry): string => `${mode} ${token}`
+  const until = new Map<string, number>()
+  for (const entry of entries) if (entry.what === 'held') until.set(keyOf(entry), entry.at)
+  return entries
+    .filter(({ what }) => what === 'gained')
+    .map((entry) => ({
+      who: entry.who,
+      mode: entry.mode,
+      token: BigInt(entry.token),
+      from: entry.at,
+      until: Math.max(entry.at, until.get(keyOf(entry)) ?? entry.at),
+    }))
+}
+
+function worstWait(entries: readonly Entry[]): number {
+  const asked = new Map<string, number>()
+  let worst = 0
+  for (const { what, who, at } of entries) {
+    if (what === 'asked') asked.set(who, at)
+    else if (what === 'gained') worst = Math.max(worst, at - (asked.get(who) ?? at))
+  }
+  return worst
+}

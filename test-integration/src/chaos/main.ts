@@ -1,0 +1,36 @@
+// Faults of servers and clients, as a seed says, while six processes contend for a lock, a shared lock and an election:
+//
+//     pnpm chaos --seconds 600 --seed 7
+//
+// It brings its own ensemble of three real servers in containers. `--held-while sessionAlive` shows what it finds where
+// something is held by a weaker rule.
+import { parseArgs } from 'node:util'
+import type { HeldWhile } from '@zk/recipes'
+import { Ensemble } from '../ensemble/index.ts'
+import { machineTime } from '../history/index.ts'
+import { chaos } from './chaos.ts'
+import { describe, holds } from './report.ts'
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    'held-while': { type: 'string', default: 'confirmed' },
+  },
+})
+const seconds = numberOf('seconds')
+const seed = numberOf('seed')
+// Patient servers: a follower that is cut off keeps its clients for longer than many a session lives.
+await using ensemble = await Ensemble.start({ tickTime: 400, environment: { ZOO_SYNC_LIMIT: '8' } })
+const startedAt = machineTime()
+console.log(`chaos for ${seconds} s, seed ${seed}, on ${ensemble.connectString}`)
+const tell = (what: string) => console.log(`${((machineTime() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${what}`)
+const report = await chaos(ensemble, { seconds, seed, heldWhile: values['held-while'] as HeldWhile, tell })
+console.log(describe(report))
+if (!holds(report)) process.exitCode = 1
+
+function numberOf(name: 'seconds' | 'seed'): number {
+  const number = Number(values[name])
+  if (Number.isInteger(number) && number >= 0) return number
+  throw new RangeError(`--${name} must be a number, 0 or more, not ${values[name]}`)
+}

@@ -1,0 +1,144 @@
+// One cut: holders whose server is cut off from those that can give away what they hold, and for each of them one who waits.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect, type Held, type HeldWhile, Lock, LockLostError, type LossReason, type ZooKeeper } from '@zk/recipes'
+import type { Random } from '../src/differential/random.ts'
+import { type Ensemble, type EnsembleNode, until } from '../src/ensemble/index.ts'
+import { machineTime } from '../src/history/index.ts'
+
+/** What one holder and the one who waited for it saw. Times in ms, by the clock they share. */
+export interface Sample {
+  readonly heldWhile: HeldWhile
+  readonly sessionTimeout: number
+  /** What the holder said when the other one was granted. */
+  readonly saidHeld: boolean
+  /** From the end of the hold to the other one's grant; below 0 both held for so long. */
+  readonly margin: number
+  /** From the end that its lease had when it was last asked for it: no timer is late for that. */
+  readonly leaseMargin: number
+  /** Whether it was lost before the cut was made, and given up by its holder: on a machine that cannot keep up. */
+  readonly wasEarly: boolean
+  readonly reason: LossReason
+  /** Whether the holder still had its connection when it lost its hold: its pings were answered. */
+  readonly wasConnected: boolean
+}
+
+export interface Cut {
+  readonly random: Random
+  /** One holder for each. */
+  readonly holders: readonly HeldWhile[]
+  /** Where the holders are, and the only server they know. */
+  readonly of: EnsembleNode
+  /** Where those who wait are. */
+  readonly at: readonly EnsembleNode[]
+  /** A session timeout, in ms. */
+  readonly sessionTimeout: () => number
+  readonly strike: () => Promise<void>
+}
+
+/** Resolves when all of the others were granted, the cut was mended, and all holders know that they have lost. */
+export async function cutOff(ensemble: Ensemble, cut: Cut): Promise<Sample[]> {
+  const { random, of, at } = cut
+  const longest = 20 * ensemble.description.tickTime
+  await using root = await connect(random.pick(at).address, { sessionTimeout: longest })
+  const { path: chroot } = await root.create('/cut-', '', { mode: 'PERSISTENT_SEQUENTIAL' })
+  await using other = await connect(random.pick(at).address + chroot, { sessionTimeout: longest })
+  const clients: ZooKeeper[] = []
+  try {
+    const pairs = await Promise.all(
+      cut.holders.map(async (heldWhile, index) => {
+        const sessionTimeout = cut.sessionTimeout()
+        const phase = random.below(sessionTimeout)
+        const zk = await connect(of.address + chroot, { sessionTimeout, connectTimeout: longest, renewSession: false })
+        clients.push(zk)
+        // Rounds of confirmation begin with the grant: those of one cut are not in step.
+        await sleep(phase)
+        return await Pair.begin(zk, other, `/lock-${index}`, heldWhile)
+      }),
+    )
+    await sleep(random.below(2 * ensemble.description.tickTime))
+    await cut.strike()
+    const cutAt = machineTime()
+    await Promise.all(pairs.map(({ granted }) => granted))
+    await ensemble.mend()
+    return await Promise.all(pairs.map((pair) => pair.sample(cutAt)))
+  } finally {
+    await Promise.all(clients.map((zk) => zk.close()))
+  }
+}
+
+class Pair {
+  /** When, and what the holder said then. */
+  readonly granted: Promise<{ readonly at: number; readonly saidHeld: boolean }>
+  readonly #holder: ZooKeeper
+  readonly #held: Held
+  readonly #heldWhile: HeldWhile
+  #leaseEnd = Infinity
+  #lost: { readonly at: number; readonly wasConnected: boolean } | undefined
+
+  static async begin(holder: ZooKeeper, other: ZooKeeper, path: string, heldWhile: HeldWhile): Promise<Pair> {
+    const held = await new Lock(holder, path, { heldWhile }).acquire()
+    return await new Promise((resolve, reject) => {
+      const waits = new Lock(other, path).acquire({ onQueued: () => resolve(pair) })
+      const pair = new Pair(holder, held, heldWhile, waits)
+      waits.catch(reject)
+    })
+  }
+
+  private constructor(holder: ZooKeeper, held: Held, heldWhile: HeldWhile, waits: Promise<Held>) {
+    this.#holder = holder
+    this.#held = held
+    this.#heldWhile = heldWhile
+    const asking = setInterval(() => {
+      const remaining = held.leaseRemaining()
+      if (remaining > 0) this.#leaseEnd = machineTime() + remaining
+    }, 5)
+    const lost = () => {
+      clearInterval(asking)
+      this.#lost ??= { at: machineTime(), wasConnected: holder.session.connection !== undefined }
+    }
+    held.signal.addEventListener('abort', lost, { once: true })
+    this.granted = waits.then(() => ({ at: machineTime(), saidHeld: held.isHeld() }))
+  }
+
+  async sample(cutAt: number): Promise<Sample> {
+    const { at, saidHeld } = await this.granted
+    // What is held while its session lives is lost when the client hears of the end.
+    await until('the holder to know', async () => !this.#held.isHeld(), { interval: 20 })
+    const { reason } = this.#held.signal
+    if (!LockLostError.is(reason)) throw reason
+    return {
+      heldWhile: this.#heldWhile,
+      sessionTimeout: this.#holder.session.timeout,
+      saidHeld,
+      margin: at - this.#lost!.at,
+      leaseMargin: at - this.#leaseEnd,
+      wasEarly: this.#lost!.at < cutAt,
+      reason: reason.reason,
+      wasConnected: this.#lost!.wasConnected,
+    }
+  }
+}
+
+export function describeSamples(samples: readonly Sample[]): string {
+  const lines = (['confirmed', 'connected', 'sessionAlive'] as const).flatMap((heldWhile) => {
+    const those = samples.filter((sample) => sample.heldWhile === heldWhile)
+    if (those.length === 0) return []
+    const margins = those.map(({ margin }) => margin).sort((a, b) => a - b)
+    const both = those.filter(({ saidHeld }) => saidHeld).length
+    const connected = those.filter(({ wasConnected }) => wasConnected).length
+    const reasons = [...new Set(those.map(({ reason }) => reason))].join(', ')
+    const [least, middle, most] = [margins[0]!, margins[margins.length >> 1]!, margins.at(-1)!]
+    const cut = those.filter(({ wasEarly }) => !wasEarly)
+    const leaseMargin = Math.min(...cut.map(({ leaseMargin }) => leaseMargin))
+    const byLease =
+      heldWhile === 'confirmed'
+        ? `, by the lease's own count at least ${leaseMargin.toFixed(0)} (${those.length - cut.length} lost before the cut)`
+        : ''
+    return [
+      `  ${heldWhile}: ${both} of ${those.length} held when another was granted; from its end to that grant ` +
+        `${least.toFixed(0)} to ${most.toFixed(0)} ms${byLease}, median ${middle.toFixed(0)}; ` +
+        `${connected} of them connected to the end; ${reasons}`,
+    ]
+  })
+  return lines.join('\n')
+}

@@ -1,0 +1,120 @@
+// Somebody else is granted what a holder believes to hold: the holder's server is cut off, and its connection stands.
+//
+//     ZK_LEASE_CUTS=100 pnpm test test-integration/test/lease    the long form: an ensemble of random ticks for every ten
+import type { HeldWhile } from '@zk/recipes'
+import { afterEach, describe, expect, test } from 'vitest'
+import { Random } from '../src/differential/random.ts'
+import { Ensemble, type EnsembleNode } from '../src/ensemble/index.ts'
+import { type Cut, cutOff, describeSamples, type Sample } from './cut-off.ts'
+import { describeEnsemble } from './describe-ensemble.ts'
+
+const CUTS = Number(process.env['ZK_LEASE_CUTS'] ?? 3)
+const SEED = Number(process.env['ZK_LEASE_SEED'] ?? Date.now() % 1_000_000)
+const CUTS_PER_ENSEMBLE = 10
+/** What a lease leaves to the ensemble at least, in ms, besides 2 % of the session timeout. */
+const MARGIN = 50
+
+const holders: readonly HeldWhile[] = [
+  ...Array.from({ length: 8 }, () => 'confirmed' as const),
+  'connected',
+  'connected',
+  'sessionAlive',
+  'sessionAlive',
+]
+
+describeEnsemble('Held, whose server is cut off', (shared) => {
+  afterEach(() => shared.mend())
+
+  test(
+    'Held has ended before another is granted while its follower is cut from the leader, 100 of 100 (L31)',
+    { timeout: 120_000 + CUTS * 30_000 },
+    async () => {
+      const random = new Random(SEED)
+      const samples: Sample[] = []
+      for (let cut = 0; cut < CUTS; cut += CUTS_PER_ENSEMBLE) {
+        const tickTime = CUTS > CUTS_PER_ENSEMBLE ? 200 + random.below(400) : 300
+        // Patient servers: a follower keeps its clients for long after it has lost its leader.
+        await using ensemble = await Ensemble.start({ tickTime, environment: { ZOO_SYNC_LIMIT: '30' } })
+        for (let nth = 0; nth < Math.min(CUTS_PER_ENSEMBLE, CUTS - cut); nth++) {
+          samples.push(...(await cutOff(ensemble, await followerCut(ensemble, random))))
+          if (nth === 0 && CUTS > CUTS_PER_ENSEMBLE)
+            console.info(`tick ${tickTime} ms, cut ${cut + 1}\n${describeSamples(samples)}`)
+        }
+      }
+
+      console.info(`L31: ${CUTS} cuts, seed ${SEED}\n${describeSamples(samples)}`)
+      expectLeasesOver(samples)
+      expect(of(samples, 'confirmed').filter(({ wasConnected }) => !wasConnected)).toEqual([])
+      // What the other rules are worth: the connection stands, and the session lives for all that its client knows.
+      expect(of(samples, 'connected').filter(({ saidHeld }) => !saidHeld)).toEqual([])
+      expect(of(samples, 'sessionAlive').filter(({ saidHeld }) => !saidHeld)).toEqual([])
+    },
+  )
+
+  describe('with the leader, and a minority', () => {
+    test('Held has ended before another is granted by the next leader (L32)', { timeout: 120_000 }, async () => {
+      const random = new Random(SEED)
+      const { tickTime } = shared.description
+      const leader = await shared.leader()
+      const samples = await cutOff(shared, {
+        random,
+        holders,
+        of: leader,
+        at: await shared.followers(),
+        sessionTimeout: () => between(random, 2 * tickTime, 8 * tickTime),
+        strike: () => leader.cutFromPeers(),
+      })
+
+      console.info(`L32: seed ${SEED}\n${describeSamples(samples)}`)
+      expectLeasesOver(samples)
+    })
+  })
+})
+
+/** Nobody held when another was granted, and the lease's margin for clocks and for slow programs was all there. */
+function expectLeasesOver(samples: readonly Sample[]): void {
+  const leases = of(samples, 'confirmed')
+  expect(leases.filter(({ saidHeld, margin }) => saidHeld || margin <= 0)).toEqual([])
+  const cut = leases.filter(({ wasEarly }) => !wasEarly)
+  expect(cut.length).toBeGreaterThan(leases.length / 2)
+  expect(cut.filter(({ leaseMargin }) => leaseMargin < MARGIN)).toEqual([])
+}
+
+async function followerCut(ensemble: Ensemble, random: Random): Promise<Cut> {
+  const { tickTime } = ensemble.description
+  const leader = await ensemble.leader()
+  const followers = await ensemble.followers()
+  const follower = random.pick(followers)
+  const strikes: (() => Promise<unknown>)[] = [
+    () => follower.cutFromPeers(),
+    () => Promise.all([follower.blackhole(leader), leader.blackhole(follower)]),
+    // One way first: what one of them says is heard for a while, and not answered.
+    () =>
+      inTurn(random, [
+        [follower, leader],
+        [leader, follower],
+      ]),
+  ]
+  const strike = random.pick(strikes)
+  return {
+    random,
+    holders,
+    of: follower,
+    at: ensemble.nodes.filter((node) => node !== follower),
+    sessionTimeout: () => between(random, 2 * tickTime, 6 * tickTime),
+    strike: async () => void (await strike()),
+  }
+}
+
+async function inTurn(random: Random, ways: [from: EnsembleNode, to: EnsembleNode][]): Promise<void> {
+  if (random.percent(50)) ways.reverse()
+  for (const [from, to] of ways) await from.blackhole(to)
+}
+
+function between(random: Random, least: number, most: number): number {
+  return least + random.below(most - least + 1)
+}
+
+function of(samples: readonly Sample[], heldWhile: HeldWhile): Sample[] {
+  return samples.filter((sample) => sample.heldWhile === heldWhile)
+}
