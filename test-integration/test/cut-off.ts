@@ -80,7 +80,8 @@ class Pair {
     return await new Promise((resolve, reject) => {
       const waits = new Lock(other, path).acquire({ onQueued: () => resolve(pair) })
       const pair = new Pair(holder, held, heldWhile, waits)
-      waits.catch(reject)
+      // At once, where the holder has lost it already.
+      waits.then(() => resolve(pair), reject)
     })
   }
 

@@ -12,6 +12,22 @@ const anywhere: Tests<World> = (world) => {
     await takeTurns(await world(), async () => {})
   })
 
+  test('take turns on one lock while the servers they are at are killed, one after the other', async () => {
+    const all = await world()
+    const { servers, zk } = all
+    let killed = 0
+    await takeTurns(all, async (turn) => {
+      if (turn % 5 !== 0) return
+      // The one that was killed before comes back.
+      await servers.mend()
+      const at = zk.session.connection?.server
+      if (at === undefined) return
+      await servers.kill(at)
+      killed++
+    })
+    expect(killed).toBeGreaterThan(1)
+  })
+
   test('kazoo waits for our Lock and for InterProcessMutex when it is told their pattern', async () => {
     const { kazoo, curator, zk } = await world()
     const [waiting, holding] = await Promise.all([kazoo(), curator()])

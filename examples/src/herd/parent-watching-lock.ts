@@ -1,0 +1,25 @@
+// A queue of ephemeral sequential nodes, as ours is, but with all who wait watching the list: fair, and a herd. Each release
+// wakes everybody, and each of them reads the whole list to learn that it is not its turn.
+import type { ZooKeeper } from '@zk/recipes'
+import type { Release } from './single-node-lock.ts'
+
+/** Resolves when it is held. `entered` is awaited between taking one's place and looking; see the other for `waiting`. */
+export async function acquireWatchingParent(
+  zk: ZooKeeper,
+  parent: string,
+  waiting = () => {},
+  entered: () => void | Promise<void> = () => {},
+): Promise<Release> {
+  const { path: own } = await zk.create(`${parent}/lock-`, '', { mode: 'EPHEMERAL_SEQUENTIAL' })
+  await entered()
+  for (;;) {
+    const { children, changed, unwatch } = await zk.getChildrenAndWatch(parent)
+    const [first] = children.toSorted()
+    if (`${parent}/${first}` === own) {
+      await unwatch()
+      return () => zk.delete(own)
+    }
+    waiting()
+    await changed
+  }
+}
