@@ -160,6 +160,10 @@ public final class CuratorClient {
         return null;
       case "takeTurns":
         return takeTurns(path, args.text(1, ""), args.number(2, 1));
+      case "takeReadWriteTurns":
+        return takeReadWriteTurns(path, args.number(1, 1));
+      case "leadTurns":
+        return leadTurns(path, args.number(1, 1));
       case "takeLeases":
         return takeLeases(path, args.number(1, 1), args.number(2, 1));
 
@@ -249,6 +253,42 @@ public final class CuratorClient {
       }
     }
     return history;
+  }
+
+  /** Reads and writes in turn, and says which and when. */
+  private List<List<String>> takeReadWriteTurns(String path, int turns) throws Exception {
+    List<List<String>> history = new ArrayList<>();
+    InterProcessReadWriteLock lock = new InterProcessReadWriteLock(curator, path);
+    for (int turn = 0; turn < turns; turn++) {
+      String mode = turn % 2 == 0 ? "shared" : "exclusive";
+      InterProcessMutex half = turn % 2 == 0 ? lock.readLock() : lock.writeLock();
+      half.acquire();
+      try {
+        history.add(turn(mode));
+      } finally {
+        half.release();
+      }
+    }
+    return history;
+  }
+
+  /** Stands, leads and resigns, and says when. */
+  private List<List<String>> leadTurns(String path, int turns) throws Exception {
+    List<List<String>> history = new ArrayList<>();
+    for (int turn = 0; turn < turns; turn++) {
+      try (LeaderLatch latch = new LeaderLatch(curator, path)) {
+        latch.start();
+        latch.await();
+        history.add(turn("exclusive"));
+      }
+    }
+    return history;
+  }
+
+  private static List<String> turn(String mode) throws InterruptedException {
+    long began = System.nanoTime();
+    Thread.sleep(5);
+    return List.of(mode, Long.toString(began), Long.toString(System.nanoTime()));
   }
 
   private long firstOf(Collection<String> participants) throws Exception {

@@ -19,7 +19,7 @@ describeEnsemble('Lock, SharedLock and LeaderElection in chaos', (ensemble) => {
       const text = `chaos for ${SECONDS} s, seed ${SEED}\n${describe(report)}`
       console.info(text)
       expect(holds(report), text).toBe(true)
-      expect(new Set(report.faults).size, 'kinds of faults').toBeGreaterThan(2)
+      expect(new Set(report.faults).size, 'kinds of faults').toBeGreaterThan(1)
       rmSync(report.log, { recursive: true })
     },
   )

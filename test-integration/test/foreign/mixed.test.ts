@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LeaderElection, Lock, SharedLock, type ZooKeeper } from '@zk/recipes'
 import { expect, test } from 'vitest'
 import { until } from '../../src/ensemble/index.ts'
-import { machineTime, outOfOrder, overlaps, type Turn } from '../../src/history/index.ts'
+import { machineTime, type Mode, outOfOrder, overlaps, type Turn } from '../../src/history/index.ts'
 import { connected, describeForeign, type Tests, type TestWorld, type World } from './world.ts'
 
 /** What each contender takes. */
@@ -27,6 +28,42 @@ const anywhere: Tests<World> = (world) => {
     })
     expect(killed).toBeGreaterThan(1)
   })
+
+  test.each(['SharedLock', 'LeaderElection'] as const)(
+    '%s and that of Curator take turns on one path while the servers they are at are killed',
+    async (recipe) => {
+      const { servers, zk, curator, root } = await world()
+      await zk.create('/both')
+      const theirs = await Promise.all([curator(), curator()])
+      const call = recipe === 'SharedLock' ? 'takeReadWriteTurns' : 'leadTurns'
+      const foreign = theirs.map(async (each, index) =>
+        modedTurns(`Curator ${index}`, await each.call(call, '/both', TURNS)),
+      )
+      const ours = acquirablesOf(recipe, zk)
+      const turns: Turn[] = []
+      let killed = 0
+      for (let turn = 1; turn <= 2 * TURNS; turn++) {
+        const { mode, acquirable } = ours[turn % ours.length]!
+        const held = await acquirable.acquire()
+        const from = machineTime()
+        await sleep(5)
+        const until = machineTime()
+        if (held.isHeld()) turns.push({ who: 'ours', mode, token: held.fencingToken, from, until })
+        await held.release()
+        const at = zk.session.connection?.server
+        if (turn % 10 !== 0 || at === undefined) continue
+        await servers.mend()
+        await servers.kill(at)
+        killed++
+      }
+      const told = (await Promise.all(foreign)).flat()
+      expect(told).toHaveLength(2 * TURNS)
+      expect(overlaps([...turns, ...told]), root).toEqual([])
+      expect(outOfOrder(turns), root).toEqual([])
+      expect(killed).toBeGreaterThan(1)
+      await until('nobody to queue', async () => (await connected(() => zk.getChildren('/both'))).children.length === 0)
+    },
+  )
 
   test('kazoo waits for our Lock and for InterProcessMutex when it is told their pattern', async () => {
     const { kazoo, curator, zk } = await world()
@@ -158,6 +195,31 @@ async function theirTurns(who: string, told: Promise<unknown>): Promise<Turn[]> 
     from: Number(from) / 1e6,
     until: Number(until) / 1e6,
   }))
+}
+
+/** Mode, begin and end of each turn, as text. There is no telling of what Curator's tokens are. */
+type Moded = readonly (readonly [mode: Mode, from: string, until: string])[]
+
+function modedTurns(who: string, told: Moded): Turn[] {
+  return told.map(([mode, from, until]) => ({
+    who,
+    mode,
+    token: 0n,
+    from: Number(from) / 1e6,
+    until: Number(until) / 1e6,
+  }))
+}
+
+function acquirablesOf(recipe: 'SharedLock' | 'LeaderElection', zk: ZooKeeper) {
+  if (recipe === 'LeaderElection') {
+    const election = new LeaderElection(zk, '/both')
+    return [{ mode: 'exclusive' as const, acquirable: { acquire: () => election.campaign() } }]
+  }
+  const { read, write } = new SharedLock(zk, '/both')
+  return [
+    { mode: 'shared' as const, acquirable: read },
+    { mode: 'exclusive' as const, acquirable: write },
+  ]
 }
 
 async function count(zk: ZooKeeper): Promise<number> {
