@@ -1,7 +1,7 @@
 export type { Check, InvariantId, Violation } from './checks/check.ts'
 export { simulate, simulateScenario, type Simulated, type SimulateOptions } from './simulate.ts'
 export { draw, type DrawOptions } from './scenario/draw.ts'
-export { everyFault, usualFaults } from './scenario/fault-kinds.ts'
+export { everyFault } from './scenario/fault-kinds.ts'
 export type { Fault, FaultType } from './scenario/fault.ts'
 export type { Scenario } from './scenario/scenario.ts'
 export { shrink } from './scenario/shrink.ts'

@@ -7,7 +7,7 @@ import { bundle } from '../src/planted/bundle.ts'
 import { edited } from '../src/planted/edited.ts'
 import { plantedBugs } from '../src/planted/index.ts'
 import { parseTable, printTable } from '../src/planted/table.ts'
-import { usualFaults } from '../src/scenario/fault-kinds.ts'
+import { everyFault } from '../src/scenario/fault-kinds.ts'
 import { runSeeds } from '../src/runner/pool.ts'
 
 const text = readFileSync(new URL('../PLANTED.md', import.meta.url), 'utf8')
@@ -51,7 +51,7 @@ describe('Planted bug', () => {
       const program = await bundle('runner/seed-worker.ts', edits)
       try {
         const seeds = { from: seed!, count: 1 }
-        const { failures } = await runSeeds({ program, seeds, options: { faults: usualFaults }, workers: 1 })
+        const { failures } = await runSeeds({ program, seeds, options: { faults: everyFault }, workers: 1 })
         expect(new Set(failures[0]?.violations.map(({ invariant }) => invariant))).toEqual(new Set(by))
       } finally {
         rmSync(dirname(fileURLToPath(program)), { recursive: true })

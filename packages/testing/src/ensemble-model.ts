@@ -109,17 +109,27 @@ export class EnsembleModel {
       },
     }
     this.#ports = new Map(ensemble.members.map((member) => [member.name, new MemberPort(host, member)]))
-    const control = <Result>(action: () => Result) => this.#control(action)
+    // From now on: what a standalone server begins as is no change.
+    ensemble.onRole = (member, role) => this.history.add({ from: 'member', at: agenda.now, member, role })
+    const control = <Result>(what: string, action: () => Result) => this.#control(what, action)
     this.members = Array.from(this.#ports.values(), (port) => new TestMember(port, control))
     this.network = new TestNetwork(ensemble.network, names, control)
     this.sessions = new TestSessions(ensemble.sessions, names, control)
     this.nodes = new TestNodes(ensemble, control)
   }
 
-  /** The member that leads, or serves alone; undefined while none does. */
+  /**
+   * The member that leads, or serves alone; undefined while none does. Of two that both believe to lead it is the later;
+   * of one that was cut off and not replaced yet, see `isServing`.
+   */
   get leader(): TestMember | undefined {
     const { leader } = this.#ensemble
     return this.members.find(({ name }) => name === leader?.name)
+  }
+
+  /** A quorum follows the leader, hears it, and all that run and hear it serve clients. */
+  get isServing(): boolean {
+    return this.#ensemble.isServing
   }
 
   /** Throws a `RangeError` for a name that no member has. */
@@ -187,8 +197,9 @@ export class EnsembleModel {
     return port!
   }
 
-  #control<Result>(action: () => Result): Result {
+  #control<Result>(what: string, action: () => Result): Result {
     this.#agenda.run(this.#now())
+    this.history.add({ from: 'control', at: this.#agenda.now, what })
     try {
       const result = action()
       this.#agenda.run(this.#agenda.now)

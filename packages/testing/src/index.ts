@@ -13,10 +13,12 @@ export type {
 export type {
   ClientEntry,
   ConnectionEntry,
+  ControlEntry,
   History,
   HistoryEntry,
   HistoryFilter,
   HistoryLimits,
+  MemberEntry,
   ServerEntry,
 } from './connection/history.ts'
 export type { CreateNodeOptions, TestNode, TestNodes } from './controls/nodes.ts'
@@ -30,3 +32,5 @@ export type { EnsembleOptions } from './options.ts'
 export { TestEnsemble, type TestEnsembleOptions } from './test-ensemble.ts'
 export { TestServer, type TestServerOptions } from './test-server.ts'
 export type { LoggedTxn, Txn, TxnHeader } from './server/txn.ts'
+// What numbers in messages of the history mean.
+export { errorName, EventType, eventName } from '@zk/wire'

@@ -57,7 +57,7 @@ export interface CheckedOptions {
   readonly history: HistoryLimits
 }
 
-const KNOWN = [
+export const ENSEMBLE_OPTIONS = [
   'members',
   'tickTime',
   'syncLimit',
@@ -76,20 +76,31 @@ const KNOWN = [
 ] as const satisfies readonly (keyof EnsembleOptions)[]
 
 const LARGEST_INT = 2 ** 31 - 1
+/** A leader's beat is half a tick, in whole ms. */
+const SHORTEST_TICK = 2
+/** Session timeouts are up to 20 of them. */
+const LONGEST_TICK = Math.floor(LARGEST_INT / 20)
 /** More would be a mistake: every write goes to all of them. */
 const MOST_MEMBERS = 99
 
 /** Fills in defaults; throws a `TypeError` or `RangeError` that names the option and what would be right. */
 export function checkOptions(options: EnsembleOptions): CheckedOptions {
-  checkKeys('an ensemble', options, KNOWN)
+  checkKeys('an ensemble', options, ENSEMBLE_OPTIONS)
   const { tickTime = 2_000, syncLimit = 5, initLimit = 10 } = options
-  integer('tickTime', tickTime, 1, LARGEST_INT)
+  integer('tickTime', tickTime, SHORTEST_TICK, LONGEST_TICK)
   integer('syncLimit', syncLimit, 1, LARGEST_INT)
   integer('initLimit', initLimit, 1, LARGEST_INT)
   const { minSessionTimeout = 2 * tickTime, maxSessionTimeout = Math.max(20 * tickTime, minSessionTimeout) } = options
   integer('minSessionTimeout', minSessionTimeout, 2 * tickTime, LARGEST_INT, ': 2 ticks at least')
   integer('maxSessionTimeout', maxSessionTimeout, minSessionTimeout, LARGEST_INT, ': minSessionTimeout at least')
   const { electionTime, latency = 0, sequenceOverflow = 'stick', superDigest } = options
+  const patience = Math.min(initLimit, syncLimit) * tickTime
+  if (typeof latency === 'number' && 2 * latency >= patience) {
+    throw new RangeError(
+      `latency must be below ${patience / 2}, not ${latency}: there and back again it would take longer than initLimit or ` +
+        `syncLimit, and no member could follow another`,
+    )
+  }
   if (sequenceOverflow !== 'stick' && sequenceOverflow !== 'wrap') {
     throw new TypeError(`sequenceOverflow must be 'stick' or 'wrap', not ${show(sequenceOverflow)}`)
   }
@@ -102,8 +113,9 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   integer('juteMaxBuffer', juteMaxBuffer, 1_024, LARGEST_INT)
   integer('globalOutstandingLimit', globalOutstandingLimit, 1, LARGEST_INT)
   integer('maxClientCnxns', maxClientCnxns, 0, LARGEST_INT)
-  checkKeys('history', options.history ?? {}, ['entries', 'bytes'])
-  const { entries = 10_000, bytes = 64 * 1024 * 1024 } = options.history ?? {}
+  const { history = {} } = options
+  checkKeys('history', history, ['entries', 'bytes'])
+  const { entries = 10_000, bytes = 64 * 1024 * 1024 } = history
   integer('history.entries', entries, 0, LARGEST_INT)
   integer('history.bytes', bytes, 0, Number.MAX_SAFE_INTEGER)
   return {
@@ -125,15 +137,26 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   }
 }
 
-/** A time that may be a function that tells it. */
+/** A time that may be a function that tells it: what that tells is looked at each time. */
 export function asFunction<Args extends unknown[]>(
   name: string,
   value: number | ((...args: Args) => number),
 ): (...args: Args) => number {
-  if (typeof value === 'function') return value
-  if (Number.isFinite(value) && value >= 0) return () => value
+  if (typeof value === 'function') {
+    return (...args) => {
+      const told: unknown = value(...args)
+      if (isDuration(told)) return told
+      throw new RangeError(`${name} must tell a number of ms, 0 or more, not ${show(told)}`)
+    }
+  }
+  if (isDuration(value)) return () => value
   throw new RangeError(`${name} must be a number of ms, 0 or more, or a function that tells it, not ${show(value)}`)
 }
+
+const isDuration = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < Infinity
+
+/** A line each in /zookeeper/config. */
+const isName = (name: unknown) => typeof name === 'string' && name.trim() !== '' && !/\p{Cc}|\p{Zl}|\p{Zp}/u.test(name)
 
 function membersOf(members: number | readonly string[]): readonly string[] {
   if (typeof members === 'number') {
@@ -144,8 +167,8 @@ function membersOf(members: number | readonly string[]): readonly string[] {
     throw new RangeError(`members must be a number from 1 to ${MOST_MEMBERS}, or as many names`)
   }
   const names: readonly unknown[] = members
-  const odd = names.find((name) => typeof name !== 'string' || name === '')
-  if (odd !== undefined) throw new TypeError(`members: ${show(odd)} is no name`)
+  const odd = names.findIndex((name) => !isName(name))
+  if (odd !== -1) throw new TypeError(`members: ${show(names[odd])} is no name`)
   const double = members.find((name, index) => members.indexOf(name) !== index)
   if (double !== undefined) throw new RangeError(`members: there are two called ${show(double)}`)
   return [...members]

@@ -14,8 +14,8 @@ export interface TestEnsembleOptions extends ListenOptions {}
  *     await using ensemble = await TestEnsemble.start({ members: 3 })
  *     const zk = await connect(ensemble.connectString)
  *
- * Every method that changes something does it before it returns. Misuse is a `TypeError` or a `RangeError` that says
- * what would be right.
+ * What a method does to a member, a connection or a link is done when it returns; what the members must agree on follows,
+ * as soon as a quorum can (`serving`). Misuse is a `TypeError` or a `RangeError` that says what would be right.
  */
 export class TestEnsemble implements AsyncDisposable {
   /** For the connect method of any client: all members. */
@@ -50,7 +50,10 @@ export class TestEnsemble implements AsyncDisposable {
     this.history = history
   }
 
-  /** The member that leads; undefined while none does. */
+  /**
+   * The member that leads; undefined while none does. One that was cut off, or is frozen, believes so for a time, and is
+   * the leader until another is elected: `serving` waits for that.
+   */
   get leader(): TestMember | undefined {
     return this.#listener.model.leader
   }
@@ -71,15 +74,19 @@ export class TestEnsemble implements AsyncDisposable {
   }
 
   /**
-   * Resolves when a member leads and all that are up serve clients: after a kill, a restart or a heal. Rejects with an
+   * Resolves with the leader when a quorum follows it, and all that are up and in touch with it serve clients: after a
+   * kill, a partition, a restart or a heal. Whoever is cut off from it, or frozen, is not waited for. Rejects with an
    * `Error` when that takes longer than `timeout`, in ms.
    */
-  async serving({ timeout = 30_000 }: { readonly timeout?: number } = {}): Promise<void> {
-    const isServing = () => this.leader !== undefined && this.members.every(({ role }) => role !== 'looking')
+  async serving({ timeout = 30_000 }: { readonly timeout?: number } = {}): Promise<TestMember> {
+    const { model } = this.#listener
+    let leader: TestMember | undefined
+    const isServing = () => (leader = model.isServing ? model.leader : undefined) !== undefined
     await this.#listener.within(timeout, isServing, () => {
-      const roles = this.members.map(({ name, role }) => `${name} is ${role}`)
+      const roles = this.members.map(({ name, role, isFrozen }) => `${name} is ${role}${isFrozen ? ', frozen' : ''}`)
       return new Error(`not all members serve after ${timeout} ms: ${roles.join(', ')}`)
     })
+    return leader!
   }
 
   /** Cuts all connections and frees the ports. */

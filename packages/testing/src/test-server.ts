@@ -1,5 +1,9 @@
+import { checkKeys } from './connection/fault.ts'
 import { Listener } from './listener.ts'
+import { ENSEMBLE_OPTIONS, integer } from './options.ts'
 import { TestEnsemble, type TestEnsembleOptions } from './test-ensemble.ts'
+
+const KNOWN = [...ENSEMBLE_OPTIONS.filter((name) => name !== 'members'), 'host', 'port']
 
 export interface TestServerOptions extends Omit<TestEnsembleOptions, 'members' | 'ports'> {
   /** 0 for any that is free. @default 0 */
@@ -14,8 +18,10 @@ export interface TestServerOptions extends Omit<TestEnsembleOptions, 'members' |
  */
 export class TestServer extends TestEnsemble {
   /** Resolves when it serves. Rejects with an `Error` of the system where the port cannot be had. */
-  static override async start({ port = 0, ...options }: TestServerOptions = {}): Promise<TestServer> {
-    if ('members' in options || 'ports' in options) throw new TypeError('a server is one member, with one port')
+  static override async start(all: TestServerOptions = {}): Promise<TestServer> {
+    checkKeys('a server', all, KNOWN)
+    const { port = 0, ...options } = all
+    integer('port', port, 0, 65_535)
     return new TestServer(await Listener.open({ ...options, members: 1, ports: [port] }))
   }
 

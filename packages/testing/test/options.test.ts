@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EnsembleOptions } from '../src/index.ts'
+import { show } from '../src/connection/fault.ts'
 import { checkOptions } from '../src/options.ts'
 
 test('what is not said is as in a real ensemble of three', () => {
@@ -35,7 +36,14 @@ test.each<[EnsembleOptions, RegExp]>([
   [{ members: ['a', ''] }, /members: "" is no name/],
   [{ members: 2.5 }, /members must be an integer/],
   [{ members: '3' as unknown as number }, /members must be a number/],
-  [{ tickTime: 0 }, /tickTime must be an integer from 1/],
+  [{ tickTime: 1 }, /tickTime must be an integer from 2 to 107374182, not 1/],
+  [{ tickTime: 2 ** 30 }, /tickTime must be an integer from 2 to 107374182/],
+  [{ members: [' '] }, /members: " " is no name/],
+  [{ members: ['a\n'] }, /members: "a\\n" is no name/],
+  [{ members: [undefined as unknown as string] }, /members: undefined is no name/],
+  [{ latency: 5_000 }, /latency must be below 5000, not 5000: .*syncLimit/],
+  [{ tickTime: 100, initLimit: 2, latency: 100 }, /latency must be below 100/],
+  [{ history: null as unknown as object }, /history: the options must be an object/],
   [
     { tickTime: 100, minSessionTimeout: 199 },
     /minSessionTimeout must be an integer from 200 to \d+: 2 ticks at least, not 199/,
@@ -57,4 +65,12 @@ test.each<[EnsembleOptions, RegExp]>([
   [null as unknown as object, /must be an object/],
 ])('%j is refused', (options, message) => {
   expect(() => checkOptions(options)).toThrow(message)
+})
+
+test.each([Number.NaN, undefined, Infinity, -1, '5'])('a function that tells a time must not tell %j', (told) => {
+  const { latency, electionTime } = checkOptions({ latency: () => told as number, electionTime: () => told as number })
+  expect(() => latency('zk1', 'zk2')).toThrow(
+    new RangeError(`latency must tell a number of ms, 0 or more, not ${show(told)}`),
+  )
+  expect(electionTime).toThrow(/electionTime must tell a number of ms/)
 })

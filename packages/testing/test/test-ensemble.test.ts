@@ -67,6 +67,22 @@ describe('serving', () => {
     expect(ensemble.leader).toBeDefined()
   })
 
+  test('after a partition resolves with the new leader, without the member that is cut off', async () => {
+    await using ensemble = await TestEnsemble.start({ ...quick, syncLimit: 2 })
+    const old = ensemble.leader!
+    ensemble.network.isolate(old)
+    const leader = await ensemble.serving()
+    expect(leader.name).not.toBe(old.name)
+    expect(ensemble.leader!.name).toBe(leader.name)
+    const zk = await connect(leader.address)
+    await zk.create('/a')
+    expect(old.node('/a')).toBeUndefined()
+    ensemble.network.heal()
+    await ensemble.serving()
+    expect(old.role).toBe('follower')
+    await zk.close()
+  })
+
   test('rejects when that takes too long, and says who does what', async () => {
     await using ensemble = await TestEnsemble.start(quick)
     for (const { name } of ensemble.followers) ensemble.member(name).kill()

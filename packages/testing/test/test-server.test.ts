@@ -96,7 +96,7 @@ describe('a server', () => {
   test('takes no options that make no sense', async () => {
     await expect(TestServer.start({ members: 2 } as object)).rejects.toThrow(TypeError)
     await expect(TestServer.start({ tickTime: 0 })).rejects.toThrow(RangeError)
-    await expect(TestServer.start({ port: 70_000 })).rejects.toThrow(/ports must be an integer/)
+    await expect(TestServer.start({ port: 70_000 })).rejects.toThrow(/port must be an integer/)
     await expect(TestServer.start({ sequences: 1 } as object)).rejects.toThrow(/unknown option sequences/)
   })
 })

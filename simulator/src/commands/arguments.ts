@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { DrawOptions } from '../scenario/draw.ts'
 import type { FaultType } from '../scenario/fault.ts'
-import { everyFault, usualFaults } from '../scenario/fault-kinds.ts'
+import { everyFault } from '../scenario/fault-kinds.ts'
 import { recipes } from '../scenario/scenario.ts'
 
 const flags = {
@@ -10,7 +10,7 @@ const flags = {
   recipe: { type: 'string' },
   clients: { type: 'string' },
   servers: { type: 'string' },
-  faults: { type: 'string', default: 'usual' },
+  faults: { type: 'string', default: 'every' },
   workers: { type: 'string' },
   name: { type: 'string' },
   note: { type: 'string', default: '' },
@@ -43,7 +43,6 @@ export function parse(args: readonly string[]) {
 export type Arguments = ReturnType<typeof parse>
 
 function faultTypes(faults: string): readonly FaultType[] {
-  if (faults === 'usual') return usualFaults
   if (faults === 'every') return everyFault
   if (faults === 'none') return []
   return faults.split(',').map((type) => oneOf('--faults', type, everyFault))

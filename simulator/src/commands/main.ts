@@ -4,7 +4,7 @@ import { replay, store } from './replay.ts'
 
 const usage = `
 simulate [run] [--seeds 1000] [--from 1] [--recipe Lock|SharedLock|LeaderElection] [--clients 3] [--servers 3]
-               [--faults usual|every|none|type,type,…] [--workers n] [--go-on]
+               [--faults every|none|type,type,…] [--workers n] [--go-on]
     Runs seeds on all cores and stops at the first violation: prints its seed and its shrunk scenario.
     --go-on counts the seeds of every invariant instead.
 simulate replay <seed | file.json> [the options of its run] [--shrink] [--brief]

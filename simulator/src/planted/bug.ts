@@ -4,7 +4,7 @@ import type { FaultType } from '../scenario/fault.ts'
 export interface PlantedBug {
   /** What goes wrong then. */
   readonly name: string
-  /** What may be drawn for it, where the usual faults hit it too seldom. */
+  /** What may be drawn for it, where all together hit it too seldom. */
   readonly faults?: readonly FaultType[]
   readonly edits: readonly Edit[]
 }

@@ -171,16 +171,6 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [{ file: held, find: "this.#terms.heldWhile ?? 'confirmed'", replace: "'connected'" }, endless],
   },
   {
-    name: 'an answer just heard is taken for a touch that the leader knows of',
-    edits: [
-      {
-        file: confirmation,
-        find: 'touchAnsweredBy(this.#zk.runtime.now() - relayAllowance)',
-        replace: 'touchAnsweredBy(this.#zk.runtime.now())',
-      },
-    ],
-  },
-  {
     name: 'a lease is renewed without a committed check',
     edits: [
       {

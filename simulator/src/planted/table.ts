@@ -4,7 +4,7 @@ import type { FaultType } from '../scenario/fault.ts'
 
 export interface Finding {
   readonly name: string
-  /** Those drawn, where it was not the usual ones. */
+  /** Those drawn, where it was not every one. */
   readonly faults: readonly FaultType[] | undefined
   /** The first that shows it, counted from 1; undefined when none did. */
   readonly seed: number | undefined
@@ -26,13 +26,13 @@ export function printTable(findings: readonly Finding[]): string {
 }
 
 export function printRow({ name, faults, seed, by }: Finding): string {
-  return `| ${name} | ${faults?.join(', ') ?? 'usual'} | ${seed ?? 'never'} | ${by.join(', ')} |`
+  return `| ${name} | ${faults?.join(', ') ?? 'every'} | ${seed ?? 'never'} | ${by.join(', ')} |`
 }
 
 export function parseTable(text: string): Finding[] {
   return [...text.matchAll(/^\| (.+) \| (.+) \| (\d+|never) \| (.*) \|$/gm)].map(([, name, faults, seed, by]) => ({
     name: name!,
-    faults: faults === 'usual' ? undefined : (faults!.split(', ') as FaultType[]),
+    faults: faults === 'every' ? undefined : (faults!.split(', ') as FaultType[]),
     seed: seed === 'never' ? undefined : Number(seed),
     by: by === '' ? [] : (by!.split(', ') as InvariantId[]),
   }))

@@ -33,7 +33,7 @@ export class Operator {
   /** The session's requests are another member's from now on. */
   move(session: bigint, to: string): void {
     const isKnown = this.#model.leader !== undefined && this.#model.sessions.get(session) !== undefined
-    if (isKnown) this.#model.sessions.move(session, to)
+    if (isKnown) this.#try(() => this.#model.sessions.move(session, to))
   }
 
   /** The node of the n-th oldest contender, modulo how many there are. */
@@ -74,7 +74,7 @@ export class Operator {
     try {
       action()
     } catch {
-      // Refused: the node is gone, or comes and goes.
+      // Refused: the node is gone, or comes and goes; or the member does not follow.
     }
   }
 }

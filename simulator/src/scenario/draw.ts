@@ -1,7 +1,7 @@
 // A scenario from a seed.
 import { Random } from '../world/random.ts'
 import type { FaultType } from './fault.ts'
-import { faultKinds, type Shape, usualFaults } from './fault-kinds.ts'
+import { faultKinds, type Shape, everyFault } from './fault-kinds.ts'
 import {
   type ClientPlan,
   type Kind,
@@ -28,7 +28,7 @@ export interface DrawOptions {
 const MOST_TYPES = 6
 const MOST_FAULTS = 8
 
-export function draw({ seed, recipe, clients = 3, members = 3, faults = usualFaults }: DrawOptions): Scenario {
+export function draw({ seed, recipe, clients = 3, members = 3, faults = everyFault }: DrawOptions): Scenario {
   const random = new Random(seed, 'scenario')
   const drawnRecipe = recipe ?? random.one(recipes)
   const tickTime = random.one([500, 500, 1_000, 2_000])

@@ -10,15 +10,7 @@ export interface Shape {
   readonly sessionTimeout: number
 }
 
-/**
- * - `fair`: every invariant must hold through it.
- * - `forced`: an operator takes something away. What was held then may be granted to the next before its holder can
- *   know, and only the fence protects.
- */
-type Demand = 'fair' | 'forced'
-
 interface FaultKind {
-  readonly demand: Demand
   readonly draw: (random: Random, shape: Shape) => Fault
 }
 
@@ -44,13 +36,11 @@ function duration(random: Random, { sessionTimeout }: Shape, longest = 1.5): num
 }
 
 export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
-  reset: { demand: 'fair', draw: (random, shape) => ({ type: 'reset', client: client(random, shape) }) },
+  reset: { draw: (random, shape) => ({ type: 'reset', client: client(random, shape) }) },
   halfOpen: {
-    demand: 'fair',
     draw: (random, shape) => ({ type: 'halfOpen', client: client(random, shape), way: way(random) }),
   },
   hold: {
-    demand: 'fair',
     draw: (random, shape) => ({
       type: 'hold',
       client: client(random, shape),
@@ -60,7 +50,6 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
     }),
   },
   cutOff: {
-    demand: 'fair',
     draw: (random, shape) => ({
       type: 'cutOff',
       client: client(random, shape),
@@ -69,7 +58,6 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
     }),
   },
   slow: {
-    demand: 'fair',
     draw: (random, shape) => ({
       type: 'slow',
       client: client(random, shape),
@@ -78,7 +66,6 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
     }),
   },
   stall: {
-    demand: 'fair',
     draw: (random, shape) => ({
       type: 'stall',
       client: client(random, shape),
@@ -86,7 +73,6 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
     }),
   },
   wallJump: {
-    demand: 'fair',
     draw: (random, shape) => ({
       type: 'wallJump',
       client: client(random, shape),
@@ -94,7 +80,6 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
     }),
   },
   killClient: {
-    demand: 'fair',
     draw: (random, shape) => ({
       type: 'killClient',
       client: client(random, shape),
@@ -102,15 +87,12 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
     }),
   },
   crash: {
-    demand: 'fair',
     draw: (random, shape) => ({ type: 'crash', member: memberOrLeader(random, shape), for: duration(random, shape) }),
   },
   freeze: {
-    demand: 'fair',
     draw: (random, shape) => ({ type: 'freeze', member: memberOrLeader(random, shape), for: duration(random, shape) }),
   },
   lag: {
-    demand: 'fair',
     draw: (random, shape) => ({
       type: 'lag',
       member: member(random, shape),
@@ -119,24 +101,19 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
     }),
   },
   refuse: {
-    demand: 'fair',
     draw: (random, shape) => ({ type: 'refuse', member: member(random, shape), for: duration(random, shape) }),
   },
   cutFollower: {
-    demand: 'fair',
     draw: (random, shape) => ({ type: 'cutFollower', nth: random.below(2), for: duration(random, shape) }),
   },
   isolateLeader: {
-    demand: 'fair',
     draw: (random, shape) => ({ type: 'isolateLeader', for: duration(random, shape) }),
   },
-  expire: { demand: 'forced', draw: (random, shape) => ({ type: 'expire', client: client(random, shape) }) },
+  expire: { draw: (random, shape) => ({ type: 'expire', client: client(random, shape) }) },
   move: {
-    demand: 'fair',
     draw: (random, shape) => ({ type: 'move', client: client(random, shape), member: member(random, shape) }),
   },
   loseRequest: {
-    demand: 'fair',
     draw: (random, shape) => ({
       type: 'loseRequest',
       ...frame(random, shape, requests),
@@ -144,7 +121,6 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
     }),
   },
   loseReply: {
-    demand: 'fair',
     draw: (random, shape) => ({
       type: 'loseReply',
       ...frame(random, shape, requestsAndEvents),
@@ -152,7 +128,6 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
     }),
   },
   drop: {
-    demand: 'fair',
     draw: (random, shape) => ({
       type: 'drop',
       ...frame(random, shape, requestsAndEvents),
@@ -160,7 +135,6 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
     }),
   },
   delayRequest: {
-    demand: 'fair',
     draw: (random, shape) => ({
       type: 'delayRequest',
       ...frame(random, shape, requests),
@@ -168,28 +142,22 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
     }),
   },
   delayReply: {
-    demand: 'fair',
     draw: (random, shape) => ({
       type: 'delayReply',
       ...frame(random, shape, requestsAndEvents),
       ms: duration(random, shape, 0.67),
     }),
   },
-  throttle: { demand: 'fair', draw: (random, shape) => ({ type: 'throttle', ...frame(random, shape, services) }) },
-  garbage: { demand: 'fair', draw: (random, shape) => ({ type: 'garbage', ...frame(random, shape, requests) }) },
-  deleteNode: { demand: 'forced', draw: (random) => ({ type: 'deleteNode', nth: random.below(3) }) },
-  deleteParent: { demand: 'forced', draw: () => ({ type: 'deleteParent' }) },
-  touch: { demand: 'fair', draw: () => ({ type: 'touch' }) },
+  throttle: { draw: (random, shape) => ({ type: 'throttle', ...frame(random, shape, services) }) },
+  garbage: { draw: (random, shape) => ({ type: 'garbage', ...frame(random, shape, requests) }) },
+  deleteNode: { draw: (random) => ({ type: 'deleteNode', nth: random.below(3) }) },
+  deleteParent: { draw: () => ({ type: 'deleteParent' }) },
+  touch: { draw: () => ({ type: 'touch' }) },
   // Near the end, but not so near that it runs out in one history.
   presetCounter: {
-    demand: 'fair',
     draw: (random) => ({ type: 'presetCounter', to: 2 ** 31 - 2_000_000 - random.below(1_000) }),
   },
 }
 
-const typesOf = (...demands: Demand[]) =>
-  (Object.keys(faultKinds) as FaultType[]).filter((type) => demands.includes(faultKinds[type].demand))
-
 /** What is drawn unless asked otherwise. */
-export const usualFaults: readonly FaultType[] = typesOf('fair', 'forced')
 export const everyFault: readonly FaultType[] = Object.keys(faultKinds) as FaultType[]

@@ -2,6 +2,7 @@ import type { ClientMessage, OperationName, ServerMessage } from '@zk/wire'
 import type { FaultRule } from './fault-rule.ts'
 import type { History } from './history.ts'
 import { ConnectionStats, type ServerStats, shortNames } from './stats.ts'
+import { weight } from './weight.ts'
 
 /** Whose books these are. */
 interface Subject {
@@ -41,7 +42,10 @@ export class Books {
     const fault = rule?.strikesRequest ? rule.fault.type : undefined
     const { id: connection, sessionId: session } = this.#of
     const { name: member } = this.#at
-    history.add({ at: this.#at.host.now, member, connection, session, from: 'client', message, fault }, size)
+    history.add(
+      { at: this.#at.host.now, member, connection, session, from: 'client', message, fault },
+      weight(message, size),
+    )
   }
 
   sent(message: ServerMessage, size: number, rule?: FaultRule): void {
@@ -52,7 +56,10 @@ export class Books {
     const fault = rule === undefined || rule.strikesRequest ? undefined : rule.fault.type
     const { id: connection, sessionId: session } = this.#of
     const { name: member } = this.#at
-    history.add({ at: this.#at.host.now, member, connection, session, from: 'server', message, fault }, size)
+    history.add(
+      { at: this.#at.host.now, member, connection, session, from: 'server', message, fault },
+      weight(message, size),
+    )
   }
 
   connection(what: 'opened' | 'closed', reason = ''): void {

@@ -1,12 +1,15 @@
 // The history for people: one line an entry.
 import { errorName, eventName } from '@zk/wire'
-import type { HistoryEntry } from './history.ts'
+import type { ClientEntry, HistoryEntry, ServerEntry } from './history.ts'
 import { pathsOf } from './paths-of.ts'
 
 /** `   12.3 ms  zk1 #1 0x1000  > create2 /locks/a  xid 3` */
 export function describe(entry: HistoryEntry): string {
-  const { at, member, connection, session } = entry
-  const where = `${at.toFixed(1).padStart(9)} ms  ${member} #${connection} 0x${unsigned(session)}`
+  const at = `${entry.at.toFixed(1).padStart(9)} ms`
+  if (entry.from === 'control') return `${at}  -- ${entry.what}`
+  if (entry.from === 'member') return `${at}  ${entry.member}  -- ${entry.role}`
+  const { member, connection, session } = entry
+  const where = `${at}  ${member} #${connection} 0x${unsigned(session)}`
   if (entry.from === 'connection') return `${where}  -- ${entry.what}${entry.reason === '' ? '' : `: ${entry.reason}`}`
   const struck = entry.fault === undefined ? '' : `  [${entry.fault}]`
   return `${where}  ${entry.from === 'client' ? '>' : '<'} ${said(entry)}${struck}`
@@ -16,7 +19,7 @@ export function unsigned(id: bigint): string {
   return BigInt.asUintN(64, id).toString(16)
 }
 
-function said({ message }: Exclude<HistoryEntry, { from: 'connection' }>): string {
+function said({ message }: ClientEntry | ServerEntry): string {
   switch (message.type) {
     case 'text':
       return `text ${JSON.stringify(new TextDecoder().decode(message.bytes.subarray(0, 40)))}`

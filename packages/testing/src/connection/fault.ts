@@ -1,5 +1,5 @@
 // What may be done to a request, its answer, and the bytes of both; and to which of them.
-import { type OperationName, operations } from '@zk/wire'
+import { type OperationName, operations, validatePath } from '@zk/wire'
 
 /** What becomes of the connection when a frame is lost. */
 export type Ending =
@@ -23,6 +23,21 @@ export type Fault =
   | { readonly type: 'split'; readonly at: number; readonly ms: number }
   | { readonly type: 'merge'; readonly ms: number }
 
+/** Whether it is about the request, before it is done; else about what comes back. */
+const ABOUT_REQUESTS: { readonly [Type in Fault['type']]: boolean } = {
+  loseRequest: true,
+  loseReply: false,
+  drop: false,
+  delayRequest: true,
+  delayReply: false,
+  fail: true,
+  garbage: false,
+  split: false,
+  merge: false,
+}
+
+export const strikesRequest = (type: Fault['type']) => ABOUT_REQUESTS[type]
+
 type Unasked = 'notification' | 'error' | 'createSession' | 'deleteContainer'
 
 /**
@@ -37,7 +52,8 @@ export interface FaultMatch {
   readonly op?: FaultOp | readonly FaultOp[]
   /**
    * A string matches this node and all below it: `/locks/report` also the nodes of contenders. A RegExp is tried on the
-   * whole path. Of a multi, any of its parts. @default any
+   * whole path. Of a multi, any of its parts. Of a sequential create, the path that is asked for, without its number.
+   * @default any
    */
   readonly path?: string | RegExp
   /** Id of a session. @default any */
@@ -128,6 +144,7 @@ function pathMatcher(path: string | RegExp): (path: string) => boolean {
   if (typeof path !== 'string' || !path.startsWith('/')) {
     throw new TypeError(`path must be a RegExp or the path of a node, which starts with "/", not ${show(path)}`)
   }
+  validatePath(path)
   const below = path === '/' ? path : `${path}/`
   return (candidate) => candidate === path || candidate.startsWith(below)
 }

@@ -1,5 +1,15 @@
 import { ErrorCode, type ErrorName } from '@zk/wire'
-import { checkKeys, type Ending, type Fault, type FaultMatch, matcher, opsOf, show, type Subject } from './fault.ts'
+import {
+  checkKeys,
+  type Ending,
+  type Fault,
+  type FaultMatch,
+  matcher,
+  opsOf,
+  show,
+  strikesRequest,
+  type Subject,
+} from './fault.ts'
 import { FaultRule } from './fault-rule.ts'
 
 export interface LossOptions extends FaultMatch {
@@ -44,7 +54,8 @@ const ENDINGS: readonly Ending[] = ['end', 'reset', 'halfOpen', 'open']
 
 /**
  * Requests and replies that shall go wrong. Every method makes a rule, which counts from now on and is over when it has
- * struck `times` times. Of several rules for one frame the oldest gets it; the others still count it. Misuse is a
+ * struck `times` times; a request that dies with its connection before it can be struck is made up for by the next. Of
+ * several rules for one frame the oldest gets it; the others still count it. Misuse is a
  * `TypeError` or a `RangeError` that says what would be right.
  *
  * Where a frame waits (`delayRequest`, `delayReply`, `split`, `merge`), all behind it on the connection waits too, as
@@ -131,8 +142,7 @@ export class Faults {
   /** The rule that strikes this frame. @internal */
   take(subject: Subject): FaultRule | undefined {
     let taken: FaultRule | undefined
-    // A rule that is over takes itself out of the list.
-    for (const rule of this.rules) if (rule.seizes(subject, taken === undefined)) taken = rule
+    for (const rule of this.#rules) if (rule.seizes(subject, taken === undefined)) taken = rule
     return taken
   }
 
@@ -154,8 +164,7 @@ export class Faults {
     if (times !== Infinity && (!Number.isInteger(times) || times < 1)) {
       throw new RangeError(`${type}: times must be an integer from 1 on, or Infinity, not ${show(times)}`)
     }
-    const isAboutRequests = type === 'loseRequest' || type === 'delayRequest' || type === 'fail'
-    if (isAboutRequests && opsOf(options)?.has('event')) {
+    if (strikesRequest(type) && opsOf(options)?.has('event')) {
       throw new TypeError(`${type}: nobody asks for an event; it can be lost or delayed as a reply`)
     }
     const fault = { type, ...details } as unknown as Fault

@@ -1,6 +1,7 @@
-import type { ClientMessage, RequestMessage, ServerMessage } from '@zk/wire'
+import type { ClientMessage, EventMessage, ReplyMessage, RequestMessage, ServerMessage } from '@zk/wire'
+import type { Role } from '../ensemble/index.ts'
 import { describe } from './describe.ts'
-import { type Fault, type FaultMatch, matcher } from './fault.ts'
+import { checkKeys, type Fault, type FaultMatch, type Matcher, matcher, opsOf } from './fault.ts'
 import { pathsOf } from './paths-of.ts'
 
 interface Entry {
@@ -38,18 +39,36 @@ export interface ConnectionEntry extends Entry {
   readonly reason: string
 }
 
-export type HistoryEntry = ClientEntry | ServerEntry | ConnectionEntry
+/** A member has another role: it leads, looks for a leader, is down … */
+export interface MemberEntry {
+  readonly from: 'member'
+  readonly at: number
+  readonly member: string
+  readonly role: Role
+}
+
+/** A control was used. What follows from it comes behind it. */
+export interface ControlEntry {
+  readonly from: 'control'
+  readonly at: number
+  /** Like the call, such as `zk1.kill()`; without data. */
+  readonly what: string
+}
+
+export type HistoryEntry = ClientEntry | ServerEntry | ConnectionEntry | MemberEntry | ControlEntry
 
 export type HistoryFilter = Omit<FaultMatch, 'nth' | 'times'>
+
+const KEYS = ['op', 'path', 'session', 'member'] as const satisfies readonly (keyof HistoryFilter)[]
 
 export interface HistoryLimits {
   /** Entries kept; 0 for no history. */
   readonly entries: number
-  /** Bytes of frames kept. */
+  /** Bytes of frames kept, and some more for each part of a multi and each name in a list. */
   readonly bytes: number
 }
 
-/** All that was said, decoded, in order. What is too much is forgotten, the oldest first. */
+/** All that was said and done, decoded, in order. What is too much is forgotten, the oldest first. */
 export class History implements Iterable<HistoryEntry> {
   /** How many entries were forgotten for want of room. */
   dropped = 0
@@ -81,7 +100,7 @@ export class History implements Iterable<HistoryEntry> {
 
   /** The requests that match, those that were lost too; pings only where `op` names them. */
   requests(filter: HistoryFilter = {}): readonly (ClientEntry & { readonly message: RequestMessage })[] {
-    const matches = matcher(filter, this.#members)
+    const matches = this.#matcher('requests', filter)
     return this.entries.filter((entry): entry is ClientEntry & { readonly message: RequestMessage } => {
       if (entry.from !== 'client' || entry.message.type !== 'request') return false
       const { op } = entry.message
@@ -89,10 +108,24 @@ export class History implements Iterable<HistoryEntry> {
     })
   }
 
-  /** The events that watches sent. */
-  events(filter: Omit<HistoryFilter, 'op'> = {}): readonly ServerEntry[] {
+  /** The replies to such requests, those that were lost too. By path only while the request is kept as well. */
+  replies(filter: HistoryFilter = {}): readonly (ServerEntry & { readonly message: ReplyMessage })[] {
+    const matches = this.#matcher('replies', filter)
+    const asked = new Map<string, readonly string[]>()
+    return this.entries.filter((entry): entry is ServerEntry & { readonly message: ReplyMessage } => {
+      if (entry.from !== 'client' && entry.from !== 'server') return false
+      const { connection, message } = entry
+      if (message.type === 'request') asked.set(`${connection} ${message.xid}`, pathsOf(message))
+      if (message.type !== 'reply') return false
+      return matches({ ...entry, op: message.op, paths: asked.get(`${connection} ${message.xid}`) ?? [] })
+    })
+  }
+
+  /** The events that watches sent, those that were lost too. */
+  events(filter: Omit<HistoryFilter, 'op'> = {}): readonly (ServerEntry & { readonly message: EventMessage })[] {
+    checkKeys('history.events', filter, KEYS.slice(1))
     const matches = matcher({ ...filter, op: 'event' }, this.#members)
-    return this.entries.filter((entry): entry is ServerEntry => {
+    return this.entries.filter((entry): entry is ServerEntry & { readonly message: EventMessage } => {
       if (entry.from !== 'server' || entry.message.type !== 'event') return false
       return matches({ ...entry, op: 'event', paths: [entry.message.event.path ?? ''] })
     })
@@ -123,6 +156,15 @@ export class History implements Iterable<HistoryEntry> {
     this.#sizes.push(size)
     this.#bytes += size
     while (this.length > this.#limits.entries || this.#bytes > this.#limits.bytes) this.#forget()
+  }
+
+  #matcher(what: 'requests' | 'replies', filter: HistoryFilter): Matcher {
+    checkKeys(`history.${what}`, filter, KEYS)
+    const ops = opsOf(filter)
+    if (ops?.has('event') || ops?.has('connect')) {
+      throw new TypeError(`history.${what}: events are found with history.events(), handshakes among the entries`)
+    }
+    return matcher(filter, this.#members)
   }
 
   #forget(): void {

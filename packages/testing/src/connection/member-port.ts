@@ -2,6 +2,7 @@ import type { Member } from '../ensemble/index.ts'
 import { answer } from './four-letter-words.ts'
 import type { Host, Remote } from './host.ts'
 import { ServerConnection } from './server-connection.ts'
+import type { Clock } from './silence.ts'
 import { ServerStats } from './stats.ts'
 
 /** What `conf` says where there are no sockets. */
@@ -17,12 +18,25 @@ export class MemberPort {
   stats = new ServerStats()
   /** Nobody can connect, by the will of the user. */
   isRefusing = false
+  /** Of the process: while it is stopped, nothing is due. */
+  readonly clock: Clock
+  /** Frozen with the member, those that have ended since too: what is left of them leaves when it thaws. */
+  readonly #frozen = new Set<ServerConnection>()
   #startedAt: number
 
   constructor(host: Host, member: Member) {
     this.host = host
     this.member = member
     this.address = member.name
+    this.clock = {
+      get now() {
+        return host.now
+      },
+      after(ms, action) {
+        const timer = member.process.at(host.now + ms, action)
+        return () => timer.cancel()
+      },
+    }
     this.#startedAt = host.now
   }
 
@@ -40,7 +54,7 @@ export class MemberPort {
     if (!this.isListening || this.#isFull(remote)) return undefined
     const connection = new ServerConnection(this.host.nextConnectionId(), this, remote)
     this.connections.add(connection)
-    if (this.member.isFrozen) connection.freeze('member')
+    if (this.member.isFrozen) this.#freeze(connection)
     return connection
   }
 
@@ -58,6 +72,7 @@ export class MemberPort {
   kill(): void {
     for (const connection of this.connections) connection.cut('end', 'the member was killed')
     this.member.kill()
+    this.#thaw()
   }
 
   restart(): void {
@@ -68,12 +83,12 @@ export class MemberPort {
 
   freeze(): void {
     this.member.freeze()
-    for (const connection of this.connections) connection.freeze('member')
+    for (const connection of this.connections) this.#freeze(connection)
   }
 
   thaw(): void {
     this.member.thaw()
-    for (const connection of this.connections) connection.thaw('member')
+    this.#thaw()
   }
 
   answerWord(word: string): string {
@@ -83,6 +98,17 @@ export class MemberPort {
     const clientPort = Number(/:(\d+)$/.exec(this.address)?.[1] ?? USUAL_PORT)
     const configuration = { ...settings, maxClientCnxns: limits.clientConnections, clientPort }
     return answer(word, { member, connections, stats, uptime, followers, configuration })
+  }
+
+  #freeze(connection: ServerConnection): void {
+    this.#frozen.add(connection)
+    connection.freeze('member')
+  }
+
+  #thaw(): void {
+    const frozen = [...this.#frozen]
+    this.#frozen.clear()
+    for (const connection of frozen) connection.thaw('member')
   }
 
   #isFull({ address }: Remote): boolean {

@@ -10,9 +10,11 @@ type Item =
   | { readonly type: 'bytes'; readonly bytes: Uint8Array }
   /** What follows waits so long. */
   | { readonly type: 'hold'; readonly ms: number }
-  /** What follows is waited for so long, and leaves together with what comes next. */
+  /** Waits so long at most, and leaves together with what comes next. */
   | { readonly type: 'merge'; readonly ms: number; readonly bytes: Uint8Array }
-  | { readonly type: 'end' }
+  | { readonly type: 'close'; readonly how: 'end' | 'reset' }
+  /** What follows is lost. */
+  | { readonly type: 'lose' }
 
 type Cancel = () => void
 
@@ -30,9 +32,12 @@ export class Outgoing {
   #due: Uint8Array[] = []
   #close: 'end' | 'reset' | undefined
   #waiting: Item[] = []
-  /** What is waited for, and the bytes that the next shall come with. */
-  #hold: { readonly merged: Uint8Array | undefined; readonly cancel: Cancel } | undefined
-  #isFrozen = false
+  /** All that waits does so until then. */
+  #hold: Cancel | undefined
+  /** What leaves together with what comes next, and its timer; none when it has waited long enough, but is frozen. */
+  #merged: Uint8Array[] = []
+  #longestWait: Cancel | undefined
+  readonly #frozenBy = new Set<string>()
   #isLost = false
   #size = 0
 
@@ -57,8 +62,13 @@ export class Outgoing {
   }
 
   /** Behind everything that was sent. */
-  end(): void {
-    this.#push({ type: 'end' })
+  end(how: 'end' | 'reset' = 'end'): void {
+    this.#push({ type: 'close', how })
+  }
+
+  /** What is sent from now on is lost. */
+  loseRest(): void {
+    this.#push({ type: 'lose' })
   }
 
   /** Ahead of what still waits, which is lost. */
@@ -69,16 +79,17 @@ export class Outgoing {
     this.#changed()
   }
 
-  freeze(): void {
-    this.#isFrozen = true
+  /** Nothing leaves until all thaw it that froze it. */
+  freeze(by: string): void {
+    this.#frozenBy.add(by)
   }
 
-  thaw(): void {
-    this.#isFrozen = false
+  thaw(by: string): void {
+    this.#frozenBy.delete(by)
     this.#drain()
   }
 
-  /** From now on everything is lost. */
+  /** At once everything is lost, also what waits. */
   lose(): void {
     this.#isLost = true
     this.#forget()
@@ -105,47 +116,63 @@ export class Outgoing {
   }
 
   #drain(): void {
-    while (!this.#isFrozen) {
-      if (this.#hold !== undefined) {
-        if (this.#hold.merged === undefined || this.#waiting.length === 0) return
-        this.#unhold()
-      }
+    while (!this.#isFrozen && this.#hold === undefined) {
       const item = this.#waiting.shift()
-      if (item === undefined) return
+      if (item === undefined) break
       this.#do(item)
     }
+    if (!this.#isFrozen && this.#longestWait === undefined) this.#flush()
+  }
+
+  get #isFrozen(): boolean {
+    return this.#frozenBy.size > 0
   }
 
   #do(item: Item): void {
     switch (item.type) {
       case 'bytes':
-        this.#due.push(item.bytes)
-        return this.#changed()
+        this.#merged.push(item.bytes)
+        return this.#flush()
       case 'hold':
-      case 'merge': {
-        const cancel = this.#clock.after(item.ms, () => {
-          this.#unhold()
+        this.#hold = this.#clock.after(item.ms, () => {
+          this.#hold = undefined
           this.#drain()
         })
-        this.#hold = { merged: item.type === 'merge' ? item.bytes : undefined, cancel }
         return
-      }
-      case 'end':
-        this.#close = 'end'
+      case 'merge':
+        this.#merged.push(item.bytes)
+        // The first one has waited longest.
+        this.#longestWait ??= this.#clock.after(item.ms, () => {
+          this.#longestWait = undefined
+          this.#drain()
+        })
+        return
+      case 'close':
+        this.#flush()
+        this.#close = item.how
         return this.#changed()
+      case 'lose':
+        this.#flush()
+        return this.lose()
     }
   }
 
-  #unhold(): void {
-    this.#hold?.cancel()
-    const merged = this.#hold?.merged
-    this.#hold = undefined
-    if (merged !== undefined) this.#waiting.unshift({ type: 'bytes', bytes: merged })
+  /** What was to leave together does. */
+  #flush(): void {
+    this.#longestWait?.()
+    this.#longestWait = undefined
+    if (this.#merged.length === 0) return
+    this.#due.push(...this.#merged)
+    this.#merged = []
+    this.#changed()
   }
 
   #forget(): void {
-    this.#hold?.cancel()
+    this.#hold?.()
     this.#hold = undefined
+    this.#longestWait?.()
+    this.#longestWait = undefined
+    this.#merged = []
     this.#waiting = []
     this.#size = this.#due.reduce((sum, { byteLength }) => sum + byteLength, 0)
   }

@@ -26,6 +26,22 @@ export interface Pending extends ServerRequest {
   readonly rule: FaultRule | undefined
 }
 
+interface Origin {
+  readonly connection: Connection
+  readonly member: string
+  /** In ms since the ensemble began. */
+  readonly now: number
+}
+
+export function pendingOf(
+  { message, isMalformed }: Parsed,
+  { connection, member, now }: Origin,
+  rule: FaultRule | undefined,
+): Pending {
+  const { sessionId, authInfo } = connection
+  return { sessionId, message, isMalformed, authInfo, owner: member, connection, takenAt: now, rule }
+}
+
 /** Throws `ProtocolError` where there is not even a header: the connection is closed. */
 export function parseRequest(frame: Uint8Array): Parsed {
   try {
@@ -38,6 +54,12 @@ export function parseRequest(frame: Uint8Array): Parsed {
   const rest = reader.rest()
   const message = { type: 'request', op: operationName(opCode), opCode, xid, request: undefined, rest }
   return { message: message as RequestMessage, isMalformed: true }
+}
+
+/** The request is answered with nothing, or not at all: a rule that would have struck that may strike another. */
+export function releaseUnstruck(rule: FaultRule | undefined): void {
+  const type = rule?.fault.type
+  if (type !== 'loseRequest' && type !== 'delayRequest') rule?.release()
 }
 
 /** What it is answered without being done, by a rule that says so. */

@@ -27,7 +27,7 @@ import { Identity, isProof, type Proof } from './identity.ts'
 import type { MemberPort } from './member-port.ts'
 import { type Due, Outgoing } from './outgoing.ts'
 import { pathsOf } from './paths-of.ts'
-import { type Parsed, parseRequest, type Pending, refusalOf } from './requests.ts'
+import { type Parsed, parseRequest, type Pending, pendingOf, refusalOf, releaseUnstruck } from './requests.ts'
 import { Silence } from './silence.ts'
 import { strikeReply, strikeRequest } from './strike.ts'
 import { Unanswered } from './unanswered.ts'
@@ -66,7 +66,7 @@ export class ServerConnection implements Connection {
     this.establishedAt = host.wallNow()
     this.#frames = new FrameDecoder({ limit: host.limits.juteMaxBuffer })
     this.#outgoing = new Outgoing(host, () => host.isDue(this))
-    this.#silence = new Silence(host, () => this.end('the client said nothing for too long'))
+    this.#silence = new Silence(port.clock, () => this.end('the client said nothing for too long'))
     this.#unanswered = new Unanswered(this.gate, host.limits.outstanding)
     this.books.connection('opened')
   }
@@ -123,8 +123,8 @@ export class ServerConnection implements Connection {
     this.#send({ type: 'event', zxid, err: 0, event }, rule)
   }
 
-  close(): void {
-    this.end('the server closed it')
+  close(reason: string): void {
+    this.end(reason)
   }
 
   // --- how it ends, by whomever -------------------------------------------------------------------------------------
@@ -146,21 +146,18 @@ export class ServerConnection implements Connection {
   /** From now on what comes, what goes, or both is lost, and nobody is told. */
   halfOpen(loses: 'both' | 'requests' | 'replies'): void {
     if (loses !== 'requests') this.#outgoing.lose()
-    if (loses === 'replies') return
-    this.#isDeaf = true
-    this.gate.remove()
+    if (loses !== 'replies') this.#deafen()
   }
 
   /** Nothing is read and nothing leaves until it thaws; then all of it, in order. */
   freeze(by: 'user' | 'member'): void {
     this.gate.set(by, true)
-    this.#outgoing.freeze()
+    this.#outgoing.freeze(by)
   }
 
   thaw(by: 'user' | 'member'): void {
     this.gate.set(by, false)
-    if (this.gate.has('user') || this.gate.has('member')) return
-    this.#outgoing.thaw()
+    this.#outgoing.thaw(by)
     this.#pump()
   }
 
@@ -191,7 +188,7 @@ export class ServerConnection implements Connection {
     if (this.#isPumping) return
     this.#isPumping = true
     try {
-      while ((this.#state === 'new' || this.#state === 'serving') && this.gate.isOpen) {
+      while ((this.#state === 'new' || this.#state === 'serving') && this.gate.isOpen && !this.#isDeaf) {
         const text = this.#state === 'new' ? this.#frames.takeText() : undefined
         if (text !== undefined) return this.#text(text)
         const frame = this.#frames.next()
@@ -244,36 +241,31 @@ export class ServerConnection implements Connection {
     this.#befall(rule, () => this.#serve(parsed, rule))
   }
 
-  #serve({ message, isMalformed }: Parsed, rule: FaultRule | undefined): void {
-    if (isProof(message)) return isMalformed ? this.end(`a malformed ${message.op}`) : this.#prove(message, rule)
+  #serve(parsed: Parsed, rule: FaultRule | undefined): void {
+    const { message, isMalformed } = parsed
+    if (isProof(message)) return this.#prove(message, isMalformed, rule)
+    const isRefused = refusalOf(rule) !== undefined
     // createSession is between servers.
-    if (!isKnown(message.opCode) || message.op === 'createSession') {
+    if (!isRefused && (!isKnown(message.opCode) || message.op === 'createSession')) {
       this.#reply(message, -1n, ErrorCode.Unimplemented, rule)
       return this.end(`opcode ${message.opCode} is not known`)
     }
     const { member, host } = this.port
-    const request: Pending = {
-      sessionId: this.sessionId,
-      message,
-      isMalformed,
-      authInfo: this.authInfo,
-      owner: member.name,
-      connection: this,
-      takenAt: host.now,
-      rule,
-    }
-    const isRefused = refusalOf(rule) !== undefined
+    const request = pendingOf(parsed, { connection: this, member: member.name, now: host.now }, rule)
     if (isRefused && this.outstanding === 0) return this.#answerRefused(request)
-    this.#unanswered.add(request)
+    this.#unanswered.add(request, member.tree)
     if (!isRefused) member.submit(request)
   }
 
   /** Answered at once, ahead of what still waits, and without a zxid (ZooKeeperServer.processPacket). */
-  #prove(message: Proof, rule: FaultRule | undefined): void {
-    const refusal = refusalOf(rule)
+  #prove(message: Proof, isMalformed: boolean, rule: FaultRule | undefined): void {
+    const refusal = isMalformed ? undefined : refusalOf(rule)
     if (refusal !== undefined) rule?.fire()
-    const proved = refusal === undefined ? this.#identity.prove(message) : { err: refusal }
-    if (proved === undefined) return this.end('a sasl packet without a token')
+    const proved = refusal !== undefined ? { err: refusal } : isMalformed ? undefined : this.#identity.prove(message)
+    if (proved === undefined) {
+      releaseUnstruck(rule)
+      return this.end(isMalformed ? `a malformed ${message.op}` : 'a sasl packet without a token')
+    }
     this.#reply(message, 0n, proved.err, rule, proved.response)
     if (proved.err === ErrorCode.Ok) return
     this.port.stats.authFailed++
@@ -286,13 +278,8 @@ export class ServerConnection implements Connection {
     this.#reply(message, this.#zxid, refusalOf(rule)!, rule)
   }
 
-  #reply(
-    { op, opCode, xid }: RequestMessage,
-    zxid: bigint,
-    err: number,
-    rule: FaultRule | undefined,
-    response?: unknown,
-  ) {
+  #reply(asked: RequestMessage, zxid: bigint, err: number, rule: FaultRule | undefined, response?: unknown): void {
+    const { op, opCode, xid } = asked
     const due = opCode === OpCode.ping ? Xid.ping : xid
     this.#send({ type: 'reply', op, opCode, xid: due, zxid, err, response } as ReplyMessage, rule)
   }
@@ -321,7 +308,7 @@ export class ServerConnection implements Connection {
 
   #delay(ms: number, done: () => void): void {
     this.gate.set('delayed', true)
-    this.port.host.after(ms, () => {
+    this.port.clock.after(ms, () => {
       this.gate.set('delayed', false)
       if (this.#state === 'closed') return
       if (this.port.member.isServing()) done()
@@ -331,14 +318,26 @@ export class ServerConnection implements Connection {
   }
 
   #break(how: Ending): void {
-    if (how === 'end') this.end('a fault closed it')
-    else if (how === 'reset') this.cut('reset', 'a fault reset it')
-    else if (how === 'halfOpen') this.halfOpen('both')
+    if (this.#state === 'closed' || how === 'open') return
+    // Behind the answers that are on their way, if late.
+    if (how === 'halfOpen') {
+      this.#outgoing.loseRest()
+      return this.#deafen()
+    }
+    this.#outgoing.end(how)
+    this.#over(how === 'end' ? 'a fault closed it' : 'a fault reset it')
+  }
+
+  /** What the client has said and nobody has read is lost, too. */
+  #deafen(): void {
+    this.#isDeaf = true
+    this.gate.remove()
   }
 
   #over(reason: string): void {
     if (this.#state === 'closed') return
     const wasNew = this.#state === 'new'
+    if (this.#state === 'handshaking') releaseUnstruck(this.#handshake?.rule)
     this.#state = 'closed'
     this.#unanswered.clear()
     this.#silence.stop()

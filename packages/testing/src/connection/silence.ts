@@ -1,4 +1,4 @@
-interface Clock {
+export interface Clock {
   readonly now: number
   after(ms: number, action: () => void): () => void
 }

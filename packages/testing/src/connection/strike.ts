@@ -12,18 +12,41 @@ export function strikeRequest(
   delay: (ms: number, done: () => void) => void,
   done: () => void,
 ): void {
-  const fault = rule?.fault
-  if (fault?.type === 'loseRequest') lose(fault.connection)
-  else if (fault?.type === 'delayRequest') delay(fault.ms, done)
-  else return done()
-  rule?.fire()
+  if (rule === undefined) return done()
+  const { fault } = rule
+  switch (fault.type) {
+    // Answered in its turn.
+    case 'fail':
+    // These strike the reply.
+    case 'loseReply':
+    case 'drop':
+    case 'delayReply':
+    case 'garbage':
+    case 'split':
+    case 'merge':
+      return done()
+    case 'loseRequest':
+      lose(fault.connection)
+      break
+    case 'delayRequest':
+      delay(fault.ms, done)
+      break
+    default:
+      return unknown(fault)
+  }
+  rule.fire()
+}
+
+/** So that a new fault must be dealt with, or the types say so. */
+function unknown(fault: never): never {
+  throw new TypeError(`unknown fault ${JSON.stringify(fault)}`)
 }
 
 /** What a rule does to a reply on its way out. */
 export function strikeReply(rule: FaultRule | undefined, bytes: Uint8Array, outgoing: Outgoing, lose: Lose): void {
-  const fault = rule?.fault
-  switch (fault?.type) {
-    case undefined:
+  if (rule === undefined) return outgoing.send(bytes)
+  const { fault } = rule
+  switch (fault.type) {
     // These have struck the request.
     case 'loseRequest':
     case 'delayRequest':
@@ -53,6 +76,8 @@ export function strikeReply(rule: FaultRule | undefined, bytes: Uint8Array, outg
     case 'merge':
       outgoing.merge(bytes, fault.ms)
       break
+    default:
+      return unknown(fault)
   }
-  rule?.fire()
+  rule.fire()
 }

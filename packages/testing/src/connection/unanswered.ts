@@ -1,12 +1,22 @@
 import type { RequestMessage } from '@zk/wire'
+import type { DataTree } from '../database/index.ts'
+import { answerSize, dataSize } from './answer-size.ts'
 import type { Gate } from './gate.ts'
-import { type Pending, refusalOf } from './requests.ts'
+import { type Pending, refusalOf, releaseUnstruck } from './requests.ts'
 
-/** The requests of a connection that wait for their answers, in order; too many close its gate. */
+/** Bytes of answers, as far as they can be told before. */
+const MOST_EXPECTED = 1024 * 1024
+
+/** The requests of a connection that wait for their answers, in order; too many, or too large ones, close its gate. */
 export class Unanswered {
   readonly #gate: Gate
   readonly #limit: number
   #requests: Pending[] = []
+  /** How long their answers will be, about. */
+  #expected: number[] = []
+  #sum = 0
+  /** The most that any of them writes: what is read behind it may be as long. */
+  #written = 0
 
   constructor(gate: Gate, limit: number) {
     this.#gate = gate
@@ -17,9 +27,14 @@ export class Unanswered {
     return this.#requests.length
   }
 
-  add(request: Pending): void {
+  add(request: Pending, tree: DataTree): void {
+    const { message } = request
+    const size = answerSize(message, tree, this.#written)
+    this.#written = Math.max(this.#written, dataSize(message))
     this.#requests.push(request)
-    this.#gate.set('crowded', this.count > this.#limit)
+    this.#expected.push(size)
+    this.#sum += size
+    this.#crowd()
   }
 
   /**
@@ -30,7 +45,10 @@ export class Unanswered {
     const at = this.#requests.findIndex((pending) => pending.message === message)
     const before = this.#requests.splice(0, at + 1)
     const request = before.pop()
-    this.#gate.set('crowded', this.count > this.#limit)
+    for (const size of this.#expected.splice(0, at + 1)) this.#sum -= size
+    if (this.count === 0) this.#written = 0
+    this.#crowd()
+    for (const dropped of before) if (!isRefused(dropped)) releaseUnstruck(dropped.rule)
     return { before: before.filter(isRefused), request }
   }
 
@@ -42,7 +60,15 @@ export class Unanswered {
   }
 
   clear(): void {
+    for (const request of this.#requests) releaseUnstruck(request.rule)
     this.#requests = []
+    this.#expected = []
+    this.#sum = 0
+    this.#written = 0
+  }
+
+  #crowd(): void {
+    this.#gate.set('crowded', this.count > this.#limit || this.#sum > MOST_EXPECTED)
   }
 }
 

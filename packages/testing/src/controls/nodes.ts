@@ -1,4 +1,5 @@
 import { type ACL, ErrorCode, errorName, Perms, type Stat, validatePath } from '@zk/wire'
+import { checkKeys, show } from '../connection/fault.ts'
 import type { DataTree } from '../database/index.ts'
 import { toStat } from '../database/index.ts'
 import type { Ensemble, OperatorChange } from '../ensemble/index.ts'
@@ -35,8 +36,10 @@ export function readNode(tree: DataTree, path: string): TestNode | undefined {
 
 /**
  * The nodes as an operator sees and changes them: at the leader, without a session, and with all rights. A change is
- * committed like any write: where members need no time for messages, before the method returns, else a little later.
- * One that is refused is an `Error` that says why; without a leader that serves, any is.
+ * committed like any write: where members need no time for messages, before the method returns, else a little later. At a
+ * leader that is left with a minority, or frozen, it waits for the quorum to come back, and is lost if that elects
+ * another: `TestEnsemble.serving` waits for the one to ask. One that is refused is an `Error` that says why; without a
+ * leader that serves, any is.
  */
 export class TestNodes {
   readonly #ensemble: Ensemble
@@ -55,25 +58,34 @@ export class TestNodes {
 
   /** Paths of the ephemeral nodes: of a session, or all. */
   ephemerals(session?: bigint): readonly string[] {
+    if (session !== undefined && typeof session !== 'bigint') {
+      throw new TypeError(`a session's id is a bigint, not ${show(session)}`)
+    }
     const tree = this.#tree
     const owners = session === undefined ? [...tree.ephemeralOwners] : [session]
     return owners.flatMap((owner) => [...tree.ephemerals(owner).inOrder()]).sort()
   }
 
   /** Makes the parents that are missing, too. */
-  create(path: string, { data = '', acl = OPEN_ACL, isContainer = false }: CreateNodeOptions = {}): void {
+  create(path: string, options: CreateNodeOptions = {}): void {
+    checkKeys('nodes.create', options, ['data', 'acl', 'isContainer'])
+    const { data = '', acl = OPEN_ACL, isContainer = false } = options
     validatePath(path)
+    checkData('nodes.create', data)
     for (const parent of parentsOf(path)) if (this.#tree.get(parent) === undefined) this.#create(parent, '', OPEN_ACL)
     this.#create(path, data, acl, isContainer)
   }
 
   setData(path: string, data: Uint8Array | string): void {
+    checkData('nodes.setData', data)
     this.#operate(path, { op: 'setData', request: { path, data: bytesOf(data), version: -1 } })
   }
 
   /** The node and all below it. */
   delete(path: string): void {
-    for (const child of this.get(path)?.children ?? []) this.delete(path === '/' ? `/${child}` : `${path}/${child}`)
+    // It would stay, alone.
+    if (path === '/') throw new RangeError('nodes.delete: the root cannot be deleted')
+    for (const child of this.get(path)?.children ?? []) this.delete(`${path}/${child}`)
     this.#operate(path, { op: 'delete', request: { path, version: -1 } })
   }
 
@@ -100,7 +112,7 @@ export class TestNodes {
   #operate(path: string, change: OperatorChange): void {
     validatePath(path)
     let refusal: string | undefined
-    this.#control(() => {
+    this.#control(`nodes.${change.op}(${path})`, () => {
       this.#ensemble.operate(change, (result) => {
         if (result.type === 'lost') refusal = 'no member leads'
         else if (result.err !== ErrorCode.Ok) refusal = errorName(result.err) ?? `error ${result.err}`
@@ -113,6 +125,11 @@ export class TestNodes {
 function parentsOf(path: string): string[] {
   const parts = path.split('/').slice(1, -1)
   return parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)
+}
+
+function checkData(what: string, data: unknown): void {
+  if (typeof data === 'string' || data instanceof Uint8Array) return
+  throw new TypeError(`${what}: data must be a Uint8Array or a string, not ${show(data)}`)
 }
 
 function bytesOf(data: Uint8Array | string): Uint8Array {

@@ -30,21 +30,21 @@ export class TestConnection {
 
   /** Closes it (FIN). */
   end(): void {
-    this.#control(() => this.#connection.cut('end', 'the test closed it'))
+    this.#do('end()', () => this.#connection.cut('end', 'the test closed it'))
   }
 
   /** Resets it (RST). */
   reset(): void {
-    this.#control(() => this.#connection.cut('reset', 'the test reset it'))
+    this.#do('reset()', () => this.#connection.cut('reset', 'the test reset it'))
   }
 
   /** Nothing is read of the client and nothing reaches it, until it thaws: then all of it, in order. */
   freeze(): void {
-    this.#control(() => this.#connection.freeze('user'))
+    this.#do('freeze()', () => this.#connection.freeze('user'))
   }
 
   thaw(): void {
-    this.#control(() => this.#connection.thaw('user'))
+    this.#do('thaw()', () => this.#connection.thaw('user'))
   }
 
   /**
@@ -55,6 +55,10 @@ export class TestConnection {
     if (!['both', 'requests', 'replies'].includes(loses)) {
       throw new TypeError(`halfOpen takes 'both', 'requests' or 'replies', not ${show(loses)}`)
     }
-    this.#control(() => this.#connection.halfOpen(loses))
+    this.#do(`halfOpen(${loses})`, () => this.#connection.halfOpen(loses))
+  }
+
+  #do(what: string, action: () => void): void {
+    this.#control(`#${this.id}.${what}`, action)
   }
 }

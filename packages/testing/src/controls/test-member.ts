@@ -55,21 +55,21 @@ export class TestMember {
 
   /** The process dies, its connections break, and nobody listens. What it has logged survives. No matter if it is down. */
   kill(): void {
-    if (this.role !== 'down') this.#control(() => this.#port.kill())
+    if (this.role !== 'down') this.#do('kill()', () => this.#port.kill())
   }
 
   /** No matter if it is up. */
   restart(): void {
-    if (this.role === 'down') this.#control(() => this.#port.restart())
+    if (this.role === 'down') this.#do('restart()', () => this.#port.restart())
   }
 
   /** The process is stopped (SIGSTOP): connections stay and can be made, and nothing happens on them until it thaws. */
   freeze(): void {
-    if (this.role !== 'down' && !this.isFrozen) this.#control(() => this.#port.freeze())
+    if (this.role !== 'down' && !this.isFrozen) this.#do('freeze()', () => this.#port.freeze())
   }
 
   thaw(): void {
-    if (this.isFrozen) this.#control(() => this.#port.thaw())
+    if (this.isFrozen) this.#do('thaw()', () => this.#port.thaw())
   }
 
   /**
@@ -78,21 +78,25 @@ export class TestMember {
    */
   lag(ms: number): void {
     if (typeof ms !== 'number' || !(ms >= 0)) throw new RangeError(`lag must be a number of ms, 0 or more, not ${ms}`)
-    this.#control(() => this.#port.member.lag(ms))
+    this.#do(`lag(${ms})`, () => this.#port.member.lag(ms))
   }
 
   /** Applies all that is committed, and lags no more. */
   catchUp(): void {
-    this.#control(() => this.#port.member.catchUp())
+    this.#do('catchUp()', () => this.#port.member.catchUp())
   }
 
   /** From now on connections are refused. Those that are there stay. */
   refuse(): void {
-    this.#control(() => (this.#port.isRefusing = true))
+    this.#do('refuse()', () => (this.#port.isRefusing = true))
   }
 
   /** Takes connections again. */
   accept(): void {
-    this.#control(() => (this.#port.isRefusing = false))
+    this.#do('accept()', () => (this.#port.isRefusing = false))
+  }
+
+  #do(what: string, action: () => unknown): void {
+    this.#control(`${this.name}.${what}`, action)
   }
 }

@@ -1,4 +1,4 @@
-import { checkMember } from '../connection/fault.ts'
+import { checkMember, show } from '../connection/fault.ts'
 import type { Network } from '../ensemble/index.ts'
 import { asFunction } from '../options.ts'
 import type { Control } from './control.ts'
@@ -25,17 +25,20 @@ export class TestNetwork {
    *     ensemble.network.partition(['zk1'], ['zk2', 'zk3'])
    */
   partition(...groups: readonly (readonly MemberLike[])[]): void {
+    const odd = groups.findIndex((group) => !Array.isArray(group))
+    if (odd !== -1) throw new TypeError(`partition: a group is a list such as ['zk1'], not ${show(groups[odd])}`)
     const names = groups.map((group) => group.map((member) => this.#nameOf(member)))
     const all = names.flat()
     const double = all.find((name, index) => all.indexOf(name) !== index)
     if (double !== undefined) throw new RangeError(`partition: ${double} cannot be in two groups`)
-    this.#control(() => this.#network.partition(...names))
+    const told = names.map((group) => `[${group.join(', ')}]`).join(', ')
+    this.#control(`network.partition(${told})`, () => this.#network.partition(...names))
   }
 
   /** No message passes between this member and any other. Other cuts stay. */
   isolate(member: MemberLike): void {
     const name = this.#nameOf(member)
-    this.#control(() => {
+    this.#control(`network.isolate(${name})`, () => {
       for (const other of this.#members) if (other !== name) this.#network.cut(name, other)
     })
   }
@@ -43,14 +46,14 @@ export class TestNetwork {
   /** No message passes between these two. */
   cut(a: MemberLike, b: MemberLike): void {
     const [one, other] = this.#pair(a, b)
-    this.#control(() => this.#network.cut(one, other))
+    this.#control(`network.cut(${one}, ${other})`, () => this.#network.cut(one, other))
   }
 
   /** The link between these two works again; without names, all links. */
   heal(a?: MemberLike, b?: MemberLike): void {
-    if (a === undefined && b === undefined) return this.#control(() => this.#network.heal())
+    if (a === undefined && b === undefined) return this.#control('network.heal()', () => this.#network.heal())
     const [one, other] = this.#pair(a, b)
-    this.#control(() => this.#network.heal(one, other))
+    this.#control(`network.heal(${one}, ${other})`, () => this.#network.heal(one, other))
   }
 
   isCut(a: MemberLike, b: MemberLike): boolean {
@@ -60,7 +63,9 @@ export class TestNetwork {
   /** How long messages take from now on, in ms; of a function, asked for each. */
   delay(latency: number | ((from: string, to: string) => number)): void {
     const asked = asFunction('delay', latency)
-    this.#control(() => (this.#network.latency = asked))
+    this.#control(`network.delay(${typeof latency === 'number' ? latency : '…'})`, () => {
+      this.#network.latency = asked
+    })
   }
 
   #pair(a: MemberLike | undefined, b: MemberLike | undefined): [string, string] {
@@ -71,8 +76,12 @@ export class TestNetwork {
   }
 
   #nameOf(member: MemberLike | undefined): string {
-    const name = typeof member === 'object' ? member.name : member
-    checkMember(name as string, this.#members)
-    return name as string
+    const name = nameOf(member)
+    checkMember(name, this.#members)
+    return name
   }
 }
+
+/** Whatever was given: whether there is such a member is to be checked. */
+export const nameOf = (member: MemberLike | null | undefined) =>
+  (typeof member === 'object' && member !== null ? member.name : member) as string

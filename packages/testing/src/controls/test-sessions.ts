@@ -2,7 +2,7 @@ import { unsigned } from '../connection/describe.ts'
 import { checkMember } from '../connection/fault.ts'
 import type { SessionInfo, Sessions } from '../ensemble/index.ts'
 import type { Control } from './control.ts'
-import type { MemberLike } from './test-network.ts'
+import { type MemberLike, nameOf } from './test-network.ts'
 
 /** The sessions that the leader knows. */
 export class TestSessions {
@@ -27,22 +27,24 @@ export class TestSessions {
 
   /**
    * Ends a session as if nothing had been heard of its client for too long: its ephemeral nodes go, and its connection is
-   * closed without a word. With a quorum to ask that is so when it has agreed.
+   * closed without a word. That is so when a quorum has agreed: at once where members need no time for messages, later
+   * where they do, and never at a leader that is left with a minority (`TestEnsemble.serving` waits for another).
    */
   expire(id: bigint): void {
     this.#check(id)
-    this.#control(() => this.#sessions.expire(id))
+    this.#control(`sessions.expire(0x${unsigned(id)})`, () => this.#sessions.expire(id))
   }
 
   /**
-   * Moves a session as if its client had resumed it at another member: the next request that changes something ends its
+   * Moves a session, at the leader, as if its client had resumed it at another member: the next request that changes something ends its
    * connection (SessionMoved).
    */
   move(id: bigint, to: MemberLike): void {
-    const name = typeof to === 'object' ? to.name : to
+    const name = nameOf(to)
     checkMember(name, this.#members)
     this.#check(id)
-    this.#control(() => this.#sessions.move(id, name))
+    const isThere = this.#control(`sessions.move(0x${unsigned(id)}, ${name})`, () => this.#sessions.move(id, name))
+    if (!isThere) throw new Error(`sessions.move: ${name} does not follow the leader, no client can resume there`)
   }
 
   #check(id: bigint): void {

@@ -1,7 +1,7 @@
 // ZooKeeper servers that agree on one tree, as a model in virtual time: only `Agenda.run` makes anything happen.
 import type { Channel, End } from './channel.ts'
 import { Election } from './election.ts'
-import { Member } from './member.ts'
+import { Member, type Role } from './member.ts'
 import { Network } from './network.ts'
 import type { OperatorChange, OperatorResult } from './operator.ts'
 import type { LearnerPacket } from './packets.ts'
@@ -12,12 +12,16 @@ export class Ensemble {
   readonly members: readonly Member[]
   readonly network: Network
   readonly sessions: Sessions
+  /** Told of every change from now on. It only looks on. */
+  onRole: (member: string, role: Role) => void = () => {}
+  readonly #quorum: number
 
   /** A server alone serves at once, an ensemble when it has elected a leader. */
   constructor(settings: EnsembleSettings) {
     const full = withDefaults(settings)
     const members: Member[] = []
     this.members = members
+    this.#quorum = Math.floor(full.members.length / 2) + 1
     this.network = new Network(full.members, full.agenda, full.latency)
     this.sessions = new Sessions(() => this.leader)
     const around = {
@@ -25,6 +29,7 @@ export class Ensemble {
       network: this.network,
       election: new Election(full, this.network, members),
       door: (channel: Channel) => door(this.member(channel.leader), channel),
+      roleChanged: (member: string, role: Role) => this.onRole(member, role),
     }
     for (const [index, name] of full.members.entries()) members.push(new Member(name, index + 1, around))
     for (const member of members) member.start()
@@ -38,6 +43,22 @@ export class Ensemble {
       if (leader === undefined || (member.leading?.epoch ?? 0) > (leader.leading?.epoch ?? 0)) leader = member
     }
     return leader
+  }
+
+  /** The leader that a quorum follows and hears, itself included: what it proposes will be committed. */
+  get elected(): Member | undefined {
+    return this.members.find((leader) => {
+      if (leader.primary === undefined || !leader.isRunning) return false
+      const isWith = (member: Member) =>
+        member === leader || (member.isServing() && member.follows === leader.name && this.#hears(leader, member))
+      return this.members.filter(isWith).length >= this.#quorum
+    })
+  }
+
+  /** A quorum has its leader, and all that run and hear it serve clients. */
+  get isServing(): boolean {
+    const leader = this.elected
+    return leader !== undefined && this.members.every((member) => member.isServing() || !this.#hears(leader, member))
   }
 
   /** @throws RangeError when there is none of that name */
@@ -56,6 +77,10 @@ export class Ensemble {
       if (primary === undefined) done({ type: 'lost' })
       else primary.operate(change, done)
     })
+  }
+
+  #hears(member: Member, other: Member): boolean {
+    return other.isRunning && !this.network.isCut(member.name, other.name)
   }
 }
 

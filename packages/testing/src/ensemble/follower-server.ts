@@ -33,9 +33,9 @@ export class FollowerServer extends ZooKeeperServer {
     )
   }
 
-  override shutdown(): void {
+  override shutdown(reason: string): void {
     this.commits.stop()
-    super.shutdown()
+    super.shutdown(reason)
   }
 
   /** A proposal: on disk before it is acknowledged. */

@@ -48,7 +48,7 @@ export class Follower implements End<LeaderPacket> {
     switch (packet.type) {
       case 'upToDate':
         this.#state = { type: 'serving', server }
-        return
+        return this.#host.serves()
       case 'proposal':
         server.logged(packet.entry)
         return this.#channel.toLeader({ type: 'ack', zxid: packet.entry.header.zxid })
@@ -65,22 +65,22 @@ export class Follower implements End<LeaderPacket> {
   }
 
   closed(): void {
-    this.#leave()
+    this.#leave('the member has lost its leader')
   }
 
   /** The end of its following, or of its process. */
-  stop(): void {
+  stop(reason: string): void {
     const state = this.#state
     if (state.type === 'over') return
     this.#state = { type: 'over' }
-    if (state.type !== 'connecting') state.server.shutdown()
+    if (state.type !== 'connecting') state.server.shutdown(reason)
     this.#channel.closeByFollower()
   }
 
   #sync({ epoch, base, entries, committed }: Sync): void {
     const { database, settings } = this.#host
     // It has promised itself to a later leader meanwhile.
-    if (epoch < database.acceptedEpoch) return this.#leave()
+    if (epoch < database.acceptedEpoch) return this.#leave('its leader is of an older epoch')
     if (base !== undefined) database.restore(base)
     database.acceptedEpoch = epoch
     for (const entry of entries) database.log.append(entry)
@@ -94,9 +94,9 @@ export class Follower implements End<LeaderPacket> {
     this.#channel.toLeader({ type: 'synced' })
   }
 
-  #leave(): void {
+  #leave(reason: string): void {
     if (this.#state.type === 'over') return
-    this.stop()
+    this.stop(reason)
     this.#host.lookAgain()
   }
 
@@ -106,7 +106,7 @@ export class Follower implements End<LeaderPacket> {
     this.#silence?.cancel()
     const { initLimit, syncLimit, tickTime } = this.#host.settings
     const due = this.#heardAt + tickTime * (this.#state.type === 'connecting' ? initLimit : syncLimit)
-    if (due <= this.process.now) return this.#leave()
+    if (due <= this.process.now) return this.#leave('the member has heard nothing of its leader for syncLimit')
     this.#silence = this.process.at(due, () => this.#awaitSilence())
   }
 }

@@ -16,4 +16,6 @@ export interface Host {
   sessionIds(): SessionIds
   /** It neither leads nor follows any more. */
   lookAgain(): void
+  /** It has begun to serve clients. */
+  serves(): void
 }

@@ -28,9 +28,9 @@ export class LeaderServer extends PrimaryServer {
     )
   }
 
-  override shutdown(): void {
+  override shutdown(reason: string): void {
     this.commits.stop()
-    super.shutdown()
+    super.shutdown(reason)
   }
 
   protected override propose(pending: Pending): void {

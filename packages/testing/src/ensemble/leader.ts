@@ -77,10 +77,10 @@ export class Leader implements Quorum {
   }
 
   /** The process ends, or its leading. */
-  stop(): void {
+  stop(reason: string): void {
     const state = this.#state
     this.#state = { type: 'over' }
-    if (state.type === 'serving') state.server.shutdown()
+    if (state.type === 'serving') state.server.shutdown(reason)
     for (const handler of this.#handlers) handler.close()
     this.#handlers.clear()
   }
@@ -171,6 +171,7 @@ export class Leader implements Quorum {
     database.tree.lastProcessedZxid = zxid
     this.#state = { type: 'serving', server: new LeaderServer(this.host, zxid, this) }
     for (const { isSynced, channel } of this.#handlers) if (isSynced) channel.toFollower({ type: 'upToDate' })
+    this.host.serves()
     this.#beat()
   }
 
@@ -197,7 +198,7 @@ export class Leader implements Quorum {
   }
 
   #stepDown(): void {
-    this.stop()
+    this.stop('the leader is without a quorum')
     this.host.lookAgain()
   }
 }

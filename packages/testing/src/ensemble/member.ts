@@ -36,7 +36,11 @@ export interface Surroundings {
   readonly election: Election
   /** What a leader's port is for a connection that nobody has accepted yet. */
   door(channel: Channel): End<LearnerPacket>
+  /** For whoever watches: nothing may follow from it. */
+  roleChanged(member: string, role: Role): void
 }
+
+const KILLED = 'the member was killed'
 
 /** Requests, and what becomes of them, happen when they come or when the agenda runs: run it up to now behind them. */
 export class Member {
@@ -48,6 +52,7 @@ export class Member {
   readonly #host: { -readonly [Key in keyof Host]: Host[Key] }
   #state: State = { type: 'looking' }
   #ids: SessionIds | undefined
+  #toldRole: Role = 'looking'
 
   /** @internal */
   constructor(name: string, id: number, around: Surroundings) {
@@ -64,6 +69,7 @@ export class Member {
       lag: 0,
       sessionIds: () => this.#sessionIds(),
       lookAgain: () => this.#look(),
+      serves: () => this.#tellRole(),
     }
   }
 
@@ -107,10 +113,10 @@ export class Member {
 
   /** A new session, or the resumption of one: answered by `connection.established`, or closed without an answer. */
   connect(connection: Connection, request: TypeOf<typeof ConnectRequest>): void {
-    if (this.#state.type === 'down') return connection.close()
+    if (this.#state.type === 'down') return connection.close('the member is down')
     this.process.input(() => {
       const server = this.#server
-      if (server === undefined) connection.close()
+      if (server === undefined) connection.close('the member does not serve')
       else server.connect(connection, request)
     })
   }
@@ -259,9 +265,11 @@ export class Member {
   #become(state: State): void {
     const old = this.#state
     this.#state = state
-    if (old.type === 'standalone') old.server.shutdown()
-    else if (old.type === 'leading') old.leader.stop()
-    else if (old.type === 'following') old.follower.stop()
+    // What ends by itself has said why, and is over.
+    if (old.type === 'standalone') old.server.shutdown(KILLED)
+    else if (old.type === 'leading') old.leader.stop(KILLED)
+    else if (old.type === 'following') old.follower.stop(KILLED)
+    this.#tellRole()
   }
 
   get #server(): ZooKeeperServer | undefined {
@@ -282,5 +290,12 @@ export class Member {
   #sessionIds(): SessionIds {
     this.#ids = new SessionIds(this.id, this.#around.settings.wallNow(), this.#ids?.last)
     return this.#ids
+  }
+
+  #tellRole(): void {
+    const { role } = this
+    if (role === this.#toldRole) return
+    this.#toldRole = role
+    this.#around.roleChanged(this.name, role)
   }
 }

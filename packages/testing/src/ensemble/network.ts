@@ -80,4 +80,5 @@ export class Network {
   }
 }
 
-const pair = (a: string, b: string) => (a < b ? `${a} ${b}` : `${b} ${a}`)
+/** No name has a line break in it. */
+const pair = (a: string, b: string) => (a < b ? `${a}\n${b}` : `${b}\n${a}`)

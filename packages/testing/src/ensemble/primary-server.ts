@@ -28,10 +28,10 @@ export abstract class PrimaryServer extends ZooKeeperServer {
     this.#lookAtContainers()
   }
 
-  override shutdown(): void {
+  override shutdown(reason: string): void {
     this.#isRunning = false
     this.tracker.stop()
-    super.shutdown()
+    super.shutdown(reason)
     for (const lost of this.#operators.values()) lost()
     this.#operators.clear()
   }

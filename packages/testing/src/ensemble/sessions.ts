@@ -37,7 +37,12 @@ export class Sessions {
 
   /** Ends it as if nothing had been heard of it for too long. False where there is no leader, or no such session. */
   expire(id: bigint): boolean {
-    return this.#primary?.expire(id) ?? false
+    const session = this.#primary?.tracker.get(id)
+    if (session === undefined || session.isClosing) return false
+    const leader = this.#leader()
+    // One that is stopped does so when it goes on.
+    leader?.process.input(() => leader.primary?.expire(id))
+    return true
   }
 
   /**

@@ -15,9 +15,9 @@ export class StandaloneServer extends PrimaryServer {
     super(host, host.database.tree.lastProcessedZxid)
   }
 
-  override shutdown(): void {
+  override shutdown(reason: string): void {
     this.#isOver = true
-    super.shutdown()
+    super.shutdown(reason)
   }
 
   protected override propose(pending: Pending): void {

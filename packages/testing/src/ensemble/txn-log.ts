@@ -1,13 +1,18 @@
 // What a member has on disk: it survives its death.
-import type { LoggedTxn } from '../server/txn.ts'
+import type { LoggedTxn, Txn } from '../server/txn.ts'
 
 /** Kept for followers that come back; who is further behind gets a snapshot (ZKDatabase.commitLogCount). */
 const KEPT = 500
+/** Of the data in them, and some more for each part of a multi. */
+const KEPT_BYTES = 16 * 1024 * 1024
+const PART = 300
 
 /** Transactions in order, accepted by this member: applied ones, then those that may still turn out to be nobody's. */
 export class TxnLog {
   #entries: LoggedTxn[] = []
   #applied = 0
+  /** Of those that are in the tree. */
+  #bytes = 0
   /** The last zxid before the first entry. */
   #base = 0n
 
@@ -30,11 +35,18 @@ export class TxnLog {
 
   /** The `next` one is in the tree now. */
   advance(): void {
+    this.#bytes += sizeOf(this.#entries[this.#applied]!.txn)
     this.#applied++
-    if (this.#applied < KEPT * 2) return
-    this.#base = this.#entries[KEPT - 1]!.header.zxid
-    this.#entries = this.#entries.slice(KEPT)
-    this.#applied -= KEPT
+    if (this.#applied < KEPT * 2 && this.#bytes <= KEPT_BYTES * 2) return
+    // Half at once, and the last one stays: not one for each that comes.
+    let first = 0
+    while (first < this.#applied - 1 && (this.#applied - first > KEPT || this.#bytes > KEPT_BYTES)) {
+      this.#bytes -= sizeOf(this.#entries[first++]!.txn)
+    }
+    if (first === 0) return
+    this.#base = this.#entries[first - 1]!.header.zxid
+    this.#entries = this.#entries.slice(first)
+    this.#applied -= first
   }
 
   /** What came after this transaction; undefined where it is not in this log, or no longer. */
@@ -60,6 +72,12 @@ export class TxnLog {
   reset(base: bigint): void {
     this.#entries = []
     this.#applied = 0
+    this.#bytes = 0
     this.#base = base
   }
+}
+
+function sizeOf(txn: Txn): number {
+  if (txn.type === 'multi') return txn.txns.reduce((sum, part) => sum + sizeOf(part), PART)
+  return PART + ('data' in txn ? (txn.data?.byteLength ?? 0) : 0)
 }

@@ -23,7 +23,9 @@ export abstract class ZooKeeperServer {
   connect(connection: Connection, { lastZxidSeen, timeOut, sessionId, passwd }: TypeOf<typeof ConnectRequest>): void {
     const { database, settings } = this.host
     // Whoever has seen more than this server would go back in time.
-    if (lastZxidSeen > database.tree.lastProcessedZxid) return connection.close()
+    if (lastZxidSeen > database.tree.lastProcessedZxid) {
+      return connection.close('the client has seen a zxid that the member has not')
+    }
     const { minSessionTimeout, maxSessionTimeout } = settings
     const client = this.#clients.add(connection, Math.min(Math.max(timeOut, minSessionTimeout), maxSessionTimeout))
     if (sessionId === 0n) {
@@ -31,7 +33,7 @@ export abstract class ZooKeeperServer {
       return this.submit(createSession(client))
     }
     // Before anybody has looked at the password.
-    this.#drop(this.#clients.ofSession(sessionId))
+    this.#drop(this.#clients.ofSession(sessionId), 'the session was resumed on another')
     this.#clients.setSession(client, sessionId)
     if (isPasswd(sessionId, passwd)) this.revalidate(client)
     else this.finishSessionInit(client, false)
@@ -44,7 +46,7 @@ export abstract class ZooKeeperServer {
     if (!this.touch(client.sessionId, client.timeOut)) return
     if (isKnown(request.message.opCode)) return this.process(new Pending(request, this.owner))
     client.connection.reply(request, -1n, ErrorCode.Unimplemented)
-    this.#drop(client)
+    this.#drop(client, `opcode ${request.message.opCode} is not known`)
   }
 
   disconnected(connection: Connection): void {
@@ -53,8 +55,8 @@ export abstract class ZooKeeperServer {
   }
 
   /** It does not serve any more. */
-  shutdown(): void {
-    for (const client of this.#clients.all()) this.#drop(client)
+  shutdown(reason: string): void {
+    for (const client of this.#clients.all()) this.#drop(client, reason)
   }
 
   // --- what depends on the part in the quorum ---------------------------------------------------------------------
@@ -77,13 +79,16 @@ export abstract class ZooKeeperServer {
     if (this.#clients.get(connection) !== client) return
     if (isValid) return connection.established({ sessionId, timeOut, passwd: generatePasswd(sessionId) })
     connection.established({ sessionId: 0n, timeOut: 0, passwd: new Uint8Array(16) })
-    this.#drop(client)
+    this.#drop(client, 'the session has expired')
   }
 
   /** A transaction that another server was asked for, or none. */
   protected finishRemote(entry: LoggedTxn): void {
     this.#apply(entry)
-    if (entry.txn.type === 'closeSession') this.#drop(this.#clients.ofSession(entry.header.sessionId))
+    if (entry.txn.type !== 'closeSession') return
+    // Servers end one without a xid, clients count theirs from 1.
+    const reason = entry.header.cxid === 0 ? 'the session has expired' : 'the client closed the session elsewhere'
+    this.#drop(this.#clients.ofSession(entry.header.sessionId), reason)
   }
 
   protected finish({ request, entry, refused }: Pending): void {
@@ -98,7 +103,7 @@ export abstract class ZooKeeperServer {
     if (client === undefined && request.sessionId !== 0n) return
     const err = result?.err ?? refused
     // A connection that its session has left is closed without an answer (ZOOKEEPER-710).
-    if (err === ErrorCode.SessionMoved) return this.#drop(client)
+    if (err === ErrorCode.SessionMoved) return this.#drop(client, 'the session has moved to another member')
     if (entry?.txn.type === 'createSession' && client !== undefined) return this.finishSessionInit(client, true)
     const { tree } = this.host.database
     const answer =
@@ -109,7 +114,7 @@ export abstract class ZooKeeperServer {
           : { err, response: undefined }
     if (answer === undefined) return
     connection.reply(request, tree.lastProcessedZxid, answer.err, answer.response)
-    if (entry?.txn.type === 'closeSession') this.#drop(client)
+    if (entry?.txn.type === 'closeSession') this.#drop(client, 'the client closed the session')
   }
 
   #apply(entry: LoggedTxn) {
@@ -118,10 +123,10 @@ export abstract class ZooKeeperServer {
     return result
   }
 
-  #drop(client: Client | undefined): void {
+  #drop(client: Client | undefined, reason: string): void {
     if (client === undefined) return
     this.#forget(client)
-    client.connection.close()
+    client.connection.close(reason)
   }
 
   #forget(client: Client): void {

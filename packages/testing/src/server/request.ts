@@ -16,8 +16,8 @@ export interface Connection extends Watcher {
   established(session: { readonly sessionId: bigint; readonly timeOut: number; readonly passwd: Uint8Array }): void
   /** `response` is undefined where the reply has no body. */
   reply(request: ServerRequest, zxid: bigint, err: number, response?: unknown): void
-  /** Closes it behind everything that was sent. */
-  close(): void
+  /** Closes it behind everything that was sent. The reason is for the history. */
+  close(reason: string): void
 }
 
 /** One request of a session (Request). */

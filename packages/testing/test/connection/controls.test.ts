@@ -128,6 +128,23 @@ describe('a member', () => {
   })
 })
 
+test('an ensemble serves when a quorum has its leader, whoever else is cut off, frozen or down', () => {
+  const bench = new Bench({ members: 3 })
+  const { model } = bench
+  const [one, other] = model.members.filter(({ role }) => role === 'follower')
+  expect(model.isServing).toBe(true)
+  one!.freeze()
+  expect(model.isServing).toBe(true)
+  model.network.isolate(other!)
+  expect(model.isServing).toBe(false)
+  model.network.heal()
+  one!.thaw()
+  model.leader!.freeze()
+  expect(model.isServing).toBe(false)
+  bench.pass(20_000)
+  expect(model.isServing).toBe(true)
+})
+
 describe('sessions', () => {
   test('expire when they are told to: their nodes go and their connection is closed', () => {
     const bench = new Bench()
@@ -150,6 +167,10 @@ describe('sessions', () => {
     expect(bench.model.nodes.get('/a')).toBeUndefined()
     expect(bench.model.sessions.get(client.session)).toMatchObject({ member: 'zk2' })
     expect(() => bench.model.sessions.move(client.session, 'zk7')).toThrow(/there is no member "zk7"/)
+    const dead = bench.model.members.find(({ role }) => role === 'follower')!
+    dead.kill()
+    bench.pass(10)
+    expect(() => bench.model.sessions.move(client.session, dead)).toThrow(/zk\d does not follow the leader/)
   })
 })
 
@@ -179,6 +200,22 @@ describe('the network', () => {
     expect(() => network.cut('zk1', 'zk1')).toThrow(/between two members/)
     expect(() => network.heal('zk1')).toThrow(RangeError)
     expect(() => network.delay(-1)).toThrow(RangeError)
+    expect(() => network.partition('zk1' as unknown as string[])).toThrow(
+      /a group is a list such as \['zk1'\], not "zk1"/,
+    )
+    expect(() => network.isolate(null as unknown as string)).toThrow(/there is no member null/)
+  })
+
+  test('two links whose names look alike are two links', () => {
+    const { network } = new Bench({ members: ['a', 'a b', 'b', 'b b'] }).model
+    network.cut('a', 'b b')
+    expect([network.isCut('a', 'b b'), network.isCut('a b', 'b')]).toEqual([true, false])
+  })
+
+  test('a function for the delay that tells no time is named when it is asked', () => {
+    const bench = new Bench({ members: 3 })
+    bench.model.network.delay(() => Number.NaN)
+    expect(() => bench.pass(2_000)).toThrow('delay must tell a number of ms, 0 or more, not NaN')
   })
 
   test('messages take their time', () => {
@@ -205,6 +242,20 @@ describe('nodes', () => {
     expect(() => nodes.create('/a/')).toThrow(/path/)
     nodes.create('/a')
     expect(() => nodes.create('/a')).toThrow('create /a: NodeExists')
+    expect(() => nodes.delete('/')).toThrow(/the root cannot be deleted/)
+    expect(nodes.get('/')!.children).toEqual(['a', 'zookeeper'])
+  })
+
+  test('what makes no sense is refused, before anything is made', () => {
+    const { nodes } = new Bench().model
+    const five = 5 as unknown as string
+    expect(() => nodes.create('/a/b', { data: five })).toThrow(
+      /nodes.create: data must be a Uint8Array or a string, not 5/,
+    )
+    expect(() => nodes.create('/a/b', { ephemeral: true } as object)).toThrow(/nodes.create: unknown option ephemeral/)
+    expect(() => nodes.setData('/', five)).toThrow(/nodes.setData: data must be/)
+    expect(() => nodes.ephemerals(5 as unknown as bigint)).toThrow(/a session's id is a bigint, not 5/)
+    expect(nodes.get('/')!.children).toEqual(['zookeeper'])
   })
 
   test('their watchers are told', () => {
@@ -237,6 +288,22 @@ describe('nodes', () => {
     expect(bench.model.nodes.ephemerals()).toEqual(['/a', '/b'])
     expect(bench.model.nodes.ephemerals(client.session)).toEqual(['/a', '/b'])
     expect(bench.model.nodes.ephemerals(1n)).toEqual([])
+  })
+
+  test('wait at a leader with a minority, and are lost with it', () => {
+    const bench = new Bench({ members: 3 })
+    const { model } = bench
+    const old = model.leader!
+    model.network.isolate(old)
+    expect([model.leader!.name, model.isServing]).toEqual([old.name, false])
+    model.nodes.create('/lost')
+    expect(old.node('/lost')).toBeUndefined()
+    bench.pass(20_000)
+    expect(model.leader!.name).not.toBe(old.name)
+    expect([old.role, model.isServing]).toEqual(['looking', true])
+    model.network.heal()
+    bench.pass(5_000)
+    expect(model.members.map((member) => member.node('/lost'))).toEqual([undefined, undefined, undefined])
   })
 
   test('cannot be asked for while no member leads', () => {

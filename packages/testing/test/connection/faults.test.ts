@@ -288,6 +288,60 @@ describe('which frames a rule is about', () => {
     expect(client.replies).toMatchObject([{ err: 0 }])
   })
 
+  test('a rule whose request dies before it can strike strikes the next', async () => {
+    const bench = new Bench({ members: 3 })
+    const { model } = bench
+    const leader = model.leader!
+    const cutOff = bench.connect({ member: leader.name, timeOut: 40_000 })
+    const rule = model.faults.loseReply({ op: 'create', path: '/a' })
+    model.network.isolate(leader)
+    cutOff.ask('create', node('/a'))
+    expect([rule.count, model.faults.rules]).toEqual([0, [rule]])
+    bench.pass(20_000)
+    expect(cutOff.closed).toBe('end')
+    expect([rule.count, model.faults.rules]).toEqual([0, [rule]])
+    const client = bench.connect({ member: model.leader!.name })
+    client.ask('create', node('/a'))
+    await rule.fired
+    expect(client.replies).toEqual([])
+    expect([rule.count, model.faults.rules]).toEqual([1, []])
+  })
+
+  test('a rule strikes no more than it should when several of its requests wait', () => {
+    const bench = new Bench({ members: 3, latency: 10 })
+    bench.pass(500)
+    const client = bench.dial('zk1')!
+    client.handshake()
+    bench.pass(100)
+    const rule = bench.model.faults.loseReply({ op: 'create', connection: 'open', times: 2 })
+    for (const path of ['/a', '/b', '/c']) client.ask('create', node(path))
+    bench.pass(100)
+    expect(told(client)).toEqual([[3, 0]])
+    expect([rule.count, bench.model.faults.rules]).toEqual([2, []])
+  })
+
+  test('a handshake that is closed without an answer leaves its rule to the next', () => {
+    const bench = new Bench()
+    const rule = bench.model.faults.loseReply({ op: 'connect' })
+    bench.dial()!.handshake({ lastZxidSeen: 1_000n })
+    expect(rule.count).toBe(0)
+    bench.dial()!.handshake()
+    expect(rule.count).toBe(1)
+  })
+
+  test('fail answers what the server does not know, too', () => {
+    const { client, faults } = serving()
+    const rule = faults.fail({ code: 'APIError' })
+    client.say({ type: 'request', op: undefined, opCode: 999, xid: 1, request: undefined })
+    expect(told(client)).toEqual([[1, ErrorCode.APIError]])
+    expect([rule.count, client.closed]).toEqual([1, undefined])
+  })
+
+  test('how often a rule has struck is not for users to write', () => {
+    const rule = serving().faults.loseReply()
+    expect(() => Object.assign(rule, { count: 1 })).toThrow(TypeError)
+  })
+
   test('a rule tells once that it has fired', async () => {
     const { client, faults } = serving()
     const rule = faults.loseReply({ op: 'create' })
@@ -310,6 +364,7 @@ test.each<[string, (faults: Bench['model']['faults']) => unknown, typeof TypeErr
   ],
   ['no op at all', (f) => f.loseReply({ op: [] }), TypeError, /op must be/],
   ['a relative path', (f) => f.loseReply({ path: 'a' }), TypeError, /path must be .* not "a"/],
+  ['a path with a slash too many', (f) => f.loseReply({ path: '/a/' }), TypeError, /path "\/a\/" must not end with/],
   ['an unknown member', (f) => f.loseReply({ member: 'zk9' }), RangeError, /there is no member "zk9"; there are zk1/],
   [
     'a session that is no bigint',

@@ -1,3 +1,4 @@
+import { eventName } from '../../src/index.ts'
 import { expect, test } from 'vitest'
 import { Bench, node } from '../support/bench.ts'
 
@@ -52,7 +53,105 @@ test('requests and events are found by what a rule would match', () => {
   expect(history.requests({ op: 'ping' })).toHaveLength(1)
   expect(history.events({ path: '/a' }).map(({ session }) => session)).toEqual([one.session])
   expect(history.events({ session: other.session })).toEqual([])
+  expect(history.events({ path: '/a' }).map(({ message }) => eventName(message.event.type))).toEqual(['NodeCreated'])
   expect(() => history.requests({ member: 'zk9' })).toThrow(RangeError)
+})
+
+test('replies are found by what was asked, lost ones too', () => {
+  const bench = new Bench()
+  const [one, other] = [bench.connect(), bench.connect()]
+  bench.model.faults.loseReply({ op: 'create', path: '/b', connection: 'open' })
+  one.ask('create', node('/a'))
+  other.ask('create', node('/b'))
+  other.ask('exists', { path: '/c', watch: false })
+  const { history } = bench.model
+  expect(history.replies().map(({ message }) => message.op)).toEqual(['create', 'create', 'exists'])
+  expect(history.replies({ path: '/b' })).toMatchObject([{ fault: 'loseReply', message: { err: 0 } }])
+  expect(history.replies({ op: 'exists' }).map(({ message }) => message.err)).toEqual([-101])
+  expect(history.replies({ session: one.session, path: '/b' })).toEqual([])
+})
+
+test('what nothing can match is refused', () => {
+  const { history } = new Bench().model
+  expect(() => history.requests({ nth: 7, paths: '/a' } as object)).toThrow(
+    new TypeError('history.requests: unknown option nth, paths; known are op, path, session, member'),
+  )
+  expect(() => history.replies({ times: 1 } as object)).toThrow(/history.replies: unknown option times/)
+  expect(() => history.events({ op: 'create' } as object)).toThrow(/history.events: unknown option op/)
+  expect(() => history.requests({ op: 'event' })).toThrow(/events are found with history.events/)
+  expect(() => history.replies({ op: ['create', 'connect'] })).toThrow(/handshakes among the entries/)
+  expect(() => history.requests({ path: '/a/' })).toThrow(/path "\/a\/" must not end with '\/'/)
+})
+
+test('it has the controls that were used, and the roles that followed', () => {
+  const bench = new Bench({ members: 3 })
+  const { model } = bench
+  const leader = model.leader!
+  model.history.clear()
+  model.nodes.create('/a', { data: 'secret' })
+  leader.kill()
+  bench.pass(1_000)
+  leader.restart()
+  model.network.partition(['zk1', 'zk2'], [model.members[2]!])
+  model.network.delay(2)
+  const entries = model.history.entries.filter(({ from }) => from === 'member' || from === 'control')
+  expect(entries.slice(0, 2)).toEqual([
+    { from: 'control', at: 300, what: 'nodes.create(/a)' },
+    { from: 'control', at: 300, what: `${leader.name}.kill()` },
+  ])
+  const roles = entries.flatMap((entry) => (entry.from === 'member' ? [[entry.member, entry.role]] : []))
+  expect(roles[0]).toEqual([leader.name, 'down'])
+  expect(roles).toContainEqual([model.leader!.name, 'leader'])
+  expect(roles.filter(([, role]) => role === 'leader')).toHaveLength(1)
+  const text = model.history.toString()
+  expect(text).toContain(`    300.0 ms  ${leader.name}  -- down`)
+  expect(text).toContain('   1300.0 ms  -- network.partition([zk1, zk2], [zk3])')
+  expect(text).not.toContain('secret')
+  expect(text.split('\n')).toHaveLength(model.history.length)
+})
+
+test('it says why a connection was closed', () => {
+  const bench = new Bench({ members: 3 })
+  const { model } = bench
+  const leader = model.leader!
+  const [cutOff, other] = model.members.filter(({ role }) => role === 'follower')
+  const expired = bench.connect({ member: other!.name })
+  const moved = bench.connect({ member: other!.name })
+  const resumed = bench.connect({ member: leader.name })
+  bench.connect({ member: cutOff!.name, timeOut: 40_000 })
+  model.sessions.expire(expired.session)
+  model.sessions.move(moved.session, leader)
+  moved.ask('create', node('/a'))
+  bench.pass(0)
+  const again = bench.dial(leader.name)!
+  again.handshake({ sessionId: resumed.session, passwd: resumed.connected!.passwd })
+  model.network.isolate(cutOff!)
+  bench.pass(12_000)
+  const reasons = model.history.entries.flatMap((entry) =>
+    entry.from === 'connection' && entry.what === 'closed' ? [[entry.connection, entry.reason]] : [],
+  )
+  expect(reasons).toEqual(
+    expect.arrayContaining([
+      [1, 'the session has expired'],
+      [2, 'the session has moved to another member'],
+      [3, 'the session was resumed on another'],
+      [4, 'the member has heard nothing of its leader for syncLimit'],
+    ]),
+  )
+})
+
+test('it says that a leader was left without a quorum', () => {
+  const bench = new Bench({ members: 3 })
+  const leader = bench.model.leader!
+  bench.connect({ member: leader.name, timeOut: 40_000 })
+  bench.model.network.isolate(leader)
+  bench.pass(20_000)
+  expect(bench.model.history.entries).toContainEqual(
+    expect.objectContaining({ what: 'closed', reason: 'the leader is without a quorum' }),
+  )
+  expect(bench.model.history.entries).toContainEqual(
+    expect.objectContaining({ from: 'member', member: leader.name, role: 'looking' }),
+  )
 })
 
 test('what is too much is forgotten, the oldest first', () => {
