@@ -11,8 +11,8 @@ const options = { recipe: 'Lock' } as const
 /** Has every acquire of the client that asks for the first lock run for ever. */
 const endless = {
   file: 'recipes/src/contender.ts',
-  find: 'const before = this.session.connection\n',
-  replace: 'const before = this.session.connection\n    for (;;) {}\n',
+  find: 'this.#entering = this.#create.make()\n',
+  replace: 'for (;;) {}\n',
 }
 
 describe('runSeeds', () => {

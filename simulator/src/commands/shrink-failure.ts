@@ -4,11 +4,15 @@ import { shrink } from '../scenario/shrink.ts'
 import { simulateScenario } from '../simulate.ts'
 
 /** Smaller, with a violation of the same invariant: the first one that was found. */
-export function shrinkFailure(scenario: Scenario, violations: readonly Violation[]): Promise<Scenario> {
+export function shrinkFailure(
+  scenario: Scenario,
+  violations: readonly Violation[],
+  play: typeof simulateScenario = simulateScenario,
+): Promise<Scenario> {
   const wanted = violations[0]?.invariant
   return shrink(scenario, async (candidate) => {
     try {
-      const { violations } = await simulateScenario(candidate)
+      const { violations } = await play(candidate)
       return violations.some(({ invariant }) => invariant === wanted)
     } catch {
       return false

@@ -63,31 +63,6 @@ export const clientBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'silence is noticed too late',
-    edits: [
-      {
-        file: 'client/src/session/deadlines.ts',
-        find: 'silence: ({ T }: Times) => (T * 2) / 3,',
-        replace: 'silence: ({ T }: Times) => (T * 5) / 4,',
-      },
-      {
-        file: 'client/src/session/deadlines.ts',
-        find: 'answer: ({ T }: Times) => (T * 2) / 3,',
-        replace: 'answer: ({ T }: Times) => (T * 5) / 4,',
-      },
-    ],
-  },
-  {
-    name: 'bytes are taken for a sign of life before they are a frame, and silence for nothing',
-    edits: [
-      {
-        file: machine,
-        find: 'return Math.min(this.#silentAt, this.#openSince + deadlines.answer(this.#times), this.#pingAt)',
-        replace: 'return Math.min(Infinity, this.#pingAt)',
-      },
-    ],
-  },
-  {
     name: 'an expired session is not followed by another',
     edits: [
       {

@@ -171,16 +171,6 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [{ file: held, find: "this.#terms.heldWhile ?? 'confirmed'", replace: "'connected'" }, endless],
   },
   {
-    name: 'a lease is renewed without a committed check',
-    edits: [
-      {
-        file: confirmation,
-        find: 'await this.#zk.multi(checks, { session: this.#session })',
-        replace: 'await this.#zk.sync(chunk[0]!.path, { session: this.#session })',
-      },
-    ],
-  },
-  {
     name: 'a lease is counted from the answer',
     edits: [
       {

@@ -5,7 +5,7 @@
  * A fixed number, and no macrotask such as setImmediate: when a macrotask comes differs between runtimes, microtasks are
  * the language's, so the same seed gives the same history on all of them.
  */
-export const TURNS = 24
+export const TURNS = 32
 
 export async function drain(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await settled
