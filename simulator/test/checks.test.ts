@@ -8,6 +8,34 @@ import { type Draft, paths, sound, task } from './support/history.ts'
 const [first, second] = paths
 const broken = (draft: Draft): InvariantId[] => [...new Set(check(draft.played()).map(({ invariant }) => invariant))]
 
+const reader = first.replace('lock-', '__READ__')
+const readerNode = {
+  path: reader,
+  czxid: 4n,
+  place: 1n,
+  owner: 100n,
+  createdAt: 50,
+  end: { zxid: 5n, at: 58, how: 'deleted' },
+} as const
+const readGrant = { type: 'granted', attempt: 2, client: 0, kind: 'read', path: reader, fence: 1n } as const
+
+/** The first, a writer, goes on as a reader; the second, a writer too, waits for it. */
+function downgraded(): Draft {
+  const reading = { kind: 'read', how: 'downgrade', after: 0, hold: [], writes: 'both' } as const
+  return sound()
+    .recipe('SharedLock')
+    .without(({ type, at }) => type === 'released' && at === 55)
+    .node(readerNode)
+    .add(46, { type: 'attempted', attempt: 2, client: 0, task: reading })
+    .add(52, readGrant)
+    .add(53, { type: 'lost', attempt: 2, reason: 'Released' })
+    .add(60, { type: 'released', attempt: 2, isSessionOver: false })
+    .add(60, { type: 'done', attempt: 2 })
+    .withoutChecks()
+    .checked({ path: second, zxid: 7n, session: 200n, at: 60 })
+    .node({ path: second, czxid: 2n, owner: 200n, createdAt: 21, end: { zxid: 8n, at: 80, how: 'deleted' } })
+}
+
 const secondGrant = { type: 'granted', attempt: 1, client: 1, kind: 'exclusive', path: second, fence: 2n } as const
 
 describe('check', () => {
@@ -147,6 +175,41 @@ describe('check', () => {
       .add(48, { type: 'forced', paths: [first], session: undefined })
       .add(66, { type: 'lost', attempt: 0, reason: 'NodeGone' })
     expect(broken(draft)).toEqual([])
+  })
+
+  test('check finds nothing in a writer that goes on as a reader, whom the next writer waits for', () => {
+    expect(check(downgraded().played())).toEqual([])
+  })
+
+  test.each<[InvariantId, string, (draft: Draft) => Draft]>([
+    ['I1', 'a writer holds beside its reader', (draft) => draft.add(52.5, { ...secondGrant, kind: 'write' })],
+    [
+      'I2',
+      "a reader's fence is not that of the writer whose place it has",
+      (draft) => draft.without(({ type, at }) => type === 'granted' && at === 52).add(52, { ...readGrant, fence: 4n }),
+    ],
+    [
+      'I2',
+      'two have one fence',
+      (draft) => draft.node({ path: reader, czxid: 3n, place: 1n, owner: 100n, createdAt: 50 }),
+    ],
+    [
+      'I3',
+      'a guarded write of a reader that is gone',
+      (draft) => draft.node({ path: `${SET}/0000000001`, czxid: 6n, data: '1', createdAt: 59 }),
+    ],
+    [
+      'I9',
+      'a writer is granted while the reader is there',
+      (draft) => draft.node({ ...readerNode, end: { zxid: 9n, at: 90, how: 'deleted' } }),
+    ],
+    [
+      'I12',
+      'a downgrade fails for no reason there is',
+      (draft) => draft.add(53, { type: 'refused', attempt: 2, why: 'error', error: 'KeeperError: NodeExists' }),
+    ],
+  ])('check finds %s in a history with a downgrade: %s', (invariant, _, breaking) => {
+    expect(broken(breaking(downgraded()))).toContain(invariant)
   })
 
   test('check does not hold it against readers that they hold together', () => {

@@ -95,6 +95,7 @@ export class Contender {
     listing.catch(() => {})
     const node = await this.#entering
     if (node === undefined) throw new NodeVanished()
+    this.#queue.tellExhausted(node.name)
     const first = await listing.catch(() => undefined)
     const list = first !== undefined && shows(first, node.name.name) ? first : await this.#list()
     // Where one connection served it all, the create itself is the committed request that shows it.

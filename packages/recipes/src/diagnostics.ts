@@ -16,6 +16,11 @@ interface Hold extends Contention {
 }
 
 export interface RecipeMessages {
+  /**
+   * The path's sequence counter is used up, or within a million of that: other clients that queue there may let several hold.
+   * All who queue should move to a new path. Told once by each lock or election. `sequence` is the number that shows it.
+   */
+  'zk:exhausted': Contention & { readonly sequence: number }
   /** Somebody is ahead. */
   'zk:queued': Contention & { readonly position: number; readonly ahead: readonly string[] }
   /** ms from the call to the grant. */
@@ -29,6 +34,7 @@ export interface RecipeMessages {
 }
 
 const channels = {
+  'zk:exhausted': channel('zk:exhausted'),
   'zk:queued': channel('zk:queued'),
   'zk:acquired': channel('zk:acquired'),
   'zk:suspended': channel('zk:suspended'),

@@ -6,6 +6,7 @@ import { Lease } from './lease.ts'
 import { leaseTimes } from './lease-times.ts'
 import { NodeVanished } from './node-vanished.ts'
 import { type HoldOptions, relayAllowanceOf } from './terms.ts'
+import { pause } from './transient.ts'
 
 /** A provisional one at once, where it lasts until it can be proven; else a proven one. */
 export async function firstLease(zk: ZooKeeper, session: Session, grant: Grant, terms: HoldOptions): Promise<Lease> {
@@ -13,8 +14,13 @@ export async function firstLease(zk: ZooKeeper, session: Session, grant: Grant, 
   if (heldWhile !== 'confirmed') return new Lease(zk.runtime, grant.askedAt, () => Infinity)
   const relayAllowance = relayAllowanceOf(terms, session)
   const provisional = provisionalLease(zk, session, grant, relayAllowance)
-  const isEnough = provisional.remaining > 2 * leaseTimes.firstProof(session.shortestTimeout)
-  return isEnough && !strict ? provisional : await provenLease(zk, session, grant, relayAllowance)
+  if (!strict && isEnough(provisional, session)) return provisional
+  return await provenLease(zk, session, grant, relayAllowance)
+}
+
+/** Whether it can be proven, or be proven again, before it is over. */
+function isEnough({ remaining }: Lease, { shortestTimeout }: Session): boolean {
+  return remaining > 2 * leaseTimes.firstProof(shortestTimeout)
 }
 
 function provisionalLease(
@@ -34,8 +40,14 @@ function provisionalLease(
 }
 
 async function provenLease(zk: ZooKeeper, session: Session, { node }: Grant, relayAllowance: number): Promise<Lease> {
-  const proof = await new Confirmation(zk, session).prove(() => [node], relayAllowance)
-  if (proof === undefined) throw new NodeVanished()
-  for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
-  return new Lease(zk.runtime, proof.touched, () => leaseTimes.proven(session.shortestTimeout))
+  const confirmation = new Confirmation(zk, session)
+  for (;;) {
+    const proof = await confirmation.prove(() => [node], relayAllowance)
+    if (proof === undefined) throw new NodeVanished()
+    for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
+    const lease = new Lease(zk.runtime, proof.touched, () => leaseTimes.proven(session.shortestTimeout))
+    if (isEnough(lease, session)) return lease
+    // What was sent before it stood still is too old. What it sends now will have been relayed by then.
+    await pause(zk.runtime, relayAllowance)
+  }
 }

@@ -131,6 +131,11 @@ export class Held implements AsyncDisposable, Holding {
     await this.release()
   }
 
+  /** @internal After so many ms. */
+  acquired(waited: number): void {
+    report('zk:acquired', () => ({ ...this.#identity, waited, leaseRemaining: this.leaseRemaining() }))
+  }
+
   /** @internal */
   confirmed(): void {
     // It may have been lost while its check was under way.

@@ -1,8 +1,9 @@
 // The contenders of one path, in order.
 import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
+import { report } from './diagnostics.ts'
 import { ifMissing } from './if-missing.ts'
 import { type ContenderName, isDowngraded, type Kind, parseName } from './names.ts'
-import { areInOrder, bySequence } from './sequences.ts'
+import { areInOrder, bySequence, isExhausted } from './sequences.ts'
 import { persist } from './transient.ts'
 
 /** Somebody who holds or waits. */
@@ -37,6 +38,7 @@ export class Queue {
   readonly zk: ZooKeeper
   readonly path: string
   readonly #rivals: readonly Kind[]
+  #isExhaustionTold = false
 
   constructor(zk: ZooKeeper, path: string, rivals: readonly Kind[]) {
     this.zk = zk
@@ -105,6 +107,13 @@ export class Queue {
       const [oldest] = await this.byCreation(names, options)
       if (oldest !== undefined) return oldest.contender
     }
+  }
+
+  /** Says once that the counter is used up, as this number shows. */
+  tellExhausted({ kind, sequence }: ContenderName): void {
+    if (this.#isExhaustionTold || !isExhausted(sequence)) return
+    this.#isExhaustionTold = true
+    report('zk:exhausted', () => ({ path: this.path, kind, sequence }))
   }
 
   /** What a contender's node says. */

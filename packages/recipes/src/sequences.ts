@@ -7,12 +7,17 @@ const LAST = 2 ** 31 - 1
 /** So many may come while one waits. */
 const MARGIN = 1_000_000
 
+/** Whether the counter has come, or may soon come, to its end. */
+export function isExhausted(sequence: number): boolean {
+  return sequence < 0 || sequence > LAST - MARGIN
+}
+
 /** Whether all who queue stand in the order of their numbers, now and while any of them waits. */
 export function areInOrder(names: readonly ContenderName[]): boolean {
   const seen = new Set<string>()
   for (const { kind, sequence } of names) {
     const number = `${kind} ${sequence}`
-    if (sequence < 0 || sequence > LAST - MARGIN || seen.has(number)) return false
+    if (isExhausted(sequence) || seen.has(number)) return false
     seen.add(number)
   }
   return true

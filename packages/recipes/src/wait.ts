@@ -32,18 +32,7 @@ export class Wait {
   }
 
   ended<H extends Held>(held: H): H {
-    const { path: node, fencingToken } = held
-    report('zk:acquired', () => {
-      const waited = this.#queue.zk.runtime.now() - this.#since
-      return {
-        path: this.#queue.path,
-        kind: this.#kind,
-        node,
-        fencingToken,
-        waited,
-        leaseRemaining: held.leaseRemaining(),
-      }
-    })
+    held.acquired(this.#queue.zk.runtime.now() - this.#since)
     return held
   }
 

@@ -37,6 +37,8 @@ export class WriteHeld extends Held {
     this.throwIfLost()
     this.lose('Downgraded')
     const { session } = this.#tenant
+    const { runtime } = this.#queue.zk
+    const since = runtime.now()
     const reading = new Downgrade(this.#queue, session, this.#node, this.#options)
     const tenant = { session, leave: () => reading.leave() }
     try {
@@ -44,6 +46,7 @@ export class WriteHeld extends Held {
       const lease = await firstLease(this.#queue.zk, session, grant, this.#options)
       const held = new Held(this.#queue.zk, tenant, grant.node, lease, this.#options)
       held.throwIfLost()
+      held.acquired(runtime.now() - since)
       return held
     } catch (error) {
       reading.leave().catch(() => {})

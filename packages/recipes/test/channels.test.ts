@@ -8,6 +8,7 @@ import { Scene } from './support/scene.ts'
 
 const PATH = '/locks/report'
 const names = [
+  'zk:exhausted',
   'zk:queued',
   'zk:acquired',
   'zk:suspended',
@@ -139,7 +140,7 @@ describe('Channels', () => {
     ])
   })
 
-  test('zk:lost tells Downgraded, and zk:released the end of what it was downgraded to', async () => {
+  test('zk:lost tells Downgraded, zk:acquired and zk:released what it was downgraded to', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     const write = await scene.done(new SharedLock(zk, PATH).write.acquire())
@@ -148,6 +149,7 @@ describe('Channels', () => {
     expect(heard()).toMatchObject([
       ['zk:acquired', { kind: 'write', node: write.path }],
       ['zk:lost', { kind: 'write', node: write.path, reason: 'Downgraded' }],
+      ['zk:acquired', { kind: 'read', node: read.path, fencingToken: write.fencingToken }],
       ['zk:released', { kind: 'read', node: read.path }],
     ])
   })

@@ -1,4 +1,5 @@
 // What is told of those who queue where the counter is used up, and who else may be there.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, expect, test } from 'vitest'
 import { type Held, KeeperError, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { countedTo, LAST, paths } from './support/counters.ts'
@@ -8,6 +9,9 @@ import { holders, rises, turns } from './support/turns.ts'
 
 const PATH = '/locks/report'
 const uuid = '64a1d9f2-3c07-4f0e-9d43-0b1a7c55e2f8'
+
+/** Numbers so near the end are told of. */
+const MARGIN = 1_000_000
 
 const overflows = ['stick', 'wrap'] as const
 
@@ -42,6 +46,28 @@ describe('Contenders at the end of the counter', () => {
       expect(places).toEqual([{ position: 6, ahead: created }])
     },
   )
+
+  test('Lock tells once that its counter is used up, and goes on (L23)', async () => {
+    const told: unknown[] = []
+    const listener = (message: unknown) => void told.push(message)
+    subscribe('zk:exhausted', listener)
+    try {
+      const scene = countedTo(PATH, LAST - MARGIN - 1)
+      const lock = new Lock(await scene.client(), PATH)
+      const take = async () => {
+        const held = await scene.done(lock.acquire())
+        await scene.done(held.release())
+      }
+      for (const sequence of [LAST - MARGIN - 1, LAST - MARGIN]) {
+        await take()
+        expect(told, `at ${sequence}`).toEqual([])
+      }
+      for (let turn = 0; turn < 3; turn++) await take()
+      expect(told).toEqual([{ path: PATH, kind: 'lock', sequence: LAST - MARGIN + 1 }])
+    } finally {
+      unsubscribe('zk:exhausted', listener)
+    }
+  })
 
   test('Lock.tryAcquire is undefined behind a holder, and granted when there is none (L20)', async () => {
     const scene = countedTo(PATH, LAST)

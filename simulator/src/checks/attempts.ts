@@ -1,14 +1,14 @@
 // The history by attempts: each with everything that was recorded of it.
 import type { Played } from '../history/played.ts'
-import type { Happening, Recorded } from '../history/history.ts'
-import type { Kind, Task } from '../scenario/scenario.ts'
+import type { AttemptedTask, Happening, Recorded } from '../history/history.ts'
+import type { Kind } from '../scenario/scenario.ts'
 
 type RecordOf<Type extends Happening['type']> = Extract<Recorded, { type: Type }>
 
 export interface Attempt {
   readonly id: number
   readonly client: number
-  readonly task: Task
+  readonly task: AttemptedTask
   readonly at: number
   readonly queued: RecordOf<'queued'>[]
   readonly asked: RecordOf<'asked'>[]

@@ -1,12 +1,13 @@
 import type { Recorded } from '../history/history.ts'
+import type { Played } from '../history/played.ts'
 import { exclude, forcedPaths } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 
 type Grant = Extract<Recorded, { type: 'granted' }>
 
 /**
- * I2: fences strictly rise in the order of grants, among those that exclude each other; a fence is the czxid of the node;
- * and a resource that checks fences never serves an old write after it served a later holder.
+ * I2: fences strictly rise in the order of grants, among those that exclude each other; a fence is the czxid of the node, or
+ * of the writer's whose place it has; and a resource that checks fences never serves an old write after it served a later holder.
  *
  * A grant whose node an operator took away may be told late, so only the resource counts for it.
  */
@@ -14,17 +15,21 @@ export const fencesRise: Check = (played) => {
   const forced = forcedPaths(played)
   const grants = played.history.filter((each) => each.type === 'granted')
   return [
-    ...outOfOrder(grants.filter(({ path }) => !forced.has(path))),
+    ...outOfOrder(
+      grants.filter(({ path }) => !forced.has(path)),
+      played,
+    ),
     ...wrongFences(grants, played),
     ...servedLate(played),
   ]
 }
 
-function outOfOrder(grants: readonly Grant[]): Violation[] {
+function outOfOrder(grants: readonly Grant[], { log }: Parameters<Check>[0]): Violation[] {
   return grants.flatMap((later, index) =>
     grants
       .slice(0, index)
       .filter((earlier) => exclude(earlier.kind, later.kind) && earlier.fence >= later.fence)
+      .filter((earlier) => !isInPlaceOf(earlier, later, log))
       .map((earlier) => ({
         invariant: 'I2' as const,
         at: later.at,
@@ -33,10 +38,16 @@ function outOfOrder(grants: readonly Grant[]): Violation[] {
   )
 }
 
+/** Whether a writer went on as this reader. */
+function isInPlaceOf(writer: Grant, reader: Grant, { lives }: Played['log']): boolean {
+  const end = lives.get(writer.path)?.end
+  return writer.fence === reader.fence && end !== undefined && end.zxid === lives.get(reader.path)?.czxid
+}
+
 function wrongFences(grants: readonly Grant[], { log }: Parameters<Check>[0]): Violation[] {
   return grants
-    .filter(({ path, fence }) => log.lives.get(path)?.czxid !== fence)
-    .map(({ path, fence, at }) => ({ invariant: 'I2', at, what: `${fence} is not the czxid of ${path}` }))
+    .filter(({ path, fence }) => log.lives.get(path)?.place !== fence)
+    .map(({ path, fence, at }) => ({ invariant: 'I2', at, what: `${fence} is not the fence of ${path}` }))
 }
 
 /** By the age of their nodes, which is the ensemble's: a grant may be told late. */
@@ -45,7 +56,7 @@ function servedLate({ history, log }: Parameters<Check>[0]): Violation[] {
   const violations: Violation[] = []
   let latest: { readonly attempt: number; readonly age: bigint } | undefined
   for (const each of history) {
-    if (each.type === 'granted') ages.set(each.attempt, log.lives.get(each.path)?.czxid ?? 0n)
+    if (each.type === 'granted') ages.set(each.attempt, log.lives.get(each.path)?.place ?? 0n)
     if (each.type !== 'fenced' || !each.isAccepted || each.kind === 'read') continue
     const { attempt } = each
     const age = ages.get(attempt)!

@@ -3,16 +3,18 @@ import { attemptsOf } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 
 /**
- * I3: a guarded write is applied only while the node of its attempt exists. Entries carry the fence of their writer, and
+ * I3: a guarded write is applied only while the node of its attempt exists, or the reader's node in its place. Entries carry the fence of their writer, and
  * everything is in the order of the ensemble's log: so it holds for zombies too. With locks that exclude everybody it
  * follows that fences of entries rise.
  */
 export const guardedWhileHeld: Check = ({ log, scenario }) => {
-  const byFence = new Map([...log.lives.values()].filter(({ owner }) => owner !== 0n).map((life) => [life.czxid, life]))
+  const contenders = [...log.lives.values()].filter(({ owner }) => owner !== 0n)
   const entries = log.below(SET)
   const violations: Violation[] = entries.flatMap((entry) => {
-    const node = byFence.get(BigInt(entry.data))
-    const isAlive = node !== undefined && (node.end === undefined || node.end.zxid > entry.czxid)
+    const isAlive = contenders.some(
+      ({ place, czxid, end }) =>
+        place === BigInt(entry.data) && czxid < entry.czxid && (end === undefined || end.zxid > entry.czxid),
+    )
     const what = `${entry.path} was written under the fence ${entry.data}, whose node did not exist`
     return isAlive ? [] : [{ invariant: 'I3', at: entry.createdAt, what }]
   })

@@ -1,3 +1,4 @@
+import type { AttemptedTask } from '../history/history.ts'
 import { attemptsOf, killedClients } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 
@@ -51,7 +52,7 @@ export const settledInTime: Check = (played) => {
   return [...unexpected, ...ofAttempts]
 }
 
-/** Without waiting there is no next session to queue in. */
-function mayFail(how: string, error = ''): boolean {
-  return how === 'tryAcquire' && /SessionExpired|LockLostError/.test(error)
+/** What does not wait does not queue in the next session. */
+function mayFail(how: AttemptedTask['how'], error = ''): boolean {
+  return (how === 'tryAcquire' || how === 'downgrade') && /SessionExpired|LockLostError/.test(error)
 }

@@ -61,7 +61,7 @@ export const noHerd: Check = (played) => {
 /**
  * I9: a grant had four facts. By the time of the grant there was a moment in the ensemble's log when the node existed,
  * belonged to a session, and nobody older whom it excludes was left; and when it had to wait, a check of the node was
- * committed after the last of those was gone.
+ * committed after the last of those was gone. Whoever goes on in another's place has been proven to be first.
  */
 export const grantsAreProven: Check = (played) => {
   const contenders = [...played.log.lives.values()].filter(({ owner }) => owner !== 0n)
@@ -70,7 +70,7 @@ export const grantsAreProven: Check = (played) => {
     const { path, at } = granted
     const node = played.log.lives.get(path)
     if (node === undefined || node.owner === 0n) return [{ invariant: 'I9', at, what: `${path} never existed` }]
-    const older = contenders.filter((other) => other.czxid < node.czxid && mayExclude(other, node))
+    const older = contenders.filter((other) => other.place < node.place && mayExclude(other, node))
     const last = older.reduce((max, { end }) => later(max, end), { zxid: node.czxid, at: node.createdAt })
     if (last.at > Math.ceil(at))
       return [{ invariant: 'I9', at, what: `${path} was granted while somebody older was there` }]

@@ -3,9 +3,12 @@ import type { LossReason } from '@zk/recipes'
 import type { Fault } from '../scenario/fault.ts'
 import type { Kind, Task } from '../scenario/scenario.ts'
 
+/** What is attempted; a writer that goes on as a reader attempts anew. */
+export type AttemptedTask = Omit<Task, 'how'> & { readonly how: Task['how'] | 'downgrade' }
+
 /** An attempt is one call that acquires, counted from 0 through the history. */
 export type Happening =
-  | { readonly type: 'attempted'; readonly attempt: number; readonly client: number; readonly task: Task }
+  | { readonly type: 'attempted'; readonly attempt: number; readonly client: number; readonly task: AttemptedTask }
   /** Somebody is ahead; told again after queueing anew. */
   | { readonly type: 'queued'; readonly attempt: number; readonly ahead: readonly string[] }
   | {

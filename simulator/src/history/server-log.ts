@@ -7,6 +7,8 @@ export interface Life {
   readonly path: string
   readonly data: string
   readonly czxid: bigint
+  /** The czxid of whose place it has: its own, unless one transaction put it in the place of another. */
+  readonly place: bigint
   /** Its session; 0 for nodes that are not ephemeral. */
   readonly owner: bigint
   readonly createdAt: number
@@ -20,6 +22,13 @@ export interface CommittedCheck {
   readonly zxid: bigint
   readonly session: bigint
   readonly at: number
+}
+
+interface Commit {
+  readonly zxid: bigint
+  readonly session: bigint
+  readonly at: number
+  readonly place?: bigint | undefined
 }
 
 const utf8 = new TextDecoder()
@@ -41,13 +50,14 @@ export class ServerLog {
     return [...this.lives.values()].filter(({ path }) => path.slice(0, path.lastIndexOf('/')) === parent)
   }
 
-  #add(txn: Txn, by: { readonly zxid: bigint; readonly session: bigint; readonly at: number }): void {
+  #add(txn: Txn, by: Commit): void {
     const { zxid, session, at } = by
     switch (txn.type) {
       case 'create': {
         const owner = txn.kind === 'ephemeral' ? session : 0n
         const data = txn.data === null ? '' : utf8.decode(txn.data)
-        this.lives.set(txn.path, { path: txn.path, data, czxid: zxid, owner, createdAt: at, end: undefined })
+        const { path } = txn
+        this.lives.set(path, { path, data, czxid: zxid, place: by.place ?? zxid, owner, createdAt: at, end: undefined })
         return
       }
       case 'delete':
@@ -59,8 +69,9 @@ export class ServerLog {
         this.checks.push({ path: txn.path, zxid, session, at })
         return
       case 'multi':
-        // Of one that failed every part is an error.
-        for (const part of txn.txns) this.#add(part, by)
+        // All or none; what comes before the part that failed is logged as if it were done.
+        if (txn.txns.some(({ type }) => type === 'error')) return
+        for (const part of txn.txns) this.#add(part, { ...by, place: this.#placeLeft(txn.txns) })
         return
       // No node comes or goes, and nothing is proven.
       case 'createSession':
@@ -69,6 +80,12 @@ export class ServerLog {
       case 'presetCounter':
       case 'error':
     }
+  }
+
+  /** That of the node which these delete. */
+  #placeLeft(txns: readonly Txn[]): bigint | undefined {
+    const deleted = txns.find((each) => each.type === 'delete')
+    return deleted && this.lives.get(deleted.path)?.place
   }
 
   #end(path: string, end: NonNullable<Life['end']>): void {

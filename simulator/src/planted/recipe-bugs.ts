@@ -234,6 +234,37 @@ export const recipeBugs: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'nobody comes in ahead of a writer',
+    edits: [
+      {
+        file: roles,
+        find: "rivals: ['read', 'write'], blocker: last, aheadOnlyShrinks: false",
+        replace: "rivals: ['read', 'write'], blocker: last, aheadOnlyShrinks: true",
+      },
+    ],
+  },
+  {
+    name: 'a downgrade makes the reader behind the writer, not in its place',
+    edits: [
+      {
+        file: 'recipes/src/write-held.ts',
+        find: "await this.#zk.multi([op.create(path, data, { mode: 'EPHEMERAL', acl }), op.delete(this.#writer)], { session })",
+        replace:
+          "await this.#zk.delete(this.#writer, { session })\n      await this.#zk.create(path, data, { mode: 'EPHEMERAL', acl, session })",
+      },
+    ],
+  },
+  {
+    name: 'a downgrade that fails leaves its node',
+    edits: [
+      {
+        file: 'recipes/src/write-held.ts',
+        find: 'reading.leave().catch(() => {})',
+        replace: '',
+      },
+    ],
+  },
+  {
     name: 'contenders are sorted as text',
     edits: [
       {

@@ -91,7 +91,8 @@ function living({ clients }: Stage, pending: ReadonlyMap<string, number>): strin
 /** All holds and pauses one after the other. */
 function plannedTime({ clients }: Scenario): number {
   const tasks = clients.flatMap(({ workers }) => workers.flat())
-  return tasks.reduce((sum, { after, hold }) => sum + hold.reduce((held, pause) => held + pause, after), 0)
+  const pauses = tasks.flatMap(({ after, hold, downgrade = [] }) => [after, ...hold, ...downgrade])
+  return pauses.reduce((sum, pause) => sum + pause, 0)
 }
 
 function patience({ sessionTimeout }: Scenario): number {

@@ -9,9 +9,10 @@ import {
   LockTimeoutError,
   type QueuePlace,
   SharedLock,
+  type WriteHeld,
 } from '@zk/recipes'
 import type { Recorder } from '../history/recorder.ts'
-import type { Refusal } from '../history/history.ts'
+import type { AttemptedTask, Refusal } from '../history/history.ts'
 import type { Kind, RecipeName, Task } from '../scenario/scenario.ts'
 import { CONFIG, PATH, SET } from './paths.ts'
 
@@ -129,17 +130,35 @@ export class Program {
     }
   }
 
-  #acquire(kind: Kind, options: Parameters<Lock['acquire']>[0]): Promise<Held> {
+  #acquire(kind: Kind, options: Parameters<Lock['acquire']>[0]): Promise<Held | WriteHeld> {
     return this.#election === undefined ? this.#acquirable(kind).acquire(options) : this.#election.campaign(options)
   }
 
-  #acquirable(kind: Kind): Acquirable<Held> {
+  #acquirable(kind: Kind): Acquirable<Held | WriteHeld> {
     if (this.#lock !== undefined) return this.#lock
     return kind === 'read' ? this.#shared!.read : this.#shared!.write
   }
 
-  async #acquired(attempt: number, task: Task, held: Held): Promise<void> {
+  async #acquired(attempt: number, task: AttemptedTask, held: Held | WriteHeld): Promise<void> {
     await this.#hold(attempt, task, held)
+    if (task.downgrade !== undefined && 'downgrade' in held) await this.#goOnAsReader(task.downgrade, task, held)
+    else await this.#release(attempt, held)
+    this.#ask(attempt, held)
+  }
+
+  async #goOnAsReader(hold: readonly number[], { writes }: AttemptedTask, held: WriteHeld): Promise<void> {
+    const attempt = this.#options.recorder.newAttempt()
+    const task: AttemptedTask = { kind: 'read', how: 'downgrade', after: 0, hold, writes }
+    this.#record({ type: 'attempted', attempt, client: this.#options.client, task })
+    try {
+      await this.#acquired(attempt, task, await held.downgrade())
+    } catch (error) {
+      this.#record({ type: 'refused', attempt, why: 'error', error: String(error) })
+    }
+    this.#record({ type: 'done', attempt })
+  }
+
+  async #release(attempt: number, held: Held): Promise<void> {
     try {
       await held.release()
       this.#released(attempt)
@@ -148,7 +167,6 @@ export class Program {
       if (!KeeperError.is(error, 'RequestTimeout')) this.#unexpected('release', error)
       this.#released(attempt, String(error))
     }
-    this.#ask(attempt, held)
   }
 
   async #leadOnce(attempt: number, task: Task, signal: AbortSignal): Promise<void> {
@@ -161,7 +179,7 @@ export class Program {
   }
 
   /** What is done while it is held. Before anything is done it is asked. */
-  async #hold(attempt: number, task: Task, held: Held): Promise<void> {
+  async #hold(attempt: number, task: AttemptedTask, held: Held): Promise<void> {
     const { path, fencingToken: fence } = held
     const { client } = this.#options
     this.#grants.set(attempt, { held, session: this.#zk!.session })

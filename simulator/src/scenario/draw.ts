@@ -58,14 +58,18 @@ function drawClient(random: Random, recipe: RecipeName, sessionTimeout: number):
 
 function drawTask(random: Random, recipe: RecipeName, sessionTimeout: number): Task {
   const how = random.one(ways[recipe])
+  const kind = random.one(kinds[recipe])
+  const hold = () =>
+    Array.from({ length: random.between(0, 3) }, () => random.below(random.one([10, 100, sessionTimeout])))
   return {
-    kind: random.one(kinds[recipe]),
+    kind,
     how,
     after: random.below(random.one([1, 50, 500, 2_000])),
     ...(how !== 'tryAcquire' && how !== 'terms' && random.chance(0.2) && { timeout: random.below(3_000) }),
     ...(random.chance(0.2) && { abortAfter: random.below(random.one([10, 200, 3_000])) }),
-    hold: Array.from({ length: random.between(0, 3) }, () => random.below(random.one([10, 100, sessionTimeout]))),
+    hold: hold(),
     writes: random.one(['guarded', 'fenced', 'both']),
+    ...(kind === 'write' && how !== 'run' && random.chance(0.4) && { downgrade: hold() }),
   }
 }
 

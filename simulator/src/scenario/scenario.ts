@@ -60,6 +60,8 @@ export interface Task {
   /** Pauses while it is held. After each a guarded write, a fenced write, or both. */
   readonly hold: readonly number[]
   readonly writes: 'guarded' | 'fenced' | 'both'
+  /** Of a writer that goes on as a reader instead of releasing: pauses while it holds as such. */
+  readonly downgrade?: readonly number[]
 }
 
 export interface ScheduledFault {

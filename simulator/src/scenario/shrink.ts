@@ -46,6 +46,7 @@ const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   (scenario) => eachClient(scenario, (client) => ({ ...client, watches: false })),
   (scenario) => eachTask(scenario, ({ timeout: _, ...task }) => task),
   (scenario) => eachTask(scenario, ({ abortAfter: _, ...task }) => task),
+  (scenario) => eachTask(scenario, ({ downgrade: _, ...task }) => task),
   (scenario) => eachTask(scenario, (task) => (task.how === 'run' ? { ...task, how: 'acquire' } : task)),
   (scenario) => eachTask(scenario, (task) => ({ ...task, writes: 'fenced' })),
 ]

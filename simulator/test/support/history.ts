@@ -53,7 +53,7 @@ export class Draft {
   }
 
   node(life: NewLife): this {
-    this.#log.lives.set(life.path, { data: '', owner: 0n, end: undefined, ...life })
+    this.#log.lives.set(life.path, { data: '', owner: 0n, end: undefined, place: life.czxid, ...life })
     return this
   }
 
