@@ -104,7 +104,7 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   if (sequenceOverflow !== 'stick' && sequenceOverflow !== 'wrap') {
     throw new TypeError(`sequenceOverflow must be 'stick' or 'wrap', not ${show(sequenceOverflow)}`)
   }
-  if (superDigest !== undefined && !/^[^:]+:./.test(superDigest)) {
+  if (superDigest !== undefined && !/^super:[A-Za-z0-9+/]+=*$/.test(superDigest)) {
     throw new TypeError(`superDigest must be 'super:BASE64(SHA1(super:password))'`)
   }
   const { containerCheckInterval = 60_000 } = options

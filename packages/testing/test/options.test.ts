@@ -55,6 +55,7 @@ test.each<[EnsembleOptions, RegExp]>([
   [{ latency: Number.NaN }, /latency must be/],
   [{ sequenceOverflow: 'loop' as 'wrap' }, /sequenceOverflow must be 'stick' or 'wrap', not "loop"/],
   [{ superDigest: 'admin' }, /superDigest must be/],
+  [{ superDigest: 'bob:D/InIHSb7yEEbrWz8b9l71RjZJU=' }, /superDigest must be 'super:/],
   [{ containerCheckInterval: 0 }, /containerCheckInterval must be an integer from 1/],
   [{ juteMaxBuffer: 10 }, /juteMaxBuffer/],
   [{ globalOutstandingLimit: 0 }, /globalOutstandingLimit/],

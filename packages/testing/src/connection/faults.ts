@@ -72,29 +72,31 @@ export class Faults {
 
   /** The request is lost before it is done. */
   loseRequest(options: LossOptions = {}): FaultRule {
-    return this.#add('loseRequest', options, ['connection'], { connection: endingOf('loseRequest', options) })
+    return this.#add('loseRequest', options, ['connection'], () => ({ connection: endingOf('loseRequest', options) }))
   }
 
   /** The request is done, and the reply lost. Of `event`: the event is. */
   loseReply(options: LossOptions = {}): FaultRule {
-    return this.#add('loseReply', options, ['connection'], { connection: endingOf('loseReply', options) })
+    return this.#add('loseReply', options, ['connection'], () => ({ connection: endingOf('loseReply', options) }))
   }
 
   /** The request is done and answered, and the connection lost right behind the reply. */
   drop(options: DropOptions = {}): FaultRule {
-    const connection = endingOf('drop', options)
-    if (connection === 'open') throw new TypeError(`drop: connection must be 'end', 'reset' or 'halfOpen'`)
-    return this.#add('drop', options, ['connection'], { connection })
+    return this.#add('drop', options, ['connection'], () => {
+      const connection = endingOf('drop', options)
+      if (connection === 'open') throw new TypeError(`drop: connection must be 'end', 'reset' or 'halfOpen'`)
+      return { connection }
+    })
   }
 
   /** The request reaches the server later. */
   delayRequest(options: DelayOptions): FaultRule {
-    return this.#add('delayRequest', options, ['ms'], { ms: durationOf('delayRequest', options.ms) })
+    return this.#add('delayRequest', options, ['ms'], () => ({ ms: durationOf('delayRequest', options.ms) }))
   }
 
   /** The request is done at once, and its reply comes later. */
   delayReply(options: DelayOptions): FaultRule {
-    return this.#add('delayReply', options, ['ms'], { ms: durationOf('delayReply', options.ms) })
+    return this.#add('delayReply', options, ['ms'], () => ({ ms: durationOf('delayReply', options.ms) }))
   }
 
   /**
@@ -102,31 +104,38 @@ export class Faults {
    * is answered as if the session were over, which it is not.
    */
   fail(options: FailOptions): FaultRule {
-    const err = codeOf(options.code)
-    if (opsOf(options)?.has('connect') && (err !== ErrorCode.SessionExpired || opsOf(options)?.size !== 1)) {
-      throw new TypeError(`fail: connect can only fail with 'SessionExpired', and needs a rule of its own`)
-    }
-    return this.#add('fail', options, ['code'], { err })
+    return this.#add('fail', options, ['code'], () => {
+      const err = codeOf(options.code)
+      const ops = opsOf(options)
+      if (ops?.has('connect') && (err !== ErrorCode.SessionExpired || ops.size !== 1)) {
+        throw new TypeError(`fail: connect can only fail with 'SessionExpired', and needs a rule of its own`)
+      }
+      return { err }
+    })
   }
 
   /** The request is done, and bytes that are no reply come in place of it. */
   garbage(options: GarbageOptions = {}): FaultRule {
-    const { bytes = Uint8Array.of(0xff, 0xff, 0xff, 0xff) } = options
-    if (!(bytes instanceof Uint8Array)) throw new TypeError('garbage: bytes must be a Uint8Array')
-    return this.#add('garbage', options, ['bytes'], { bytes: bytes.slice() })
+    return this.#add('garbage', options, ['bytes'], () => {
+      const { bytes = Uint8Array.of(0xff, 0xff, 0xff, 0xff) } = options
+      if (!(bytes instanceof Uint8Array)) throw new TypeError('garbage: bytes must be a Uint8Array')
+      return { bytes: bytes.slice() }
+    })
   }
 
   /** The reply comes in two pieces. */
   split(options: SplitOptions = {}): FaultRule {
-    const { at = 6, ms = 20 } = options
-    if (!Number.isInteger(at) || at < 1)
-      throw new RangeError(`split: at must be a number of bytes, at least 1, not ${show(at)}`)
-    return this.#add('split', options, ['at', 'ms'], { at, ms: durationOf('split', ms) })
+    return this.#add('split', options, ['at', 'ms'], () => {
+      const { at = 6, ms = 20 } = options
+      if (!Number.isInteger(at) || at < 1)
+        throw new RangeError(`split: at must be a number of bytes, at least 1, not ${show(at)}`)
+      return { at, ms: durationOf('split', ms) }
+    })
   }
 
   /** The reply waits for the next frame to this client and comes in one piece with it. */
   merge(options: MergeOptions = {}): FaultRule {
-    return this.#add('merge', options, ['ms'], { ms: durationOf('merge', options.ms ?? 1_000) })
+    return this.#add('merge', options, ['ms'], () => ({ ms: durationOf('merge', options.ms ?? 1_000) }))
   }
 
   /** Those that may still strike. */
@@ -155,7 +164,7 @@ export class Faults {
     type: Type,
     options: FaultMatch,
     own: readonly string[],
-    details: Omit<Extract<Fault, { type: Type }>, 'type'>,
+    details: () => Omit<Extract<Fault, { type: Type }>, 'type'>,
   ): FaultRule {
     checkKeys(type, options, [...MATCH, ...own])
     const { nth = 1, times = 1 } = options
@@ -167,7 +176,7 @@ export class Faults {
     if (strikesRequest(type) && opsOf(options)?.has('event')) {
       throw new TypeError(`${type}: nobody asks for an event; it can be lost or delayed as a reply`)
     }
-    const fault = { type, ...details } as unknown as Fault
+    const fault = { type, ...details() } as unknown as Fault
     const rule = new FaultRule(fault, matcher(options, this.#members), { nth, times }, (spent) => {
       this.#rules = this.#rules.filter((other) => other !== spent)
     })

@@ -4,6 +4,9 @@ import type { Network } from './network.ts'
 import type { Settings } from './settings.ts'
 import { isAhead } from './vote.ts'
 
+/** Between two attempts that found nobody, in ms: time goes on, however short an election may be. */
+const LEAST_PAUSE = 1
+
 export class Election {
   readonly #settings: Settings
   readonly #network: Network
@@ -19,13 +22,17 @@ export class Election {
 
   /** The member looks for a leader: it finds one, becomes one, or looks again. */
   enter(member: Member): void {
+    this.#lookAfter(member, this.#settings.electionTime())
+  }
+
+  #lookAfter(member: Member, delay: number): void {
     const { process } = member
-    process.at(process.now + this.#settings.electionTime(), () => {
+    process.at(process.now + delay, () => {
       // Another's attempt may have found a leader for this one too.
       if (member.process !== process || !member.isLooking) return
       const leader = this.#established(member)
       if (leader !== undefined) member.follow(leader)
-      else if (!this.#elect(member)) this.enter(member)
+      else if (!this.#elect(member)) this.#lookAfter(member, Math.max(LEAST_PAUSE, this.#settings.electionTime()))
     })
   }
 

@@ -7,6 +7,17 @@ describe('Ensemble', () => {
     expect(world.ensemble.members.map(({ role }) => role)).toEqual(['follower', 'follower', 'leader'])
   })
 
+  it('Ensemble lets time go on while a member finds no leader, however short an election may be', () => {
+    const world = World.ready(3, { electionTime: () => 0 })
+    const [first, second] = world.followers
+    first!.kill()
+    second!.kill()
+    world.run(10_000)
+    expect(world.ensemble.leader).toBeUndefined()
+    first!.start()
+    world.runUntil(() => world.ensemble.leader !== undefined)
+  })
+
   it('Ensemble commits a write everywhere once a quorum has it', () => {
     const world = World.ready()
     const client = world.client(world.followers[0]!)
