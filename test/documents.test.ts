@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { root } from './workspace.ts'
 
-const folders = ['packages/recipes/test', 'test-integration/test']
+const folders = ['packages/recipes/test', 'test-integration/test', 'test-integration/test/foreign']
 const documents = ['docs/faults-of-recipes.md', 'docs/promises-of-recipes.md']
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')

@@ -6,6 +6,7 @@ import { ensureImage } from './image.ts'
 import { startNodeContainer } from './node-container.ts'
 import { ENSEMBLE, labelsOf, startSweeper } from './owner.ts'
 import { createPeerNetwork } from './peer-network.ts'
+import { snapshotFile, type SnapshotNode } from './snapshot.ts'
 
 export interface EnsembleOptions {
   /** @default 3 */
@@ -18,7 +19,9 @@ export interface EnsembleOptions {
    */
   readonly environment?: Readonly<Record<string, string>>
   /** Files to put into each node, contents by absolute path: keys, certificates, JAAS configurations. */
-  readonly files?: Readonly<Record<string, string>>
+  readonly files?: Readonly<Record<string, string | Uint8Array>>
+  /** Nodes that there are from the beginning, parents before children. @default none */
+  readonly tree?: readonly SnapshotNode[]
 }
 
 /** Starts the containers; does not wait until they have found each other. */
@@ -49,7 +52,7 @@ export async function remove(ensembleId: string): Promise<void> {
 async function launchOnce(
   id: string,
   image: string,
-  { nodes: count = 3, tickTime = 500, environment = {}, files = {} }: EnsembleOptions,
+  { nodes: count = 3, tickTime = 500, environment = {}, files = {}, tree = [] }: EnsembleOptions,
 ): Promise<EnsembleDescription> {
   const host = await engineHost()
   const address = host === LOOPBACK ? LOOPBACK : '0.0.0.0'
@@ -70,12 +73,26 @@ async function launchOnce(
       network,
       peerAddress,
       publishOn: { address, port },
-      environment: { ...environmentOf(tickTime, environment), ZOO_MY_ID: String(i + 1), ZOO_SERVERS: servers },
-      files,
+      environment: {
+        ...environmentOf(tickTime, environment),
+        ZOO_DATA_DIR: DATA,
+        ZOO_MY_ID: String(i + 1),
+        ZOO_SERVERS: servers,
+      },
+      files: { ...files, ...snapshotOf(tree) },
     })
     return { id: i + 1, port, peerAddress, container }
   }
   return { id, host, network, tickTime, nodes: await allOf(peerAddresses.map(startNode)) }
+}
+
+/** The official image's data directory. */
+const DATA = '/data'
+
+function snapshotOf(tree: readonly SnapshotNode[]): Record<string, Uint8Array> {
+  if (tree.length === 0) return {}
+  const { name, content } = snapshotFile(tree)
+  return { [`${DATA}/${name}`]: content }
 }
 
 function environmentOf(tickTime: number, own: Readonly<Record<string, string>>): Record<string, string> {

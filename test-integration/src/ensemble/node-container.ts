@@ -11,7 +11,7 @@ export interface NodeContainerOptions {
   readonly publishOn: { readonly address: string; readonly port: number }
   readonly environment: Record<string, string>
   /** Contents by absolute path. */
-  readonly files: Readonly<Record<string, string>>
+  readonly files: Readonly<Record<string, string | Uint8Array>>
 }
 
 /** Starts the container of one node and gives its id. */
@@ -40,7 +40,9 @@ export async function startNodeContainer(options: NodeContainerOptions): Promise
     // For routes into the void.
     .withAddedCapabilities('NET_ADMIN')
     .withEnvironment(options.environment)
-    .withCopyContentToContainer(Object.entries(options.files).map(([target, content]) => ({ target, content })))
+    .withCopyContentToContainer(
+      Object.entries(options.files).map(([target, content]) => ({ target, content: Buffer.from(content) })),
+    )
     // A node listens long before it serves; who serves is for the ensemble to find out.
     .withWaitStrategy(Wait.forLogMessage(/./))
     .withStartupTimeout(60_000)

@@ -1,0 +1,63 @@
+// A server's snapshot file: what it finds when it starts for the first time. So a tree can be had that no client could make
+// in a life, such as a counter that is used up.
+import { buffer, encode, int, long, record, StatPersisted, ustring } from '@zk/wire'
+
+export interface SnapshotNode {
+  readonly path: string
+  /** The number of the next sequential child. @default 0 */
+  readonly counter?: number
+}
+
+const MAGIC = 0x5a4b534e
+const VERSION = 2
+/** Everybody may do everything; servers know this one without being told. */
+const OPEN_ACL = -1n
+
+const FileHeader = record('FileHeader', { magic: int, version: int, dbid: long })
+const Counts = record('Counts', { sessions: int, acls: int })
+const TreeNode = record('TreeNode', { path: ustring, data: buffer, acl: long, stat: StatPersisted })
+const End = record('End', { path: ustring })
+const Seal = record('Seal', { checksum: long, path: ustring })
+
+/** What every tree has. The root is called '' in a snapshot. */
+const always: readonly SnapshotNode[] = ['', '/zookeeper', '/zookeeper/config', '/zookeeper/quota'].map((path) => ({
+  path,
+}))
+
+/** The file of a tree before its first transaction, by its path below the data directory. Parents come before children. */
+export function snapshotFile(nodes: readonly SnapshotNode[]): { readonly name: string; readonly content: Uint8Array } {
+  const body = Buffer.concat([
+    encode(FileHeader, { magic: MAGIC, version: VERSION, dbid: -1n }),
+    encode(Counts, { sessions: 0, acls: 0 }),
+    ...[...always, ...nodes].map((node) => encode(TreeNode, treeNode(node))),
+    encode(End, { path: '/' }),
+  ])
+  const seal = encode(Seal, { checksum: BigInt(adler32(body)), path: '/' })
+  return { name: 'version-2/snapshot.0', content: Buffer.concat([body, seal]) }
+}
+
+function treeNode({ path, counter = 0 }: SnapshotNode) {
+  const stat = {
+    czxid: 0n,
+    mzxid: 0n,
+    ctime: 0n,
+    mtime: 0n,
+    version: 0,
+    cversion: counter,
+    aversion: 0,
+    ephemeralOwner: 0n,
+    pzxid: 0n,
+  }
+  return { path, data: new Uint8Array(0), acl: OPEN_ACL, stat }
+}
+
+/** As `java.util.zip.Adler32` has it (RFC 1950). */
+function adler32(bytes: Uint8Array): number {
+  let low = 1
+  let high = 0
+  for (const byte of bytes) {
+    low = (low + byte) % 65_521
+    high = (high + low) % 65_521
+  }
+  return high * 65_536 + low
+}
