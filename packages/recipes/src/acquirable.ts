@@ -1,5 +1,5 @@
 import type { Held } from './held.ts'
-import type { HoldListeners } from './terms.ts'
+import type { HoldListeners } from './hold-options.ts'
 
 export interface AcquireOptions extends HoldListeners {
   /** Longest wait in ms, 0 or more; then `acquire` rejects with a `LockTimeoutError`. @default for ever */

@@ -1,7 +1,7 @@
 // What users may pass, checked before anything is sent.
-import { validatePath, type ZooKeeper } from '@zk/client'
+import { type ACL, validatePath, type ZooKeeper } from '@zk/client'
 import type { AcquireOptions } from './acquirable.ts'
-import type { HeldWhile, HoldOptions } from './terms.ts'
+import type { HeldWhile, HoldOptions } from './hold-options.ts'
 
 const heldWhiles: readonly HeldWhile[] = ['confirmed', 'connected', 'sessionAlive']
 
@@ -33,6 +33,19 @@ export function checkHoldOptions({ heldWhile, strict, relayAllowance }: HoldOpti
   checkBoolean('strict', strict)
   if (relayAllowance !== undefined && !(typeof relayAllowance === 'number' && relayAllowance >= 0)) {
     throw new RangeError(`relayAllowance must be a number of ms, 0 or more, not ${String(relayAllowance)}`)
+  }
+}
+
+/** What is stored in a contender's node, called so by its owner; and who may do what with it. */
+export function checkNode(name: 'label' | 'data', data: unknown, acl: unknown): void {
+  if (typeof data !== 'string' && !(data instanceof Uint8Array)) {
+    throw new TypeError(`${name} must be a string or a Uint8Array`)
+  }
+  if (acl === undefined) return
+  const isEntry = (entry: Partial<ACL> | undefined) =>
+    Number.isInteger(entry?.perms) && typeof entry?.id?.scheme === 'string' && typeof entry.id.id === 'string'
+  if (!Array.isArray(acl) || acl.length === 0 || !acl.every(isEntry)) {
+    throw new TypeError('acl must be a list of { perms, id: { scheme, id } } with at least one entry')
   }
 }
 

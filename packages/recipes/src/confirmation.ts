@@ -26,6 +26,9 @@ export interface Refused<C extends Checked> {
   readonly cause: KeeperError
 }
 
+/** Of one transaction. */
+type Outcome<C extends Checked> = 'found' | 'unknown' | Refused<C>
+
 /** Longest of the paths of one transaction, in characters: a fraction of jute.maxbuffer. */
 const CHUNK_SIZE = 64 * 1024
 
@@ -75,7 +78,7 @@ export class Confirmation {
     const refused: Refused<C>[] = []
     let found = all
     for (;;) {
-      const outcomes = await Promise.all(chunks(found).map((chunk) => this.#commit(chunk)))
+      const outcomes = (await Promise.all(chunks(found).map((chunk) => this.#commit(chunk)))).flat()
       if (this.#session.connection !== connection || outcomes.includes('unknown')) return undefined
       const culprits = outcomes.filter((outcome) => typeof outcome === 'object')
       if (culprits.length === 0) return { found, refused }
@@ -86,18 +89,23 @@ export class Confirmation {
     }
   }
 
-  async #commit<C extends Checked>(chunk: readonly C[]): Promise<'found' | 'unknown' | Refused<C>> {
+  async #commit<C extends Checked>(chunk: readonly C[]): Promise<Outcome<C>[]> {
     try {
       const checks = chunk.map(({ path }) => op.check(path))
       await this.#zk.multi(checks, { session: this.#session })
-      return 'found'
+      return ['found']
     } catch (error) {
+      // Longer than the client was told to send.
+      if (error instanceof RangeError && chunk.length > 1) {
+        const half = Math.ceil(chunk.length / 2)
+        return (await Promise.all([chunk.slice(0, half), chunk.slice(half)].map((part) => this.#commit(part)))).flat()
+      }
       // Of anything else, such as a session that moved, no node is the culprit.
       if (KeeperError.is(error, 'NoNode', 'NoAuth') && error.index !== undefined) {
-        return { checked: chunk[error.index]!, cause: error }
+        return [{ checked: chunk[error.index]!, cause: error }]
       }
       await endure(this.#zk.runtime, error)
-      return 'unknown'
+      return ['unknown']
     }
   }
 }

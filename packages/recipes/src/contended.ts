@@ -1,5 +1,5 @@
 // Acquiring, for every recipe: contenders of one role on one path.
-import { KeeperError, type ZooKeeper } from '@zk/client'
+import { KeeperError } from '@zk/client'
 import type { Acquirable, AcquireOptions, TryAcquireOptions } from './acquirable.ts'
 import { Contender, type Grant } from './contender.ts'
 import { checkAcquireOptions, checkBody } from './checks.ts'
@@ -12,31 +12,31 @@ import { NodeVanished } from './node-vanished.ts'
 import { Patience } from './patience.ts'
 import { Queue } from './queue.ts'
 import type { Role } from './roles.ts'
-import { checkRelayAllowance, type HoldListeners, type HoldOptions, type Terms } from './terms.ts'
+import { checkRelayAllowance, type HoldListeners, type HoldOptions, type HoldTerms } from './hold-options.ts'
 import { persist } from './transient.ts'
 import { Wait } from './wait.ts'
 
 export interface ContendedOptions extends NodeOptions, HoldOptions {}
 
 /** Makes what is held of what was granted. */
-export type Hold<H extends Held> = (
+export type ToHeld<H extends Held> = (
   queue: Queue,
   tenant: Tenant,
   node: OwnNode,
   lease: Lease,
-  options: NodeOptions & Terms,
+  options: NodeOptions & HoldTerms,
 ) => H
 
-export const plainHold: Hold<Held> = ({ zk }, tenant, node, lease, terms) => new Held(zk, tenant, node, lease, terms)
+export const plainHold: ToHeld<Held> = ({ zk }, tenant, node, lease, terms) => new Held(zk, tenant, node, lease, terms)
 
 export class Contended<H extends Held = Held> implements Acquirable<H> {
   readonly queue: Queue
   readonly #role: Role
   readonly #options: ContendedOptions
-  readonly #toHeld: Hold<H>
+  readonly #toHeld: ToHeld<H>
 
-  constructor(zk: ZooKeeper, path: string, role: Role, options: ContendedOptions, toHeld: Hold<H>) {
-    this.queue = new Queue(zk, path, role.rivals)
+  constructor(queue: Queue, role: Role, options: ContendedOptions, toHeld: ToHeld<H>) {
+    this.queue = queue
     this.#role = role
     this.#options = options
     this.#toHeld = toHeld
@@ -67,8 +67,8 @@ export class Contended<H extends Held = Held> implements Acquirable<H> {
     signal?.throwIfAborted()
     const { zk } = this.queue
     const wait = new Wait(this.queue, this.#role.kind, undefined)
-    const patience = new Patience(zk.runtime, { signal })
     const contender = this.#contender(wait)
+    const patience = new Patience(zk.runtime, { signal })
     const { session } = contender
     try {
       // Where somebody is seen to be in the way no node is made.

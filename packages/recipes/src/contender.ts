@@ -41,6 +41,7 @@ export class Contender {
   readonly #pinned: { readonly session: Session }
   #entering: Promise<OwnNode | undefined> | undefined
   #watch: Watched | undefined
+  #ahead: readonly ContenderName[] | undefined
   #obstacle: ContenderInfo | undefined
   #leaving: Promise<void> | undefined
 
@@ -53,7 +54,12 @@ export class Contender {
     this.#create = new DefiniteCreate(queue, this.session, role.kind, options)
   }
 
-  /** The one it waits for; undefined before that is known. */
+  /** Those ahead when it last looked, without any that it has seen leave since; undefined while it has seen nobody ahead. */
+  get ahead(): readonly ContenderName[] | undefined {
+    return this.#ahead
+  }
+
+  /** The one it waits for; undefined before that is known, and once it is gone. */
   get obstacle(): ContenderInfo | undefined {
     return this.#obstacle
   }
@@ -65,8 +71,11 @@ export class Contender {
       if (this.#leaving !== undefined) throw new NodeVanished()
       const blocker = this.#role.blocker(place.ahead)
       if (blocker === undefined) return place.grant ?? (await this.#confirm(place.node))
+      this.#ahead = place.ahead
       this.#options.onQueued(place.ahead)
       await this.#gone(blocker)
+      this.#obstacle = undefined
+      this.#ahead = place.ahead.filter((each) => each !== blocker)
       const isNext = this.#role.aheadOnlyShrinks && place.ahead.length === 1
       if (isNext) return await this.#confirm(place.node)
       place = await this.#lookAndConfirm(place)
@@ -152,7 +161,6 @@ export class Contender {
   /** Waits until something happened to the blocker. The read leaves no watch on one that is gone already. */
   async #gone(blocker: ContenderName): Promise<void> {
     const { zk } = this.#queue
-    this.#obstacle = undefined
     for (;;) {
       const path = this.#queue.pathOf(blocker.name)
       const watching = () => zk.getDataAndWatch(path, this.#pinned)

@@ -1,5 +1,5 @@
 // Making a contender's node: exactly one, whatever becomes of replies.
-import { type ACL, type CallOptions, KeeperError, type Session } from '@zk/client'
+import { type ACL, type CallOptions, KeeperError, op, type Session } from '@zk/client'
 import { ifMissing } from './if-missing.ts'
 import { type ContenderName, type Kind, namePrefix, parseName } from './names.ts'
 import type { Queue } from './queue.ts'
@@ -58,9 +58,12 @@ export class DefiniteCreate {
         // found. Behind this one its node shows, and stays: we would wait on ourselves.
         return wasUnanswered ? await this.#find() : toOwnNode(created.path, created.stat.czxid)
       } catch (error) {
-        const found = await this.#afterFailure(error)
-        if (found !== undefined || this.#isCancelled) return found
         wasUnanswered ||= KeeperError.is(error) && error.outcomeUnknown
+        const found = await this.#afterFailure(error).catch((final: unknown) =>
+          this.#foundAfterAll(wasUnanswered, final),
+        )
+        if (found !== undefined) return found
+        if (this.#isCancelled) return wasUnanswered ? await this.#findForCertain() : undefined
       }
     }
   }
@@ -77,6 +80,21 @@ export class DefiniteCreate {
     }
     await endure(zk.runtime, error)
     return undefined
+  }
+
+  /** There will be no further create: our node, if an earlier one has made it, is not to be left behind. */
+  async #foundAfterAll(wasUnanswered: boolean, final: unknown): Promise<OwnNode> {
+    const found = wasUnanswered ? await this.#findForCertain().catch(() => undefined) : undefined
+    if (found === undefined) throw final
+    return found
+  }
+
+  /** Behind a committed request, which no leader can answer that is one no more. */
+  async #findForCertain(): Promise<OwnNode | undefined> {
+    const { zk, path } = this.#queue
+    const committing = persist(zk.runtime, () => zk.multi([op.check(path)], this.#pinned))
+    await ifMissing(committing, undefined)
+    return await this.#find()
   }
 
   /** The node of a create that was not answered. The sync makes the list as new as the create. */

@@ -9,7 +9,7 @@ interface Contention {
   readonly kind: Kind
 }
 
-interface Hold extends Contention {
+interface HoldMessage extends Contention {
   /** Of the contender's node. */
   readonly node: string
   readonly fencingToken: bigint
@@ -24,13 +24,13 @@ export interface RecipeMessages {
   /** Somebody is ahead. */
   'zk:queued': Contention & { readonly position: number; readonly ahead: readonly string[] }
   /** ms from the call to the grant. */
-  'zk:acquired': Hold & { readonly waited: number; readonly leaseRemaining: number }
+  'zk:acquired': HoldMessage & { readonly waited: number; readonly leaseRemaining: number }
   /** The connection is lost, what is held is held on for so many ms. */
-  'zk:suspended': Hold & { readonly leaseRemaining: number }
+  'zk:suspended': HoldMessage & { readonly leaseRemaining: number }
   /** By its holder, after so many ms. */
-  'zk:released': Hold & { readonly held: number }
+  'zk:released': HoldMessage & { readonly held: number }
   /** In any other way, after so many ms. */
-  'zk:lost': Hold & { readonly held: number; readonly reason: LossReason }
+  'zk:lost': HoldMessage & { readonly held: number; readonly reason: LossReason }
 }
 
 const channels = {

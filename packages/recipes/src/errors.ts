@@ -57,7 +57,7 @@ export class LockTimeoutError extends Error {
   override readonly name = 'LockTimeoutError'
   readonly [timeoutBrand] = true
   readonly path: string
-  /** How many were ahead when last seen; undefined when nobody was. */
+  /** How many were ahead when last seen; undefined when nobody ever was. */
   readonly position: number | undefined
   /** Paths of those ahead, oldest first. */
   readonly ahead: readonly string[]
@@ -97,6 +97,7 @@ export class WouldDeadlockError extends Error {
 
 function placeOf(ahead: readonly string[] | undefined, obstacle: Obstacle | undefined): string {
   if (ahead === undefined) return 'nobody was seen ahead; is the ensemble reachable?'
+  if (ahead.length === 0) return 'nobody is ahead any more, but no answer confirmed it; is the ensemble reachable?'
   if (obstacle === undefined) return `${ahead.length} ahead, the oldest is ${ahead[0]}`
   const { path, label, sessionId, since, isOwn } = obstacle
   const whose = isOwn ? 'this very client' : `session 0x${sessionId.toString(16)}`

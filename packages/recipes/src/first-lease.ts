@@ -5,7 +5,7 @@ import type { Grant } from './contender.ts'
 import { Lease } from './lease.ts'
 import { leaseTimes } from './lease-times.ts'
 import { NodeVanished } from './node-vanished.ts'
-import { type HoldOptions, relayAllowanceOf } from './terms.ts'
+import { type HoldOptions, relayAllowanceOf } from './hold-options.ts'
 import { pause } from './transient.ts'
 
 /** A provisional one at once, where it lasts until it can be proven; else a proven one. */

@@ -8,7 +8,7 @@ import { leaseTimes } from './lease-times.ts'
 import type { Kind } from './names.ts'
 import { OwnNodeWatch } from './own-node-watch.ts'
 import { Patience } from './patience.ts'
-import { type HeldWhile, relayAllowanceOf, type Terms } from './terms.ts'
+import { type HeldWhile, relayAllowanceOf, type HoldTerms } from './hold-options.ts'
 
 /** Who has the node, and takes it away. */
 export interface Tenant {
@@ -34,15 +34,17 @@ export class Held implements AsyncDisposable, Holding {
   readonly lease: Lease
   readonly #zk: ZooKeeper
   readonly #tenant: Tenant
-  readonly #terms: Terms
+  readonly #terms: HoldTerms
   readonly #lost = new AbortController()
   readonly #ownNode: OwnNodeWatch
   readonly #kind: Kind
   readonly #since: number
   #isSuspended = false
+  /** Whether anybody was told that it is held. */
+  #isTold = false
 
   /** @internal */
-  constructor(zk: ZooKeeper, tenant: Tenant, node: OwnNode, lease: Lease, terms: Terms) {
+  constructor(zk: ZooKeeper, tenant: Tenant, node: OwnNode, lease: Lease, terms: HoldTerms) {
     const { session } = tenant
     const { runtime } = zk
     this.path = node.path
@@ -117,6 +119,8 @@ export class Held implements AsyncDisposable, Holding {
    */
   async release(): Promise<void> {
     this.lose('Released')
+    // The reader has its place now, or has taken both nodes away.
+    if ((this.signal.reason as LockLostError).reason === 'Downgraded') return
     const late = () => new KeeperError('RequestTimeout', { op: 'release', path: this.path })
     const timeout = { after: this.#tenant.session.timeout, error: late }
     const patience = new Patience(this.#zk.runtime, { timeout })
@@ -131,9 +135,11 @@ export class Held implements AsyncDisposable, Holding {
     await this.release()
   }
 
-  /** @internal After so many ms. */
+  /** @internal It is handed to its holder, so many ms after he asked. */
   acquired(waited: number): void {
+    this.#isTold = true
     report('zk:acquired', () => ({ ...this.#identity, waited, leaseRemaining: this.leaseRemaining() }))
+    if (this.#isSuspended) this.#reportSuspension(this.leaseRemaining())
   }
 
   /** @internal */
@@ -149,7 +155,7 @@ export class Held implements AsyncDisposable, Holding {
     const leaseRemaining = this.leaseRemaining()
     if (leaseRemaining <= 0) return
     this.#isSuspended = true
-    report('zk:suspended', () => ({ ...this.#identity, leaseRemaining }))
+    if (this.#isTold) this.#reportSuspension(leaseRemaining)
     this.#tell(this.#terms.onSuspended, { leaseRemaining })
   }
 
@@ -171,7 +177,12 @@ export class Held implements AsyncDisposable, Holding {
     return { path: node.slice(0, node.lastIndexOf('/')), kind: this.#kind, node, fencingToken }
   }
 
+  #reportSuspension(leaseRemaining: number): void {
+    report('zk:suspended', () => ({ ...this.#identity, leaseRemaining }))
+  }
+
   #reportEnd(reason: LossReason): void {
+    if (!this.#isTold) return
     const held = this.#zk.runtime.now() - this.#since
     if (reason === 'Released') report('zk:released', () => ({ ...this.#identity, held }))
     else report('zk:lost', () => ({ ...this.#identity, held, reason }))
@@ -179,7 +190,11 @@ export class Held implements AsyncDisposable, Holding {
 
   /** In a turn of its own: what a callback throws is the program's, and stops nobody else from being told. */
   #tell<Args extends readonly unknown[]>(callback: ((...args: Args) => void) | undefined, ...args: Args): void {
-    if (callback !== undefined) queueMicrotask(() => callback(...args))
+    if (callback === undefined) return
+    queueMicrotask(() => {
+      // It may have been given up in the same turn.
+      if (!this.signal.aborted) callback(...args)
+    })
   }
 
   /** An error of a guarded multi, as its caller sees the operations. */

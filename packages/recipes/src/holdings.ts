@@ -5,7 +5,7 @@ import { Confirmation, type Proof } from './confirmation.ts'
 import type { LossReason } from './errors.ts'
 import type { Lease } from './lease.ts'
 import { leaseTimes } from './lease-times.ts'
-import type { HeldWhile } from './terms.ts'
+import type { HeldWhile } from './hold-options.ts'
 
 /** Something that is held as long as its rule says. */
 export interface Holding {
@@ -200,6 +200,7 @@ function isConcerned({ heldWhile, isSuspended }: Holding): boolean {
   return heldWhile === 'confirmed' || isSuspended
 }
 
-function endReason({ signal }: Session): LossReason {
+/** How what it held was lost with the session. */
+export function endReason({ signal }: Session): LossReason {
   return (signal.reason as { code?: string }).code === 'SessionExpired' ? 'SessionExpired' : 'Closed'
 }

@@ -7,7 +7,7 @@ export { type ExclusiveLockOptions, Lock, type LockOptions } from './lock.ts'
 export type { Kind as ContenderKind } from './names.ts'
 export type { ContenderInfo } from './queue.ts'
 export { SharedLock } from './shared-lock.ts'
-export type { HeldWhile, HoldListeners, HoldOptions, Suspension } from './terms.ts'
+export type { HeldWhile, HoldListeners, HoldOptions, Suspension } from './hold-options.ts'
 export type { WriteHeld } from './write-held.ts'
 
 // What a program that locks needs besides, so that one import is enough.

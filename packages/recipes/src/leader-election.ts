@@ -1,13 +1,13 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { AcquireOptions } from './acquirable.ts'
-import { checkAcquireOptions, checkClient, checkHoldOptions, checkPath } from './checks.ts'
+import { checkAcquireOptions, checkClient, checkHoldOptions, checkNode, checkPath } from './checks.ts'
 import { Contended, plainHold, unlessLate } from './contended.ts'
 import type { Held } from './held.ts'
 import { observeFirst } from './observe.ts'
 import { Patience } from './patience.ts'
-import type { ContenderInfo } from './queue.ts'
+import { type ContenderInfo, Queue } from './queue.ts'
 import { candidate } from './roles.ts'
-import type { HoldOptions } from './terms.ts'
+import type { HoldOptions } from './hold-options.ts'
 
 export interface LeaderElectionOptions extends HoldOptions {
   /** What the candidate tells about itself, an address for instance; others see it in `leader`. @default empty */
@@ -35,8 +35,9 @@ export class LeaderElection {
   constructor(zk: ZooKeeper, path: string, { data = '', ...options }: LeaderElectionOptions = {}) {
     checkClient(zk)
     this.path = checkPath(path)
+    checkNode('data', data, options.acl)
     checkHoldOptions(options)
-    this.#contended = new Contended(zk, path, candidate, { data, ...options }, plainHold)
+    this.#contended = new Contended(new Queue(zk, path, candidate.rivals), candidate, { data, ...options }, plainHold)
   }
 
   /** Stands for election and resolves when elected. Releasing it resigns. */
@@ -45,13 +46,16 @@ export class LeaderElection {
   }
 
   /**
-   * One leadership after the other, until the signal aborts. The body of the loop is the term: when it is left, by its
-   * end, `break`, `return` or an error, the candidate resigns, and then stands again. A term that is lost says so by
-   * `leadership.signal`; the next begins when the body ends.
+   * One leadership after the other. The body of the loop is the term: when it is left, by its end, `break`, `return` or an
+   * error, the candidate resigns, and where the loop goes on it stands again. The signal ends the standing, not a term: the
+   * loop ends with the term under way. A term that is lost says so by `leadership.signal`; the next begins when the body
+   * ends. An error of the body is seen when the candidate has resigned, at most a session timeout later.
    */
   async *terms(options: Omit<AcquireOptions, 'timeout'> = {}): AsyncGenerator<Leadership, void, undefined> {
+    const standing = { ...options, timeout: undefined }
+    checkAcquireOptions(standing)
     while (!options.signal?.aborted) {
-      const leadership = await this.campaign(options).catch(undefinedIfAborted(options.signal))
+      const leadership = await this.campaign(standing).catch(undefinedIfAborted(options.signal))
       if (leadership === undefined) return
       try {
         yield leadership
@@ -87,7 +91,8 @@ export class LeaderElection {
         await patience.during(watch.changed).catch(undefinedIfAborted(signal))
       } finally {
         patience.stop()
-        await watch.unwatch().catch(() => {})
+        // In the background: whoever leaves the loop does not wait for a server that is silent.
+        watch.unwatch().catch(() => {})
       }
     }
   }

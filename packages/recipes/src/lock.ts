@@ -1,12 +1,20 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable, AcquireOptions, TryAcquireOptions } from './acquirable.ts'
-import { checkBody, checkBoolean, checkClient, checkHoldOptions, checkPath } from './checks.ts'
+import {
+  checkAcquireOptions,
+  checkBody,
+  checkBoolean,
+  checkClient,
+  checkHoldOptions,
+  checkNode,
+  checkPath,
+} from './checks.ts'
 import { Contended, plainHold } from './contended.ts'
 import type { Held } from './held.ts'
-import type { ContenderInfo } from './queue.ts'
+import { type ContenderInfo, Queue } from './queue.ts'
 import { exclusive } from './roles.ts'
 import { Reentrancy } from './reentrancy.ts'
-import type { HoldOptions } from './terms.ts'
+import type { HoldOptions } from './hold-options.ts'
 
 export interface LockOptions extends HoldOptions {
   /** Says to others who holds or waits; stored in the contender's node. @default '' */
@@ -17,8 +25,10 @@ export interface LockOptions extends HoldOptions {
 
 export interface ExclusiveLockOptions extends LockOptions {
   /**
-   * A `run` inside a `run` of this object, in one chain of async calls, goes on with what the outer one holds. It is counted
-   * per chain, as Curator's mutex does per thread. Costs every promise of the program a little (`AsyncLocalStorage`).
+   * A `run` inside a `run` of this object, in one chain of async calls, goes on with what the outer one holds, as Curator's
+   * mutex does per thread. Only the outermost releases: an inner one that it does not wait for loses the lock with it, and a
+   * task that outlived it gets a `LockLostError`, never a lock. Costs every promise of the program a little
+   * (`AsyncLocalStorage`).
    * @default false
    */
   readonly reentrant?: boolean
@@ -41,9 +51,15 @@ export class Lock implements Acquirable<Held> {
   constructor(zk: ZooKeeper, path: string, { label = '', reentrant, ...options }: ExclusiveLockOptions = {}) {
     checkClient(zk)
     this.path = checkPath(path)
+    checkNode('label', label, options.acl)
     checkHoldOptions(options)
     checkBoolean('reentrant', reentrant)
-    this.#contended = new Contended(zk, path, exclusive, { data: label, ...options }, plainHold)
+    this.#contended = new Contended(
+      new Queue(zk, path, exclusive.rivals),
+      exclusive,
+      { data: label, ...options },
+      plainHold,
+    )
     this.#reentrancy = reentrant ? new Reentrancy(path) : undefined
   }
 
@@ -61,7 +77,11 @@ export class Lock implements Acquirable<Held> {
     const reentrancy = this.#reentrancy
     if (reentrancy === undefined) return await this.#contended.run(body, options)
     const { current } = reentrancy
-    if (current !== undefined) return await body(current)
+    if (current !== undefined) {
+      checkAcquireOptions(options ?? {})
+      options?.signal?.throwIfAborted()
+      return await body(current)
+    }
     return await this.#contended.run((held) => reentrancy.inside(held, body), options)
   }
 

@@ -14,8 +14,8 @@ export interface ContenderName {
   readonly sequence: number
 }
 
-const NAME = /^_c_([0-9a-f-]{32,36})-(lock-|latch-|__READ__|__WRIT__)(\d{10}|-\d{9,10})$/
 const kinds = Object.keys(marker) as Kind[]
+const NAME = new RegExp(`^_c_([0-9a-f-]{32,36})-(${Object.values(marker).join('|')})(\\d{10}|-\\d{9,10})$`)
 
 /** The name to create sequentially. */
 export function namePrefix(kind: Kind, uuid: string): string {

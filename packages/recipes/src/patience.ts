@@ -1,5 +1,8 @@
 import { onAbort, type Runtime } from '@zk/client'
 
+/** No timer of the runtimes is longer, in ms: 25 days. Patience that would be has no end. */
+const LONGEST = 2 ** 31 - 1
+
 export interface Limits {
   readonly signal?: AbortSignal | undefined
   /** After so many ms patience ends with this error. */
@@ -20,8 +23,7 @@ export class Patience {
     this.#over.catch(() => {})
     if (signal?.aborted) this.#end(signal.reason)
     this.#unlisten = signal && onAbort(signal, this.#end)
-    // The longest timers of the runtimes end after 25 days.
-    if (timeout === undefined || timeout.after === Infinity) return
+    if (timeout === undefined || timeout.after > LONGEST) return
     this.#cancelTimer = runtime.setTimer(timeout.after, () => this.#end(timeout.error()))
   }
 

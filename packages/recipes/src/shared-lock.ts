@@ -1,14 +1,14 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable } from './acquirable.ts'
-import { checkClient, checkHoldOptions, checkPath } from './checks.ts'
-import { Contended, type Hold, plainHold } from './contended.ts'
+import { checkClient, checkHoldOptions, checkNode, checkPath } from './checks.ts'
+import { Contended, type ToHeld, plainHold } from './contended.ts'
 import type { Held } from './held.ts'
 import type { LockOptions } from './lock.ts'
-import type { ContenderInfo } from './queue.ts'
+import { type ContenderInfo, Queue } from './queue.ts'
 import { reader, writer } from './roles.ts'
 import { WriteHeld } from './write-held.ts'
 
-const toWriteHeld: Hold<WriteHeld> = (...granted) => new WriteHeld(...granted)
+const toWriteHeld: ToHeld<WriteHeld> = (...granted) => new WriteHeld(...granted)
 
 /**
  * A fair read/write lock: any number of readers, or one writer. A reader behind a waiting writer waits, so writers do not
@@ -28,19 +28,20 @@ export class SharedLock {
   readonly path: string
   readonly read: Acquirable<Held>
   readonly write: Acquirable<WriteHeld>
-  readonly #contended: Contended
+  readonly #queue: Queue
 
   constructor(zk: ZooKeeper, path: string, { label = '', ...options }: LockOptions = {}) {
     checkClient(zk)
     this.path = checkPath(path)
+    checkNode('label', label, options.acl)
     checkHoldOptions(options)
-    this.#contended = new Contended(zk, path, reader, { data: label, ...options }, plainHold)
-    this.read = this.#contended
-    this.write = new Contended(zk, path, writer, { data: label, ...options }, toWriteHeld)
+    this.#queue = new Queue(zk, path, reader.rivals)
+    this.read = new Contended(this.#queue, reader, { data: label, ...options }, plainHold)
+    this.write = new Contended(this.#queue, writer, { data: label, ...options }, toWriteHeld)
   }
 
   /** Readers and writers, who hold or wait, oldest first. */
   contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
-    return this.#contended.queue.contenders(options)
+    return this.#queue.contenders(options)
   }
 }

@@ -12,9 +12,8 @@ export class Wait {
   readonly #kind: Kind
   readonly #onQueued: ((place: QueuePlace) => void) | undefined
   readonly #since: number
-  /** The last that had to wait, and whom it saw ahead. */
+  /** The last that had to wait. */
   #contender: Contender | undefined
-  #ahead: readonly ContenderName[] | undefined
 
   constructor(queue: Queue, kind: Kind, onQueued: ((place: QueuePlace) => void) | undefined) {
     this.#queue = queue
@@ -25,7 +24,6 @@ export class Wait {
 
   queued(contender: Contender, names: readonly ContenderName[]): void {
     this.#contender = contender
-    this.#ahead = names
     const place = () => ({ position: names.length, ahead: this.#paths(names) })
     report('zk:queued', () => ({ path: this.#queue.path, kind: this.#kind, ...place() }))
     this.#onQueued?.(place())
@@ -37,12 +35,12 @@ export class Wait {
   }
 
   tooLong(timeout: number): LockTimeoutError {
-    const { zk, path } = this.#queue
-    const obstacle = this.#contender?.obstacle
-    const ahead = this.#ahead && this.#paths(this.#ahead)
+    const { path } = this.#queue
+    const { ahead: names, obstacle, session } = this.#contender ?? {}
+    const ahead = names && this.#paths(names)
     if (obstacle === undefined) return new LockTimeoutError(path, timeout, ahead)
     const { path: node, label, sessionId, since } = obstacle
-    const isOwn = sessionId === zk.session.id
+    const isOwn = sessionId === session?.id
     return new LockTimeoutError(path, timeout, ahead, { path: node, label, sessionId, since, isOwn })
   }
 

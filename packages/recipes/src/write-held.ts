@@ -5,22 +5,23 @@ import { deleteOwn, type NodeOptions, type OwnNode } from './definite-create.ts'
 import { LockLostError } from './errors.ts'
 import { firstLease } from './first-lease.ts'
 import { Held, type Tenant } from './held.ts'
+import { endReason } from './holdings.ts'
 import { ifMissing } from './if-missing.ts'
 import type { Lease } from './lease.ts'
 import { downgradedName } from './names.ts'
 import { NodeVanished } from './node-vanished.ts'
 import type { Queue } from './queue.ts'
-import type { Terms } from './terms.ts'
+import type { HoldTerms } from './hold-options.ts'
 import { endure, persist } from './transient.ts'
 
 export class WriteHeld extends Held {
   readonly #queue: Queue
   readonly #tenant: Tenant
   readonly #node: OwnNode
-  readonly #options: NodeOptions & Terms
+  readonly #options: NodeOptions & HoldTerms
 
   /** @internal */
-  constructor(queue: Queue, tenant: Tenant, node: OwnNode, lease: Lease, options: NodeOptions & Terms) {
+  constructor(queue: Queue, tenant: Tenant, node: OwnNode, lease: Lease, options: NodeOptions & HoldTerms) {
     super(queue.zk, tenant, node, lease, options)
     this.#queue = queue
     this.#tenant = tenant
@@ -31,7 +32,7 @@ export class WriteHeld extends Held {
   /**
    * Goes on as a reader, with the writer's place and fencing token. Held as a writer no longer from the call on (`Downgraded`),
    * for readers are granted before the answer is here; nobody who waits behind, writers above all, gets in between. When it
-   * fails nothing is held.
+   * fails nothing is held. Pending as long as no server answers, at most to the end of the session; it has no timeout.
    */
   async downgrade(): Promise<Held> {
     this.throwIfLost()
@@ -50,6 +51,7 @@ export class WriteHeld extends Held {
       return held
     } catch (error) {
       reading.leave().catch(() => {})
+      if (session.signal.aborted) throw new LockLostError(endReason(session), this.path, { cause: error })
       throw error instanceof NodeVanished ? new LockLostError('NodeGone', this.path, { cause: error }) : error
     }
   }

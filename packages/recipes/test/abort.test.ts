@@ -144,19 +144,22 @@ describe('Lock.acquire out of time', () => {
     expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
   })
 
-  test('Lock.acquire with an endless timeout waits like one without', async () => {
-    const scene = new Scene()
-    const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
-    const held = await scene.done(new Lock(holder, PATH).acquire())
-    const { timers } = scene.world
-    const acquiring = outcome(new Lock(zk, PATH).acquire({ timeout: Infinity }))
-    // There are timers that cannot be set for long.
-    expect(scene.world.timers).toBe(timers)
-    await scene.world.advance(3_600_000)
-    expect(acquiring.status).toBe('pending')
-    await scene.done(held.release())
-    expect(acquiring.value.isHeld()).toBe(true)
-  })
+  test.each([Infinity, 2 ** 31, Number.MAX_VALUE])(
+    'Lock.acquire with an endless timeout, %d, waits like one without',
+    async (timeout) => {
+      const scene = new Scene()
+      const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      const held = await scene.done(new Lock(holder, PATH).acquire())
+      const { timers } = scene.world
+      const acquiring = outcome(new Lock(zk, PATH).acquire({ timeout }))
+      // There are timers that cannot be set for long.
+      expect(scene.world.timers).toBe(timers)
+      await scene.world.advance(3_600_000)
+      expect(acquiring.status).toBe('pending')
+      await scene.done(held.release())
+      expect(acquiring.value.isHeld()).toBe(true)
+    },
+  )
 })
 
 describe('Lock.acquire that is given up while disconnected', () => {

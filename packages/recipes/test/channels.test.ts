@@ -104,6 +104,22 @@ describe('Channels', () => {
     expect(heard()).toEqual([])
   })
 
+  test('zk:acquired comes first, whenever the connection or the session is lost about the grant', async () => {
+    for (let hops = 0; hops < 40; hops++) {
+      for (const strike of ['cut', 'expire'] as const) {
+        const scene = new Scene()
+        scene.ensemble.nodes.create('/locks')
+        scene.ensemble.nodes.create(PATH)
+        const zk = await scene.client()
+        scene.world.interrupt({ heard: 1, hops }, () => scene[strike](zk))
+        const acquiring = outcome(new Lock(zk, PATH, { heldWhile: 'sessionAlive' }).acquire())
+        await scene.world.advance(5_000)
+        expect(acquiring.status).toBe('fulfilled')
+        expect(heard()[0]?.[0], `${strike} ${hops} hops behind the answer`).toBe('zk:acquired')
+      }
+    }
+  })
+
   test('zk:suspended comes before zk:lost, which comes once, and zk:released never', async () => {
     const scene = new Scene()
     const zk = await scene.client()

@@ -145,3 +145,16 @@ describe('Confirmation', () => {
     },
   )
 })
+
+describe('Confirmation of a client with a small maxRequestSize', () => {
+  test('Confirmation asks in requests that its client may send', async () => {
+    const T = 6_000
+    const scene = new Scene()
+    const zk = await scene.client({ sessionTimeout: T, maxRequestSize: 2_048 })
+    const all = await scene.done(
+      Promise.all(Array.from({ length: 100 }, (_, index) => new Lock(zk, `/locks/${index}`).acquire())),
+    )
+    await scene.world.advance(3 * T)
+    expect(all.filter((held) => !held.isHeld())).toEqual([])
+  })
+})

@@ -69,6 +69,21 @@ describe('Contenders at the end of the counter', () => {
     }
   })
 
+  test('SharedLock tells once, whether readers or writers find out (L23)', async () => {
+    const told: unknown[] = []
+    const listener = (message: unknown) => void told.push(message)
+    subscribe('zk:exhausted', listener)
+    try {
+      const scene = countedTo(PATH, LAST)
+      const shared = new SharedLock(await scene.client(), PATH)
+      await scene.done(shared.write.run(() => {}))
+      await scene.done(shared.read.run(() => {}))
+      expect(told).toEqual([{ path: PATH, kind: 'write', sequence: LAST }])
+    } finally {
+      unsubscribe('zk:exhausted', listener)
+    }
+  })
+
   test('Lock.tryAcquire is undefined behind a holder, and granted when there is none (L20)', async () => {
     const scene = countedTo(PATH, LAST)
     const [first] = await locks(scene, 1)

@@ -245,3 +245,54 @@ describe('Contender of a new session', () => {
     expect(acquiring.value.fencingToken).toBeGreaterThan(old.fencingToken)
   })
 })
+
+describe('Lock.acquire whose create a new leader did, looked for at the old one', () => {
+  /** The old leader stood still, and answers once more as if it led: a sync, and a list that does not show the node. */
+  async function misled(seed: number, end: (abort: AbortController, scene: Scene) => void) {
+    const scene = new Scene({ members: 3, seed })
+    const { ensemble, world } = scene
+    ensemble.nodes.create('/locks')
+    ensemble.nodes.create(PATH)
+    const old = ensemble.leader!
+    const [first, third] = ensemble.members.filter((member) => member !== old)
+    old.refuse()
+    third!.refuse()
+    const zk = await scene.client({ sessionTimeout: 6_000 })
+    await world.advance(1_510)
+    old.freeze()
+    while (ensemble.leader === undefined || ensemble.leader === old) await world.advance(1)
+    const lost = ensemble.faults.loseReply({ op: 'create2', connection: 'reset' })
+    const abort = new AbortController()
+    const acquiring = outcome(new Lock(zk, PATH).acquire({ signal: abort.signal }))
+    while (lost.count === 0) await world.advance(1)
+    first!.refuse()
+    old.accept()
+    end(abort, scene)
+    await world.advance(1_000)
+    old.thaw()
+    await world.advance(500)
+    first!.accept()
+    third!.accept()
+    await world.advance(30_000)
+    expect(zk.session.signal.aborted).toBe(false)
+    return { scene, acquiring }
+  }
+
+  test('Lock.acquire that is aborted meanwhile leaves no node (L07, L11)', async () => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const { scene, acquiring } = await misled(seed, (abort) => abort.abort())
+      expect(acquiring.status).toBe('rejected')
+      expect(scene.ensemble.nodes.ephemerals(), `seed ${seed}`).toEqual([])
+    }
+  })
+
+  test('Lock.acquire whose next create is refused for good has the node all the same, or leaves none (L07)', async () => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const { scene, acquiring } = await misled(seed, (_, { ensemble }) => {
+        ensemble.faults.fail({ op: 'create2', code: 'NoAuth', times: Infinity })
+      })
+      const left = acquiring.status === 'fulfilled' ? [acquiring.value.path] : []
+      expect(scene.ensemble.nodes.ephemerals(), `seed ${seed}`).toEqual(left)
+    }
+  })
+})

@@ -124,6 +124,26 @@ describe('WriteHeld.downgrade', () => {
     expect(states(behind)).toEqual(['pending'])
   })
 
+  test('WriteHeld.release during its downgrade leaves alone what it becomes', async () => {
+    const { scene, write } = await line([])
+    const downgrading = outcome(write.downgrade())
+    await scene.done(write.release())
+    expect(downgrading.value.isHeld()).toBe(true)
+  })
+
+  test.each<['SessionExpired' | 'Closed', (scene: Scene, zk: ZooKeeper) => unknown]>([
+    ['SessionExpired', (scene, zk) => scene.expire(zk)],
+    ['Closed', (_, zk) => zk.close()],
+  ])('WriteHeld.downgrade tells that the session is over meanwhile: %s', async (reason, strike) => {
+    const { scene, zk, write } = await line([])
+    scene.ensemble.faults.delayRequest({ op: 'multi', ms: 50 })
+    const downgrading = outcome(write.downgrade())
+    await scene.world.settle()
+    void strike(scene, zk)
+    await scene.world.advance(5_000)
+    expect(downgrading.error).toMatchObject({ name: 'LockLostError', reason })
+  })
+
   test('SharedLock.write.run leaves held what its body downgraded to', async () => {
     const scene = new Scene()
     const shared = new SharedLock(await scene.client(), PATH)

@@ -177,6 +177,18 @@ describe('Holdings', () => {
     expect(since.ops()).toEqual([])
   })
 
+  test('Holdings tells nobody of a suspension who released in the same turn', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    let suspensions = 0
+    const held = await scene.done(new Lock(zk, PATH).acquire({ onSuspended: () => void suspensions++ }))
+    zk.session.connection!.signal.addEventListener('abort', () => void held.release().catch(() => {}))
+    await scene.world.advance(500)
+    scene.cut(zk)
+    await scene.world.advance(5_000)
+    expect(suspensions).toBe(0)
+  })
+
   test('Holdings tells nobody of a resumption who released while the check was under way', async () => {
     const { scene, zk, held, told } = await holding()
     await scene.world.advance(1_000)

@@ -207,6 +207,23 @@ describe('LeaderElection.leaders', () => {
     expect(played).toBeGreaterThan(5)
   })
 
+  test('LeaderElection.leaders ends at once when its signal aborts while the server is silent', async () => {
+    const scene = new Scene()
+    const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    await scene.done(new LeaderElection(other, PATH).campaign())
+    const aborting = new AbortController()
+    const watching = outcome(
+      (async () => {
+        for await (const _ of new LeaderElection(zk, PATH).leaders({ signal: aborting.signal })) continue
+      })(),
+    )
+    await scene.world.settle()
+    scene.freeze(zk)
+    aborting.abort()
+    await scene.world.settle()
+    expect(watching.status).toBe('fulfilled')
+  })
+
   test('LeaderElection.leaders ends at once when its signal aborts while disconnected', async () => {
     const scene = new Scene()
     const zk = await scene.client()

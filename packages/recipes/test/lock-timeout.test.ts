@@ -104,6 +104,31 @@ describe('LockTimeoutError', () => {
     expect(error.message).toBe(`${PATH} was not granted within ${TIMEOUT} ms: 1 ahead, the oldest is ${first.path}`)
   })
 
+  test('LockTimeoutError says that nobody is ahead any more when only the confirmation is missing', async () => {
+    const scene = new Scene()
+    const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const held = await scene.done(new Lock(holder, PATH).acquire())
+    scene.ensemble.faults.delayReply({ op: 'multi', session: zk.session.id, ms: 60_000 })
+    scene.world.setTimer(TIMEOUT - 10, () => void held.release())
+    const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
+    expect(error).toMatchObject({ position: 0, ahead: [], obstacle: undefined })
+    expect(error.message).toMatch(/nobody is ahead any more, but no answer confirmed it/)
+  })
+
+  test('LockTimeoutError knows its own client also when that has got another session since', async () => {
+    const scene = new Scene()
+    const zk = await scene.client({ sessionTimeout: 1_000 })
+    const { session } = zk
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    scene.world.setTimer(500, () => {
+      scene.refuse()
+      scene.freeze(zk)
+    })
+    const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
+    expect(zk.session).not.toBe(session)
+    expect(error.obstacle).toMatchObject({ path: held.path, isOwn: true })
+  })
+
   test('LockTimeoutError names the next one when the one ahead has left', async () => {
     const scene = new Scene()
     const clients = await scene.clients(3)

@@ -26,6 +26,14 @@ test('the example of README runs', async () => {
 test('README names everything that can be acquired, and every way to lose it', () => {
   for (const { name } of [Lock, SharedLock, LeaderElection]) expect(readme).toContain(`new ${name}(zk, path`)
   for (const { name } of [LockTimeoutError, LockLostError]) expect(readme).toContain(`\`${name}\``)
-  const reasons: LossReason[] = ['Released', 'Disconnected', 'SessionExpired', 'Closed', 'NodeGone']
-  for (const reason of reasons) expect(readme).toContain(`\`${reason}\``)
+  const reasons: Record<LossReason, true> = {
+    Released: true,
+    Downgraded: true,
+    LeaseLost: true,
+    Disconnected: true,
+    SessionExpired: true,
+    Closed: true,
+    NodeGone: true,
+  }
+  for (const reason of Object.keys(reasons)) expect(readme).toContain(`\`${reason}\``)
 })

@@ -156,6 +156,20 @@ describe('Lock.run, re-entrant', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
+  test('Lock.run inside a run refuses options that cannot be right, and a signal that is aborted', async () => {
+    const scene = new Scene()
+    const lock = await reentrant(scene)
+    const reason = new Error('of the caller')
+    const refused = [{ timeout: -1 }, { signal: AbortSignal.abort(reason) }]
+    const running = await scene.start(
+      lock.run(async () => {
+        const inner = refused.map((options) => lock.run(() => 'ran', options).catch((error: unknown) => error))
+        return await Promise.all(inner)
+      }),
+    )
+    expect(running.value).toEqual([expect.any(RangeError), reason])
+  })
+
   test('Lock.run inside a run refuses what is no function, as any run does', async () => {
     const scene = new Scene()
     const lock = await reentrant(scene)

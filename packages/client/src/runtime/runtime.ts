@@ -1,6 +1,9 @@
 /**
  * All of the world that client and recipes touch: time, randomness, sockets. Give `connect` one of your own to run
  * them in virtual time, over another network, or from a seed. The default is `systemRuntime`.
+ *
+ * Timers and connections serve many callers: what they call must not run in the async context (`AsyncLocalStorage`) of the
+ * one who happened to set them, or a task of his could pass for another's.
  */
 export interface Runtime {
   /** Milliseconds on a clock that never goes back; its zero means nothing. */

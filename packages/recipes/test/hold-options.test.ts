@@ -1,4 +1,5 @@
 // What may be asked for, and what is refused before anything is sent.
+import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { LeaderElection, Lock, type LockOptions, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { nothing, Scene } from './support/scene.ts'
@@ -8,6 +9,8 @@ const PATH = '/locks/report'
 const bad: [what: string, options: object, message: RegExp][] = [
   ['heldWhile', { heldWhile: 'always' }, /heldWhile must be one of confirmed, connected, sessionAlive, not always/],
   ['heldWhile null', { heldWhile: null }, /heldWhile must be one of/],
+  ['acl', { acl: [] }, /acl must be a list of .* at least one entry/],
+  ['entry of an acl', { acl: [{ perms: 31 }] }, /acl must be a list of/],
   ['strict', { strict: 1 }, /strict must be true or false/],
   ['relayAllowance', { relayAllowance: -1 }, /relayAllowance must be a number of ms, 0 or more, not -1/],
   ['relayAllowance', { relayAllowance: Number.NaN }, /relayAllowance must be a number of ms/],
@@ -35,6 +38,16 @@ describe('Lock.acquire', () => {
     const acquiring = await scene.start(lock.acquire({ [name]: 'call me' as never }))
     expect(acquiring.error).toMatchObject({ name: 'TypeError', message: `${name} must be a function` })
     expect(since.ops()).toEqual([])
+  })
+
+  test('Lock.tryAcquire that is refused for its relay allowance listens to no signal any more', async () => {
+    const scene = new Scene()
+    const zk = await scene.client({ sessionTimeout: 4_000 })
+    const { signal } = new AbortController()
+    expect((await scene.start(new Lock(zk, PATH, { relayAllowance: 2_001 }).tryAcquire({ signal }))).status).toBe(
+      'rejected',
+    )
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   test('Lock.acquire refuses a relay allowance with which no round would come in time, and sends nothing', async () => {

@@ -41,7 +41,7 @@ export interface Suspension {
   readonly leaseRemaining: number
 }
 
-export interface Terms extends HoldOptions, HoldListeners {}
+export interface HoldTerms extends HoldOptions, HoldListeners {}
 
 /** Throws where no round of confirmation could come in time. */
 export function checkRelayAllowance(
