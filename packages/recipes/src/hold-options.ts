@@ -18,7 +18,8 @@ export interface HoldOptions {
   readonly heldWhile?: HeldWhile
   /**
    * Grants only when the lease is proven, two round trips later. Otherwise it is proven 50 ms after the grant, and until
-   * then it is taken for granted that the session's last heartbeats have reached the leader. @default false
+   * then it is taken for granted that the session's last heartbeats have reached the leader; or it is proven already, by what
+   * the session holds or held a moment ago. @default false
    */
   readonly strict?: boolean
   /**

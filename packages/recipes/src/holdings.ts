@@ -1,6 +1,6 @@
 // What each session holds, and how long it may be sure of it. One listener a session, one a connection, one timer and one
 // round of confirmation at a time serve all of it.
-import type { Connection, Session, ZooKeeper } from '@zk/client'
+import { elapsedSince, type Connection, type Moment, type Session, type ZooKeeper } from '@zk/client'
 import { Confirmation, type Proof } from './confirmation.ts'
 import type { LossReason } from './errors.ts'
 import type { Lease } from './lease.ts'
@@ -29,6 +29,13 @@ type Round =
   | { readonly name: 'due'; readonly at: number }
   | { readonly name: 'running'; readonly nextBy: number }
 
+/** What a round has proven of the session, whoever holds. */
+interface Proven {
+  readonly touched: Moment
+  /** With which that was found. */
+  readonly relayAllowance: number
+}
+
 /** Added to the pause between two rounds: what was answered before it must have been answered for as long as it. */
 const ROUNDING = 1
 
@@ -40,6 +47,7 @@ export class Holdings {
   readonly #held = new Set<Holding>()
   #connection: Connection | undefined
   #round: Round = { name: 'none' }
+  #proven: Proven | undefined
   /** Why the last round of confirmation did not come to its end. */
   #doubt: unknown
   #alarm: { readonly at: number; readonly cancel: () => void } | undefined
@@ -68,13 +76,17 @@ export class Holdings {
     if (signal.aborted) return holding.lose(endReason(this.#session), signal.reason)
     if (connection === undefined && holding.heldWhile === 'connected') return holding.lose('Disconnected')
     this.#held.add(holding)
-    if (connection !== undefined) this.#listenTo(connection)
-    else {
+    const now = this.#zk.runtime.now()
+    if (connection === undefined) {
       holding.suspended()
-      confirmAt = this.#zk.runtime.now()
+      confirmAt = now
+    } else {
+      this.#listenTo(connection)
+      // One that is under way plans the next for all that is held then.
+      if (this.#inherits(holding)) confirmAt = this.#round.name === 'running' ? Infinity : now + this.#pause(holding)
     }
     if (isConcerned(holding)) this.#confirmBy(confirmAt)
-    if (holding.heldWhile === 'confirmed') this.#wakeAt(this.#zk.runtime.now() + holding.lease.remaining)
+    if (holding.heldWhile === 'confirmed') this.#wakeAt(now + holding.lease.remaining)
   }
 
   remove(holding: Holding): void {
@@ -136,9 +148,9 @@ export class Holdings {
     this.#round = { name: 'running', nextBy }
     try {
       const proof = await this.#confirmation.prove(checked, relayAllowance)
-      if (proof !== undefined) this.#proven(proof)
+      if (proof !== undefined) this.#took(proof, relayAllowance)
       // What this round asked will be relayed by then.
-      nextBy = this.#zk.runtime.now() + this.#pause(relayAllowance)
+      nextBy = this.#zk.runtime.now() + this.#pause({ relayAllowance })
     } catch (error) {
       this.#doubt = error
     }
@@ -147,16 +159,30 @@ export class Holdings {
     if (nextBy < Infinity) this.#confirmBy(nextBy)
   }
 
-  #pause(relayAllowance: number): number {
+  #pause({ relayAllowance }: { readonly relayAllowance: number }): number {
     const { shortestTimeout } = this.#session
     const usual = leaseTimes.pause(shortestTimeout, relayAllowance) + ROUNDING
     const remaining = this.#concerned.reduce((least, { lease }) => Math.min(least, lease.remaining), Infinity)
-    return Math.min(usual, Math.max(leaseTimes.firstProof(shortestTimeout), leaseTimes.renewal(remaining)))
+    return Math.max(leaseTimes.firstProof(shortestTimeout), leaseTimes.next(shortestTimeout, usual, remaining))
   }
 
-  #proven({ touched, found, refused }: Proof<Holding>): void {
+  /**
+   * Whether its lease is now that of the last round. What a round proves is that the session lives; a node made in it later
+   * is as safe as those that were checked.
+   */
+  #inherits({ lease, relayAllowance }: Holding): boolean {
+    const proven = this.#proven
+    if (proven === undefined || relayAllowance > proven.relayAllowance) return false
+    const length = () => leaseTimes.proven(this.#session.shortestTimeout)
+    lease.renew(proven.touched, length)
+    return lease.remaining <= length() - elapsedSince(this.#zk.runtime, proven.touched)
+  }
+
+  #took({ touched, found, refused }: Proof<Holding>, relayAllowance: number): void {
     const { connection } = this.#session
     this.#doubt = undefined
+    // Where no check succeeded none was committed.
+    if (found.length > 0) this.#proven = { touched, relayAllowance }
     if (connection !== undefined) this.#listenTo(connection)
     for (const { checked, cause } of refused) {
       if (cause.code === 'NoNode') checked.lose('NodeGone', cause)

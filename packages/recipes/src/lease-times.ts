@@ -27,10 +27,12 @@ export const leaseTimes = {
   pause: (T: number, relayAllowance: number) => (relayAllowance <= T / 3 ? T / 3 : relayAllowance / 2),
 
   /**
-   * The latest that a lease is renewed, when so much of it is left. The proof behind a grant goes by heartbeats, which are up
-   * to T/3 older than the relay allowance: what it gives may be over before the usual pause is.
+   * From one round to the next, of usually so long a pause, when so much is left of the lease. What was touched last before a
+   * grant may be T/3 older than the relay allowance: what is left does not outlast the pause then. After half of it the
+   * heartbeat behind that touch has been relayed, whose proof does. Other parts of it would come too early for what the
+   * round before asked, again and again: 3.6 rounds in T, with two thirds.
    */
-  renewal: (remaining: number) => (remaining * 2) / 3,
+  next: (T: number, usual: number, remaining: number) => (remaining < usual + T / 10 ? remaining / 2 : usual),
 
   /** With a longer one, rounds prove what is over soon: it is 1.5 allowances old when the next round comes. */
   longestRelay: (T: number) => T / 2,
