@@ -27,12 +27,12 @@ export const leaseTimes = {
   pause: (T: number, relayAllowance: number) => (relayAllowance <= T / 3 ? T / 3 : relayAllowance / 2),
 
   /**
-   * From one round to the next, of usually so long a pause, when so much is left of the lease. What was touched last before a
-   * grant may be T/3 older than the relay allowance: what is left does not outlast the pause then. After half of it the
-   * heartbeat behind that touch has been relayed, whose proof does. Other parts of it would come too early for what the
-   * round before asked, again and again: 3.6 rounds in T, with two thirds.
+   * From one round to the next, of usually so long a pause, when so much is left of the lease; T/8 is for the round itself. What
+   * was touched last before a grant may be T/3 older than the relay allowance: what is left does not outlast the pause then.
+   * Rounds that follow each other after half of it come to leaving 0.49 T, which does. After two thirds they would come to
+   * leaving 0.42 T, each too early for what the one before asked: 3.6 rounds in T, for good.
    */
-  next: (T: number, usual: number, remaining: number) => (remaining < usual + T / 10 ? remaining / 2 : usual),
+  next: (T: number, usual: number, remaining: number) => (remaining < usual + T / 8 ? remaining / 2 : usual),
 
   /** With a longer one, rounds prove what is over soon: it is 1.5 allowances old when the next round comes. */
   longestRelay: (T: number) => T / 2,
