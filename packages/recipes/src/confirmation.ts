@@ -6,6 +6,7 @@
 //
 // Then no leader lets the session expire before p + T. ARCHITECTURE.md says why.
 import { type Connection, KeeperError, type Moment, op, type Session, type ZooKeeper } from '@zk/client'
+import { leaseTimes } from './lease-times.ts'
 import { endure } from './transient.ts'
 
 /** What a round looks for. */
@@ -60,12 +61,17 @@ export class Confirmation {
     return undefined
   }
 
+  /** A lease does not wait for as long as others might. */
+  async #endure(error: unknown): Promise<void> {
+    await endure(this.#zk.runtime, error, leaseTimes.retry(this.#session.shortestTimeout))
+  }
+
   async #sync(): Promise<boolean> {
     try {
       await this.#zk.sync('/', { session: this.#session })
       return true
     } catch (error) {
-      await endure(this.#zk.runtime, error)
+      await this.#endure(error)
       return false
     }
   }
@@ -104,7 +110,7 @@ export class Confirmation {
       if (KeeperError.is(error, 'NoNode', 'NoAuth') && error.index !== undefined) {
         return [{ checked: chunk[error.index]!, cause: error }]
       }
-      await endure(this.#zk.runtime, error)
+      await this.#endure(error)
       return ['unknown']
     }
   }

@@ -8,6 +8,9 @@ import { NodeVanished } from './node-vanished.ts'
 import { type HoldOptions, relayAllowanceOf } from './hold-options.ts'
 import { pause } from './transient.ts'
 
+/** So many proofs that are over soon end a place in the queue: the next is at its end. */
+const ATTEMPTS = 3
+
 /** A provisional one at once, where it lasts until it can be proven; else a proven one. */
 export async function firstLease(zk: ZooKeeper, session: Session, grant: Grant, terms: HoldOptions): Promise<Lease> {
   const { heldWhile = 'confirmed', strict = false } = terms
@@ -41,7 +44,7 @@ function provisionalLease(
 
 async function provenLease(zk: ZooKeeper, session: Session, { node }: Grant, relayAllowance: number): Promise<Lease> {
   const confirmation = new Confirmation(zk, session)
-  for (;;) {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const proof = await confirmation.prove(() => [node], relayAllowance)
     if (proof === undefined) throw new NodeVanished()
     for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
@@ -50,4 +53,6 @@ async function provenLease(zk: ZooKeeper, session: Session, { node }: Grant, rel
     // What was sent before it stood still is too old. What it sends now will have been relayed by then.
     await pause(zk.runtime, relayAllowance)
   }
+  // Answers take too long. Others, who are nearer, may go on with less.
+  throw new NodeVanished()
 }

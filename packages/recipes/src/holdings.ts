@@ -153,6 +153,9 @@ export class Holdings {
       nextBy = this.#zk.runtime.now() + this.#pause({ relayAllowance })
     } catch (error) {
       this.#doubt = error
+      // Not of the session's end: something odd, which the next round may not meet.
+      if (!this.#session.signal.aborted)
+        nextBy = this.#zk.runtime.now() + leaseTimes.retry(this.#session.shortestTimeout)
     }
     nextBy = Math.min(nextBy, this.#round.nextBy)
     this.#round = { name: 'none' }

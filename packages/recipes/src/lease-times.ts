@@ -37,6 +37,9 @@ export const leaseTimes = {
   /** With a longer one, rounds prove what is over soon: it is 1.5 allowances old when the next round comes. */
   longestRelay: (T: number) => T / 2,
 
+  /** From a round that failed to the next, or until servers that were too busy for a part of one are asked for it again. */
+  retry: (T: number) => T / 16,
+
   /** A hold that ends before does without a proof. 1/16 T leaves time for the first one within the provisional lease. */
   firstProof: (T: number) => Math.min(50, T / 16),
 } as const

@@ -30,10 +30,10 @@ export async function persistAcrossSessions<T>(zk: ZooKeeper, call: () => Promis
   }
 }
 
-/** Rethrows what will not pass; what will, it outlasts: an overloaded server is given a pause. */
-export async function endure(runtime: Runtime, error: unknown): Promise<void> {
+/** Rethrows what will not pass; what will, it outlasts: an overloaded server is given a pause, in ms up to twice as long. */
+export async function endure(runtime: Runtime, error: unknown, throttlePause = THROTTLE_PAUSE): Promise<void> {
   if (!isTransient(error)) throw error
-  if (KeeperError.is(error, 'ThrottledOp')) await pause(runtime, THROTTLE_PAUSE * (1 + runtime.random()))
+  if (KeeperError.is(error, 'ThrottledOp')) await pause(runtime, throttlePause * (1 + runtime.random()))
 }
 
 export function pause(runtime: Runtime, delay: number): Promise<void> {

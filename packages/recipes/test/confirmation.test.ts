@@ -158,3 +158,32 @@ describe('Confirmation of a client with a small maxRequestSize', () => {
     expect(all.filter((held) => !held.isHeld())).toEqual([])
   })
 })
+
+describe('Confirmation that is answered oddly', () => {
+  test.each(['SystemError', 'RuntimeInconsistency', 'DataInconsistency'] as const)(
+    'Confirmation is tried again after one %s, and nothing is lost',
+    async (code) => {
+      const scene = new Scene()
+      const zk = await scene.client()
+      const held = await scene.done(new Lock(zk, '/locks/report').acquire())
+      const rule = scene.ensemble.faults.fail({ op: 'multi', code })
+      await scene.world.advance(4 * 30_000)
+      expect([rule.count, held.isHeld()]).toEqual([1, true])
+    },
+  )
+
+  test.each(['sync', 'multi'] as const)(
+    'Confirmation whose %s an overloaded server throttles once comes in time, however short the session timeout',
+    async (op) => {
+      for (let seed = 1; seed <= 20; seed++) {
+        const scene = new Scene({ seed })
+        const zk = await scene.client({ sessionTimeout: 1_000 })
+        const held = await scene.done(new Lock(zk, '/locks/report').acquire())
+        await scene.world.advance(1_000 + 37 * seed)
+        const rule = scene.ensemble.faults.fail({ op, code: 'ThrottledOp' })
+        await scene.world.advance(5_000)
+        expect([rule.count, held.isHeld()], `seed ${seed}`).toEqual([1, true])
+      }
+    },
+  )
+})

@@ -69,4 +69,18 @@ describe('Lock.acquire', () => {
       expect(held.isHeld(), `${longer} ms behind`).toBe(true)
     }
   })
+
+  test('Lock.acquire lets others go on where answers take too long for any lease', async () => {
+    const T = 1_000
+    const scene = new Scene()
+    const zk = await scene.client({ sessionTimeout: T })
+    const other = await scene.client({ sessionTimeout: 20 * T })
+    scene.network.latency = () => 200
+    const never = outcome(new Lock(zk, PATH, { strict: true }).acquire())
+    await scene.world.advance(500)
+    const acquiring = outcome(new Lock(other, PATH).acquire())
+    await scene.world.advance(10 * T)
+    expect(acquiring.value.isHeld()).toBe(true)
+    expect(never.status).toBe('pending')
+  })
 })
