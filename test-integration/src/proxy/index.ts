@@ -1,2 +1,2 @@
 export { OpCode } from '@zk/wire'
-export { Proxy } from './proxy.ts'
+export { Proxy, type Traffic } from './proxy.ts'

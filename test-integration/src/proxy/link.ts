@@ -8,6 +8,9 @@ export type Direction = 'toServer' | 'toClient'
 export interface LinkObserver {
   /** Requests that came in one piece, pings left out. */
   requested(opCodes: readonly OpCode[]): void
+  pinged(): void
+  /** So many bytes came, of whatever. */
+  carried(direction: Direction, bytes: number): void
   /** The opcode of the request that is answered, or `notification` for an event. `lose` costs the connection too. */
   replied(opCode: OpCode): 'pass' | 'lose'
   closed(): void
@@ -46,6 +49,7 @@ export class Link {
     let isFirst = true
     from.setNoDelay(true)
     from.on('data', (bytes) => {
+      this.#observer.carried(direction, bytes.byteLength)
       frames.push(bytes)
       const whole: Uint8Array[] = []
       for (let frame = frames.next(); frame !== undefined; frame = frames.next()) whole.push(frame)
@@ -65,7 +69,9 @@ export class Link {
   }
 
   #requests(frames: readonly Uint8Array[]): readonly Uint8Array[] {
-    const headers = frames.map((frame) => decode(RequestHeader, frame)).filter(({ xid }) => xid !== Xid.ping)
+    const all = frames.map((frame) => decode(RequestHeader, frame))
+    const headers = all.filter(({ xid }) => xid !== Xid.ping)
+    for (let pings = all.length - headers.length; pings > 0; pings--) this.#observer.pinged()
     for (const { xid, type } of headers) this.#unanswered.set(xid, type as OpCode)
     if (headers.length > 0) this.#observer.requested(headers.map(({ type }) => type as OpCode))
     return frames

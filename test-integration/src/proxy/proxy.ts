@@ -11,6 +11,15 @@ interface Loss {
   readonly happened: () => void
 }
 
+/** What has come from both sides, handshakes and pings too. */
+export interface Traffic {
+  /** From clients. */
+  readonly pings: number
+  /** Bytes. */
+  readonly toServer: number
+  readonly toClient: number
+}
+
 /**
  * Stands between clients and one server, in this process. It knows where a frame begins and what it asks for, so it can do
  * harm at a chosen place; what it is not told to harm it passes on unchanged.
@@ -24,6 +33,7 @@ export class Proxy {
   readonly #links = new Set<Link>()
   readonly #segments: (readonly OpCode[])[] = []
   readonly #replies: OpCode[] = []
+  #traffic: Traffic = { pings: 0, toServer: 0, toClient: 0 }
   #losses: readonly Loss[] = []
   #frozen: ReadonlySet<Direction> = new Set()
   #delay = 0
@@ -70,6 +80,11 @@ export class Proxy {
   /** Opcodes of the requests that the server has answered, and `notification` for each event, in order. */
   get replies(): readonly OpCode[] {
     return this.#replies
+  }
+
+  /** All that clients and servers have sent until now. */
+  get traffic(): Traffic {
+    return this.#traffic
   }
 
   /** How many connections there are. */
@@ -124,6 +139,12 @@ export class Proxy {
   #observerOf(closed: () => void): LinkObserver {
     return {
       requested: (opCodes) => void this.#segments.push(opCodes),
+      pinged: () => {
+        this.#traffic = { ...this.#traffic, pings: this.#traffic.pings + 1 }
+      },
+      carried: (direction, bytes) => {
+        this.#traffic = { ...this.#traffic, [direction]: this.#traffic[direction] + bytes }
+      },
       replied: (opCode) => {
         const loss = this.#nextLoss(opCode)
         loss?.happened()
