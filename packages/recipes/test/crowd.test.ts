@@ -1,28 +1,31 @@
-// L29: what contending in a crowd costs.
+// L29: what contending in a crowd costs, and how large it may be.
 import { describe, expect, test, vi } from 'vitest'
 import { type Held, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { LAST } from './support/counters.ts'
 import { outcome, type Outcome } from './support/outside.ts'
-import { Scene } from './support/scene.ts'
+import { nothing, Scene } from './support/scene.ts'
 import { turns } from './support/turns.ts'
 
-vi.setConfig({ testTimeout: 30_000 })
+vi.setConfig({ testTimeout: 60_000 })
 
 const PATH = '/locks/report'
 /** Contenders of other programs, ahead of ours. */
 const CROWD = 2_000
 const OURS = 10
+/** Their list is above 1 MiB: ZooKeeper's own clients take no longer reply, unless jute.maxbuffer is raised. */
+const LARGE_CROWD = 20_000
+const MiB = 1024 * 1024
 
 /** The path with a crowd of this kind; the last number is given. */
-function crowded(marker: string, first: number): Scene {
+function crowded(marker: string, first: number, crowd = CROWD): Scene {
   const scene = new Scene()
   const { nodes } = scene.ensemble
   nodes.create(PATH)
-  for (let each = 0; each < CROWD; each++) {
-    const uuid = `00000000-0000-4000-8000-${String(CROWD - each).padStart(12, '0')}`
+  for (let each = 0; each < crowd; each++) {
+    const uuid = `00000000-0000-4000-8000-${String(crowd - each).padStart(12, '0')}`
     nodes.create(`${PATH}/_c_${uuid}-${marker}${String(Math.min(first + each, LAST)).padStart(10, '0')}`)
   }
-  nodes.presetCounter(PATH, Math.min(first + CROWD, LAST))
+  nodes.presetCounter(PATH, Math.min(first + crowd, LAST))
   return scene
 }
 
@@ -69,4 +72,48 @@ describe.each<[string, string, (zk: ZooKeeper) => Promise<Held>]>([
       expect((await turns(scene, asked)).map(({ path }) => path)).toEqual(created.slice(CROWD))
     },
   )
+})
+
+describe('A crowd whose list is above 1 MiB', () => {
+  /** Bytes of the list: a length and a name for each. */
+  const listSize = (scene: Scene) => scene.children(PATH).reduce((sum, name) => sum + 4 + name.length, 0)
+
+  test(`Lock behind ${LARGE_CROWD} others waits, is handed over and is told of, with the limit that is there by default (L29)`, async () => {
+    const scene = crowded('lock-', 0, LARGE_CROWD)
+    expect(listSize(scene)).toBeGreaterThan(MiB)
+    const zk = await scene.client()
+    const lock = new Lock(zk, PATH, { label: 'ours' })
+    const since = scene.since()
+    const acquiring = await scene.start(lock.acquire())
+    expect(since.ops()).toEqual(['create2', 'getChildren2', 'getData'])
+    expect(await scene.done(lock.tryAcquire())).toBeUndefined()
+    expect(await scene.done(lock.contenders())).toHaveLength(LARGE_CROWD + 1)
+    const created = paths(scene)
+    for (const path of created.slice(0, LARGE_CROWD - 1)) scene.ensemble.nodes.delete(path)
+    const handing = scene.since()
+    scene.ensemble.nodes.delete(created[LARGE_CROWD - 1]!)
+    await scene.world.settle()
+    expect(acquiring.value).toMatchObject({ path: created.at(-1)! })
+    expect(handing.ops()).toEqual(['getChildren2', 'multi'])
+    await scene.done(acquiring.value.release())
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('Lock is refused with ResponseTooLarge, which says what to do, where the list is over maxResponseSize (L29)', async () => {
+    const scene = crowded('lock-', 0, LARGE_CROWD)
+    const zk = await scene.client({ maxResponseSize: MiB })
+    const lock = new Lock(zk, PATH)
+    for (const ask of [() => lock.acquire(), () => lock.tryAcquire(), () => lock.contenders()]) {
+      const asking = outcome<unknown>(ask())
+      await scene.world.advance(5_000)
+      expect(asking.error).toMatchObject({
+        code: 'ResponseTooLarge',
+        path: PATH,
+        message: expect.stringContaining('raise it'),
+      })
+    }
+    expect(scene.children(PATH)).toHaveLength(LARGE_CROWD)
+    expect(scene.leftovers()).toEqual(nothing)
+    expect(zk.session.signal.aborted).toBe(false)
+  })
 })
