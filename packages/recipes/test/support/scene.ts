@@ -141,6 +141,11 @@ export class Scene {
     return new Since(this.ensemble.history)
   }
 
+  /** Forgets what servers were asked and have told: it is kept without end. What `since` gave before is void. */
+  forget(): void {
+    this.#watches.forget()
+  }
+
   /** Timers of clients, and frames under way. */
   get timers(): number {
     return this.world.timers - this.network.timers

@@ -40,6 +40,13 @@ export class Watches {
     return Array.from(this.#watches.values(), ({ table, path, session }) => ({ table, path, session }))
   }
 
+  /** Has the history forget all that is known by now. */
+  forget(): void {
+    this.list()
+    this.#history.clear()
+    this.#seen = 0
+  }
+
   #see(entry: HistoryEntry): void {
     if (entry.from === 'connection') return this.#forget(entry.connection)
     if (entry.from === 'client') return this.#seeRequest(entry)
