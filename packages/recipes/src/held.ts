@@ -56,7 +56,10 @@ export class Held implements AsyncDisposable, Holding {
     this.#terms = terms
     this.#kind = node.name.kind
     this.#since = runtime.now()
-    this.#ownNode = new OwnNodeWatch(zk, session, node.path, () => this.lose('NodeGone'))
+    this.#ownNode = new OwnNodeWatch(zk, session, node.path, () => {
+      // Where its lease was over before, the ensemble has taken it.
+      if (this.isHeld()) this.lose('NodeGone')
+    })
     Holdings.of(zk, session).add(this, runtime.now() + leaseTimes.firstProof(session.shortestTimeout))
   }
 

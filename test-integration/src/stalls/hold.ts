@@ -1,0 +1,63 @@
+import { type Held, LockLostError } from '@zk/recipes'
+import { machineTime } from '../history/index.ts'
+import type { HoldReport, Told } from './stall.ts'
+import { waitedForCpu } from './waited-for-cpu.ts'
+
+/** Something held, and what its holder heard of it. */
+export class Hold {
+  readonly #held: Held
+  readonly #from = machineTime()
+  #until = this.#from
+  #leaseEnd = this.#from
+  #waited = waitedForCpu('self')
+  #told: Told | undefined
+
+  constructor(held: Held) {
+    this.#held = held
+    const { signal } = held
+    const tell = () => {
+      const { reason } = signal
+      if (!LockLostError.is(reason)) throw reason
+      if (reason.reason === 'Released') return
+      this.#told = { at: machineTime(), reason: reason.reason, waited: waitedForCpu('self') }
+    }
+    if (signal.aborted) tell()
+    else signal.addEventListener('abort', tell, { once: true })
+  }
+
+  get isTold(): boolean {
+    return this.#told !== undefined
+  }
+
+  get leaseEnd(): number {
+    return this.#leaseEnd
+  }
+
+  /** Gives what is left of the lease. */
+  ask(): number {
+    // Before it asks: it was held after this moment, if it is held.
+    const at = machineTime()
+    if (!this.#held.isHeld()) return 0
+    const remaining = this.#held.leaseRemaining()
+    this.#until = at
+    this.#leaseEnd = Math.max(this.#leaseEnd, at + remaining)
+    this.#waited = waitedForCpu('self')
+    return remaining
+  }
+
+  async release(): Promise<void> {
+    // A loss is told already, and what is left of the node goes in the background.
+    await this.#held.release().catch(() => {})
+  }
+
+  report(): HoldReport {
+    const base = {
+      token: String(this.#held.fencingToken),
+      from: this.#from,
+      until: this.#until,
+      leaseEnd: this.#leaseEnd,
+      waited: this.#waited,
+    }
+    return this.#told === undefined ? base : { ...base, told: this.#told }
+  }
+}

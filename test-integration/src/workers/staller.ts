@@ -1,0 +1,87 @@
+// Acquires two locks, stands still as it is ordered, and tells what it knew of them: one order after the other.
+import { once } from 'node:events'
+import { connect, Lock, type Runtime, systemRuntime } from '@zk/recipes'
+import { until } from '../ensemble/until.ts'
+import { machineTime } from '../history/index.ts'
+import { Hold } from '../stalls/hold.ts'
+import { allocate, block, places } from '../stalls/places.ts'
+import { locks, type Message, type Order, type Report, type Span, type Stall } from '../stalls/stall.ts'
+import { waitedForCpu } from '../stalls/waited-for-cpu.ts'
+import { readSettings } from './settings.ts'
+
+/** Between two questions whether it is still held, in ms. */
+const interval = 40
+
+const { connectString, sessionTimeout, name } = readSettings()
+// Nobody is left to tell.
+process.once('disconnect', () => process.exit())
+tell('ready')
+for (;;) tell(await play(await hear<Order>()))
+
+async function play({ path, stall }: Order): Promise<Report> {
+  let wallOffset = 0
+  const runtime: Runtime = { ...systemRuntime, wallNow: () => systemRuntime.wallNow() + wallOffset }
+  const setWall = (step: number) => void (wallOffset += step)
+  await using zk = await connect(connectString, {
+    sessionTimeout,
+    connectTimeout: 30_000,
+    renewSession: false,
+    runtime,
+  })
+  let queued = 0
+  const onQueued = () => {
+    if (++queued === locks.length) tell('queued')
+  }
+  const acquire = async (lock: string): Promise<Hold> =>
+    new Hold(await new Lock(zk, `${path}/${lock}`, { label: name }).acquire({ onQueued }))
+  const [asked, heard] = await Promise.all([acquire(locks[0]), acquire(locks[1])])
+
+  // Where it stalls is the same part of a lease for all. (Of a provisional one there is less left.)
+  const isConfirmed = () => asked.ask() > zk.session.timeout / 2
+  if (stall.where !== 'between grant and first use') {
+    await until('the lease to be confirmed', async () => isConfirmed() || asked.isTold, { interval })
+  }
+  asked.ask()
+  heard.ask()
+  const leaseEnd = Math.max(asked.leaseEnd, heard.leaseEnd)
+  const span = await stand(stall, asked, setWall)
+  // Of what is kept the lease is renewed: it outlives the one that it had. Nobody asks about the other lock before it is too late
+  // for any signal; only what was granted a little earlier can be kept while the one that is asked about is lost.
+  const isOutlived = () => asked.ask() > 0 && machineTime() > leaseEnd
+  const isTooLate = () => machineTime() > Math.max(leaseEnd, span.to) + zk.session.timeout
+  const isClear = async () => heard.isTold || isOutlived() || (isTooLate() && (heard.ask() > 0 || heard.isTold))
+  await until('what becomes of it', isClear, { interval })
+  const report = { stall: span, asked: asked.report(), heard: heard.report() }
+  await Promise.all([asked.release(), heard.release()])
+  return report
+}
+
+async function stand(stall: Stall, asked: Hold, setWall: (step: number) => void): Promise<Span> {
+  if (stall.where === 'anywhere') {
+    tell('stop me')
+    return await hear<Span>()
+  }
+  let from = Infinity
+  let to = from
+  let waited = 0
+  const during = (stands: () => void) => {
+    from = Math.min(from, machineTime())
+    stands()
+    to = machineTime()
+    waited = waitedForCpu('self')
+    asked.ask()
+  }
+  if (stall.where === 'no place') during(() => setWall(stall.wallStep))
+  else if (stall.where === 'a loop that allocates') await places['a timer'](() => during(() => allocate(stall.bytes)))
+  else await places[stall.where]((part) => during(() => block(stall.length * part)))
+  return { from, to, waited }
+}
+
+function tell(message: Message): void {
+  process.send?.(message)
+}
+
+async function hear<M extends Order | Span>(): Promise<M> {
+  const [message] = (await once(process, 'message')) as [M]
+  return message
+}

@@ -1,0 +1,109 @@
+import type { Turn } from '../src/history/index.ts'
+import type { HoldReport, LockName, Span, Stall, Told } from '../src/stalls/stall.ts'
+
+export interface Holding extends HoldReport {
+  /** When the one who waited was granted. */
+  readonly grantedAt: number
+  /** The holder's, by its own word, and the other's. */
+  readonly turns: readonly [Turn, Turn]
+}
+
+type Outcome = Readonly<Record<LockName, Holding>> & {
+  readonly sessionTimeout: number
+  readonly stall: Stall
+  readonly span: Span
+}
+
+/** What came of one stall, in ms, by the clock that all processes of the machine share. */
+export class Sample {
+  readonly sessionTimeout: number
+  readonly stall: Stall
+  readonly span: Span
+  readonly asked: Holding
+  readonly heard: Holding
+
+  constructor({ sessionTimeout, stall, span, asked, heard }: Outcome) {
+    this.sessionTimeout = sessionTimeout
+    this.stall = stall
+    this.span = span
+    this.asked = asked
+    this.heard = heard
+  }
+
+  /** What was ordered, as a part of the session timeout; 0 of what has no length. */
+  get part(): number {
+    return 'length' in this.stall ? this.stall.length / this.sessionTimeout : 0
+  }
+
+  /** The end of the lease, as far as its holder heard. The rounds are for both locks. */
+  get leaseEnd(): number {
+    return Math.max(this.asked.leaseEnd, this.heard.leaseEnd)
+  }
+
+  /** Whether it was held, and went on to be, when the stall was over. */
+  get isKept(): boolean {
+    return this.asked.told === undefined && this.heard.told === undefined && this.asked.until > this.span.to
+  }
+
+  /** From the last yes to the other's grant. */
+  get margin(): number {
+    return this.asked.grantedAt - this.asked.until
+  }
+
+  /** The same for what was lost, from the end that its lease had by then. */
+  get leaseMargin(): number {
+    const lost = [this.asked, this.heard].filter(({ told }) => told !== undefined)
+    return Math.min(...lost.map(({ grantedAt, leaseEnd }) => grantedAt - leaseEnd))
+  }
+
+  /**
+   * From the end of the stall, or of the lease where that was later, to the signal of the lock that nobody asks about.
+   * Without the time in which its process had to wait for a CPU: that is the machine's.
+   */
+  get lateness(): number | undefined {
+    const { told } = this.heard
+    return told === undefined ? undefined : told.at - this.#dueAt(told.at) - this.#waited(told)
+  }
+
+  /** For a CPU, since the stall was over; or since it was last held where that was not in the stall. */
+  #waited(told: Told): number {
+    const { asked, span } = this
+    const isOutside = asked.until > span.to || told.at < span.from
+    return told.waited - (isOutside ? asked.waited : span.waited)
+  }
+
+  #dueAt(toldAt: number): number {
+    const { stall, span, leaseEnd } = this
+    if ('wallStep' in stall && stall.wallStep > 0) return span.to
+    // On a machine that cannot keep up it may be lost before the stall.
+    return toldAt < span.from ? leaseEnd : Math.max(span.to, leaseEnd)
+  }
+
+  toString(): string {
+    const { stall, span, heard } = this
+    const what = 'wallStep' in stall ? `the clock set by ${stall.wallStep / 60_000} min` : stall.where
+    const lasted = (span.to - span.from).toFixed(0)
+    const left = `kept with ${(this.leaseEnd - span.to).toFixed(0)} ms left`
+    return `T ${this.sessionTimeout}, ${what}, ${lasted} ms: ${heard.told === undefined ? left : this.#end(heard.told)}`
+  }
+
+  #end(told: Told): string {
+    const { reason, at } = told
+    return (
+      `${reason}, signal late by ${(at - this.#dueAt(at)).toFixed(1)} ms, less ${this.#waited(told).toFixed(1)} without a CPU; ` +
+      `next granted ${this.margin.toFixed(0)} ms after the last yes, ${this.leaseMargin.toFixed(0)} after the lease`
+    )
+  }
+}
+
+export function describeSamples(samples: readonly Sample[]): string {
+  const lost = samples.filter(({ stall, heard }) => heard.told !== undefined && !('wallStep' in stall))
+  const late = Math.max(...lost.map(({ lateness = 0 }) => lateness))
+  const margin = Math.min(...lost.map(({ margin }) => margin))
+  const leaseMargin = Math.min(...lost.map(({ leaseMargin }) => leaseMargin))
+  return [
+    ...samples.map((sample) => `  ${String(sample)}`),
+    `  ${lost.length} lost in a stall: signals at most ${late.toFixed(1)} ms late, with a CPU; ` +
+      `next granted at least ${margin.toFixed(0)} ms after the last yes, ${leaseMargin.toFixed(0)} after the lease`,
+  ].join('\n')
+}

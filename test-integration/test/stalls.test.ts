@@ -1,0 +1,138 @@
+// A holder's process stands still: for a part of its session timeout T or longer, in its own code, stopped from outside,
+// collecting garbage, short of CPU; or its clock on the wall is set.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { outOfOrder, overlaps } from '../src/history/index.ts'
+import type { Place } from '../src/stalls/stall.ts'
+import { describeEnsemble } from './describe-ensemble.ts'
+import { describeSamples, type Sample } from './stall-sample.ts'
+import { type Plan, stallAll } from './stalling.ts'
+
+const TIMEOUTS = [2_000, 6_000] as const
+const HOUR = 3_600_000
+const GRANT = 'between grant and first use'
+const PLACES: readonly Place[] = ['a timer', 'an I/O callback', 'a promise chain', GRANT]
+/** Parts of T; those of a row are stalled in one process. */
+const LENGTHS: Readonly<Record<(typeof TIMEOUTS)[number], readonly (readonly number[])[]>> = {
+  2_000: [[2, 1, 1 / 2, 1 / 3, 1 / 6]],
+  6_000: [[2], [1, 1 / 2], [1 / 3, 1 / 6]],
+}
+/** From the end of a stall to the signal, in ms. */
+const AT_ONCE = 50
+
+const plans = TIMEOUTS.flatMap((sessionTimeout): Plan[] => {
+  const ofLengths = [...PLACES, 'anywhere' as const].flatMap((where) =>
+    LENGTHS[sessionTimeout].map((parts) => parts.map((part) => ({ where, length: part * sessionTimeout }))),
+  )
+  const others: Plan['stalls'] = [
+    { where: 'a loop that allocates', bytes: 2 ** 30 },
+    { where: 'no place', wallStep: HOUR },
+    { where: 'no place', wallStep: -HOUR },
+  ]
+  return [...ofLengths, others].map((stalls) => ({ sessionTimeout, stalls }))
+})
+
+describeEnsemble('Held of a process that stands still', (ensemble) => {
+  let samples: readonly Sample[] = []
+  let stalled: readonly Sample[] = []
+  beforeAll(async () => {
+    samples = await stallAll(ensemble, plans)
+    stalled = samples.filter(({ stall }) => stall.where !== 'no place')
+    console.info(`Held over ${samples.length} stalls\n${describeSamples(samples)}`)
+  })
+
+  test('Held has ended before another is granted, wherever its process stands still (L33)', () => {
+    expectOneHolder(samples)
+    expectLeasesOver(stalled)
+  })
+
+  test('Held says no the first time that it is asked after T or 2 T, and tells by its signal (L33)', () => {
+    const long = stalled.filter(({ part }) => part >= 1)
+    expect(long.filter(({ asked, span }) => asked.until > span.to).map(String)).toEqual([])
+    expect(long.filter(({ heard }) => heard.told === undefined).map(String)).toEqual([])
+  })
+
+  test('Held tells by its signal within 50 ms of the end of the stall, without being asked (L33)', () => {
+    expectToldInTime(stalled)
+  })
+
+  test('Held outlives a stall of a third of T that begins when it was just confirmed', () => {
+    const short = stalled.filter(({ part, stall }) => part > 0 && part <= 1 / 3 && stall.where !== GRANT)
+    expect(short.filter(({ isKept }) => !isKept).map(String)).toEqual([])
+  })
+
+  test('Held is not lost by a stall of a sixth of T between its grant and its first use', () => {
+    const short = stalled.filter(({ part, stall }) => part === 1 / 6 && stall.where === GRANT)
+    // Its lease is T/4 from its request on. On a slow machine that is over before the stall is.
+    const lost = short.filter(({ asked, span, leaseEnd }) => asked.until < span.to && leaseEnd > span.to)
+    expect(lost.map(String)).toEqual([])
+  })
+
+  test('Held is not lost before its lease is over', () => {
+    const early = stalled.filter(({ heard: { told, leaseEnd } }) => told !== undefined && told.at < leaseEnd)
+    expect(early.map(String)).toEqual([])
+  })
+
+  describe('or whose clock on the wall is set', () => {
+    const setBy = (step: number) => samples.filter(({ stall }) => 'wallStep' in stall && stall.wallStep === step)
+
+    test('Held ends with an hour that passed while the machine slept', () => {
+      const asleep = setBy(HOUR)
+      expect(asleep.filter(({ asked, span }) => asked.until > span.to).map(String)).toEqual([])
+      // Nothing wakes it, but the timer of the next round.
+      const late = asleep.filter(({ lateness = Infinity, sessionTimeout }) => lateness > sessionTimeout / 3 + AT_ONCE)
+      expect(late.map(String)).toEqual([])
+    })
+
+    test('Held is kept over a clock that is set back by an hour', () => {
+      expect(
+        setBy(-HOUR)
+          .filter(({ isKept }) => !isKept)
+          .map(String),
+      ).toEqual([])
+    })
+  })
+})
+
+describeEnsemble('Held on a machine that eight busy processes keep from working', (ensemble) => {
+  test('Held has ended before another is granted, and tells in time (L33)', async () => {
+    const busy = Array.from({ length: 8 }, () =>
+      // Nobody has to end it, should its parent be killed.
+      spawn(process.execPath, ['-e', 'for (const end = Date.now() + 60_000; Date.now() < end;);'], { stdio: 'ignore' }),
+    )
+    try {
+      await Promise.all(busy.map((each) => once(each, 'spawn')))
+      const samples = await stallAll(ensemble, [
+        { sessionTimeout: 2_000, stalls: [2, 1 / 2].map((part) => ({ where: 'a timer', length: part * 2_000 })) },
+        { sessionTimeout: 2_000, stalls: [1, 1 / 6].map((part) => ({ where: 'anywhere', length: part * 2_000 })) },
+        { sessionTimeout: 6_000, stalls: [{ where: 'a promise chain', length: 6_000 }] },
+        { sessionTimeout: 6_000, stalls: [{ where: 'no place', wallStep: 0 }] },
+      ])
+      console.info(`Held among eight busy processes\n${describeSamples(samples)}`)
+      expectOneHolder(samples)
+      expectLeasesOver(samples)
+      expectToldInTime(samples)
+    } finally {
+      for (const each of busy) each.kill('SIGKILL')
+    }
+  })
+})
+
+function expectOneHolder(samples: readonly Sample[]): void {
+  for (const sample of samples) {
+    for (const { turns } of [sample.asked, sample.heard]) {
+      expect(overlaps(turns), String(sample)).toEqual([])
+      expect(outOfOrder(turns), String(sample)).toEqual([])
+    }
+  }
+}
+
+/** Also by the lease's own count: the servers waited for longer. */
+function expectLeasesOver(samples: readonly Sample[]): void {
+  expect(samples.filter(({ leaseMargin }) => leaseMargin <= 0).map(String)).toEqual([])
+}
+
+function expectToldInTime(samples: readonly Sample[]): void {
+  expect(samples.filter(({ lateness = 0 }) => lateness > AT_ONCE).map(String)).toEqual([])
+}
