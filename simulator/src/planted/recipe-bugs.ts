@@ -183,6 +183,7 @@ export const recipeBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a grant is held for half of T until it is proven, whatever the heartbeats say',
+    faults: ['stall'],
     edits: [
       {
         file: firstLease,
