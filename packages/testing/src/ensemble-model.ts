@@ -79,6 +79,8 @@ export class EnsembleModel {
       latency: checked.latency,
       sequenceOverflow: checked.sequenceOverflow,
       containerCheckInterval: checked.containerCheckInterval,
+      extendedTypesEnabled: checked.extendedTypesEnabled,
+      version: checked.version,
       ...(electionTime !== undefined && { electionTime }),
     })
     this.faults = new Faults(names)
@@ -92,6 +94,7 @@ export class EnsembleModel {
         outstanding: checked.globalOutstandingLimit,
         clientConnections: checked.maxClientCnxns,
         superDigest: checked.superDigest,
+        version: checked.version,
       },
       settings: { ...checked, membership: new TextDecoder().decode(configOf(names)) },
       get now() {

@@ -8,26 +8,34 @@ import { isRead, nodeOp } from './multi-op.ts'
 import { hasParent, parentOf } from './paths.ts'
 import { isNodeOp, type NodeOp, type PrepareContext, prepareNode, refuse, removeContainer } from './prepare-node.ts'
 
+export interface PreparationOptions {
+  /** Whether nodes may have a TTL (zookeeper.extendedTypesEnabled). @default false */
+  readonly extendedTypesEnabled?: boolean
+}
+
 /**
  * Makes transactions of requests, on the leader alone (PrepRequestProcessor): each is checked against the tree as it
  * will be when all that were prepared before it are applied. Whether the session may ask at all is the caller's to
- * know: for a request of one that may not, `refusal` gives the transaction.
+ * know: for a request of one that may not, `refuse` gives the transaction.
  *
  * Made anew for each term of a leader: what was outstanding then is nobody's any more.
  */
 export class Preparation {
   readonly #tree: DataTree
   readonly #changes: ChangeRecords
+  readonly #extendedTypesEnabled: boolean
 
-  constructor(tree: DataTree) {
+  constructor(tree: DataTree, { extendedTypesEnabled = false }: PreparationOptions = {}) {
     this.#tree = tree
+    this.#extendedTypesEnabled = extendedTypesEnabled
     this.#changes = new ChangeRecords(tree)
   }
 
   /** Of a write (`isWrite`) only. An `error` says that it was refused; it takes its zxid like any other. */
   prepare(request: ServerRequest, zxid: bigint): Txn {
     const { message, sessionId, authInfo } = request
-    const context = { changes: this.#changes, sessionId, authInfo, zxid }
+    const extendedTypesEnabled = this.#extendedTypesEnabled
+    const context = { changes: this.#changes, sessionId, authInfo, zxid, extendedTypesEnabled }
     if (request.isMalformed) return refuse(ErrorCode.MarshallingError)
     if (isNodeOp(message)) return prepareNode(message, context)
     if (message.op === 'multi') return this.#multi(message.request, context)
@@ -41,6 +49,19 @@ export class Preparation {
     // As with `reconfigEnabled` off, its default.
     if (message.op === 'reconfig') return refuse(ErrorCode.ReconfigDisabled)
     throw new TypeError(`a request with the opcode ${message.opCode} is no write`)
+  }
+
+  /**
+   * The transaction of a write whose session may not ask: SessionExpired, SessionMoved. A create with flags that cannot
+   * be, and a body that cannot be read where that comes first, are refused for their own sake.
+   */
+  refuse({ message, isMalformed = false }: ServerRequest, err: number): Txn {
+    if (message.op === 'multi') {
+      if (isMalformed) return refuse(ErrorCode.MarshallingError)
+      return multiTxn(message.request, (op) => this.#refuseNode(op, err))
+    }
+    if (!isNodeOp(message)) return refuse(err)
+    return isMalformed && isCreate(message) ? refuse(ErrorCode.MarshallingError) : this.#refuseNode(message, err)
   }
 
   /** The transactions up to this zxid are in the tree now. */
@@ -59,6 +80,11 @@ export class Preparation {
     })
   }
 
+  #refuseNode(op: NodeOp, err: number): Txn {
+    const mode = isCreate(op) ? checkMode(op, this.#extendedTypesEnabled) : undefined
+    return refuse(typeof mode === 'number' ? mode : err)
+  }
+
   #closeSession(sessionId: bigint, zxid: bigint): Txn {
     const changes = this.#changes
     const owned = this.#tree.ephemerals(sessionId)
@@ -75,23 +101,6 @@ export class Preparation {
     }
     return { type: 'closeSession', paths }
   }
-}
-
-/**
- * The transaction of a write whose session may not ask: SessionExpired, SessionMoved. A create with flags that cannot
- * be, and a body that cannot be read where that comes first, are refused for their own sake.
- */
-export function refusal({ message, isMalformed = false }: ServerRequest, err: number): Txn {
-  if (message.op === 'multi') {
-    return isMalformed ? refuse(ErrorCode.MarshallingError) : multiTxn(message.request, (op) => refusedNode(op, err))
-  }
-  if (!isNodeOp(message)) return refuse(err)
-  return isMalformed && isCreate(message) ? refuse(ErrorCode.MarshallingError) : refusedNode(message, err)
-}
-
-function refusedNode(op: NodeOp, err: number): Txn {
-  const mode = isCreate(op) ? checkMode(op) : undefined
-  return refuse(typeof mode === 'number' ? mode : err)
 }
 
 /** The first part that is refused has its code, and those behind it are not looked at. */
