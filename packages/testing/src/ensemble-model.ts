@@ -10,7 +10,7 @@ import { TestNodes } from './controls/nodes.ts'
 import { TestMember } from './controls/test-member.ts'
 import { TestNetwork } from './controls/test-network.ts'
 import { TestSessions } from './controls/test-sessions.ts'
-import { Agenda, configOf, Ensemble } from './ensemble/index.ts'
+import { Agenda, Ensemble } from './ensemble/index.ts'
 import { checkOptions, type EnsembleOptions } from './options.ts'
 import type { LoggedTxn } from './server/txn.ts'
 
@@ -80,6 +80,7 @@ export class EnsembleModel {
       sequenceOverflow: checked.sequenceOverflow,
       containerCheckInterval: checked.containerCheckInterval,
       extendedTypesEnabled: checked.extendedTypesEnabled,
+      reconfigEnabled: checked.reconfigEnabled,
       version: checked.version,
       ...(electionTime !== undefined && { electionTime }),
     })
@@ -96,7 +97,7 @@ export class EnsembleModel {
         superDigest: checked.superDigest,
         version: checked.version,
       },
-      settings: { ...checked, membership: new TextDecoder().decode(configOf(names)) },
+      settings: checked,
       get now() {
         return agenda.now
       },

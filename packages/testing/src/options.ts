@@ -35,6 +35,8 @@ export interface EnsembleOptions {
   readonly containerCheckInterval?: number
   /** Whether nodes may have a TTL (zookeeper.extendedTypesEnabled). @default false */
   readonly extendedTypesEnabled?: boolean
+  /** Whether `reconfig` is for who may write /zookeeper/config, or for nobody (reconfigEnabled). @default false */
+  readonly reconfigEnabled?: boolean
   /**
    * Whose operations the members know: the last release of this line. To any other they answer Unimplemented, and close
    * the connection. Whatever it is, they do what they know as 3.8.0 does it. @default '3.8'
@@ -63,6 +65,7 @@ export interface CheckedOptions {
   readonly superDigest: string | undefined
   readonly containerCheckInterval: number
   readonly extendedTypesEnabled: boolean
+  readonly reconfigEnabled: boolean
   readonly version: ServerVersion
   readonly juteMaxBuffer: number
   readonly globalOutstandingLimit: number
@@ -83,6 +86,7 @@ export const ENSEMBLE_OPTIONS = [
   'superDigest',
   'containerCheckInterval',
   'extendedTypesEnabled',
+  'reconfigEnabled',
   'version',
   'juteMaxBuffer',
   'globalOutstandingLimit',
@@ -109,11 +113,12 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   const { minSessionTimeout = 2 * tickTime, maxSessionTimeout = Math.max(20 * tickTime, minSessionTimeout) } = options
   integer('minSessionTimeout', minSessionTimeout, 2 * tickTime, LARGEST_INT, ': 2 ticks at least')
   integer('maxSessionTimeout', maxSessionTimeout, minSessionTimeout, LARGEST_INT, ': minSessionTimeout at least')
-  const { version = '3.8', extendedTypesEnabled = false } = options
+  const { version = '3.8', extendedTypesEnabled = false, reconfigEnabled = false } = options
   if (!VERSIONS.includes(version)) {
     throw new TypeError(`version must be one of ${VERSIONS.join(', ')}, not ${show(version)}`)
   }
   boolean('extendedTypesEnabled', extendedTypesEnabled)
+  boolean('reconfigEnabled', reconfigEnabled)
   const { electionTime, latency = 0, sequenceOverflow = version === '3.5' ? 'wrap' : 'stick', superDigest } = options
   const patience = Math.min(initLimit, syncLimit) * tickTime
   if (typeof latency === 'number' && 2 * latency >= patience) {
@@ -152,6 +157,7 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
     superDigest,
     containerCheckInterval,
     extendedTypesEnabled,
+    reconfigEnabled,
     version,
     juteMaxBuffer,
     globalOutstandingLimit,

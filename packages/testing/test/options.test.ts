@@ -18,6 +18,7 @@ test('what is not said is as in a real ensemble of three', () => {
     superDigest: undefined,
     containerCheckInterval: 60_000,
     extendedTypesEnabled: false,
+    reconfigEnabled: false,
     version: '3.8',
     juteMaxBuffer: 1_048_575,
     globalOutstandingLimit: 1_000,

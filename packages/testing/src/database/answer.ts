@@ -46,6 +46,7 @@ export function answerWrite({ message: { op } }: ServerRequest, result: TxnResul
   if (op === 'create') return { err, response: { path } }
   if (op === 'create2' || op === 'createContainer' || op === 'createTTL') return { err, response: { path, stat } }
   if (op === 'setData' || op === 'setACL') return { err, response: { stat } }
+  if (op === 'reconfig' && result.txn.type === 'setData') return { err, response: { data: result.txn.data, stat } }
   return { err }
 }
 

@@ -1,16 +1,22 @@
-import { ErrorCode, type MultiOp } from '@zk/wire'
+import { ErrorCode, type MultiOp, type RequestOf } from '@zk/wire'
 import type { ServerRequest } from '../server/request.ts'
 import type { Txn } from '../server/txn.ts'
 import { ChangeRecords, viewOf } from './change-records.ts'
 import { checkMode, isCreate } from './create-mode.ts'
+import { configIn } from './config-node.ts'
 import type { DataTree } from './data-tree.ts'
 import { isRead, nodeOp } from './multi-op.ts'
 import { hasParent, parentOf } from './paths.ts'
+import { prepareReconfig } from './prepare-reconfig.ts'
 import { isNodeOp, type NodeOp, type PrepareContext, prepareNode, refuse, removeContainer } from './prepare-node.ts'
 
 export interface PreparationOptions {
   /** Whether nodes may have a TTL (zookeeper.extendedTypesEnabled). @default false */
   readonly extendedTypesEnabled?: boolean
+  /** Whether the ensemble may be asked to change. @default false */
+  readonly reconfigEnabled?: boolean
+  /** Ids of the members that follow, and that of the leader; undefined for a server alone. @default such a one */
+  readonly synced?: () => ReadonlySet<number> | undefined
 }
 
 /**
@@ -24,10 +30,17 @@ export class Preparation {
   readonly #tree: DataTree
   readonly #changes: ChangeRecords
   readonly #extendedTypesEnabled: boolean
+  readonly #reconfigEnabled: boolean
+  readonly #synced: () => ReadonlySet<number> | undefined
+  /** The zxid of a reconfiguration that is not in the tree yet. */
+  #reconfiguring = -1n
 
-  constructor(tree: DataTree, { extendedTypesEnabled = false }: PreparationOptions = {}) {
+  constructor(tree: DataTree, options: PreparationOptions = {}) {
+    const { extendedTypesEnabled = false, reconfigEnabled = false, synced = () => undefined } = options
     this.#tree = tree
     this.#extendedTypesEnabled = extendedTypesEnabled
+    this.#reconfigEnabled = reconfigEnabled
+    this.#synced = synced
     this.#changes = new ChangeRecords(tree)
   }
 
@@ -46,8 +59,7 @@ export class Preparation {
       if (sessionId !== 0n) return refuse(ErrorCode.BadArguments)
       return removeContainer(new TextDecoder().decode(message.rest), context)
     }
-    // As with `reconfigEnabled` off, its default.
-    if (message.op === 'reconfig') return refuse(ErrorCode.ReconfigDisabled)
+    if (message.op === 'reconfig') return this.#reconfig(message.request, context)
     throw new TypeError(`a request with the opcode ${message.opCode} is no write`)
   }
 
@@ -60,13 +72,24 @@ export class Preparation {
       if (isMalformed) return refuse(ErrorCode.MarshallingError)
       return multiTxn(message.request, (op) => this.#refuseNode(op, err))
     }
+    if (message.op === 'reconfig' && !this.#reconfigEnabled) return refuse(ErrorCode.ReconfigDisabled)
     if (!isNodeOp(message)) return refuse(err)
     return isMalformed && isCreate(message) ? refuse(ErrorCode.MarshallingError) : this.#refuseNode(message, err)
   }
 
   /** The transactions up to this zxid are in the tree now. */
   applied(zxid: bigint): void {
+    if (zxid >= this.#reconfiguring) this.#reconfiguring = -1n
     this.#changes.applied(zxid)
+  }
+
+  #reconfig(asked: RequestOf<'reconfig'>['request'], context: PrepareContext): Txn {
+    if (!this.#reconfigEnabled) return refuse(ErrorCode.ReconfigDisabled)
+    const synced = this.#synced()
+    if (synced !== undefined && this.#reconfiguring !== -1n) return refuse(ErrorCode.ReconfigInProgress)
+    const txn = prepareReconfig(asked, synced && { config: configIn(this.#tree), synced }, context)
+    if (txn.type !== 'error') this.#reconfiguring = context.zxid
+    return txn
   }
 
   #multi(parts: readonly MultiOp[], context: PrepareContext): Txn {

@@ -1,10 +1,12 @@
 // Where requests become transactions, on the leader or a server alone (PrepRequestProcessor).
-import { isWrite, Preparation } from '../database/index.ts'
+import { isWrite, Preparation, type PreparationOptions } from '../database/index.ts'
 import type { Txn } from '../server/txn.ts'
 import type { Database } from './database.ts'
 import type { Pending } from './pending.ts'
 import type { SessionTracker } from './session-tracker.ts'
 import type { Settings } from './settings.ts'
+
+type PreparerSettings = Settings & Pick<PreparationOptions, 'synced'>
 
 export class Preparer {
   readonly #preparation: Preparation
@@ -13,7 +15,7 @@ export class Preparer {
   #zxid: bigint
 
   /** `zxid` is the last that was given out. */
-  constructor(database: Database, sessions: SessionTracker, settings: Settings, zxid: bigint) {
+  constructor(database: Database, sessions: SessionTracker, settings: PreparerSettings, zxid: bigint) {
     this.#preparation = new Preparation(database.tree, settings)
     this.#sessions = sessions
     this.#wallNow = settings.wallNow

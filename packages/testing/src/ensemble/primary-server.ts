@@ -23,7 +23,7 @@ export abstract class PrimaryServer extends ZooKeeperServer {
     super(host)
     const { database, process, settings } = host
     this.tracker = new SessionTracker(process, settings.tickTime, database.sessions, (id) => this.#close(id))
-    this.#preparer = new Preparer(database, this.tracker, settings, zxid)
+    this.#preparer = new Preparer(database, this.tracker, { ...settings, synced: () => this.syncedMembers }, zxid)
     this.#ids = host.sessionIds()
     this.#lookAtContainers()
   }
@@ -55,6 +55,9 @@ export abstract class PrimaryServer extends ZooKeeperServer {
     this.#preparer.prepare(pending, txn)
     this.propose(pending)
   }
+
+  /** Ids of the members that follow, and its own; undefined for a server alone. */
+  protected abstract get syncedMembers(): ReadonlySet<number> | undefined
 
   /** What was prepared: a write has its entry. */
   protected abstract propose(pending: Pending): void

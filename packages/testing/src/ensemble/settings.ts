@@ -33,6 +33,8 @@ export interface EnsembleSettings {
   readonly containerCheckInterval?: number
   /** Whether nodes may have a TTL. @default false: zookeeper.extendedTypesEnabled */
   readonly extendedTypesEnabled?: boolean
+  /** Whether the ensemble may be asked to change. @default false: reconfigEnabled */
+  readonly reconfigEnabled?: boolean
   /** Whose operations the members know. @default '3.8' */
   readonly version?: ServerVersion
 }
@@ -51,14 +53,9 @@ export function withDefaults(settings: EnsembleSettings): Settings {
     sequenceOverflow: 'stick',
     containerCheckInterval: 60_000,
     extendedTypesEnabled: false,
+    reconfigEnabled: false,
     version: '3.8',
     ...settings,
     tickTime,
   }
-}
-
-/** What is in /zookeeper/config (QuorumVerifier.toString). */
-export function configOf(members: readonly string[]): Uint8Array {
-  const servers = members.map((name, index) => `server.${index + 1}=${name}:2888:3888:participant\n`)
-  return new TextEncoder().encode(`${servers.join('')}version=0`)
 }
