@@ -5,6 +5,8 @@ import { describeScenarios } from '../describe-scenarios.ts'
 const { PERSISTENT, EPHEMERAL, CONTAINER, PERSISTENT_WITH_TTL, PERSISTENT_SEQUENTIAL_WITH_TTL } = CreateMode
 const data = new TextEncoder().encode('x')
 const LONGEST = 2n ** 40n - 1n
+/** Over before anybody loses patience, but not before a watch is set, in ms. */
+const SHORT = 2_500n
 const readOnly = [{ perms: Perms.READ, id: { scheme: 'world', id: 'anyone' } }]
 
 const request = (path: string | null, ttl: bigint, flags: number = PERSISTENT_WITH_TTL, acl = open) => {
@@ -79,7 +81,7 @@ describeScenarios('TTL', {
   'a node goes when its TTL is over, and its watchers are told': async (s) => {
     const a = await s.open()
     const b = await s.open({ at: 'follower' })
-    await create(a, '/a', 1n)
+    await create(a, '/a', SHORT)
     await create(a, '/long', 600_000n)
     await s.settle()
     await b.exists('/a', true)
@@ -94,11 +96,11 @@ describeScenarios('TTL', {
 
   'a node whose TTL is over stays while it has children': async (s) => {
     const a = await s.open()
-    await create(a, '/parent', 1n)
+    await create(a, '/parent', SHORT)
     await a.create('/parent/child')
     // What goes when the servers look, twice.
     for (const [i, path] of ['/one', '/other'].entries()) {
-      await create(a, path, 1n)
+      await create(a, path, SHORT)
       await a.exists(path, true)
       await a.connection.heardEvents(i + 1)
     }
