@@ -20,6 +20,8 @@ export interface KeeperErrorDetails {
   readonly sessionId?: bigint | undefined
   readonly index?: number | undefined
   readonly results?: readonly (KeeperErrorCode | 'Ok')[] | undefined
+  /** Of `Unimplemented`: what a server must be to know the operation. */
+  readonly needs?: string | undefined
   readonly cause?: unknown
 }
 
@@ -119,11 +121,15 @@ function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
     sessionId === undefined ? undefined : `session ${formatSessionId(sessionId)}`,
   ].filter((part) => part !== undefined)
   const what = code === 'Unknown' ? `unknown error code ${number}` : code
-  const hint = outcomeUnknown ? 'sent but not answered: it may have happened; read before you repeat it' : advice[code]
+  const hint = outcomeUnknown
+    ? 'sent but not answered: it may have happened; read before you repeat it'
+    : [advice[code], code === 'Unimplemented' ? details.needs : undefined]
+        .filter((part) => part !== undefined)
+        .join(': ')
   return [
     subject === '' ? what : `${subject}: ${what}`,
     place.length === 0 ? '' : ` (${place.join(', ')})`,
-    hint === undefined ? '' : `: ${hint}`,
+    hint === '' ? '' : `: ${hint}`,
   ].join('')
 }
 

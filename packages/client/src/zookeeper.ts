@@ -3,16 +3,31 @@ import { Chroot } from './chroot.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
 import { type ACL, type Data, toBytes } from './operations/arguments.ts'
+import { checkWatches } from './operations/check-watches.ts'
 import { type Children, getChildren, getChildrenAndWatch } from './operations/children.ts'
+import {
+  CONFIG_NODE,
+  getConfig,
+  getConfigAndWatch,
+  type NodeConfig,
+  reconfig,
+  type Reconfiguration,
+} from './operations/config.ts'
 import { create, type Created, type CreateOptions } from './operations/create.ts'
 import { getData, getDataAndWatch, type NodeData, setData } from './operations/data.ts'
 import { deleteNode, type VersionOptions } from './operations/delete.ts'
 import { exists, existsAndWatch } from './operations/exists.ts'
-import { multi, type MultiResults, type Op } from './operations/multi.ts'
+import { getAllChildrenNumber } from './operations/get-all-children-number.ts'
+import { getEphemerals } from './operations/get-ephemerals.ts'
+import { multi, type MultiResults } from './operations/multi.ts'
+import { multiRead, type ReadResults } from './operations/multi-read.ts'
 import { type Operation, prepare, type WatchingOperation, type Wire } from './operations/operation.ts'
+import type { Op, ReadOp } from './operations/ops.ts'
 import { type RemovableWatches, removedTables, removeWatches } from './operations/remove-watches.ts'
 import { sync } from './operations/sync.ts'
+import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
 import { checkAuth, checkTimeout } from './options.ts'
+import { createBelow, makeNodes, upTo, wantsParents } from './parents.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import type { Refusal } from './session/request.ts'
 import type { Session } from './session/session.ts'
@@ -29,6 +44,15 @@ export interface CallOptions {
   readonly timeout?: number | undefined
   /** Run in this session or not at all: once it has ended, the call rejects. @default the client's current session */
   readonly session?: Session | undefined
+}
+
+/** For a node whose parent may be missing. */
+export interface ParentsOptions {
+  /**
+   * Makes the nodes above, if they are missing, as `ensureContainer` does; `acl` is theirs, by default everybody's. It
+   * costs nothing where the parent is there. @default false
+   */
+  readonly parents?: boolean | { readonly acl: readonly ACL[] } | undefined
 }
 
 const wholeTree = new Chroot()
@@ -64,8 +88,22 @@ export class ZooKeeper {
   }
 
   /** Makes a node. A sequential one gets the parent's counter, ten digits, behind its path. */
-  create(path: string, data?: Data, options: CreateOptions & CallOptions = {}): Promise<Created> {
-    return this.#call(create, [path, data, options], options)
+  async create(
+    path: string,
+    data?: Data,
+    options: CreateOptions & ParentsOptions & CallOptions = {},
+  ): Promise<Created> {
+    const { session = this.session, timeout = session.timeout } = options
+    const isBelow = wantsParents(options.parents)
+    // It may be sent again, when the caller has other things in it.
+    const sent = isBelow && data instanceof Uint8Array ? data.slice() : data
+    const until = this.runtime.now() + timeout
+    try {
+      return await this.#submit(create, [path, sent, options], options)
+    } catch (error) {
+      if (!isBelow || !KeeperError.is(error, 'NoNode')) throw atCaller(error)
+      return createBelow(this, path, sent, { ...options, session, until }, error)
+    }
   }
 
   delete(path: string, options: VersionOptions & CallOptions = {}): Promise<void> {
@@ -126,6 +164,52 @@ export class ZooKeeper {
     return this.#call(multi(ops), [], options)
   }
 
+  /** Reads, made with `op`, all of one moment. Each stands for itself: it gives its `value` or its `error`. Since 3.6. */
+  multiRead<const Ops extends readonly ReadOp<unknown>[]>(
+    ops: Ops,
+    options: CallOptions = {},
+  ): Promise<ReadResults<Ops>> {
+    return this.#call(multiRead(ops), [], options)
+  }
+
+  /** Paths of this session's ephemeral nodes that begin with this text. Since 3.6. */
+  getEphemerals(prefix = '/', options: CallOptions = {}): Promise<string[]> {
+    return this.#call(getEphemerals, [prefix], options)
+  }
+
+  /** How many nodes there are below this one, at any depth. The server counts them one by one. Since 3.6. */
+  getAllChildrenNumber(path: string, options: CallOptions = {}): Promise<number> {
+    return this.#call(getAllChildrenNumber, [path], options)
+  }
+
+  /** The identities that the server knows the connection by. Since 3.7. */
+  whoAmI(options: CallOptions = {}): Promise<ClientInfo[]> {
+    return this.#call(whoAmI, [], options)
+  }
+
+  /** The servers of the ensemble, which need not be those of the connect string. */
+  getConfig(options: CallOptions = {}): Promise<NodeConfig> {
+    return this.#call(getConfig, [CONFIG_NODE], options, wholeTree)
+  }
+
+  /** `changed` tells of a reconfiguration; its `path` is that of the config node. */
+  getConfigAndWatch(options: CallOptions = {}): Promise<NodeConfig & Watched> {
+    return this.#watch(getConfigAndWatch, CONFIG_NODE, options, (read) => read, wholeTree)
+  }
+
+  /**
+   * Changes the ensemble; resolves with its new configuration. Servers must have `reconfigEnabled` (else
+   * `ReconfigDisabled`), and the client a right to write the config node, which at first only the superuser has.
+   */
+  reconfig(change: Reconfiguration, options: CallOptions = {}): Promise<NodeConfig> {
+    return this.#call(reconfig, [change], options)
+  }
+
+  /** Whether the server has such a watch on the node: this client's from 3.9 on, anybody's before. */
+  checkWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = {}): Promise<boolean> {
+    return this.#call(checkWatches, [path, type], options)
+  }
+
   /**
    * Takes all watches of this client off the node, here and at the server; their `changed` resolve with the removal.
    * Rejects with `NoWatcher` when there are none.
@@ -166,13 +250,15 @@ export class ZooKeeper {
 
   /**
    * Makes the node and every missing node above it, the chroot included, as containers: the server removes them again
-   * once they have had children and are empty.
+   * once they have had children and are empty. (Servers before 3.5.1 know no containers: there the nodes stay.)
    */
-  async ensureContainer(path: string, options: CallOptions = {}): Promise<void> {
-    const made = ancestors(this.#chroot.absolute(path)).map((each) =>
-      this.#submit(create, [each, undefined, { mode: 'CONTAINER' }], options, { chroot: wholeTree }),
+  async ensureContainer(
+    path: string,
+    { acl, ...options }: CallOptions & Pick<CreateOptions, 'acl'> = {},
+  ): Promise<void> {
+    const failures = await makeNodes(upTo(this.#chroot.absolute(path)), (each, mode) =>
+      this.#submit(create, [each, undefined, { mode, acl }], options, { chroot: wholeTree }),
     )
-    const failures = (await Promise.allSettled(made)).map(failureToMake)
     // Only the last one decides: a node above may exist where we have no right to make one.
     if (failures.at(-1) !== undefined) throw atCaller(failures.find((failure) => failure !== undefined))
   }
@@ -192,9 +278,10 @@ export class ZooKeeper {
     operation: Operation<Args, W, Result>,
     args: Args,
     options: CallOptions,
+    chroot?: Chroot,
   ): Promise<Exclude<Result, Refusal>> {
     try {
-      return await this.#submit(operation, args, options)
+      return await this.#submit(operation, args, options, { chroot })
     } catch (error) {
       throw atCaller(error)
     }
@@ -205,11 +292,12 @@ export class ZooKeeper {
     path: string,
     options: CallOptions,
     read: (result: Result) => Read,
+    chroot = this.#chroot,
   ): Promise<Read & Watched> {
     const { session = this.session } = options
-    const watcher = new CallWatcher(operation.watch, path, this.#chroot)
+    const watcher = new CallWatcher(operation.watch, path, chroot)
     try {
-      const result = await this.#submit(operation, [path], { ...options, session }, { watcher })
+      const result = await this.#submit(operation, [path], { ...options, session }, { watcher, chroot })
       return { ...read(result), ...this.#watched(watcher, session) }
     } catch (error) {
       throw atCaller(error)
@@ -221,7 +309,7 @@ export class ZooKeeper {
     operation: Operation<Args, W, Result>,
     args: Args,
     options: CallOptions,
-    { watcher, chroot = this.#chroot }: { watcher?: CallWatcher; chroot?: Chroot } = {},
+    { watcher, chroot = this.#chroot }: { watcher?: CallWatcher; chroot?: Chroot | undefined } = {},
   ): Promise<Exclude<Result, Refusal>> {
     const { session = this.session, timeout } = options
     checkTimeout(timeout)
@@ -249,14 +337,4 @@ export class ZooKeeper {
 
 function tellRemoved(watcher: Watcher): void {
   watcher.notify({ type: watcher.kind === 'child' ? 'ChildWatchRemoved' : 'DataWatchRemoved' })
-}
-
-/** `/a/b/c` → `/a`, `/a/b`, `/a/b/c` */
-function ancestors(path: string): string[] {
-  const names = path.split('/').slice(1)
-  return path === '/' ? [] : names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)
-}
-
-function failureToMake(result: PromiseSettledResult<unknown>): unknown {
-  return result.status === 'fulfilled' || KeeperError.is(result.reason, 'NodeExists') ? undefined : result.reason
 }

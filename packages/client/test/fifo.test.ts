@@ -84,3 +84,12 @@ test('Fifo takes a hundred thousand items from its front without copying the res
   for (let item = fifo.shift(); item !== undefined; item = fifo.shift()) sum += item
   expect(sum).toBe((100_000 * 99_999) / 2)
 })
+
+test('Fifo.take takes the first that is so, and leaves the others in order', () => {
+  const fifo = fifoOf('a', 'b', 'a', 'c')
+  fifo.shift()
+  expect(fifo.take((item) => item === 'a')).toBe('a')
+  expect(fifo.take((item) => item === 'a')).toBeUndefined()
+  expect([...fifo]).toEqual(['b', 'c'])
+  expect(fifo.size).toBe(2)
+})

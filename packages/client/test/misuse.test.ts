@@ -1,7 +1,7 @@
 // Arguments that cannot be right: the promise is rejected, and neither the server nor the client has changed.
 import { GetDataResponse, OpCode } from '@zk/wire'
 import { expect, test } from 'vitest'
-import { op, type RemovableWatches, type ZooKeeper } from '../src/index.ts'
+import { type Op, op, type ReadOp, type RemovableWatches, type ZooKeeper } from '../src/index.ts'
 import { connected, nodeData, outcome, reconnected, VirtualWorld } from './support/index.ts'
 
 type Call = (zk: ZooKeeper) => Promise<unknown>
@@ -21,6 +21,10 @@ const methods: Record<string, (zk: ZooKeeper, path: string, options: object) => 
   setACL: (zk, path, options) => zk.setACL(path, [{ perms: 1, id: { scheme: 'world', id: 'anyone' } }], options),
   sync: (zk, path, options) => zk.sync(path, options),
   multi: (zk, path, options) => zk.multi([op.check(path)], options),
+  multiRead: (zk, path, options) => zk.multiRead([op.getData(path)], options),
+  getEphemerals: (zk, path, options) => zk.getEphemerals(path ?? null, options),
+  getAllChildrenNumber: (zk, path, options) => zk.getAllChildrenNumber(path, options),
+  checkWatches: (zk, path, options) => zk.checkWatches(path, 'Any', options),
   removeWatches: (zk, path, options) => zk.removeWatches(path, 'Any', options),
   ensureContainer: (zk, path, options) => zk.ensureContainer(path, options),
 }
@@ -61,7 +65,25 @@ test.each<[string, Call, new () => Error]>([
   ['addAuth of no bytes', (zk) => zk.addAuth('digest', undefined as unknown as string), TypeError],
   ['addAuth with a timeout that is none', (zk) => zk.addAuth('digest', 'a:b', { timeout: -1 }), RangeError],
   ['setData without data', (zk) => zk.setData('/a', undefined as unknown as string), TypeError],
-  ['create with TTL', (zk) => zk.create('/a', '', { mode: 'PERSISTENT_WITH_TTL' as 'PERSISTENT' }), TypeError],
+  ['create of a mode with a TTL, without one', (zk) => zk.create('/a', '', { mode: 'PERSISTENT_WITH_TTL' }), TypeError],
+  ['create of a mode without a TTL, with one', (zk) => zk.create('/a', '', { ttl: 5 }), TypeError],
+  [
+    'create with parents that are none',
+    (zk) => zk.create('/a', '', { parents: 'yes' as unknown as boolean }),
+    TypeError,
+  ],
+  ['whoAmI with a timeout that is none', (zk) => zk.whoAmI({ timeout: -1 }), RangeError],
+  ['getConfig with a timeout that is none', (zk) => zk.getConfig({ timeout: -1 }), RangeError],
+  ['multi with a read', (zk) => zk.multi([op.getData('/a') as unknown as Op<void>]), TypeError],
+  ['multiRead with a write', (zk) => zk.multiRead([op.check('/a') as unknown as ReadOp<void>]), TypeError],
+  ['multiRead of no list', (zk) => zk.multiRead(undefined as unknown as []), TypeError],
+  ['checkWatches of a type that is none', (zk) => zk.checkWatches('/a', 'All' as RemovableWatches), TypeError],
+  ['reconfig of nothing', (zk) => zk.reconfig({}), TypeError],
+  ['reconfig in two ways', (zk) => zk.reconfig({ members: ['server.1=a:1:2'], leaving: [2] }), TypeError],
+  ['reconfig without a server', (zk) => zk.reconfig({ joining: [] }), TypeError],
+  ['reconfig with a server that is none', (zk) => zk.reconfig({ joining: ['zk4:2181'] }), TypeError],
+  ['reconfig with an id that is none', (zk) => zk.reconfig({ leaving: [1.5] }), TypeError],
+  ['reconfig from a version that is none', (zk) => zk.reconfig({ leaving: [1], fromConfig: -2n }), RangeError],
   ['multi of no list', (zk) => zk.multi(undefined as unknown as []), TypeError],
   ['multi with one wrong operation', (zk) => zk.multi([op.check('/a'), op.delete('/a', { version: -2 })]), RangeError],
 ])('ZooKeeper.%s is rejected, and nothing is sent', (_, call, error) => expectRefusal(call, error))

@@ -4,8 +4,10 @@ import {
   decode,
   encode,
   GetACLResponse,
+  GetAllChildrenNumberResponse,
   GetChildren2Response,
   GetDataResponse,
+  GetEphemeralsResponse,
   OpCode,
   ProtocolError,
   Reader,
@@ -14,6 +16,7 @@ import {
   SyncResponse,
   type Type,
   type TypeOf,
+  WhoAmIResponse,
   Writer,
 } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
@@ -29,11 +32,15 @@ import {
   READ_ACL_UNSAFE,
 } from '../src/operations/create.ts'
 import { getData, getDataAndWatch, setData } from '../src/operations/data.ts'
+import { checkWatches } from '../src/operations/check-watches.ts'
 import { deleteNode } from '../src/operations/delete.ts'
 import { exists, existsAndWatch } from '../src/operations/exists.ts'
+import { getAllChildrenNumber } from '../src/operations/get-all-children-number.ts'
+import { getEphemerals } from '../src/operations/get-ephemerals.ts'
 import { type Operation, prepare, type Wire } from '../src/operations/operation.ts'
 import { type RemovableWatches, removedTables, removeWatches } from '../src/operations/remove-watches.ts'
 import { sync } from '../src/operations/sync.ts'
+import { whoAmI } from '../src/operations/who-am-i.ts'
 import { stat, wireStat } from './stat.ts'
 import { thrownBy } from './thrown.ts'
 
@@ -92,14 +99,32 @@ describe('create', () => {
     ['PERSISTENT_SEQUENTIAL', 2, OpCode.create2],
     ['EPHEMERAL_SEQUENTIAL', 3, OpCode.create2],
     ['CONTAINER', 4, OpCode.createContainer],
+    ['PERSISTENT_WITH_TTL', 5, OpCode.createTTL],
+    ['PERSISTENT_SEQUENTIAL_WITH_TTL', 6, OpCode.createTTL],
   ] as const)('create of %s has flags %i and opcode %i', (mode, flags, opCode) => {
-    expect(requestOf(create, '/a', undefined, { mode })).toMatchObject({ opCode, body: { flags } })
+    const options = mode.endsWith('_TTL') ? { mode, ttl: 5 } : { mode }
+    expect(requestOf(create, '/a', undefined, options)).toMatchObject({ opCode, body: { flags } })
   })
 
-  test.each(['PERSISTENT_WITH_TTL', 'persistent', '', 0, null, 'toString'])('create refuses mode %j', (mode) => {
+  test.each(['persistent', '', 0, null, 'toString'])('create refuses mode %j', (mode) => {
     const error = thrownBy(() => requestOf(create, '/a', undefined, { mode } as unknown as CreateOptions))
     expect(error).toBeInstanceOf(TypeError)
     expect(error).toHaveProperty('message', expect.stringMatching(/^mode must be one of PERSISTENT, EPHEMERAL, /))
+  })
+
+  test('create takes TTLs from 1 to 2⁴⁰ - 1, in ms, and refuses others', () => {
+    const mode = 'PERSISTENT_WITH_TTL'
+    for (const ttl of [1, 2 ** 40 - 1]) {
+      expect(requestOf(create, '/a', undefined, { mode, ttl }).body).toMatchObject({ ttl: BigInt(ttl), flags: 5 })
+    }
+    for (const ttl of [0, -1, 2 ** 40, 1.5, NaN, Infinity, '5', 5n, null]) {
+      const error = thrownBy(() => requestOf(create, '/a', undefined, { mode, ttl: ttl as number }))
+      expect(error).toBeInstanceOf(RangeError)
+      expect(error).toHaveProperty(
+        'message',
+        expect.stringMatching(/^ttl must be an integer from 1 to 1099511627775 ms/),
+      )
+    }
   })
 
   test('create lets a path end with a slash only where a counter follows', () => {
@@ -281,6 +306,67 @@ describe('sync', () => {
   })
 })
 
+describe('getEphemerals', () => {
+  test('getEphemerals asks for text, and for nothing beside the chroot', () => {
+    expect(requestOf(getEphemerals, '/locks/a-')).toMatchObject({
+      opCode: OpCode.getEphemerals,
+      kind: 'read',
+      body: { prefixPath: '/app/locks/a-' },
+    })
+    expect(requestOf(getEphemerals, '/').body).toEqual({ prefixPath: '/app/' })
+    expect(requestOf(getEphemerals, '/locks/').body).toEqual({ prefixPath: '/app/locks/' })
+    const body = { ephemerals: ['/app/locks/a', '/app/b'] }
+    expect(resultOf(getEphemerals, ['/'], GetEphemeralsResponse, body)).toEqual(['/locks/a', '/b'])
+    expect(() => resultOf(getEphemerals, ['/'], GetEphemeralsResponse, { ephemerals: null })).toThrow(ProtocolError)
+  })
+})
+
+describe('getAllChildrenNumber', () => {
+  test('getAllChildrenNumber is a read of a path, answered with a number', () => {
+    expect(requestOf(getAllChildrenNumber, '/a')).toMatchObject({
+      opCode: OpCode.getAllChildrenNumber,
+      kind: 'read',
+      path: '/a',
+      body: { path: '/app/a' },
+    })
+    expect(resultOf(getAllChildrenNumber, ['/a'], GetAllChildrenNumberResponse, { totalNumber: 7 })).toBe(7)
+  })
+})
+
+describe('whoAmI', () => {
+  test('whoAmI is a request of nothing, answered with identities', () => {
+    const { opCode, kind, path, body } = prepare(whoAmI, app, [])
+    const writer = new Writer()
+    body!(writer)
+    expect({ opCode, kind, path, bytes: writer.toBytes().length }).toEqual({
+      opCode: OpCode.whoAmI,
+      kind: 'read',
+      path: undefined,
+      bytes: 0,
+    })
+    const clientInfo = [
+      { authScheme: 'ip', user: '127.0.0.1' },
+      { authScheme: 'digest', user: 'alice' },
+    ]
+    expect(resultOf(whoAmI, [], WhoAmIResponse, { clientInfo })).toEqual(clientInfo)
+    expect(() => resultOf(whoAmI, [], WhoAmIResponse, { clientInfo: [{ authScheme: null, user: '' }] })).toThrow(
+      'ClientInfo.authScheme',
+    )
+  })
+})
+
+describe('checkWatches', () => {
+  test('checkWatches has opcode 17, and says whether there is one', () => {
+    expect(requestOf(checkWatches, '/a', 'Data')).toMatchObject({
+      opCode: 17,
+      kind: 'neither',
+      body: { path: '/app/a', type: 2 },
+    })
+    expect(prepare(checkWatches, app, ['/a', 'Any']).result!(new Reader(new Uint8Array(0)))).toBe(true)
+    expect(checkWatches.forgives!.NoWatcher!()).toBe(false)
+  })
+})
+
 describe('removeWatches', () => {
   test.each([
     ['Children', 1, ['child']],
@@ -322,6 +408,8 @@ const calls: Record<string, (path: string) => unknown> = {
   setACL: (path) => requestOf(setACL, path, OPEN_ACL_UNSAFE, {}),
   sync: (path) => requestOf(sync, path),
   removeWatches: (path) => requestOf(removeWatches, path, 'Any'),
+  checkWatches: (path) => requestOf(checkWatches, path, 'Any'),
+  getAllChildrenNumber: (path) => requestOf(getAllChildrenNumber, path),
 }
 
 describe('arguments', () => {

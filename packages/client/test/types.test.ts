@@ -32,6 +32,17 @@ describe('ZooKeeper.multi', () => {
   })
 })
 
+describe('ZooKeeper.multiRead', () => {
+  test('ZooKeeper.multiRead gives a tuple: the value or the error of each operation at its position', () => {
+    const call = () => zk.multiRead([op.getData('/a'), op.getChildren('/a')])
+    type Results = readonly [client.ReadResult<NodeData>, client.ReadResult<string[]>]
+    expectTypeOf(call).returns.resolves.toEqualTypeOf<Results>()
+    const read = {} as client.ReadResult<NodeData>
+    if (read.error === undefined) expectTypeOf(read.value).toEqualTypeOf<NodeData>()
+    else expectTypeOf(read.error).toEqualTypeOf<KeeperError>()
+  })
+})
+
 describe('results', () => {
   test('longs are bigints; times of a Stat are numbers', () => {
     type Longs = 'czxid' | 'mzxid' | 'pzxid' | 'ephemeralOwner'
@@ -59,10 +70,12 @@ describe('results', () => {
 })
 
 describe('arguments', () => {
-  test('modes with a time to live are not there yet', () => {
-    // @ts-expect-error not supported
-    const call = () => zk.create('/a', '', { mode: 'PERSISTENT_WITH_TTL' })
-    expectTypeOf(call).toBeFunction()
+  test('what is for a multi is not for a multiRead, and the other way round', () => {
+    // @ts-expect-error a read
+    const multi = () => zk.multi([op.getData('/a')])
+    // @ts-expect-error a write
+    const multiRead = () => zk.multiRead([op.check('/a')])
+    expectTypeOf([multi, multiRead]).toBeArray()
   })
 
   test('setData needs data', () => {

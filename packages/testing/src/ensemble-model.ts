@@ -10,7 +10,7 @@ import { TestNodes } from './controls/nodes.ts'
 import { TestMember } from './controls/test-member.ts'
 import { TestNetwork } from './controls/test-network.ts'
 import { TestSessions } from './controls/test-sessions.ts'
-import { Agenda, configOf, Ensemble } from './ensemble/index.ts'
+import { Agenda, Ensemble } from './ensemble/index.ts'
 import { checkOptions, type EnsembleOptions } from './options.ts'
 import type { LoggedTxn } from './server/txn.ts'
 
@@ -79,6 +79,9 @@ export class EnsembleModel {
       latency: checked.latency,
       sequenceOverflow: checked.sequenceOverflow,
       containerCheckInterval: checked.containerCheckInterval,
+      extendedTypesEnabled: checked.extendedTypesEnabled,
+      reconfigEnabled: checked.reconfigEnabled,
+      version: checked.version,
       ...(electionTime !== undefined && { electionTime }),
     })
     this.faults = new Faults(names)
@@ -92,8 +95,9 @@ export class EnsembleModel {
         outstanding: checked.globalOutstandingLimit,
         clientConnections: checked.maxClientCnxns,
         superDigest: checked.superDigest,
+        version: checked.version,
       },
-      settings: { ...checked, membership: new TextDecoder().decode(configOf(names)) },
+      settings: checked,
       get now() {
         return agenda.now
       },

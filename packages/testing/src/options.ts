@@ -1,6 +1,7 @@
 import { JUTE_MAXBUFFER } from '@zk/wire'
 import { checkKeys, show } from './connection/fault.ts'
 import type { HistoryLimits } from './connection/history.ts'
+import type { ServerVersion } from './database/index.ts'
 
 /** What an ensemble is made of. Times are in ms. */
 export interface EnsembleOptions {
@@ -22,13 +23,25 @@ export interface EnsembleOptions {
   readonly latency?: number | ((from: string, to: string) => number)
   /**
    * What sequential nodes get when the counter of their parent is used up: from 3.6 on the same number again and again,
-   * before that negative ones. @default 'stick'
+   * before that negative ones. @default 'stick', of 3.5 'wrap'
    */
   readonly sequenceOverflow?: 'stick' | 'wrap'
   /** Who may do everything, as `super:BASE64(SHA1(super:password))`. @default nobody */
   readonly superDigest?: string
-  /** How often the leader looks for containers that have become empty (znode.container.checkIntervalMs). @default 60_000 */
+  /**
+   * How often the leader looks for containers that have become empty and for nodes whose TTL is over
+   * (znode.container.checkIntervalMs). @default 60_000
+   */
   readonly containerCheckInterval?: number
+  /** Whether nodes may have a TTL (zookeeper.extendedTypesEnabled). @default false */
+  readonly extendedTypesEnabled?: boolean
+  /** Whether `reconfig` is for who may write /zookeeper/config, or for nobody (reconfigEnabled). @default false */
+  readonly reconfigEnabled?: boolean
+  /**
+   * Whose operations the members know: the last release of this line. To any other they answer Unimplemented, and close
+   * the connection. Whatever it is, they do what they know as 3.8.0 does it. @default '3.8'
+   */
+  readonly version?: ServerVersion
   /** Longest request, in bytes: at a longer one the connection is closed (jute.maxbuffer). @default 1_048_575 */
   readonly juteMaxBuffer?: number
   /** Requests of one connection without an answer, before no more are read. @default 1_000 */
@@ -51,6 +64,9 @@ export interface CheckedOptions {
   readonly sequenceOverflow: 'stick' | 'wrap'
   readonly superDigest: string | undefined
   readonly containerCheckInterval: number
+  readonly extendedTypesEnabled: boolean
+  readonly reconfigEnabled: boolean
+  readonly version: ServerVersion
   readonly juteMaxBuffer: number
   readonly globalOutstandingLimit: number
   readonly maxClientCnxns: number
@@ -69,12 +85,16 @@ export const ENSEMBLE_OPTIONS = [
   'sequenceOverflow',
   'superDigest',
   'containerCheckInterval',
+  'extendedTypesEnabled',
+  'reconfigEnabled',
+  'version',
   'juteMaxBuffer',
   'globalOutstandingLimit',
   'maxClientCnxns',
   'history',
 ] as const satisfies readonly (keyof EnsembleOptions)[]
 
+const VERSIONS: readonly ServerVersion[] = ['3.5', '3.6', '3.7', '3.8', '3.9']
 const LARGEST_INT = 2 ** 31 - 1
 /** A leader's beat is half a tick, in whole ms. */
 const SHORTEST_TICK = 2
@@ -93,7 +113,13 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   const { minSessionTimeout = 2 * tickTime, maxSessionTimeout = Math.max(20 * tickTime, minSessionTimeout) } = options
   integer('minSessionTimeout', minSessionTimeout, 2 * tickTime, LARGEST_INT, ': 2 ticks at least')
   integer('maxSessionTimeout', maxSessionTimeout, minSessionTimeout, LARGEST_INT, ': minSessionTimeout at least')
-  const { electionTime, latency = 0, sequenceOverflow = 'stick', superDigest } = options
+  const { version = '3.8', extendedTypesEnabled = false, reconfigEnabled = false } = options
+  if (!VERSIONS.includes(version)) {
+    throw new TypeError(`version must be one of ${VERSIONS.join(', ')}, not ${show(version)}`)
+  }
+  boolean('extendedTypesEnabled', extendedTypesEnabled)
+  boolean('reconfigEnabled', reconfigEnabled)
+  const { electionTime, latency = 0, sequenceOverflow = version === '3.5' ? 'wrap' : 'stick', superDigest } = options
   const patience = Math.min(initLimit, syncLimit) * tickTime
   if (typeof latency === 'number' && 2 * latency >= patience) {
     throw new RangeError(
@@ -130,6 +156,9 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
     sequenceOverflow,
     superDigest,
     containerCheckInterval,
+    extendedTypesEnabled,
+    reconfigEnabled,
+    version,
     juteMaxBuffer,
     globalOutstandingLimit,
     maxClientCnxns,
@@ -172,6 +201,10 @@ function membersOf(members: number | readonly string[]): readonly string[] {
   const double = members.find((name, index) => members.indexOf(name) !== index)
   if (double !== undefined) throw new RangeError(`members: there are two called ${show(double)}`)
   return [...members]
+}
+
+function boolean(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw new TypeError(`${name} must be true or false, not ${show(value)}`)
 }
 
 export function integer(name: string, value: number, min: number, max: number, why = ''): void {

@@ -17,11 +17,19 @@ test('what is not said is as in a real ensemble of three', () => {
     sequenceOverflow: 'stick',
     superDigest: undefined,
     containerCheckInterval: 60_000,
+    extendedTypesEnabled: false,
+    reconfigEnabled: false,
+    version: '3.8',
     juteMaxBuffer: 1_048_575,
     globalOutstandingLimit: 1_000,
     maxClientCnxns: 0,
     history: { entries: 10_000, bytes: 64 * 1024 * 1024 },
   })
+})
+
+test('sequence counters of 3.5 go on below 0', () => {
+  expect(checkOptions({ version: '3.5' })).toMatchObject({ sequenceOverflow: 'wrap' })
+  expect(checkOptions({ version: '3.5', sequenceOverflow: 'stick' })).toMatchObject({ sequenceOverflow: 'stick' })
 })
 
 test('session timeouts follow the tick', () => {
@@ -57,6 +65,8 @@ test.each<[EnsembleOptions, RegExp]>([
   [{ superDigest: 'admin' }, /superDigest must be/],
   [{ superDigest: 'bob:D/InIHSb7yEEbrWz8b9l71RjZJU=' }, /superDigest must be 'super:/],
   [{ containerCheckInterval: 0 }, /containerCheckInterval must be an integer from 1/],
+  [{ extendedTypesEnabled: 'true' as unknown as boolean }, /extendedTypesEnabled must be true or false, not "true"/],
+  [{ version: '3.4' as '3.5' }, /version must be one of 3\.5, 3\.6, 3\.7, 3\.8, 3\.9, not "3\.4"/],
   [{ juteMaxBuffer: 10 }, /juteMaxBuffer/],
   [{ globalOutstandingLimit: 0 }, /globalOutstandingLimit/],
   [{ maxClientCnxns: -1 }, /maxClientCnxns/],

@@ -11,8 +11,10 @@ export const settings = {
   tickTime: 500,
   initLimit: 10,
   syncLimit: 4,
-  /** How often empty containers are looked for, in ms. */
+  /** How often empty containers, and nodes whose TTL is over, are looked for, in ms. */
   containerCheckInterval: 1000,
+  /** Nodes may have a TTL. */
+  extendedTypesEnabled: true,
   /** The user that no ACL holds back, and what DigestAuthenticationProvider.superDigest is for it. */
   superUser: 'super:secret',
   superDigest: 'super:lK75jTNcA+U9vtVEw5vB51mj/w4=',

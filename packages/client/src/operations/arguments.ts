@@ -53,7 +53,7 @@ export function required<T>(value: T | null, field: string): T {
 }
 
 /** A value in an error message: never its content, which may be a secret. */
-function describe(value: unknown): string {
+export function describe(value: unknown): string {
   if (value === null) return 'null'
   return typeof value === 'number' ? String(value) : typeof value
 }

@@ -18,11 +18,13 @@ export const getChildren: Read = {
   wire: operations.getChildren2,
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: false }),
   result: ({ children, stat }) => ({
-    children: required(children, 'GetChildren2Response.children').map((name) =>
-      required(name, 'GetChildren2Response.children'),
-    ),
+    children: toNames(children, 'GetChildren2Response.children'),
     stat: toStat(stat),
   }),
+}
+
+export function toNames(names: readonly (string | null)[] | null, field: string): string[] {
+  return required(names, field).map((name) => required(name, field))
 }
 
 export const getChildrenAndWatch: Read & { watch: WatchKind } = {

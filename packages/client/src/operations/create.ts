@@ -1,14 +1,19 @@
 import { CreateMode, type CreateRequest, operations, Perms, type TypeOf } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
 import { type Stat, toStat } from '../stat.ts'
-import { type ACL, checkACL, type Data, required, toBytes } from './arguments.ts'
+import { type ACL, checkACL, type Data, describe, required, toBytes } from './arguments.ts'
 import type { Operation } from './operation.ts'
 
 export interface CreateOptions {
   /** @default 'PERSISTENT' */
-  readonly mode?: Exclude<CreateMode, `${string}_WITH_TTL`>
+  readonly mode?: CreateMode
   /** @default OPEN_ACL_UNSAFE */
   readonly acl?: readonly ACL[] | undefined
+  /**
+   * Of a mode with a TTL: the node goes when its data was not set for so long, in ms, and it has no children. Servers
+   * look once a minute, and only with `extendedTypesEnabled`.
+   */
+  readonly ttl?: number | undefined
 }
 
 export interface Created {
@@ -26,11 +31,19 @@ export const CREATOR_ALL_ACL: readonly ACL[] = [{ perms: Perms.ALL, id: { scheme
 
 type Args = [path: string, data: Data | undefined, options: CreateOptions]
 
-export const create: Operation<Args, typeof operations.create2 | typeof operations.createContainer, Created> = {
+type Wires = typeof operations.create2 | typeof operations.createContainer | typeof operations.createTTL
+
+export const create: Operation<Args, Wires, Created> = {
   name: 'create',
-  // Both are answered with path and Stat.
-  wire: (_path, _data, { mode }) => (mode === 'CONTAINER' ? operations.createContainer : operations.create2),
-  encode: toCreateRequest,
+  // All are answered with path and Stat.
+  wire: (_path, _data, { mode }) => {
+    if (mode === 'CONTAINER') return operations.createContainer
+    return hasTTL(mode) ? operations.createTTL : operations.create2
+  },
+  encode: (chroot, path, data, options) => {
+    const request = toCreateRequest(chroot, path, data, options)
+    return hasTTL(options.mode) ? { ...request, ttl: checkTTL(options.ttl) } : request
+  },
   result: ({ path, stat }, chroot) => ({
     path: chroot.relative(required(path, 'Create2Response.path')),
     stat: toStat(stat),
@@ -41,15 +54,27 @@ export function toCreateRequest(
   chroot: Chroot,
   path: string,
   data: Data = '',
-  { mode = 'PERSISTENT', acl = OPEN_ACL_UNSAFE }: CreateOptions,
+  { mode = 'PERSISTENT', acl = OPEN_ACL_UNSAFE, ttl }: CreateOptions,
 ): TypeOf<typeof CreateRequest> {
-  if (!SUPPORTED.has(mode)) throw new TypeError(`mode must be one of ${[...SUPPORTED].join(', ')}`)
+  if (!Object.hasOwn(CreateMode, mode)) {
+    throw new TypeError(`mode must be one of ${Object.keys(CreateMode).join(', ')}`)
+  }
+  if (ttl !== undefined && !hasTTL(mode)) throw new TypeError(`a node of mode ${mode} has no ttl`)
   return {
-    path: chroot.absolute(path, { sequential: mode.endsWith('_SEQUENTIAL') }),
+    path: chroot.absolute(path, { sequential: mode.includes('_SEQUENTIAL') }),
     data: toBytes(data),
     acl: checkACL(acl),
     flags: CreateMode[mode],
   }
 }
 
-const SUPPORTED = new Set<string>(Object.keys(CreateMode).filter((mode) => !mode.endsWith('_WITH_TTL')))
+export const hasTTL = (mode: CreateMode | undefined): boolean => mode?.endsWith('_WITH_TTL') === true
+
+/** About 34 years: what is left of the owner's eight bytes (EphemeralType.TTL.maxValue). */
+const LONGEST_TTL = 2 ** 40 - 1
+
+export function checkTTL(ttl: number | undefined): bigint {
+  if (ttl === undefined) throw new TypeError('a mode with a TTL needs a ttl, in ms')
+  if (Number.isInteger(ttl) && ttl >= 1 && ttl <= LONGEST_TTL) return BigInt(ttl)
+  throw new RangeError(`ttl must be an integer from 1 to ${LONGEST_TTL} ms, not ${describe(ttl)}`)
+}

@@ -1,4 +1,4 @@
-import { operations } from '@zk/wire'
+import { type GetDataResponse, operations, type TypeOf } from '@zk/wire'
 import { type Stat, toStat } from '../stat.ts'
 import { checkVersion, type Data, toBytes } from './arguments.ts'
 import type { VersionOptions } from './delete.ts'
@@ -16,8 +16,12 @@ export const getData: Read = {
   name: 'getData',
   wire: operations.getData,
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: false }),
+  result: toNodeData,
+}
+
+export function toNodeData({ data, stat }: TypeOf<typeof GetDataResponse>): NodeData {
   // The reader copies data into memory of its own.
-  result: ({ data, stat }) => ({ data: (data ?? new Uint8Array(0)) as Uint8Array<ArrayBuffer>, stat: toStat(stat) }),
+  return { data: (data ?? new Uint8Array(0)) as Uint8Array<ArrayBuffer>, stat: toStat(stat) }
 }
 
 export const getDataAndWatch: Read & { watch: WatchKind } = {

@@ -1,6 +1,6 @@
 import { type ErrorName, type Operation as WireOperation, readNamed, type TypeOf } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
-import type { RequestInit } from '../session/request.ts'
+import type { RequestInit, Whereabouts } from '../session/request.ts'
 import type { WatchKind } from '../session/watches.ts'
 
 /** A row of the wire's table of operations: opcode, records, and what a lost connection means. */
@@ -13,7 +13,7 @@ export interface Operation<Args extends readonly unknown[], W extends Wire, Resu
   readonly wire: W | ((...args: Args) => W)
   /** The arguments as the request; throws a `TypeError` or `RangeError` for what cannot be sent. */
   readonly encode: (chroot: Chroot, ...args: Args) => TypeOf<W['request']>
-  readonly result: (response: TypeOf<W['response']>, chroot: Chroot) => Result
+  readonly result: (response: TypeOf<W['response']>, chroot: Chroot, where?: () => Whereabouts) => Result
   /** Codes that are answers, not errors. */
   readonly forgives?: Partial<Record<ErrorName, () => Result>>
 }
@@ -39,7 +39,8 @@ export function prepare<Args extends readonly unknown[], W extends Wire, Result>
     kind,
     body: (writer) => request?.write(writer, value),
     // An operation without a body in its reply makes its result of nothing.
-    result: (reader) => result((response && readNamed(response, reader)) as TypeOf<W['response']>, chroot),
+    result: (reader, where) =>
+      result((response && readNamed(response, reader)) as TypeOf<W['response']>, chroot, where),
     forgives,
   }
 }

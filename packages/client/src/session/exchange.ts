@@ -2,26 +2,24 @@
 // ends with the session.
 import { ErrorCode, errorName, OpCode, ProtocolError, setWatchesRequests } from '@zk/wire'
 import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../errors.ts'
+import { needsOf } from '../needs.ts'
 import { Auths, type Credential } from './auths.ts'
 import type { Incoming } from './incoming.ts'
 import { Ledger } from './ledger.ts'
 import type { Output } from './output.ts'
 import { dropWatchRequest, setWatchesRequest, syncRequest } from './own-requests.ts'
-import { Refusal, type Request } from './request.ts'
+import { Refusal, type Request, type Whereabouts } from './request.ts'
 import type { EndReason } from './states.ts'
 import { tableOf, type Watcher, WatchRegistry, type WatchTable } from './watches.ts'
 
 type Reply = Extract<Incoming, { type: 'reply' }>
-
-/** Where the session is now: for error messages. */
-export type Whereabouts = () => Pick<KeeperErrorDetails, 'server' | 'sessionId'>
 
 export class Exchange {
   readonly #ledger = new Ledger()
   readonly #watches = new WatchRegistry()
   readonly #auths: Auths
   readonly #emit: (output: Output) => void
-  readonly #whereabouts: Whereabouts
+  readonly #whereabouts: () => Whereabouts
   /** Frames that overtake the queue: credentials and pings. */
   #urgent: Uint8Array[] = []
   #lastZxid = 0n
@@ -30,7 +28,7 @@ export class Exchange {
   /** Set once no more requests are taken. */
   #refusing: KeeperErrorCode | undefined
 
-  constructor(credentials: Credential[], emit: (output: Output) => void, whereabouts: Whereabouts) {
+  constructor(credentials: Credential[], emit: (output: Output) => void, whereabouts: () => Whereabouts) {
     this.#auths = new Auths(credentials)
     this.#emit = emit
     this.#whereabouts = whereabouts
@@ -197,6 +195,7 @@ export class Exchange {
   }
 
   #reply(reply: Reply): EndReason | undefined {
+    if (reply.err === ErrorCode.Unimplemented && this.#overtaken(reply)) return undefined
     const request = this.#ledger.oldest
     const phase = request?.phase
     if (request === undefined || (phase?.name !== 'sent' && phase?.name !== 'abandoned') || phase.xid !== reply.xid) {
@@ -214,10 +213,18 @@ export class Exchange {
     return request.opCode === OpCode.closeSession ? 'Closed' : undefined
   }
 
+  /** What a server does not know it refuses ahead of all that was asked before, and closes the connection then. */
+  #overtaken(reply: Reply): boolean {
+    const request = this.#ledger.takeOvertaking(reply.xid)
+    if (request?.phase.name === 'sent') this.#settle(request, reply)
+    else if (request !== undefined) this.#abandonedReply(request, reply)
+    return request !== undefined
+  }
+
   #settle(request: Request, { err, body }: Reply): void {
     request.phase = { name: 'settled' }
     try {
-      this.#take(request, err === ErrorCode.Ok ? request.result(body) : new Refusal(err))
+      this.#take(request, err === ErrorCode.Ok ? request.result(body, this.#whereabouts) : new Refusal(err))
     } catch (error) {
       // What the caller's own code throws is the caller's.
       if (!(error instanceof ProtocolError)) return this.#emit({ type: 'reject', request, error: error as Error })
@@ -253,7 +260,8 @@ export class Exchange {
     if (request.watcher !== undefined) this.#giveUp(request.watcher)
     const known = errorName(code)
     const name = known === undefined || known === 'Ok' ? 'Unknown' : known
-    this.#reject(request, name, { number: code, ...multi })
+    const needs = code === ErrorCode.Unimplemented ? needsOf(request.opCode) : undefined
+    this.#reject(request, name, { number: code, needs, ...multi })
   }
 
   /** Nobody waits for this reply; a watch that it set is taken off the server again. */

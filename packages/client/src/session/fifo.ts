@@ -26,6 +26,12 @@ export class Fifo<T> {
     return item
   }
 
+  /** Takes the first that is so, wherever it stands. */
+  take(isSo: (item: T) => boolean): T | undefined {
+    const index = this.#items.findIndex((item, at) => at >= this.#head && isSo(item))
+    return index === -1 ? undefined : this.#items.splice(index, 1)[0]
+  }
+
   /** Takes everything, front first. */
   drop(): T[] {
     const rest = this.#items.slice(this.#head)

@@ -74,6 +74,13 @@ export class Ledger {
     this.#sent.shift()
   }
 
+  /** Takes a sent request out ahead of others before it; undefined where there is no such request, or none before it. */
+  takeOvertaking(xid: number): Request | undefined {
+    const hasXid = ({ phase }: Request) => (phase.name === 'sent' || phase.name === 'abandoned') && phase.xid === xid
+    const oldest = this.oldest
+    return oldest === undefined || hasXid(oldest) ? undefined : this.#sent.take(hasXid)
+  }
+
   /**
    * Settles one request before its answer: an unsent one is taken from the queue, a sent one leaves a tombstone. False
    * when it was settled already.

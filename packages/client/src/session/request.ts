@@ -1,5 +1,5 @@
 import { encodeFrame, type ErrorName, type Reader, RequestHeader, type Writer } from '@zk/wire'
-import type { KeeperErrorCode } from '../errors.ts'
+import type { KeeperErrorCode, KeeperErrorDetails } from '../errors.ts'
 import type { Watcher } from './watches.ts'
 
 /**
@@ -9,17 +9,26 @@ import type { Watcher } from './watches.ts'
  */
 export type RequestKind = 'read' | 'write' | 'neither' | 'connection'
 
+interface MultiRefusal extends Pick<KeeperErrorDetails, 'needs'> {
+  readonly index: number
+  readonly path: string | undefined
+  readonly results: readonly (KeeperErrorCode | 'Ok')[]
+}
+
 /** An answer that is no success, though the reply itself was well-formed. */
 export class Refusal {
   readonly code: number
-  /** Of a multi: the operation that failed it, its path, and what was said of each. */
-  readonly multi: { index: number; path: string | undefined; results: (KeeperErrorCode | 'Ok')[] } | undefined
+  /** Of a multi: the operation that failed it, its path, what it needs, and what was said of each. */
+  readonly multi: MultiRefusal | undefined
 
-  constructor(code: number, multi?: Refusal['multi']) {
+  constructor(code: number, multi?: MultiRefusal) {
     this.code = code
     this.multi = multi
   }
 }
+
+/** Where the session is now: for error messages. */
+export type Whereabouts = Pick<KeeperErrorDetails, 'server' | 'sessionId'>
 
 export interface RequestInit {
   readonly op: string
@@ -33,7 +42,7 @@ export interface RequestInit {
   readonly expiresAt?: number
   readonly watcher?: Watcher | undefined
   /** Makes the result of the reply's body; a `ProtocolError` from it costs the connection. */
-  readonly result?: (reader: Reader) => unknown
+  readonly result?: (reader: Reader, where?: () => Whereabouts) => unknown
   /** Codes that are answers, not errors, and the result each stands for. */
   readonly forgives?: Partial<Record<ErrorName, () => unknown>> | undefined
   readonly resolve?: (value: unknown) => void
@@ -58,7 +67,7 @@ export class Request {
   readonly fixedXid: number | undefined
   readonly expiresAt: number
   readonly watcher: Watcher | undefined
-  readonly result: (reader: Reader) => unknown
+  readonly result: (reader: Reader, where?: () => Whereabouts) => unknown
   readonly forgives: Partial<Record<ErrorName, () => unknown>>
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void

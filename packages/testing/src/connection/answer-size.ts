@@ -1,4 +1,4 @@
-import type { RequestMessage } from '@zk/wire'
+import { OpCode, type RequestMessage } from '@zk/wire'
 import type { DataTree } from '../database/index.ts'
 
 /** A name of a node, in bytes, more or less. */
@@ -7,10 +7,22 @@ const NAME = 32
 /** How many bytes the answer will have, about, where that may be many; `written` is the most that is written before it. */
 export function answerSize({ op, request }: RequestMessage, tree: DataTree, written: number): number {
   if (request === undefined) return 0
-  if (op === 'getData') return Math.max(tree.get(request.path ?? '')?.data?.byteLength ?? 0, written)
-  if (op === 'getChildren' || op === 'getChildren2') return (tree.get(request.path ?? '')?.children.size ?? 0) * NAME
+  if (op === 'getData') return dataOf(request.path, tree, written)
+  if (op === 'getChildren' || op === 'getChildren2') return childrenOf(request.path, tree)
+  if (op === 'multiRead') {
+    let size = 0
+    for (const { type, request: part } of request) {
+      size += type === OpCode.getData ? dataOf(part.path, tree, written) : childrenOf(part.path, tree)
+    }
+    return size
+  }
   return op === 'getEphemerals' ? tree.ephemeralsCount * NAME : 0
 }
+
+const dataOf = (path: string | null, tree: DataTree, written: number) =>
+  Math.max(tree.get(path ?? '')?.data?.byteLength ?? 0, written)
+
+const childrenOf = (path: string | null, tree: DataTree) => (tree.get(path ?? '')?.children.size ?? 0) * NAME
 
 /** Of the longest data that the request writes to a node, in bytes. */
 export function dataSize({ op, request }: RequestMessage): number {

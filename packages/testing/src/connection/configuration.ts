@@ -1,3 +1,4 @@
+import { configIn, formatConfig } from '../database/index.ts'
 import type { Member } from '../ensemble/index.ts'
 
 export interface Configuration {
@@ -8,12 +9,10 @@ export interface Configuration {
   readonly maxSessionTimeout: number
   readonly maxClientCnxns: number
   readonly clientPort: number
-  /** What the members know of each other, as in /zookeeper/config. */
-  readonly membership: string
 }
 
 /** What `conf` is answered (ZooKeeperServer.dumpConf, QuorumZooKeeperServer.dumpConf). */
-export function configuration({ id, role }: Member, told: Configuration): string {
+export function configuration({ id, role, tree }: Member, told: Configuration): string {
   const isAlone = role === 'standalone'
   const pairs: (readonly [string, string | number])[] = [
     ['clientPort', told.clientPort],
@@ -39,7 +38,7 @@ export function configuration({ id, role }: Member, told: Configuration): string
     ['quorumPort', 2888],
     ['peerType', 0],
   )
-  return `${lines(pairs)}membership: \n${told.membership}`
+  return `${lines(pairs)}membership: \n${formatConfig(configIn(tree))}`
 }
 
 function lines(pairs: readonly (readonly [string, string | number])[]): string {

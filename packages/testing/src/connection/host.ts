@@ -1,3 +1,4 @@
+import type { ServerVersion } from '../database/index.ts'
 import type { Configuration } from './configuration.ts'
 import type { Faults } from './faults.ts'
 import type { History } from './history.ts'
@@ -19,6 +20,8 @@ export interface Limits {
   readonly clientConnections: number
   /** The id that may do everything, as in `super:BASE64`. */
   readonly superDigest: string | undefined
+  /** Whose operations are known. */
+  readonly version: ServerVersion
 }
 
 /** What is around the connections of an ensemble. */

@@ -246,7 +246,7 @@ export class ServerConnection implements Connection {
     if (isProof(message)) return this.#prove(message, isMalformed, rule)
     const isRefused = refusalOf(rule) !== undefined
     // createSession is between servers.
-    if (!isRefused && (!isKnown(message.opCode) || message.op === 'createSession')) {
+    if (!isRefused && (!isKnown(message.opCode, this.port.host.limits.version) || message.op === 'createSession')) {
       this.#reply(message, -1n, ErrorCode.Unimplemented, rule)
       return this.end(`opcode ${message.opCode} is not known`)
     }

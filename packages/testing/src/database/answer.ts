@@ -3,6 +3,7 @@ import {
   type ACL,
   ErrorCode,
   type Id,
+  type MultiOp,
   type MultiResult,
   OpCode,
   type OperationName,
@@ -14,6 +15,7 @@ import { allowed } from './acl.ts'
 import { type DataNode, toStat } from './data-node.ts'
 import type { DataTree, TxnResult } from './data-tree.ts'
 import { schemes } from './schemes.ts'
+import { isRead } from './multi-op.ts'
 import { hasWatch, removeWatch, setWatches } from './watches-requests.ts'
 
 /** `response` is the record of the operation's reply, undefined where none is sent. */
@@ -42,8 +44,9 @@ export function answerWrite({ message: { op } }: ServerRequest, result: TxnResul
   // Outside a multi it has no Stat to answer with, and the server fails to write its reply ("Destruction averted").
   if (op === 'check') return undefined
   if (op === 'create') return { err, response: { path } }
-  if (op === 'create2' || op === 'createContainer') return { err, response: { path, stat } }
+  if (op === 'create2' || op === 'createContainer' || op === 'createTTL') return { err, response: { path, stat } }
   if (op === 'setData' || op === 'setACL') return { err, response: { stat } }
+  if (op === 'reconfig' && result.txn.type === 'setData') return { err, response: { data: result.txn.data, stat } }
   return { err }
 }
 
@@ -92,6 +95,18 @@ const reads: Reads = {
     return { err: 0, response: { ephemerals: ephemerals.filter((path) => isAll || path.startsWith(prefix)) } }
   },
   whoAmI: (_, __, { authInfo }) => ({ err: 0, response: { clientInfo: authInfo.map(clientInfo) } }),
+  multiRead(parts, tree, request) {
+    const reads = parts.filter(isRead).length
+    if (reads > 0 && reads < parts.length) return refused(ErrorCode.MarshallingError)
+    const results: MultiResult[] = []
+    for (const part of parts) {
+      const result = readPart(part, tree, request)
+      // Refused, and what was read before is sent all the same.
+      if (result === undefined) return { err: ErrorCode.MarshallingError, response: results }
+      results.push(result)
+    }
+    return { err: 0, response: results }
+  },
   setWatches: (asked, tree, { connection }) => ({ err: setWatches(tree, asked, connection ?? nobody) }),
   checkWatches: (asked, tree) => ({ err: hasWatch(tree, asked) }),
   removeWatches: (asked, tree, { connection }) => ({ err: removeWatch(tree, asked, connection ?? nobody) }),
@@ -119,6 +134,22 @@ function read(
   return { err: 0, response: respond(node, path) }
 }
 
+/** undefined for one that takes the others down. */
+function readPart(
+  { type, request: { path } }: MultiOp,
+  tree: DataTree,
+  request: ServerRequest,
+): MultiResult | undefined {
+  if (type !== OpCode.getData && type !== OpCode.getChildren) return undefined
+  // Its watch is forgotten (Op.getData, Op.getChildren).
+  const asked = { path, watch: false }
+  const answer = type === OpCode.getData ? reads.getData : reads.getChildren
+  const { err, response } = (answer as Read<typeof asked>)(asked, tree, request)
+  if (err === ErrorCode.MarshallingError) return undefined
+  if (err !== ErrorCode.Ok) return { type: OpCode.error, response: { err } }
+  return { type, response } as MultiResult
+}
+
 function withoutHash(entry: ACL): ACL {
   const { scheme, id } = entry.id
   return scheme === 'digest' ? { perms: entry.perms, id: { scheme, id: id?.replace(/:.*/g, ':x') ?? null } } : entry
@@ -134,8 +165,9 @@ function multiResult({ txn, err, stat }: TxnResult): MultiResult {
   if (txn.type === 'delete') return { type: OpCode.delete, response: {} }
   if (stat !== undefined && txn.type === 'setData') return { type: OpCode.setData, response: { stat } }
   if (stat !== undefined && txn.type === 'create') {
-    // A container is answered as by create2.
-    if (txn.kind === 'container') return { type: OpCode.create2, response: { path: txn.path, stat } }
+    // A container, or a node with a TTL, is answered as by create2.
+    if (txn.kind === 'container' || txn.kind === 'ttl')
+      return { type: OpCode.create2, response: { path: txn.path, stat } }
     return { type: OpCode.create, response: { path: txn.path } }
   }
   return { type: OpCode.error, response: { err } }

@@ -1,4 +1,5 @@
 import { CreateMode, type CreateRequest, type CreateTTLRequest, ErrorCode, type TypeOf } from '@zk/wire'
+import { LONGEST_TTL } from './ephemeral-type.ts'
 
 export type CreateOp =
   | { readonly op: 'create' | 'create2' | 'createContainer'; readonly request: TypeOf<typeof CreateRequest> }
@@ -31,13 +32,24 @@ const modes: ReadonlyMap<number, Mode> = new Map([
 /** The mode of these flags, as a multi takes them: those that mean nothing mean a persistent node. */
 export const modeOf = (flags: number): Mode => modes.get(flags) ?? plain
 
-/** The mode of a create, or the code with which it is refused before anybody looks at session, path or ACL. */
-export function checkMode({ op, request }: CreateOp): Mode | number {
+/**
+ * The mode of a create, or the code with which it is refused before anybody looks at session, path or ACL
+ * (validateCreateRequest).
+ */
+export function checkMode(create: CreateOp, extendedTypesEnabled: boolean): Mode | number {
+  const { op, request } = create
   const mode = modes.get(request.flags)
   if (mode === undefined) return ErrorCode.BadArguments
-  // As with `extendedTypesEnabled` off, its default.
-  if (mode.isTTL) return ErrorCode.Unimplemented
+  if (mode.isTTL) {
+    if (!extendedTypesEnabled) return ErrorCode.Unimplemented
+    return isTTL(ttlIn(create)) ? mode : ErrorCode.BadArguments
+  }
   if (op !== 'createTTL') return mode
   // A TTL is for a mode that has one. (Below 0 it passes in ZooKeeper, whose servers then fail to apply it.)
   return request.ttl >= 0n ? ErrorCode.BadArguments : ErrorCode.Unimplemented
 }
+
+/** What a create asks for, in ms. */
+export const ttlIn = (create: CreateOp): bigint => (create.op === 'createTTL' ? create.request.ttl : -1n)
+
+const isTTL = (ttl: bigint) => ttl > 0n && ttl <= LONGEST_TTL

@@ -1,4 +1,5 @@
 import type { ACL, Stat } from '@zk/wire'
+import { CONTAINER_OWNER, isSession } from './ephemeral-type.ts'
 import { JavaHashSet } from './java-hash-set.ts'
 
 /** What the fields of `DataNode` begin as, where not 0. */
@@ -10,9 +11,6 @@ export interface NewNode {
   readonly time: number
   readonly ephemeralOwner: bigint
 }
-
-/** Who owns a container (EphemeralType.CONTAINER_EPHEMERAL_OWNER). */
-export const CONTAINER_OWNER = -0x8000000000000000n
 
 /** A node as it is kept. What clients are told of it is its `toStat`. */
 export class DataNode {
@@ -27,7 +25,7 @@ export class DataNode {
   /** How many children were ever created: the number that the next sequential child gets. */
   cversion = 0
   aversion = 0
-  /** 0, the session that an ephemeral node goes with, or the mark of a container. */
+  /** 0, the session that an ephemeral node goes with, or the mark of a container or a TTL. */
   readonly ephemeralOwner: bigint
   /** Most nodes never have a child. */
   #children: JavaHashSet | undefined
@@ -95,8 +93,8 @@ export function toStat(node: DataNode): Stat {
     // a deletion for each that is no longer there.
     cversion: (Math.imul(node.cversion, 2) - childCount) | 0,
     aversion,
-    // That a node is a container is told to nobody.
-    ephemeralOwner: node.isContainer ? 0n : node.ephemeralOwner,
+    // That a node is a container, or has a TTL, is told to nobody.
+    ephemeralOwner: isSession(node.ephemeralOwner) ? node.ephemeralOwner : 0n,
     dataLength: node.data?.byteLength ?? 0,
     numChildren: childCount,
     pzxid,

@@ -1,7 +1,8 @@
 import { type ACL, ErrorCode, Perms, type Stat } from '@zk/wire'
 import type { Watcher } from '../server/request.ts'
 import type { LoggedTxn, Txn, TxnHeader } from '../server/txn.ts'
-import { CONTAINER_OWNER, DataNode, toStat } from './data-node.ts'
+import { DataNode, toStat } from './data-node.ts'
+import { CONTAINER_OWNER, ttlOf, ttlOwner } from './ephemeral-type.ts'
 import { JavaHashSet } from './java-hash-set.ts'
 import { nameIn, parentOf } from './paths.ts'
 import { WatchManager } from './watch-manager.ts'
@@ -40,6 +41,7 @@ export class DataTree {
   readonly #nodes = new Map<string, DataNode>()
   readonly #ephemerals = new Map<bigint, JavaHashSet>()
   readonly #containers = new Set<string>()
+  readonly #ttls = new Set<string>()
   #dataSize = 0
 
   constructor({ sequenceOverflow = 'stick' }: DataTreeOptions = {}) {
@@ -77,6 +79,11 @@ export class DataTree {
   /** Paths of all containers: the leader deletes those that have become empty from time to time (ContainerManager). */
   get containers(): ReadonlySet<string> {
     return this.#containers
+  }
+
+  /** Paths of all nodes that have a TTL. */
+  get ttls(): ReadonlySet<string> {
+    return this.#ttls
   }
 
   /** Nodes below a path, at any depth (getAllChildrenNumber). */
@@ -134,6 +141,7 @@ export class DataTree {
     copy.#nodes.set('', copy.#nodes.get('/')!)
     for (const [owner, paths] of this.#ephemerals) copy.#ephemerals.set(owner, paths.copy())
     for (const path of this.#containers) copy.#containers.add(path)
+    for (const path of this.#ttls) copy.#ttls.add(path)
     copy.#dataSize = this.#dataSize
     return copy
   }
@@ -188,7 +196,7 @@ export class DataTree {
   }
 
   #create(txn: Extract<Txn, { type: 'create' }>, { sessionId, zxid, time }: TxnHeader): TxnResult {
-    const { path, data, acl, kind } = txn
+    const { path, data, acl, kind, ttl = 0n } = txn
     const parentPath = parentOf(path)
     const parent = this.#nodes.get(parentPath)
     if (parent === undefined) return { txn, err: ErrorCode.NoNode, path }
@@ -199,12 +207,14 @@ export class DataTree {
       parent.cversion = cversion
       parent.pzxid = zxid
     }
-    const ephemeralOwner = kind === 'ephemeral' ? sessionId : kind === 'container' ? CONTAINER_OWNER : 0n
+    const owners = { persistent: 0n, ephemeral: sessionId, container: CONTAINER_OWNER, ttl: ttlOwner(ttl) }
+    const ephemeralOwner = owners[kind]
     const node = new DataNode({ data, acl, zxid, time, ephemeralOwner })
     parent.addChild(nameIn(path))
     this.#nodes.set(path, node)
     this.#dataSize += path.length + (data?.byteLength ?? 0)
     if (kind === 'container') this.#containers.add(path)
+    else if (kind === 'ttl') this.#ttls.add(path)
     else if (kind === 'ephemeral') {
       const paths = this.#ephemerals.get(sessionId)
       if (paths === undefined) this.#ephemerals.set(sessionId, new JavaHashSet().add(path))
@@ -228,6 +238,7 @@ export class DataTree {
     this.#nodes.delete(path)
     this.#dataSize -= path.length + (node.data?.byteLength ?? 0)
     if (node.isContainer) this.#containers.delete(path)
+    else if (ttlOf(node.ephemeralOwner) !== undefined) this.#ttls.delete(path)
     else if (node.ephemeralOwner !== 0n) this.#ephemerals.get(node.ephemeralOwner)?.delete(path)
     // One who watches both the data and the children of the node is told once that it is gone.
     const told = this.dataWatches.trigger(path, 'NodeDeleted', node.acl)

@@ -1,5 +1,5 @@
 // Which requests a server knows, and who does them.
-import { OpCode } from '@zk/wire'
+import { OpCode, operationName, operations } from '@zk/wire'
 
 const writes: ReadonlySet<number> = new Set([
   OpCode.create,
@@ -23,6 +23,7 @@ const others: ReadonlySet<number> = new Set([
   OpCode.getACL,
   OpCode.getChildren,
   OpCode.getChildren2,
+  OpCode.multiRead,
   OpCode.getAllChildrenNumber,
   OpCode.getEphemerals,
   OpCode.whoAmI,
@@ -39,9 +40,20 @@ export const isWrite = (opCode: number): boolean => writes.has(opCode)
 /** A follower has the leader do it (FollowerRequestProcessor). */
 export const goesToLeader = (opCode: number): boolean => writes.has(opCode) || opCode === OpCode.sync
 
+/** A line of ZooKeeper's releases, of which the last is meant. */
+export type ServerVersion = '3.5' | '3.6' | '3.7' | '3.8' | '3.9'
+
 /**
  * Any other request is answered -6 at once, ahead of those that are still on their way, and its connection closed
- * (Request.isValid, UnimplementedRequestProcessor). auth and sasl never come this far. Ours does not know multiRead,
- * setWatches2 and addWatch either.
+ * (Request.isValid, UnimplementedRequestProcessor). auth and sasl never come this far. Ours does not know setWatches2
+ * and addWatch either.
  */
-export const isKnown = (opCode: number): boolean => writes.has(opCode) || others.has(opCode)
+export function isKnown(opCode: number, version: ServerVersion): boolean {
+  if (!writes.has(opCode) && !others.has(opCode)) return false
+  // From 3.9.3 on (and 3.8.5, but ours is 3.8.0) it is for a multi alone: ZOOKEEPER-2623.
+  if (opCode === OpCode.check && version === '3.9') return false
+  const name = operationName(opCode)
+  return name !== undefined && minorOf(operations[name].since) <= minorOf(version)
+}
+
+const minorOf = (version: string) => Number(version.split('.')[1])

@@ -1,33 +1,54 @@
-import { ErrorCode, type MultiOp } from '@zk/wire'
+import { ErrorCode, type MultiOp, type RequestOf } from '@zk/wire'
 import type { ServerRequest } from '../server/request.ts'
 import type { Txn } from '../server/txn.ts'
 import { ChangeRecords, viewOf } from './change-records.ts'
 import { checkMode, isCreate } from './create-mode.ts'
+import { configIn } from './config-node.ts'
 import type { DataTree } from './data-tree.ts'
 import { isRead, nodeOp } from './multi-op.ts'
 import { hasParent, parentOf } from './paths.ts'
+import { prepareReconfig } from './prepare-reconfig.ts'
 import { isNodeOp, type NodeOp, type PrepareContext, prepareNode, refuse, removeContainer } from './prepare-node.ts'
+
+export interface PreparationOptions {
+  /** Whether nodes may have a TTL (zookeeper.extendedTypesEnabled). @default false */
+  readonly extendedTypesEnabled?: boolean
+  /** Whether the ensemble may be asked to change. @default false */
+  readonly reconfigEnabled?: boolean
+  /** Ids of the members that follow, and that of the leader; undefined for a server alone. @default such a one */
+  readonly synced?: () => ReadonlySet<number> | undefined
+}
 
 /**
  * Makes transactions of requests, on the leader alone (PrepRequestProcessor): each is checked against the tree as it
  * will be when all that were prepared before it are applied. Whether the session may ask at all is the caller's to
- * know: for a request of one that may not, `refusal` gives the transaction.
+ * know: for a request of one that may not, `refuse` gives the transaction.
  *
  * Made anew for each term of a leader: what was outstanding then is nobody's any more.
  */
 export class Preparation {
   readonly #tree: DataTree
   readonly #changes: ChangeRecords
+  readonly #extendedTypesEnabled: boolean
+  readonly #reconfigEnabled: boolean
+  readonly #synced: () => ReadonlySet<number> | undefined
+  /** The zxid of a reconfiguration that is not in the tree yet. */
+  #reconfiguring = -1n
 
-  constructor(tree: DataTree) {
+  constructor(tree: DataTree, options: PreparationOptions = {}) {
+    const { extendedTypesEnabled = false, reconfigEnabled = false, synced = () => undefined } = options
     this.#tree = tree
+    this.#extendedTypesEnabled = extendedTypesEnabled
+    this.#reconfigEnabled = reconfigEnabled
+    this.#synced = synced
     this.#changes = new ChangeRecords(tree)
   }
 
   /** Of a write (`isWrite`) only. An `error` says that it was refused; it takes its zxid like any other. */
   prepare(request: ServerRequest, zxid: bigint): Txn {
     const { message, sessionId, authInfo } = request
-    const context = { changes: this.#changes, sessionId, authInfo, zxid }
+    const extendedTypesEnabled = this.#extendedTypesEnabled
+    const context = { changes: this.#changes, sessionId, authInfo, zxid, extendedTypesEnabled }
     if (request.isMalformed) return refuse(ErrorCode.MarshallingError)
     if (isNodeOp(message)) return prepareNode(message, context)
     if (message.op === 'multi') return this.#multi(message.request, context)
@@ -38,14 +59,37 @@ export class Preparation {
       if (sessionId !== 0n) return refuse(ErrorCode.BadArguments)
       return removeContainer(new TextDecoder().decode(message.rest), context)
     }
-    // As with `reconfigEnabled` off, its default.
-    if (message.op === 'reconfig') return refuse(ErrorCode.ReconfigDisabled)
+    if (message.op === 'reconfig') return this.#reconfig(message.request, context)
     throw new TypeError(`a request with the opcode ${message.opCode} is no write`)
+  }
+
+  /**
+   * The transaction of a write whose session may not ask: SessionExpired, SessionMoved. A create with flags that cannot
+   * be, and a body that cannot be read where that comes first, are refused for their own sake.
+   */
+  refuse({ message, isMalformed = false }: ServerRequest, err: number): Txn {
+    if (message.op === 'multi') {
+      if (isMalformed) return refuse(ErrorCode.MarshallingError)
+      return multiTxn(message.request, (op) => this.#refuseNode(op, err))
+    }
+    if (message.op === 'reconfig' && !this.#reconfigEnabled) return refuse(ErrorCode.ReconfigDisabled)
+    if (!isNodeOp(message)) return refuse(err)
+    return isMalformed && isCreate(message) ? refuse(ErrorCode.MarshallingError) : this.#refuseNode(message, err)
   }
 
   /** The transactions up to this zxid are in the tree now. */
   applied(zxid: bigint): void {
+    if (zxid >= this.#reconfiguring) this.#reconfiguring = -1n
     this.#changes.applied(zxid)
+  }
+
+  #reconfig(asked: RequestOf<'reconfig'>['request'], context: PrepareContext): Txn {
+    if (!this.#reconfigEnabled) return refuse(ErrorCode.ReconfigDisabled)
+    const synced = this.#synced()
+    if (synced !== undefined && this.#reconfiguring !== -1n) return refuse(ErrorCode.ReconfigInProgress)
+    const txn = prepareReconfig(asked, synced && { config: configIn(this.#tree), synced }, context)
+    if (txn.type !== 'error') this.#reconfiguring = context.zxid
+    return txn
   }
 
   #multi(parts: readonly MultiOp[], context: PrepareContext): Txn {
@@ -57,6 +101,11 @@ export class Preparation {
       if (txn.type === 'error' && txn.err !== ErrorCode.MarshallingError) changes.rollback(zxid, pending)
       return txn
     })
+  }
+
+  #refuseNode(op: NodeOp, err: number): Txn {
+    const mode = isCreate(op) ? checkMode(op, this.#extendedTypesEnabled) : undefined
+    return refuse(typeof mode === 'number' ? mode : err)
   }
 
   #closeSession(sessionId: bigint, zxid: bigint): Txn {
@@ -75,23 +124,6 @@ export class Preparation {
     }
     return { type: 'closeSession', paths }
   }
-}
-
-/**
- * The transaction of a write whose session may not ask: SessionExpired, SessionMoved. A create with flags that cannot
- * be, and a body that cannot be read where that comes first, are refused for their own sake.
- */
-export function refusal({ message, isMalformed = false }: ServerRequest, err: number): Txn {
-  if (message.op === 'multi') {
-    return isMalformed ? refuse(ErrorCode.MarshallingError) : multiTxn(message.request, (op) => refusedNode(op, err))
-  }
-  if (!isNodeOp(message)) return refuse(err)
-  return isMalformed && isCreate(message) ? refuse(ErrorCode.MarshallingError) : refusedNode(message, err)
-}
-
-function refusedNode(op: NodeOp, err: number): Txn {
-  const mode = isCreate(op) ? checkMode(op) : undefined
-  return refuse(typeof mode === 'number' ? mode : err)
 }
 
 /** The first part that is refused has its code, and those behind it are not looked at. */

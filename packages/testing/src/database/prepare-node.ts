@@ -12,8 +12,8 @@ import {
 import type { Txn } from '../server/txn.ts'
 import { allowed, fixupACL } from './acl.ts'
 import { type ChangeRecords, type NodeView, viewOf } from './change-records.ts'
-import { checkMode, type CreateOp, isCreate } from './create-mode.ts'
-import { CONTAINER_OWNER } from './data-node.ts'
+import { checkMode, type CreateOp, isCreate, type Mode, ttlIn } from './create-mode.ts'
+import { CONTAINER_OWNER, isSession, ttlOwner } from './ephemeral-type.ts'
 import { hasParent, isSpecialPath, isValidPath, parentOf } from './paths.ts'
 
 /** A request, alone or as part of a multi. */
@@ -34,6 +34,7 @@ export interface PrepareContext {
   readonly sessionId: bigint
   readonly authInfo: readonly Id[]
   readonly zxid: bigint
+  readonly extendedTypesEnabled: boolean
 }
 
 export const refuse = (err: number): Txn => ({ type: 'error', err })
@@ -61,8 +62,9 @@ export function sequenceSuffix(counter: number): string {
   return counter < 0 ? `-${String(-counter).padStart(9, '0')}` : String(counter).padStart(10, '0')
 }
 
-function create(op: CreateOp, { changes, sessionId, authInfo, zxid }: PrepareContext): Txn {
-  const mode = checkMode(op)
+function create(op: CreateOp, context: PrepareContext): Txn {
+  const { changes, sessionId, authInfo, zxid } = context
+  const mode = checkMode(op, context.extendedTypesEnabled)
   if (typeof mode === 'number') return refuse(mode)
   const { data } = op.request
   let { path } = op.request
@@ -84,8 +86,11 @@ function create(op: CreateOp, { changes, sessionId, authInfo, zxid }: PrepareCon
   const cversion = (parent.cversion + 1) | 0
   changes.add(zxid, parentPath, viewOf(parent, { cversion, childCount: parent.childCount + 1 }))
   // The record goes by the flags alone, the transaction by the opcode: the two can differ until it is applied.
-  const ephemeralOwner = mode.isContainer ? CONTAINER_OWNER : mode.isEphemeral ? sessionId : 0n
+  const ephemeralOwner = ownerFor(mode, op, sessionId)
   changes.add(zxid, path, { version: 0, cversion: 0, aversion: 0, ephemeralOwner, childCount: 0, acl })
+  if (op.op === 'createTTL') {
+    return { type: 'create', path, data, acl, kind: 'ttl', ttl: op.request.ttl, parentCVersion: cversion }
+  }
   const kind = op.op === 'createContainer' ? 'container' : mode.isEphemeral ? 'ephemeral' : 'persistent'
   return { type: 'create', path, data, acl, kind, parentCVersion: cversion }
 }
@@ -105,7 +110,7 @@ function remove({ path, version }: TypeOf<typeof DeleteRequest>, context: Prepar
   return removed(path, parent, changes, zxid)
 }
 
-/** The leader's own, for a container that has become empty. Nobody's rights are asked for. */
+/** The leader's own, for a container that has become empty or a node whose TTL is over. Nobody's rights are asked for. */
 export function removeContainer(path: string, { changes, zxid }: PrepareContext): Txn {
   if (!hasParent(path) || isSpecialPath(path)) return refuse(ErrorCode.BadArguments)
   const node = changes.get(path)
@@ -160,6 +165,12 @@ function check({ path, version }: TypeOf<typeof CheckVersionRequest>, { changes,
   return { type: 'check', path, version: (node.version + 1) | 0 }
 }
 
-const isEphemeral = ({ ephemeralOwner }: NodeView) => ephemeralOwner !== 0n && ephemeralOwner !== CONTAINER_OWNER
+function ownerFor(mode: Mode, op: CreateOp, sessionId: bigint): bigint {
+  if (mode.isContainer) return CONTAINER_OWNER
+  if (mode.isTTL) return ttlOwner(ttlIn(op))
+  return mode.isEphemeral ? sessionId : 0n
+}
+
+const isEphemeral = ({ ephemeralOwner }: NodeView) => isSession(ephemeralOwner)
 
 const isOtherVersion = (version: number, expected: number) => expected !== -1 && expected !== version

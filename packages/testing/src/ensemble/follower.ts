@@ -1,9 +1,9 @@
 // A member that follows a leader: catches up, then serves until it has heard nothing of it for too long (Follower, Learner).
+import { configIn, writeConfig } from '../database/index.ts'
 import type { Cancel } from './agenda.ts'
 import type { Channel, End } from './channel.ts'
 import { FollowerServer } from './follower-server.ts'
 import type { Host } from './host.ts'
-import { configOf } from './settings.ts'
 import type { LeaderPacket, Sync } from './packets.ts'
 import type { Process } from './process.ts'
 
@@ -77,7 +77,7 @@ export class Follower implements End<LeaderPacket> {
     this.#channel.closeByFollower()
   }
 
-  #sync({ epoch, base, entries, committed }: Sync): void {
+  #sync({ epoch, base, entries, committed, config }: Sync): void {
     const { database, settings } = this.#host
     // It has promised itself to a later leader meanwhile.
     if (epoch < database.acceptedEpoch) return this.#leave('its leader is of an older epoch')
@@ -87,7 +87,9 @@ export class Follower implements End<LeaderPacket> {
     // Not beyond: what comes then may still be nobody's.
     database.fastForward(committed)
     database.currentEpoch = epoch
-    database.tree.setConfig(configOf(settings.members), 0n, Math.floor(settings.wallNow()))
+    const own = configIn(database.tree)
+    const latest = own.version > config.version ? own : config
+    writeConfig(database.tree, latest, Math.floor(settings.wallNow()))
     const server = new FollowerServer(this.#host, (packet) => this.#channel.toLeader(packet))
     this.#state = { type: 'syncing', server }
     this.#awaitSilence()

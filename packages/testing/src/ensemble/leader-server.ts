@@ -10,6 +10,8 @@ export interface Quorum {
   propose(pending: Pending): void
   /** Of a follower. */
   processSync(owner: Owner): void
+  /** Ids of the members that follow, and its own. */
+  readonly syncedMembers: ReadonlySet<number>
 }
 
 /** The leader's side of its clients, and of requests that followers pass on (LeaderZooKeeperServer). */
@@ -31,6 +33,10 @@ export class LeaderServer extends PrimaryServer {
   override shutdown(reason: string): void {
     this.commits.stop()
     super.shutdown(reason)
+  }
+
+  protected override get syncedMembers(): ReadonlySet<number> {
+    return this.#quorum.syncedMembers
   }
 
   protected override propose(pending: Pending): void {

@@ -1,4 +1,5 @@
 // A member that leads: proposes, commits what a quorum has, and steps down when it has lost its quorum (Leader).
+import { configIn, initialConfig, type QuorumConfig, writeConfig } from '../database/index.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import type { ServerRequest } from '../server/request.ts'
 import type { Channel } from './channel.ts'
@@ -8,7 +9,6 @@ import { LearnerHandler } from './learner-handler.ts'
 import type { LeaderPacket, LearnerPacket } from './packets.ts'
 import { Pending } from './pending.ts'
 import type { Owner } from './session-tracker.ts'
-import { configOf } from './settings.ts'
 import { isAhead } from './vote.ts'
 
 interface Proposal {
@@ -61,6 +61,22 @@ export class Leader implements Quorum {
     return this.#count(({ isSynced }) => isSynced) - 1
   }
 
+  /** Ids of the members that have caught up with it, and its own. */
+  get syncedMembers(): ReadonlySet<number> {
+    const { members } = this.host.settings
+    const synced = [...this.#handlers].filter(({ isSynced }) => isSynced).map(({ member }) => member)
+    return new Set([this.host.name, ...synced].map((name) => members.indexOf(name) + 1))
+  }
+
+  /** What was agreed on, the last time; the first time it is the leader's to say, under the zxid of its beginning. */
+  get #config(): QuorumConfig {
+    const { database, settings } = this.host
+    const known = configIn(database.tree)
+    const config = known.servers.size === 0 ? initialConfig(settings.members) : known
+    if (!settings.reconfigEnabled || config.version !== 0n) return config
+    return { ...config, version: BigInt(this.epoch) << 32n }
+  }
+
   /** A follower has connected. */
   accept(channel: Channel, info: Extract<LearnerPacket, { type: 'followerInfo' }>): void {
     // It may not have the quorum yet to say that what this one has beyond is void.
@@ -71,7 +87,14 @@ export class Leader implements Quorum {
     const known = database.log.after(info.lastZxid)
     const base = known === undefined ? database.snapshot() : undefined
     const entries = known ?? database.log.unapplied()
-    channel.toFollower({ type: 'sync', epoch: this.epoch, base, entries, committed: this.#lastCommitted })
+    channel.toFollower({
+      type: 'sync',
+      epoch: this.epoch,
+      base,
+      entries,
+      committed: this.#lastCommitted,
+      config: this.#config,
+    })
     // From here on it gets every proposal, also while it catches up (startForwarding).
     this.#handlers.add(new LearnerHandler(this, channel, database.log.last))
   }
@@ -166,7 +189,7 @@ export class Leader implements Quorum {
   #startServing(): void {
     const { database, settings } = this.host
     const zxid = BigInt(this.epoch) << 32n
-    database.tree.setConfig(configOf(settings.members), 0n, Math.floor(settings.wallNow()))
+    writeConfig(database.tree, this.#config, Math.floor(settings.wallNow()))
     // Before any transaction of its epoch: who has seen this will not go to a follower that has seen none.
     database.tree.lastProcessedZxid = zxid
     this.#state = { type: 'serving', server: new LeaderServer(this.host, zxid, this) }

@@ -1,6 +1,7 @@
 // What a leader and its followers tell each other, on one connection that keeps their order (Leader.java).
 import type { LoggedTxn } from '../server/txn.ts'
 import type { ServerRequest } from '../server/request.ts'
+import type { QuorumConfig } from '../database/index.ts'
 import type { Snapshot } from './database.ts'
 
 /** From a follower. */
@@ -34,4 +35,6 @@ export interface Sync {
   readonly entries: readonly LoggedTxn[]
   /** Entries up to this one are committed. */
   readonly committed: bigint
+  /** What the leader knows of the ensemble. */
+  readonly config: QuorumConfig
 }

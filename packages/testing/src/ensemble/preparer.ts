@@ -1,9 +1,12 @@
 // Where requests become transactions, on the leader or a server alone (PrepRequestProcessor).
-import { isWrite, Preparation, refusal } from '../database/index.ts'
+import { isWrite, Preparation, type PreparationOptions } from '../database/index.ts'
 import type { Txn } from '../server/txn.ts'
 import type { Database } from './database.ts'
 import type { Pending } from './pending.ts'
 import type { SessionTracker } from './session-tracker.ts'
+import type { Settings } from './settings.ts'
+
+type PreparerSettings = Settings & Pick<PreparationOptions, 'synced'>
 
 export class Preparer {
   readonly #preparation: Preparation
@@ -12,10 +15,10 @@ export class Preparer {
   #zxid: bigint
 
   /** `zxid` is the last that was given out. */
-  constructor(database: Database, sessions: SessionTracker, wallNow: () => number, zxid: bigint) {
-    this.#preparation = new Preparation(database.tree)
+  constructor(database: Database, sessions: SessionTracker, settings: PreparerSettings, zxid: bigint) {
+    this.#preparation = new Preparation(database.tree, settings)
     this.#sessions = sessions
-    this.#wallNow = wallNow
+    this.#wallNow = settings.wallNow
     this.#zxid = zxid
   }
 
@@ -49,7 +52,7 @@ export class Preparer {
     if (message.op === 'closeSession') this.#sessions.setClosing(sessionId)
     else if (message.op !== 'deleteContainer' && owner !== undefined) {
       const refused = this.#sessions.check(sessionId, owner)
-      if (refused !== 0) return refusal(request, refused)
+      if (refused !== 0) return this.#preparation.refuse(request, refused)
     }
     return this.#preparation.prepare(request, zxid)
   }

@@ -2,7 +2,7 @@
 import type { Connection } from '../server/request.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import type { Client } from './clients.ts'
-import { emptyContainers } from './containers.ts'
+import { removals } from './containers.ts'
 import type { Host } from './host.ts'
 import { type OperatorChange, type OperatorResult, operatorsRequest } from './operator.ts'
 import { Pending } from './pending.ts'
@@ -23,7 +23,7 @@ export abstract class PrimaryServer extends ZooKeeperServer {
     super(host)
     const { database, process, settings } = host
     this.tracker = new SessionTracker(process, settings.tickTime, database.sessions, (id) => this.#close(id))
-    this.#preparer = new Preparer(database, this.tracker, settings.wallNow, zxid)
+    this.#preparer = new Preparer(database, this.tracker, { ...settings, synced: () => this.syncedMembers }, zxid)
     this.#ids = host.sessionIds()
     this.#lookAtContainers()
   }
@@ -55,6 +55,9 @@ export abstract class PrimaryServer extends ZooKeeperServer {
     this.#preparer.prepare(pending, txn)
     this.propose(pending)
   }
+
+  /** Ids of the members that follow, and its own; undefined for a server alone. */
+  protected abstract get syncedMembers(): ReadonlySet<number> | undefined
 
   /** What was prepared: a write has its entry. */
   protected abstract propose(pending: Pending): void
@@ -94,7 +97,8 @@ export abstract class PrimaryServer extends ZooKeeperServer {
     const { database, name, process, settings } = this.host
     process.at(process.now + settings.containerCheckInterval, () => {
       if (!this.#isRunning) return
-      for (const request of emptyContainers(database.tree, name)) this.process(new Pending(request, undefined))
+      const requests = removals(database.tree, name, settings.wallNow())
+      for (const request of requests) this.process(new Pending(request, undefined))
       this.#lookAtContainers()
     })
   }

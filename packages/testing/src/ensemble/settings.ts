@@ -1,4 +1,4 @@
-import type { SequenceOverflow } from '../database/index.ts'
+import type { SequenceOverflow, ServerVersion } from '../database/index.ts'
 import type { Agenda } from './agenda.ts'
 
 /** How long a message between two members takes, in ms. Asked once a message; none overtakes another of its link. */
@@ -29,8 +29,14 @@ export interface EnsembleSettings {
   readonly latency?: Latency
   /** @default 'stick' */
   readonly sequenceOverflow?: SequenceOverflow
-  /** How often the leader looks for empty containers. @default 60_000: znode.container.checkIntervalMs */
+  /** How often the leader looks for empty containers, and nodes whose TTL is over. @default 60_000: znode.container.checkIntervalMs */
   readonly containerCheckInterval?: number
+  /** Whether nodes may have a TTL. @default false: zookeeper.extendedTypesEnabled */
+  readonly extendedTypesEnabled?: boolean
+  /** Whether the ensemble may be asked to change. @default false: reconfigEnabled */
+  readonly reconfigEnabled?: boolean
+  /** Whose operations the members know. @default '3.8' */
+  readonly version?: ServerVersion
 }
 
 export type Settings = Required<EnsembleSettings>
@@ -46,13 +52,10 @@ export function withDefaults(settings: EnsembleSettings): Settings {
     latency: () => 0,
     sequenceOverflow: 'stick',
     containerCheckInterval: 60_000,
+    extendedTypesEnabled: false,
+    reconfigEnabled: false,
+    version: '3.8',
     ...settings,
     tickTime,
   }
-}
-
-/** What is in /zookeeper/config (QuorumVerifier.toString). */
-export function configOf(members: readonly string[]): Uint8Array {
-  const servers = members.map((name, index) => `server.${index + 1}=${name}:2888:3888:participant\n`)
-  return new TextEncoder().encode(`${servers.join('')}version=0`)
 }

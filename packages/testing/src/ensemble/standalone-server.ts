@@ -20,6 +20,10 @@ export class StandaloneServer extends PrimaryServer {
     super.shutdown(reason)
   }
 
+  protected override get syncedMembers(): undefined {
+    return undefined
+  }
+
   protected override propose(pending: Pending): void {
     if (pending.entry !== undefined) this.host.database.log.append(pending.entry)
     this.#queue.push(pending)

@@ -44,7 +44,8 @@ export abstract class ZooKeeperServer {
     if (client === undefined) return
     // Nobody is told of a request whose session has ended: its connection will be closed when that is committed.
     if (!this.touch(client.sessionId, client.timeOut)) return
-    if (isKnown(request.message.opCode)) return this.process(new Pending(request, this.owner))
+    if (isKnown(request.message.opCode, this.host.settings.version))
+      return this.process(new Pending(request, this.owner))
     client.connection.reply(request, -1n, ErrorCode.Unimplemented)
     this.#drop(client, `opcode ${request.message.opCode} is not known`)
   }

@@ -9,7 +9,9 @@ export type Txn =
       /** null is a value of its own: no data at all. */
       readonly data: Uint8Array | null
       readonly acl: readonly ACL[]
-      readonly kind: 'persistent' | 'ephemeral' | 'container'
+      readonly kind: 'persistent' | 'ephemeral' | 'container' | 'ttl'
+      /** In ms, of a node that has one. */
+      readonly ttl?: bigint
       /** What the parent's cversion becomes. */
       readonly parentCVersion: number
     }

@@ -1,6 +1,6 @@
 import { CreateMode, ErrorCode, operationName } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { answerRead, goesToLeader, isKnown, isWrite } from '../../src/database/index.ts'
+import { answerRead, goesToLeader, isKnown, isWrite, type ServerVersion } from '../../src/database/index.ts'
 import { bytes, Client, creating, Server } from './support.ts'
 
 const client = new Client(0x10n)
@@ -160,9 +160,17 @@ describe('Opcodes', () => {
     for (const opCode of all.filter((opCode) => !isWrite(opCode))) {
       const op = operationName(opCode) ?? 'error'
       const request = client.malformed(op)
-      if (isKnown(opCode)) expect(answerRead(server.tree, request).err).toBe(ErrorCode.MarshallingError)
+      if (isKnown(opCode, '3.8')) expect(answerRead(server.tree, request).err).toBe(ErrorCode.MarshallingError)
       else expect(() => answerRead(server.tree, request)).toThrow(/is no read/)
     }
+  })
+
+  test('isKnown: an older server knows less, and 3.9 no check outside of a multi', () => {
+    const unknown = (version: ServerVersion) => names((opCode) => isKnown(opCode, '3.8') && !isKnown(opCode, version))
+    expect(unknown('3.5')).toEqual(['multiRead', 'getEphemerals', 'getAllChildrenNumber', 'whoAmI'])
+    expect(unknown('3.6')).toEqual(['whoAmI'])
+    expect(unknown('3.7')).toEqual([])
+    expect(unknown('3.9')).toEqual(['check'])
   })
 
   test('a request of the other kind is an error of the caller', () => {

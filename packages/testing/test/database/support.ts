@@ -18,6 +18,7 @@ import {
   type DataTreeOptions,
   isWrite,
   Preparation,
+  type PreparationOptions,
   type TxnResult,
 } from '../../src/database/index.ts'
 import type { Connection, ServerRequest } from '../../src/server/request.ts'
@@ -78,9 +79,9 @@ export class Server {
   time = 1_000
   readonly #outstanding: { readonly request: ServerRequest; readonly zxid: bigint; readonly txn: Txn }[] = []
 
-  constructor(options?: DataTreeOptions) {
+  constructor(options?: DataTreeOptions & PreparationOptions) {
     this.tree = new DataTree(options)
-    this.preparation = new Preparation(this.tree)
+    this.preparation = new Preparation(this.tree, options)
   }
 
   /** Made a transaction, but not yet applied. */

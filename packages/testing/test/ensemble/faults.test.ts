@@ -308,11 +308,11 @@ describe('Ensemble.operate', () => {
   })
 })
 
-describe('emptyContainers', () => {
+describe('removals', () => {
   it.each([
     ['within a minute', {}, 60_000],
     ['at the check, which comes as often as the settings say', { containerCheckInterval: 700 }, 700],
-  ])('emptyContainers: those that had children and have none are removed %s', (_, settings, interval) => {
+  ])('removals: containers that had children and have none go %s', (_, settings, interval) => {
     const world = World.ready(3, settings)
     const client = world.client(world.leader, 20 * TICK)
     world.keepAlive(client, () => world.now > 2 * interval)

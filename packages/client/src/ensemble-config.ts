@@ -1,0 +1,64 @@
+// What servers say of themselves in /zookeeper/config (QuorumVerifier.toString, QuorumServer.toString).
+
+/** One server of an ensemble. */
+export interface ServerConfig {
+  /** `myid` */
+  readonly id: number
+  readonly role: 'participant' | 'observer'
+  /** Where other servers find it: one, unless it has several networks. */
+  readonly addresses: readonly ServerAddresses[]
+  /** Where clients find it; undefined where the configuration does not say. `0.0.0.0` stands for all its addresses. */
+  readonly client: { readonly host: string; readonly port: number } | undefined
+}
+
+export interface ServerAddresses {
+  readonly host: string
+  readonly quorumPort: number
+  readonly electionPort: number
+}
+
+/** The servers of an ensemble, as they have agreed on them. A standalone server has none. */
+export interface EnsembleConfig {
+  readonly servers: readonly ServerConfig[]
+  /** The zxid of the reconfiguration that made it, or 0: what `fromConfig` of `reconfig` takes. */
+  readonly version: bigint
+  /** All of it, with what is not understood here. */
+  readonly text: string
+}
+
+/** A line that is not understood is left to `text`. */
+export function parseConfig(text: string): EnsembleConfig {
+  const lines = text.split('\n')
+  const version = lines.map((line) => /^version=([0-9a-f]{1,16})$/.exec(line)?.[1]).find((hex) => hex !== undefined)
+  return {
+    servers: lines.map(parseServer).filter((server) => server !== undefined),
+    version: version === undefined ? 0n : BigInt(`0x${version}`),
+    text,
+  }
+}
+
+/** `server.1=zk1:2888:3888:participant;0.0.0.0:2181` */
+function parseServer(line: string): ServerConfig | undefined {
+  const [, id, peers = '', role = 'participant', client] =
+    /^server\.(\d+)=([^;]+?)(?::(participant|observer))?(?:;(.+))?$/.exec(line) ?? []
+  if (id === undefined) return undefined
+  const addresses = peers.split('|').map(parseAddresses)
+  if (!addresses.every((address) => address !== undefined)) return undefined
+  return { id: Number(id), role: role as ServerConfig['role'], addresses, client: parseClient(client) }
+}
+
+function parseAddresses(text: string): ServerAddresses | undefined {
+  const [, host = '', quorumPort, electionPort] = /^(.+):(\d+):(\d+)$/.exec(text) ?? []
+  if (quorumPort === undefined) return undefined
+  return { host: withoutBrackets(host), quorumPort: Number(quorumPort), electionPort: Number(electionPort) }
+}
+
+function parseClient(text = ''): ServerConfig['client'] {
+  const [, host = '0.0.0.0', port] = /^(?:(.+):)?(\d+)$/.exec(text) ?? []
+  return port === undefined ? undefined : { host: withoutBrackets(host), port: Number(port) }
+}
+
+/** Of an address of version 6. */
+function withoutBrackets(host: string): string {
+  return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
+}

@@ -1,0 +1,12 @@
+import { OpCode, operationName, operations } from '@zk/wire'
+
+/** What a server must be to know an operation: for one that it called Unimplemented. */
+export function needsOf(opCode: number): string | undefined {
+  const name = operationName(opCode)
+  return name && `servers know it from ${operations[name].since} on${conditions[opCode] ?? ''}`
+}
+
+const conditions: Readonly<Record<number, string>> = {
+  [OpCode.createTTL]: ', and only with zookeeper.extendedTypesEnabled=true',
+  [OpCode.reconfig]: ', unless they are standalone',
+}

@@ -1,0 +1,80 @@
+import { type GetDataResponse, operations, type TypeOf } from '@zk/wire'
+import { type EnsembleConfig, parseConfig } from '../ensemble-config.ts'
+import { type Stat, toStat } from '../stat.ts'
+import type { WatchKind } from '../session/watches.ts'
+import { describe } from './arguments.ts'
+import type { Operation } from './operation.ts'
+
+/** Where servers keep their configuration (ZooDefs.CONFIG_NODE): for every client the same, whatever its chroot. */
+export const CONFIG_NODE = '/zookeeper/config'
+
+export interface NodeConfig {
+  readonly config: EnsembleConfig
+  /** Of the node: the version of the configuration is `config.version`. */
+  readonly stat: Stat
+}
+
+/** How the ensemble is to change: `joining` and `leaving`, or `members`. */
+export interface Reconfiguration {
+  /** Servers to add or to change, such as `server.4=zk4:2888:3888:participant;2181`. */
+  readonly joining?: readonly string[] | undefined
+  /** Ids of servers to take out. */
+  readonly leaving?: readonly number[] | undefined
+  /** All servers that there shall be, in place of the two others; `group.` and `weight.` lines too. */
+  readonly members?: readonly string[] | undefined
+  /** Only if the configuration still has this version (`config.version`). @default any */
+  readonly fromConfig?: bigint | undefined
+}
+
+type Read = Operation<[path: string], typeof operations.getData, NodeConfig>
+
+export const getConfig: Read = {
+  name: 'getConfig',
+  wire: operations.getData,
+  encode: (chroot, path) => ({ path: chroot.absolute(path), watch: false }),
+  result: toNodeConfig,
+}
+
+export const getConfigAndWatch: Read & { watch: WatchKind } = {
+  ...getConfig,
+  name: 'getConfigAndWatch',
+  watch: 'data',
+  encode: (chroot, path) => ({ path: chroot.absolute(path), watch: true }),
+}
+
+export const reconfig: Operation<[change: Reconfiguration], typeof operations.reconfig, NodeConfig> = {
+  name: 'reconfig',
+  wire: operations.reconfig,
+  encode: (_, { joining, leaving, members, fromConfig = -1n }) => {
+    if ((members === undefined) === (joining === undefined && leaving === undefined)) {
+      throw new TypeError('reconfig takes members, or joining and leaving, one of them at least')
+    }
+    if (typeof fromConfig !== 'bigint' || fromConfig < -1n) {
+      throw new RangeError(`fromConfig must be a bigint, that of config.version, not ${describe(fromConfig)}`)
+    }
+    return {
+      joiningServers: joined('joining', joining, isServer, 'server.4=zk4:2888:3888:participant;2181'),
+      leavingServers: joined('leaving', leaving, isId, '4'),
+      newMembers: joined('members', members, isSetting, 'server.4=zk4:2888:3888:participant;2181'),
+      curConfigId: fromConfig,
+    }
+  },
+  result: toNodeConfig,
+}
+
+function toNodeConfig({ data, stat }: TypeOf<typeof GetDataResponse>): NodeConfig {
+  return { config: parseConfig(new TextDecoder().decode(data ?? new Uint8Array())), stat: toStat(stat) }
+}
+
+function joined(name: string, list: unknown, isRight: (item: unknown) => boolean, example: string): string | null {
+  if (list === undefined) return null
+  if (!Array.isArray(list) || list.length === 0) throw new TypeError(`${name} must be a list that is not empty`)
+  const wrong = list.findIndex((item) => !isRight(item))
+  if (wrong !== -1) throw new TypeError(`${name}[${wrong}] must be like ${example}`)
+  return list.join(',')
+}
+
+// Servers split them at commas, and take the lines of a property file for members.
+const isServer = (item: unknown) => typeof item === 'string' && /^server\.\d+=[^,=\s]+$/.test(item)
+const isSetting = (item: unknown) => typeof item === 'string' && /^(?:server|group|weight)\.\d+=[^,=\s]+$/.test(item)
+const isId = (item: unknown) => Number.isSafeInteger(item) && (item as number) >= 0

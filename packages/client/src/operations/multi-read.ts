@@ -1,0 +1,48 @@
+import { ErrorCode, errorName, OpCode, operations, ProtocolError } from '@zk/wire'
+import { KeeperError } from '../errors.ts'
+import type { Operation } from './operation.ts'
+import { encodeParts, type ReadOp } from './ops.ts'
+
+/** What became of one read of a `multiRead`: what it gives, or why it was refused. */
+export type ReadResult<Result> =
+  | { readonly value: Result; readonly error?: undefined }
+  | { readonly value?: undefined; readonly error: KeeperError }
+
+/** The results of these reads, by position. */
+export type ReadResults<Ops extends readonly ReadOp<unknown>[]> = {
+  [Index in keyof Ops]: Ops[Index] extends ReadOp<infer Result> ? ReadResult<Result> : never
+}
+
+/** The descriptor for one list of reads, each of which stands for itself. */
+export function multiRead<const Ops extends readonly ReadOp<unknown>[]>(
+  ops: Ops,
+): Operation<[], typeof operations.multiRead, ReadResults<Ops>> {
+  // What was sent: the caller may use his list again before the reply is here.
+  let sent: readonly ReadOp<unknown>[] = []
+  return {
+    name: 'multiRead',
+    wire: operations.multiRead,
+    encode: (chroot) => {
+      sent = [...ops]
+      return encodeParts(sent, 'read', chroot)
+    },
+    result: (results, chroot, where) => {
+      if (results.length !== sent.length) {
+        throw new ProtocolError(`${results.length} results for a multiRead of ${sent.length} operations`)
+      }
+      return sent.map((each, index): ReadResult<unknown> => {
+        const result = results[index]!
+        if (result.type !== OpCode.error) return { value: each.result(result, chroot) }
+        const { err: number } = result.response
+        const details = { op: 'multiRead', path: each.path, index, number, ...where?.() }
+        return { error: new KeeperError(codeOf(number), details) }
+      }) as ReadResults<Ops>
+    },
+  }
+}
+
+function codeOf(number: number) {
+  if (number === ErrorCode.Ok) throw new ProtocolError('a part of a multiRead failed without an error')
+  const name = errorName(number)
+  return name === undefined || name === 'Ok' ? 'Unknown' : name
+}

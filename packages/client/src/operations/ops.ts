@@ -1,0 +1,123 @@
+// The operations that a `multi` or a `multiRead` is made of.
+import { type MultiOp, type MultiResult, OpCode, ProtocolError } from '@zk/wire'
+import type { Chroot } from '../chroot.ts'
+import { type Stat, toStat } from '../stat.ts'
+import { checkVersion, type Data, required, toBytes } from './arguments.ts'
+import { toNames } from './children.ts'
+import { checkTTL, type CreateOptions, hasTTL, toCreateRequest } from './create.ts'
+import { type NodeData, toNodeData } from './data.ts'
+import type { VersionOptions } from './delete.ts'
+
+interface Part<Result> {
+  readonly path: string
+  readonly encode: (chroot: Chroot) => MultiOp
+  readonly result: (result: MultiResult, chroot: Chroot) => Result
+}
+
+/** One operation of a `multi`, made by `op`. `Result` is what it yields there. */
+export interface Op<Result> extends Part<Result> {
+  readonly kind: 'write'
+}
+
+/** One operation of a `multiRead`, made by `op`. `Result` is what it yields there, unless it is refused. */
+export interface ReadOp<Result> extends Part<Result> {
+  readonly kind: 'read'
+}
+
+/** What `multi` and `multiRead` can do. The arguments of an operation are checked when it is called with it. */
+export const op = {
+  /** Without Stat: servers before 3.7.2 and 3.8.2 answer a create2 inside a multi with garbage (ZOOKEEPER-4026). */
+  create: (path: string, data?: Data, options: CreateOptions = {}): Op<{ readonly path: string }> => ({
+    kind: 'write',
+    path,
+    encode: (chroot) => {
+      const request = toCreateRequest(chroot, path, data, options)
+      const { mode, ttl } = options
+      if (hasTTL(mode)) return { type: OpCode.createTTL, request: { ...request, ttl: checkTTL(ttl) } }
+      return { type: mode === 'CONTAINER' ? OpCode.createContainer : OpCode.create, request }
+    },
+    result: (result, chroot) => {
+      // A container, or a node with a TTL, is answered as a create2 is.
+      if (result.type !== OpCode.create && result.type !== OpCode.create2) throw unexpected(result)
+      return { path: chroot.relative(required(result.response.path, 'MultiResponse.path')) }
+    },
+  }),
+
+  delete: (path: string, { version = -1 }: VersionOptions = {}): Op<void> => ({
+    kind: 'write',
+    path,
+    encode: (chroot) => ({
+      type: OpCode.delete,
+      request: { path: chroot.absolute(path), version: checkVersion(version) },
+    }),
+    result: (result) => {
+      if (result.type !== OpCode.delete) throw unexpected(result)
+    },
+  }),
+
+  setData: (path: string, data: Data, { version = -1 }: VersionOptions = {}): Op<Stat> => ({
+    kind: 'write',
+    path,
+    encode: (chroot) => ({
+      type: OpCode.setData,
+      request: { path: chroot.absolute(path), data: toBytes(data), version: checkVersion(version) },
+    }),
+    result: (result) => {
+      if (result.type !== OpCode.setData) throw unexpected(result)
+      return toStat(result.response.stat)
+    },
+  }),
+
+  /** Fails the multi unless the node exists and has this version (-1: any). */
+  check: (path: string, version = -1): Op<void> => ({
+    kind: 'write',
+    path,
+    encode: (chroot) => ({
+      type: OpCode.check,
+      request: { path: chroot.absolute(path), version: checkVersion(version) },
+    }),
+    result: (result) => {
+      if (result.type !== OpCode.check) throw unexpected(result)
+    },
+  }),
+
+  /** For a `multiRead`. */
+  getData: (path: string): ReadOp<NodeData> => ({
+    kind: 'read',
+    path,
+    encode: (chroot) => ({ type: OpCode.getData, request: { path: chroot.absolute(path), watch: false } }),
+    result: (result) => {
+      if (result.type !== OpCode.getData) throw unexpected(result)
+      return toNodeData(result.response)
+    },
+  }),
+
+  /** For a `multiRead`: names, not paths, in no order; without the Stat of the parent. */
+  getChildren: (path: string): ReadOp<string[]> => ({
+    kind: 'read',
+    path,
+    encode: (chroot) => ({ type: OpCode.getChildren, request: { path: chroot.absolute(path), watch: false } }),
+    result: (result) => {
+      if (result.type !== OpCode.getChildren) throw unexpected(result)
+      return toNames(result.response.children, 'GetChildrenResponse.children')
+    },
+  }),
+}
+
+/** What a list of operations is sent as. Throws a `TypeError` where one is not of this kind. */
+export function encodeParts(
+  ops: readonly (Op<unknown> | ReadOp<unknown>)[],
+  kind: 'write' | 'read',
+  chroot: Chroot,
+): MultiOp[] {
+  return ops.map((each, index) => {
+    if (each?.kind !== kind) {
+      throw new TypeError(`operation ${index} is none for a ${kind === 'write' ? 'multi' : 'multiRead'}`)
+    }
+    return each.encode(chroot)
+  })
+}
+
+function unexpected({ type }: MultiResult): ProtocolError {
+  return new ProtocolError(`a multi was answered with a result of type ${type} where another was asked for`)
+}

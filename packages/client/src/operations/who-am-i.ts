@@ -1,0 +1,25 @@
+import { operations } from '@zk/wire'
+import { required } from './arguments.ts'
+import type { Operation } from './operation.ts'
+
+/** One identity of the connection. */
+export interface ClientInfo {
+  /** `ip`, `digest`, `sasl` … */
+  readonly authScheme: string
+  /** What the server calls it: an address, or a name without its secret; '' for the superuser. */
+  readonly user: string
+}
+
+type Read = Operation<[], typeof operations.whoAmI, ClientInfo[]>
+
+export const whoAmI: Read = {
+  name: 'whoAmI',
+  wire: operations.whoAmI,
+  // Nothing follows the header.
+  encode: () => undefined as never,
+  result: ({ clientInfo }) =>
+    required(clientInfo, 'WhoAmIResponse.clientInfo').map(({ authScheme, user }) => ({
+      authScheme: required(authScheme, 'ClientInfo.authScheme'),
+      user: required(user, 'ClientInfo.user'),
+    })),
+}

@@ -1,0 +1,139 @@
+import { Create2Response, OpCode } from '@zk/wire'
+import { expect, test } from 'vitest'
+import { READ_ACL_UNSAFE, type ZooKeeper } from '../src/index.ts'
+import { connected, created, type FakeConnection, outcome, reconnected, VirtualWorld } from './support/index.ts'
+
+const parents = true
+const text = (data: Uint8Array | null) => new TextDecoder().decode(data ?? undefined)
+
+async function refuse(connection: FakeConnection): Promise<void> {
+  connection.fail(await connection.expect(OpCode.create2), 'NoNode')
+}
+
+test('ZooKeeper.create with parents costs nothing where the parent is there', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const creating = outcome(zk.create('/a/b', 'x', { parents }))
+  connection.reply(await connection.expect(OpCode.create2), Create2Response, created('/a/b'))
+  await connection.expectNothing()
+  expect(creating.value.path).toBe('/a/b')
+})
+
+test('ZooKeeper.create with parents makes containers above, the chroot too, and then the node', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world, { chroot: '/app' })
+  const data = new TextEncoder().encode('data')
+  const creating = outcome(zk.create('/a/n-', data, { mode: 'PERSISTENT_SEQUENTIAL', parents, acl: READ_ACL_UNSAFE }))
+  data.fill(0)
+  await refuse(connection)
+  const made = await connection.expectAll(OpCode.createContainer, OpCode.createContainer)
+  await connection.expectNothing()
+  expect(made.map(({ body }) => [body.path, body.acl?.[0]?.perms])).toEqual([
+    ['/app', 31],
+    ['/app/a', 31],
+  ])
+  connection.fail(made[0], 'NodeExists')
+  connection.reply(made[1], Create2Response, created('/app/a'))
+  const again = await connection.expect(OpCode.create2)
+  expect([again.body.path, text(again.body.data), again.body.acl?.[0]?.perms]).toEqual(['/app/a/n-', 'data', 1])
+  connection.reply(again, Create2Response, created('/app/a/n-0000000000'))
+  await world.settle()
+  expect(creating.value.path).toBe('/a/n-0000000000')
+})
+
+test('ZooKeeper.create gives the nodes above the ACL that is meant for them', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  outcome(zk.create('/a/b', '', { parents: { acl: READ_ACL_UNSAFE } }))
+  await refuse(connection)
+  expect((await connection.expect(OpCode.createContainer)).body.acl?.[0]?.perms).toBe(1)
+})
+
+test('ZooKeeper.create without parents says NoNode, and with them any other error', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const [without, other] = [outcome(zk.create('/a/b')), outcome(zk.create('/a/b', '', { parents }))]
+  const [first, second] = await connection.expectAll(OpCode.create2, OpCode.create2)
+  connection.fail(first, 'NoNode')
+  connection.fail(second, 'NodeExists')
+  await connection.expectNothing()
+  expect([without.error, other.error]).toMatchObject([{ code: 'NoNode' }, { code: 'NodeExists', path: '/a/b' }])
+})
+
+test('ZooKeeper.create with parents says what was in the way of them', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const creating = outcome(zk.create('/a/b/c', '', { parents }))
+  await refuse(connection)
+  for (const above of await connection.expectAll(OpCode.createContainer, OpCode.createContainer)) {
+    connection.fail(above, 'NoAuth')
+  }
+  await refuse(connection)
+  await world.settle()
+  expect(creating.error).toMatchObject({ code: 'NoAuth', path: '/a' })
+})
+
+test('ZooKeeper.create with parents makes them again when they have gone at once: a container may', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const creating = outcome(zk.create('/a/b', '', { parents }))
+  await refuse(connection)
+  for (let round = 0; round < 3; round++) {
+    connection.reply(await connection.expect(OpCode.createContainer), Create2Response, created('/a'))
+    if (round < 2) await refuse(connection)
+  }
+  connection.reply(await connection.expect(OpCode.create2), Create2Response, created('/a/b'))
+  await world.settle()
+  expect(creating.status).toBe('fulfilled')
+})
+
+test('ZooKeeper.create with parents goes on behind a lost connection, and knows its outcome', async () => {
+  const world = new VirtualWorld()
+  const { zk, server, connection } = await connected(world)
+  const creating = outcome(zk.create('/a/b', '', { parents }))
+  await refuse(connection)
+  await connection.expect(OpCode.createContainer)
+  const second = await reconnected(world, { server, connection })
+  second.reply(await second.expect(OpCode.sync))
+  second.reply(await second.expect(OpCode.create2), Create2Response, created('/a/b'))
+  await world.settle()
+  expect(creating.value.path).toBe('/a/b')
+})
+
+test('ZooKeeper.create with parents says NoNode when its time is up before the nodes above are made', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const creating = outcome(zk.create('/a/b', '', { parents, timeout: 1_000 }))
+  await world.advance(400)
+  await refuse(connection)
+  await connection.expect(OpCode.createContainer)
+  await world.advance(599)
+  expect(creating.status).toBe('pending')
+  await world.advance(1)
+  expect(creating.error).toMatchObject({ code: 'NoNode', path: '/a/b', outcomeUnknown: false })
+})
+
+test.each<[string, (zk: ZooKeeper) => Promise<unknown>]>([
+  ['create with parents', (zk) => zk.create('/a/b/c', '', { parents })],
+  ['ensureContainer', (zk) => zk.ensureContainer('/a/b')],
+])('ZooKeeper.%s makes persistent nodes where the server knows no containers', async (what, call) => {
+  const world = new VirtualWorld()
+  const { zk, server, connection } = await connected(world)
+  const done = outcome(call(zk))
+  if (what !== 'ensureContainer') await refuse(connection)
+  const [first] = await connection.expectAll(OpCode.createContainer, OpCode.createContainer)
+  connection.fail(first, 'Unimplemented', -1n)
+  const second = await reconnected(world, { server, connection })
+  second.reply(await second.expect(OpCode.sync))
+  const above = await second.expectAll(OpCode.create2, OpCode.create2)
+  expect(above.map(({ body }) => [body.path, body.flags])).toEqual([
+    ['/a', 0],
+    ['/a/b', 0],
+  ])
+  for (const request of above) second.reply(request, Create2Response, created(request.body.path!))
+  if (what !== 'ensureContainer') {
+    second.reply(await second.expect(OpCode.create2), Create2Response, created('/a/b/c'))
+  }
+  await world.settle()
+  expect(done.status).toBe('fulfilled')
+})

@@ -1,0 +1,68 @@
+// What is in /zookeeper/config: the members as they know each other (QuorumVerifier, QuorumServer).
+
+export const CONFIG_NODE = '/zookeeper/config'
+
+export interface QuorumServer {
+  readonly id: number
+  readonly isParticipant: boolean
+  readonly host: string
+  readonly quorumPort: number
+  readonly electionPort: number
+  readonly client: { readonly host: string; readonly port: number } | undefined
+}
+
+export interface QuorumConfig {
+  readonly servers: ReadonlyMap<number, QuorumServer>
+  /** 0n until it was agreed on. */
+  readonly version: bigint
+}
+
+/** What an ensemble begins with. */
+export function initialConfig(members: readonly string[]): QuorumConfig {
+  const servers = members.map((host, index): readonly [number, QuorumServer] => {
+    const ports = { quorumPort: 2888, electionPort: 3888 }
+    return [index + 1, { id: index + 1, isParticipant: true, host, ...ports, client: undefined }]
+  })
+  return { servers: new Map(servers), version: 0n }
+}
+
+export function formatConfig({ servers, version }: QuorumConfig): string {
+  const sorted = [...servers.values()].sort((a, b) => a.id - b.id)
+  const lines = sorted.map((server) => `server.${server.id}=${formatServer(server)}\n`)
+  return `${lines.join('')}version=${version.toString(16)}`
+}
+
+/** What `formatConfig` has written: names of members may be anything that is one line. */
+export function parseConfig(text: string): QuorumConfig {
+  const servers = new Map<number, QuorumServer>()
+  let version = 0n
+  for (const line of text.split('\n')) {
+    const equals = line.indexOf('=')
+    const [key, value] = [line.slice(0, equals), line.slice(equals + 1)]
+    if (key === 'version') version = BigInt(`0x${value}`)
+    const id = Number(key.slice('server.'.length))
+    const server = key.startsWith('server.') ? parseServer(id, value) : undefined
+    if (server !== undefined) servers.set(id, server)
+  }
+  return { servers, version }
+}
+
+/** `host:port:port[:type][;[host:]port]`, or undefined for anything else. */
+export function parseServer(id: number, text: string): QuorumServer | undefined {
+  const [, host = '', quorumPort, electionPort, type, clientHost = '0.0.0.0', clientPort] =
+    /^(\[.+\]|.+?):(\d+):(\d+)(?::(participant|observer))?(?:;(?:(.+):)?(\d+))?$/i.exec(text) ?? []
+  if (quorumPort === undefined || quorumPort === electionPort) return undefined
+  return {
+    id,
+    isParticipant: type?.toLowerCase() !== 'observer',
+    host,
+    quorumPort: Number(quorumPort),
+    electionPort: Number(electionPort),
+    client: clientPort === undefined ? undefined : { host: clientHost, port: Number(clientPort) },
+  }
+}
+
+function formatServer({ host, quorumPort, electionPort, isParticipant, client }: QuorumServer): string {
+  const peers = `${host}:${quorumPort}:${electionPort}:${isParticipant ? 'participant' : 'observer'}`
+  return client === undefined ? peers : `${peers};${client.host}:${client.port}`
+}

@@ -1,0 +1,120 @@
+import { CreateMode, ErrorCode, OpCode } from '@zk/wire'
+import { describe, expect, test } from 'vitest'
+import { type DataTree, ttlOf } from '../../src/database/index.ts'
+import { removals } from '../../src/ensemble/containers.ts'
+import { bytes, Client, creating, operator, picture, Server } from './support.ts'
+
+const client = new Client(0x10n)
+const { PERSISTENT_WITH_TTL, PERSISTENT_SEQUENTIAL_WITH_TTL, EPHEMERAL } = CreateMode
+const LONGEST = 2n ** 40n - 1n
+
+const withTTL = (path: string, ttl: bigint, flags: number = PERSISTENT_WITH_TTL) =>
+  client.request('createTTL', { ...creating(path, flags), ttl })
+
+const extended = () => new Server({ extendedTypesEnabled: true })
+
+/** What the leader would remove at this time. */
+const due = ({ tree }: { tree: DataTree }, wallNow: number) =>
+  Array.from(removals(tree, 'zk1', wallNow), ({ message }) => new TextDecoder().decode(message.rest))
+
+describe('createTTL', () => {
+  test('createTTL makes a node that is nobody’s, and tells its path and Stat', () => {
+    const server = extended()
+    const { path, stat } = server.ask(withTTL('/a', 5n)) as { path: string; stat: { ephemeralOwner: bigint } }
+    expect([path, stat.ephemeralOwner]).toEqual(['/a', 0n])
+    expect(server.tree.get('/a')?.ephemeralOwner).toBe(BigInt.asIntN(64, 0xff00000000000005n))
+    expect(server.ask(withTTL('/n-', 5n, PERSISTENT_SEQUENTIAL_WITH_TTL))).toMatchObject({ path: '/n-0000000001' })
+    expect(server.tree.ephemeralsCount).toBe(0)
+  })
+
+  test.each([0n, -1n, -5n, LONGEST + 1n, 2n ** 62n])('createTTL refuses the TTL %s', (ttl) => {
+    expect(extended().err(withTTL('/a', ttl))).toBe(ErrorCode.BadArguments)
+  })
+
+  test.each([1n, LONGEST])('createTTL takes the TTL %s', (ttl) => {
+    const server = extended()
+    expect(server.err(withTTL('/a', ttl))).toBe(0)
+    expect(ttlOf(server.tree.get('/a')!.ephemeralOwner)).toBe(ttl)
+  })
+
+  test('createTTL is Unimplemented without extended types, whatever the TTL', () => {
+    for (const ttl of [0n, 5n]) expect(new Server().err(withTTL('/a', ttl))).toBe(ErrorCode.Unimplemented)
+  })
+
+  test('createTTL: the flags need the opcode', () => {
+    const server = extended()
+    for (const op of ['create', 'create2', 'createContainer'] as const) {
+      expect(server.err(client.request(op, creating('/a', PERSISTENT_WITH_TTL)))).toBe(ErrorCode.BadArguments)
+    }
+  })
+
+  test('createTTL in a multi is answered as create2', () => {
+    const server = extended()
+    const part = { type: OpCode.createTTL, request: { ...creating('/a', PERSISTENT_WITH_TTL), ttl: 5n } } as const
+    expect(server.ask(client.request('multi', [part]))).toMatchObject([
+      { type: OpCode.create2, response: { path: '/a', stat: { ephemeralOwner: 0n } } },
+    ])
+    const bad = { ...part, request: { ...part.request, path: '/b', ttl: 0n } }
+    expect(server.ask(client.request('multi', [bad]))).toEqual([
+      { type: OpCode.error, response: { err: ErrorCode.BadArguments } },
+    ])
+  })
+
+  test('createTTL: such a node may have children, of every kind', () => {
+    const server = extended()
+    server.ask(withTTL('/a', 5n))
+    expect(server.err(client.request('create', creating('/a/e', EPHEMERAL)))).toBe(0)
+    expect(server.err(withTTL('/a/b', 5n))).toBe(0)
+  })
+
+  test('DataTree.copy has the nodes with a TTL', () => {
+    const server = extended()
+    server.ask(withTTL('/a', 5n))
+    const copy = server.tree.copy()
+    expect(picture(copy)).toEqual(picture(server.tree))
+    expect([...copy.ttls]).toEqual(['/a'])
+  })
+})
+
+describe('removals', () => {
+  test('removals: a node goes when its data was not set for longer than its TTL', () => {
+    const server = extended()
+    server.ask(withTTL('/a', 100n))
+    const made = Number(server.tree.get('/a')!.mtime)
+    expect(due(server, made + 100)).toEqual([])
+    expect(due(server, made + 101)).toEqual(['/a'])
+    server.time = made + 50
+    server.ask(client.request('setData', { path: '/a', data: bytes('x'), version: -1 }))
+    expect(due(server, made + 150)).toEqual([])
+    expect(due(server, made + 151)).toEqual(['/a'])
+  })
+
+  test('removals: not while it has children, and at once when the last has gone', () => {
+    const server = extended()
+    server.ask(withTTL('/a', 100n))
+    server.make('/a/b')
+    expect(due(server, 100_000)).toEqual([])
+    server.ask(client.request('delete', { path: '/a/b', version: -1 }))
+    expect(due(server, 100_000)).toEqual(['/a'])
+  })
+
+  test('removals: a node that was deleted has no TTL any more', () => {
+    const server = extended()
+    server.ask(withTTL('/a', 100n))
+    server.ask(client.request('delete', { path: '/a', version: -1 }))
+    server.make('/a')
+    expect(due(server, 100_000)).toEqual([])
+  })
+
+  test('removals are done unless a child came in between', () => {
+    const server = extended()
+    server.ask(withTTL('/a', 100n))
+    server.ask(withTTL('/b', 100n))
+    const [first, second] = [...removals(server.tree, 'zk1', 100_000)]
+    server.make('/b/c')
+    const mark = server.zxid
+    expect(server.preparation.prepare(first!, mark + 1n)).toEqual({ type: 'delete', path: '/a' })
+    expect(server.preparation.prepare(second!, mark + 2n)).toEqual({ type: 'error', err: ErrorCode.NotEmpty })
+    expect(operator.events).toEqual([])
+  })
+})

@@ -1,0 +1,139 @@
+// The client's newer operations, on a real ensemble and on the one of @zk/testing alike.
+import { connect, deleteRecursive, op, walk, type ZooKeeper } from '@zk/client'
+import { TestEnsemble } from '@zk/testing'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { Ensemble, until } from '../src/ensemble/index.ts'
+import { settings } from '../src/scenario/index.ts'
+import { newClient, refusal } from './clients.ts'
+
+type NewClient = () => Promise<ZooKeeper>
+
+const { tickTime, containerCheckInterval, extendedTypesEnabled } = settings
+const description = inject('ensemble')
+
+const real: NewClient = () => newClient(Ensemble.attach(description!))
+
+const inProcess: NewClient = async () => {
+  const ensemble = await TestEnsemble.start({ tickTime, containerCheckInterval, extendedTypesEnabled })
+  onTestFinished(() => ensemble.close())
+  const zk = await connect(`${ensemble.connectString}/app`)
+  onTestFinished(() => zk.close())
+  await zk.ensureContainer('/')
+  return zk
+}
+
+describe.skipIf(description === undefined)('the real ensemble', () => claims(real))
+describe('the ensemble of @zk/testing', () => claims(inProcess))
+
+const text = (data: Uint8Array): string => new TextDecoder().decode(data)
+const ttlMode = 'PERSISTENT_WITH_TTL'
+
+function claims(open: NewClient): void {
+  test('ZooKeeper.create makes a node with a TTL, which goes when that is over', async () => {
+    const zk = await open()
+    const { path, stat } = await zk.create('/short', 'x', { mode: ttlMode, ttl: 1 })
+    expect([path, stat.ephemeralOwner, stat.dataLength]).toEqual(['/short', 0n, 1])
+    const [long] = await zk.multi([op.create('/n-', '', { mode: 'PERSISTENT_SEQUENTIAL_WITH_TTL', ttl: 600_000 })])
+    expect(long.path).toBe('/n-0000000001')
+    await until('the node to go', async () => (await zk.exists('/short')) === undefined)
+    expect(await zk.exists(long.path)).toMatchObject({ ephemeralOwner: 0n })
+  })
+
+  test('ZooKeeper.create with parents makes what is missing above', async () => {
+    const zk = await open()
+    const { path } = await zk.create('/a/b/n-', 'x', { mode: 'EPHEMERAL_SEQUENTIAL', parents: true })
+    expect(path).toBe('/a/b/n-0000000000')
+    expect((await zk.create('/a/b/n-', '', { mode: 'EPHEMERAL_SEQUENTIAL', parents: true })).path).toContain('1')
+    expect(await refusal(zk.create(`${path}/child`, '', { parents: true }))).toMatchObject({
+      code: 'NoChildrenForEphemerals',
+    })
+    expect(await refusal(zk.create(`${path}/child/child`, '', { parents: true }))).toMatchObject({
+      code: 'NoChildrenForEphemerals',
+    })
+    // They are containers.
+    await zk.delete(path)
+    await zk.delete('/a/b/n-0000000001')
+    await until('the containers to go', async () => (await zk.exists('/a')) === undefined)
+  })
+
+  test('ZooKeeper.multiRead reads all of one moment, each part for itself', async () => {
+    const zk = await open()
+    await zk.create('/a', 'data')
+    await zk.create('/a/b')
+    const [data, missing, names] = await zk.multiRead([op.getData('/a'), op.getData('/none'), op.getChildren('/a')])
+    expect(data.value?.stat).toEqual(await zk.exists('/a'))
+    expect(text(data.value!.data)).toBe('data')
+    expect(missing.error).toMatchObject({ code: 'NoNode', path: '/none', index: 1, op: 'multiRead' })
+    expect(names.value).toEqual(['b'])
+    expect(await zk.multiRead([])).toEqual([])
+  })
+
+  test('ZooKeeper.getEphemerals tells this session’s, by the beginning of their paths', async () => {
+    const zk = await open()
+    await zk.create('/a')
+    for (const path of ['/a/one', '/a/other', '/b']) await zk.create(path, '', { mode: 'EPHEMERAL' })
+    expect((await zk.getEphemerals()).sort()).toEqual(['/a/one', '/a/other', '/b'])
+    expect((await zk.getEphemerals('/a')).sort()).toEqual(['/a/one', '/a/other'])
+    expect((await zk.getEphemerals('/a/o')).sort()).toEqual(['/a/one', '/a/other'])
+    expect(await zk.getEphemerals('/a/on')).toEqual(['/a/one'])
+    expect(await zk.getEphemerals('/none')).toEqual([])
+  })
+
+  test('ZooKeeper.getAllChildrenNumber counts at any depth', async () => {
+    const zk = await open()
+    for (const path of ['/a', '/a/b', '/a/b/c', '/ab']) await zk.create(path)
+    expect(await zk.getAllChildrenNumber('/')).toBe(4)
+    expect(await zk.getAllChildrenNumber('/a')).toBe(2)
+    expect(await zk.getAllChildrenNumber('/a/b/c')).toBe(0)
+    expect(await refusal(zk.getAllChildrenNumber('/none'))).toMatchObject({ code: 'NoNode', path: '/none' })
+  })
+
+  test('ZooKeeper.whoAmI tells names, and no secrets', async () => {
+    const zk = await open()
+    const [address, ...none] = await zk.whoAmI()
+    expect([address?.authScheme, none]).toEqual(['ip', []])
+    await zk.addAuth('digest', 'alice:secret')
+    expect((await zk.whoAmI()).filter(({ authScheme }) => authScheme !== 'ip')).toEqual([
+      { authScheme: 'digest', user: 'alice' },
+    ])
+  })
+
+  test('ZooKeeper.checkWatches tells whether the server has such a watch', async () => {
+    const zk = await open()
+    await zk.create('/a')
+    expect(await zk.checkWatches('/a')).toBe(false)
+    const { unwatch } = await zk.getDataAndWatch('/a')
+    expect(await zk.checkWatches('/a')).toBe(true)
+    expect(await zk.checkWatches('/a', 'Data')).toBe(true)
+    expect(await zk.checkWatches('/a', 'Children')).toBe(false)
+    await unwatch()
+    expect(await zk.checkWatches('/a')).toBe(false)
+  })
+
+  test('ZooKeeper.getConfig tells the servers, whatever the chroot', async () => {
+    const zk = await open()
+    const { config, stat } = await zk.getConfig()
+    expect(config.servers.map(({ id, role }) => [id, role])).toEqual([1, 2, 3].map((id) => [id, 'participant']))
+    expect(config.servers.map(({ addresses }) => addresses.length)).toEqual([1, 1, 1])
+    expect(config.servers[0]?.addresses[0]).toMatchObject({ quorumPort: 2888, electionPort: 3888 })
+    expect([config.version, stat.version]).toEqual([0n, -1])
+    expect(await refusal(zk.reconfig({ leaving: [3] }))).toMatchObject({ code: 'ReconfigDisabled', op: 'reconfig' })
+  })
+
+  test('deleteRecursive deletes what walk walks', async () => {
+    const zk = await open()
+    for (let i = 0; i < 15; i++) {
+      await zk.create(`/tree/n${i}`, '', { parents: true })
+      await Promise.all(Array.from({ length: 10 }, (_, j) => zk.create(`/tree/n${i}/${j}`)))
+    }
+    const paths: string[] = []
+    for await (const { path } of walk(zk, '/tree')) paths.push(path)
+    expect(paths).toHaveLength(166)
+    expect(paths).toEqual(paths.toSorted())
+    expect(await deleteRecursive(zk, '/tree')).toBe(166)
+    expect(await zk.exists('/tree')).toBeUndefined()
+    for (const path of ['/x', '/x/y']) await zk.create(path)
+    expect(await deleteRecursive(zk, '/', { contentsOnly: true })).toBe(2)
+    expect((await zk.getChildren('/')).children).toEqual([])
+  })
+}
