@@ -123,7 +123,7 @@ describeScenarios('addWatch', {
     await closeBoth(a, b)
   },
 
-  'a recursive watch tells nothing of nodes that may not be read': async (s) => {
+  'a recursive watch tells nothing of nodes that may not be read (V15)': async (s) => {
     const { a, b } = await pair(s)
     await b.addWatch('/', PERSISTENT_RECURSIVE)
     await a.create('/open')

@@ -96,7 +96,7 @@ describe('A recursive watch', () => {
     expect(toldOf('/a')).toEqual([...ofChild, ...ofNode])
   })
 
-  test('tells nothing of what may not be read', () => {
+  test('tells nothing of what may not be read (V15)', () => {
     addWatch('/a', RECURSIVE)
     const secret = [acl(Perms.ALL & ~Perms.READ, 'world', 'anyone')]
     server.ask(operator.request('create', creating('/a/secret', 0, secret)))
