@@ -113,7 +113,7 @@ export class CacheWalk {
       if (draw < 6 && this.#caches.length < CACHES) running.push(this.#open().run())
       else if (draw < 8 && this.#caches.length > 0) this.#close(this.#pick(this.#caches))
       else if (draw === 8) this.#befall('cut', () => this.#scene.cut(this.#zk))
-      else if (draw === 9 && this.#random.below(3) === 0) this.#befall('expire', () => this.#scene.expire(this.#zk))
+      else if (draw === 9 && this.#random.below(3) === 0) this.#expire()
       else this.#change()
       await this.#scene.world.advance(this.#random.below(4) === 0 ? this.#random.below(2_000) : this.#random.below(6))
     }
@@ -141,6 +141,12 @@ export class CacheWalk {
     this.steps.push(`close ${cache.kind} ${cache.path}`)
     this.#caches = this.#caches.filter((other) => other !== cache)
     cache.close()
+  }
+
+  #expire(): void {
+    // It may have none at the moment.
+    const isKnown = this.#scene.ensemble.sessions.get(this.#zk.session.id) !== undefined
+    if (isKnown) this.#befall('expire', () => this.#scene.expire(this.#zk))
   }
 
   #befall(what: string, happen: () => void): void {
