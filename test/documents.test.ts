@@ -4,8 +4,17 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { root } from './workspace.ts'
 
-const folders = ['packages/recipes/test', 'test-integration/test', 'test-integration/test/foreign']
-const documents = ['docs/faults-of-recipes.md', 'docs/promises-of-recipes.md']
+const folders = [
+  'packages/client/test',
+  'packages/client/test/promises',
+  'packages/client/test/watching',
+  'packages/recipes/test',
+  'packages/testing/test/database',
+  'test-integration/test',
+  'test-integration/test/foreign',
+  'test-integration/test/scenarios',
+]
+const documents = ['docs/faults-of-client.md', 'docs/faults-of-recipes.md', 'docs/promises-of-recipes.md']
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
@@ -49,6 +58,11 @@ describe.each(documents)('%s', (document) => {
     expect(named.length).toBeGreaterThan(20)
     expect(named.filter(({ file, title }) => !hasTest(file, title))).toEqual([])
   })
+})
+
+test('docs/faults-of-client.md has a row, with tests, for every fault of watches', () => {
+  const rows = Array.from({ length: 15 }, (_, index) => `V${String(index + 1).padStart(2, '0')}`)
+  expect(rowsOf(read('docs/faults-of-client.md'), 'row')).toEqual(rows)
 })
 
 describe('README of @zk/recipes', () => {

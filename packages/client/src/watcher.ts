@@ -11,7 +11,7 @@ export interface NodeEvent {
 
 /** The watch was taken back, by `unwatch` or `removeWatches`. */
 export interface WatchRemoved {
-  readonly type: 'DataWatchRemoved' | 'ChildWatchRemoved'
+  readonly type: 'DataWatchRemoved' | 'ChildWatchRemoved' | 'PersistentWatchRemoved'
   readonly path: string
 }
 

@@ -23,17 +23,18 @@ import { multi, type MultiResults } from './operations/multi.ts'
 import { multiRead, type ReadResults } from './operations/multi-read.ts'
 import { type Operation, prepare, type WatchingOperation, type Wire } from './operations/operation.ts'
 import type { Op, ReadOp } from './operations/ops.ts'
-import { type RemovableWatches, removedTables, removeWatches } from './operations/remove-watches.ts'
+import { type RemovableWatches, removeWatches } from './operations/remove-watches.ts'
 import { sync } from './operations/sync.ts'
 import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
+import { type NodeEvents, NodeEventsSource, type WatchOptions } from './node-events.ts'
 import { checkAuth, checkTimeout } from './options.ts'
 import { createBelow, makeNodes, upTo, wantsParents } from './parents.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import type { Refusal } from './session/request.ts'
 import type { Session } from './session/session.ts'
-import type { Watcher } from './session/watches.ts'
 import type { Sessions } from './sessions.ts'
 import type { Stat } from './stat.ts'
+import { takeWatchers, watchedBy } from './watch-removal.ts'
 import { CallWatcher, type Watched } from './watcher.ts'
 
 /** How a call waits, and in which session it runs. */
@@ -211,19 +212,42 @@ export class ZooKeeper {
   }
 
   /**
-   * Takes all watches of this client off the node, here and at the server; their `changed` resolve with the removal.
-   * Rejects with `NoWatcher` when there are none.
+   * All that happens to the node from now on, or with `recursive` to it and all below it, until the loop is left, the
+   * signal aborts, or the client is closed:
+   *
+   *     for await (const event of await zk.watch('/config', { recursive: true })) …
+   *
+   * It outlives connections and sessions, but servers do not tell what happened in between: then a `Gap` comes, behind
+   * which everything is told again. What was read before it is to be read anew. The node need not exist. Servers before
+   * 3.6 refuse with `Unimplemented`.
+   */
+  async watch(path: string, options: WatchOptions & CallOptions = {}): Promise<NodeEvents> {
+    const events = new NodeEventsSource(this.#sessions, this.#chroot, path, options)
+    try {
+      await events.open()
+      return events
+    } catch (error) {
+      throw atCaller(error)
+    }
+  }
+
+  /**
+   * Takes all watches of this client off the node, here and at the server; their `changed` resolve with the removal, and
+   * so ends what `watch` gave. Rejects with `NoWatcher` when there are none.
    */
   async removeWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = {}): Promise<void> {
     const { session = this.session } = options
     // Before any watcher is taken: a refused call changes nothing.
     checkTimeout(options.timeout)
     options.signal?.throwIfAborted()
-    const removed = session.takeWatchers(this.#chroot.absolute(path), removedTables(type))
-    if (removed.length === 0) throw new KeeperError('NoWatcher', { op: 'removeWatches', path })
-    for (const watcher of removed) tellRemoved(watcher)
+    const absolute = this.#chroot.absolute(path)
+    const isAny = takeWatchers(session, absolute, type)
+    if (!isAny) throw new KeeperError('NoWatcher', { op: 'removeWatches', path })
+    const removal = session.watching.removal(absolute, type)
+    if (removal === undefined) return
     try {
-      return await this.#submit(removeWatches, [path, type], { ...options, session })
+      const clears = removal === 'Any' ? absolute : undefined
+      return await this.#submit(removeWatches, [path, removal], { ...options, session }, { clears })
     } catch (error) {
       throw atCaller(error)
     }
@@ -298,7 +322,7 @@ export class ZooKeeper {
     const watcher = new CallWatcher(operation.watch, path, chroot)
     try {
       const result = await this.#submit(operation, [path], { ...options, session }, { watcher, chroot })
-      return { ...read(result), ...this.#watched(watcher, session) }
+      return { ...read(result), ...watchedBy(watcher, session) }
     } catch (error) {
       throw atCaller(error)
     }
@@ -309,32 +333,13 @@ export class ZooKeeper {
     operation: Operation<Args, W, Result>,
     args: Args,
     options: CallOptions,
-    { watcher, chroot = this.#chroot }: { watcher?: CallWatcher; chroot?: Chroot | undefined } = {},
+    {
+      chroot = this.#chroot,
+      ...about
+    }: { watcher?: CallWatcher; clears?: string | undefined; chroot?: Chroot | undefined } = {},
   ): Promise<Exclude<Result, Refusal>> {
     const { session = this.session, timeout } = options
     checkTimeout(timeout)
-    return session.call({ ...prepare(operation, chroot, args), watcher }, options) as Promise<Exclude<Result, Refusal>>
+    return session.call({ ...prepare(operation, chroot, args), ...about }, options) as Promise<Exclude<Result, Refusal>>
   }
-
-  #watched(watcher: CallWatcher, session: Session): Watched {
-    return {
-      changed: watcher.changed(),
-      unwatch: async () => {
-        const wasLast = session.unwatch(watcher)
-        tellRemoved(watcher)
-        if (!wasLast || session.connection === undefined) return
-        const type = watcher.kind === 'child' ? 'Children' : 'Data'
-        try {
-          await this.#submit(removeWatches, [watcher.path, type], { session }, { chroot: wholeTree })
-        } catch (error) {
-          // It went with the session.
-          if (!session.signal.aborted) throw error
-        }
-      },
-    }
-  }
-}
-
-function tellRemoved(watcher: Watcher): void {
-  watcher.notify({ type: watcher.kind === 'child' ? 'ChildWatchRemoved' : 'DataWatchRemoved' })
 }

@@ -38,7 +38,7 @@ import { exists, existsAndWatch } from '../src/operations/exists.ts'
 import { getAllChildrenNumber } from '../src/operations/get-all-children-number.ts'
 import { getEphemerals } from '../src/operations/get-ephemerals.ts'
 import { type Operation, prepare, type Wire } from '../src/operations/operation.ts'
-import { type RemovableWatches, removedTables, removeWatches } from '../src/operations/remove-watches.ts'
+import { type RemovableWatches, removedWatches, removeWatches } from '../src/operations/remove-watches.ts'
 import { sync } from '../src/operations/sync.ts'
 import { whoAmI } from '../src/operations/who-am-i.ts'
 import { stat, wireStat } from './stat.ts'
@@ -369,28 +369,33 @@ describe('checkWatches', () => {
 
 describe('removeWatches', () => {
   test.each([
-    ['Children', 1, ['child']],
-    ['Data', 2, ['data']],
-    ['Any', 3, ['data', 'child']],
-  ] as const)('removeWatches of %s has type %i, and opcode 18: 17 would leave the watch', (type, number, tables) => {
-    expect(requestOf(removeWatches, '/a', type)).toEqual({
-      opCode: 18,
-      kind: 'neither',
-      op: 'removeWatches',
-      path: '/a',
-      body: { path: '/app/a', type: number },
-    })
-    expect(removedTables(type)).toEqual(tables)
-  })
+    ['Children', 1, ['child'], []],
+    ['Data', 2, ['data'], []],
+    ['Any', 3, ['data', 'child'], ['persistent', 'recursive']],
+    ['Persistent', 4, [], ['persistent']],
+    ['PersistentRecursive', 5, [], ['recursive']],
+  ] as const)(
+    'removeWatches of %s has type %i, and opcode 18: 17 would leave the watch',
+    (type, number, tables, modes) => {
+      expect(requestOf(removeWatches, '/a', type)).toEqual({
+        opCode: 18,
+        kind: 'neither',
+        op: 'removeWatches',
+        path: '/a',
+        body: { path: '/app/a', type: number },
+      })
+      expect(removedWatches(type)).toEqual({ tables, modes })
+    },
+  )
 
   test('removeWatches is content when the watch is gone already', () => {
     expect(Object.keys(removeWatches.forgives!)).toEqual(['NoWatcher'])
   })
 
-  test.each(['Persistent', 'any', '', 'toString', undefined, 3])('removedTables refuses %j', (type) => {
-    const error = thrownBy(() => removedTables(type as RemovableWatches))
+  test.each(['any', '', 'toString', undefined, 3])('removedWatches refuses %j', (type) => {
+    const error = thrownBy(() => removedWatches(type as RemovableWatches))
     expect(error).toBeInstanceOf(TypeError)
-    expect(error).toHaveProperty('message', "type must be 'Data', 'Children' or 'Any'")
+    expect(error).toHaveProperty('message', 'type must be one of Data, Children, Persistent, PersistentRecursive, Any')
   })
 })
 

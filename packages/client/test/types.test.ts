@@ -61,6 +61,14 @@ describe('results', () => {
     expectTypeOf(() => zk.create('/a')).returns.resolves.toEqualTypeOf<Created>()
   })
 
+  test('watch gives events that a switch over `type` can tell apart', () => {
+    type Events = Awaited<ReturnType<ZooKeeper['watch']>>
+    expectTypeOf<Events>().toExtend<AsyncIterable<client.WatchEvent> & AsyncDisposable>()
+    type Gap = Extract<client.WatchEvent, { type: 'Gap' }>
+    expectTypeOf<Gap['cause']>().toEqualTypeOf<'reconnected' | 'renewed' | 'overflow'>()
+    expectTypeOf<client.WatchEvent['path']>().toEqualTypeOf<string>()
+  })
+
   test('reads with a watch give what the read gives, and `changed`, which never rejects and tells what happened', () => {
     type Watched = Awaited<ReturnType<ZooKeeper['getDataAndWatch']>>
     expectTypeOf<Watched>().toExtend<NodeData>()

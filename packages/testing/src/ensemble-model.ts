@@ -78,6 +78,7 @@ export class EnsembleModel {
       maxSessionTimeout: checked.maxSessionTimeout,
       latency: checked.latency,
       sequenceOverflow: checked.sequenceOverflow,
+      watchModes: checked.watchModes,
       containerCheckInterval: checked.containerCheckInterval,
       extendedTypesEnabled: checked.extendedTypesEnabled,
       reconfigEnabled: checked.reconfigEnabled,

@@ -26,6 +26,11 @@ export interface EnsembleOptions {
    * before that negative ones. @default 'stick', of 3.5 'wrap'
    */
   readonly sequenceOverflow?: 'stick' | 'wrap'
+  /**
+   * What a second kind of watch does on a path that a connection watches already: up to 3.8 it takes the place of the
+   * first (a read with a watch that of a persistent one, for instance), from 3.9 on there are both. @default 'one', of version 3.9 'several'
+   */
+  readonly watchModes?: 'one' | 'several'
   /** Who may do everything, as `super:BASE64(SHA1(super:password))`. @default nobody */
   readonly superDigest?: string
   /**
@@ -62,6 +67,7 @@ export interface CheckedOptions {
   readonly electionTime: (() => number) | undefined
   readonly latency: (from: string, to: string) => number
   readonly sequenceOverflow: 'stick' | 'wrap'
+  readonly watchModes: 'one' | 'several'
   readonly superDigest: string | undefined
   readonly containerCheckInterval: number
   readonly extendedTypesEnabled: boolean
@@ -83,6 +89,7 @@ export const ENSEMBLE_OPTIONS = [
   'electionTime',
   'latency',
   'sequenceOverflow',
+  'watchModes',
   'superDigest',
   'containerCheckInterval',
   'extendedTypesEnabled',
@@ -120,6 +127,7 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   boolean('extendedTypesEnabled', extendedTypesEnabled)
   boolean('reconfigEnabled', reconfigEnabled)
   const { electionTime, latency = 0, sequenceOverflow = version === '3.5' ? 'wrap' : 'stick', superDigest } = options
+  const { watchModes = version === '3.9' ? 'several' : 'one' } = options
   const patience = Math.min(initLimit, syncLimit) * tickTime
   if (typeof latency === 'number' && 2 * latency >= patience) {
     throw new RangeError(
@@ -129,6 +137,9 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   }
   if (sequenceOverflow !== 'stick' && sequenceOverflow !== 'wrap') {
     throw new TypeError(`sequenceOverflow must be 'stick' or 'wrap', not ${show(sequenceOverflow)}`)
+  }
+  if (watchModes !== 'one' && watchModes !== 'several') {
+    throw new TypeError(`watchModes must be 'one' or 'several', not ${show(watchModes)}`)
   }
   if (superDigest !== undefined && !/^super:[A-Za-z0-9+/]+=*$/.test(superDigest)) {
     throw new TypeError(`superDigest must be 'super:BASE64(SHA1(super:password))'`)
@@ -154,6 +165,7 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
     electionTime: electionTime === undefined ? undefined : asFunction('electionTime', electionTime),
     latency: asFunction('latency', latency),
     sequenceOverflow,
+    watchModes,
     superDigest,
     containerCheckInterval,
     extendedTypesEnabled,

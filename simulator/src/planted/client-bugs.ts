@@ -1,9 +1,9 @@
 import type { PlantedBug } from './bug.ts'
 
-const exchange = 'client/src/session/exchange.ts'
 const ledger = 'client/src/session/ledger.ts'
 const machine = 'client/src/session/machine.ts'
 const session = 'client/src/session/session.ts'
+const watching = 'client/src/session/watching.ts'
 
 /** Each a mistake that some client was shipped with, or that ours could have been. */
 export const clientBugs: readonly PlantedBug[] = [
@@ -36,9 +36,10 @@ export const clientBugs: readonly PlantedBug[] = [
     name: 'watches are not set again on the next connection',
     edits: [
       {
-        file: exchange,
-        find: 'setWatchesRequests(this.#lastZxid, this.#watches.standing())',
-        replace: 'setWatchesRequests(this.#lastZxid, { dataWatches: [], existWatches: [], childWatches: [] })',
+        file: watching,
+        find: 'setWatchesRequests(this.#lastZxid(), each)',
+        replace:
+          'setWatchesRequests(this.#lastZxid(), { ...each, dataWatches: [], existWatches: [], childWatches: [] })',
       },
     ],
   },
@@ -46,9 +47,9 @@ export const clientBugs: readonly PlantedBug[] = [
     name: 'watches are set again as of now',
     edits: [
       {
-        file: exchange,
-        find: 'setWatchesRequests(this.#lastZxid, ',
-        replace: 'setWatchesRequests(2n ** 62n, ',
+        file: watching,
+        find: 'setWatchesRequests(this.#lastZxid(), each)',
+        replace: 'setWatchesRequests(2n ** 62n, each)',
       },
     ],
   },

@@ -166,6 +166,19 @@ export class Session implements Credentials {
     return this.call('setWatches', { relativeZxid, ...none, ...lists }, { xid: Xid.setWatches })
   }
 
+  setWatches2(
+    lists: Partial<Omit<BodyOf<'setWatches2'>, 'relativeZxid'>>,
+    relativeZxid = this.lastZxid,
+  ): Promise<Reply> {
+    const none = { dataWatches: [], existWatches: [], childWatches: [] }
+    const nor = { persistentWatches: [], persistentRecursiveWatches: [] }
+    return this.call('setWatches2', { relativeZxid, ...none, ...nor, ...lists }, { xid: Xid.setWatches })
+  }
+
+  addWatch(path: string, mode: number): Promise<Reply> {
+    return this.call('addWatch', { path, mode })
+  }
+
   checkWatches(path: string | null, type: number): Promise<Reply> {
     return this.call('checkWatches', { path, type })
   }

@@ -1,6 +1,6 @@
 import { operations, WatcherType } from '@zk/wire'
 import type { Operation } from './operation.ts'
-import { type RemovableWatches, removedTables } from './remove-watches.ts'
+import { type RemovableWatches, removedWatches } from './remove-watches.ts'
 
 type Args = [path: string, type: RemovableWatches]
 
@@ -8,7 +8,7 @@ export const checkWatches: Operation<Args, typeof operations.checkWatches, boole
   name: 'checkWatches',
   wire: operations.checkWatches,
   encode: (chroot, path, type) => {
-    removedTables(type)
+    removedWatches(type)
     return { path: chroot.absolute(path), type: WatcherType[type] }
   },
   result: () => true,

@@ -1,20 +1,29 @@
 import { operations, WatcherType } from '@zk/wire'
+import type { WatchMode } from '../session/persistent.ts'
 import type { WatchTable } from '../session/watches.ts'
 import type { Operation } from './operation.ts'
 
-/** Which watches of a path: those on its data (exists watches too), on its children, or both. */
-export type RemovableWatches = 'Data' | 'Children' | 'Any'
+/** Which watches of a path: one-shot ones on its data (exists watches too) or its children, persistent ones, or all. */
+export type RemovableWatches = WatcherType
 
-const tables = {
-  Data: ['data'],
-  Children: ['child'],
-  Any: ['data', 'child'],
-} as const satisfies Record<RemovableWatches, readonly WatchTable[]>
+/** What a type names: tables of one-shot watches, modes of persistent ones. */
+export interface Removed {
+  readonly tables: readonly WatchTable[]
+  readonly modes: readonly WatchMode[]
+}
 
-/** The server's tables that these watches are in; throws a `TypeError` for what is no such type. */
-export function removedTables(type: RemovableWatches): readonly WatchTable[] {
-  if (!Object.hasOwn(tables, type)) throw new TypeError("type must be 'Data', 'Children' or 'Any'")
-  return tables[type]
+const removed: Record<RemovableWatches, Removed> = {
+  Data: { tables: ['data'], modes: [] },
+  Children: { tables: ['child'], modes: [] },
+  Persistent: { tables: [], modes: ['persistent'] },
+  PersistentRecursive: { tables: [], modes: ['recursive'] },
+  Any: { tables: ['data', 'child'], modes: ['persistent', 'recursive'] },
+}
+
+/** Throws a `TypeError` for what is no such type. */
+export function removedWatches(type: RemovableWatches): Removed {
+  if (Object.hasOwn(removed, type)) return removed[type]
+  throw new TypeError(`type must be one of ${Object.keys(removed).join(', ')}`)
 }
 
 type Args = [path: string, type: RemovableWatches]

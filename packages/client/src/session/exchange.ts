@@ -1,22 +1,24 @@
 // What was asked of the servers and what they answered: requests, credentials, watches. It outlives connections and
 // ends with the session.
-import { ErrorCode, errorName, OpCode, ProtocolError, setWatchesRequests } from '@zk/wire'
+import { ErrorCode, errorName, OpCode, ProtocolError } from '@zk/wire'
 import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../errors.ts'
 import { needsOf } from '../needs.ts'
 import { Auths, type Credential } from './auths.ts'
 import type { Incoming } from './incoming.ts'
 import { Ledger } from './ledger.ts'
 import type { Output } from './output.ts'
-import { dropWatchRequest, setWatchesRequest, syncRequest } from './own-requests.ts'
+import { syncRequest } from './own-requests.ts'
 import { Refusal, type Request, type Whereabouts } from './request.ts'
 import type { EndReason } from './states.ts'
-import { tableOf, type Watcher, WatchRegistry, type WatchTable } from './watches.ts'
+import type { Watcher } from './watches.ts'
+import { Watching } from './watching.ts'
 
 type Reply = Extract<Incoming, { type: 'reply' }>
 
 export class Exchange {
   readonly #ledger = new Ledger()
-  readonly #watches = new WatchRegistry()
+  /** Who waits for what to happen at the nodes. */
+  readonly watching: Watching
   readonly #auths: Auths
   readonly #emit: (output: Output) => void
   readonly #whereabouts: () => Whereabouts
@@ -30,6 +32,7 @@ export class Exchange {
 
   constructor(credentials: Credential[], emit: (output: Output) => void, whereabouts: () => Whereabouts) {
     this.#auths = new Auths(credentials)
+    this.watching = new Watching(emit, () => this.#lastZxid)
     this.#emit = emit
     this.#whereabouts = whereabouts
   }
@@ -57,7 +60,7 @@ export class Exchange {
   submit(request: Request): void {
     if (this.#refusing !== undefined) return this.#reject(request, this.#refusing)
     this.#ledger.enqueue(request)
-    if (request.watcher !== undefined) this.#watches.add(request.watcher)
+    this.watching.add(request)
   }
 
   authenticate(credential: Credential, request: Request, connected: boolean): void {
@@ -77,25 +80,10 @@ export class Exchange {
     if (this.#auths.takeCallers((caller) => caller === request).length > 0) return true
     const wasUnsent = request.phase.name === 'unsent'
     const abandoned = this.#ledger.abandon(request)
-    if (abandoned && wasUnsent && request.watcher !== undefined) this.#giveUp(request.watcher)
-    return abandoned
-  }
-
-  /** The caller no longer waits for the event. True when the server keeps a watch that nobody else waits for. */
-  unwatch(watcher: Watcher): boolean {
-    if (watcher.phase !== 'set') return false
-    this.#watches.remove(watcher)
-    return !this.#bequeath(watcher)
-  }
-
-  /**
-   * Takes out the watchers of a path in these tables; telling them is up to the caller. Those only asked for go too: the
-   * server sets their watches before it removes them.
-   */
-  takeWatchers(path: string, tables: readonly WatchTable[]): Watcher[] {
-    const watchers = tables.flatMap((table) => this.#watches.at(path, table))
-    for (const watcher of watchers) this.#watches.remove(watcher)
-    return watchers
+    if (!abandoned) return false
+    if (wasUnsent && request.watcher !== undefined) this.#giveUp(request.watcher)
+    this.watching.unsubscribe(request.persistent)
+    return true
   }
 
   /** Settles the requests whose time is up. */
@@ -113,7 +101,7 @@ export class Exchange {
   /** A connection stands: before what waits go credentials, watches, and a sync if one is owed. */
   connected(): void {
     this.#urgent = this.#auths.frames()
-    const first = setWatchesRequests(this.#lastZxid, this.#watches.standing()).map(setWatchesRequest)
+    const first = this.watching.connected()
     if (this.#syncOwed) first.push(syncRequest(() => (this.#syncOwed = false)))
     this.#ledger.prepend(first)
   }
@@ -122,7 +110,8 @@ export class Exchange {
   interrupted(cause: Error): void {
     const { tombstones, unknown, leftWrites } = this.#ledger.interrupted()
     if (leftWrites) this.#syncOwed = true
-    for (const { watcher } of tombstones) if (watcher !== undefined) this.#watches.remove(watcher)
+    for (const request of tombstones) this.watching.remove(request)
+    this.watching.interrupted()
     this.#auths.interrupted()
     this.#urgent = []
     for (const request of unknown) this.#reject(request, 'ConnectionLoss', { outcomeUnknown: true, cause })
@@ -135,8 +124,10 @@ export class Exchange {
 
   /** The frames to send now, about `limit` bytes of them. */
   send(now: number, limit: number): Uint8Array[] {
-    const frames = [...this.#urgent, ...this.#ledger.send(now, limit)]
+    const frames = [...this.#urgent, ...this.#ledger.send(now, limit, (request) => this.watching.sending(request))]
     this.#urgent = []
+    // Behind the end of the session nothing is asked for.
+    if (this.#refusing === undefined) frames.push(...this.#ledger.sendNow(this.watching.due(), now))
     return frames
   }
 
@@ -167,9 +158,7 @@ export class Exchange {
       this.#reject(request, code, { outcomeUnknown: wasSent && request.kind === 'write' })
     }
     for (const request of this.#auths.takeCallers(() => true)) this.#reject(request, code)
-    for (const watcher of this.#watches.clear()) {
-      this.#emit({ type: 'notify', watcher, outcome: { type: 'SessionEnded' } })
-    }
+    this.watching.end()
   }
 
   // --- frames ---------------------------------------------------------------------------------------------------
@@ -186,11 +175,7 @@ export class Exchange {
       this.#emit({ type: 'oddity', what: `event of type ${event ?? 'unknown'} for ${path}` })
       return undefined
     }
-    const watchers = this.#watches.fired(event, path)
-    if (watchers.length === 0) this.#emit({ type: 'oddity', what: `${event} for ${path}, which nobody watches` })
-    for (const watcher of watchers) {
-      this.#emit({ type: 'notify', watcher, outcome: { type: event, ...(zxid > 0n ? { zxid } : {}) } })
-    }
+    this.watching.event(event, path, zxid)
     return undefined
   }
 
@@ -205,7 +190,7 @@ export class Exchange {
     if (reply.err === ErrorCode.SessionMoved) throw new ProtocolError('the session has moved to another server')
     // Never from events, pings or auth replies: what they show may be delivered only in part. Nor from setWatches: the
     // events of its later chunks are still to come.
-    if (reply.zxid > this.#lastZxid && request.opCode !== OpCode.setWatches) this.#lastZxid = reply.zxid
+    if (reply.zxid > this.#lastZxid && !setsWatches(request)) this.#lastZxid = reply.zxid
     this.#ledger.answered()
     if (phase.name === 'abandoned') this.#abandonedReply(request, reply)
     else this.#settle(request, reply)
@@ -244,7 +229,7 @@ export class Exchange {
   }
 
   #resolve(request: Request, value: unknown): void {
-    if (request.watcher?.phase === 'asked') request.watcher.phase = 'set'
+    this.watching.answered(request)
     this.#emit({ type: 'resolve', request, value })
   }
 
@@ -255,10 +240,14 @@ export class Exchange {
         what: `a watch on ${request.path} stays: its removal was refused with ${code}`,
       })
     }
+    const known = errorName(code)
+    if (setsWatches(request) && known === 'Unimplemented') {
+      const details = { op: 'watch', needs: needsOf(OpCode.addWatch), ...this.#whereabouts() }
+      this.watching.refused(new KeeperError(known, details))
+    }
     // Without its watches, or a sync it owes, a connection would keep less than is promised.
     if (request.kind === 'connection') throw new ProtocolError(`${request.op} was refused with code ${code}`)
     if (request.watcher !== undefined) this.#giveUp(request.watcher)
-    const known = errorName(code)
     const name = known === undefined || known === 'Ok' ? 'Unknown' : known
     const needs = code === ErrorCode.Unimplemented ? needsOf(request.opCode) : undefined
     this.#reject(request, name, { number: code, needs, ...multi })
@@ -272,17 +261,9 @@ export class Exchange {
   }
 
   /** A watcher that is not to be told: what the server keeps on its behalf goes when nobody else waits for it. */
-  #giveUp(watcher: Watcher, isSet = watcher.inherits ?? false): void {
-    this.#watches.remove(watcher)
-    if (isSet && !this.#bequeath(watcher)) this.#ledger.enqueue(dropWatchRequest(watcher.path, tableOf(watcher.kind)))
-  }
-
-  /** Leaves a watch that the server keeps to the others who wait for the same. False when there are none. */
-  #bequeath({ path, kind }: Watcher): boolean {
-    const heirs = this.#watches.at(path, tableOf(kind))
-    // One that is only asked for may yet be refused: then the watch is still there.
-    for (const heir of heirs) heir.inherits = true
-    return heirs.length > 0
+  #giveUp(watcher: Watcher, isSet?: boolean): void {
+    const drop = this.watching.giveUp(watcher, isSet)
+    if (drop !== undefined) this.#ledger.enqueue(drop)
   }
 
   /** Its answer came and cannot be read: a write may have happened, as if the answer had been lost. */
@@ -294,10 +275,14 @@ export class Exchange {
 
   #reject(request: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): void {
     // A tombstone keeps its watcher until the reply tells whether the watch is set.
-    if (request.watcher !== undefined && request.phase.name !== 'abandoned') this.#watches.remove(request.watcher)
+    if (request.phase.name !== 'abandoned') this.watching.remove(request)
     const error = new KeeperError(code, { op: request.op, path: request.path, ...this.#whereabouts(), ...details })
     this.#emit({ type: 'reject', request, error })
   }
+}
+
+function setsWatches({ opCode }: Request): boolean {
+  return opCode === OpCode.setWatches || opCode === OpCode.setWatches2
 }
 
 function forgivenResult(request: Request, code: number): (() => unknown) | undefined {

@@ -47,21 +47,32 @@ export class Ledger {
     this.#unsent = new Set([...requests, ...this.#unsent])
   }
 
-  /** Numbers the next requests and moves them to the sent ones, until `limit` bytes are reached or none waits. */
-  send(now: number, limit: number): Uint8Array[] {
+  /**
+   * Numbers the next requests and moves them to the sent ones, until `limit` bytes are reached or none waits. Each is
+   * first handed to `sending`, which says what must go right behind it.
+   */
+  send(now: number, limit: number, sending: (request: Request) => Request[] = () => []): Uint8Array[] {
     const frames: Uint8Array[] = []
     let size = 0
     for (const request of this.#unsent) {
       if (size >= limit) break
-      const xid = request.fixedXid ?? this.#takeXid()
-      const bytes = request.bytes(xid)
-      size += bytes.byteLength
-      frames.push(bytes)
       this.#unsent.delete(request)
-      this.#sent.push(request)
-      request.phase = { name: 'sent', xid, at: now }
+      const behind = sending(request)
+      const bytes = this.sendNow([request, ...behind], now)
+      size += bytes.reduce((sum, { byteLength }) => sum + byteLength, 0)
+      frames.push(...bytes)
     }
     return frames
+  }
+
+  /** Numbers these requests and puts them to the sent ones, ahead of all that waits. */
+  sendNow(requests: readonly Request[], now: number): Uint8Array[] {
+    return requests.map((request) => {
+      const xid = request.fixedXid ?? this.#takeXid()
+      this.#sent.push(request)
+      request.phase = { name: 'sent', xid, at: now }
+      return request.bytes(xid)
+    })
   }
 
   /** The oldest sent request: the one the next reply must be about. */

@@ -14,7 +14,7 @@ import { closeSessionRequest, connectFrame, pingFrame } from './own-requests.ts'
 import { Pulse } from './pulse.ts'
 import type { Request } from './request.ts'
 import { endCode, type EndReason, endTrigger, type State, target, type Trigger } from './states.ts'
-import type { Watcher, WatchTable } from './watches.ts'
+import type { Watching } from './watching.ts'
 
 type Handshaking = Extract<State, { name: 'handshaking' }>
 type Attempted = Extract<State, { server: string }>
@@ -75,6 +75,10 @@ export class SessionMachine {
     return this.#hosts.attempts
   }
 
+  get watching(): Watching {
+    return this.#exchange.watching
+  }
+
   // --- what the caller asks -------------------------------------------------------------------------------------
 
   submit(request: Request): Output[] {
@@ -89,14 +93,6 @@ export class SessionMachine {
 
   abandon(request: Request): boolean {
     return this.#exchange.abandon(request)
-  }
-
-  unwatch(watcher: Watcher): boolean {
-    return this.#exchange.unwatch(watcher)
-  }
-
-  takeWatchers(path: string, tables: readonly WatchTable[]): Watcher[] {
-    return this.#exchange.takeWatchers(path, tables)
   }
 
   /** Ends the session at the server, after everything called before; without the server when time is up. */

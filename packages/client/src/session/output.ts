@@ -1,4 +1,5 @@
 import type { ServerAddress } from '@zk/wire'
+import type { PersistentOutcome, PersistentWatcher } from './persistent.ts'
 import type { Request } from './request.ts'
 import type { EndReason } from './states.ts'
 import type { Watcher, WatcherOutcome } from './watches.ts'
@@ -10,6 +11,7 @@ export type Output =
   | { readonly type: 'resolve'; readonly request: Request; readonly value: unknown }
   | { readonly type: 'reject'; readonly request: Request; readonly error: Error }
   | { readonly type: 'notify'; readonly watcher: Watcher; readonly outcome: WatcherOutcome }
+  | { readonly type: 'tell'; readonly watcher: PersistentWatcher; readonly outcome: PersistentOutcome }
   | { readonly type: 'connected'; readonly server: string }
   | { readonly type: 'disconnected'; readonly error: Error }
   | { readonly type: 'ended'; readonly reason: EndReason }

@@ -1,5 +1,6 @@
 // Requests that the session makes for itself.
 import {
+  AddWatchRequest,
   ConnectRequest,
   encodeFrame,
   OpCode,
@@ -12,7 +13,8 @@ import {
   WatcherType,
   Xid,
 } from '@zk/wire'
-import { Request } from './request.ts'
+import type { WatchMode } from './persistent.ts'
+import { addWatchModes, Request } from './request.ts'
 import type { WatchTable } from './watches.ts'
 
 export const pingFrame: Uint8Array = encodeFrame((writer) =>
@@ -23,7 +25,7 @@ export function connectFrame(request: Omit<TypeOf<typeof ConnectRequest>, 'proto
   return encodeFrame((writer) => ConnectRequest.write(writer, { protocolVersion: 0, readOnly: false, ...request }))
 }
 
-export function setWatchesRequest({ opCode, request }: WatchesRequest): Request {
+export function setWatchesRequest({ opCode, request }: WatchesRequest, done?: () => void): Request {
   const { request: type } = opCode === OpCode.setWatches ? operations.setWatches : operations.setWatches2
   return new Request({
     op: 'setWatches',
@@ -31,6 +33,7 @@ export function setWatchesRequest({ opCode, request }: WatchesRequest): Request 
     kind: 'connection',
     xid: Xid.setWatches,
     body: (writer) => type.write(writer, request),
+    ...(done === undefined ? {} : { result: done }),
   })
 }
 
@@ -51,13 +54,39 @@ export function closeSessionRequest(): Request {
 
 /** Takes a watch nobody waits for off the server. It may have fired meanwhile, hence NoWatcher is fine. */
 export function dropWatchRequest(path: string, table: WatchTable): Request {
-  const type = table === 'child' ? WatcherType.Children : WatcherType.Data
+  return removal(path, table === 'child' ? 'Children' : 'Data')
+}
+
+/** Takes all watches of a path off the server: the only removal of persistent ones that all servers know. */
+export function clearWatchesRequest(path: string, done: () => void): Request {
+  return removal(path, 'Any', done)
+}
+
+/** Takes one of several watches off a server from 3.9 on. Older ones do not know the type, and had but one. */
+export function dropModeRequest(path: string, mode: WatchMode): Request {
+  return removal(path, mode === 'persistent' ? 'Persistent' : 'PersistentRecursive')
+}
+
+function removal(path: string, type: WatcherType, done: () => void = () => undefined): Request {
   return new Request({
     op: 'removeWatches',
     path,
     opCode: OpCode.removeWatches,
     kind: 'connection',
-    body: (writer) => RemoveWatchesRequest.write(writer, { path, type }),
-    forgives: { NoWatcher: () => undefined },
+    body: (writer) => RemoveWatchesRequest.write(writer, { path, type: WatcherType[type] }),
+    result: done,
+    forgives: { NoWatcher: done, MarshallingError: done },
+  })
+}
+
+/** A path is watched on in another mode. */
+export function addWatchRequest(path: string, mode: WatchMode, done: () => void): Request {
+  return new Request({
+    op: 'addWatch',
+    path,
+    opCode: OpCode.addWatch,
+    kind: 'connection',
+    body: (writer) => AddWatchRequest.write(writer, { path, mode: addWatchModes[mode] }),
+    result: done,
   })
 }

@@ -1,5 +1,6 @@
-import { encodeFrame, type ErrorName, type Reader, RequestHeader, type Writer } from '@zk/wire'
+import { AddWatchMode, encodeFrame, type ErrorName, type Reader, RequestHeader, type Writer } from '@zk/wire'
 import type { KeeperErrorCode, KeeperErrorDetails } from '../errors.ts'
+import type { PersistentWatcher, WatchMode } from './persistent.ts'
 import type { Watcher } from './watches.ts'
 
 /**
@@ -41,6 +42,10 @@ export interface RequestInit {
   readonly body?: (writer: Writer) => void
   readonly expiresAt?: number
   readonly watcher?: Watcher | undefined
+  /** Who asks for a persistent watch. */
+  readonly persistent?: PersistentWatcher | undefined
+  /** The server's path of which it removes all watches. */
+  readonly clears?: string | undefined
   /** Makes the result of the reply's body; a `ProtocolError` from it costs the connection. */
   readonly result?: (reader: Reader, where?: () => Whereabouts) => unknown
   /** Codes that are answers, not errors, and the result each stands for. */
@@ -58,6 +63,11 @@ export type RequestPhase =
 
 const LENGTH_SIZE = 4
 
+export const addWatchModes = {
+  persistent: AddWatchMode.PERSISTENT,
+  recursive: AddWatchMode.PERSISTENT_RECURSIVE,
+} as const
+
 /** One request from the call to its settlement. */
 export class Request {
   readonly op: string
@@ -67,6 +77,10 @@ export class Request {
   readonly fixedXid: number | undefined
   readonly expiresAt: number
   readonly watcher: Watcher | undefined
+  readonly persistent: PersistentWatcher | undefined
+  readonly clears: string | undefined
+  /** Of an addWatch that was sent: which watch the server was asked for. */
+  mode: WatchMode | undefined
   readonly result: (reader: Reader, where?: () => Whereabouts) => unknown
   readonly forgives: Partial<Record<ErrorName, () => unknown>>
   readonly resolve: (value: unknown) => void
@@ -83,6 +97,8 @@ export class Request {
     this.fixedXid = init.xid
     this.expiresAt = init.expiresAt ?? Infinity
     this.watcher = init.watcher
+    this.persistent = init.persistent
+    this.clears = init.clears
     this.result = init.result ?? (() => undefined)
     this.forgives = init.forgives ?? {}
     this.resolve = init.resolve ?? (() => {})
@@ -98,9 +114,24 @@ export class Request {
     return this.#frame.byteLength - LENGTH_SIZE
   }
 
+  /** Whether a read sets a watch: the last byte of each record of one. */
+  askForWatch(isAsked: boolean): void {
+    this.#view.setUint8(this.#frame.byteLength - 1, isAsked ? 1 : 0)
+  }
+
+  /** What an addWatch sets: the last field of its record. */
+  askForMode(mode: WatchMode): void {
+    this.mode = mode
+    this.#view.setInt32(this.#frame.byteLength - 4, addWatchModes[mode])
+  }
+
   /** The whole frame under this xid. */
   bytes(xid: number): Uint8Array {
-    new DataView(this.#frame.buffer).setInt32(LENGTH_SIZE, xid)
+    this.#view.setInt32(LENGTH_SIZE, xid)
     return this.#frame
+  }
+
+  get #view(): DataView {
+    return new DataView(this.#frame.buffer)
   }
 }

@@ -9,10 +9,11 @@ import type { SessionConfig } from './config.ts'
 import { deadlines } from './deadlines.ts'
 import { SessionMachine } from './machine.ts'
 import type { Output } from './output.ts'
+import type { PersistentWatcher } from './persistent.ts'
 import { Request, type RequestInit } from './request.ts'
 import { endCode, type EndReason } from './states.ts'
 import { Touches } from './touches.ts'
-import type { Watcher, WatchTable } from './watches.ts'
+import type { Watching } from './watching.ts'
 
 /** One TCP connection of a session. */
 export interface Connection {
@@ -135,14 +136,15 @@ export class Session {
     return this.#promise(asked, waiting, (request) => this.#machine.authenticate(credential, request))
   }
 
-  /** @internal True when the server keeps a watch that nobody waits for any more. */
-  unwatch(watcher: Watcher): boolean {
-    return this.#machine.unwatch(watcher)
+  /** @internal Who waits for what to happen at the nodes. */
+  get watching(): Watching {
+    return this.#machine.watching
   }
 
-  /** @internal */
-  takeWatchers(path: string, tables: readonly WatchTable[]): Watcher[] {
-    return this.#machine.takeWatchers(path, tables)
+  /** @internal This watcher is not to be told any more; the server hears of it. */
+  unsubscribe(watcher: PersistentWatcher): void {
+    this.#machine.watching.unsubscribe(watcher)
+    this.#run([])
   }
 
   /** @internal Resolves when the session has ended: at the latest after T/2. */
@@ -195,6 +197,8 @@ export class Session {
         this.#forgetSignal(output.request)
         return output.request.reject(output.error)
       case 'notify':
+        return output.watcher.notify(output.outcome)
+      case 'tell':
         return output.watcher.notify(output.outcome)
       case 'dial':
         return this.#dial(output.server)

@@ -18,6 +18,8 @@ export interface Watcher {
   phase: 'asked' | 'set' | 'gone'
   /** The server has a watch for it already, from one that is gone. */
   inherits?: boolean
+  /** Whether it asked the server for a watch; where a persistent one tells the same it does not. */
+  isArmed?: boolean
   /** Tells the caller; at most once. */
   notify(event: WatcherOutcome): void
 }
@@ -68,6 +70,11 @@ export class WatchRegistry {
     return [...(this.#byPath.get(path) ?? [])].filter(({ kind }) => tableOf(kind) === table)
   }
 
+  /** All watchers of a path, those only asked for included. */
+  on(path: string): Watcher[] {
+    return [...(this.#byPath.get(path) ?? [])]
+  }
+
   /** Takes out all. */
   clear(): Watcher[] {
     const all = [...this.#byPath.values()].flatMap((watchers) => [...watchers])
@@ -77,11 +84,19 @@ export class WatchRegistry {
 
   /** What a new connection must be told: one-shots that are set. Those still asked for are asked again. */
   standing(): Record<(typeof listOf)[WatchKind], string[]> {
-    const standing: ReturnType<WatchRegistry['standing']> = { dataWatches: [], existWatches: [], childWatches: [] }
-    for (const [path, watchers] of this.#byPath) {
-      const kinds = new Set([...watchers].filter(({ phase }) => phase === 'set').map(({ kind }) => kind))
-      for (const kind of kinds) standing[listOf[kind]].push(path)
+    const all = [...this.#byPath.values()].flatMap((watchers) => [...watchers])
+    return WatchRegistry.lists(all.filter(({ phase }) => phase === 'set'))
+  }
+
+  /** The lists of setWatches that name these watchers' watches. */
+  static lists(watchers: readonly Watcher[]): Record<(typeof listOf)[WatchKind], string[]> {
+    const lists = {
+      dataWatches: new Set<string>(),
+      existWatches: new Set<string>(),
+      childWatches: new Set<string>(),
     }
-    return standing
+    for (const { kind, path } of watchers) lists[listOf[kind]].add(path)
+    const { dataWatches, existWatches, childWatches } = lists
+    return { dataWatches: [...dataWatches], existWatches: [...existWatches], childWatches: [...childWatches] }
   }
 }

@@ -1,6 +1,14 @@
 // Promise 2: events and replies settle in the order the server sent them, an event before any reply that shows the
 // change.
-import { Create2Response, ExistsResponse, GetChildren2Response, GetDataResponse, MultiResponse, OpCode } from '@zk/wire'
+import {
+  Create2Response,
+  ErrorResponse,
+  ExistsResponse,
+  GetChildren2Response,
+  GetDataResponse,
+  MultiResponse,
+  OpCode,
+} from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { KeeperError, op, type ZooKeeper } from '../../src/index.ts'
 import type { ReceivedRequest } from '../support/requests.ts'
@@ -56,6 +64,12 @@ const kinds: readonly Kind[] = [
     call: (zk, path) => zk.exists(path),
     opCode: OpCode.exists,
     answer: ({ xid }) => replyFrame({ xid }, ExistsResponse, { stat: someStat }),
+  },
+  {
+    name: 'watch',
+    call: (zk, path) => zk.watch(path),
+    opCode: OpCode.addWatch,
+    answer: ({ xid }) => replyFrame({ xid }, ErrorResponse, { err: 0 }),
   },
   {
     name: 'existsAndWatch of no node',
@@ -184,6 +198,28 @@ describe('The code behind an await resumes in the order in which the server spok
     })
     await world.settle()
     expect(log).toEqual(['changed /a', 'getData /a'])
+  })
+
+  test('NodeEvents.next settles in the order of what the server says, among replies', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const log: string[] = []
+    const watching = outcome(zk.watch('/a'))
+    connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
+    await world.settle()
+    for (const index of [1, 2, 3]) void note(log, `event ${index}`, watching.value.next())
+    void note(log, 'getData /a', zk.getData('/a'))
+    void note(log, 'getData /b', zk.getData('/b'))
+    const reads = await connection.expectAll(OpCode.getData, OpCode.getData)
+    connection.together(() => {
+      connection.event('NodeDataChanged', '/a')
+      connection.reply(reads[0], GetDataResponse, nodeData('new'))
+      connection.event('NodeDataChanged', '/a')
+      connection.event('NodeChildrenChanged', '/a')
+      connection.reply(reads[1], GetDataResponse, nodeData('new'))
+    })
+    await world.settle()
+    expect(log).toEqual(['event 1', 'getData /a', 'event 2', 'event 3', 'getData /b'])
   })
 
   test('ZooKeeper gives the result of a read before the event of its own watch (V03)', async () => {

@@ -1,5 +1,6 @@
 // What a client sends, decoded.
 import {
+  AddWatchRequest,
   AuthPacket,
   CheckWatchesRequest,
   CreateRequest,
@@ -22,6 +23,7 @@ import {
   SetACLRequest,
   SetDataRequest,
   SetWatches,
+  SetWatches2,
   SyncRequest,
   type Type,
   type TypeOf,
@@ -30,6 +32,7 @@ import {
 const Nothing = record('Nothing', {})
 
 const bodies = {
+  [OpCode.addWatch]: AddWatchRequest,
   [OpCode.auth]: AuthPacket,
   [OpCode.checkWatches]: CheckWatchesRequest,
   [OpCode.closeSession]: Nothing,
@@ -51,6 +54,7 @@ const bodies = {
   [OpCode.setACL]: SetACLRequest,
   [OpCode.setData]: SetDataRequest,
   [OpCode.setWatches]: SetWatches,
+  [OpCode.setWatches2]: SetWatches2,
   [OpCode.sync]: SyncRequest,
   [OpCode.whoAmI]: Nothing,
 } as const

@@ -7,6 +7,8 @@ interface Line {
   readonly link: Link
   /** When the last frame arrives at the client: none overtakes it. */
   arrivesAt: number
+  /** How many wait for a timer. */
+  waiting: number
 }
 
 const CLIENT = { address: '10.0.0.1' }
@@ -54,7 +56,7 @@ export class Network {
   #dialed(member: string, link: Link): void {
     const server = this.#ensemble.accept(member, CLIENT, this.#world.now())
     if (server === undefined) return link.lose(new Error(`connect ECONNREFUSED ${member}:2181`))
-    this.#lines.set(server, { link, arrivesAt: 0 })
+    this.#lines.set(server, { link, arrivesAt: 0, waiting: 0 })
     link.open(this.#peer(server))
   }
 
@@ -114,11 +116,11 @@ export class Network {
 
   #deliver(line: Line, arrive: () => void): void {
     line.arrivesAt = Math.max(line.arrivesAt, this.#world.now() + this.latency())
-    this.#send(arrive, line.arrivesAt)
+    this.#send(arrive, line.arrivesAt, line)
   }
 
   /** Sends a frame: `arrive` is what happens when it arrives, at `at` or now. */
-  #send(arrive: () => void, at = this.#world.now()): void {
+  #send(arrive: () => void, at = this.#world.now(), line?: Line): void {
     const frame = ++this.#frames
     const go = () => {
       const action = this.#actions.get(frame)
@@ -126,7 +128,12 @@ export class Network {
       if (action !== undefined) this.#world.arrive(action)
       this.#world.arrive(arrive)
     }
-    if (at <= this.#world.now()) go()
-    else this.#world.setTimer(at - this.#world.now(), go)
+    // One that is due now goes behind those that are due now, too, and still wait for their timer.
+    if (at <= this.#world.now() && (line?.waiting ?? 0) === 0) return go()
+    if (line !== undefined) line.waiting++
+    this.#world.setTimer(at - this.#world.now(), () => {
+      if (line !== undefined) line.waiting--
+      go()
+    })
   }
 }

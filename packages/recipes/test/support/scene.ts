@@ -11,6 +11,8 @@ export interface SceneOptions {
   readonly seed?: number
   /** What children get when the counter of their parent is used up. @default 'stick' */
   readonly sequenceOverflow?: 'stick' | 'wrap'
+  /** Whether one connection can watch a path in more than one way. @default 'one' */
+  readonly watchModes?: 'one' | 'several'
 }
 
 export interface ClientOptions extends ConnectOptions {
@@ -34,7 +36,7 @@ export class Scene {
   readonly #watches: Watches
   readonly #clients: ZooKeeper[] = []
 
-  constructor({ members = 1, seed = 1, sequenceOverflow = 'stick' }: SceneOptions = {}) {
+  constructor({ members = 1, seed = 1, sequenceOverflow = 'stick', watchModes = 'one' }: SceneOptions = {}) {
     const world = new InterruptibleWorld(seed)
     const random = new SeededRandom(seed)
     this.world = world
@@ -43,6 +45,7 @@ export class Scene {
       tickTime: TICK,
       maxSessionTimeout: 40_000,
       sequenceOverflow,
+      watchModes,
       latency: () => this.memberLatency,
       // There is somebody to serve clients from the beginning.
       electionTime: () => (world.now() === 0 ? 0 : 200),
@@ -136,6 +139,11 @@ export class Scene {
     return this.#watches.list().filter(({ session }) => session === (zk?.session.id ?? session))
   }
 
+  /** How many watches the servers say that they keep. */
+  watchCount(): number {
+    return this.ensemble.members.reduce((sum, { name }) => sum + watchCountAt(this, name), 0)
+  }
+
   /** What the servers are asked and tell from now on. */
   since(): Since {
     return new Since(this.ensemble.history)
@@ -166,6 +174,16 @@ export class Scene {
       .flatMap(({ connections }) => connections)
       .filter((connection) => connection.session === session)
   }
+}
+
+/** As it tells monitoring. */
+function watchCountAt({ ensemble, world }: Scene, member: string): number {
+  const link = ensemble.accept(member, { address: '10.9.9.9' }, world.now())
+  if (link === undefined) return 0
+  const outputs = ensemble.received(link, new TextEncoder().encode('mntr'), world.now())
+  const text = outputs.flatMap((output) => (output.link === link && output.type === 'send' ? [output.bytes] : []))
+  const [, count = '0'] = /^zk_watch_count\t(\d+)$/m.exec(Buffer.concat(text).toString()) ?? []
+  return Number(count)
 }
 
 export const nothing = { nodes: [], watches: [], timers: 0 }

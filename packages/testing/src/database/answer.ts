@@ -16,7 +16,7 @@ import { type DataNode, toStat } from './data-node.ts'
 import type { DataTree, TxnResult } from './data-tree.ts'
 import { schemes } from './schemes.ts'
 import { isRead } from './multi-op.ts'
-import { hasWatch, removeWatch, setWatches } from './watches-requests.ts'
+import { addWatch, hasWatch, removeWatch, setWatches } from './watches-requests.ts'
 
 /** `response` is the record of the operation's reply, undefined where none is sent. */
 export interface Answer {
@@ -108,7 +108,12 @@ const reads: Reads = {
     return { err: 0, response: results }
   },
   setWatches: (asked, tree, { connection }) => ({ err: setWatches(tree, asked, connection ?? nobody) }),
-  checkWatches: (asked, tree) => ({ err: hasWatch(tree, asked) }),
+  setWatches2: (asked, tree, { connection }) => ({ err: setWatches(tree, asked, connection ?? nobody) }),
+  addWatch(asked, tree, { connection }) {
+    const err = addWatch(tree, asked, connection ?? nobody)
+    return err === 0 ? { err, response: { err } } : refused(err)
+  },
+  checkWatches: (asked, tree, { connection }) => ({ err: hasWatch(tree, asked, connection ?? nobody) }),
   removeWatches: (asked, tree, { connection }) => ({ err: removeWatch(tree, asked, connection ?? nobody) }),
 }
 

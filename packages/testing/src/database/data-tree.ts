@@ -5,7 +5,7 @@ import { DataNode, toStat } from './data-node.ts'
 import { CONTAINER_OWNER, ttlOf, ttlOwner } from './ephemeral-type.ts'
 import { JavaHashSet } from './java-hash-set.ts'
 import { nameIn, parentOf } from './paths.ts'
-import { WatchManager } from './watch-manager.ts'
+import { WatchManager, type WatchModes } from './watch-manager.ts'
 
 /**
  * What happens when a node has had 2³¹ - 1 children. From 3.6 on its counter sticks there: every further sequential
@@ -16,6 +16,8 @@ export type SequenceOverflow = 'stick' | 'wrap'
 export interface DataTreeOptions {
   /** Default 'stick'. */
   readonly sequenceOverflow?: SequenceOverflow
+  /** Default 'one'. */
+  readonly watchModes?: WatchModes
 }
 
 /** What became of a transaction (DataTree.ProcessTxnResult). */
@@ -35,8 +37,9 @@ export interface TxnResult {
 /** All that one server knows of the nodes, and who watches them (DataTree). */
 export class DataTree {
   lastProcessedZxid = 0n
-  readonly dataWatches = new WatchManager()
-  readonly childWatches = new WatchManager()
+  readonly watchModes: WatchModes
+  readonly dataWatches: WatchManager
+  readonly childWatches: WatchManager
   readonly #sequenceOverflow: SequenceOverflow
   readonly #nodes = new Map<string, DataNode>()
   readonly #ephemerals = new Map<bigint, JavaHashSet>()
@@ -44,8 +47,11 @@ export class DataTree {
   readonly #ttls = new Set<string>()
   #dataSize = 0
 
-  constructor({ sequenceOverflow = 'stick' }: DataTreeOptions = {}) {
+  constructor({ sequenceOverflow = 'stick', watchModes = 'one' }: DataTreeOptions = {}) {
     this.#sequenceOverflow = sequenceOverflow
+    this.watchModes = watchModes
+    this.dataWatches = new WatchManager(watchModes)
+    this.childWatches = new WatchManager(watchModes)
     const root = ancient(OPEN_ACL_UNSAFE)
     this.#nodes.set('/', root)
     this.#put('/zookeeper', ancient(OPEN_ACL_UNSAFE))
@@ -134,7 +140,7 @@ export class DataTree {
 
   /** What a follower gets as a snapshot: everything but the watches. */
   copy(): DataTree {
-    const copy = new DataTree({ sequenceOverflow: this.#sequenceOverflow })
+    const copy = new DataTree({ sequenceOverflow: this.#sequenceOverflow, watchModes: this.watchModes })
     copy.lastProcessedZxid = this.lastProcessedZxid
     copy.#nodes.clear()
     for (const [path, node] of this.#nodes) if (path !== '') copy.#nodes.set(path, node.copy())

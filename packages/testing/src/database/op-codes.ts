@@ -30,6 +30,8 @@ const others: ReadonlySet<number> = new Set([
   OpCode.sync,
   OpCode.ping,
   OpCode.setWatches,
+  OpCode.setWatches2,
+  OpCode.addWatch,
   OpCode.checkWatches,
   OpCode.removeWatches,
 ])
@@ -45,8 +47,7 @@ export type ServerVersion = '3.5' | '3.6' | '3.7' | '3.8' | '3.9'
 
 /**
  * Any other request is answered -6 at once, ahead of those that are still on their way, and its connection closed
- * (Request.isValid, UnimplementedRequestProcessor). auth and sasl never come this far. Ours does not know setWatches2
- * and addWatch either.
+ * (Request.isValid, UnimplementedRequestProcessor). auth and sasl never come this far.
  */
 export function isKnown(opCode: number, version: ServerVersion): boolean {
   if (!writes.has(opCode) && !others.has(opCode)) return false

@@ -1,14 +1,28 @@
 // Requests about the watches that a connection has.
-import { type CheckWatchesRequest, ErrorCode, type SetWatches, type TypeOf, WatcherType } from '@zk/wire'
+import {
+  type AddWatchRequest,
+  AddWatchMode,
+  type CheckWatchesRequest,
+  ErrorCode,
+  type SetWatches,
+  type SetWatches2,
+  type TypeOf,
+  WatcherType,
+} from '@zk/wire'
 import type { Watcher } from '../server/request.ts'
 import type { DataTree } from './data-tree.ts'
-import type { WatchManager } from './watch-manager.ts'
+import { type WatchManager, WatchMode } from './watch-manager.ts'
 
 /**
- * Watches that a client had at another server: told at once where something has happened since `relativeZxid`, set
- * again where not. Returns an `ErrorCode`.
+ * Watches that a client had at another server: one-shot ones are told at once where something has happened since
+ * `relativeZxid`, and set again where not. The others are set, and told of nothing that happened before. Returns an
+ * `ErrorCode`.
  */
-export function setWatches(tree: DataTree, asked: TypeOf<typeof SetWatches>, watcher: Watcher): number {
+export function setWatches(
+  tree: DataTree,
+  asked: TypeOf<typeof SetWatches> & Partial<TypeOf<typeof SetWatches2>>,
+  watcher: Watcher,
+): number {
   const { relativeZxid, dataWatches, existWatches, childWatches } = asked
   for (const path of dataWatches ?? NULL) {
     if (path === null) return ErrorCode.MarshallingError
@@ -30,17 +44,46 @@ export function setWatches(tree: DataTree, asked: TypeOf<typeof SetWatches>, wat
     else if (node.pzxid > relativeZxid) watcher.event('NodeChildrenChanged', path, -1n)
     else tree.childWatches.add(path, watcher)
   }
+  const { persistentWatches = [], persistentRecursiveWatches = [] } = asked
+  for (const path of persistentWatches ?? NULL) {
+    if (path === null) return ErrorCode.MarshallingError
+    watchForGood(tree, path, watcher, WatchMode.persistent)
+  }
+  for (const path of persistentRecursiveWatches ?? NULL) {
+    if (path === null) return ErrorCode.MarshallingError
+    watchForGood(tree, path, watcher, WatchMode.recursive)
+  }
   return ErrorCode.Ok
 }
 
-/** Anybody's watch on the path will do: up to 3.8 the server does not look whose it is (WatchManager.containsWatcher). */
-export function hasWatch(tree: DataTree, { path, type }: TypeOf<typeof CheckWatchesRequest>): number {
-  const managers = managersOf(tree, type)
-  if (managers === undefined || path === null) return ErrorCode.MarshallingError
+/** The path need not be one, nor the node there; and nobody's rights are asked for. */
+export function addWatch(tree: DataTree, { path, mode }: TypeOf<typeof AddWatchRequest>, watcher: Watcher): number {
+  const added = modes.get(mode)
+  // A real server takes null for a path of its own, and fails when it comes a second time.
+  if (added === undefined || path === null) return ErrorCode.MarshallingError
+  watchForGood(tree, path, watcher, added)
+  return ErrorCode.Ok
+}
+
+/**
+ * Up to 3.8 anybody's watch on the path will do: the server does not look whose it is (WatchManager.containsWatcher).
+ */
+export function hasWatch(tree: DataTree, { path, type }: TypeOf<typeof CheckWatchesRequest>, watcher: Watcher): number {
+  const parts = partsOf(tree, type)
+  if (parts === undefined || path === null) return ErrorCode.MarshallingError
+  if (tree.watchModes === 'several') {
+    return parts.some(([watches, modes]) => watches.has(path, watcher, modes)) ? ErrorCode.Ok : ErrorCode.NoWatcher
+  }
   // It goes up the path from slash to slash, if only by one step: '' is at the end already, 'a' has nowhere to go.
   if (path === '') return ErrorCode.NoWatcher
   if (!path.includes('/')) return ErrorCode.MarshallingError
-  return managers.some((watches) => watches.hasAny(path)) ? ErrorCode.Ok : ErrorCode.NoWatcher
+  let err: number = ErrorCode.NoWatcher
+  for (const [watches] of parts) {
+    if (watches.hasAny(path)) err = ErrorCode.Ok
+    // With a recursive watch anywhere it goes all the way, and falls off the end of what does not begin with a slash.
+    else if (watches.looksUp && !path.startsWith('/')) return ErrorCode.MarshallingError
+  }
+  return err
 }
 
 export function removeWatch(
@@ -48,27 +91,50 @@ export function removeWatch(
   { path, type }: TypeOf<typeof CheckWatchesRequest>,
   watcher: Watcher,
 ): number {
-  const managers = managersOf(tree, type)
-  if (managers === undefined) return ErrorCode.MarshallingError
+  const parts = partsOf(tree, type)
+  if (parts === undefined) return ErrorCode.MarshallingError
   if (path === null) return ErrorCode.NoWatcher
   // All of them, so no `some`.
-  const removed = managers.filter((watches) => watches.remove(path, watcher))
+  const removed = parts.filter(([watches, modes]) => watches.remove(path, watcher, modes))
   return removed.length > 0 ? ErrorCode.Ok : ErrorCode.NoWatcher
 }
 
-function managersOf(tree: DataTree, type: number): readonly WatchManager[] | undefined {
+/** In both tables; from 3.9 on a recursive one in that of data alone, which is all that it hears of. */
+function watchForGood(tree: DataTree, path: string, watcher: Watcher, mode: number): void {
+  tree.dataWatches.add(path, watcher, mode)
+  if (tree.watchModes === 'one' || mode !== WatchMode.recursive) tree.childWatches.add(path, watcher, mode)
+}
+
+/** The watches of a WatcherType: up to 3.8 whatever mode they have. */
+function partsOf(tree: DataTree, type: number): readonly (readonly [WatchManager, modes?: number])[] | undefined {
+  const { dataWatches, childWatches } = tree
+  if (type === WatcherType.Any) return [[childWatches], [dataWatches]]
+  if (tree.watchModes === 'one') {
+    if (type === WatcherType.Children) return [[childWatches]]
+    // WatcherType.fromInt
+    return type === WatcherType.Data ? [[dataWatches]] : undefined
+  }
   switch (type) {
     case WatcherType.Children:
-      return [tree.childWatches]
+      return [[childWatches, WatchMode.standard]]
     case WatcherType.Data:
-      return [tree.dataWatches]
-    case WatcherType.Any:
-      return [tree.childWatches, tree.dataWatches]
+      return [[dataWatches, WatchMode.standard]]
+    case WatcherType.Persistent:
+      return [
+        [childWatches, WatchMode.persistent],
+        [dataWatches, WatchMode.persistent],
+      ]
+    case WatcherType.PersistentRecursive:
+      return [[dataWatches, WatchMode.recursive]]
     default:
-      // WatcherType.fromInt
       return undefined
   }
 }
+
+const modes: ReadonlyMap<number, number> = new Map([
+  [AddWatchMode.PERSISTENT, WatchMode.persistent],
+  [AddWatchMode.PERSISTENT_RECURSIVE, WatchMode.recursive],
+])
 
 /** A list that is null: what is behind it is not reached. */
 const NULL = [null] as const

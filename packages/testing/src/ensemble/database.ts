@@ -1,4 +1,4 @@
-import { DataTree, type SequenceOverflow, type TxnResult } from '../database/index.ts'
+import { DataTree, type DataTreeOptions, type TxnResult } from '../database/index.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import { TxnLog } from './txn-log.ts'
 
@@ -22,8 +22,8 @@ export class Database {
   /** Timeouts in ms (sessionsWithTimeouts). */
   #sessions = new Map<bigint, number>()
 
-  constructor(sequenceOverflow: SequenceOverflow) {
-    this.#tree = new DataTree({ sequenceOverflow })
+  constructor({ sequenceOverflow, watchModes }: Required<DataTreeOptions>) {
+    this.#tree = new DataTree({ sequenceOverflow, watchModes })
   }
 
   get tree(): DataTree {

@@ -59,8 +59,8 @@ export class Member {
     this.name = name
     this.id = id
     this.#around = around
-    const { agenda, random, sequenceOverflow } = around.settings
-    this.#database = new Database(sequenceOverflow)
+    const { agenda, random } = around.settings
+    this.#database = new Database(around.settings)
     this.#host = {
       name,
       settings: around.settings,

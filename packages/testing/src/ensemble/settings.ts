@@ -1,4 +1,4 @@
-import type { SequenceOverflow, ServerVersion } from '../database/index.ts'
+import type { SequenceOverflow, ServerVersion, WatchModes } from '../database/index.ts'
 import type { Agenda } from './agenda.ts'
 
 /** How long a message between two members takes, in ms. Asked once a message; none overtakes another of its link. */
@@ -29,6 +29,8 @@ export interface EnsembleSettings {
   readonly latency?: Latency
   /** @default 'stick' */
   readonly sequenceOverflow?: SequenceOverflow
+  /** @default 'one' */
+  readonly watchModes?: WatchModes
   /** How often the leader looks for empty containers, and nodes whose TTL is over. @default 60_000: znode.container.checkIntervalMs */
   readonly containerCheckInterval?: number
   /** Whether nodes may have a TTL. @default false: zookeeper.extendedTypesEnabled */
@@ -51,6 +53,7 @@ export function withDefaults(settings: EnsembleSettings): Settings {
     electionTime: () => 200 + Math.floor(random() * 50),
     latency: () => 0,
     sequenceOverflow: 'stick',
+    watchModes: 'one',
     containerCheckInterval: 60_000,
     extendedTypesEnabled: false,
     reconfigEnabled: false,

@@ -167,7 +167,14 @@ describe('Opcodes', () => {
 
   test('isKnown: an older server knows less, and 3.9 no check outside of a multi', () => {
     const unknown = (version: ServerVersion) => names((opCode) => isKnown(opCode, '3.8') && !isKnown(opCode, version))
-    expect(unknown('3.5')).toEqual(['multiRead', 'getEphemerals', 'getAllChildrenNumber', 'whoAmI'])
+    expect(unknown('3.5')).toEqual([
+      'multiRead',
+      'getEphemerals',
+      'getAllChildrenNumber',
+      'setWatches2',
+      'addWatch',
+      'whoAmI',
+    ])
     expect(unknown('3.6')).toEqual(['whoAmI'])
     expect(unknown('3.7')).toEqual([])
     expect(unknown('3.9')).toEqual(['check'])

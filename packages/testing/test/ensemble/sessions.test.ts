@@ -229,7 +229,8 @@ describe('ZooKeeperServer', () => {
   it('ZooKeeperServer answers an unknown request -6, and closes the connection', () => {
     const world = World.ready()
     const client = world.client(world.followers[0]!)
-    client.send('addWatch', { path: '/', mode: 0 })
+    // Marks what failed: nobody asks for it.
+    client.send('error', undefined)
     expect(client).toMatchObject({ state: 'closed', lastReply: { err: ErrorCode.Unimplemented, zxid: -1n } })
   })
 })

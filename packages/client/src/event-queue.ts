@@ -1,0 +1,72 @@
+/** What stands in an `EventQueue` for all that it had no room for. */
+type Overflow<T> = () => T
+
+/**
+ * What has happened and was not taken yet, in order. It holds `limit` items: one more, and all of them become the one that
+ * `overflow` makes.
+ */
+export class EventQueue<T> {
+  readonly #limit: number
+  readonly #overflow: Overflow<T>
+  #items: T[] = []
+  readonly #takers: { resolve: (result: IteratorResult<T, undefined>) => void; reject: (error: unknown) => void }[] = []
+  #end: { readonly error?: unknown } | undefined
+
+  constructor(limit: number, overflow: Overflow<T>) {
+    this.#limit = limit
+    this.#overflow = overflow
+  }
+
+  push(item: T): void {
+    if (this.#end !== undefined) return
+    const taker = this.#takers.shift()
+    if (taker !== undefined) taker.resolve({ value: item, done: false })
+    else if (this.#items.length < this.#limit) this.#items.push(item)
+    else this.#items = [this.#overflow()]
+  }
+
+  /** Nothing comes behind this item, which always has room; what is here may still be taken. */
+  end(last: T): void {
+    if (this.#end !== undefined) return
+    if (this.#takers.length === 0) this.#items.push(last)
+    else this.push(last)
+    this.#over()
+  }
+
+  /** As `end`, with an error that is thrown once. */
+  fail(error: unknown): void {
+    this.#over({ error })
+  }
+
+  /** Nobody wants what is here. */
+  close(): void {
+    this.#items = []
+    this.#over()
+    this.#end = {}
+  }
+
+  take(): IteratorResult<T, undefined> | Promise<IteratorResult<T, undefined>> {
+    const [item] = this.#items
+    if (item !== undefined) {
+      this.#items.shift()
+      return { value: item, done: false }
+    }
+    if (this.#end === undefined) return new Promise((resolve, reject) => this.#takers.push({ resolve, reject }))
+    const end = this.#end
+    this.#end = {}
+    if ('error' in end) throw end.error
+    return OVER
+  }
+
+  /** Who waits is told first. */
+  #over(end: { readonly error?: unknown } = {}): void {
+    if (this.#end !== undefined) return
+    const [first, ...others] = this.#takers.splice(0)
+    const isTold = first !== undefined && 'error' in end
+    if (isTold) first.reject(end.error)
+    for (const { resolve } of isTold || first === undefined ? others : [first, ...others]) resolve(OVER)
+    this.#end = isTold ? {} : end
+  }
+}
+
+const OVER = { value: undefined, done: true } as const

@@ -1,0 +1,284 @@
+// What the server is to watch for this session, and who is told of what it sees.
+//
+// One-shot and persistent watches of one path get into each other's way: up to 3.8 a server keeps one of them for a path
+// and a table, the last one set. So a read asks for a watch only where no persistent one tells the same already; and
+// whenever a persistent one comes or goes, what else the path needs is set again. Which request asks for what is decided
+// as it is sent, when it is known what the server will have done before it.
+import { type EventType, setWatchesRequests, type WatcherType } from '@zk/wire'
+import type { KeeperError } from '../errors.ts'
+import type { Output } from './output.ts'
+import {
+  addWatchRequest,
+  clearWatchesRequest,
+  dropModeRequest,
+  dropWatchRequest,
+  setWatchesRequest,
+} from './own-requests.ts'
+import { type PersistentOutcome, type PersistentWatcher, PersistentWatches, type WatchMode } from './persistent.ts'
+import type { Request } from './request.ts'
+import { tableOf, type Watcher, WatchRegistry, type WatchTable } from './watches.ts'
+
+export class Watching {
+  readonly #once = new WatchRegistry()
+  readonly #forGood = new PersistentWatches()
+  readonly #emit: (output: Output) => void
+  readonly #lastZxid: () => bigint
+  /** Paths of which the server may keep more or less than is wanted. */
+  readonly #unsettled = new Set<string>()
+  /** Paths of which a one-shot watch may be left that nobody waits for. */
+  readonly #leftovers = new Set<string>()
+
+  constructor(emit: (output: Output) => void, lastZxid: () => bigint) {
+    this.#emit = emit
+    this.#lastZxid = lastZxid
+  }
+
+  // --- the caller's side ----------------------------------------------------------------------------------------
+
+  add({ watcher, persistent }: Request): void {
+    if (watcher !== undefined) this.#once.add(watcher)
+    if (persistent !== undefined) this.#forGood.add(persistent)
+  }
+
+  remove({ watcher, persistent }: Request): void {
+    if (watcher !== undefined) this.#once.remove(watcher)
+    this.unsubscribe(persistent)
+  }
+
+  /** It is not to be told any more; what the server keeps for it alone is removed with what is sent next. */
+  unsubscribe(persistent: PersistentWatcher | undefined): void {
+    if (persistent !== undefined && this.#forGood.remove(persistent)) this.#unsettled.add(persistent.path)
+  }
+
+  /** True when the server keeps a watch that nobody else waits for. */
+  unwatch(watcher: Watcher): boolean {
+    if (watcher.phase !== 'set') return false
+    this.#once.remove(watcher)
+    return !this.#bequeath(watcher)
+  }
+
+  /** Like `unwatch`, of one whose caller does not wait for the removal: the request for it, where it takes one. */
+  giveUp(watcher: Watcher, isSet = watcher.inherits ?? false): Request | undefined {
+    this.#once.remove(watcher)
+    if (!isSet || this.#bequeath(watcher)) return undefined
+    return dropWatchRequest(watcher.path, tableOf(watcher.kind))
+  }
+
+  /**
+   * Takes out the one-shot watchers of a path in these tables; telling them is up to the caller. Those only asked for go
+   * too: the server sets their watches before it removes them.
+   */
+  take(path: string, tables: readonly WatchTable[]): Watcher[] {
+    const watchers = tables.flatMap((table) => this.#once.at(path, table))
+    for (const watcher of watchers) this.#once.remove(watcher)
+    return watchers
+  }
+
+  persistentAt(path: string, modes: readonly WatchMode[]): PersistentWatcher[] {
+    return this.#forGood.on(path).filter(({ mode }) => modes.includes(mode))
+  }
+
+  /**
+   * What removeWatches is to remove at the server once the watchers it names were taken; undefined for nothing. What must
+   * stay there for a persistent watch goes with that.
+   */
+  removal(path: string, type: WatcherType): WatcherType | undefined {
+    const tables = (['data', 'child'] as const).filter((table) => this.#forGood.needs(path, table))
+    // Older servers know no other type for persistent ones; one-shot watches of the path are set again.
+    if (type !== 'Data' && type !== 'Children') return tables.length === 0 ? 'Any' : undefined
+    return this.#keeps(path, type === 'Data' ? 'data' : 'child') ? undefined : type
+  }
+
+  // --- the connection's side ------------------------------------------------------------------------------------
+
+  /** A connection stands: the requests that set again what the last one had. */
+  connected(): Request[] {
+    const { childWatches, ...once } = this.#once.standing()
+    const away = this.#forGood.away()
+    for (const [path, mode] of away) this.#forGood.at(path).sent = mode
+    const isRecursive = (path: string) => away.get(path) === 'recursive'
+    const lists = {
+      ...once,
+      childWatches: childWatches.filter((path) => !isRecursive(path)),
+      persistentWatches: [...away.keys()].filter((path) => !isRecursive(path)),
+      persistentRecursiveWatches: [...away.keys()].filter(isRecursive),
+    }
+    // Up to 3.8 a recursive watch takes the place of one on children, and not the other way round.
+    const behind = { childWatches: childWatches.filter(isRecursive) }
+    const requests = [lists, behind].flatMap((each) => setWatchesRequests(this.#lastZxid(), each))
+    for (const paths of [...Object.values(once), childWatches]) {
+      for (const path of paths) for (const watcher of this.#once.on(path)) watcher.isArmed = !this.#covers(watcher)
+    }
+    return requests.map((request, index) =>
+      // Only behind the last of them nothing is told any more of what happened before.
+      setWatchesRequest(request, index === requests.length - 1 ? () => this.#restored(away) : undefined),
+    )
+  }
+
+  interrupted(): void {
+    this.#forGood.interrupted()
+    this.#unsettled.clear()
+    this.#leftovers.clear()
+  }
+
+  /** A request leaves: decides what it asks the server to watch, and says what must leave right behind it. */
+  sending(request: Request): Request[] {
+    const { watcher, persistent, clears } = request
+    if (watcher !== undefined) {
+      watcher.isArmed = !this.#covers(watcher)
+      request.askForWatch(watcher.isArmed)
+    }
+    if (clears !== undefined) return this.#cleared(clears)
+    if (persistent === undefined) return []
+    const { path, phase } = persistent
+    if (phase === 'asked') persistent.phase = 'sent'
+    if (phase === 'gone') this.#unsettled.add(path)
+    const mode = this.#forGood.wanted(path) ?? persistent.mode
+    request.askForMode(mode)
+    return this.#switched(path, mode)
+  }
+
+  /** What must be sent besides, now that the queue has been. */
+  due(): Request[] {
+    const paths = [...this.#unsettled]
+    this.#unsettled.clear()
+    return paths.flatMap((path) => this.#settle(path))
+  }
+
+  /** A request was done. */
+  answered({ watcher, persistent, clears, mode }: Request): void {
+    if (watcher?.phase === 'asked') {
+      watcher.phase = 'set'
+      if (watcher.isArmed === false) this.#unsettled.add(watcher.path)
+    }
+    if (clears !== undefined) this.#stopped(clears)
+    if (persistent === undefined) return
+    this.#forGood.at(persistent.path).live = mode
+    if (persistent.phase !== 'gone') this.#set(persistent)
+  }
+
+  event(type: Exclude<EventType, 'None' | 'PersistentWatchRemoved'>, path: string, zxid: bigint): void {
+    const once = this.#once.fired(type, path)
+    const isOfNode = type !== 'DataWatchRemoved' && type !== 'ChildWatchRemoved'
+    const forGood = isOfNode ? this.#forGood.concerned(type, path, zxid) : []
+    if (once.length + forGood.length === 0 && !this.#forGood.expects(path)) {
+      this.#emit({ type: 'oddity', what: `${type} for ${path}, which nobody watches` })
+    }
+    for (const watcher of once) {
+      this.#emit({ type: 'notify', watcher, outcome: { type, ...(zxid > 0n ? { zxid } : {}) } })
+    }
+    for (const [watcher, outcome] of forGood) this.#tell(watcher, outcome)
+  }
+
+  /** The server does not know setWatches2. */
+  refused(error: KeeperError): void {
+    for (const watcher of this.#forGood.all()) {
+      if (watcher.phase !== 'away') continue
+      this.#forGood.remove(watcher)
+      this.#tell(watcher, { type: 'Refused', error })
+    }
+  }
+
+  /** The session is over: everybody is told. */
+  end(): void {
+    for (const watcher of this.#once.clear()) {
+      this.#emit({ type: 'notify', watcher, outcome: { type: 'SessionEnded' } })
+    }
+    for (const watcher of this.#forGood.all()) {
+      this.#forGood.remove(watcher)
+      this.#tell(watcher, { type: 'SessionEnded' })
+    }
+  }
+
+  // --- what the server has --------------------------------------------------------------------------------------
+
+  #covers({ path, kind }: Watcher): boolean {
+    return this.#forGood.covers(path, kind)
+  }
+
+  /** The server was asked to watch the path in this mode, whatever it did before. */
+  #switched(path: string, mode: WatchMode): Request[] {
+    const place = this.#forGood.at(path)
+    const before = place.sent
+    place.sent = mode
+    // From 3.9 on the other one is still there; before, the server does not know the type.
+    const drop = before === undefined || before === mode ? [] : [dropModeRequest(path, before)]
+    return [...drop, ...this.#rearm(path)]
+  }
+
+  /** The server was asked to forget all watches of the path. */
+  #cleared(path: string): Request[] {
+    this.#unsettled.delete(path)
+    this.#leftovers.delete(path)
+    this.#forGood.at(path).sent = undefined
+    return this.#rearm(path)
+  }
+
+  /** It has forgotten them. */
+  #stopped(path: string): void {
+    this.#forGood.at(path).live = undefined
+    this.#forGood.forget(path)
+  }
+
+  #settle(path: string): Request[] {
+    const { sent } = this.#forGood.at(path)
+    const wanted = this.#forGood.wanted(path)
+    if (wanted === undefined && (sent !== undefined || this.#leftovers.has(path))) {
+      const clear = clearWatchesRequest(path, () => this.#stopped(path))
+      return [clear, ...this.#cleared(path)]
+    }
+    if (wanted !== undefined && wanted !== sent) {
+      const add = addWatchRequest(path, wanted, () => (this.#forGood.at(path).live = wanted))
+      return [add, ...this.#switched(path, wanted)]
+    }
+    this.#forGood.forget(path)
+    return this.#setAgain(path)
+  }
+
+  /** The one-shot watches of the path may be lost: sets again those that no persistent one stands in for. */
+  #rearm(path: string): Request[] {
+    for (const watcher of this.#once.on(path)) watcher.isArmed = false
+    return this.#setAgain(path)
+  }
+
+  #setAgain(path: string): Request[] {
+    const lost = this.#once.on(path).filter((each) => each.isArmed === false && !this.#covers(each))
+    // Of those whose reads are not answered yet it is not known whether there is a node.
+    const isSet = lost.filter(({ phase }) => phase === 'set')
+    for (const watcher of isSet) watcher.isArmed = true
+    // What happened in between is told: it is younger than the last reply.
+    return setWatchesRequests(this.#lastZxid(), WatchRegistry.lists(isSet)).map((each) => setWatchesRequest(each))
+  }
+
+  #restored(modes: ReadonlyMap<string, WatchMode>): void {
+    for (const [path, mode] of modes) {
+      const place = this.#forGood.at(path)
+      place.live = mode
+      for (const watcher of place.watchers) if (watcher.phase === 'away') this.#set(watcher)
+      this.#forGood.forget(path)
+    }
+  }
+
+  #set(watcher: PersistentWatcher): void {
+    watcher.phase = 'set'
+    this.#tell(watcher, { type: 'Set' })
+  }
+
+  #tell(watcher: PersistentWatcher, outcome: PersistentOutcome): void {
+    this.#emit({ type: 'tell', watcher, outcome })
+  }
+
+  /** Leaves a watch that the server keeps to the others who wait for the same. False when there are none. */
+  #bequeath({ path, kind }: Watcher): boolean {
+    const heirs = this.#once.at(path, tableOf(kind))
+    // One that is only asked for may yet be refused: then the watch is still there.
+    for (const heir of heirs) heir.inherits = true
+    return heirs.length > 0 || this.#keeps(path, tableOf(kind))
+  }
+
+  #keeps(path: string, table: WatchTable): boolean {
+    const keeps = this.#forGood.needs(path, table)
+    if (keeps) this.#leftovers.add(path)
+    return keeps
+  }
+}

@@ -1,0 +1,42 @@
+// Watches that are taken back: here at once, at the server where nobody else of this client needs them.
+import { Chroot } from './chroot.ts'
+import { prepare } from './operations/operation.ts'
+import { type RemovableWatches, removedWatches, removeWatches } from './operations/remove-watches.ts'
+import type { Session } from './session/session.ts'
+import type { Watcher } from './session/watches.ts'
+import type { CallWatcher, Watched } from './watcher.ts'
+
+const wholeTree = new Chroot()
+
+/** What a read gives besides its result, for the watch that it has set. */
+export function watchedBy(watcher: CallWatcher, session: Session): Watched {
+  return {
+    changed: watcher.changed(),
+    unwatch: async () => {
+      const wasLast = session.watching.unwatch(watcher)
+      tellRemoved(watcher)
+      if (!wasLast || session.connection === undefined) return
+      const type = watcher.kind === 'child' ? 'Children' : 'Data'
+      try {
+        await session.call(prepare(removeWatches, wholeTree, [watcher.path, type]), {})
+      } catch (error) {
+        // It went with the session.
+        if (!session.signal.aborted) throw error
+      }
+    },
+  }
+}
+
+/** Takes these watchers of a server's path out, and tells them. Says whether there were any. */
+export function takeWatchers({ watching }: Session, path: string, type: RemovableWatches): boolean {
+  const { tables, modes } = removedWatches(type)
+  const once = watching.take(path, tables)
+  const forGood = watching.persistentAt(path, modes)
+  for (const watcher of once) tellRemoved(watcher)
+  for (const watcher of forGood) watcher.notify({ type: 'PersistentWatchRemoved' })
+  return once.length + forGood.length > 0
+}
+
+function tellRemoved(watcher: Watcher): void {
+  watcher.notify({ type: watcher.kind === 'child' ? 'ChildWatchRemoved' : 'DataWatchRemoved' })
+}

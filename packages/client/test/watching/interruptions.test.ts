@@ -1,0 +1,243 @@
+// What becomes of persistent watches when a connection is lost, or the session.
+import { ErrorResponse, GetDataResponse, OpCode } from '@zk/wire'
+import { describe, expect, test } from 'vitest'
+import { type FakeConnection, nodeData, outcome, reconnected } from '../support/index.ts'
+import { follow, type Start, start, watching } from './watching.ts'
+
+/** The server ends the session, as it says in the next handshake; the connection of the session after it, if any. */
+async function renewed({ world, server, connection }: Start): Promise<FakeConnection> {
+  await expired({ world, server, connection })
+  await world.advance(1_000)
+  return server.accept()
+}
+
+async function expired({ world, server, connection }: Pick<Start, 'world' | 'server' | 'connection'>): Promise<void> {
+  connection.rst()
+  await world.advance(1_000)
+  const second = await server.connection()
+  await second.expectConnect()
+  second.expire()
+  second.fin()
+  await world.settle()
+}
+
+describe('A connection that is lost', () => {
+  test('NodeEvents has one Gap, when its watch is set again, and no event made up before it (V06)', async () => {
+    const at = await start()
+    const { world, zk, connection } = at
+    const { told } = follow(await watching(at, '/a'))
+    const read = outcome(zk.getDataAndWatch('/a'))
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData(''))
+    await world.settle()
+    const changed = outcome(read.value.changed)
+    const second = await reconnected(world, at)
+    const request = await second.expect(OpCode.setWatches2)
+    expect(request.body).toMatchObject({ dataWatches: ['/a'], persistentWatches: ['/a'] })
+    // It is about the one-shot watch, and about the past.
+    second.event('NodeDataChanged', '/a')
+    await world.settle()
+    expect([changed.status, told]).toEqual(['fulfilled', []])
+    second.reply(request)
+    second.event('NodeDeleted', '/a')
+    await world.settle()
+    expect(told).toEqual(['Gap reconnected', 'NodeDeleted /a'])
+  })
+
+  test('NodeEvents has its Gap before the answer to a read that was sent with the connection', async () => {
+    const at = await start()
+    const { world, zk, connection, server } = at
+    const log: string[] = []
+    const events = await watching(at, '/a')
+    void events.next().then(({ value }) => log.push(value!.type))
+    connection.rst()
+    await world.settle()
+    void zk.getData('/a').then(() => log.push('getData'))
+    await world.advance(1_000)
+    const second = await server.accept()
+    const [set, read] = await second.expectAll(OpCode.setWatches2, OpCode.getData)
+    second.together(() => {
+      second.reply(set)
+      second.reply(read, GetDataResponse, nodeData(''))
+    })
+    await world.settle()
+    expect(log).toEqual(['Gap', 'getData'])
+  })
+
+  test('NodeEvents has one Gap for connections that are lost before the watch is set again', async () => {
+    const at = await start()
+    const { told } = follow(await watching(at, '/a', { recursive: true }))
+    const second = await reconnected(at.world, at)
+    await second.expect(OpCode.setWatches2)
+    const third = await reconnected(at.world, { server: at.server, connection: second })
+    const { body, xid } = await third.expect(OpCode.setWatches2)
+    expect(body).toMatchObject({ persistentWatches: [], persistentRecursiveWatches: ['/a'] })
+    third.reply({ xid })
+    await at.world.settle()
+    expect(told).toEqual(['Gap reconnected'])
+  })
+
+  test('ZooKeeper.watch that was not answered is asked again, and begins without a Gap', async () => {
+    const at = await start()
+    const watch = outcome(at.zk.watch('/a'))
+    await at.connection.expect(OpCode.addWatch)
+    const second = await reconnected(at.world, at)
+    second.reply(await second.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
+    await at.world.settle()
+    const { told } = follow(watch.value)
+    second.event('NodeCreated', '/a')
+    await at.world.settle()
+    expect(told).toEqual(['NodeCreated /a'])
+  })
+
+  test('ZooKeeper takes no zxid from setWatches2: what it tells may not have been told in full', async () => {
+    const at = await start()
+    await watching(at, '/a')
+    const second = await reconnected(at.world, at)
+    const { xid } = await second.expect(OpCode.setWatches2)
+    second.reply({ xid }, ErrorResponse, { err: 0 }, { zxid: 99n })
+    const third = await reconnected(at.world, { server: at.server, connection: second })
+    expect((await third.expect(OpCode.setWatches2)).body.relativeZxid).toBe(1n)
+  })
+
+  test('ZooKeeper sets 3,000 persistent watches again in chunks below 128 KiB, and tells when all are set (V04)', async () => {
+    const at = await start()
+    const { world, zk, connection, server } = at
+    const paths = Array.from({ length: 3_000 }, (_, index) => `/${String(index).padStart(99, '0')}`)
+    const watches = paths.map((path, index) => outcome(zk.watch(path, { recursive: index % 2 === 0 })))
+    for (const _ of paths) connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
+    await world.settle()
+    const gaps = watches.map(({ value }) => outcome(value.next()))
+    connection.rst()
+    await world.settle()
+    outcome(zk.create('/queued'))
+    await world.advance(1_000)
+    const second = await server.accept()
+    const seen: (string | null)[] = []
+    while (seen.length < paths.length) {
+      const { body, size, xid } = await second.expect(OpCode.setWatches2)
+      expect(size).toBeLessThan(128 * 1024)
+      seen.push(...body.persistentWatches!, ...body.persistentRecursiveWatches!)
+      expect(gaps.every(({ status }) => status === 'pending')).toBe(true)
+      second.reply({ xid })
+    }
+    await second.expect(OpCode.create2)
+    expect(gaps.every(({ value }) => value.value?.type === 'Gap')).toBe(true)
+    expect(new Set(seen)).toEqual(new Set(paths))
+  })
+
+  test('NodeEvents that is left meanwhile is not set again (V12)', async () => {
+    const at = await start()
+    const [left, removed] = [await watching(at, '/left'), await watching(at, '/removed')]
+    at.connection.rst()
+    await at.world.settle()
+    await left.return()
+    const removal = outcome(at.zk.removeWatches('/removed'))
+    await at.world.advance(1_000)
+    const second = await at.server.accept()
+    second.fail(await second.expect(OpCode.removeWatches), 'NoWatcher')
+    await second.expectNothing()
+    expect(removal.status).toBe('fulfilled')
+    expect((await removed.next()).value).toEqual({ type: 'PersistentWatchRemoved', path: '/removed' })
+  })
+})
+
+describe('A server before 3.6', () => {
+  test('NodeEvents throws Unimplemented, and one-shot watches go on by setWatches', async () => {
+    const at = await start()
+    const { world, zk, connection, server } = at
+    const read = outcome(zk.getDataAndWatch('/a'))
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData(''))
+    const { told, ending } = follow(await watching(at, '/b'))
+    const changed = outcome(read.value.changed)
+    const second = await reconnected(world, at)
+    second.fail(await second.expect(OpCode.setWatches2), 'Unimplemented', -1n)
+    second.fin()
+    await world.advance(2_000)
+    const third = await server.accept()
+    const { body, xid } = await third.expect(OpCode.setWatches)
+    expect(body).toMatchObject({ dataWatches: ['/a'] })
+    third.event('NodeDataChanged', '/a')
+    third.reply({ xid })
+    await third.expectNothing()
+    expect(changed.status).toBe('fulfilled')
+    expect(told).toEqual([])
+    expect(ending.value).toMatchObject({ code: 'Unimplemented', op: 'watch' })
+  })
+})
+
+describe('A session that ends', () => {
+  test('NodeEvents is set in the next one, which is a Gap', async () => {
+    const at = await start()
+    const { told } = follow(await watching(at, '/a', { recursive: true }))
+    const next = await renewed(at)
+    const request = await next.expect(OpCode.addWatch)
+    expect(request.body).toEqual({ path: '/a', mode: 1 })
+    await at.world.settle()
+    expect(told).toEqual([])
+    next.together(() => {
+      next.reply(request, ErrorResponse, { err: 0 })
+      next.event('NodeCreated', '/a/b')
+    })
+    await at.world.settle()
+    expect(told).toEqual(['Gap renewed', 'NodeCreated /a/b'])
+    const later = await reconnected(at.world, { server: at.server, connection: next })
+    later.reply(await later.expect(OpCode.setWatches2))
+    await at.world.settle()
+    expect(told.at(-1)).toBe('Gap reconnected')
+  })
+
+  test('NodeEvents goes on to the session after the next, when that does not last', async () => {
+    const at = await start()
+    const { told } = follow(await watching(at, '/a'))
+    const next = await renewed(at)
+    await next.expect(OpCode.addWatch)
+    const last = await renewed({ ...at, connection: next })
+    last.reply(await last.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
+    await at.world.settle()
+    expect(told).toEqual(['Gap renewed'])
+  })
+
+  test('NodeEvents throws what the watch is refused with in the next one', async () => {
+    const at = await start()
+    const { ending } = follow(await watching(at, '/a'))
+    const next = await renewed(at)
+    next.fail(await next.expect(OpCode.addWatch), 'Unimplemented')
+    await at.world.settle()
+    expect(ending.value).toMatchObject({ code: 'Unimplemented', op: 'watch', path: '/a' })
+  })
+
+  test('NodeEvents that is left meanwhile is not set in the next one', async () => {
+    const at = await start()
+    const events = await watching(at, '/a')
+    await expired(at)
+    await events.return()
+    await at.world.advance(1_000)
+    const next = await at.server.accept()
+    await next.expectNothing()
+  })
+
+  test('NodeEvents tells of the end, and is over, where no session follows (V14)', async () => {
+    const at = await start({ renewSession: false })
+    const { told, ending } = follow(await watching(at, '/a'))
+    await expired(at)
+    expect([told, ending.value]).toEqual([['SessionEnded /a'], 'done'])
+  })
+
+  test('NodeEvents of a call that was pinned to a session ends with it', async () => {
+    const at = await start()
+    const { session } = at.zk
+    const { told, ending } = follow(await watching(at, '/a', { session } as object))
+    await expired(at)
+    expect([told, ending.value]).toEqual([['SessionEnded /a'], 'done'])
+  })
+
+  test('NodeEvents tells of the end when the client is closed', async () => {
+    const at = await start()
+    const { told, ending } = follow(await watching(at, '/a'))
+    const closing = outcome(at.zk.close())
+    at.connection.reply(await at.connection.expect(OpCode.closeSession))
+    await at.world.settle()
+    expect(closing.status).toBe('fulfilled')
+    expect([told, ending.value]).toEqual([['SessionEnded /a'], 'done'])
+  })
+})

@@ -1,0 +1,192 @@
+import { ErrorCode, Perms, WatcherType } from '@zk/wire'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { acl, bytes, Client, creating, operator, Server } from './support.ts'
+
+const PERSISTENT = 0
+const RECURSIVE = 1
+const NEVER = 2n ** 62n
+
+let server: Server
+let client: Client
+
+beforeEach(() => start('one'))
+
+function start(watchModes: 'one' | 'several'): void {
+  server = new Server({ watchModes }).make('/a')
+  client = new Client(0x10n)
+}
+
+const addWatch = (path: string | null, mode: number) => server.do(client.request('addWatch', { path, mode }))
+const removeWatches = (path: string, type: number) => server.err(client.request('removeWatches', { path, type }))
+const checkWatches = (path: string, type: number) => server.err(client.request('checkWatches', { path, type }))
+const getData = (path: string) => server.do(client.request('getData', { path, watch: true }))
+const getChildren = (path: string) => server.do(client.request('getChildren', { path, watch: true }))
+const setData = (path: string) => server.ask(operator.request('setData', { path, data: bytes('x'), version: -1 }))
+const remove = (path: string) => server.ask(operator.request('delete', { path, version: -1 }))
+
+/** What the client is told of a child that is made, changed and deleted, and of two changes of the node. */
+function toldOf(path: string): string[] {
+  client.events.length = 0
+  server.make(`${path}/x`)
+  setData(`${path}/x`)
+  remove(`${path}/x`)
+  setData(path)
+  setData(path)
+  return [...client.events]
+}
+
+const ofNode = ['NodeDataChanged /a', 'NodeDataChanged /a']
+const ofChild = ['NodeCreated /a/x', 'NodeDataChanged /a/x', 'NodeDeleted /a/x']
+const ofChildren = ['NodeChildrenChanged /a', 'NodeChildrenChanged /a']
+
+describe('A persistent watch', () => {
+  test('tells of the data and of the children, again and again', () => {
+    expect(addWatch('/a', PERSISTENT)).toEqual({ err: 0, response: { err: 0 } })
+    for (let round = 0; round < 2; round++) expect(toldOf('/a')).toEqual([...ofChildren, ...ofNode])
+  })
+
+  test('outlives the node, and is set where there is none yet', () => {
+    addWatch('/new', PERSISTENT)
+    server.make('/new')
+    remove('/new')
+    server.make('/new')
+    expect(client.events).toEqual(['NodeCreated /new', 'NodeDeleted /new', 'NodeCreated /new'])
+  })
+
+  test('counts once in each of the two tables', () => {
+    addWatch('/a', PERSISTENT)
+    addWatch('/a', PERSISTENT)
+    expect(server.tree.dataWatches.summary).toEqual({ connections: 1, paths: 1, watches: 1 })
+    expect(server.tree.watchCount).toBe(2)
+  })
+
+  test('goes with its connection, which will have none any more', () => {
+    addWatch('/a', RECURSIVE)
+    server.tree.removeWatcher(client)
+    addWatch('/a', PERSISTENT)
+    expect([toldOf('/a'), server.tree.watchCount, server.tree.dataWatches.looksUp]).toEqual([[], 0, false])
+  })
+
+  test('is refused in a mode that there is not, and of a path that is null', () => {
+    for (const mode of [-1, 2]) expect(addWatch('/a', mode)).toEqual({ err: ErrorCode.MarshallingError })
+    expect(addWatch(null, PERSISTENT).err).toBe(ErrorCode.MarshallingError)
+    expect(server.tree.watchCount).toBe(0)
+  })
+})
+
+describe('A recursive watch', () => {
+  test('tells of the node and of all below it, never that children changed', () => {
+    addWatch('/a', RECURSIVE)
+    expect(toldOf('/a')).toEqual([...ofChild, ...ofNode])
+  })
+
+  test('of the root tells of everything, of a node not of its neighbours', () => {
+    addWatch('/', RECURSIVE)
+    server.make('/ab', '/ab/c')
+    expect(client.events).toEqual(['NodeCreated /ab', 'NodeCreated /ab/c'])
+    removeWatches('/', WatcherType.Any)
+    addWatch('/a', RECURSIVE)
+    setData('/ab')
+    expect(client.events).toHaveLength(2)
+  })
+
+  test('and others above and below it tell one connection once', () => {
+    for (const path of ['/', '/a', '/a/x']) addWatch(path, RECURSIVE)
+    getData('/a')
+    expect(toldOf('/a')).toEqual([...ofChild, ...ofNode])
+  })
+
+  test('tells nothing of what may not be read (V15)', () => {
+    addWatch('/a', RECURSIVE)
+    const secret = [acl(Perms.ALL & ~Perms.READ, 'world', 'anyone')]
+    server.ask(operator.request('create', creating('/a/secret', 0, secret)))
+    expect(client.events).toEqual([])
+  })
+})
+
+describe('Several watches of one connection on one path', () => {
+  test('are one up to 3.8: the last that is set', () => {
+    addWatch('/a', RECURSIVE)
+    addWatch('/a', PERSISTENT)
+    expect(toldOf('/a')).toEqual([...ofChildren, ...ofNode])
+    getData('/a')
+    expect(toldOf('/a')).toEqual([...ofChildren, 'NodeDataChanged /a'])
+    addWatch('/a', RECURSIVE)
+    getChildren('/a')
+    expect(toldOf('/a')).toEqual(['NodeCreated /a/x', 'NodeChildrenChanged /a', ...ofChild.slice(1), ...ofNode])
+  })
+
+  test('are all there from 3.9 on, and one goes without the others', () => {
+    start('several')
+    addWatch('/a', RECURSIVE)
+    addWatch('/a', PERSISTENT)
+    getData('/a')
+    getChildren('/a')
+    const both = [
+      'NodeCreated /a/x',
+      'NodeChildrenChanged /a',
+      'NodeDataChanged /a/x',
+      'NodeDeleted /a/x',
+      'NodeChildrenChanged /a',
+      ...ofNode,
+    ]
+    for (let round = 0; round < 2; round++) expect(toldOf('/a')).toEqual(both)
+    expect(removeWatches('/a', WatcherType.Data)).toBe(ErrorCode.NoWatcher)
+    expect(checkWatches('/a', WatcherType.Persistent)).toBe(ErrorCode.Ok)
+    expect(removeWatches('/a', WatcherType.Persistent)).toBe(ErrorCode.Ok)
+    expect(checkWatches('/a', WatcherType.Persistent)).toBe(ErrorCode.NoWatcher)
+    expect(toldOf('/a')).toEqual([...ofChild, ...ofNode])
+    expect(removeWatches('/a', WatcherType.PersistentRecursive)).toBe(ErrorCode.Ok)
+    expect([toldOf('/a'), server.tree.watchCount]).toEqual([[], 0])
+  })
+
+  test('go together with the type Any', () => {
+    for (const modes of ['one', 'several'] as const) {
+      start(modes)
+      addWatch('/a', RECURSIVE)
+      addWatch('/a', PERSISTENT)
+      getData('/a')
+      expect(removeWatches('/a', WatcherType.Any)).toBe(ErrorCode.Ok)
+      expect([server.tree.watchCount, server.tree.dataWatches.looksUp]).toEqual([0, false])
+    }
+  })
+})
+
+describe('removeWatches', () => {
+  test('takes up to 3.8 what is in a table, and knows no type for persistent ones', () => {
+    addWatch('/a', PERSISTENT)
+    expect(removeWatches('/a', WatcherType.Persistent)).toBe(ErrorCode.MarshallingError)
+    expect(removeWatches('/a', WatcherType.Data)).toBe(ErrorCode.Ok)
+    expect(toldOf('/a')).toEqual(ofChildren)
+    expect(removeWatches('/a', WatcherType.Any)).toBe(ErrorCode.Ok)
+    expect(server.tree.watchCount).toBe(0)
+  })
+})
+
+describe('setWatches2', () => {
+  const none = { dataWatches: [], existWatches: [], childWatches: [], persistentWatches: [] }
+  const setWatches2 = (lists: object, relativeZxid = NEVER) =>
+    server.err(client.request('setWatches2', { relativeZxid, ...none, persistentRecursiveWatches: [], ...lists }))
+
+  test('sets persistent watches, and tells nothing of what has happened', () => {
+    setData('/a')
+    expect(setWatches2({ persistentWatches: ['/a', '/new'], persistentRecursiveWatches: ['/r'] }, 0n)).toBe(0)
+    expect(client.events).toEqual([])
+    server.make('/new', '/r', '/r/s')
+    expect(client.events).toEqual(['NodeCreated /new', 'NodeCreated /r', 'NodeCreated /r/s'])
+  })
+
+  test('tells of one-shot watches what setWatches tells', () => {
+    setWatches2({ dataWatches: ['/a', '/gone'], existWatches: ['/a'], childWatches: ['/gone'] }, 0n)
+    expect(client.events).toEqual(['NodeDataChanged /a', 'NodeDeleted /gone', 'NodeCreated /a', 'NodeDeleted /gone'])
+  })
+
+  test('is refused with a list that is null, once it comes to it', () => {
+    expect(setWatches2({ persistentWatches: ['/a'], persistentRecursiveWatches: null })).toBe(
+      ErrorCode.MarshallingError,
+    )
+    expect(server.tree.watchCount).toBe(2)
+    expect(setWatches2({ persistentWatches: [null] })).toBe(ErrorCode.MarshallingError)
+    expect(setWatches2({ persistentRecursiveWatches: [null] })).toBe(ErrorCode.MarshallingError)
+  })
+})

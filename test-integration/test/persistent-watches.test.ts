@@ -1,0 +1,185 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { type NodeEvents, op } from '@zk/client'
+import { until } from '../src/ensemble/index.ts'
+import { newChroot, newClient, newProxy } from './clients.ts'
+import { describeEnsemble } from './describe-ensemble.ts'
+import { noWatches, serverWatches } from './server-watches.ts'
+import { caughtUp, noteOddities, WatchLog } from './watch-log.ts'
+
+/** What a persistent watch has told since it was asked last, in order; the loop over it ends with the watch. */
+class StreamLog {
+  readonly #told: string[] = []
+
+  constructor(events: NodeEvents) {
+    void this.#follow(events)
+  }
+
+  async #follow(events: NodeEvents): Promise<void> {
+    for await (const event of events) {
+      this.#told.push(event.type === 'Gap' ? `Gap ${event.cause}` : `${event.type} ${event.path}`)
+    }
+  }
+
+  take(): string[] {
+    return this.#told.splice(0)
+  }
+
+  get last(): string | undefined {
+    return this.#told.at(-1)
+  }
+}
+
+describeEnsemble('persistent watches', (ensemble) => {
+  test('ZooKeeper.watch tells of every change of a node, and with recursive of all below it (V07)', async () => {
+    const zk = await newClient(ensemble)
+    const [node, tree, root] = [
+      new StreamLog(await zk.watch('/a')),
+      new StreamLog(await zk.watch('/a', { recursive: true })),
+      new StreamLog(await zk.watch('/', { recursive: true })),
+    ]
+    const oddities = noteOddities()
+    await zk.create('/a')
+    await zk.setData('/a', 'x')
+    await zk.multi([op.create('/a/b'), op.setData('/a/b', 'y'), op.delete('/a/b')])
+    await zk.delete('/a')
+    await caughtUp(zk)
+    const below = ['NodeCreated /a/b', 'NodeDataChanged /a/b', 'NodeDeleted /a/b']
+    const all = ['NodeCreated /a', 'NodeDataChanged /a', ...below, 'NodeDeleted /a']
+    expect([tree.take(), root.take()]).toEqual([all, all])
+    expect(node.take()).toEqual([
+      'NodeCreated /a',
+      'NodeDataChanged /a',
+      'NodeChildrenChanged /a',
+      'NodeChildrenChanged /a',
+      'NodeDeleted /a',
+    ])
+    expect(oddities).toEqual([])
+  })
+
+  test('ZooKeeper tells all watchers of one path all that they must know, in whatever order they come and go', async () => {
+    const zk = await newClient(ensemble)
+    await zk.create('/a')
+    const singles = new WatchLog()
+    const plain = await zk.watch('/a')
+    const plainLog = new StreamLog(plain)
+    singles.note(await zk.getDataAndWatch('/a'))
+    singles.note(await zk.getChildrenAndWatch('/a'))
+    const recursive = await zk.watch('/a', { recursive: true })
+    const recursiveLog = new StreamLog(recursive)
+    singles.note(await zk.existsAndWatch('/a'))
+    await zk.setData('/a', '1')
+    await zk.create('/a/b')
+    await zk.setData('/a', '2')
+    await caughtUp(zk)
+    expect(singles.take()).toEqual(['NodeChildrenChanged /a', 'NodeDataChanged /a', 'NodeDataChanged /a'])
+    expect(plainLog.take()).toEqual(['NodeDataChanged /a', 'NodeChildrenChanged /a', 'NodeDataChanged /a'])
+    expect(recursiveLog.take()).toEqual(['NodeDataChanged /a', 'NodeCreated /a/b', 'NodeDataChanged /a'])
+    singles.note(await zk.getDataAndWatch('/a'))
+    singles.note(await zk.getChildrenAndWatch('/a'))
+    await recursive.return()
+    await zk.delete('/a/b')
+    await zk.setData('/a', '3')
+    await caughtUp(zk)
+    expect(singles.take()).toEqual(['NodeChildrenChanged /a', 'NodeDataChanged /a'])
+    expect(plainLog.take()).toEqual(['NodeChildrenChanged /a', 'NodeDataChanged /a'])
+    singles.note(await zk.getDataAndWatch('/a'))
+    await plain.return()
+    await zk.setData('/a', '4')
+    await zk.setData('/a', '5')
+    await caughtUp(zk)
+    expect(singles.take()).toEqual(['NodeDataChanged /a'])
+    expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
+  })
+
+  test('NodeEvents leaves no watch at the server when its loop is left, is aborted, or removed', async () => {
+    const zk = await newClient(ensemble)
+    const controller = new AbortController()
+    const left = await zk.watch('/left', { recursive: true })
+    const aborted = new StreamLog(await zk.watch('/aborted', { signal: controller.signal }))
+    const removed = new StreamLog(await zk.watch('/removed'))
+    expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: ['/aborted', '/left', '/removed'], children: 3 })
+    await zk.create('/left')
+    for await (const { type } of left) {
+      expect(type).toBe('NodeCreated')
+      break
+    }
+    controller.abort()
+    await zk.removeWatches('/removed', 'Persistent')
+    await caughtUp(zk)
+    expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
+    expect([aborted.take(), removed.take()]).toEqual([[], ['PersistentWatchRemoved /removed']])
+  })
+
+  test('NodeEvents whose events were lost with the connection has a Gap, and then misses nothing (V06)', async () => {
+    const chroot = await newChroot(ensemble)
+    const proxy = await newProxy(ensemble.nodes[0]!)
+    const zk = await newClient(ensemble, { chroot, servers: [proxy] })
+    const other = await newClient(ensemble, { chroot })
+    await other.create('/a')
+    await zk.sync('/')
+    const log = new StreamLog(await zk.watch('/', { recursive: true }))
+    const singles = new WatchLog()
+    singles.note(await zk.getDataAndWatch('/a'))
+    proxy.freeze()
+    proxy.cut()
+    await until('the loss', async () => zk.session.connection === undefined)
+    await other.setData('/a', 'missed')
+    proxy.thaw()
+    await zk.sync('/')
+    expect(log.take()).toEqual(['Gap reconnected'])
+    expect(singles.take()).toEqual(['NodeDataChanged /a'])
+    await other.setData('/a', 'told')
+    await caughtUp(zk)
+    expect(log.take()).toEqual(['NodeDataChanged /a'])
+  })
+
+  test('NodeEvents goes on in the next session, behind a Gap', async () => {
+    const chroot = await newChroot(ensemble)
+    const proxy = await newProxy(ensemble.nodes[0]!)
+    const zk = await newClient(ensemble, { chroot, servers: [proxy], sessionTimeout: 4_000 })
+    const other = await newClient(ensemble, { chroot })
+    const log = new StreamLog(await zk.watch('/', { recursive: true }))
+    const { session } = zk
+    proxy.freeze()
+    proxy.cut()
+    await until('the end of the session', async () => session.signal.aborted, { timeout: 15_000 })
+    proxy.thaw()
+    await until('the Gap', async () => log.last === 'Gap renewed', { timeout: 10_000 })
+    await other.create('/a')
+    await zk.sync('/')
+    expect(log.take()).toEqual(['Gap renewed', 'NodeCreated /a'])
+    expect(await serverWatches(ensemble, chroot)).toEqual({ data: ['/'], children: 1 })
+  })
+
+  describe('and their server', () => {
+    afterEach(() => ensemble.mend())
+
+    test('NodeEvents whose server is killed knows by its Gap, and what it reads then, all that there is (V06)', async () => {
+      const chroot = await newChroot(ensemble)
+      const [follower] = await ensemble.followers()
+      const zk = await newClient(ensemble, { chroot, at: follower!, sessionTimeout: 8_000 })
+      const other = await newClient(ensemble, {
+        chroot,
+        servers: ensemble.nodes.filter((node) => node !== follower),
+        sessionTimeout: 8_000,
+      })
+      await other.create('/n', '0')
+      await zk.sync('/')
+      // A cache of one value, as anybody would write it.
+      let cached = ''
+      const events = await zk.watch('/n')
+      const follow = async () => {
+        cached = new TextDecoder().decode((await zk.getData('/n')).data)
+        for await (const _ of events) cached = new TextDecoder().decode((await zk.getData('/n')).data)
+      }
+      const following = follow()
+      for (let n = 1; n <= 20; n++) {
+        if (n === 7) await follower!.kill()
+        await other.setData('/n', String(n))
+      }
+      await until('the last value', async () => cached === '20', { timeout: 10_000 })
+      await events.return()
+      await following
+    })
+  })
+})
