@@ -119,7 +119,7 @@ export class Contended<H extends Held = Held> implements Acquirable<H> {
     try {
       const grant = await patience.during(competing)
       if (grant === undefined) return undefined
-      const lease = await patience.during(firstLease(this.queue.zk, contender.session, grant, this.#options))
+      const lease = await patience.during(firstLease(this.queue.zk, contender.session, grant, this.#options, patience))
       const options = { ...this.#options, onSuspended, onResumed }
       held = this.#toHeld(this.queue, contender, grant.node, lease, options)
       return held

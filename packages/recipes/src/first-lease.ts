@@ -5,20 +5,26 @@ import type { Grant } from './contender.ts'
 import { Lease } from './lease.ts'
 import { leaseTimes } from './lease-times.ts'
 import { NodeVanished } from './node-vanished.ts'
+import type { Patience } from './patience.ts'
 import { type HoldOptions, relayAllowanceOf } from './hold-options.ts'
-import { pause } from './transient.ts'
 
 /** So many proofs that are over soon end a place in the queue: the next is at its end. */
 const ATTEMPTS = 3
 
 /** A provisional one at once, where it lasts until it can be proven; else a proven one. */
-export async function firstLease(zk: ZooKeeper, session: Session, grant: Grant, terms: HoldOptions): Promise<Lease> {
+export async function firstLease(
+  zk: ZooKeeper,
+  session: Session,
+  grant: Grant,
+  terms: HoldOptions,
+  patience: Patience,
+): Promise<Lease> {
   const { heldWhile = 'confirmed', strict = false } = terms
   if (heldWhile !== 'confirmed') return new Lease(zk.runtime, grant.askedAt, () => Infinity)
   const relayAllowance = relayAllowanceOf(terms, session)
   const provisional = provisionalLease(zk, session, grant, relayAllowance)
   if (!strict && isEnough(provisional, session)) return provisional
-  return await provenLease(zk, session, grant, relayAllowance)
+  return await provenLease(zk, session, grant, relayAllowance, patience)
 }
 
 /** Whether it can be proven, or be proven again, before it is over. */
@@ -42,7 +48,13 @@ function provisionalLease(
   return byHeartbeats.remaining < byGrant.remaining ? byHeartbeats : byGrant
 }
 
-async function provenLease(zk: ZooKeeper, session: Session, { node }: Grant, relayAllowance: number): Promise<Lease> {
+async function provenLease(
+  zk: ZooKeeper,
+  session: Session,
+  { node }: Grant,
+  relayAllowance: number,
+  patience: Patience,
+): Promise<Lease> {
   const confirmation = new Confirmation(zk, session)
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const proof = await confirmation.prove(() => [node], relayAllowance)
@@ -51,7 +63,7 @@ async function provenLease(zk: ZooKeeper, session: Session, { node }: Grant, rel
     const lease = new Lease(zk.runtime, proof.touched, () => leaseTimes.proven(session.shortestTimeout))
     if (isEnough(lease, session)) return lease
     // What was sent before it stood still is too old. What it sends now will have been relayed by then.
-    await pause(zk.runtime, relayAllowance)
+    await patience.pause(relayAllowance)
   }
   // Answers take too long. Others, who are nearer, may go on with less.
   throw new NodeVanished()

@@ -11,12 +11,14 @@ export interface Limits {
 
 /** How long a caller is willing to wait: until a moment, until a signal, whichever is first. */
 export class Patience {
+  readonly #runtime: Runtime
   readonly #over: Promise<never>
   #end: (reason: unknown) => void = () => {}
   readonly #unlisten: (() => void) | undefined
   #cancelTimer: (() => void) | undefined
 
   constructor(runtime: Runtime, { signal, timeout }: Limits) {
+    this.#runtime = runtime
     this.#over = new Promise((_, reject) => {
       this.#end = reject
     })
@@ -30,6 +32,18 @@ export class Patience {
   /** Settles as the promise does, unless patience ends first: then it rejects with the reason. */
   async during<T>(promise: Promise<T>): Promise<T> {
     return await Promise.race([promise, this.#over])
+  }
+
+  /** Waits so many ms; rejects when patience ends first, and leaves no timer then. */
+  async pause(delay: number): Promise<void> {
+    let cancel = () => {}
+    const waiting = new Promise<void>((resolve) => {
+      cancel = this.#runtime.setTimer(delay, resolve)
+    })
+    await this.during(waiting).catch((reason: unknown) => {
+      cancel()
+      throw reason
+    })
   }
 
   /** Must be called when waiting is over, one way or the other. */

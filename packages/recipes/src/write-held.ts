@@ -10,6 +10,7 @@ import { ifMissing } from './if-missing.ts'
 import type { Lease } from './lease.ts'
 import { downgradedName } from './names.ts'
 import { NodeVanished } from './node-vanished.ts'
+import { Patience } from './patience.ts'
 import type { Queue } from './queue.ts'
 import type { HoldTerms } from './hold-options.ts'
 import { endure, persist } from './transient.ts'
@@ -42,9 +43,10 @@ export class WriteHeld extends Held {
     const since = runtime.now()
     const reading = new Downgrade(this.#queue, session, this.#node, this.#options)
     const tenant = { session, leave: () => reading.leave() }
+    const patience = new Patience(runtime, { signal: session.signal })
     try {
       const grant = await reading.make()
-      const lease = await firstLease(this.#queue.zk, session, grant, this.#options)
+      const lease = await firstLease(this.#queue.zk, session, grant, this.#options, patience)
       const held = new Held(this.#queue.zk, tenant, grant.node, lease, this.#options)
       held.throwIfLost()
       held.acquired(runtime.now() - since)
@@ -53,6 +55,8 @@ export class WriteHeld extends Held {
       reading.leave().catch(() => {})
       if (session.signal.aborted) throw new LockLostError(endReason(session), this.path, { cause: error })
       throw error instanceof NodeVanished ? new LockLostError('NodeGone', this.path, { cause: error }) : error
+    } finally {
+      patience.stop()
     }
   }
 }
