@@ -34,6 +34,7 @@ export type { Connection as RuntimeConnection, ConnectionHandler, DialTarget, Ru
 export { systemRuntime } from './runtime/system.ts'
 export type { Connection, Session } from './session/session.ts'
 export type { Stat } from './stat.ts'
+export type { ServerCertificate, TlsOptions, TlsSource, TlsVersion } from './tls.ts'
 export type { NodeEvent, SessionEnded, Watched, WatchedEvent, WatchRemoved } from './watcher.ts'
 export { type CallOptions, type ParentsOptions, ZooKeeper } from './zookeeper.ts'
 export { type CreateMode, Perms, ProtocolError, validatePath } from '@zk/wire'

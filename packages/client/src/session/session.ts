@@ -7,12 +7,14 @@ import type { Connection as Socket, Runtime } from '../runtime/runtime.ts'
 import type { Credential } from './auths.ts'
 import type { SessionConfig } from './config.ts'
 import { deadlines } from './deadlines.ts'
+import { dialWith } from './dialer.ts'
 import { SessionMachine } from './machine.ts'
 import type { Output } from './output.ts'
 import type { PersistentWatcher } from './persistent.ts'
 import { Request, type RequestInit } from './request.ts'
 import { endCode, type EndReason } from './states.ts'
 import { Touches } from './touches.ts'
+import type { TlsSource } from '../tls.ts'
 import type { Watching } from './watching.ts'
 
 /** One TCP connection of a session. */
@@ -52,6 +54,11 @@ export interface Waiting {
   readonly timeout?: number | undefined
 }
 
+interface DriverConfig {
+  readonly maxRequestSize: number
+  readonly tls?: TlsSource | undefined
+}
+
 type Asked = Omit<RequestInit, 'resolve' | 'reject' | 'expiresAt'>
 
 /**
@@ -63,6 +70,7 @@ export class Session {
   readonly #runtime: Runtime
   readonly #listener: SessionListener
   readonly #maxRequestSize: number
+  readonly #tls: TlsSource | undefined
   readonly #ended = new AbortController()
   /** Those who wait for the end. */
   readonly #closing: (() => void)[] = []
@@ -79,9 +87,10 @@ export class Session {
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
 
   /** @internal */
-  constructor(config: SessionConfig & { maxRequestSize: number }, runtime: Runtime, listener: SessionListener) {
+  constructor(config: SessionConfig & DriverConfig, runtime: Runtime, listener: SessionListener) {
     this.#machine = new SessionMachine(config)
     this.#maxRequestSize = config.maxRequestSize
+    this.#tls = config.tls
     this.#runtime = runtime
     this.#listener = listener
     this.#handshake = momentOf(runtime)
@@ -235,7 +244,7 @@ export class Session {
     }
     this.#writable = true
     try {
-      socket = this.#runtime.dial(server, {
+      socket = dialWith(this.#runtime, this.#tls, server, {
         opened: () => mine(() => this.#machine.opened()),
         received: (bytes) => mine(() => this.#received(bytes, this.#runtime.now())),
         drained: () =>
