@@ -52,7 +52,7 @@ export class Sessions {
   }
 
   #open(startAt: number, connectBy: number): Session {
-    const { sessionTimeout, localExpiry, maxRequestSize, maxResponseSize, tls } = this.#options
+    const { sessionTimeout, localExpiry, maxRequestSize, maxResponseSize, tls, sasl } = this.#options
     const config = {
       servers: this.#servers,
       credentials: this.#credentials,
@@ -64,6 +64,7 @@ export class Sessions {
       startAt,
       connectBy,
       tls,
+      sasl,
     }
     return new Session(config, this.runtime, {
       connected: () => {
