@@ -107,11 +107,12 @@ describe('TestServer with sasl', () => {
     expect(second.map(({ message }) => message.op)).toEqual(['sasl', 'sasl', 'auth', 'setWatches', 'getData'])
   })
 
-  test('TestServer that requires SASL does nothing for others, which ends them', async () => {
+  test('TestServer that requires SASL does nothing for others, and says so', async () => {
     await using server = await TestServer.start({ sasl: { users, required: true } })
     const zk = await connect(server.connectString)
     await expect(zk.getData('/')).rejects.toMatchObject({ code: 'SessionClosedRequireSaslAuth', outcomeUnknown: false })
-    await expect(zk.getData('/')).rejects.toMatchObject({ code: 'AuthFailed' })
+    await expect(zk.getData('/')).rejects.toMatchObject({ code: 'SessionClosedRequireSaslAuth' })
+    await zk.close()
   })
 
   test('connect says it when a server does not know SASL', async () => {

@@ -15,7 +15,7 @@ export interface SaslContext {
   /** `host:port` */
   readonly server: string
   /** Text that nobody can guess and that was never used before. */
-  nonce(): string
+  readonly nonce: () => string
 }
 
 /** One exchange on one connection. Tokens are bytes that only mechanism and server understand. */

@@ -188,8 +188,8 @@ export class Exchange {
     }
     // The session lives on with another server; what this one was asked it may have passed on.
     if (reply.err === ErrorCode.SessionMoved) throw new ProtocolError('the session has moved to another server')
-    const wantsSasl = reply.err === ErrorCode.SessionClosedRequireSaslAuth
-    if (wantsSasl && request.kind === 'connection') return 'AuthFailed'
+    // A caller is told himself. Of what is our own nobody would be: the session would try for ever.
+    if (reply.err === ErrorCode.SessionClosedRequireSaslAuth && request.kind === 'connection') return 'AuthFailed'
     // Never from events, pings or auth replies: what they show may be delivered only in part. Nor from setWatches: the
     // events of its later chunks are still to come.
     if (reply.zxid > this.#lastZxid && !setsWatches(request)) this.#lastZxid = reply.zxid
@@ -197,8 +197,7 @@ export class Exchange {
     if (phase.name === 'abandoned') this.#abandonedReply(request, reply)
     else this.#settle(request, reply)
     if (reply.err === ErrorCode.SessionExpired) return 'SessionExpired'
-    if (request.opCode === OpCode.closeSession) return 'Closed'
-    return wantsSasl ? 'AuthFailed' : undefined
+    return request.opCode === OpCode.closeSession ? 'Closed' : undefined
   }
 
   /** What a server does not know it refuses ahead of all that was asked before, and closes the connection then. */

@@ -16,7 +16,18 @@ import { Request } from '../../src/session/request.ts'
 import { authReply, namesIn } from '../frames.ts'
 import { read, write } from '../requests.ts'
 import { replyFrame } from '../support/frames.ts'
-import { authenticating, broken, connect, lost, machineOf, nameOf, rejectionOf, T, typesOf } from './machines.ts'
+import {
+  authenticating,
+  broken,
+  connect,
+  lost,
+  machineOf,
+  nameOf,
+  reconnect,
+  rejectionOf,
+  T,
+  typesOf,
+} from './machines.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (token: Uint8Array | null | undefined) => (token ? new TextDecoder().decode(token) : token)
@@ -137,17 +148,25 @@ describe('SessionMachine with SASL', () => {
 describe('SessionMachine without SASL', () => {
   const refusal = ErrorCode.SessionClosedRequireSaslAuth
 
-  test('SessionMachine ends when a server wants SASL, and tells the one who asked what it wants', () => {
+  test('SessionMachine tells the one who asked that a server wants SASL: nothing was done for him', () => {
     const machine = machineOf()
     connect(machine, 0)
-    const [asked, other] = [write('/a'), write('/b')]
+    const asked = write('/a')
     machine.submit(asked)
-    machine.submit(other)
     machine.transmit(0)
     const outputs = machine.received(replyFrame({ xid: 1, err: refusal }), 1)
     expect(rejectionOf(outputs, asked)).toMatchObject({ code: 'SessionClosedRequireSaslAuth', outcomeUnknown: false })
     expect(String(rejectionOf(outputs, asked))).toContain('give connect the option sasl')
-    expect(rejectionOf(outputs, other)).toMatchObject({ code: 'AuthFailed' })
+  })
+
+  test('SessionMachine ends when a server wants SASL in answer to what nobody asked but itself', () => {
+    const machine = machineOf()
+    connect(machine, 0)
+    machine.submit(write('/a'))
+    machine.transmit(0)
+    // It owes a sync now.
+    expect(reconnect(machine, 1)).toEqual(['sync /'])
+    machine.received(replyFrame({ xid: 2, err: refusal }), 2_000)
     expect(machine.state).toEqual({ name: 'ended', reason: 'AuthFailed' })
   })
 
