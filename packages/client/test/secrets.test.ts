@@ -69,7 +69,8 @@ test.each([
   const connection = await server.accept({ passwd })
   connection.reply(await connection.expect(OpCode.sasl), SetSASLResponse, { token: challenge })
   const { body, xid } = await connection.expect(OpCode.sasl)
-  expectNoSecret(new TextDecoder().decode(body.token!))
+  expect(body.token).not.toBeNull()
+  expectNoSecret(Buffer.from(body.token ?? []).toString())
   connection.reply({ xid }, SetSASLResponse, last, { err })
   await world.advance(1)
   expect(connecting.status).toBe('rejected')
@@ -85,7 +86,7 @@ test.each<[string, unknown]>([
   ['tls', { passphrase: ['SECRET'] }],
   ['sasl', 'SECRET'],
 ])('connect shows no secret when %s cannot be right', async (name, value) => {
-  const error = await connect('zk1', { [name]: value } as ConnectOptions).catch((error: unknown) => error)
+  const error = await connect('zk1', { [name]: value }).catch((error: unknown) => error)
   expect(error).toBeInstanceOf(TypeError)
   expectNoSecret(error)
 })

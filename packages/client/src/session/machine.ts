@@ -217,9 +217,13 @@ export class SessionMachine {
     this.#hangUp(new Error(`${what} for 2/3 of the session timeout`), now)
   }
 
-  /** The attempt under way is part of what happened at each server. */
+  /** The attempt under way is part of what happened at each server; cut short, it says less than one before it. */
   #giveUp(now: number): void {
-    if ('by' in this.#state) this.#hangUp(new Error(tooSlow[this.#state.name]), now)
+    const state = this.#state
+    if ('by' in state) {
+      const earlier = this.attempts.find(({ server }) => server === state.server)
+      this.#hangUp(earlier?.error ?? new Error(tooSlow[state.name]), now)
+    }
     this.#end('Unreachable')
   }
 

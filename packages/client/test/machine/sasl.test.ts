@@ -145,6 +145,16 @@ describe('SessionMachine with SASL', () => {
   })
 })
 
+test('SessionMachine that gives up tells the reason of a whole attempt, not that of one cut short', () => {
+  const machine = authenticating({ connectBy: 500 })
+  machine.unproved(new Error('no ticket'), 1)
+  const at = machine.deadline()
+  connect(machine, at)
+  expect(at).toBeLessThan(500)
+  machine.elapse(500)
+  expect(machine.attempts).toMatchObject([{ attempts: 2, error: { message: 'no ticket' } }])
+})
+
 describe('SessionMachine without SASL', () => {
   const refusal = ErrorCode.SessionClosedRequireSaslAuth
 
