@@ -7,8 +7,12 @@ import { describe, expect, test } from 'vitest'
 
 import { published, readManifest, root, sourcesIn, workspaces } from './workspace.ts'
 
-/** Tests of the recipes run in the virtual world that the client's tests made; nobody else can see it. */
-const borrowed = [{ by: 'packages/recipes/test/', from: 'packages/client/test/support/' }]
+/** Tests of the recipes run in the virtual world that the client's tests made, others use its certificates; nobody else can see them. */
+const borrowed = [
+  { by: 'packages/recipes/test/', from: 'packages/client/test/support/' },
+  { by: 'packages/testing/test/', from: 'packages/client/test/support/certificates.ts' },
+  { by: 'test-integration/test/', from: 'packages/client/test/support/certificates.ts' },
+]
 
 describe.each(workspaces)('$folder', ({ folder }) => {
   test('relative imports stay within the package', () => {

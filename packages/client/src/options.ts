@@ -1,7 +1,9 @@
 import { JUTE_MAXBUFFER } from '@zk/wire'
 import type { Runtime } from './runtime/runtime.ts'
 import { systemRuntime } from './runtime/system.ts'
+import { checkMechanism, type SaslMechanism } from './sasl/mechanism.ts'
 import { LOCAL_EXPIRY } from './session/deadlines.ts'
+import { checkTlsSource, type TlsSource } from './tls.ts'
 
 /** A credential for every connection: `{ scheme: 'digest', auth: 'user:password' }`. */
 export interface AuthInfo {
@@ -20,6 +22,16 @@ export interface ConnectOptions {
   readonly connectTimeout?: number
   /** Sent first on every connection. @default none */
   readonly auth?: readonly AuthInfo[]
+  /**
+   * Speak TLS with the servers: `true`, what `node:tls` takes (`ca`, `cert`, `key` …), or a function, sync or async, that
+   * gives these at each connection anew. The certificate must be for the host's name or address. @default plain TCP
+   */
+  readonly tls?: TlsSource
+  /**
+   * Prove by SASL who we are, on every connection before anything else: `digestMd5({ username, password })`, or a
+   * mechanism of your own. A refusal ends the client with `AuthFailed`. @default none
+   */
+  readonly sasl?: SaslMechanism
   /** Open a new session by itself when one has expired. @default true */
   readonly renewSession?: boolean
   /** After how many T without a word from any server the session counts as expired; at least 1. @default 4/3 */
@@ -37,7 +49,10 @@ export interface ConnectOptions {
   readonly runtime?: Runtime
 }
 
-export type ClientOptions = Required<Omit<ConnectOptions, 'signal'>>
+type WithoutDefault = 'tls' | 'sasl'
+
+export type ClientOptions = Required<Omit<ConnectOptions, 'signal' | WithoutDefault>> &
+  Pick<ConnectOptions, WithoutDefault>
 
 const defaults = {
   sessionTimeout: 30_000,
@@ -49,7 +64,7 @@ const defaults = {
   runtime: systemRuntime,
 } satisfies ConnectOptions
 
-const known = new Set(['connectTimeout', 'signal', ...Object.keys(defaults)])
+const known = new Set(['connectTimeout', 'signal', 'tls', 'sasl', ...Object.keys(defaults)])
 const LARGEST_INT = 2 ** 31 - 1
 
 /** Fills in defaults; throws a `TypeError` or `RangeError` that names the option and what would be right. */
@@ -76,6 +91,8 @@ export function checkOptions(options: ConnectOptions): ClientOptions {
   }
   if (!Array.isArray(filled.auth)) throw new TypeError('auth must be a list of { scheme, auth }')
   for (const entry of filled.auth as readonly (AuthInfo | undefined)[]) checkAuth(entry?.scheme, entry?.auth)
+  checkTlsSource(filled.tls)
+  checkMechanism(filled.sasl)
   if (typeof filled.renewSession !== 'boolean') throw new TypeError('renewSession must be true or false')
   if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
     throw new TypeError('signal must be an AbortSignal')

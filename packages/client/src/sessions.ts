@@ -52,7 +52,7 @@ export class Sessions {
   }
 
   #open(startAt: number, connectBy: number): Session {
-    const { sessionTimeout, localExpiry, maxRequestSize, maxResponseSize } = this.#options
+    const { sessionTimeout, localExpiry, maxRequestSize, maxResponseSize, tls, sasl } = this.#options
     const config = {
       servers: this.#servers,
       credentials: this.#credentials,
@@ -63,6 +63,8 @@ export class Sessions {
       maxResponseSize,
       startAt,
       connectBy,
+      tls,
+      sasl,
     }
     return new Session(config, this.runtime, {
       connected: () => {

@@ -30,10 +30,11 @@ test('transitions ends every other state by expiry and by close, whatever it is 
 })
 
 test('transitions makes every connection by dialing, and loses every one to waiting', () => {
-  expect(ways.filter(({ to }) => to === 'connected').map(({ from }) => from)).toEqual(['handshaking'])
+  expect(ways.filter(({ to }) => to === 'connected').map(({ from }) => from)).toEqual(['handshaking', 'authenticating'])
   expect(ways.filter(({ trigger }) => trigger === 'lost').map(({ from, to }) => [from, to])).toEqual([
     ['dialing', 'waiting'],
     ['handshaking', 'waiting'],
+    ['authenticating', 'waiting'],
     ['connected', 'waiting'],
   ])
 })

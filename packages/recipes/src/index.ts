@@ -18,6 +18,7 @@ export {
   ConnectError,
   type ConnectOptions,
   CREATOR_ALL_ACL,
+  digestMd5,
   KeeperError,
   type KeeperErrorCode,
   op,

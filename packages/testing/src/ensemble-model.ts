@@ -38,6 +38,8 @@ export interface ModelOptions extends EnsembleOptions {
   readonly wallNow: (now: number) => number
   /** The driver's clock, in ms from 0 on: asked when a control is used. */
   readonly now: () => number
+  /** Clients may show certificates: ACLs may have the scheme `x509`. @default false */
+  readonly hasCertificates?: boolean
 }
 
 /**
@@ -61,7 +63,7 @@ export class EnsembleModel {
   readonly #now: () => number
   #connections = 0
 
-  constructor({ random, wallNow, now, ...options }: ModelOptions) {
+  constructor({ random, wallNow, now, hasCertificates = false, ...options }: ModelOptions) {
     const { electionTime, history, ...checked } = checkOptions(options)
     const names = checked.members
     const agenda = this.#agenda
@@ -83,6 +85,7 @@ export class EnsembleModel {
       extendedTypesEnabled: checked.extendedTypesEnabled,
       reconfigEnabled: checked.reconfigEnabled,
       version: checked.version,
+      schemes: hasCertificates ? new Set([...checked.schemes, 'x509']) : checked.schemes,
       ...(electionTime !== undefined && { electionTime }),
     })
     this.faults = new Faults(names)
@@ -97,12 +100,14 @@ export class EnsembleModel {
         clientConnections: checked.maxClientCnxns,
         superDigest: checked.superDigest,
         version: checked.version,
+        sasl: checked.sasl,
       },
       settings: checked,
       get now() {
         return agenda.now
       },
       wallNow: () => wallNow(agenda.now),
+      random,
       after: (ms: number, action: () => void) => {
         const appointment = agenda.at(agenda.now + ms, action)
         return () => appointment.cancel()

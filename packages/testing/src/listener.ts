@@ -1,40 +1,40 @@
 // The one file that opens sockets, and knows real time and chance: drives an EnsembleModel over TCP.
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { checkKeys, show } from './connection/fault.ts'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { show } from './connection/fault.ts'
 import { EnsembleModel, type Link, type Output } from './ensemble-model.ts'
-import { asFunction, checkOptions, ENSEMBLE_OPTIONS, type EnsembleOptions, integer } from './options.ts'
-
-export interface ListenOptions extends EnsembleOptions {
-  /** Where to listen. @default '127.0.0.1' */
-  readonly host?: string
-  /** One for each member; 0 for any that is free. @default all 0 */
-  readonly ports?: readonly number[]
-}
+import {
+  bracketed,
+  checkListening,
+  checkPorts,
+  closedError,
+  distinguishedName,
+  type ListenOptions,
+  LOCALHOST,
+  plain,
+  startTimeout,
+  type TestTlsOptions,
+  type Waiter,
+} from './listening.ts'
+import { asFunction } from './options.ts'
 
 /** Bytes the socket may hold for a client that does not read, before no more of it is read. */
 const HIGH_WATER_MARK = 1024 * 1024
 /** A client that reads nothing of what is left for it, after its connection has ended, is given up. In ms. */
 const UNREAD_AFTER = 10_000
-/** Members that cannot agree in this time, in ms, or in the ticks they may take for it, never will. */
-const LEAST_START_TIMEOUT = 30_000
 /** Another program may have taken the port of a member while it was down. In ms. */
 const OPEN_AGAIN_AFTER = 20
 /** FastLeaderElection.finalizeWait, and some chance. In ms. */
 const ELECTION_TIME = { least: 200, more: 50 }
 const NOTHING = new Uint8Array()
-const LOCALHOST = '127.0.0.1'
 const LONGEST_TIMER = 2 ** 31 - 1
-
-interface Waiter {
-  readonly isDone: () => boolean
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
-}
 
 export class Listener {
   readonly model: EnsembleModel
   readonly #doors: readonly Door[]
   readonly #sockets = new Map<Link, Socket>()
+  /** Below those that speak TLS. */
+  readonly #raw = new WeakMap<Socket, Socket>()
   /** Of connections that are over for the model, with something left for their clients. */
   readonly #ending = new Set<Socket>()
   readonly #waiters = new Set<Waiter>()
@@ -68,12 +68,7 @@ export class Listener {
   }
 
   private constructor(all: ListenOptions) {
-    checkKeys('an ensemble', all, [...ENSEMBLE_OPTIONS, 'host', 'ports'])
-    const { host = LOCALHOST, ports, electionTime, ...options } = all
-    if (typeof host !== 'string' || host.trim() === '') {
-      throw new TypeError(`host must be a name or an address, such as '${LOCALHOST}', not ${show(host)}`)
-    }
-    if (ports !== undefined && !Array.isArray(ports)) throw new TypeError(`ports must be a list, not ${show(ports)}`)
+    const { host, ports, tls, electionTime, ...options } = checkListening(all)
     const wallOrigin = Date.now()
     const usual =
       electionTime === undefined
@@ -84,17 +79,15 @@ export class Listener {
       // The first election is not what anybody waits for.
       electionTime: () => (this.#isStarted ? usual() : 0),
       random: Math.random,
+      hasCertificates: tls !== undefined,
       now: () => this.now,
       wallNow: (now) => Math.floor(wallOrigin + now),
     })
     this.model.onWake = () => this.#drive(() => this.model.elapse(this.now))
     const names = this.model.members.map(({ name }) => name)
-    if (ports !== undefined && ports.length !== names.length) {
-      throw new RangeError(`ports must be as many as members: ${names.length}, not ${ports.length}`)
-    }
-    for (const port of ports ?? []) integer('ports', port, 0, 65_535)
+    checkPorts(ports, names.length)
     this.#doors = names.map((member, index) => {
-      return new Door(member, { host, port: ports?.[index] ?? 0 }, (socket) => this.#accept(member, socket))
+      return new Door(member, { host, port: ports?.[index] ?? 0, tls }, (caller) => this.#accept(member, caller))
     })
   }
 
@@ -173,7 +166,7 @@ export class Listener {
       return
     }
     this.#sockets.delete(link)
-    if (output.how === 'reset') socket.resetAndDestroy()
+    if (output.how === 'reset') (this.#raw.get(socket) ?? socket).resetAndDestroy()
     else this.#end(socket)
   }
 
@@ -200,10 +193,11 @@ export class Listener {
 
   // --- sockets ------------------------------------------------------------------------------------------------------
 
-  #accept(member: string, socket: Socket): void {
+  #accept(member: string, { socket, raw, certificate }: Caller): void {
     // What goes wrong with it is told by 'close'.
     socket.on('error', () => {})
-    const remote = { address: plain(socket.remoteAddress), port: socket.remotePort }
+    if (raw !== undefined) this.#raw.set(socket, raw)
+    const remote = { address: plain(socket.remoteAddress), port: socket.remotePort, certificate }
     const link = this.#isClosed ? undefined : this.model.accept(member, remote, this.now)
     if (link === undefined) {
       socket.destroy()
@@ -233,11 +227,23 @@ export class Listener {
   }
 }
 
+/** Who connects. */
+interface Caller {
+  readonly socket: Socket
+  /** What TLS is spoken on. */
+  readonly raw?: Socket | undefined
+  /** The subject of the certificate that it has shown. */
+  readonly certificate?: string | undefined
+}
+
 /** Where one member is reached: a port that is listened at while it should be. */
 class Door {
   readonly member: string
   readonly #host: string
-  readonly #accept: (socket: Socket) => void
+  readonly #tls: TestTlsOptions | undefined
+  readonly #accept: (caller: Caller) => void
+  /** In the handshake of TLS: nobody else knows them. */
+  readonly #greeting = new Set<Socket>()
   #port: number
   /** Listens, or is about to; undefined while connections are refused. */
   #server: Server | undefined
@@ -247,9 +253,14 @@ class Door {
   #shouldBeOpen = true
   #again: ReturnType<typeof setTimeout> | undefined
 
-  constructor(member: string, { host, port }: { host: string; port: number }, accept: (socket: Socket) => void) {
+  constructor(
+    member: string,
+    { host, port, tls }: { host: string; port: number; tls: TestTlsOptions | undefined },
+    accept: (caller: Caller) => void,
+  ) {
     this.member = member
     this.#host = host
+    this.#tls = tls
     this.#port = port
     this.#accept = accept
   }
@@ -260,7 +271,7 @@ class Door {
 
   /** Rejects where the port cannot be had. */
   async open(): Promise<void> {
-    const server = createServer({ allowHalfOpen: true, noDelay: true }, this.#accept)
+    const server = this.#create()
     this.#server = server
     this.#opening = this.#listen(server)
     try {
@@ -292,6 +303,25 @@ class Door {
     await Promise.all(this.#closing)
   }
 
+  #create(): Server {
+    const options = { allowHalfOpen: true, noDelay: true }
+    if (this.#tls === undefined) return createServer(options, (socket) => this.#accept({ socket }))
+    const withTls: object = { ...this.#tls, ...options }
+    const server = createTlsServer(withTls as TlsOptions)
+    server.on('connection', (raw: Socket) => {
+      this.#greeting.add(raw)
+      raw.on('close', () => this.#greeting.delete(raw))
+    })
+    server.on('secureConnection', (socket) => {
+      const raw = [...this.#greeting].find(({ remotePort }) => remotePort === socket.remotePort)
+      if (raw !== undefined) this.#greeting.delete(raw)
+      const subject = socket.authorized ? socket.getPeerX509Certificate()?.subject : undefined
+      this.#accept({ socket, raw, certificate: distinguishedName(subject) })
+    })
+    server.on('tlsClientError', () => {}) // it is gone already
+    return server
+  }
+
   #openLater(): void {
     if (!this.#shouldBeOpen) return
     this.#again = setTimeout(() => {
@@ -310,26 +340,11 @@ class Door {
   #close(): void {
     const server = this.#server
     this.#server = undefined
+    for (const socket of this.#greeting) socket.destroy()
     if (server?.listening !== true) return
     // Nobody can connect from here on; it is over when its last connection is.
     const closed: Promise<void> = new Promise<void>((resolve) => server.close(() => resolve()))
     this.#closing.add(closed)
     void closed.then(() => this.#closing.delete(closed))
   }
-}
-
-const closedError = () => new Error('the ensemble is closed')
-
-function startTimeout({ host, ports, ...options }: ListenOptions): number {
-  const { tickTime, initLimit, syncLimit } = checkOptions(options)
-  return Math.max(LEAST_START_TIMEOUT, (initLimit + syncLimit) * tickTime)
-}
-
-/** An address of version 4 as such. */
-function plain(address = ''): string {
-  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
 }

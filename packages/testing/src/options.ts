@@ -1,7 +1,9 @@
 import { JUTE_MAXBUFFER } from '@zk/wire'
 import { checkKeys, show } from './connection/fault.ts'
 import type { HistoryLimits } from './connection/history.ts'
-import type { ServerVersion } from './database/index.ts'
+import type { SaslSettings } from './connection/sasl-server.ts'
+import { DEFAULT_SCHEMES, type ServerVersion } from './database/index.ts'
+import { checkSasl, type SaslOptions } from './sasl-option.ts'
 
 /** What an ensemble is made of. Times are in ms. */
 export interface EnsembleOptions {
@@ -33,6 +35,8 @@ export interface EnsembleOptions {
   readonly watchModes?: 'one' | 'several'
   /** Who may do everything, as `super:BASE64(SHA1(super:password))`. @default nobody */
   readonly superDigest?: string
+  /** SASL DIGEST-MD5, and the scheme `sasl` in ACLs. @default not set up */
+  readonly sasl?: SaslOptions
   /**
    * How often the leader looks for containers that have become empty and for nodes whose TTL is over
    * (znode.container.checkIntervalMs). @default 60_000
@@ -69,6 +73,9 @@ export interface CheckedOptions {
   readonly sequenceOverflow: 'stick' | 'wrap'
   readonly watchModes: 'one' | 'several'
   readonly superDigest: string | undefined
+  readonly sasl: SaslSettings | undefined
+  /** Those that ACLs may have, besides `world` and `auth`. */
+  readonly schemes: ReadonlySet<string>
   readonly containerCheckInterval: number
   readonly extendedTypesEnabled: boolean
   readonly reconfigEnabled: boolean
@@ -91,6 +98,7 @@ export const ENSEMBLE_OPTIONS = [
   'sequenceOverflow',
   'watchModes',
   'superDigest',
+  'sasl',
   'containerCheckInterval',
   'extendedTypesEnabled',
   'reconfigEnabled',
@@ -144,6 +152,7 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   if (superDigest !== undefined && !/^super:[A-Za-z0-9+/]+=*$/.test(superDigest)) {
     throw new TypeError(`superDigest must be 'super:BASE64(SHA1(super:password))'`)
   }
+  const sasl = checkSasl(options.sasl)
   const { containerCheckInterval = 60_000 } = options
   integer('containerCheckInterval', containerCheckInterval, 1, LARGEST_INT)
   const { juteMaxBuffer = JUTE_MAXBUFFER, globalOutstandingLimit = 1_000, maxClientCnxns = 0 } = options
@@ -167,6 +176,8 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
     sequenceOverflow,
     watchModes,
     superDigest,
+    sasl,
+    schemes: sasl === undefined ? DEFAULT_SCHEMES : new Set([...DEFAULT_SCHEMES, 'sasl']),
     containerCheckInterval,
     extendedTypesEnabled,
     reconfigEnabled,

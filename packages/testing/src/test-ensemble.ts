@@ -4,7 +4,8 @@ import type { TestNodes } from './controls/nodes.ts'
 import type { TestMember } from './controls/test-member.ts'
 import type { TestNetwork } from './controls/test-network.ts'
 import type { TestSessions } from './controls/test-sessions.ts'
-import { type ListenOptions, Listener } from './listener.ts'
+import { Listener } from './listener.ts'
+import type { ListenOptions } from './listening.ts'
 
 export interface TestEnsembleOptions extends ListenOptions {}
 

@@ -3,7 +3,7 @@ import { Listener } from './listener.ts'
 import { ENSEMBLE_OPTIONS, integer } from './options.ts'
 import { TestEnsemble, type TestEnsembleOptions } from './test-ensemble.ts'
 
-const KNOWN = [...ENSEMBLE_OPTIONS.filter((name) => name !== 'members'), 'host', 'port']
+const KNOWN = [...ENSEMBLE_OPTIONS.filter((name) => name !== 'members'), 'host', 'port', 'tls']
 
 export interface TestServerOptions extends Omit<TestEnsembleOptions, 'members' | 'ports'> {
   /** 0 for any that is free. @default 0 */

@@ -17,6 +17,8 @@ test('what is not said is as in a real ensemble of three', () => {
     sequenceOverflow: 'stick',
     watchModes: 'one',
     superDigest: undefined,
+    sasl: undefined,
+    schemes: new Set(['digest', 'ip']),
     containerCheckInterval: 60_000,
     extendedTypesEnabled: false,
     reconfigEnabled: false,

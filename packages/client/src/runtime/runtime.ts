@@ -1,3 +1,5 @@
+import type { TlsOptions } from '../tls.ts'
+
 /**
  * All of the world that client and recipes touch: time, randomness, sockets. Give `connect` one of your own to run
  * them in virtual time, over another network, or from a seed. The default is `systemRuntime`.
@@ -16,7 +18,7 @@ export interface Runtime {
   random(): number
   /** A fresh random UUID in its 36-character form. */
   uuid(): string
-  /** Starts one TCP connection. It reports to `handler`, never before `dial` has returned. */
+  /** Starts one TCP connection, with TLS where the target asks for it. It reports to `handler`, never before `dial` has returned. */
   dial(target: DialTarget, handler: ConnectionHandler): Connection
 }
 
@@ -24,6 +26,11 @@ export interface DialTarget {
   /** A host name, to be resolved now, or an address. */
   readonly host: string
   readonly port: number
+  /**
+   * To be spoken from the first byte; `opened` is told when its handshake is done, `lost` when it fails. undefined for a
+   * plain connection. A runtime that cannot do it must throw.
+   */
+  readonly tls?: TlsOptions | undefined
 }
 
 /** What a connection tells its owner. After `lost` it says nothing more. */

@@ -1,25 +1,40 @@
 // The one file that opens sockets.
-import { connect } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
+import { connect as connectTls, type ConnectionOptions } from 'node:tls'
+import type { TlsOptions } from '../tls.ts'
 import type { Connection, ConnectionHandler, DialTarget } from './runtime.ts'
+import { ended, type Stage, tlsFailure, tlsSetUpFailure } from './tls-failure.ts'
 
 /** Bytes the socket may hold for a peer that does not read, before `write` asks to wait. */
 const HIGH_WATER_MARK = 256 * 1024
 
-export function dial({ host, port }: DialTarget, handler: ConnectionHandler): Connection {
+export function dial({ host, port, tls }: DialTarget, handler: ConnectionHandler): Connection {
   // `connect` looks the name up at every call, and tries its addresses one after the other (autoSelectFamily).
-  const socket = connect({ host, port, noDelay: true, keepAlive: true })
+  const socket =
+    tls === undefined ? connect({ host, port, noDelay: true, keepAlive: true }) : secured({ host, port }, tls)
   let open = true
+  let stage: Stage = 'dialing'
+  let isSilent = true
   const lose = (error: Error) => {
     if (!open) return
     open = false
     socket.destroy()
-    handler.lost(error)
+    handler.lost(tls === undefined ? error : tlsFailure(error, stage))
   }
-  socket.on('connect', () => open && handler.opened())
-  socket.on('data', (bytes) => open && handler.received(bytes))
+  socket.on('connect', () => {
+    if (tls !== undefined) stage = 'handshaking'
+  })
+  socket.on(tls === undefined ? 'connect' : 'secureConnect', () => {
+    stage = 'open'
+    if (open) handler.opened()
+  })
+  socket.on('data', (bytes) => {
+    isSilent = false
+    if (open) handler.received(bytes)
+  })
   socket.on('drain', () => open && handler.drained())
-  socket.on('error', lose)
-  socket.on('end', () => lose(new Error('the server closed the connection')))
+  socket.on('error', (error) => lose(asError(error)))
+  socket.on('end', () => lose(new Error(isSilent ? ended(stage) : 'the server closed the connection')))
   socket.on('close', () => lose(new Error('the connection was closed')))
   return {
     write: (bytes) => {
@@ -31,4 +46,38 @@ export function dial({ host, port }: DialTarget, handler: ConnectionHandler): Co
       socket.destroy()
     },
   }
+}
+
+/** Throws where the options cannot be used. */
+function secured(target: { host: string; port: number }, tls: TlsOptions): Socket {
+  const { checkServerIdentity } = tls
+  // By itself node:tls names no host. There is no SNI for addresses; then `host` is what the certificate must be for.
+  const named = isIP(target.host) === 0 ? { servername: target.host.replace(/\.$/, '') } : {}
+  const checked = checkServerIdentity === undefined ? {} : { checkServerIdentity: guarded(checkServerIdentity) }
+  const options: object = { ...named, ...tls, ...checked, ...target }
+  try {
+    const socket = connectTls(options as ConnectionOptions)
+    socket.setNoDelay(true)
+    socket.setKeepAlive(true)
+    return socket
+  } catch (error) {
+    throw tlsSetUpFailure(error)
+  }
+}
+
+/** Whatever it throws would be thrown in nobody's hands. What is no answer refuses. */
+function guarded(check: NonNullable<TlsOptions['checkServerIdentity']>): typeof check {
+  return (host, certificate) => {
+    try {
+      const answer: unknown = check(host, certificate)
+      if (answer === undefined || answer instanceof Error) return answer
+      return new Error('tls.checkServerIdentity must return an Error or undefined, at once')
+    } catch (error) {
+      return asError(error)
+    }
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
 }

@@ -11,6 +11,8 @@ export interface SessionConfig {
   readonly maxResponseSize: number
   /** The client's credentials; the list is shared with its other sessions. */
   readonly credentials: Credential[]
+  /** Whether to prove by SASL who we are, on every connection. */
+  readonly usesSasl?: boolean
   /** Where the random pauses come from. */
   readonly seed: number
   /** When the first attempt is due. */

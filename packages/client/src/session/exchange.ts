@@ -188,6 +188,8 @@ export class Exchange {
     }
     // The session lives on with another server; what this one was asked it may have passed on.
     if (reply.err === ErrorCode.SessionMoved) throw new ProtocolError('the session has moved to another server')
+    // A caller is told himself. Of what is our own nobody would be: the session would try for ever.
+    if (reply.err === ErrorCode.SessionClosedRequireSaslAuth && request.kind === 'connection') return 'AuthFailed'
     // Never from events, pings or auth replies: what they show may be delivered only in part. Nor from setWatches: the
     // events of its later chunks are still to come.
     if (reply.zxid > this.#lastZxid && !setsWatches(request)) this.#lastZxid = reply.zxid

@@ -2,6 +2,7 @@
 import {
   ConnectResponse,
   decode,
+  ErrorCode,
   type EventType,
   eventName,
   ProtocolError,
@@ -23,8 +24,10 @@ export type Incoming =
 export function readIncoming(frame: Uint8Array): Incoming {
   const body = new Reader(frame)
   const { xid, zxid, err } = readNamed(ReplyHeader, body)
+  // A server that wants SASL first says so of whatever comes, of a ping too.
+  const isRefused = err === ErrorCode.SessionClosedRequireSaslAuth
+  if (xid === Xid.auth || (xid === Xid.ping && isRefused)) return { type: 'auth', err }
   if (xid === Xid.ping) return { type: 'ping' }
-  if (xid === Xid.auth) return { type: 'auth', err }
   if (xid !== Xid.notification) return { type: 'reply', xid, zxid, err, body }
   const { type, path } = readNamed(WatcherEvent, body)
   return { type: 'event', event: eventName(type), path: path ?? '', zxid }

@@ -1,28 +1,27 @@
 // The session without I/O: told what happened and when, it says what to do. It touches no socket, timer, promise, clock
 // or random source. Methods are sorted by direction: what the caller asks, what the world reports, what is due.
 import { concat, formatServer, FrameDecoder, FrameTooLargeError, ProtocolError } from '@zk/wire'
-import type { ConnectAttempt } from '../errors.ts'
+import { type ConnectAttempt, KeeperError } from '../errors.ts'
 import type { Credential } from './auths.ts'
 import type { SessionConfig } from './config.ts'
 import { deadlines } from './deadlines.ts'
 import { Exchange } from './exchange.ts'
 import { Hosts } from './hosts.ts'
-import { readConnectResponse, readIncoming } from './incoming.ts'
+import { type Incoming, readConnectResponse, readIncoming } from './incoming.ts'
 import { Jitter } from './jitter.ts'
 import type { Output } from './output.ts'
 import { closeSessionRequest, connectFrame, pingFrame } from './own-requests.ts'
 import { Pulse } from './pulse.ts'
 import type { Request } from './request.ts'
-import { endCode, type EndReason, endTrigger, type State, target, type Trigger } from './states.ts'
+import { SaslDialogue } from './sasl-dialogue.ts'
+import { endCode, type EndReason, endTrigger, type State, target, tooSlow, type Trigger } from './states.ts'
 import type { Watching } from './watching.ts'
 
 type Handshaking = Extract<State, { name: 'handshaking' }>
-type Attempted = Extract<State, { server: string }>
 
 /** About how many bytes one `transmit` gives at most. */
 const SEGMENT_SIZE = 256 * 1024
 const NO_PASSWD = new Uint8Array(16)
-const tooSlow = { dialing: 'no TCP connection in time', handshaking: 'no answer to the handshake in time' } as const
 
 export class SessionMachine {
   readonly #config: SessionConfig
@@ -33,8 +32,10 @@ export class SessionMachine {
   #id = 0n
   #passwd: Uint8Array = NO_PASSWD
   #timeout: number
-  readonly #pulse = new Pulse()
+  readonly #pulse = new Pulse(() => this.#times)
   #closeBy = Infinity
+  /** When to give up; never once it was connected. */
+  #connectBy: number
   #outputs: Output[] = []
 
   constructor(config: SessionConfig) {
@@ -49,6 +50,7 @@ export class SessionMachine {
       }),
     )
     this.#timeout = config.sessionTimeout
+    this.#connectBy = config.connectBy
     this.#state = { name: 'waiting', until: config.startAt }
   }
 
@@ -138,13 +140,31 @@ export class SessionMachine {
     return this.#take()
   }
 
+  /** What the SASL mechanism says to the server; undefined when it is through. */
+  prove(token: Uint8Array | undefined, now: number): Output[] {
+    if (this.#state.name === 'authenticating') {
+      if (token !== undefined) this.#state.sasl.say(token)
+      else this.#connected('proved', this.#state, now)
+    }
+    return this.#take()
+  }
+
+  /** The SASL mechanism cannot go on. */
+  unproved(error: Error, now: number): Output[] {
+    if (this.#state.name === 'authenticating') {
+      if (KeeperError.is(error, 'AuthFailed')) this.#end('AuthFailed')
+      else this.#hangUp(error, now)
+    }
+    return this.#take()
+  }
+
   /** Time has passed: does what is due. */
   elapse(now: number): Output[] {
     if (this.#state.name === 'ended') return this.#take()
     this.#exchange.settleOverdue(now)
     if (now >= this.#closeBy) this.#end('Closed')
     else if (now >= this.#expiresAt) this.#end('SessionExpired')
-    else if (now >= this.#giveUpAt) this.#giveUp(now)
+    else if (now >= this.#connectBy) this.#giveUp(now)
     else this.#advance(now)
     return this.#take()
   }
@@ -162,6 +182,7 @@ export class SessionMachine {
         passwd: this.#passwd,
       })
     }
+    if (this.#state.name === 'authenticating') return this.#state.sasl.transmit()
     if (this.#state.name !== 'connected') return undefined
     const frames = this.#exchange.send(now, SEGMENT_SIZE)
     if (frames.length === 0) return undefined
@@ -172,51 +193,37 @@ export class SessionMachine {
   /** When `elapse` must be called at the latest. */
   deadline(): number {
     if (this.#state.name === 'ended') return Infinity
-    return Math.min(
-      this.#stateDeadline(this.#state),
-      this.#exchange.nextTimeout,
-      this.#expiresAt,
-      this.#closeBy,
-      this.#giveUpAt,
-    )
+    return Math.min(this.#stateDeadline, this.#exchange.nextTimeout, this.#expiresAt, this.#closeBy, this.#connectBy)
   }
 
-  #stateDeadline(state: State): number {
-    switch (state.name) {
-      case 'waiting':
-        return state.until
-      case 'dialing':
-      case 'handshaking':
-        return state.by
-      case 'connected':
-        return Math.min(this.#silentAt, this.#openSince + deadlines.answer(this.#times), this.#pingAt)
-      case 'ended':
-        return Infinity
-    }
+  get #stateDeadline(): number {
+    const state = this.#state
+    if (state.name === 'waiting') return state.until
+    if (state.name === 'ended') return Infinity
+    if ('by' in state) return state.by
+    return Math.min(this.#pulse.silentAt, this.#openSince + deadlines.answer(this.#times), this.#pulse.pingAt)
   }
 
   #advance(now: number): void {
-    const { name } = this.#state
-    if (name === 'connected' && now >= this.#pingAt) this.#ping(now)
-    if (now < this.#stateDeadline(this.#state)) return
-    switch (name) {
-      case 'waiting':
-        return this.#dial(now)
-      case 'dialing':
-      case 'handshaking':
-        return this.#hangUp(new Error(tooSlow[name]), now)
-      case 'connected': {
-        const what = now >= this.#silentAt ? 'nothing heard' : 'no answer'
-        return this.#hangUp(new Error(`${what} for 2/3 of the session timeout`), now)
-      }
-      case 'ended':
+    const state = this.#state
+    if (state.name === 'connected' && now >= this.#pulse.pingAt) {
+      this.#pulse.pinged(now)
+      this.#exchange.urgent(pingFrame)
     }
+    if (now < this.#stateDeadline) return
+    if (state.name === 'waiting') return this.#dial(now)
+    if ('by' in state) return this.#hangUp(new Error(tooSlow[state.name]), now)
+    const what = now >= this.#pulse.silentAt ? 'nothing heard' : 'no answer'
+    this.#hangUp(new Error(`${what} for 2/3 of the session timeout`), now)
   }
 
-  /** The attempt under way is part of what happened at each server. */
+  /** The attempt under way is part of what happened at each server; cut short, it says less than one before it. */
   #giveUp(now: number): void {
-    const { name } = this.#state
-    if (name === 'dialing' || name === 'handshaking') this.#hangUp(new Error(tooSlow[name]), now)
+    const state = this.#state
+    if ('by' in state) {
+      const earlier = this.attempts.find(({ server }) => server === state.server)
+      this.#hangUp(earlier?.error ?? new Error(tooSlow[state.name]), now)
+    }
     this.#end('Unreachable')
   }
 
@@ -224,16 +231,8 @@ export class SessionMachine {
     return { T: this.#timeout, servers: this.#hosts.size }
   }
 
-  get #silentAt(): number {
-    return this.#pulse.silentAt(this.#times)
-  }
-
   get #openSince(): number {
     return this.#pulse.openSince(this.#exchange.oldestSentAt)
-  }
-
-  get #pingAt(): number {
-    return this.#pulse.pingAt(this.#times)
   }
 
   /** Local expiry. */
@@ -241,38 +240,29 @@ export class SessionMachine {
     return this.#pulse.heardAt + this.#config.localExpiry * this.#timeout
   }
 
-  get #giveUpAt(): number {
-    return this.#id === 0n ? this.#config.connectBy : Infinity
-  }
-
   // --- connections ----------------------------------------------------------------------------------------------
 
   #dial(now: number): void {
     const server = this.#hosts.next()
     // While there is no session yet, every server is to have its turn before connect() gives up.
-    const T = this.#id === 0n ? Math.min(this.#timeout, this.#config.connectBy - this.#config.startAt) : this.#timeout
+    const T = Math.min(this.#timeout, this.#connectBy - this.#config.startAt)
     const by = now + deadlines.connect({ ...this.#times, T })
     this.#enter('dial', { name: 'dialing', server: formatServer(server), by })
     this.#outputs.push({ type: 'dial', server })
-  }
-
-  #ping(now: number): void {
-    this.#pulse.pinged(now)
-    this.#exchange.urgent(pingFrame)
   }
 
   #read(frames: FrameDecoder, bytes: Uint8Array, now: number): void {
     frames.push(bytes)
     for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
       if (this.#state.name === 'handshaking') this.#handshake(frame, this.#state, now)
-      else if (this.#state.name === 'connected') this.#incoming(frame)
+      else if (this.#state.name === 'authenticating') this.#proving(readIncoming(frame), this.#state.sasl)
+      else if (this.#state.name === 'connected') this.#incoming(readIncoming(frame))
       else return
       this.#pulse.heardAt = now
     }
   }
 
-  #incoming(frame: Uint8Array): void {
-    const incoming = readIncoming(frame)
+  #incoming(incoming: Incoming): void {
     if (incoming.type === 'ping') {
       this.#pulse.ponged()
       return
@@ -281,13 +271,28 @@ export class SessionMachine {
     if (end !== undefined) this.#end(end)
   }
 
-  #handshake(frame: Uint8Array, { server, frames }: Handshaking, now: number): void {
+  #proving(incoming: Incoming, sasl: SaslDialogue): void {
+    if (incoming.type !== 'reply') return this.#incoming(incoming)
+    const heard = sasl.heard(incoming)
+    if (heard === 'refused') this.#end('AuthFailed')
+    else this.#outputs.push({ type: 'saslChallenge', token: heard.token })
+  }
+
+  #handshake(frame: Uint8Array, state: Handshaking, now: number): void {
     const { timeOut, sessionId, passwd } = readConnectResponse(frame, this.#id)
     if (timeOut <= 0) return this.#end('SessionExpired')
     this.#id = sessionId
     this.#passwd = passwd ?? new Uint8Array(0)
     this.#timeout = timeOut
-    this.#enter('established', { name: 'connected', server, frames, since: now })
+    if (this.#config.usesSasl !== true) return this.#connected('established', state, now)
+    const { server, by, frames } = state
+    this.#enter('accepted', { name: 'authenticating', server, by, frames, sasl: new SaslDialogue() })
+    this.#outputs.push({ type: 'saslStart', server })
+  }
+
+  #connected(trigger: Trigger, { server, frames }: Pick<Handshaking, 'server' | 'frames'>, now: number): void {
+    this.#enter(trigger, { name: 'connected', server, frames, since: now })
+    this.#connectBy = Infinity
     this.#pulse.connected(now)
     this.#exchange.connected()
     this.#outputs.push({ type: 'connected', server })
@@ -306,15 +311,13 @@ export class SessionMachine {
       this.#outputs.push({ type: 'disconnected', error })
       this.#exchange.interrupted(error)
     }
-    const timeLeft = Math.max(0, this.#expiresAt - now)
-    this.#enter('lost', { name: 'waiting', until: now + Math.min(this.#pauseAfter(state, error, now), timeLeft) })
-  }
-
-  #pauseAfter(state: Attempted, error: Error, now: number): number {
     const stood = state.name === 'connected' && now - state.since >= deadlines.ping(this.#times)
-    if (!stood) return this.#hosts.failed(state.server, error, this.#timeout)
-    this.#hosts.held()
-    return this.#hosts.pauseAfterLoss(this.#timeout)
+    if (stood) this.#hosts.held()
+    const pause = stood
+      ? this.#hosts.pauseAfterLoss(this.#timeout)
+      : this.#hosts.failed(state.server, error, this.#timeout)
+    const timeLeft = Math.max(0, this.#expiresAt - now)
+    this.#enter('lost', { name: 'waiting', until: now + Math.min(pause, timeLeft) })
   }
 
   /** Everything that waits is told, then that the session is over. */

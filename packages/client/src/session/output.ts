@@ -8,6 +8,10 @@ import type { Watcher, WatcherOutcome } from './watches.ts'
 export type Output =
   | { readonly type: 'dial'; readonly server: ServerAddress }
   | { readonly type: 'hangUp' }
+  /** A SASL exchange begins: `prove` or `unproved` is to be told what the mechanism says. */
+  | { readonly type: 'saslStart'; readonly server: string }
+  /** It goes on: the server has said this. */
+  | { readonly type: 'saslChallenge'; readonly token: Uint8Array | undefined }
   | { readonly type: 'resolve'; readonly request: Request; readonly value: unknown }
   | { readonly type: 'reject'; readonly request: Request; readonly error: Error }
   | { readonly type: 'notify'; readonly watcher: Watcher; readonly outcome: WatcherOutcome }

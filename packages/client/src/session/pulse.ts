@@ -2,11 +2,16 @@
 import { deadlines, type Times } from './deadlines.ts'
 
 export class Pulse {
+  readonly #times: () => Times
   /** When the last valid frame came, on any connection; Infinity until the session exists. */
   heardAt = Infinity
   #sentAt = 0
   /** When the ping was sent that is not answered yet; Infinity when there is none. */
   #pingedAt = Infinity
+
+  constructor(times: () => Times) {
+    this.#times = times
+  }
 
   /** A connection stands: nothing on it is unanswered. */
   connected(now: number): void {
@@ -31,12 +36,12 @@ export class Pulse {
     return Math.min(oldestRequest ?? Infinity, this.#pingedAt)
   }
 
-  silentAt(times: Times): number {
-    return this.heardAt + deadlines.silence(times)
+  get silentAt(): number {
+    return this.heardAt + deadlines.silence(this.#times())
   }
 
-  pingAt(times: Times): number {
+  get pingAt(): number {
     // From the last frame heard too: requests that are not answered must not leave the ping without time for its reply.
-    return this.#pingedAt < Infinity ? Infinity : Math.min(this.#sentAt, this.heardAt) + deadlines.ping(times)
+    return this.#pingedAt < Infinity ? Infinity : Math.min(this.#sentAt, this.heardAt) + deadlines.ping(this.#times())
   }
 }

@@ -4,40 +4,21 @@ import { reportOddity } from '../diagnostics.ts'
 import { type ConnectAttempt, KeeperError } from '../errors.ts'
 import { type Moment, momentOf } from '../moment.ts'
 import type { Connection as Socket, Runtime } from '../runtime/runtime.ts'
+import type { SaslMechanism } from '../sasl/mechanism.ts'
+import type { TlsSource } from '../tls.ts'
 import type { Credential } from './auths.ts'
 import type { SessionConfig } from './config.ts'
+import { type Connection, newConnection, type OwnConnection } from './connection.ts'
 import { deadlines } from './deadlines.ts'
+import { dialWith } from './dialer.ts'
 import { SessionMachine } from './machine.ts'
 import type { Output } from './output.ts'
 import type { PersistentWatcher } from './persistent.ts'
+import { Prover, type Proving } from './prover.ts'
 import { Request, type RequestInit } from './request.ts'
 import { endCode, type EndReason } from './states.ts'
 import { Touches } from './touches.ts'
 import type { Watching } from './watching.ts'
-
-/** One TCP connection of a session. */
-export interface Connection {
-  /** `host:port` */
-  readonly server: string
-  /** Aborts when the connection is lost; its reason is the error. The session may live on. */
-  readonly signal: AbortSignal
-  /**
-   * When the handshake was sent. The leader has found the session alive since (Leader.revalidateSession), and counted
-   * its timeout anew.
-   */
-  readonly handshakeAt: Moment
-  /**
-   * When the latest of its requests and pings was sent that had been answered by `now` (of `runtime.now()`), give or take
-   * 1/32 of T; `handshakeAt` where there was none. Its server has heard of the session since; whether the leader has is
-   * another question, see "The lease" in ARCHITECTURE.md. Answers are remembered for about T.
-   */
-  touchAnsweredBy(now: number): Moment
-}
-
-interface OwnConnection extends Connection {
-  readonly touches: Touches
-  readonly lose: (error: Error) => void
-}
 
 /** What the session does beyond its own calls; the client listens. */
 export interface SessionListener {
@@ -52,6 +33,12 @@ export interface Waiting {
   readonly timeout?: number | undefined
 }
 
+interface DriverConfig {
+  readonly maxRequestSize: number
+  readonly tls?: TlsSource | undefined
+  readonly sasl?: SaslMechanism | undefined
+}
+
 type Asked = Omit<RequestInit, 'resolve' | 'reject' | 'expiresAt'>
 
 /**
@@ -63,6 +50,8 @@ export class Session {
   readonly #runtime: Runtime
   readonly #listener: SessionListener
   readonly #maxRequestSize: number
+  readonly #tls: TlsSource | undefined
+  readonly #prover: Prover | undefined
   readonly #ended = new AbortController()
   /** Those who wait for the end. */
   readonly #closing: (() => void)[] = []
@@ -79,9 +68,12 @@ export class Session {
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
 
   /** @internal */
-  constructor(config: SessionConfig & { maxRequestSize: number }, runtime: Runtime, listener: SessionListener) {
-    this.#machine = new SessionMachine(config)
+  constructor(config: SessionConfig & DriverConfig, runtime: Runtime, listener: SessionListener) {
+    const { sasl } = config
+    this.#machine = new SessionMachine({ ...config, usesSasl: sasl !== undefined })
+    this.#prover = sasl && new Prover(sasl, runtime)
     this.#maxRequestSize = config.maxRequestSize
+    this.#tls = config.tls
     this.#runtime = runtime
     this.#listener = listener
     this.#handshake = momentOf(runtime)
@@ -202,6 +194,9 @@ export class Session {
         return output.watcher.notify(output.outcome)
       case 'dial':
         return this.#dial(output.server)
+      case 'saslStart':
+      case 'saslChallenge':
+        return void this.#prove(this.#prover!, output)
       case 'hangUp':
         this.#socket?.close()
         this.#socket = undefined
@@ -235,7 +230,7 @@ export class Session {
     }
     this.#writable = true
     try {
-      socket = this.#runtime.dial(server, {
+      socket = dialWith(this.#runtime, this.#tls, server, {
         opened: () => mine(() => this.#machine.opened()),
         received: (bytes) => mine(() => this.#received(bytes, this.#runtime.now())),
         drained: () =>
@@ -250,6 +245,19 @@ export class Session {
       // A runtime that cannot even try has failed as one that tried.
       this.#run(lost(error as Error))
     }
+  }
+
+  async #prove(prover: Prover, output: Proving): Promise<void> {
+    const socket = this.#socket
+    let tell: (now: number) => Output[]
+    try {
+      const token = await prover.token(output)
+      tell = (now) => this.#machine.prove(token, now)
+    } catch (error) {
+      tell = (now) => this.#machine.unproved(prover.failure(error), now)
+    }
+    // It may have taken so long that this is another connection.
+    if (this.#socket === socket) this.#run(tell(this.#runtime.now()))
   }
 
   #received(bytes: Uint8Array, now: number): Output[] {
@@ -286,17 +294,18 @@ export class Session {
   #flush(): void {
     while (this.#writable && this.#socket !== undefined) {
       const now = this.#runtime.now()
+      const isHandshake = this.#machine.state.name === 'handshaking'
       const bytes = this.#machine.transmit(now)
       if (bytes === undefined) return
-      this.#noteSending(now)
+      this.#noteSending(now, isHandshake)
       this.#writable = this.#socket.write(bytes)
     }
   }
 
-  #noteSending(now: number): void {
+  #noteSending(now: number, isHandshake: boolean): void {
     const touches = this.#connection?.touches
-    if (touches === undefined) this.#handshake = { now, wallNow: this.#runtime.wallNow() }
-    else if (touches.wants(now)) touches.sent({ now, wallNow: this.#runtime.wallNow() })
+    if (isHandshake) this.#handshake = { now, wallNow: this.#runtime.wallNow() }
+    else if (touches?.wants(now)) touches.sent({ now, wallNow: this.#runtime.wallNow() })
   }
 
   /** Sees to it that a timer is set for the deadline, or for an earlier moment: then it looks again. */
@@ -317,18 +326,6 @@ export class Session {
   #elapse(): void {
     this.#timer = undefined
     this.#run(this.#machine.elapse(this.#runtime.now()))
-  }
-}
-
-function newConnection(server: string, touches: Touches): OwnConnection {
-  const lost = new AbortController()
-  return {
-    server,
-    signal: lost.signal,
-    handshakeAt: touches.handshake,
-    touchAnsweredBy: (now) => touches.answeredBy(now),
-    touches,
-    lose: (error) => lost.abort(error),
   }
 }
 

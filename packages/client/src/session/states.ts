@@ -3,10 +3,11 @@
 //
 // 1. A state carries what only it needs. What outlives a connection (id, password, T, requests, watches) is the
 //    session's and stands beside the state.
-// 2. `connected` means that the handshake succeeded: requests may be sent.
+// 2. `connected` means that the handshake succeeded, and SASL where it was asked for: requests may be sent.
 // 3. `ended` is final. A new session is a new machine.
 import type { FrameDecoder } from '@zk/wire'
 import type { KeeperErrorCode } from '../errors.ts'
+import type { SaslDialogue } from './sasl-dialogue.ts'
 
 export type State =
   /** between two attempts */
@@ -21,9 +22,24 @@ export type State =
       readonly frames: FrameDecoder
       readonly connectRequest: 'due' | 'sent'
     }
+  /** the session stands; who we are is being proved by SASL */
+  | {
+      readonly name: 'authenticating'
+      readonly server: string
+      readonly by: number
+      readonly frames: FrameDecoder
+      readonly sasl: SaslDialogue
+    }
   /** requests flow */
   | { readonly name: 'connected'; readonly server: string; readonly frames: FrameDecoder; readonly since: number }
   | { readonly name: 'ended'; readonly reason: EndReason }
+
+/** What is said when a state that has a `by` does not end in time. */
+export const tooSlow = {
+  dialing: 'no TCP connection in time',
+  handshaking: 'no answer to the handshake in time',
+  authenticating: 'SASL was not through in time',
+} as const satisfies Record<Extract<State, { by: number }>['name'], string>
 
 export type EndReason =
   /** the server said so, or nothing was heard for so long that it must be so */
@@ -38,7 +54,14 @@ export type EndReason =
 export const transitions = {
   waiting: { dial: 'dialing', expired: 'ended', closed: 'ended', unreachable: 'ended' },
   dialing: { opened: 'handshaking', lost: 'waiting', expired: 'ended', closed: 'ended' },
-  handshaking: { established: 'connected', lost: 'waiting', expired: 'ended', closed: 'ended' },
+  handshaking: {
+    established: 'connected',
+    accepted: 'authenticating',
+    lost: 'waiting',
+    expired: 'ended',
+    closed: 'ended',
+  },
+  authenticating: { proved: 'connected', lost: 'waiting', expired: 'ended', authFailed: 'ended', closed: 'ended' },
   connected: { lost: 'waiting', expired: 'ended', authFailed: 'ended', closed: 'ended' },
   ended: {},
 } as const satisfies Record<State['name'], Partial<Record<string, State['name']>>>

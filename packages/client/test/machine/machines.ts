@@ -84,3 +84,12 @@ export function handshaking(config?: Partial<SessionConfig>): SessionMachine {
   machine.transmit(0)
   return machine
 }
+
+/** One whose session stands, with the first token of SASL on its way. */
+export function authenticating(config?: Partial<SessionConfig>, now = 0): SessionMachine {
+  const machine = machineOf({ usesSasl: true, ...config })
+  connect(machine, now)
+  machine.prove(new Uint8Array(0), now)
+  machine.transmit(now)
+  return machine
+}

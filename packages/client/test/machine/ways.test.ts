@@ -4,7 +4,7 @@ import type { SessionMachine } from '../../src/session/machine.ts'
 import { type State, transitions, type Trigger } from '../../src/session/states.ts'
 import { authReply, connectReply } from '../frames.ts'
 import { replyFrame } from '../support/frames.ts'
-import { broken, connected, dialing, handshaking, lost, machineOf, nameOf } from './machines.ts'
+import { authenticating, broken, connected, dialing, handshaking, lost, machineOf, nameOf } from './machines.ts'
 
 type Way = { [From in State['name']]: `${From} ${keyof (typeof transitions)[From] & string}` }[State['name']]
 
@@ -28,6 +28,22 @@ const ways: Record<Way, () => [SessionMachine, (machine: SessionMachine) => void
   'dialing expired': () => [again('dialing'), (machine) => machine.elapse(40_000)],
   'dialing closed': () => [dialing(), (machine) => machine.close(0)],
   'handshaking established': () => [handshaking(), (machine) => machine.received(connectReply(), 0)],
+  'handshaking accepted': () => [handshaking({ usesSasl: true }), (machine) => machine.received(connectReply(), 0)],
+  'authenticating proved': () => [authenticating(), (machine) => machine.prove(undefined, 0)],
+  'authenticating lost': () => [authenticating(), (machine) => machine.lost(broken, 0)],
+  // A late attempt, which the time left to the session cuts short.
+  'authenticating expired': () => [authenticating({ localExpiry: 1 }), (machine) => machine.elapse(30_000)],
+  'authenticating authFailed': () => [
+    authenticating(),
+    (machine) => machine.received(replyFrame({ xid: 1, err: ErrorCode.AuthFailed }), 0),
+  ],
+  'authenticating closed': () => [
+    authenticating(),
+    (machine) => {
+      machine.close(0)
+      machine.elapse(15_000)
+    },
+  ],
   'handshaking lost': () => [handshaking(), (machine) => machine.lost(broken, 0)],
   'handshaking expired': () => [
     again('handshaking'),

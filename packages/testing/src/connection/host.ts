@@ -2,6 +2,7 @@ import type { ServerVersion } from '../database/index.ts'
 import type { Configuration } from './configuration.ts'
 import type { Faults } from './faults.ts'
 import type { History } from './history.ts'
+import type { SaslSettings } from './sasl-server.ts'
 import type { ServerConnection } from './server-connection.ts'
 
 /** Who is at the other end. */
@@ -9,6 +10,8 @@ export interface Remote {
   /** As text, such as `127.0.0.1`: what ACLs of the scheme `ip` see. */
   readonly address: string
   readonly port?: number | undefined
+  /** The subject of the certificate it has shown, if it did: what ACLs of the scheme `x509` see. */
+  readonly certificate?: string | undefined
 }
 
 export interface Limits {
@@ -22,6 +25,8 @@ export interface Limits {
   readonly superDigest: string | undefined
   /** Whose operations are known. */
   readonly version: ServerVersion
+  /** Who may prove by SASL who he is; undefined where it is not set up. */
+  readonly sasl: SaslSettings | undefined
 }
 
 /** What is around the connections of an ensemble. */
@@ -34,6 +39,8 @@ export interface Host {
   readonly settings: Omit<Configuration, 'maxClientCnxns' | 'clientPort'>
   /** By the wall clock, in ms since the epoch. */
   wallNow(): number
+  /** In [0, 1), like Math.random. */
+  random(): number
   /** The returned function calls it off. */
   after(ms: number, action: () => void): () => void
   /** It has something for its client. */

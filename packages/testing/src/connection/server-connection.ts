@@ -23,7 +23,7 @@ import { Gate } from './gate.ts'
 import { isWord, WORD_SIZE } from './four-letter-words.ts'
 import { connected, EXPIRED, handshake, type Handshake } from './handshake.ts'
 import type { Remote } from './host.ts'
-import { Identity, isProof, type Proof } from './identity.ts'
+import { Identity, isProof } from './identity.ts'
 import type { MemberPort } from './member-port.ts'
 import { type Due, Outgoing } from './outgoing.ts'
 import { pathsOf } from './paths-of.ts'
@@ -62,7 +62,7 @@ export class ServerConnection implements Connection {
     this.port = port
     this.remote = remote
     this.books = new Books(this, port)
-    this.#identity = new Identity(remote.address, host.limits.superDigest)
+    this.#identity = new Identity(remote, { ...host.limits, random: () => host.random() })
     this.establishedAt = host.wallNow()
     this.#frames = new FrameDecoder({ limit: host.limits.juteMaxBuffer })
     this.#outgoing = new Outgoing(host, () => host.isDue(this))
@@ -243,7 +243,7 @@ export class ServerConnection implements Connection {
 
   #serve(parsed: Parsed, rule: FaultRule | undefined): void {
     const { message, isMalformed } = parsed
-    if (isProof(message)) return this.#prove(message, isMalformed, rule)
+    if (isProof(message) || this.#identity.mustProve) return this.#prove(message, isMalformed, rule)
     const isRefused = refusalOf(rule) !== undefined
     // createSession is between servers.
     if (!isRefused && (!isKnown(message.opCode, this.port.host.limits.version) || message.op === 'createSession')) {
@@ -258,7 +258,7 @@ export class ServerConnection implements Connection {
   }
 
   /** Answered at once, ahead of what still waits, and without a zxid (ZooKeeperServer.processPacket). */
-  #prove(message: Proof, isMalformed: boolean, rule: FaultRule | undefined): void {
+  #prove(message: RequestMessage, isMalformed: boolean, rule: FaultRule | undefined): void {
     const refusal = isMalformed ? undefined : refusalOf(rule)
     if (refusal !== undefined) rule?.fire()
     const proved = refusal !== undefined ? { err: refusal } : isMalformed ? undefined : this.#identity.prove(message)

@@ -1,6 +1,6 @@
 // Who may do what to a node, and which ACLs it may get.
 import { type ACL, ErrorCode, type Id } from '@zk/wire'
-import { schemes } from './schemes.ts'
+import { DEFAULT_SCHEMES, schemes } from './schemes.ts'
 
 /** Whether one who has these ids may do any of `perms` (ZooKeeperServer.checkACL). */
 export function allowed(acl: readonly ACL[], perms: number, ids: readonly Id[]): boolean {
@@ -17,7 +17,11 @@ export function allowed(acl: readonly ACL[], perms: number, ids: readonly Id[]):
 }
 
 /** The ACL that a node gets for what a client asked, or the code of its refusal (PrepRequestProcessor.fixupACL). */
-export function fixupACL(acl: readonly ACL[] | null, ids: readonly Id[]): readonly ACL[] | number {
+export function fixupACL(
+  acl: readonly ACL[] | null,
+  ids: readonly Id[],
+  registered: ReadonlySet<string> = DEFAULT_SCHEMES,
+): readonly ACL[] | number {
   if (acl === null || acl.length === 0) return ErrorCode.InvalidACL
   const unique = withoutDuplicates(acl)
   if (unique === undefined) return ErrorCode.MarshallingError
@@ -32,7 +36,7 @@ export function fixupACL(acl: readonly ACL[] | null, ids: readonly Id[]): readon
       for (const id of own) fixed.push({ perms: entry.perms, id })
       continue
     }
-    const provider = schemes.get(scheme)
+    const provider = registered.has(scheme) ? schemes.get(scheme) : undefined
     if (scheme !== 'world' && provider === undefined) return ErrorCode.InvalidACL
     // Nobody expects it: a NullPointerException.
     if (id === null) return ErrorCode.MarshallingError

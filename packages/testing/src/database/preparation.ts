@@ -11,6 +11,8 @@ import { prepareReconfig } from './prepare-reconfig.ts'
 import { isNodeOp, type NodeOp, type PrepareContext, prepareNode, refuse, removeContainer } from './prepare-node.ts'
 
 export interface PreparationOptions {
+  /** Those that ACLs may have, besides `world` and `auth`. @default digest and ip */
+  readonly schemes?: ReadonlySet<string>
   /** Whether nodes may have a TTL (zookeeper.extendedTypesEnabled). @default false */
   readonly extendedTypesEnabled?: boolean
   /** Whether the ensemble may be asked to change. @default false */
@@ -31,6 +33,7 @@ export class Preparation {
   readonly #changes: ChangeRecords
   readonly #extendedTypesEnabled: boolean
   readonly #reconfigEnabled: boolean
+  readonly #schemes: ReadonlySet<string> | undefined
   readonly #synced: () => ReadonlySet<number> | undefined
   /** The zxid of a reconfiguration that is not in the tree yet. */
   #reconfiguring = -1n
@@ -40,6 +43,7 @@ export class Preparation {
     this.#tree = tree
     this.#extendedTypesEnabled = extendedTypesEnabled
     this.#reconfigEnabled = reconfigEnabled
+    this.#schemes = options.schemes
     this.#synced = synced
     this.#changes = new ChangeRecords(tree)
   }
@@ -48,7 +52,7 @@ export class Preparation {
   prepare(request: ServerRequest, zxid: bigint): Txn {
     const { message, sessionId, authInfo } = request
     const extendedTypesEnabled = this.#extendedTypesEnabled
-    const context = { changes: this.#changes, sessionId, authInfo, zxid, extendedTypesEnabled }
+    const context = { changes: this.#changes, sessionId, authInfo, zxid, extendedTypesEnabled, schemes: this.#schemes }
     if (request.isMalformed) return refuse(ErrorCode.MarshallingError)
     if (isNodeOp(message)) return prepareNode(message, context)
     if (message.op === 'multi') return this.#multi(message.request, context)

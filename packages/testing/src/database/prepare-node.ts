@@ -35,6 +35,8 @@ export interface PrepareContext {
   readonly authInfo: readonly Id[]
   readonly zxid: bigint
   readonly extendedTypesEnabled: boolean
+  /** Those that ACLs may have. @default digest and ip */
+  readonly schemes?: ReadonlySet<string> | undefined
 }
 
 export const refuse = (err: number): Txn => ({ type: 'error', err })
@@ -63,7 +65,7 @@ export function sequenceSuffix(counter: number): string {
 }
 
 function create(op: CreateOp, context: PrepareContext): Txn {
-  const { changes, sessionId, authInfo, zxid } = context
+  const { changes, sessionId, authInfo, zxid, schemes } = context
   const mode = checkMode(op, context.extendedTypesEnabled)
   if (typeof mode === 'number') return refuse(mode)
   const { data } = op.request
@@ -72,7 +74,7 @@ function create(op: CreateOp, context: PrepareContext): Txn {
   if (path === null) return refuse(ErrorCode.MarshallingError)
   // Only enough to have a parent. What else is wrong with the path counts for less than ACL and parent.
   if (!hasParent(path)) return refuse(ErrorCode.BadArguments)
-  const acl = fixupACL(op.request.acl, authInfo)
+  const acl = fixupACL(op.request.acl, authInfo, schemes)
   if (typeof acl === 'number') return refuse(acl)
   const parentPath = parentOf(path)
   const parent = changes.get(parentPath)
@@ -140,11 +142,11 @@ function setData(asked: TypeOf<typeof SetDataRequest>, { changes, authInfo, zxid
   return { type: 'setData', path, data, version }
 }
 
-function setACL(asked: TypeOf<typeof SetACLRequest>, { changes, authInfo, zxid }: PrepareContext): Txn {
+function setACL(asked: TypeOf<typeof SetACLRequest>, { changes, authInfo, zxid, schemes }: PrepareContext): Txn {
   const { path } = asked
   if (!isValidPath(path)) return refuse(ErrorCode.BadArguments)
   // A bad ACL counts for more than a node that is not there.
-  const acl = fixupACL(asked.acl, authInfo)
+  const acl = fixupACL(asked.acl, authInfo, schemes)
   if (typeof acl === 'number') return refuse(acl)
   const node = changes.get(path)
   if (node === undefined) return refuse(ErrorCode.NoNode)

@@ -32,10 +32,31 @@ const ip: Scheme = {
   userName: (own) => own,
 }
 
+/** A name of Kerberos, which may be without host and realm (SASLAuthenticationProvider, KerberosName). */
+const sasl: Scheme = {
+  isAuthenticated: true,
+  isValid: (id) => !id.includes('@') || /^[^/@]*(\/[^/@]*)?@[^/@]*$/.test(id),
+  matches: (own, id) => own === 'super' || own === id,
+  userName: (own) => own,
+}
+
+/** The subject of a certificate, as in RFC 2253 (X509AuthenticationProvider). */
+const x509: Scheme = {
+  isAuthenticated: true,
+  isValid: (id) => id === '' || /^[^=,]+=/.test(id),
+  matches: (own, id) => own === id,
+  userName: (own) => own,
+}
+
 export const schemes: ReadonlyMap<string, Scheme> = new Map([
   ['digest', digest],
   ['ip', ip],
+  ['sasl', sasl],
+  ['x509', x509],
 ])
+
+/** A server knows these without being told. */
+export const DEFAULT_SCHEMES: ReadonlySet<string> = new Set(['digest', 'ip'])
 
 /** String.split leaves out what is empty at the end: `user:` has one part only, and `user:digest:` two. */
 function javaSplit(id: string): string[] {

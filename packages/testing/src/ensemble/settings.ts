@@ -1,4 +1,4 @@
-import type { SequenceOverflow, ServerVersion, WatchModes } from '../database/index.ts'
+import { DEFAULT_SCHEMES, type SequenceOverflow, type ServerVersion, type WatchModes } from '../database/index.ts'
 import type { Agenda } from './agenda.ts'
 
 /** How long a message between two members takes, in ms. Asked once a message; none overtakes another of its link. */
@@ -31,6 +31,8 @@ export interface EnsembleSettings {
   readonly sequenceOverflow?: SequenceOverflow
   /** @default 'one' */
   readonly watchModes?: WatchModes
+  /** Those that ACLs may have, besides `world` and `auth` (ProviderRegistry). @default digest and ip */
+  readonly schemes?: ReadonlySet<string>
   /** How often the leader looks for empty containers, and nodes whose TTL is over. @default 60_000: znode.container.checkIntervalMs */
   readonly containerCheckInterval?: number
   /** Whether nodes may have a TTL. @default false: zookeeper.extendedTypesEnabled */
@@ -54,6 +56,7 @@ export function withDefaults(settings: EnsembleSettings): Settings {
     latency: () => 0,
     sequenceOverflow: 'stick',
     watchModes: 'one',
+    schemes: DEFAULT_SCHEMES,
     containerCheckInterval: 60_000,
     extendedTypesEnabled: false,
     reconfigEnabled: false,

@@ -77,7 +77,7 @@ describe('allowed', () => {
   })
 
   test('a scheme without a provider matches nobody', () => {
-    expect(allowed([acl(Perms.ALL, 'sasl', 'bob')], Perms.READ, [{ scheme: 'sasl', id: 'bob' }])).toBe(false)
+    expect(allowed([acl(Perms.ALL, 'kerberos', 'bob')], Perms.READ, [{ scheme: 'kerberos', id: 'bob' }])).toBe(false)
   })
 
   test.each([

@@ -1,0 +1,80 @@
+// Why a connection over TLS failed, in words that say what to do.
+
+/** How far it was: without a TCP connection, in the handshake of TLS, or beyond it. */
+export type Stage = 'dialing' | 'handshaking' | 'open'
+
+const WHERE_TO_LOOK = 'look at the tls options'
+
+/** `error`, told so that its reader knows what to do; as it is where it is none of TLS. */
+export function tlsFailure(error: Error, stage: Stage): Error {
+  const code = codeOf(error)
+  const told = explain(code, error, stage)
+  return told === undefined ? error : Object.assign(new Error(told, { cause: error }), code === '' ? {} : { code })
+}
+
+/** What went wrong before there was a connection: a key that cannot be read, for one. */
+export function tlsSetUpFailure(error: unknown): Error {
+  const { message } = error instanceof Error ? error : new Error('unknown')
+  // Of an argument of the wrong type the message goes on with its value, which may be a secret. So no cause either.
+  const [said] = message.split(/\.? Received /)
+  return new Error(`TLS could not be set up: ${said}; ${WHERE_TO_LOOK}`)
+}
+
+function explain(code: string, error: Error, stage: Stage): string | undefined {
+  if (/ALTNAME_INVALID/.test(code)) {
+    return `the certificate of the server is for another: ${error.message}. Connect by a name that it has, or give tls.servername (${code})`
+  }
+  if (/EXPIRED|NOT_YET_VALID/.test(code) && !/ALERT/.test(code)) {
+    return `the certificate of the server is not valid at this time (${code})`
+  }
+  if (untrusted.test(code)) {
+    return `the certificate of the server is not trusted: ${error.message}. Give the authority that signed it in tls.ca (${code})`
+  }
+  if (/ALERT/i.test(code) || /\balert\b/i.test(error.message)) return refused(code === '' ? error.message : code)
+  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNEXPECTED_MESSAGE|RECORD_LAYER|HTTP_REQUEST/.test(code)) {
+    return `the server does not speak TLS at this port (${code})`
+  }
+  if (/UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE/.test(code)) return `${NO_COMMON_VERSION} (${code})`
+  if (stage !== 'handshaking') return undefined
+  if (code === 'ECONNRESET') return ended('handshaking')
+  // What a check of the user said.
+  if (code === '') return undefined
+  return `the TLS handshake failed: ${error.message}; ${WHERE_TO_LOOK}`
+}
+
+const untrusted =
+  /SELF_SIGNED|UNABLE_TO_|CERT_UNTRUSTED|CERT_CHAIN|CERT_SIGNATURE|CERT_REVOKED|INVALID_CA|CERT_REJECTED/
+
+const NO_COMMON_VERSION = 'client and server have no version of TLS in common; see tls.minVersion and tls.maxVersion'
+
+/** The server says why only by a name of few words. */
+function refused(alert: string): string {
+  if (/PROTOCOL.VERSION/i.test(alert)) return `${NO_COMMON_VERSION} (${alert})`
+  if (/CERTIFICATE.REQUIRED/i.test(alert)) {
+    return `the server wants a certificate of the client; give tls.cert and tls.key (${alert})`
+  }
+  if (/CERTIFICATE|UNKNOWN.CA/i.test(alert))
+    return `the server does not accept our certificate: see tls.cert (${alert})`
+  return (
+    `the server refused the TLS handshake; it may want a certificate of the client (tls.cert, tls.key), another ` +
+    `version or other ciphers (${alert})`
+  )
+}
+
+/** What it may mean that the server closed the connection without a word. */
+export function ended(stage: Stage): string {
+  if (stage === 'handshaking') {
+    return (
+      'the server closed the connection during the TLS handshake; it may not speak TLS at this port, or want a ' +
+      'certificate of the client (tls.cert, tls.key)'
+    )
+  }
+  return (
+    'the server closed the connection without a word; it may have too many connections of this client, be behind what ' +
+    'the client has seen, want a certificate of the client, or another one, or speak TLS where the client does not'
+  )
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
+}

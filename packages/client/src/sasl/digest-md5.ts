@@ -1,0 +1,158 @@
+// DIGEST-MD5 (RFC 2831) as Java's server for ZooKeeper speaks it: quality of protection `auth`, no later authentication.
+import { createHash } from 'node:crypto'
+import { KeeperError } from '../errors.ts'
+import { parseDirectives, quoted } from './directives.ts'
+import type { SaslExchange, SaslMechanism } from './mechanism.ts'
+
+export interface DigestMd5Options {
+  readonly username: string
+  readonly password: string
+  /** Who to be, where that is another. @default username */
+  readonly authorizationId?: string
+  /** @default what the server offers */
+  readonly realm?: string
+  /** What the servers call their service and themselves. @default 'zookeeper/zk-sasl-md5', as in every ZooKeeper */
+  readonly digestUri?: string
+}
+
+const known = ['username', 'password', 'authorizationId', 'realm', 'digestUri']
+/** Java's servers have it so (SecurityUtils.createSaslServer). */
+const DIGEST_URI = 'zookeeper/zk-sasl-md5'
+const FIRST_USE = '00000001'
+
+/** For servers with a `DigestLoginModule` in their JAAS configuration. */
+export function digestMd5(options: DigestMd5Options): SaslMechanism {
+  const { username, password, authorizationId, realm, digestUri = DIGEST_URI } = checked(options)
+  return {
+    name: 'DIGEST-MD5',
+    start: ({ nonce }) =>
+      new Exchange({ username, password, authorizationId, realm, digestUri, cnonce: nonce().replaceAll('-', '') }),
+  }
+}
+
+interface Proof {
+  readonly username: string
+  readonly password: string
+  readonly authorizationId: string | undefined
+  readonly realm: string | undefined
+  readonly digestUri: string
+  readonly cnonce: string
+}
+
+class Exchange implements SaslExchange {
+  readonly #proof: Proof
+  /** What a server must say that knows the password; undefined until it has been answered. */
+  #expected: string | undefined
+
+  constructor(proof: Proof) {
+    this.#proof = proof
+  }
+
+  step(challenge: Uint8Array | undefined): Uint8Array | undefined {
+    if (this.#expected === undefined) return this.#answer(challenge)
+    // A server that lets clients in whose proof has failed (zookeeper.allowSaslFailedClients) has nothing to say here.
+    if (challenge === undefined) throw new KeeperError('AuthFailed', { op: 'connect' })
+    const proof = parseDirectives(challenge).get('rspauth')
+    if (proof?.[0] !== this.#expected) throw new Error('DIGEST-MD5: the server does not know the password itself')
+    return undefined
+  }
+
+  #answer(challenge: Uint8Array | undefined): Uint8Array {
+    if (challenge === undefined) {
+      throw new Error(
+        'the server does not know SASL: it has no JAAS configuration with a Server section; set it up, or leave out ' +
+          'the option sasl',
+      )
+    }
+    const offered = parseDirectives(challenge)
+    const nonce = only(offered.get('nonce'), 'nonce')
+    if (only(offered.get('algorithm'), 'algorithm') !== 'md5-sess')
+      throw unsupported('an algorithm other than md5-sess')
+    const qop = offered.get('qop')?.flatMap((each) => each.split(/[\t ]*,[\t ]*/)) ?? ['auth']
+    if (!qop.includes('auth')) throw unsupported('a quality of protection other than auth')
+    const { username, authorizationId, digestUri, cnonce } = this.#proof
+    const realm = this.#proof.realm ?? offered.get('realm')?.[0]
+    const isUtf8 = offered.get('charset')?.[0]?.toLowerCase() === 'utf-8'
+    const session = { ...this.#proof, realm: realm ?? '', nonce, isUtf8 }
+    this.#expected = responseOf(session, '')
+    const said = [
+      ...(isUtf8 ? ['charset=utf-8'] : []),
+      `username=${quoted(username)}`,
+      ...(realm === undefined ? [] : [`realm=${quoted(realm)}`]),
+      `nonce=${quoted(nonce)}`,
+      `nc=${FIRST_USE}`,
+      `cnonce=${quoted(cnonce)}`,
+      `digest-uri=${quoted(digestUri)}`,
+      'qop=auth',
+      `response=${responseOf(session, 'AUTHENTICATE')}`,
+      ...(authorizationId === undefined ? [] : [`authzid=${quoted(authorizationId)}`]),
+    ]
+    return bytesOf(said.join(','), isUtf8)
+  }
+}
+
+/** RFC 2831, 2.1.2.1. `method` is empty for what the server says of itself. */
+function responseOf(
+  { username, realm, password, nonce, cnonce, authorizationId, digestUri, isUtf8 }: Proof & Offer,
+  method: 'AUTHENTICATE' | '',
+): string {
+  const secret = createHash('md5')
+  for (const [index, part] of [username, realm, password].entries()) {
+    secret.update(index === 0 ? '' : ':').update(hashedBytes(part, isUtf8))
+  }
+  const a1 = createHash('md5')
+    .update(secret.digest())
+    .update(bytesOf(`:${nonce}:${cnonce}`, isUtf8))
+  if (authorizationId !== undefined) a1.update(bytesOf(`:${authorizationId}`, isUtf8))
+  const a2 = md5(bytesOf(`${method}:${digestUri}`, isUtf8))
+  return md5(bytesOf(`${a1.digest('hex')}:${nonce}:${FIRST_USE}:${cnonce}:auth:${a2}`, isUtf8))
+}
+
+interface Offer {
+  readonly realm: string
+  readonly nonce: string
+  readonly isUtf8: boolean
+}
+
+const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex')
+
+const NOT_LATIN_1 = /[\u0100-\uffff]/
+
+/** What can be ISO 8859-1 is hashed as that, even where all else is UTF-8. */
+function hashedBytes(text: string, isUtf8: boolean): Uint8Array {
+  return bytesOf(text, isUtf8 && NOT_LATIN_1.test(text))
+}
+
+function bytesOf(text: string, isUtf8: boolean): Uint8Array {
+  if (isUtf8) return new TextEncoder().encode(text)
+  if (NOT_LATIN_1.test(text)) throw unsupported('a name and a password of ISO 8859-1 (it says no charset=utf-8)')
+  return Uint8Array.from(text, (character) => character.charCodeAt(0))
+}
+
+function only(values: readonly string[] | undefined, name: string): string {
+  if (values?.length === 1) return values[0]!
+  throw new Error(
+    `DIGEST-MD5: the challenge of the server has ${values === undefined ? 'no' : 'more than one'} ${name}`,
+  )
+}
+
+const unsupported = (what: string) => new Error(`DIGEST-MD5: the server wants ${what}, which this client does not have`)
+
+function checked(options: DigestMd5Options): DigestMd5Options {
+  if (typeof options !== 'object' || options === null) throw new TypeError('digestMd5 takes { username, password }')
+  const unknown = Object.keys(options).filter((name) => !known.includes(name))
+  if (unknown.length > 0) {
+    throw new TypeError(`digestMd5: unknown option ${unknown.join(', ')}; known are ${known.join(', ')}`)
+  }
+  for (const name of ['username', 'password'] as const) {
+    if (typeof options[name] !== 'string' || options[name] === '') {
+      throw new TypeError(`digestMd5: ${name} must be a string, and not empty`)
+    }
+  }
+  for (const name of ['authorizationId', 'realm', 'digestUri'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'string') {
+      throw new TypeError(`digestMd5: ${name} must be a string`)
+    }
+  }
+  return options
+}

@@ -1,0 +1,32 @@
+// The list of `name=value` that both sides of DIGEST-MD5 speak (RFC 2831, 7.1).
+
+/** Values by name in small letters: a name may come more than once. Throws an `Error` for what is no such list. */
+export function parseDirectives(bytes: Uint8Array): ReadonlyMap<string, readonly string[]> {
+  const text = new TextDecoder().decode(bytes)
+  const directives = new Map<string, string[]>()
+  let at = 0
+  while ((at = afterSeparators(text, at)) < text.length) {
+    pattern.lastIndex = at
+    const match = pattern.exec(text)
+    if (match === null) throw new Error('DIGEST-MD5: what the server said cannot be read')
+    const [all, name = '', inQuotes, plain = ''] = match
+    const value = inQuotes === undefined ? plain : inQuotes.replaceAll(/\\([^])/g, '$1')
+    const key = name.toLowerCase()
+    directives.set(key, [...(directives.get(key) ?? []), value])
+    at += all.length
+  }
+  return directives
+}
+
+/** One directive, up to the comma behind it or the end. */
+const pattern = /([\w-]+)[\t\n\r ]*=[\t\n\r ]*(?:"((?:[^"\\]|\\[^])*)"|([^\s",]+))[\t\n\r ]*(?=,|$)/y
+
+function afterSeparators(text: string, from: number): number {
+  let at = from
+  while (at < text.length && ', \t\n\r'.includes(text[at]!)) at++
+  return at
+}
+
+export function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+}

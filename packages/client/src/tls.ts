@@ -1,0 +1,138 @@
+// TLS as an option of connect: what it may hold, and what of it cannot be right. Nothing here repeats a value: keys and
+// passphrases are among them.
+
+/** PEM text, or the bytes of it. */
+type Pem = string | Uint8Array
+
+/** What a server shows of itself, for `checkServerIdentity`. */
+export interface ServerCertificate {
+  readonly subject: Readonly<Record<string, string | readonly string[]>>
+  readonly issuer: Readonly<Record<string, string | readonly string[]>>
+  /** Names and addresses it is good for, such as `DNS:zk1, IP Address:10.0.0.1`. */
+  readonly subjectaltname?: string | undefined
+  /** SHA-256 of the whole, in hexadecimal with colons: to pin a certificate. */
+  readonly fingerprint256: string
+  readonly serialNumber: string
+  readonly valid_from: string
+  readonly valid_to: string
+  /** DER */
+  readonly raw: Uint8Array
+}
+
+/** How to speak TLS with the servers. Names and meanings are those of `node:tls`. */
+export interface TlsOptions {
+  /** Authorities that may have signed the servers' certificates. @default those that the runtime trusts */
+  readonly ca?: Pem | readonly Pem[]
+  /** Our certificate, for servers that ask for one (mutual TLS), and those between it and its authority. */
+  readonly cert?: Pem | readonly Pem[]
+  /** The key of `cert`. */
+  readonly key?: Pem | readonly (Pem | { readonly pem: Pem; readonly passphrase?: string })[]
+  /** `cert` and `key` in one, as PKCS #12. */
+  readonly pfx?: Uint8Array | readonly (Uint8Array | { readonly buf: Uint8Array; readonly passphrase?: string })[]
+  /** Of an encrypted `key` or `pfx`. */
+  readonly passphrase?: string
+  /** Revoked certificates. */
+  readonly crl?: Pem | readonly Pem[]
+  /** The name to ask for (SNI) and to look for in the certificate. @default the server's host, SNI only for a name */
+  readonly servername?: string
+  /** False takes any certificate: whoever is in between can read and change everything. @default true */
+  readonly rejectUnauthorized?: boolean
+  /** In place of the look for the host's name, or address, in a certificate that is trusted: an error refuses it. */
+  readonly checkServerIdentity?: (host: string, certificate: ServerCertificate) => Error | undefined
+  /** @default that of the runtime: TLSv1.2 */
+  readonly minVersion?: TlsVersion
+  /** @default that of the runtime: TLSv1.3 */
+  readonly maxVersion?: TlsVersion
+  readonly ciphers?: string
+  readonly ecdhCurve?: string
+  readonly sigalgs?: string
+}
+
+export type TlsVersion = 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'
+
+/** The option `tls`: `true` for all defaults; a function is asked anew at each connection, for certificates that rotate. */
+export type TlsSource = true | TlsOptions | (() => true | TlsOptions | Promise<true | TlsOptions>)
+
+const kinds = {
+  ca: 'pem',
+  cert: 'pem',
+  key: 'pem',
+  pfx: 'pem',
+  passphrase: 'string',
+  crl: 'pem',
+  servername: 'string',
+  rejectUnauthorized: 'boolean',
+  checkServerIdentity: 'function',
+  minVersion: 'version',
+  maxVersion: 'version',
+  ciphers: 'string',
+  ecdhCurve: 'string',
+  sigalgs: 'string',
+} as const satisfies Record<keyof TlsOptions, Kind>
+
+type Kind = 'pem' | 'version' | 'string' | 'boolean' | 'function'
+
+const VERSIONS: readonly unknown[] = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] satisfies TlsVersion[]
+
+const right: Record<Kind, string> = {
+  pem: 'a string, a Uint8Array or a list of these',
+  version: VERSIONS.join(', '),
+  string: 'a string',
+  boolean: 'true or false',
+  function: 'a function',
+}
+
+/** Throws a `TypeError` that names the option; undefined and a function, whose answer is looked at when it gives it, are fine. */
+export function checkTlsSource(tls: unknown): void {
+  if (tls !== undefined && typeof tls !== 'function') checkTls(tls)
+}
+
+/** What TLS is to be set up with; throws a `TypeError` that names what cannot be right. */
+export function checkTls(tls: unknown): TlsOptions {
+  if (tls === true) return {}
+  if (typeof tls !== 'object' || tls === null || Array.isArray(tls)) {
+    throw new TypeError('tls must be true, an object such as { ca, cert, key }, or a function that gives one')
+  }
+  const given = Object.entries(tls).filter(([, value]) => value !== undefined)
+  const unknown = given.map(([name]) => name).filter((name) => !(name in kinds))
+  if (unknown.length > 0) {
+    throw new TypeError(`tls: unknown option ${unknown.join(', ')}; known are ${Object.keys(kinds).join(', ')}`)
+  }
+  for (const [name, value] of given) {
+    const kind: Kind = kinds[name as keyof typeof kinds]
+    if (!isOf(kind, value)) throw new TypeError(`tls.${name} must be ${right[kind]}`)
+  }
+  const options = Object.fromEntries(given) as TlsOptions
+  if (options.servername !== undefined && isAddress(options.servername)) {
+    throw new TypeError('tls.servername must be a host name: there is no SNI for addresses')
+  }
+  if ((options.cert === undefined) !== (options.key === undefined)) {
+    throw new TypeError(
+      `tls.cert and tls.key belong together: tls.${options.key === undefined ? 'key' : 'cert'} is missing`,
+    )
+  }
+  return options
+}
+
+function isOf(kind: Kind, value: unknown): boolean {
+  switch (kind) {
+    case 'pem':
+      return Array.isArray(value) ? value.every(isPem) : isPem(value)
+    case 'version':
+      return VERSIONS.includes(value)
+    case 'string':
+    case 'boolean':
+    case 'function':
+      return typeof value === kind
+  }
+}
+
+/** Of a list, an entry may have a passphrase of its own. */
+function isPem(value: unknown): boolean {
+  if (typeof value === 'string' || value instanceof Uint8Array) return true
+  if (typeof value !== 'object' || value === null || !('pem' in value || 'buf' in value)) return false
+  if ('passphrase' in value && typeof value.passphrase !== 'string') return false
+  return isPem('pem' in value ? value.pem : value.buf)
+}
+
+const isAddress = (host: string) => host.includes(':') || /^[\d.]+$/.test(host)

@@ -1,0 +1,39 @@
+import { checkKeys, show } from './connection/fault.ts'
+import type { SaslSettings } from './connection/sasl-server.ts'
+
+/** What servers have in their JAAS configuration, for clients that speak SASL DIGEST-MD5. */
+export interface SaslOptions {
+  /** Passwords by the names of their users: `{ bob: 'secret' }`. */
+  readonly users: Readonly<Record<string, string>>
+  /** Of these, who may do everything (zookeeper.superUser). @default nobody */
+  readonly superUser?: string
+  /**
+   * Nothing is done for a client before it has proved by SASL who it is: it is answered
+   * SessionClosedRequireSaslAuth, and loses its connection (zookeeper.sessionRequireClientSASLAuth). @default false
+   */
+  readonly required?: boolean
+}
+
+/** Throws a `TypeError` that names the option, never with a password. */
+export function checkSasl(sasl: SaslOptions | undefined): SaslSettings | undefined {
+  if (sasl === undefined) return undefined
+  checkKeys('sasl', sasl, ['users', 'superUser', 'required'])
+  const { users, superUser, required = false } = sasl
+  if (typeof users !== 'object' || users === null) {
+    throw new TypeError(`sasl.users must be passwords by the names of their users, such as { bob: 'secret' }`)
+  }
+  const all = Object.entries<unknown>(users)
+  for (const [name, password] of all) {
+    // What follows one of these is taken for a host or a realm of Kerberos.
+    if (name === '' || /[/@]/.test(name))
+      throw new TypeError(`sasl.users: ${show(name)} must be a name without / and @`)
+    if (typeof password !== 'string' || password === '') {
+      throw new TypeError(`sasl.users: the password of ${show(name)} must be a string, and not empty`)
+    }
+  }
+  if (superUser !== undefined && !Object.hasOwn(users, superUser)) {
+    throw new TypeError(`sasl.superUser must be one of sasl.users, not ${show(superUser)}`)
+  }
+  if (typeof required !== 'boolean') throw new TypeError(`sasl.required must be true or false, not ${show(required)}`)
+  return { users: new Map(all as [string, string][]), superUser, isRequired: required }
+}

@@ -1,0 +1,185 @@
+// TLS, certificates, SASL and ACLs of real servers: one port for both plain and TLS (client.portUnification).
+import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
+import { connect, ConnectError, digestMd5, KeeperError, Perms } from '@zk/client'
+import { inject, afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Ensemble } from '../src/ensemble/index.ts'
+import { Authority } from '../../packages/client/test/support/certificates.ts'
+import { runOn, runtimes } from './runtimes.ts'
+
+const authority = new Authority()
+const ca = authority.cert
+const server = authority.forHosts('127.0.0.1', 'localhost')
+const alice = authority.forClient('alice')
+const users = { bob: 'secret', root: 'almighty', jürgen: 'Paßwort', 密: '码' }
+const bob = { username: 'bob', password: users.bob }
+const wrong = { username: 'bob', password: 'wrong-secret' }
+
+const jaas = [
+  'Server {',
+  '  org.apache.zookeeper.server.auth.DigestLoginModule required',
+  ...Object.entries(users).map(([name, password]) => `  user_${name}="${password}"`),
+  '  ;',
+  '};',
+].join('\n')
+
+const files = {
+  '/secrets/server.pem': server.key + server.cert,
+  '/secrets/ca.pem': ca,
+  '/secrets/jaas.conf': jaas,
+}
+
+const auth = 'org.apache.zookeeper.server.auth'
+/** Of zoo.cfg. */
+const settings = {
+  serverCnxnFactory: 'org.apache.zookeeper.server.NettyServerCnxnFactory',
+  'client.portUnification': 'true',
+  'ssl.keyStore.location': '/secrets/server.pem',
+  'ssl.keyStore.type': 'PEM',
+  'ssl.trustStore.location': '/secrets/ca.pem',
+  'ssl.trustStore.type': 'PEM',
+  'authProvider.x509': `${auth}.X509AuthenticationProvider`,
+  'authProvider.sasl': `${auth}.SASLAuthenticationProvider`,
+}
+const flags = ['-Djava.security.auth.login.config=/secrets/jaas.conf', '-Dzookeeper.superUser=root']
+
+function start(nodes: number, own: Readonly<Record<string, string>>): Promise<Ensemble> {
+  const lines = Object.entries({ ...settings, ...own }).map(([name, value]) => `${name}=${value}`)
+  return Ensemble.start({
+    nodes,
+    files,
+    environment: { ZOO_CFG_EXTRA: lines.join(' '), SERVER_JVMFLAGS: flags.join(' ') },
+  })
+}
+
+const only = (scheme: string, id: string) => [{ perms: Perms.ALL, id: { scheme, id } }]
+
+async function failure(connectString: string, options: Parameters<typeof connect>[1]): Promise<Error> {
+  const error = await connect(connectString, { connectTimeout: 2_000, ...options }).catch((error: unknown) => error)
+  expect(error).toBeInstanceOf(Error)
+  expect(inspect(error, { depth: Infinity, showHidden: true })).not.toMatch(/secret|almighty|PRIVATE KEY/)
+  return error as Error
+}
+
+const worker = fileURLToPath(new URL('../dist/workers/secure.js', import.meta.url))
+
+describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
+  let ensemble: Ensemble
+  /** One server that wants certificates where TLS is spoken, and SASL of everybody. */
+  let strict: Ensemble
+
+  beforeAll(async () => {
+    ensemble = await start(3, { 'ssl.clientAuth': 'want' })
+    strict = await start(1, { 'ssl.clientAuth': 'need', sessionRequireClientSASLAuth: 'true' })
+  }, 240_000)
+
+  afterAll(async () => {
+    await Promise.all([ensemble?.stop(), strict?.stop()])
+  })
+
+  test('connect speaks TLS with a server, and goes on with another when that is killed', async () => {
+    await using zk = await connect(ensemble.connectString, { tls: async () => ({ ca }), sasl: digestMd5(bob) })
+    const { id, connection } = zk.session
+    await zk.create('/tls', 'x', { mode: 'EPHEMERAL' })
+    const node = ensemble.nodes.find(({ address }) => address === connection!.server)!
+    await node.kill()
+    expect((await zk.getData('/tls')).stat.ephemeralOwner).toBe(id)
+    await node.start()
+    await ensemble.healed()
+  })
+
+  test('ZooKeeper has the identity of its certificate, which ACLs of the scheme x509 see', async () => {
+    await using zk = await connect(ensemble.connectString, { tls: { ca, ...alice } })
+    await zk.create('/x509', 'x', { acl: only('x509', 'CN=alice,O=tests') })
+    expect((await zk.getData('/x509')).stat.version).toBe(0)
+    await using other = await connect(ensemble.connectString, { tls: { ca } })
+    await expect(other.getData('/x509')).rejects.toMatchObject({ code: 'NoAuth' })
+  })
+
+  test.each(Object.entries(users))(
+    'ZooKeeper proves to be %s by DIGEST-MD5, which ACLs of the scheme sasl see',
+    async (username, password) => {
+      const path = `/sasl-${username}`
+      await using zk = await connect(ensemble.connectString, { sasl: digestMd5({ username, password }) })
+      await zk.create(path, 'x', { acl: only('auth', '') })
+      expect((await zk.getACL(path)).acl).toContainEqual(only('sasl', username)[0])
+      expect((await zk.getData(path)).stat.version).toBe(0)
+      await using plain = await connect(ensemble.connectString)
+      await expect(plain.getData(path)).rejects.toMatchObject({ code: 'NoAuth' })
+    },
+  )
+
+  test('ZooKeeper has all its identities at once, and whoever proves to be the superUser has all rights', async () => {
+    const options = { tls: { ca, ...alice }, sasl: digestMd5(bob), auth: [{ scheme: 'digest', auth: 'ann:pass' }] }
+    await using zk = await connect(ensemble.connectString, options)
+    await zk.create('/all', '', { acl: only('auth', '') })
+    const { acl } = await zk.getACL('/all')
+    expect(acl.map(({ id }) => id.scheme).sort()).toEqual(['digest', 'sasl', 'x509'])
+    const root = digestMd5({ username: 'root', password: users.root })
+    await using superUser = await connect(ensemble.connectString, { sasl: root })
+    await superUser.create('/closed', '', { acl: only('digest', 'no:body') })
+    expect((await superUser.getData('/closed')).stat.version).toBe(0)
+  })
+
+  test('digestMd5 with another authorizationId is still the user to a server', async () => {
+    await using zk = await connect(ensemble.connectString, { sasl: digestMd5({ ...bob, authorizationId: 'root' }) })
+    await zk.create('/authorized', '', { acl: only('auth', '') })
+    expect((await zk.getACL('/authorized')).acl).toEqual(only('sasl', 'bob'))
+  })
+
+  test.each([
+    ['the password is wrong', wrong],
+    ['nobody has the name', { ...wrong, username: 'eve' }],
+    ['the realm is another', { ...wrong, password: users.bob, realm: 'elsewhere' }],
+  ])('connect rejects with AuthFailed when %s', async (_, credentials) => {
+    const error = await failure(ensemble.connectString, { sasl: digestMd5(credentials) })
+    expect(KeeperError.is(error, 'AuthFailed')).toBe(true)
+  })
+
+  test('connect says it when the servers do not know SASL, or TLS', async () => {
+    const { connectString } = Ensemble.attach(inject('ensemble')!)
+    const withSasl = await failure(connectString, { sasl: digestMd5(bob) })
+    expect(withSasl).toBeInstanceOf(ConnectError)
+    expect(withSasl.message).toContain('the server does not know SASL')
+    const withTls = await failure(connectString, { tls: { ca } })
+    expect(withTls.message).toContain('may not speak TLS at this port')
+  })
+
+  test('connect tells of certificates that are not trusted, and of a server that wants one', async () => {
+    const stranger = new Authority('another')
+    expect((await failure(ensemble.connectString, { tls: { ca: stranger.cert } })).message).toContain('is not trusted')
+    const tls = { ca, servername: 'zk.example' }
+    expect((await failure(ensemble.connectString, { tls })).message).toContain('is for another')
+    expect((await failure(strict.connectString, { tls: { ca } })).message).toMatch(/certificate/)
+    const unknown = { ca, ...stranger.forClient('alice') }
+    expect((await failure(strict.connectString, { tls: unknown })).message).toMatch(/certificate/)
+  })
+
+  test('ZooKeeper tells every caller that a server wants SASL when it has none, and works when it has', async () => {
+    const zk = await connect(strict.connectString)
+    await expect(zk.getData('/')).rejects.toMatchObject({ code: 'SessionClosedRequireSaslAuth', outcomeUnknown: false })
+    await expect(zk.getData('/')).rejects.toMatchObject({ code: 'SessionClosedRequireSaslAuth' })
+    await zk.close()
+    const error = await failure(strict.connectString, { sasl: digestMd5(wrong) })
+    expect(KeeperError.is(error, 'AuthFailed')).toBe(true)
+    await using other = await connect(strict.connectString, { sasl: digestMd5(bob), tls: { ca, ...alice } })
+    expect((await other.getData('/')).stat.ephemeralOwner).toBe(0n)
+  })
+
+  test.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
+    'connect speaks TLS and SASL on %s, and tells what is wrong',
+    async (_, runtime) => {
+      const said = async (told: object) =>
+        (await runOn(runtime, worker, JSON.stringify({ connectString: ensemble.connectString, ...told }))).trim()
+      const connectTimeout = 1_500
+      expect(await said({ tls: { ca } })).toBe('connected')
+      expect(await said({ tls: { ca, ...alice }, sasl: bob })).toBe('connected')
+      expect(await said({ sasl: wrong })).toBe('AuthFailed')
+      expect(await said({ tls: { ca: new Authority('another').cert }, connectTimeout })).toContain('is not trusted')
+      expect(await said({ tls: { ca, servername: 'zk.example' }, connectTimeout })).toContain('is for another')
+      const { connectString } = Ensemble.attach(inject('ensemble')!)
+      expect(await said({ connectString, tls: { ca }, connectTimeout })).toMatch(/may not speak TLS/)
+    },
+    120_000,
+  )
+})
