@@ -31,6 +31,22 @@ export interface ConnectOptions {
   readonly maxRequestSize?: number
   /** Longest reply taken, in bytes. @default 4 MiB */
   readonly maxResponseSize?: number
+  /**
+   * Calls that may wait to be sent, at least 1: while there is no connection, or so many are in flight. A call beyond rejects
+   * at once with `QueueFull`.
+   * @default 65_536
+   */
+  readonly maxWaiting?: number
+  /** Bytes of them, at least 1,024; one call always has room. @default 64 MiB */
+  readonly maxWaitingBytes?: number
+  /**
+   * Calls that may be sent and not answered, at least 1; those beyond wait their turn. A server takes 1,000 of all its clients
+   * before it stops reading (zookeeper.globalOutstandingLimit).
+   * @default 1_000
+   */
+  readonly maxInFlight?: number
+  /** Bytes of them, at least 1,024; one call always has room. @default 16 MiB */
+  readonly maxInFlightBytes?: number
   /** Ends `connect`, which then rejects with its reason. */
   readonly signal?: AbortSignal
   /** Clock, timers, randomness and sockets. @default systemRuntime */
@@ -46,6 +62,10 @@ const defaults = {
   localExpiry: LOCAL_EXPIRY,
   maxRequestSize: JUTE_MAXBUFFER,
   maxResponseSize: 4 * 1024 * 1024,
+  maxWaiting: 65_536,
+  maxWaitingBytes: 64 * 1024 * 1024,
+  maxInFlight: 1_000,
+  maxInFlightBytes: 16 * 1024 * 1024,
   runtime: systemRuntime,
 } satisfies ConnectOptions
 
@@ -69,6 +89,8 @@ export function checkOptions(options: ConnectOptions): ClientOptions {
   inRange('connectTimeout', connectTimeout, 1, LARGEST_INT)
   inRange('maxRequestSize', filled.maxRequestSize, 1_024, LARGEST_INT)
   inRange('maxResponseSize', filled.maxResponseSize, 1_024, LARGEST_INT)
+  for (const name of ['maxWaiting', 'maxInFlight'] as const) inRange(name, filled[name], 1, LARGEST_INT)
+  for (const name of ['maxWaitingBytes', 'maxInFlightBytes'] as const) inRange(name, filled[name], 1_024, LARGEST_INT)
   if (!(Number.isFinite(filled.localExpiry) && filled.localExpiry >= 1)) {
     throw new RangeError(
       `localExpiry must be a number of session timeouts, at least 1, not ${String(filled.localExpiry)}`,
@@ -96,6 +118,11 @@ export function checkAuth(scheme: unknown, auth: unknown): void {
 export function checkTimeout(timeout: number | undefined): void {
   if (timeout === undefined || (typeof timeout === 'number' && timeout >= 0)) return
   throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
+}
+
+export function checkRepeatThrottled(repeatThrottled: unknown): void {
+  if (repeatThrottled === undefined || typeof repeatThrottled === 'boolean') return
+  throw new TypeError('repeatThrottled must be true or false')
 }
 
 function inRange(name: string, value: number, min: number, max: number): void {

@@ -53,6 +53,7 @@ export class Sessions {
 
   #open(startAt: number, connectBy: number): Session {
     const { sessionTimeout, localExpiry, maxRequestSize, maxResponseSize } = this.#options
+    const { maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes } = this.#options
     const config = {
       servers: this.#servers,
       credentials: this.#credentials,
@@ -61,6 +62,7 @@ export class Sessions {
       localExpiry,
       maxRequestSize,
       maxResponseSize,
+      limits: { maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes },
       startAt,
       connectBy,
     }

@@ -1,4 +1,5 @@
 import { AuthPacket, OpCode, type Writer } from '@zk/wire'
+import type { CallOptions } from './call-options.ts'
 import { Chroot } from './chroot.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
@@ -27,7 +28,7 @@ import { type RemovableWatches, removeWatches } from './operations/remove-watche
 import { sync } from './operations/sync.ts'
 import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
 import { type NodeEvents, NodeEventsSource, type WatchOptions } from './node-events.ts'
-import { checkAuth, checkTimeout } from './options.ts'
+import { checkAuth, checkRepeatThrottled, checkTimeout } from './options.ts'
 import { createBelow, makeNodes, upTo, wantsParents } from './parents.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import type { Refusal } from './session/request.ts'
@@ -36,16 +37,6 @@ import type { Sessions } from './sessions.ts'
 import type { Stat } from './stat.ts'
 import { takeWatchers, watchedBy } from './watch-removal.ts'
 import { CallWatcher, type Watched } from './watcher.ts'
-
-/** How a call waits, and in which session it runs. */
-export interface CallOptions {
-  /** The call rejects with its reason; a write that was sent may still happen. */
-  readonly signal?: AbortSignal | undefined
-  /** ms from the call; then it rejects with `RequestTimeout`. @default the session timeout */
-  readonly timeout?: number | undefined
-  /** Run in this session or not at all: once it has ended, the call rejects. @default the client's current session */
-  readonly session?: Session | undefined
-}
 
 /** For a node whose parent may be missing. */
 export interface ParentsOptions {
@@ -239,6 +230,7 @@ export class ZooKeeper {
     const { session = this.session } = options
     // Before any watcher is taken: a refused call changes nothing.
     checkTimeout(options.timeout)
+    checkRepeatThrottled(options.repeatThrottled)
     options.signal?.throwIfAborted()
     const absolute = this.#chroot.absolute(path)
     const isAny = takeWatchers(session, absolute, type)
@@ -338,8 +330,11 @@ export class ZooKeeper {
       ...about
     }: { watcher?: CallWatcher; clears?: string | undefined; chroot?: Chroot | undefined } = {},
   ): Promise<Exclude<Result, Refusal>> {
-    const { session = this.session, timeout } = options
+    const { session = this.session, timeout, repeatThrottled } = options
     checkTimeout(timeout)
-    return session.call({ ...prepare(operation, chroot, args), ...about }, options) as Promise<Exclude<Result, Refusal>>
+    checkRepeatThrottled(repeatThrottled)
+    return session.call({ ...prepare(operation, chroot, args), ...about, repeatThrottled }, options) as Promise<
+      Exclude<Result, Refusal>
+    >
   }
 }

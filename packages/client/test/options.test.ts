@@ -17,6 +17,10 @@ describe('checkOptions', () => {
       localExpiry: 4 / 3,
       maxRequestSize: JUTE_MAXBUFFER,
       maxResponseSize: 4 * 1024 * 1024,
+      maxWaiting: 65_536,
+      maxWaitingBytes: 64 * 1024 * 1024,
+      maxInFlight: 1_000,
+      maxInFlightBytes: 16 * 1024 * 1024,
       runtime: systemRuntime,
     })
   })
@@ -40,6 +44,10 @@ describe('checkOptions', () => {
       localExpiry: 1,
       maxRequestSize: 1_024,
       maxResponseSize: 2 ** 31 - 1,
+      maxWaiting: 1,
+      maxWaitingBytes: 1_024,
+      maxInFlight: 2 ** 31 - 1,
+      maxInFlightBytes: 2 ** 31 - 1,
       runtime: { ...systemRuntime },
     }
     expect(checkOptions({ ...given, signal: new AbortController().signal })).toEqual(given)
@@ -58,6 +66,10 @@ describe('checkOptions', () => {
     ['maxRequestSize', 2 ** 31],
     ['maxResponseSize', 0],
     ['maxResponseSize', -1],
+    ['maxWaiting', 0],
+    ['maxWaitingBytes', 1_023],
+    ['maxInFlight', Infinity],
+    ['maxInFlightBytes', '1MB'],
     ['localExpiry', 0.99],
     ['localExpiry', NaN],
     ['localExpiry', Infinity],

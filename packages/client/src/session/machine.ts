@@ -4,7 +4,7 @@ import { concat, formatServer, FrameDecoder, FrameTooLargeError, ProtocolError }
 import type { ConnectAttempt } from '../errors.ts'
 import type { Credential } from './auths.ts'
 import type { SessionConfig } from './config.ts'
-import { deadlines } from './deadlines.ts'
+import { deadlines, throttlePause } from './deadlines.ts'
 import { Exchange } from './exchange.ts'
 import { Hosts } from './hosts.ts'
 import { readConnectResponse, readIncoming } from './incoming.ts'
@@ -14,7 +14,6 @@ import { closeSessionRequest, connectFrame, pingFrame } from './own-requests.ts'
 import { Pulse } from './pulse.ts'
 import type { Request } from './request.ts'
 import { endCode, type EndReason, endTrigger, type State, target, type Trigger } from './states.ts'
-import type { Watching } from './watching.ts'
 
 type Handshaking = Extract<State, { name: 'handshaking' }>
 type Attempted = Extract<State, { server: string }>
@@ -39,9 +38,12 @@ export class SessionMachine {
 
   constructor(config: SessionConfig) {
     this.#config = config
-    this.#hosts = new Hosts(config.servers, new Jitter(config.seed))
+    const jitter = new Jitter(config.seed)
+    this.#hosts = new Hosts(config.servers, jitter)
+    const pause = (times: number) => jitter.between(0.5, 1) * throttlePause(times, this.#times)
     this.#exchange = new Exchange(
       config.credentials,
+      { limits: config.limits, pause },
       (output) => this.#outputs.push(output),
       () => ({
         server: 'server' in this.#state ? this.#state.server : undefined,
@@ -75,8 +77,9 @@ export class SessionMachine {
     return this.#hosts.attempts
   }
 
-  get watching(): Watching {
-    return this.#exchange.watching
+  /** For what needs neither the time nor a state. */
+  get exchange(): Exchange {
+    return this.#exchange
   }
 
   // --- what the caller asks -------------------------------------------------------------------------------------
@@ -265,19 +268,19 @@ export class SessionMachine {
     frames.push(bytes)
     for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
       if (this.#state.name === 'handshaking') this.#handshake(frame, this.#state, now)
-      else if (this.#state.name === 'connected') this.#incoming(frame)
+      else if (this.#state.name === 'connected') this.#incoming(frame, now)
       else return
       this.#pulse.heardAt = now
     }
   }
 
-  #incoming(frame: Uint8Array): void {
+  #incoming(frame: Uint8Array, now: number): void {
     const incoming = readIncoming(frame)
     if (incoming.type === 'ping') {
       this.#pulse.ponged()
       return
     }
-    const end = this.#exchange.incoming(incoming)
+    const end = this.#exchange.incoming(incoming, now)
     if (end !== undefined) this.#end(end)
   }
 

@@ -12,6 +12,8 @@ export type Output =
   | { readonly type: 'reject'; readonly request: Request; readonly error: Error }
   | { readonly type: 'notify'; readonly watcher: Watcher; readonly outcome: WatcherOutcome }
   | { readonly type: 'tell'; readonly watcher: PersistentWatcher; readonly outcome: PersistentOutcome }
+  /** A busy server has not executed it; whether it is asked again is the request's. */
+  | { readonly type: 'throttled'; readonly request: Request }
   | { readonly type: 'connected'; readonly server: string }
   | { readonly type: 'disconnected'; readonly error: Error }
   | { readonly type: 'ended'; readonly reason: EndReason }

@@ -46,6 +46,8 @@ export interface RequestInit {
   readonly persistent?: PersistentWatcher | undefined
   /** The server's path of which it removes all watches. */
   readonly clears?: string | undefined
+  /** Whether it is sent again when a busy server has not executed it (ThrottledOp). @default true */
+  readonly repeatThrottled?: boolean | undefined
   /** Makes the result of the reply's body; a `ProtocolError` from it costs the connection. */
   readonly result?: (reader: Reader, where?: () => Whereabouts) => unknown
   /** Codes that are answers, not errors, and the result each stands for. */
@@ -81,6 +83,9 @@ export class Request {
   readonly clears: string | undefined
   /** Of an addWatch that was sent: which watch the server was asked for. */
   mode: WatchMode | undefined
+  readonly repeatThrottled: boolean
+  /** How often a busy server has not executed it. */
+  timesThrottled = 0
   readonly result: (reader: Reader, where?: () => Whereabouts) => unknown
   readonly forgives: Partial<Record<ErrorName, () => unknown>>
   readonly resolve: (value: unknown) => void
@@ -99,6 +104,7 @@ export class Request {
     this.watcher = init.watcher
     this.persistent = init.persistent
     this.clears = init.clears
+    this.repeatThrottled = init.repeatThrottled ?? true
     this.result = init.result ?? (() => undefined)
     this.forgives = init.forgives ?? {}
     this.resolve = init.resolve ?? (() => {})
@@ -112,6 +118,11 @@ export class Request {
   /** Bytes of the frame's body: what jute.maxbuffer limits. */
   get size(): number {
     return this.#frame.byteLength - LENGTH_SIZE
+  }
+
+  /** Bytes of the whole frame: what it takes in memory and on the wire. */
+  get frameSize(): number {
+    return this.#frame.byteLength
   }
 
   /** Whether a read sets a watch: the last byte of each record of one. */
@@ -134,4 +145,11 @@ export class Request {
   get #view(): DataView {
     return new DataView(this.#frame.buffer)
   }
+}
+
+export function tooLarge({ op, path, size }: Request, limit: number): RangeError {
+  return new RangeError(
+    `${op} ${path ?? ''}: the request takes ${size} bytes, over maxRequestSize of ${limit}; nothing was sent. ` +
+      `Raise it together with the servers' jute.maxbuffer, or store less in one node`,
+  )
 }

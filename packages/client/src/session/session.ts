@@ -6,38 +6,15 @@ import { type Moment, momentOf } from '../moment.ts'
 import type { Connection as Socket, Runtime } from '../runtime/runtime.ts'
 import type { Credential } from './auths.ts'
 import type { SessionConfig } from './config.ts'
+import { type Connection, newConnection, type OwnConnection } from './connection.ts'
 import { deadlines } from './deadlines.ts'
 import { SessionMachine } from './machine.ts'
 import type { Output } from './output.ts'
 import type { PersistentWatcher } from './persistent.ts'
-import { Request, type RequestInit } from './request.ts'
+import { Request, type RequestInit, tooLarge } from './request.ts'
 import { endCode, type EndReason } from './states.ts'
 import { Touches } from './touches.ts'
 import type { Watching } from './watching.ts'
-
-/** One TCP connection of a session. */
-export interface Connection {
-  /** `host:port` */
-  readonly server: string
-  /** Aborts when the connection is lost; its reason is the error. The session may live on. */
-  readonly signal: AbortSignal
-  /**
-   * When the handshake was sent. The leader has found the session alive since (Leader.revalidateSession), and counted
-   * its timeout anew.
-   */
-  readonly handshakeAt: Moment
-  /**
-   * When the latest of its requests and pings was sent that had been answered by `now` (of `runtime.now()`), give or take
-   * 1/32 of T; `handshakeAt` where there was none. Its server has heard of the session since; whether the leader has is
-   * another question, see "The lease" in ARCHITECTURE.md. Answers are remembered for about T.
-   */
-  touchAnsweredBy(now: number): Moment
-}
-
-interface OwnConnection extends Connection {
-  readonly touches: Touches
-  readonly lose: (error: Error) => void
-}
 
 /** What the session does beyond its own calls; the client listens. */
 export interface SessionListener {
@@ -138,12 +115,12 @@ export class Session {
 
   /** @internal Who waits for what to happen at the nodes. */
   get watching(): Watching {
-    return this.#machine.watching
+    return this.#machine.exchange.watching
   }
 
   /** @internal This watcher is not to be told any more; the server hears of it. */
   unsubscribe(watcher: PersistentWatcher): void {
-    this.#machine.watching.unsubscribe(watcher)
+    this.#machine.exchange.watching.unsubscribe(watcher)
     this.#run([])
   }
 
@@ -200,6 +177,8 @@ export class Session {
         return output.watcher.notify(output.outcome)
       case 'tell':
         return output.watcher.notify(output.outcome)
+      case 'throttled':
+        return
       case 'dial':
         return this.#dial(output.server)
       case 'hangUp':
@@ -318,23 +297,4 @@ export class Session {
     this.#timer = undefined
     this.#run(this.#machine.elapse(this.#runtime.now()))
   }
-}
-
-function newConnection(server: string, touches: Touches): OwnConnection {
-  const lost = new AbortController()
-  return {
-    server,
-    signal: lost.signal,
-    handshakeAt: touches.handshake,
-    touchAnsweredBy: (now) => touches.answeredBy(now),
-    touches,
-    lose: (error) => lost.abort(error),
-  }
-}
-
-function tooLarge({ op, path, size }: Request, limit: number): RangeError {
-  return new RangeError(
-    `${op} ${path ?? ''}: the request takes ${size} bytes, over maxRequestSize of ${limit}; nothing was sent. ` +
-      `Raise it together with the servers' jute.maxbuffer, or store less in one node`,
-  )
 }
