@@ -1,3 +1,4 @@
+import type { ACL } from './operations/arguments.ts'
 import type { Session } from './session/session.ts'
 
 /** How a call waits, and in which session it runs. */
@@ -13,4 +14,13 @@ export interface CallOptions {
   readonly repeatThrottled?: boolean | undefined
   /** Run in this session or not at all: once it has ended, the call rejects. @default the client's current session */
   readonly session?: Session | undefined
+}
+
+/** For a node whose parent may be missing. */
+export interface ParentsOptions {
+  /**
+   * Makes the nodes above, if they are missing, as `ensureContainer` does; `acl` is theirs, by default everybody's. It
+   * costs nothing where the parent is there. @default false
+   */
+  readonly parents?: boolean | { readonly acl: readonly ACL[] } | undefined
 }

@@ -1,4 +1,5 @@
 import { JUTE_MAXBUFFER } from '@zk/wire'
+import { checkLogger, type Logger, silentLogger } from './logger.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import { systemRuntime } from './runtime/system.ts'
 import { LOCAL_EXPIRY } from './session/deadlines.ts'
@@ -47,6 +48,10 @@ export interface ConnectOptions {
   readonly maxInFlight?: number
   /** Bytes of them, at least 1,024; one call always has room. @default 16 MiB */
   readonly maxInFlightBytes?: number
+  /** Told what happens to sessions and connections, on four levels. It may throw. @default silent */
+  readonly logger?: Logger
+  /** Cut the bytes of connections into frames for the diagnostics channel `zk:frame`. @default false */
+  readonly traceFrames?: boolean
   /** Ends `connect`, which then rejects with its reason. */
   readonly signal?: AbortSignal
   /** Clock, timers, randomness and sockets. @default systemRuntime */
@@ -66,6 +71,8 @@ const defaults = {
   maxWaitingBytes: 64 * 1024 * 1024,
   maxInFlight: 1_000,
   maxInFlightBytes: 16 * 1024 * 1024,
+  logger: silentLogger,
+  traceFrames: false,
   runtime: systemRuntime,
 } satisfies ConnectOptions
 
@@ -98,7 +105,10 @@ export function checkOptions(options: ConnectOptions): ClientOptions {
   }
   if (!Array.isArray(filled.auth)) throw new TypeError('auth must be a list of { scheme, auth }')
   for (const entry of filled.auth as readonly (AuthInfo | undefined)[]) checkAuth(entry?.scheme, entry?.auth)
-  if (typeof filled.renewSession !== 'boolean') throw new TypeError('renewSession must be true or false')
+  for (const name of ['renewSession', 'traceFrames'] as const) {
+    if (typeof filled[name] !== 'boolean') throw new TypeError(`${name} must be true or false`)
+  }
+  checkLogger(filled.logger)
   if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
     throw new TypeError('signal must be an AbortSignal')
   }

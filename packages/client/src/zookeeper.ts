@@ -1,6 +1,7 @@
 import { AuthPacket, OpCode, type Writer } from '@zk/wire'
-import type { CallOptions } from './call-options.ts'
+import type { CallOptions, ParentsOptions } from './call-options.ts'
 import { Chroot } from './chroot.ts'
+import type { ClientStates } from './client-state.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
 import { type ACL, type Data, toBytes } from './operations/arguments.ts'
@@ -35,17 +36,9 @@ import type { Refusal } from './session/request.ts'
 import type { Session } from './session/session.ts'
 import type { Sessions } from './sessions.ts'
 import type { Stat } from './stat.ts'
+import type { ClientStats } from './stats.ts'
 import { takeWatchers, watchedBy } from './watch-removal.ts'
 import { CallWatcher, type Watched } from './watcher.ts'
-
-/** For a node whose parent may be missing. */
-export interface ParentsOptions {
-  /**
-   * Makes the nodes above, if they are missing, as `ensureContainer` does; `acl` is theirs, by default everybody's. It
-   * costs nothing where the parent is there. @default false
-   */
-  readonly parents?: boolean | { readonly acl: readonly ACL[] } | undefined
-}
 
 const wholeTree = new Chroot()
 
@@ -77,6 +70,21 @@ export class ZooKeeper {
   /** Path that every path of this client is below; '/' for none. */
   get chroot(): string {
     return this.#chroot.path
+  }
+
+  /** What the client has done since `connect`, in numbers, and how much waits and is in flight. A snapshot; cheap to ask for. */
+  stats(): ClientStats {
+    return this.#sessions.stats()
+  }
+
+  /**
+   * How the client stands with its ensemble: at once the state there is, then every other until it is closed. Whoever does
+   * not ask for the next one in time misses some, and gets the last.
+   *
+   *     for await (const state of zk.states()) if (state.name === 'disconnected') …
+   */
+  states(): ClientStates {
+    return this.#sessions.insight.states()
   }
 
   /** Makes a node. A sequential one gets the parent's counter, ten digits, behind its path. */

@@ -1,5 +1,6 @@
 import { JUTE_MAXBUFFER } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
+import { silentLogger } from '../src/logger.ts'
 import { checkAuth, checkOptions, checkTimeout } from '../src/options.ts'
 import { systemRuntime } from '../src/runtime/system.ts'
 import { thrownBy } from './thrown.ts'
@@ -21,6 +22,8 @@ describe('checkOptions', () => {
       maxWaitingBytes: 64 * 1024 * 1024,
       maxInFlight: 1_000,
       maxInFlightBytes: 16 * 1024 * 1024,
+      logger: silentLogger,
+      traceFrames: false,
       runtime: systemRuntime,
     })
   })
@@ -48,6 +51,8 @@ describe('checkOptions', () => {
       maxWaitingBytes: 1_024,
       maxInFlight: 2 ** 31 - 1,
       maxInFlightBytes: 2 ** 31 - 1,
+      logger: { ...silentLogger },
+      traceFrames: true,
       runtime: { ...systemRuntime },
     }
     expect(checkOptions({ ...given, signal: new AbortController().signal })).toEqual(given)
@@ -94,6 +99,9 @@ describe('checkOptions', () => {
     ['auth', [{ scheme: 'digest', auth: [97] }]],
     ['renewSession', 'yes'],
     ['renewSession', 0],
+    ['traceFrames', 1],
+    ['logger', null],
+    ['logger', {}],
     ['signal', {}],
     ['signal', null],
     ['runtime', {}],

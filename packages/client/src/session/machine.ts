@@ -9,7 +9,7 @@ import { Exchange } from './exchange.ts'
 import { Hosts } from './hosts.ts'
 import { readConnectResponse, readIncoming } from './incoming.ts'
 import { Jitter } from './jitter.ts'
-import type { Output } from './output.ts'
+import { type Output, unreached } from './output.ts'
 import { closeSessionRequest, connectFrame, pingFrame } from './own-requests.ts'
 import { Pulse } from './pulse.ts'
 import type { Request } from './request.ts'
@@ -137,7 +137,7 @@ export class SessionMachine {
 
   /** The TCP connection failed, or the peer closed it. */
   lost(error: Error, now: number): Output[] {
-    this.#lost(error, now)
+    this.#lost(error, now, true)
     return this.#take()
   }
 
@@ -299,16 +299,16 @@ export class SessionMachine {
   /** Ends the connection from our side. */
   #hangUp(error: Error, now: number): void {
     this.#outputs.push({ type: 'hangUp' })
-    this.#lost(error, now)
+    this.#lost(error, now, false)
   }
 
-  #lost(error: Error, now: number): void {
+  #lost(error: Error, now: number, byServer: boolean): void {
     const state = this.#state
     if (!('server' in state)) return
     if (state.name === 'connected') {
       this.#outputs.push({ type: 'disconnected', error })
       this.#exchange.interrupted(error)
-    }
+    } else this.#outputs.push(unreached(state, error, byServer, this.#exchange.lastZxid, this.#hosts.size))
     const timeLeft = Math.max(0, this.#expiresAt - now)
     this.#enter('lost', { name: 'waiting', until: now + Math.min(this.#pauseAfter(state, error, now), timeLeft) })
   }

@@ -1,4 +1,5 @@
 import { AddWatchMode, encodeFrame, type ErrorName, type Reader, RequestHeader, type Writer } from '@zk/wire'
+import type { RequestMessage } from '../diagnostics.ts'
 import type { KeeperErrorCode, KeeperErrorDetails } from '../errors.ts'
 import type { PersistentWatcher, WatchMode } from './persistent.ts'
 import type { Watcher } from './watches.ts'
@@ -41,6 +42,8 @@ export interface RequestInit {
   readonly xid?: number
   readonly body?: (writer: Writer) => void
   readonly expiresAt?: number
+  /** Undefined for the session's own. */
+  readonly calledAt?: number
   readonly watcher?: Watcher | undefined
   /** Who asks for a persistent watch. */
   readonly persistent?: PersistentWatcher | undefined
@@ -78,6 +81,11 @@ export class Request {
   readonly kind: RequestKind
   readonly fixedXid: number | undefined
   readonly expiresAt: number
+  readonly calledAt: number | undefined
+  /** Under which it was last sent. */
+  xid: number | undefined
+  /** Where somebody follows it. */
+  trace: RequestMessage | undefined
   readonly watcher: Watcher | undefined
   readonly persistent: PersistentWatcher | undefined
   readonly clears: string | undefined
@@ -101,6 +109,7 @@ export class Request {
     this.kind = init.kind
     this.fixedXid = init.xid
     this.expiresAt = init.expiresAt ?? Infinity
+    this.calledAt = init.calledAt
     this.watcher = init.watcher
     this.persistent = init.persistent
     this.clears = init.clears
@@ -138,6 +147,7 @@ export class Request {
 
   /** The whole frame under this xid. */
   bytes(xid: number): Uint8Array {
+    this.xid = xid
     this.#view.setInt32(LENGTH_SIZE, xid)
     return this.#frame
   }
