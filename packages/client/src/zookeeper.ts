@@ -341,8 +341,6 @@ export class ZooKeeper {
     const { session = this.session, timeout, repeatThrottled } = options
     checkTimeout(timeout)
     checkRepeatThrottled(repeatThrottled)
-    return session.call({ ...prepare(operation, chroot, args), ...about, repeatThrottled }, options) as Promise<
-      Exclude<Result, Refusal>
-    >
+    return session.call(prepare(operation, chroot, args, about), options) as Promise<Exclude<Result, Refusal>>
   }
 }

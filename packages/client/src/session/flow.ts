@@ -26,11 +26,7 @@ export const NO_LIMITS: FlowLimits = {
   maxInFlightBytes: Infinity,
 }
 
-/** One request always has room, however long it is. */
-export function mayWait({ waiting, waitingBytes }: Flow, size: number, limits: FlowLimits): boolean {
-  return waiting === 0 || (waiting < limits.maxWaiting && waitingBytes + size <= limits.maxWaitingBytes)
-}
-
-export function mayFly({ inFlight, inFlightBytes }: Flow, size: number, limits: FlowLimits): boolean {
-  return inFlight === 0 || (inFlight < limits.maxInFlight && inFlightBytes + size <= limits.maxInFlightBytes)
+/** Whether one more of this size has room beside `count` of `bytes`. One always has, however long it is. */
+export function hasRoom(count: number, bytes: number, size: number, maxCount: number, maxBytes: number): boolean {
+  return count === 0 || (count < maxCount && bytes + size <= maxBytes)
 }

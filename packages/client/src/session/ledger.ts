@@ -3,7 +3,7 @@
 // tombstone, because its reply still comes. What a busy server has put off (ThrottledOp) waits again, before all others.
 import { Backlog } from './backlog.ts'
 import { Fifo } from './fifo.ts'
-import { type Flow, type FlowLimits, mayFly, mayWait, NO_LIMITS } from './flow.ts'
+import { type Flow, type FlowLimits, hasRoom, NO_LIMITS } from './flow.ts'
 import type { Request } from './request.ts'
 
 /** Java's ClientCnxn counts up to here and starts again at 1. */
@@ -52,7 +52,10 @@ export class Ledger {
 
   /** Whether one more may wait. */
   hasRoomFor({ frameSize }: Request): boolean {
-    return mayWait(this.flow, frameSize, this.#limits)
+    const unsent = this.#unsent
+    const putOff = this.#putOff
+    const { maxWaiting, maxWaitingBytes } = this.#limits
+    return hasRoom(unsent.count + putOff.count, unsent.bytes + putOff.bytes, frameSize, maxWaiting, maxWaitingBytes)
   }
 
   /** When the oldest request without an answer was sent, tombstones included. */
@@ -90,7 +93,7 @@ export class Ledger {
     if (this.#heldUntil > -Infinity) return frames
     for (const request of this.#unsent) {
       if (size >= limit) break
-      if (request.kind !== 'connection' && !mayFly(this.flow, request.frameSize, this.#limits)) break
+      if (request.kind !== 'connection' && !this.#mayFly(request)) break
       this.#unsent.delete(request)
       const behind = sending(request)
       const bytes = this.sendNow([request, ...behind], now)
@@ -205,6 +208,11 @@ export class Ledger {
     this.#nextTimeout = Infinity
     for (const { request } of all) request.phase = { name: 'settled' }
     return all
+  }
+
+  #mayFly({ frameSize }: Request): boolean {
+    const { maxInFlight, maxInFlightBytes } = this.#limits
+    return hasRoom(this.#sent.size, this.#sentBytes, frameSize, maxInFlight, maxInFlightBytes)
   }
 
   #dropSent(): Request[] {

@@ -59,6 +59,9 @@ export interface RequestInit {
   readonly reject?: (error: unknown) => void
 }
 
+/** What the caller of a request adds to it. */
+export type Call = Pick<RequestInit, 'expiresAt' | 'calledAt' | 'repeatThrottled' | 'resolve' | 'reject'>
+
 export type RequestPhase =
   | { readonly name: 'unsent' }
   | { readonly name: 'sent'; readonly xid: number; readonly at: number }
@@ -102,22 +105,22 @@ export class Request {
   readonly #frame: Uint8Array
 
   /** The body is written at once: what the caller changes later does not change the request. */
-  constructor(init: RequestInit) {
+  constructor(init: RequestInit, call: Call = init) {
     this.op = init.op
     this.path = init.path
     this.opCode = init.opCode
     this.kind = init.kind
     this.fixedXid = init.xid
-    this.expiresAt = init.expiresAt ?? Infinity
-    this.calledAt = init.calledAt
+    this.expiresAt = call.expiresAt ?? Infinity
+    this.calledAt = call.calledAt
     this.watcher = init.watcher
     this.persistent = init.persistent
     this.clears = init.clears
-    this.repeatThrottled = init.repeatThrottled ?? true
+    this.repeatThrottled = call.repeatThrottled ?? true
     this.result = init.result ?? (() => undefined)
     this.forgives = init.forgives ?? {}
-    this.resolve = init.resolve ?? (() => {})
-    this.reject = init.reject ?? (() => {})
+    this.resolve = call.resolve ?? (() => {})
+    this.reject = call.reject ?? (() => {})
     this.#frame = encodeFrame((writer) => {
       RequestHeader.write(writer, { xid: init.xid ?? 0, type: init.opCode })
       init.body?.(writer)

@@ -13,7 +13,7 @@ import type { Flow } from './flow.ts'
 import { SessionMachine } from './machine.ts'
 import type { Output } from './output.ts'
 import type { PersistentWatcher } from './persistent.ts'
-import { Request, type RequestInit, tooLarge } from './request.ts'
+import { type Call, Request, type RequestInit, tooLarge } from './request.ts'
 import { endCode, type EndReason } from './states.ts'
 import { Touches } from './touches.ts'
 import type { Watching } from './watching.ts'
@@ -31,9 +31,10 @@ export interface Waiting {
   readonly signal?: AbortSignal | undefined
   /** ms from now. */
   readonly timeout?: number | undefined
+  readonly repeatThrottled?: boolean | undefined
 }
 
-type Asked = Omit<RequestInit, 'resolve' | 'reject' | 'expiresAt' | 'calledAt'>
+type Asked = Omit<RequestInit, keyof Call>
 
 /**
  * What ZooKeeper calls a session: it outlives connections, owns ephemeral nodes and watches, and ends once. After its
@@ -149,11 +150,11 @@ export class Session {
   }
 
   #promise(asked: Asked, waiting: Waiting, submit: (request: Request) => Output[]): Promise<unknown> {
-    const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }) } = waiting
+    const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }), repeatThrottled } = waiting
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       const calledAt = this.#now()
-      const request = new Request({ ...asked, resolve, reject, calledAt, expiresAt: calledAt + timeout })
+      const request = new Request(asked, { resolve, reject, calledAt, expiresAt: calledAt + timeout, repeatThrottled })
       if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
       if (signal !== undefined) {
         const abandon = (reason: unknown) => this.#abandon(request, reason)
