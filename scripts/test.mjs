@@ -3,7 +3,7 @@
 // The tests against a real ensemble need a Docker engine. Without one all others run, and the end says what is missing.
 // With CI=true nothing may be missing: no engine or a skipped test fails the run, and the steps of `check` count as tests.
 // All arguments go to vitest: `pnpm test -t 'a name'`. Behind all that, the scenarios are played against servers of the
-// releases in ZK_RELEASES, if there are any; CI names some (see `pnpm matrix`).
+// releases in ZK_RELEASES, if there are any (see `pnpm matrix`).
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
