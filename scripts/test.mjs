@@ -2,7 +2,8 @@
 //
 // The tests against a real ensemble need a Docker engine. Without one all others run, and the end says what is missing.
 // With CI=true nothing may be missing: no engine or a skipped test fails the run, and the steps of `check` count as tests.
-// All arguments go to vitest: `pnpm test -t 'a name'`.
+// All arguments go to vitest: `pnpm test -t 'a name'`. Behind all that, the scenarios are played against servers of the
+// releases in ZK_RELEASES, if there are any (see `pnpm matrix`).
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -10,6 +11,7 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { playRelease, SCENARIOS, totalsOf } from './releases.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const ci = process.env.CI === 'true'
@@ -22,8 +24,12 @@ const remarks = []
 
 // An interrupt reaches the child by itself, a request to end is handed on; either way the totals still follow.
 let child
-process.on('SIGINT', () => {})
-process.on('SIGTERM', () => child?.kill())
+let isInterrupted = false
+process.on('SIGINT', () => (isInterrupted = true))
+process.on('SIGTERM', () => {
+  isInterrupted = true
+  child?.kill()
+})
 
 const steps = ci ? checkSteps() : { build: 'tsc -b' }
 for (const [name, command] of Object.entries(steps)) {
@@ -52,6 +58,16 @@ const vitest = await runVitest(docker ? args : ['--project', 'unit', ...args])
 totals.passed += vitest.passed
 totals.failed += vitest.failed
 totals.skipped += vitest.skipped
+
+for (const release of docker ? (process.env.ZK_RELEASES ?? '').split(' ').filter(Boolean) : []) {
+  if (isInterrupted) break
+  console.log(`\nThe scenarios on servers of ${release}`)
+  const counted = totalsOf(await playRelease(release, [SCENARIOS], (started) => (child = started)))
+  totals.passed += counted.passed
+  totals.failed += counted.failed
+  totals.skipped += counted.skipped
+  if (counted.failed > 0) remarks.push(`Failed on servers of ${release}: \`pnpm matrix ${release}\` runs just that.`)
+}
 
 const nothingRan = vitest.passed + vitest.failed === 0
 if (nothingRan) remarks.push('No test was run.')

@@ -8,6 +8,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The ensemble of this run; undefined where there is no Docker engine. */
     readonly ensemble: EnsembleDescription | undefined
+    /** The release it is of, such as `3.8.0`. */
+    readonly release: string | undefined
   }
 }
 
@@ -19,6 +21,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     if (process.env['CI'] === 'true') throw new Error(docker.reason)
     console.warn(`Tests against a real ensemble are skipped. ${docker.reason}`)
     project.provide('ensemble', undefined)
+    project.provide('release', undefined)
     return undefined
   }
 
@@ -27,5 +30,6 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     environment: { SERVER_JVMFLAGS: `-Dzookeeper.DigestAuthenticationProvider.superDigest=${settings.superDigest}` },
   })
   project.provide('ensemble', ensemble.description)
+  project.provide('release', await ensemble.version())
   return () => ensemble.stop()
 }

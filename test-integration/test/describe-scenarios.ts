@@ -1,28 +1,93 @@
+import type { ServerVersion } from '@zk/testing'
 import { describe, expect, inject, test } from 'vitest'
 import { Ensemble } from '../src/ensemble/index.ts'
 import { InProcessTarget, RealTarget, run, type ScenarioBody, UNFINISHED } from '../src/scenario/index.ts'
+import { compare, type Difference, generalDifferences, type Halt, hasReached, isBefore } from '../src/versions/index.ts'
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** For `pnpm matrix`: how servers of this release tell the scenario. */
+    scenario?: ToldOtherwise
+  }
+}
+
+export interface ToldOtherwise {
+  /** It needs servers from this release on, and these refused it. */
+  readonly lacks?: string
+  /** It was not played, for this reason. */
+  readonly spared?: string
+  readonly differs?: readonly Pick<Difference, 'what' | 'why' | 'before' | 'since'>[]
+}
+
+/** A scenario that not every server tells as Debian's 3.8.0 does. */
+export interface VersionedScenario {
+  readonly play: ScenarioBody
+  /** It uses an operation that came with this release. Older servers do not know it and close the connection. */
+  readonly since?: string
+  /** It brings some servers to a halt, and with them all scenarios behind it: not played there. */
+  readonly halts?: Halt
+  /** What other releases tell otherwise, besides what they tell otherwise anywhere. */
+  readonly differs?: readonly Difference[]
+}
 
 /**
- * Plays each scenario on a real ensemble and on the one of @zk/testing, which must tell the same.
+ * Plays each scenario on a real ensemble and on the one of @zk/testing, which must tell the same, but for the differences
+ * between the release of the real one and 3.8.0.
  *
  * With ZK_TRANSCRIPTS=1 it prints what the real one told. With ZK_TARGETS=real it is played twice on the real one: a
  * scenario that is told differently there has left something to chance.
  */
-export function describeScenarios(subject: string, scenarios: Readonly<Record<string, ScenarioBody>>): void {
+export function describeScenarios(
+  subject: string,
+  scenarios: Readonly<Record<string, ScenarioBody | VersionedScenario>>,
+): void {
   const description = inject('ensemble')
+  const release = inject('release') ?? ''
   describe.skipIf(description === undefined)(subject, () => {
-    test.each(Object.entries(scenarios))('%s', async (_, scenario) => {
+    test.for(Object.entries(scenarios))('%s', async ([, scenario], { task, skip }) => {
       if (description === undefined) return
+      const versioned = typeof scenario === 'function' ? { play: scenario } : scenario
+      const { play, since, halts, differs = [] }: VersionedScenario = versioned
       const real = new RealTarget(Ensemble.attach(description))
-      const other = process.env['ZK_TARGETS'] === 'real' ? undefined : new InProcessTarget()
-      const [expected, actual] =
-        other === undefined
-          ? [await run(real, scenario), await run(real, scenario)]
-          : await Promise.all([run(real, scenario), run(other, scenario)])
-      if (process.env['ZK_TRANSCRIPTS'] === '1') console.log(expected.join('\n---\n'))
-      expect(expected.join('\n'), 'it came to no end').not.toMatch(UNFINISHED)
-      const name = other?.name ?? real.name
-      expect(actual, `the ${name} ensemble tells something else than the real one`).toEqual(expected)
+      if (halts !== undefined && hasReached(release, halts.since)) {
+        task.meta.scenario = { spared: halts.why }
+        return skip(halts.why)
+      }
+      if (since !== undefined && isBefore(release, since)) {
+        task.meta.scenario = { lacks: since }
+        return expectUnknown(await run(real, play))
+      }
+      const onlyReal = process.env['ZK_TARGETS'] === 'real'
+      const [told, actual] = onlyReal
+        ? [await run(real, play), await run(real, play)]
+        : await Promise.all([run(real, play), run(new InProcessTarget(() => {}, lineOf(release)), play)])
+      if (process.env['ZK_TRANSCRIPTS'] === '1') console.log(told.join('\n---\n'))
+      expect(told.join('\n'), 'it came to no end').not.toMatch(UNFINISHED)
+      if (onlyReal) return expect(actual, 'the real ensemble tells something else than before').toEqual(told)
+
+      const compared = compare({ real: told, inProcess: actual }, release, [...generalDifferences, ...differs])
+      task.meta.scenario = {
+        differs: compared.seen.map(({ line: _, theirs: __, ...difference }) => difference),
+      }
+      const message = `the in-process ensemble tells something else than the real one, which is of ${release}`
+      expect(compared.expected, message).toEqual(compared.real)
     })
   })
+}
+
+/** The line of releases that a server is of; it has to be one that @zk/testing knows. */
+function lineOf(release: string): ServerVersion {
+  return release.split('.', 2).join('.') as ServerVersion
+}
+
+/** What the servers do not know they never answer otherwise, and the first such request ends the connection. */
+function expectUnknown(transcript: readonly string[]): void {
+  const lines = transcript.join('\n').split('\n')
+  expect(lines.join('\n'), 'it came to no end').not.toMatch(UNFINISHED)
+  const refused = lines.findIndex((line) => line.endsWith('-> Unimplemented -1'))
+  expect(refused, `nothing was refused:\n${lines.join('\n')}`).toBeGreaterThan(-1)
+  const [, who = '', op = ''] = /^(\w+): (\w+)/.exec(lines[refused]!)!
+  const answers = lines.filter((line) => line.startsWith(`${who}: ${op} `)).map((line) => line.split(' -> ').at(-1))
+  expect(answers.filter((answer) => answer !== 'Unimplemented -1' && answer !== 'closed instead')).toEqual([])
+  expect(lines.slice(refused)).toContain(`${who}: closed by the server`)
 }

@@ -2,7 +2,8 @@ import { validatePath } from '@zk/wire'
 import { KeeperError } from './errors.ts'
 import { op } from './operations/ops.ts'
 import { checkConcurrency, isSystemNode, walk } from './walk.ts'
-import type { CallOptions, ZooKeeper } from './zookeeper.ts'
+import type { CallOptions } from './call-options.ts'
+import type { ZooKeeper } from './zookeeper.ts'
 
 export interface DeleteRecursiveOptions extends CallOptions {
   /** How many batches are on their way at a time, and how many times four nodes are read ahead. @default 4 */

@@ -5,11 +5,17 @@ const keeperBrand = Symbol.for('@zk/KeeperError')
 const connectBrand = Symbol.for('@zk/ConnectError')
 
 /**
- * ZooKeeper's names for what it reports, and four of ours: `Closed` (the client was closed), `ResponseTooLarge` (a reply
- * over `maxResponseSize`), `InvalidResponse` (a reply that cannot be read) and `Unknown` (a code this version does not
- * know: see `number`).
+ * ZooKeeper's names for what it reports, and five of ours: `Closed` (the client was closed), `QueueFull` (too many calls wait
+ * to be sent, see `maxWaiting`), `ResponseTooLarge` (a reply over `maxResponseSize`), `InvalidResponse` (a reply that cannot
+ * be read) and `Unknown` (a code this version does not know: see `number`).
  */
-export type KeeperErrorCode = Exclude<ErrorName, 'Ok'> | 'Closed' | 'ResponseTooLarge' | 'InvalidResponse' | 'Unknown'
+export type KeeperErrorCode =
+  | Exclude<ErrorName, 'Ok'>
+  | 'Closed'
+  | 'QueueFull'
+  | 'ResponseTooLarge'
+  | 'InvalidResponse'
+  | 'Unknown'
 
 export interface KeeperErrorDetails {
   readonly op?: string | undefined
@@ -151,6 +157,8 @@ const advice: Partial<Record<KeeperErrorCode, string>> = {
   NodeExists: 'a node with this path exists already',
   NotEmpty: 'the node has children; delete them first',
   NotReadOnly: 'the server serves reads only',
+  QueueFull:
+    'too many calls, or bytes of them, wait to be sent (maxWaiting, maxWaitingBytes); it was not sent: call again later',
   QuotaExceeded: 'a quota above the node is used up',
   RequestTimeout: 'no answer came in time',
   ResponseTooLarge: 'the reply is over maxResponseSize; raise it, or keep fewer children or bytes in the node',

@@ -1,5 +1,7 @@
 export { onAbort } from './aborts.ts'
+export type { ClientState, ClientStates } from './client-state.ts'
 export { connect } from './connect.ts'
+export type { ClientMessages, RequestMessage } from './diagnostics.ts'
 export {
   type ConnectAttempt,
   ConnectError,
@@ -9,6 +11,7 @@ export {
   type KeeperErrorDetails,
 } from './errors.ts'
 export type { EnsembleConfig, ServerAddresses, ServerConfig } from './ensemble-config.ts'
+export type { Logger } from './logger.ts'
 export { elapsedSince, type Moment, momentOf } from './moment.ts'
 export type { NodeACL } from './operations/acl.ts'
 export type { ACL, Data } from './operations/arguments.ts'
@@ -35,11 +38,14 @@ export { systemRuntime } from './runtime/system.ts'
 export { digestMd5, type DigestMd5Options } from './sasl/digest-md5.ts'
 export type { SaslContext, SaslExchange, SaslMechanism } from './sasl/mechanism.ts'
 export type { Connection } from './session/connection.ts'
+export type { Flow } from './session/flow.ts'
 export type { Session } from './session/session.ts'
 export type { Stat } from './stat.ts'
+export type { ClientStats, Latency } from './stats.ts'
 export type { ServerCertificate, TlsOptions, TlsSource, TlsVersion } from './tls.ts'
 export type { NodeEvent, SessionEnded, Watched, WatchedEvent, WatchRemoved } from './watcher.ts'
-export { type CallOptions, type ParentsOptions, ZooKeeper } from './zookeeper.ts'
+export type { CallOptions, ParentsOptions } from './call-options.ts'
+export { ZooKeeper } from './zookeeper.ts'
 export { type CreateMode, Perms, ProtocolError, validatePath } from '@zk/wire'
 export { deleteRecursive, type DeleteRecursiveOptions } from './delete-recursive.ts'
 export { walk, type WalkedNode, type WalkOptions } from './walk.ts'

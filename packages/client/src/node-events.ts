@@ -10,7 +10,7 @@ import type { PersistentOutcome, PersistentWatcher, WatchMode } from './session/
 import type { Session } from './session/session.ts'
 import type { Sessions } from './sessions.ts'
 import type { NodeEvent, SessionEnded, WatchRemoved } from './watcher.ts'
-import type { CallOptions } from './zookeeper.ts'
+import type { CallOptions } from './call-options.ts'
 
 /**
  * Something may have happened here that is not told: read again what you know of the nodes. Whatever happens after you

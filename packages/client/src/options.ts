@@ -1,4 +1,5 @@
 import { JUTE_MAXBUFFER } from '@zk/wire'
+import { checkLogger, type Logger, silentLogger } from './logger.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import { systemRuntime } from './runtime/system.ts'
 import { checkMechanism, type SaslMechanism } from './sasl/mechanism.ts'
@@ -43,6 +44,26 @@ export interface ConnectOptions {
   readonly maxRequestSize?: number
   /** Longest reply taken, in bytes. @default 4 MiB */
   readonly maxResponseSize?: number
+  /**
+   * Calls that may wait to be sent, at least 1: while there is no connection, or so many are in flight. A call beyond rejects
+   * at once with `QueueFull`.
+   * @default 65_536
+   */
+  readonly maxWaiting?: number
+  /** Bytes of them, at least 1,024; one call always has room. @default 64 MiB */
+  readonly maxWaitingBytes?: number
+  /**
+   * Calls that may be sent and not answered, at least 1; those beyond wait their turn. A server takes 1,000 of all its clients
+   * before it stops reading (zookeeper.globalOutstandingLimit).
+   * @default 1_000
+   */
+  readonly maxInFlight?: number
+  /** Bytes of them, at least 1,024; one call always has room. @default 16 MiB */
+  readonly maxInFlightBytes?: number
+  /** Told what happens to sessions and connections, on four levels. It may throw. @default silent */
+  readonly logger?: Logger
+  /** Cut the bytes of connections into frames for the diagnostics channel `zk:frame`. @default false */
+  readonly traceFrames?: boolean
   /** Ends `connect`, which then rejects with its reason. */
   readonly signal?: AbortSignal
   /** Clock, timers, randomness and sockets. @default systemRuntime */
@@ -61,6 +82,12 @@ const defaults = {
   localExpiry: LOCAL_EXPIRY,
   maxRequestSize: JUTE_MAXBUFFER,
   maxResponseSize: 4 * 1024 * 1024,
+  maxWaiting: 65_536,
+  maxWaitingBytes: 64 * 1024 * 1024,
+  maxInFlight: 1_000,
+  maxInFlightBytes: 16 * 1024 * 1024,
+  logger: silentLogger,
+  traceFrames: false,
   runtime: systemRuntime,
 } satisfies ConnectOptions
 
@@ -84,6 +111,8 @@ export function checkOptions(options: ConnectOptions): ClientOptions {
   inRange('connectTimeout', connectTimeout, 1, LARGEST_INT)
   inRange('maxRequestSize', filled.maxRequestSize, 1_024, LARGEST_INT)
   inRange('maxResponseSize', filled.maxResponseSize, 1_024, LARGEST_INT)
+  for (const name of ['maxWaiting', 'maxInFlight'] as const) inRange(name, filled[name], 1, LARGEST_INT)
+  for (const name of ['maxWaitingBytes', 'maxInFlightBytes'] as const) inRange(name, filled[name], 1_024, LARGEST_INT)
   if (!(Number.isFinite(filled.localExpiry) && filled.localExpiry >= 1)) {
     throw new RangeError(
       `localExpiry must be a number of session timeouts, at least 1, not ${String(filled.localExpiry)}`,
@@ -93,7 +122,10 @@ export function checkOptions(options: ConnectOptions): ClientOptions {
   for (const entry of filled.auth as readonly (AuthInfo | undefined)[]) checkAuth(entry?.scheme, entry?.auth)
   checkTlsSource(filled.tls)
   checkMechanism(filled.sasl)
-  if (typeof filled.renewSession !== 'boolean') throw new TypeError('renewSession must be true or false')
+  for (const name of ['renewSession', 'traceFrames'] as const) {
+    if (typeof filled[name] !== 'boolean') throw new TypeError(`${name} must be true or false`)
+  }
+  checkLogger(filled.logger)
   if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
     throw new TypeError('signal must be an AbortSignal')
   }
@@ -113,6 +145,11 @@ export function checkAuth(scheme: unknown, auth: unknown): void {
 export function checkTimeout(timeout: number | undefined): void {
   if (timeout === undefined || (typeof timeout === 'number' && timeout >= 0)) return
   throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
+}
+
+export function checkRepeatThrottled(repeatThrottled: unknown): void {
+  if (repeatThrottled === undefined || typeof repeatThrottled === 'boolean') return
+  throw new TypeError('repeatThrottled must be true or false')
 }
 
 function inRange(name: string, value: number, min: number, max: number): void {

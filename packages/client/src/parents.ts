@@ -2,7 +2,8 @@
 import { KeeperError } from './errors.ts'
 import type { Data } from './operations/arguments.ts'
 import type { Created, CreateOptions } from './operations/create.ts'
-import type { CallOptions, ParentsOptions, ZooKeeper } from './zookeeper.ts'
+import type { CallOptions, ParentsOptions } from './call-options.ts'
+import type { ZooKeeper } from './zookeeper.ts'
 
 type Client = Pick<ZooKeeper, 'create' | 'ensureContainer' | 'runtime'>
 /** `until`: when the caller's time is up. */

@@ -1,15 +1,18 @@
 import { formatServer, type ServerAddress } from '@zk/wire'
 import { type ConnectAttempt, ConnectError, KeeperError } from './errors.ts'
+import { Insight } from './insight.ts'
 import type { ClientOptions } from './options.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import type { Credential } from './session/auths.ts'
 import { backoff, deadlines } from './session/deadlines.ts'
 import { Session } from './session/session.ts'
 import { endCode, type EndReason } from './session/states.ts'
+import type { ClientStats } from './stats.ts'
 
 /** The sessions of a client, one after the other: an expired one is followed by the next. */
 export class Sessions {
   readonly runtime: Runtime
+  readonly insight: Insight
   readonly #servers: readonly ServerAddress[]
   readonly #options: ClientOptions
   /** Grows with addAuth; every connection of every session starts with all of them. */
@@ -24,6 +27,7 @@ export class Sessions {
 
   constructor(servers: readonly ServerAddress[], options: ClientOptions) {
     this.runtime = options.runtime
+    this.insight = new Insight(options.logger, options.traceFrames)
     this.#servers = servers
     this.#options = options
     this.#openedAt = this.runtime.now()
@@ -32,6 +36,10 @@ export class Sessions {
 
   get current(): Session {
     return this.#current
+  }
+
+  stats(): ClientStats {
+    return this.insight.stats(this.#current.flow, this.runtime.now())
   }
 
   /** Resolves when the first session stands. An abort of the signal ends the search. */
@@ -53,6 +61,7 @@ export class Sessions {
 
   #open(startAt: number, connectBy: number): Session {
     const { sessionTimeout, localExpiry, maxRequestSize, maxResponseSize, tls, sasl } = this.#options
+    const { maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes } = this.#options
     const config = {
       servers: this.#servers,
       credentials: this.#credentials,
@@ -61,6 +70,7 @@ export class Sessions {
       localExpiry,
       maxRequestSize,
       maxResponseSize,
+      limits: { maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes },
       startAt,
       connectBy,
       tls,
@@ -73,13 +83,15 @@ export class Sessions {
         this.#settleFirst?.resolve()
       },
       ended: (reason) => this.#ended(reason),
+      insight: this.insight,
     })
   }
 
   #ended(reason: EndReason): void {
     const ended = this.#current
     this.#settleFirst?.reject(this.#failure(reason))
-    if (reason !== 'SessionExpired' || !this.#stood || !this.#options.renewSession) return
+    if (reason !== 'SessionExpired' || !this.#stood || !this.#options.renewSession) return this.insight.over()
+    this.insight.renewing()
     const times = { T: ended.timeout, servers: this.#servers.length }
     if (ended.id === 0n) this.#stillborn++
     const longest = this.#stillborn === 0 ? deadlines.renew(times) : backoff(this.#stillborn, times)

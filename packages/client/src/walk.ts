@@ -1,7 +1,8 @@
 import { validatePath } from '@zk/wire'
 import { KeeperError } from './errors.ts'
 import type { Children } from './operations/children.ts'
-import type { CallOptions, ZooKeeper } from './zookeeper.ts'
+import type { CallOptions } from './call-options.ts'
+import type { ZooKeeper } from './zookeeper.ts'
 
 export interface WalkOptions extends CallOptions {
   /** How many nodes are read at a time, ahead of whoever iterates. @default 16 */

@@ -1,5 +1,7 @@
 import { AuthPacket, OpCode, type Writer } from '@zk/wire'
+import type { CallOptions, ParentsOptions } from './call-options.ts'
 import { Chroot } from './chroot.ts'
+import type { ClientStates } from './client-state.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
 import { type ACL, type Data, toBytes } from './operations/arguments.ts'
@@ -27,34 +29,16 @@ import { type RemovableWatches, removeWatches } from './operations/remove-watche
 import { sync } from './operations/sync.ts'
 import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
 import { type NodeEvents, NodeEventsSource, type WatchOptions } from './node-events.ts'
-import { checkAuth, checkTimeout } from './options.ts'
+import { checkAuth, checkRepeatThrottled, checkTimeout } from './options.ts'
 import { createBelow, makeNodes, upTo, wantsParents } from './parents.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import type { Refusal } from './session/request.ts'
 import type { Session } from './session/session.ts'
 import type { Sessions } from './sessions.ts'
 import type { Stat } from './stat.ts'
+import type { ClientStats } from './stats.ts'
 import { takeWatchers, watchedBy } from './watch-removal.ts'
 import { CallWatcher, type Watched } from './watcher.ts'
-
-/** How a call waits, and in which session it runs. */
-export interface CallOptions {
-  /** The call rejects with its reason; a write that was sent may still happen. */
-  readonly signal?: AbortSignal | undefined
-  /** ms from the call; then it rejects with `RequestTimeout`. @default the session timeout */
-  readonly timeout?: number | undefined
-  /** Run in this session or not at all: once it has ended, the call rejects. @default the client's current session */
-  readonly session?: Session | undefined
-}
-
-/** For a node whose parent may be missing. */
-export interface ParentsOptions {
-  /**
-   * Makes the nodes above, if they are missing, as `ensureContainer` does; `acl` is theirs, by default everybody's. It
-   * costs nothing where the parent is there. @default false
-   */
-  readonly parents?: boolean | { readonly acl: readonly ACL[] } | undefined
-}
 
 const wholeTree = new Chroot()
 
@@ -86,6 +70,21 @@ export class ZooKeeper {
   /** Path that every path of this client is below; '/' for none. */
   get chroot(): string {
     return this.#chroot.path
+  }
+
+  /** What the client has done since `connect`, in numbers, and how much waits and is in flight. A snapshot; cheap to ask for. */
+  stats(): ClientStats {
+    return this.#sessions.stats()
+  }
+
+  /**
+   * How the client stands with its ensemble: at once the state there is, then every other until it is closed. Whoever does
+   * not ask for the next one in time misses some, and gets the last.
+   *
+   *     for await (const state of zk.states()) if (state.name === 'disconnected') …
+   */
+  states(): ClientStates {
+    return this.#sessions.insight.states()
   }
 
   /** Makes a node. A sequential one gets the parent's counter, ten digits, behind its path. */
@@ -239,6 +238,7 @@ export class ZooKeeper {
     const { session = this.session } = options
     // Before any watcher is taken: a refused call changes nothing.
     checkTimeout(options.timeout)
+    checkRepeatThrottled(options.repeatThrottled)
     options.signal?.throwIfAborted()
     const absolute = this.#chroot.absolute(path)
     const isAny = takeWatchers(session, absolute, type)
@@ -338,8 +338,9 @@ export class ZooKeeper {
       ...about
     }: { watcher?: CallWatcher; clears?: string | undefined; chroot?: Chroot | undefined } = {},
   ): Promise<Exclude<Result, Refusal>> {
-    const { session = this.session, timeout } = options
+    const { session = this.session, timeout, repeatThrottled } = options
     checkTimeout(timeout)
-    return session.call({ ...prepare(operation, chroot, args), ...about }, options) as Promise<Exclude<Result, Refusal>>
+    checkRepeatThrottled(repeatThrottled)
+    return session.call(prepare(operation, chroot, args, about), options) as Promise<Exclude<Result, Refusal>>
   }
 }

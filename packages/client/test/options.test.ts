@@ -1,5 +1,6 @@
 import { JUTE_MAXBUFFER } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
+import { silentLogger } from '../src/logger.ts'
 import { checkAuth, checkOptions, checkTimeout } from '../src/options.ts'
 import { systemRuntime } from '../src/runtime/system.ts'
 import { thrownBy } from './thrown.ts'
@@ -17,6 +18,12 @@ describe('checkOptions', () => {
       localExpiry: 4 / 3,
       maxRequestSize: JUTE_MAXBUFFER,
       maxResponseSize: 4 * 1024 * 1024,
+      maxWaiting: 65_536,
+      maxWaitingBytes: 64 * 1024 * 1024,
+      maxInFlight: 1_000,
+      maxInFlightBytes: 16 * 1024 * 1024,
+      logger: silentLogger,
+      traceFrames: false,
       runtime: systemRuntime,
     })
   })
@@ -40,6 +47,12 @@ describe('checkOptions', () => {
       localExpiry: 1,
       maxRequestSize: 1_024,
       maxResponseSize: 2 ** 31 - 1,
+      maxWaiting: 1,
+      maxWaitingBytes: 1_024,
+      maxInFlight: 2 ** 31 - 1,
+      maxInFlightBytes: 2 ** 31 - 1,
+      logger: { ...silentLogger },
+      traceFrames: true,
       runtime: { ...systemRuntime },
     }
     expect(checkOptions({ ...given, signal: new AbortController().signal })).toEqual(given)
@@ -58,6 +71,10 @@ describe('checkOptions', () => {
     ['maxRequestSize', 2 ** 31],
     ['maxResponseSize', 0],
     ['maxResponseSize', -1],
+    ['maxWaiting', 0],
+    ['maxWaitingBytes', 1_023],
+    ['maxInFlight', Infinity],
+    ['maxInFlightBytes', '1MB'],
     ['localExpiry', 0.99],
     ['localExpiry', NaN],
     ['localExpiry', Infinity],
@@ -82,6 +99,9 @@ describe('checkOptions', () => {
     ['auth', [{ scheme: 'digest', auth: [97] }]],
     ['renewSession', 'yes'],
     ['renewSession', 0],
+    ['traceFrames', 1],
+    ['logger', null],
+    ['logger', {}],
     ['signal', {}],
     ['signal', null],
     ['runtime', {}],

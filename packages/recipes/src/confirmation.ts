@@ -7,7 +7,7 @@
 // Then no leader lets the session expire before p + T. ARCHITECTURE.md says why.
 import { type Connection, KeeperError, type Moment, op, type Session, type ZooKeeper } from '@zk/client'
 import { leaseTimes } from './lease-times.ts'
-import { endure } from './transient.ts'
+import { endure, inOrder } from './transient.ts'
 
 /** What a round looks for. */
 export interface Checked {
@@ -68,7 +68,7 @@ export class Confirmation {
 
   async #sync(): Promise<boolean> {
     try {
-      await this.#zk.sync('/', { session: this.#session })
+      await this.#zk.sync('/', inOrder(this.#session))
       return true
     } catch (error) {
       await this.#endure(error)
@@ -98,7 +98,7 @@ export class Confirmation {
   async #commit<C extends Checked>(chunk: readonly C[]): Promise<Outcome<C>[]> {
     try {
       const checks = chunk.map(({ path }) => op.check(path))
-      await this.#zk.multi(checks, { session: this.#session })
+      await this.#zk.multi(checks, inOrder(this.#session))
       return ['found']
     } catch (error) {
       // Longer than the client was told to send.

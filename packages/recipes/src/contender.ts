@@ -7,7 +7,7 @@ import type { ContenderName } from './names.ts'
 import { NodeVanished } from './node-vanished.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
 import type { Role } from './roles.ts'
-import { persist } from './transient.ts'
+import { inOrder, persist } from './transient.ts'
 
 export interface ContenderOptions extends NodeOptions {
   /** Called with those ahead, oldest first, whenever there is somebody to wait for. */
@@ -38,7 +38,7 @@ export class Contender {
   readonly #role: Role
   readonly #options: ContenderOptions
   readonly #create: DefiniteCreate
-  readonly #pinned: { readonly session: Session }
+  readonly #pinned: ReturnType<typeof inOrder>
   #entering: Promise<OwnNode | undefined> | undefined
   #watch: Watched | undefined
   #ahead: readonly ContenderName[] | undefined
@@ -50,7 +50,7 @@ export class Contender {
     this.#role = role
     this.#options = options
     this.session = queue.zk.session
-    this.#pinned = { session: this.session }
+    this.#pinned = inOrder(this.session)
     this.#create = new DefiniteCreate(queue, this.session, role.kind, options)
   }
 

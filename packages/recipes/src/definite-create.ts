@@ -3,7 +3,7 @@ import { type ACL, type CallOptions, KeeperError, op, type Session } from '@zk/c
 import { ifMissing } from './if-missing.ts'
 import { type ContenderName, type Kind, namePrefix, parseName } from './names.ts'
 import type { Queue } from './queue.ts'
-import { endure, pause, persist } from './transient.ts'
+import { endure, inOrder, pause, persist } from './transient.ts'
 
 /** Before a delete that was refused is asked for again, in ms. */
 const REFUSED_PAUSE = 1_000
@@ -36,7 +36,7 @@ export class DefiniteCreate {
     this.#session = session
     this.#kind = kind
     this.#options = options
-    this.#pinned = { session }
+    this.#pinned = inOrder(session)
     this.#uuid = queue.zk.runtime.uuid()
   }
 

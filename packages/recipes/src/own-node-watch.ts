@@ -1,7 +1,7 @@
 // How a holder notices that somebody else deleted its node.
 import type { Session, Watched, ZooKeeper } from '@zk/client'
 import { ifMissing } from './if-missing.ts'
-import { persist } from './transient.ts'
+import { inOrder, persist } from './transient.ts'
 
 /** A hold shorter than this, in ms, does without a watch on its own node. */
 const OWN_WATCH_AFTER = 50
@@ -32,7 +32,7 @@ export class OwnNodeWatch {
   }
 
   async #untilGone(onGone: () => void): Promise<void> {
-    const watching = () => ifMissing(this.#zk.getDataAndWatch(this.#path, { session: this.#session }), undefined)
+    const watching = () => ifMissing(this.#zk.getDataAndWatch(this.#path, inOrder(this.#session)), undefined)
     while (!this.#stopped) {
       this.#watch = await persist(this.#zk.runtime, watching)
       if (this.#stopped) return this.stop()

@@ -1,7 +1,16 @@
-import { KeeperError, type Runtime, type ZooKeeper } from '@zk/client'
+import { KeeperError, type Runtime, type Session, type ZooKeeper } from '@zk/client'
 
-/** Pause before an overloaded server is asked again, in ms. */
-const THROTTLE_PAUSE = 500
+/** Pause before an overloaded server, or a client with too many calls waiting, is asked again, in ms. */
+const OVERLOAD_PAUSE = 500
+
+/**
+ * Runs in this session only, and rejects when a busy server has not executed it: for calls of one segment, which rely on
+ * their order (the client would repeat one behind the others), and where a lease must not wait: while the client repeats a call
+ * it holds back all others.
+ */
+export function inOrder(session: Session): { readonly session: Session; readonly repeatThrottled: false } {
+  return { session, repeatThrottled: false }
+}
 
 /** Calls again what failed for no lasting reason, until it succeeds or fails for one. Each call must be repeatable. */
 export async function persist<T>(runtime: Runtime, call: () => Promise<T>): Promise<T> {
@@ -14,9 +23,11 @@ export async function persist<T>(runtime: Runtime, call: () => Promise<T>): Prom
   }
 }
 
+const overload = ['ThrottledOp', 'QueueFull'] as const
+
 /** The same call may succeed next time, in the same session. */
 function isTransient(error: unknown): boolean {
-  return KeeperError.is(error, 'ConnectionLoss', 'RequestTimeout', 'OperationTimeout', 'ThrottledOp')
+  return KeeperError.is(error, 'ConnectionLoss', 'RequestTimeout', 'OperationTimeout', ...overload)
 }
 
 /** Goes on in the client's next session too: for calls that are not bound to one. */
@@ -30,10 +41,10 @@ export async function persistAcrossSessions<T>(zk: ZooKeeper, call: () => Promis
   }
 }
 
-/** Rethrows what will not pass; what will, it outlasts: an overloaded server is given a pause, in ms up to twice as long. */
-export async function endure(runtime: Runtime, error: unknown, throttlePause = THROTTLE_PAUSE): Promise<void> {
+/** Rethrows what will not pass; what will, it outlasts: overload is given a pause, in ms up to twice as long. */
+export async function endure(runtime: Runtime, error: unknown, overloadPause = OVERLOAD_PAUSE): Promise<void> {
   if (!isTransient(error)) throw error
-  if (KeeperError.is(error, 'ThrottledOp')) await pause(runtime, throttlePause * (1 + runtime.random()))
+  if (KeeperError.is(error, ...overload)) await pause(runtime, overloadPause * (1 + runtime.random()))
 }
 
 export function pause(runtime: Runtime, delay: number): Promise<void> {

@@ -27,8 +27,8 @@ export const clientBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: ledger,
-        find: 'this.#unsent = new Set([...repeated, ...waiting])',
-        replace: 'this.#unsent = new Set(waiting)',
+        find: '[...putOff, ...repeated, ...this.#unsent.clear()]',
+        replace: '[...putOff, ...this.#unsent.clear()]',
       },
     ],
   },

@@ -3,6 +3,7 @@ import { EnsembleNode } from './ensemble-node.ts'
 import { launch, remove } from './launch.ts'
 import type { EnsembleOptions } from './launch.ts'
 import { until } from './until.ts'
+import { parseVersion } from '../versions/version.ts'
 
 export interface WaitOptions {
   /** In ms. @default 60_000 */
@@ -60,6 +61,13 @@ export class Ensemble implements AsyncDisposable {
   async followers(): Promise<EnsembleNode[]> {
     const modes = await this.#modes()
     return this.nodes.filter((_, i) => modes[i] === 'follower')
+  }
+
+  /** The release that the leader says it is of: `3.8.0`. */
+  async version(): Promise<string> {
+    const leader = await this.leader()
+    const attempt = async (): Promise<string | undefined> => parseVersion(await leader.ask('srvr'))
+    return until('a leader that tells its version', attempt, { instead: () => this.#describe() })
   }
 
   /** Waits until one node leads and all others follow. Undoes nothing: see `mend`. */

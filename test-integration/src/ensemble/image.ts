@@ -10,11 +10,17 @@ import { promisify } from 'node:util'
 import { dockerClient, statusOf } from './docker.ts'
 
 /**
- * The image to start nodes from: `ZK_IMAGE` when set (say `zookeeper:3.9`, where a registry is in reach), else our own,
- * which is built when this machine does not have it yet.
+ * The image to start nodes from: `ZK_IMAGE` when set (say `zookeeper:3.9`, where a registry is in reach), else one that is
+ * built when this machine does not have it yet: of the release in `ZK_RELEASE` (say `3.5.10`), or else of Debian's.
  */
 export async function ensureImage(): Promise<string> {
-  return process.env['ZK_IMAGE'] || (await ensureBuilt(nodes))
+  const { ZK_IMAGE: image, ZK_RELEASE: release } = process.env
+  if (image) return image
+  if (!release) return ensureBuilt(nodes)
+  if (!/^\d+\.\d+\.\d+$/.test(release))
+    throw new Error(`ZK_RELEASE is '${release}', which is no release such as 3.5.10`)
+  const base = await ensureBuilt(nodes)
+  return ensureBuilt({ name: 'zk-release', directory: folder('release-image'), base, release })
 }
 
 /** The image that has other people's clients: zkCli, kazoo and Curator. Our own one is below it in any case. */
@@ -29,6 +35,8 @@ interface Recipe {
   readonly directory: string
   /** The image it starts from, by default from nothing. */
   readonly base?: string
+  /** Of ZooKeeper, where it is not the packages that decide on it. */
+  readonly release?: string
 }
 
 /** The same from `src/ensemble` and from `dist/ensemble`. */
@@ -37,14 +45,16 @@ const folder = (name: string): string => fileURLToPath(new URL(`../../${name}/`,
 const nodes: Recipe = { name: 'zk-test', directory: folder('image') }
 
 async function ensureBuilt(recipe: Recipe): Promise<string> {
-  const name = `${recipe.name}:${await hashOf(recipe)}`
+  const { release } = recipe
+  const name = `${recipe.name}:${release === undefined ? '' : `${release}-`}${await hashOf(recipe)}`
   if (await exists(name)) return name
 
   try {
     await buildOnce(recipe, name)
   } catch (cause) {
     throw new Error(
-      `Cannot build ${name} from Debian's packages. For the servers you may name another image in ZK_IMAGE, say zookeeper:3.9.`,
+      `Cannot build ${name} from ${release === undefined ? "Debian's packages" : "Maven's repository"}. ` +
+        'For the servers you may name another image in ZK_IMAGE, say zookeeper:3.9.',
       { cause },
     )
   }
@@ -79,11 +89,12 @@ async function buildOnce(recipe: Recipe, name: string): Promise<void> {
   }
 }
 
-async function build({ directory, base = '' }: Recipe, name: string): Promise<void> {
+async function build({ directory, base = '', release }: Recipe, name: string): Promise<void> {
   const context = await mkdtemp(join(tmpdir(), 'zk-test-image-'))
   try {
     await cp(directory, context, { recursive: true })
-    await run('bash', [join(directory, 'build-rootfs.sh'), join(context, 'rootfs.tar')])
+    const what = release === undefined ? [] : [release]
+    await run('bash', [join(directory, 'build-rootfs.sh'), join(context, 'rootfs.tar'), ...what])
     await buildFrom(context, name, base === '' ? {} : { BASE: base })
   } finally {
     await rm(context, { recursive: true, force: true })

@@ -166,7 +166,8 @@ export class Connection {
   }
 
   #event(message: EventMessage): void {
-    this.#transcript.tell(this.name, EVENT, { value: message.event }, zxidOf(message), ...more(message))
+    const eventZxid = { value: message.zxid, field: 'eventZxid' }
+    this.#transcript.tell(this.name, EVENT, { value: message.event }, eventZxid, ...more(message))
     this.#events++
     this.#onEvent?.()
   }

@@ -1,19 +1,26 @@
-import { TestEnsemble, type TestMember } from '@zk/testing'
+import { type ServerVersion, TestEnsemble, type TestMember } from '@zk/testing'
 import { type Place, places, settings, type Stage, type Target } from './target.ts'
 
 /** Servers in this process, new ones for each scenario. */
 export class InProcessTarget implements Target {
   readonly name = 'in-process'
   readonly #prepare: (ensemble: TestEnsemble) => void
+  readonly #version: ServerVersion
 
-  /** `prepare` may do something to each before it is used. */
-  constructor(prepare: (ensemble: TestEnsemble) => void = () => {}) {
+  /** `prepare` may do something to each before it is used. Operations are those of the last release of `version`. */
+  constructor(prepare: (ensemble: TestEnsemble) => void = () => {}, version: ServerVersion = '3.8') {
     this.#prepare = prepare
+    this.#version = version
   }
 
   async enter(): Promise<Stage> {
     const { superUser: _, ...options } = settings
-    const ensemble = await TestEnsemble.start({ members: 3, ...options })
+    const ensemble = await TestEnsemble.start({
+      members: 3,
+      version: this.#version,
+      watchModes: this.#version === '3.9' ? 'several' : 'one',
+      ...options,
+    })
     this.#prepare(ensemble)
     return new InProcessStage(ensemble)
   }

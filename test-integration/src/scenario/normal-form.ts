@@ -18,7 +18,9 @@ const CLOCK_SLACK = 2_000
 /** Longer data and text are told by their size alone. */
 const LONGEST = 200
 
-const zxidFields = new Set(['zxid', 'czxid', 'mzxid', 'pzxid', 'relativeZxid', 'lastZxidSeen'])
+/** Not for its own sake is that of an event learned: before 3.9 there was none. */
+const EVENT_ZXID = 'eventZxid'
+const zxidFields = new Set([EVENT_ZXID, 'zxid', 'czxid', 'mzxid', 'pzxid', 'relativeZxid', 'lastZxidSeen'])
 /** In the order of a Java HashSet, which depends on the names of the nodes above and on the client's address. */
 const hashedFields = new Set(['children', 'ephemerals', 'clientInfo'])
 const sessionFields = new Set(['sessionId', 'ephemeralOwner'])
@@ -40,7 +42,7 @@ export class NormalForm {
   /** Takes note of the zxids in a value. All must be known before the first is shown. */
   learn(value: unknown, field = ''): void {
     if (typeof value === 'bigint') {
-      if (zxidFields.has(field) && value > 0n) this.#zxids.add(value)
+      if (zxidFields.has(field) && field !== EVENT_ZXID && value > 0n) this.#zxids.add(value)
     } else if (Array.isArray(value)) {
       for (const item of value) this.learn(item)
     } else if (isRecord(value)) {
@@ -69,6 +71,8 @@ export class NormalForm {
   /** `z3` is the third of all that were seen, in the order of the transactions. */
   #zxid(zxid: bigint): string {
     if (zxid <= 0n) return String(zxid)
+    // Only that of an event can be one that nothing else told of.
+    if (!this.#zxids.has(zxid)) return 'z?'
     this.#ranks ??= new Map([...this.#zxids].sort((a, b) => (a < b ? -1 : 1)).map((each, index) => [each, index + 1]))
     return `z${this.#ranks.get(zxid)}`
   }

@@ -20,8 +20,17 @@ export class RealTarget implements Target {
 
 /** Waits until nobody has a session: what they do would show in the zxids. */
 async function nobodyIn(leader: EnsembleNode): Promise<void> {
-  const isEmpty = async (): Promise<boolean> => parseMntr(await leader.ask('mntr')).get('zk_global_sessions') === '0'
+  const isEmpty = async (): Promise<boolean> => (await sessionsOf(leader)) === 0
   await until('all sessions to end', isEmpty, { interval: 20, instead: () => leader.ask('cons') })
+}
+
+/** How many the leader keeps count of, which are all; undefined while it does not tell. */
+async function sessionsOf(leader: EnsembleNode): Promise<number | undefined> {
+  const metrics = parseMntr(await leader.ask('mntr'))
+  // `mntr` counts them from 3.6 on. What `dump` says before that it goes on to say, but that lists them all.
+  const count =
+    metrics.get('zk_global_sessions') ?? /^Session Sets \(\d+\)\/\((\d+)\):/m.exec(await leader.ask('dump'))?.[1]
+  return count === undefined ? undefined : Number(count)
 }
 
 class RealStage implements Stage {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type ACL, generateDigest, OpCode, Perms } from '@zk/wire'
 import { open, type Session, settings } from '../../src/scenario/index.ts'
+import { inTheOrderOfAuth, missingBeforeForbidden } from '../../src/versions/index.ts'
 import { describeScenarios } from '../describe-scenarios.ts'
 
 const sha1 = (bytes: Uint8Array): Uint8Array => createHash('sha1').update(bytes).digest()
@@ -24,34 +25,43 @@ describeScenarios('ACL', {
     await b.close()
   },
 
-  'each permission is for its own operations': async (s) => {
-    const a = await s.open()
-    for (const perms of [0, Perms.READ, Perms.WRITE, Perms.CREATE, Perms.DELETE, Perms.ADMIN, 32, 64 + 31, -1]) {
-      const path = `/p${perms}`
-      await a.create(path, { data: 'x', acl: [entry(perms, 'world', 'anyone')] })
-      await everything(a, path)
-      await a.create(`${path}/child`)
-      await a.delete(`${path}/child`)
-      await a.delete(path)
-    }
-    await a.close()
+  'each permission is for its own operations': {
+    differs: [
+      // Where a child can be made, with 4, there is one.
+      missingBeforeForbidden(['/p0/child', '/p1/child', '/p2/child', '/p16/child', '/p32/child']),
+    ],
+    play: async (s) => {
+      const a = await s.open()
+      for (const perms of [0, Perms.READ, Perms.WRITE, Perms.CREATE, Perms.DELETE, Perms.ADMIN, 32, 64 + 31, -1]) {
+        const path = `/p${perms}`
+        await a.create(path, { data: 'x', acl: [entry(perms, 'world', 'anyone')] })
+        await everything(a, path)
+        await a.create(`${path}/child`)
+        await a.delete(`${path}/child`)
+        await a.delete(path)
+      }
+      await a.close()
+    },
   },
 
-  'auth in an ACL stands for all that the session has shown': async (s) => {
-    const a = await s.open()
-    await a.create('/early', { acl: [entry(Perms.ALL, 'auth', '')] })
-    await a.auth('digest', tom)
-    await a.auth('digest', 'jerry:pass')
-    await a.create('/a', { acl: [entry(Perms.ALL, 'auth', '')] })
-    await a.getACL('/a')
-    await a.setACL('/a', [entry(Perms.READ, 'auth', 'ignored'), entry(Perms.ADMIN, 'world', 'anyone')])
-    await a.getACL('/a')
-    await a.create('/twice', { acl: [entry(Perms.ALL, 'auth', ''), entry(Perms.ALL, 'auth', '')] })
-    await a.getACL('/twice')
-    await a.auth('digest', tom)
-    await a.create('/again', { acl: [entry(Perms.ALL, 'auth', null)] })
-    await a.getACL('/again')
-    await a.close()
+  'auth in an ACL stands for all that the session has shown': {
+    differs: [inTheOrderOfAuth],
+    play: async (s) => {
+      const a = await s.open()
+      await a.create('/early', { acl: [entry(Perms.ALL, 'auth', '')] })
+      await a.auth('digest', tom)
+      await a.auth('digest', 'jerry:pass')
+      await a.create('/a', { acl: [entry(Perms.ALL, 'auth', '')] })
+      await a.getACL('/a')
+      await a.setACL('/a', [entry(Perms.READ, 'auth', 'ignored'), entry(Perms.ADMIN, 'world', 'anyone')])
+      await a.getACL('/a')
+      await a.create('/twice', { acl: [entry(Perms.ALL, 'auth', ''), entry(Perms.ALL, 'auth', '')] })
+      await a.getACL('/twice')
+      await a.auth('digest', tom)
+      await a.create('/again', { acl: [entry(Perms.ALL, 'auth', null)] })
+      await a.getACL('/again')
+      await a.close()
+    },
   },
 
   'auth replies, and closes the connection when it fails': async (s) => {
@@ -148,7 +158,6 @@ describeScenarios('ACL', {
       [entry(Perms.ALL, 'ip', '1.2.3.4/33')],
       [entry(Perms.ALL, 'ip', '1.2.3.4/-1')],
       [entry(Perms.ALL, 'ip', '1.2.3.4/a')],
-      [entry(Perms.ALL, 'ip', '::1')],
       [entry(Perms.ALL, 'world', 'anyone'), entry(Perms.ALL, 'world', 'somebody')],
       [entry(Perms.READ, 'super', 'x')],
       [entry(Perms.READ, 'sasl', 'x')],
@@ -160,6 +169,22 @@ describeScenarios('ACL', {
       await a.getACL('/a')
     }
     await a.close()
+  },
+
+  'an ACL may not be for an address of IPv6': {
+    differs: [
+      {
+        what: 'An ACL of the scheme ip may be for an address of IPv6.',
+        why: 'IPAuthenticationProvider knows them from then on.',
+        since: ['3.9.4'],
+        line: (line) => line.replace(/-> InvalidACL (z\d+)/, '-> Ok $1 { path: "/n" }'),
+      },
+    ],
+    play: async (s) => {
+      const a = await s.open()
+      await a.create('/n', { acl: [entry(Perms.ALL, 'ip', '::1')] })
+      await a.close()
+    },
   },
 
   'ACL entries that are the same are kept once': async (s) => {
@@ -219,18 +244,21 @@ describeScenarios('ACL', {
     await a.close()
   },
 
-  'super may do everything': async (s) => {
-    const a = await s.open()
-    await a.create('/a', { acl: [entry(0, 'digest', idOf(tom))] })
-    await everything(a, '/a')
-    await a.auth('digest', 'super:wrong')
-    await everything(a, '/a')
-    await a.auth('digest', settings.superUser)
-    await everything(a, '/a')
-    await a.create('/mine', { acl: [entry(Perms.ALL, 'auth', '')] })
-    await a.getACL('/mine')
-    await a.delete('/a')
-    await a.close()
+  'super may do everything': {
+    differs: [inTheOrderOfAuth],
+    play: async (s) => {
+      const a = await s.open()
+      await a.create('/a', { acl: [entry(0, 'digest', idOf(tom))] })
+      await everything(a, '/a')
+      await a.auth('digest', 'super:wrong')
+      await everything(a, '/a')
+      await a.auth('digest', settings.superUser)
+      await everything(a, '/a')
+      await a.create('/mine', { acl: [entry(Perms.ALL, 'auth', '')] })
+      await a.getACL('/mine')
+      await a.delete('/a')
+      await a.close()
+    },
   },
 
   'an ACL concerns its node, not the ones below': async (s) => {

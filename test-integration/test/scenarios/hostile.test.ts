@@ -9,6 +9,7 @@ import {
   Xid,
 } from '@zk/wire'
 import { open } from '../../src/scenario/index.ts'
+import { unreadableWrites } from '../../src/versions/index.ts'
 import { describeScenarios } from '../describe-scenarios.ts'
 
 const JUTE_MAXBUFFER = 0xfffff
@@ -96,19 +97,22 @@ describeScenarios('hostile frames', {
     }
   },
 
-  'a body that is cut short is a marshalling error, and no more': async (s) => {
-    for (const at of ['leader', 'follower'] as const) {
-      const a = await s.open({ at })
-      await a.create('/a')
-      for (const opCode of [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 17, 18, 19, 101]) {
-        for (const body of [new Uint8Array(), int(5), int(2 ** 31 - 1), int(-2), Uint8Array.of(0, 0)]) {
-          await a.callRaw(opCode, body)
+  'a body that is cut short is a marshalling error, and no more': {
+    halts: unreadableWrites,
+    play: async (s) => {
+      for (const at of ['leader', 'follower'] as const) {
+        const a = await s.open({ at })
+        await a.create('/a')
+        for (const opCode of [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 17, 18, 19, 101]) {
+          for (const body of [new Uint8Array(), int(5), int(2 ** 31 - 1), int(-2), Uint8Array.of(0, 0)]) {
+            await a.callRaw(opCode, body)
+          }
         }
+        await a.exists('/a')
+        await a.close()
+        await s.settle()
       }
-      await a.exists('/a')
-      await a.close()
-      await s.settle()
-    }
+    },
   },
 
   'a body may have more behind it': async (s) => {
@@ -120,23 +124,26 @@ describeScenarios('hostile frames', {
     await a.close()
   },
 
-  'lengths within a record that cannot be': async (s) => {
-    const a = await s.open()
-    const path = (text: string): Uint8Array => Buffer.concat([int(text.length), Buffer.from(text)])
-    const here = path(a.pathBelow('/a'))
-    const bodies = [
-      // path, data, count of the ACL, flags
-      // (One below -1 is an empty ACL to Java, and unreadable to @zk/wire.)
-      [here, int(0), int(2 ** 31 - 1), int(0)],
-      [here, int(0), int(1000), int(0)],
-      [here, int(-2), int(0), int(0)],
-      [here, int(2 ** 31 - 1), int(0), int(0)],
-      [int(-2), int(0), int(0), int(0)],
-      [int(0x200000), int(0), int(0), int(0)],
-    ]
-    for (const body of bodies) await a.callRaw(OpCode.create, Buffer.concat(body))
-    await a.exists('/a')
-    await a.close()
+  'lengths within a record that cannot be': {
+    halts: unreadableWrites,
+    play: async (s) => {
+      const a = await s.open()
+      const path = (text: string): Uint8Array => Buffer.concat([int(text.length), Buffer.from(text)])
+      const here = path(a.pathBelow('/a'))
+      const bodies = [
+        // path, data, count of the ACL, flags
+        // (One below -1 is an empty ACL to Java, and unreadable to @zk/wire.)
+        [here, int(0), int(2 ** 31 - 1), int(0)],
+        [here, int(0), int(1000), int(0)],
+        [here, int(-2), int(0), int(0)],
+        [here, int(2 ** 31 - 1), int(0), int(0)],
+        [int(-2), int(0), int(0), int(0)],
+        [int(0x200000), int(0), int(0), int(0)],
+      ]
+      for (const body of bodies) await a.callRaw(OpCode.create, Buffer.concat(body))
+      await a.exists('/a')
+      await a.close()
+    },
   },
 
   'text that is no UTF-8 is taken as it can be': async (s) => {
@@ -158,15 +165,18 @@ describeScenarios('hostile frames', {
     }
   },
 
-  'deleteContainer is not for clients': async (s) => {
-    const a = await s.open()
-    await a.create('/container', { op: 'createContainer', flags: CreateMode.CONTAINER })
-    await a.create('/plain')
-    for (const path of ['/container', '/plain', '/none', '', 'x']) {
-      await a.callRaw(OpCode.deleteContainer, Buffer.from(a.pathBelow(path)))
-    }
-    await a.getChildren('/')
-    await a.close()
+  'deleteContainer is not for clients': {
+    halts: unreadableWrites,
+    play: async (s) => {
+      const a = await s.open()
+      await a.create('/container', { op: 'createContainer', flags: CreateMode.CONTAINER })
+      await a.create('/plain')
+      for (const path of ['/container', '/plain', '/none', '', 'x']) {
+        await a.callRaw(OpCode.deleteContainer, Buffer.from(a.pathBelow(path)))
+      }
+      await a.getChildren('/')
+      await a.close()
+    },
   },
 
   'reconfig is not enabled': async (s) => {

@@ -1,5 +1,6 @@
 import { AddWatchMode, CreateMode, WatcherType } from '@zk/wire'
 import type { Scenario, Session } from '../../src/scenario/index.ts'
+import { toldToAnybody } from '../../src/versions/index.ts'
 import { describeScenarios } from '../describe-scenarios.ts'
 
 const { PERSISTENT, PERSISTENT_RECURSIVE } = AddWatchMode
@@ -101,40 +102,63 @@ describeScenarios('addWatch', {
     await closeBoth(a, b)
   },
 
-  'addWatch asks for no node, no path, no right, and a mode that there is': async (s) => {
-    const { a, b } = await pair(s)
-    await a.create('/secret', { acl: [{ perms: 30, id: { scheme: 'world', id: 'anyone' } }] })
-    await s.settle()
-    for (const mode of modes) {
-      for (const path of ['/none', '/none/below', '', 'a', '/a/', '/a//b']) {
-        await b.addWatch(path, mode)
-        await b.checkWatches(path, WatcherType.Any)
-        await b.removeWatches(path, WatcherType.Any)
+  'addWatch asks for no node, no path, no right, and a mode that there is': {
+    differs: [
+      toldToAnybody({
+        'b: addWatch { path: "/secret", mode: 0 } -> Ok z1 { err: Ok }': [
+          'b: event NodeDataChanged "/secret" state 3 -1',
+          'b: event NodeChildrenChanged "/secret" state 3 -1',
+          'b: event NodeChildrenChanged "/secret" state 3 -1',
+          'b: event NodeDeleted "/secret" state 3 -1',
+        ],
+      }),
+    ],
+    play: async (s) => {
+      const { a, b } = await pair(s)
+      await a.create('/secret', { acl: [{ perms: 30, id: { scheme: 'world', id: 'anyone' } }] })
+      await s.settle()
+      for (const mode of modes) {
+        for (const path of ['/none', '/none/below', '', 'a', '/a/', '/a//b']) {
+          await b.addWatch(path, mode)
+          await b.checkWatches(path, WatcherType.Any)
+          await b.removeWatches(path, WatcherType.Any)
+        }
       }
-    }
-    for (const mode of [-1, 2, 3, 99]) await b.addWatch('/none', mode)
-    await b.checkWatches('/none', WatcherType.Any)
-    await b.addWatch('/secret', PERSISTENT)
-    await a.setData('/secret', 'x')
-    await a.create('/secret/child')
-    await a.delete('/secret/child')
-    await a.delete('/secret')
-    await s.settle()
-    await closeBoth(a, b)
+      for (const mode of [-1, 2, 3, 99]) await b.addWatch('/none', mode)
+      await b.checkWatches('/none', WatcherType.Any)
+      await b.addWatch('/secret', PERSISTENT)
+      await a.setData('/secret', 'x')
+      await a.create('/secret/child')
+      await a.delete('/secret/child')
+      await a.delete('/secret')
+      await s.settle()
+      await closeBoth(a, b)
+    },
   },
 
-  'a recursive watch tells nothing of nodes that may not be read (V15)': async (s) => {
-    const { a, b } = await pair(s)
-    await b.addWatch('/', PERSISTENT_RECURSIVE)
-    await a.create('/open')
-    await a.create('/open/secret', { acl: [{ perms: 30, id: { scheme: 'world', id: 'anyone' } }] })
-    await a.setData('/open/secret', 'x')
-    await a.create('/open/secret/open')
-    await a.delete('/open/secret/open')
-    await a.delete('/open/secret')
-    await a.delete('/open')
-    await s.settle()
-    await closeBoth(a, b)
+  'a recursive watch tells nothing of nodes that may not be read (V15)': {
+    differs: [
+      toldToAnybody({
+        'b: event NodeCreated "/open" state 3 -1': [
+          'b: event NodeCreated "/open/secret" state 3 -1',
+          'b: event NodeDataChanged "/open/secret" state 3 -1',
+        ],
+        'b: event NodeDeleted "/open/secret/open" state 3 -1': ['b: event NodeDeleted "/open/secret" state 3 -1'],
+      }),
+    ],
+    play: async (s) => {
+      const { a, b } = await pair(s)
+      await b.addWatch('/', PERSISTENT_RECURSIVE)
+      await a.create('/open')
+      await a.create('/open/secret', { acl: [{ perms: 30, id: { scheme: 'world', id: 'anyone' } }] })
+      await a.setData('/open/secret', 'x')
+      await a.create('/open/secret/open')
+      await a.delete('/open/secret/open')
+      await a.delete('/open/secret')
+      await a.delete('/open')
+      await s.settle()
+      await closeBoth(a, b)
+    },
   },
 
   'the end of a session tells of its ephemeral nodes': async (s) => {

@@ -1,6 +1,6 @@
 import { type ErrorName, type Operation as WireOperation, readNamed, type TypeOf } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
-import type { RequestInit, Whereabouts } from '../session/request.ts'
+import type { Call, RequestInit, Whereabouts } from '../session/request.ts'
 import type { WatchKind } from '../session/watches.ts'
 
 /** A row of the wire's table of operations: opcode, records, and what a lost connection means. */
@@ -28,7 +28,8 @@ export function prepare<Args extends readonly unknown[], W extends Wire, Result>
   { name, wire, encode, result, forgives }: Operation<Args, W, Result>,
   chroot: Chroot,
   args: Args,
-): Omit<RequestInit, 'resolve' | 'reject' | 'expiresAt' | 'watcher'> {
+  { watcher, clears }: Pick<RequestInit, 'watcher' | 'clears'> = {},
+): Omit<RequestInit, keyof Call> {
   const value = encode(chroot, ...args)
   const { opCode, kind, request, response } = typeof wire === 'function' ? wire(...args) : wire
   const [path] = args
@@ -37,6 +38,8 @@ export function prepare<Args extends readonly unknown[], W extends Wire, Result>
     path: typeof path === 'string' ? path : undefined,
     opCode,
     kind,
+    watcher,
+    clears,
     body: (writer) => request?.write(writer, value),
     // An operation without a body in its reply makes its result of nothing.
     result: (reader, where) =>

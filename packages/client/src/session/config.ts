@@ -1,5 +1,6 @@
 import type { ServerAddress } from '@zk/wire'
 import type { Credential } from './auths.ts'
+import type { FlowLimits } from './flow.ts'
 
 export interface SessionConfig {
   readonly servers: readonly ServerAddress[]
@@ -9,6 +10,8 @@ export interface SessionConfig {
   readonly localExpiry: number
   /** Longest reply accepted, in bytes. */
   readonly maxResponseSize: number
+  /** How many requests may wait, and be under way. */
+  readonly limits: FlowLimits
   /** The client's credentials; the list is shared with its other sessions. */
   readonly credentials: Credential[]
   /** Whether to prove by SASL who we are, on every connection. */

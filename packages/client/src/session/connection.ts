@@ -1,3 +1,4 @@
+// A connection of a session, as its users see it.
 import type { Moment } from '../moment.ts'
 import type { Touches } from './touches.ts'
 

@@ -49,5 +49,13 @@ export function backoff(round: number, { T }: Times): number {
   return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(round - 1, 10), LONGEST_BACKOFF, T / 10)
 }
 
+/**
+ * Upper end of the pause after a server was too busy for a request for the n-th time (from 1): doubles, at most T/32. Every
+ * call of the session waits it out, those that confirm a lease too: the two requests of a round have T/8.
+ */
+export function throttlePause(times: number, { T }: Times): number {
+  return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(times - 1, 10), T / 32)
+}
+
 /** Nothing valid heard for so many T ends the session for the user (ZOOKEEPER-4508). The server has very likely ended it by then. */
 export const LOCAL_EXPIRY = 4 / 3

@@ -4,6 +4,7 @@ import { ErrorCode, errorName, OpCode, ProtocolError } from '@zk/wire'
 import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../errors.ts'
 import { needsOf } from '../needs.ts'
 import { Auths, type Credential } from './auths.ts'
+import type { Flow, FlowLimits } from './flow.ts'
 import type { Incoming } from './incoming.ts'
 import { Ledger } from './ledger.ts'
 import type { Output } from './output.ts'
@@ -15,13 +16,20 @@ import { Watching } from './watching.ts'
 
 type Reply = Extract<Incoming, { type: 'reply' }>
 
+export interface FlowControl {
+  readonly limits: FlowLimits
+  /** How long to leave a server alone that was too busy for a request for the n-th time. */
+  readonly pause: (times: number) => number
+}
+
 export class Exchange {
-  readonly #ledger = new Ledger()
+  readonly #ledger: Ledger
   /** Who waits for what to happen at the nodes. */
   readonly watching: Watching
   readonly #auths: Auths
   readonly #emit: (output: Output) => void
   readonly #whereabouts: () => Whereabouts
+  readonly #pause: FlowControl['pause']
   /** Frames that overtake the queue: credentials and pings. */
   #urgent: Uint8Array[] = []
   #lastZxid = 0n
@@ -30,7 +38,14 @@ export class Exchange {
   /** Set once no more requests are taken. */
   #refusing: KeeperErrorCode | undefined
 
-  constructor(credentials: Credential[], emit: (output: Output) => void, whereabouts: () => Whereabouts) {
+  constructor(
+    credentials: Credential[],
+    { limits, pause }: FlowControl,
+    emit: (output: Output) => void,
+    whereabouts: () => Whereabouts,
+  ) {
+    this.#ledger = new Ledger(1, limits)
+    this.#pause = pause
     this.#auths = new Auths(credentials)
     this.watching = new Watching(emit, () => this.#lastZxid)
     this.#emit = emit
@@ -47,6 +62,10 @@ export class Exchange {
     return this.#ledger.oldestSentAt
   }
 
+  get flow(): Flow {
+    return this.#ledger.flow
+  }
+
   get awaitsAuth(): boolean {
     return this.#auths.awaitsAnswer
   }
@@ -59,6 +78,9 @@ export class Exchange {
 
   submit(request: Request): void {
     if (this.#refusing !== undefined) return this.#reject(request, this.#refusing)
+    // A removal is taken all the same: its watch would stay at the server.
+    const isRefused = request.opCode !== OpCode.removeWatches && !this.#ledger.hasRoomFor(request)
+    if (isRefused) return this.#reject(request, 'QueueFull')
     this.#ledger.enqueue(request)
     this.watching.add(request)
   }
@@ -86,13 +108,15 @@ export class Exchange {
     return true
   }
 
-  /** Settles the requests whose time is up. */
+  /** Settles the requests whose time is up, and lets go on what was held back until now. */
   settleOverdue(now: number): void {
+    this.#ledger.resume(now)
     const callers = this.#auths.takeCallers(({ expiresAt }) => expiresAt <= now)
     for (const request of [...callers, ...this.#ledger.overdue(now)]) {
       const outcomeUnknown = request.kind === 'write' && request.phase.name === 'sent'
       this.abandon(request)
-      this.#reject(request, 'RequestTimeout', { outcomeUnknown })
+      const cause = request.timesThrottled > 0 ? this.#error(request, 'ThrottledOp') : undefined
+      this.#reject(request, 'RequestTimeout', { outcomeUnknown, cause })
     }
   }
 
@@ -132,14 +156,14 @@ export class Exchange {
   }
 
   /** Takes in what a server said; returns the reason when that ends the session. */
-  incoming(incoming: Exclude<Incoming, { type: 'ping' }>): EndReason | undefined {
+  incoming(incoming: Exclude<Incoming, { type: 'ping' }>, now: number): EndReason | undefined {
     switch (incoming.type) {
       case 'auth':
         return this.#authReply(incoming.err)
       case 'event':
         return this.#event(incoming)
       case 'reply':
-        return this.#reply(incoming)
+        return this.#reply(incoming, now)
     }
   }
 
@@ -179,7 +203,7 @@ export class Exchange {
     return undefined
   }
 
-  #reply(reply: Reply): EndReason | undefined {
+  #reply(reply: Reply, now: number): EndReason | undefined {
     if (reply.err === ErrorCode.Unimplemented && this.#overtaken(reply)) return undefined
     const request = this.#ledger.oldest
     const phase = request?.phase
@@ -195,9 +219,29 @@ export class Exchange {
     if (reply.zxid > this.#lastZxid && !setsWatches(request)) this.#lastZxid = reply.zxid
     this.#ledger.answered()
     if (phase.name === 'abandoned') this.#abandonedReply(request, reply)
+    else if (reply.err === ErrorCode.ThrottledOp) this.#throttled(request, reply, now)
     else this.#settle(request, reply)
     if (reply.err === ErrorCode.SessionExpired) return 'SessionExpired'
-    return request.opCode === OpCode.closeSession ? 'Closed' : undefined
+    const isClosed = request.opCode === OpCode.closeSession && request.phase.name !== 'unsent'
+    return isClosed ? 'Closed' : undefined
+  }
+
+  /**
+   * Not executed. Watches set again, or a sync that is owed, would now come behind what relies on them: those cost the
+   * connection, as when they are refused for another reason. So does a change of watches with others behind it: what was set
+   * meanwhile would be taken off, or missed. The next connection sets all of them anew.
+   */
+  #throttled(request: Request, reply: Reply, now: number): void {
+    request.timesThrottled++
+    this.#emit({ type: 'throttled', request })
+    const { kind, opCode, repeatThrottled } = request
+    const mustComeFirst = kind === 'connection' && opCode !== OpCode.removeWatches
+    if (mustComeFirst || !repeatThrottled) return this.#settle(request, reply)
+    this.#ledger.putOff(request, now + this.#pause(request.timesThrottled))
+    const changesWatches = opCode === OpCode.removeWatches || opCode === OpCode.addWatch
+    if (changesWatches && this.#ledger.hasSent(changesOrSetsWatches)) {
+      throw new ProtocolError(`${request.op} was not executed, and watches were set behind it`)
+    }
   }
 
   /** What a server does not know it refuses ahead of all that was asked before, and closes the connection then. */
@@ -278,13 +322,22 @@ export class Exchange {
   #reject(request: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): void {
     // A tombstone keeps its watcher until the reply tells whether the watch is set.
     if (request.phase.name !== 'abandoned') this.watching.remove(request)
-    const error = new KeeperError(code, { op: request.op, path: request.path, ...this.#whereabouts(), ...details })
-    this.#emit({ type: 'reject', request, error })
+    this.#emit({ type: 'reject', request, error: this.#error(request, code, details) })
+  }
+
+  #error({ op, path }: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): KeeperError {
+    return new KeeperError(code, { op, path, ...this.#whereabouts(), ...details })
   }
 }
 
 function setsWatches({ opCode }: Request): boolean {
   return opCode === OpCode.setWatches || opCode === OpCode.setWatches2
+}
+
+function changesOrSetsWatches({ watcher, opCode }: Request): boolean {
+  return (
+    watcher !== undefined || opCode === OpCode.addWatch || opCode === OpCode.setWatches || opCode === OpCode.setWatches2
+  )
 }
 
 function forgivenResult(request: Request, code: number): (() => unknown) | undefined {

@@ -49,6 +49,7 @@ export class Hosts {
 
   /** How long to pause after a connection that had stood. */
   pauseAfterLoss(T: number): number {
+    this.held()
     return this.#jitter.upTo(deadlines.reconnect({ T, servers: this.size }))
   }
 }

@@ -16,6 +16,10 @@ export class Jitter {
     return ((x >>> 0) / 2 ** 32) * limit
   }
 
+  between(least: number, limit: number): number {
+    return least + this.upTo(limit - least)
+  }
+
   shuffled<T>(items: readonly T[]): T[] {
     const shuffled = [...items]
     for (let last = shuffled.length - 1; last > 0; last--) {

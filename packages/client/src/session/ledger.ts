@@ -1,7 +1,9 @@
 // Every request between its call and its answer: waiting to be sent, or sent and waiting for a reply. Replies come in
 // the order of the requests, so the sent ones are one queue; what a timeout or an abort settles early stays in it as a
-// tombstone, because its reply still comes.
+// tombstone, because its reply still comes. What a busy server has put off (ThrottledOp) waits again, before all others.
+import { Backlog } from './backlog.ts'
 import { Fifo } from './fifo.ts'
+import { type Flow, type FlowLimits, hasRoom, NO_LIMITS } from './flow.ts'
 import type { Request } from './request.ts'
 
 /** Java's ClientCnxn counts up to here and starts again at 1. */
@@ -17,18 +19,43 @@ export interface Interrupted {
 }
 
 export class Ledger {
-  #unsent = new Set<Request>()
+  readonly #limits: FlowLimits
+  readonly #unsent = new Backlog()
   readonly #sent = new Fifo<Request>()
+  #sentBytes = 0
+  /** Put off by a busy server, in call order: they go first when nothing is held back any more. */
+  readonly #putOff = new Backlog()
+  /** Nothing is sent before; -Infinity when nothing is held back. */
+  #heldUntil = -Infinity
   #nextXid: number
   /** No request's time is up before this; it may be earlier than the truth, never later. */
   #nextTimeout = Infinity
 
-  constructor(firstXid = 1) {
+  constructor(firstXid = 1, limits: FlowLimits = NO_LIMITS) {
     this.#nextXid = firstXid
+    this.#limits = limits
   }
 
+  /** No request's time is up before this, and nothing that is held back may go before. */
   get nextTimeout(): number {
-    return this.#nextTimeout
+    return this.#heldUntil === -Infinity ? this.#nextTimeout : Math.min(this.#nextTimeout, this.#heldUntil)
+  }
+
+  get flow(): Flow {
+    return {
+      waiting: this.#unsent.count + this.#putOff.count,
+      waitingBytes: this.#unsent.bytes + this.#putOff.bytes,
+      inFlight: this.#sent.size,
+      inFlightBytes: this.#sentBytes,
+    }
+  }
+
+  /** Whether one more may wait. */
+  hasRoomFor({ frameSize }: Request): boolean {
+    const unsent = this.#unsent
+    const putOff = this.#putOff
+    const { maxWaiting, maxWaitingBytes } = this.#limits
+    return hasRoom(unsent.count + putOff.count, unsent.bytes + putOff.bytes, frameSize, maxWaiting, maxWaitingBytes)
   }
 
   /** When the oldest request without an answer was sent, tombstones included. */
@@ -44,18 +71,29 @@ export class Ledger {
 
   /** Puts requests before everything else that waits. */
   prepend(requests: readonly Request[]): void {
-    this.#unsent = new Set([...requests, ...this.#unsent])
+    this.#unsent.prepend(requests)
+  }
+
+  /** What was held back until now may go. */
+  resume(now: number): void {
+    if (now < this.#heldUntil) return
+    this.#heldUntil = -Infinity
+    this.#unsent.prepend(this.#putOff.clear())
   }
 
   /**
-   * Numbers the next requests and moves them to the sent ones, until `limit` bytes are reached or none waits. Each is
-   * first handed to `sending`, which says what must go right behind it.
+   * Numbers the next requests and moves them to the sent ones, until `limit` bytes or the limits of what may be in flight
+   * are reached, or none waits. The connection's own requests do not wait for others. Each is first handed to `sending`,
+   * which says what must go right behind it.
    */
   send(now: number, limit: number, sending: (request: Request) => Request[] = () => []): Uint8Array[] {
     const frames: Uint8Array[] = []
     let size = 0
+    if (this.#heldUntil > -Infinity) this.resume(now)
+    if (this.#heldUntil > -Infinity) return frames
     for (const request of this.#unsent) {
       if (size >= limit) break
+      if (request.kind !== 'connection' && !this.#mayFly(request)) break
       this.#unsent.delete(request)
       const behind = sending(request)
       const bytes = this.sendNow([request, ...behind], now)
@@ -70,6 +108,7 @@ export class Ledger {
     return requests.map((request) => {
       const xid = request.fixedXid ?? this.#takeXid()
       this.#sent.push(request)
+      this.#sentBytes += request.frameSize
       request.phase = { name: 'sent', xid, at: now }
       return request.bytes(xid)
     })
@@ -80,16 +119,34 @@ export class Ledger {
     return this.#sent.peek()
   }
 
+  /** Whether there is such a one among those without an answer. */
+  hasSent(isSuch: (request: Request) => boolean): boolean {
+    return [...this.#sent].some(isSuch)
+  }
+
   /** Takes the oldest sent request out: its reply is here. */
   answered(): void {
-    this.#sent.shift()
+    this.#sentBytes -= this.#sent.shift()?.frameSize ?? 0
+  }
+
+  /**
+   * The request just answered was not executed: it waits again, with all others, until then. What was sent behind it cannot
+   * be called back, but nothing else overtakes it. While something is held back already, the moment stays.
+   */
+  putOff(request: Request, until: number): void {
+    request.phase = { name: 'unsent' }
+    this.#putOff.add(request)
+    this.#nextTimeout = Math.min(this.#nextTimeout, request.expiresAt)
+    if (this.#heldUntil === -Infinity) this.#heldUntil = until
   }
 
   /** Takes a sent request out ahead of others before it; undefined where there is no such request, or none before it. */
   takeOvertaking(xid: number): Request | undefined {
     const hasXid = ({ phase }: Request) => (phase.name === 'sent' || phase.name === 'abandoned') && phase.xid === xid
     const oldest = this.oldest
-    return oldest === undefined || hasXid(oldest) ? undefined : this.#sent.take(hasXid)
+    const taken = oldest === undefined || hasXid(oldest) ? undefined : this.#sent.take(hasXid)
+    this.#sentBytes -= taken?.frameSize ?? 0
+    return taken
   }
 
   /**
@@ -99,7 +156,7 @@ export class Ledger {
   abandon(request: Request): boolean {
     const { phase } = request
     if (phase.name === 'unsent') {
-      this.#unsent.delete(request)
+      if (!this.#unsent.delete(request)) this.#putOff.delete(request)
       request.phase = { name: 'settled' }
       return true
     }
@@ -111,7 +168,7 @@ export class Ledger {
   /** The requests whose time is up, in call order. They are still in the ledger. */
   overdue(now: number): Request[] {
     if (now < this.#nextTimeout) return []
-    const waiting = [...this.#sent, ...this.#unsent].filter(({ phase }) => phase.name !== 'abandoned')
+    const waiting = [...this.#sent, ...this.#putOff, ...this.#unsent].filter(({ phase }) => phase.name !== 'abandoned')
     const overdue = waiting.filter(({ expiresAt }) => expiresAt <= now)
     this.#nextTimeout = waiting.reduce(
       (next, { expiresAt }) => (expiresAt > now ? Math.min(next, expiresAt) : next),
@@ -125,29 +182,42 @@ export class Ledger {
    * of the queue, in call order; what was the connection's own is forgotten.
    */
   interrupted(): Interrupted {
-    const sent = this.#sent.drop()
+    // Another server may have time for what this one put off: it had been sent before all that is without an answer.
+    const putOff = this.#putOff.clear()
+    this.#heldUntil = -Infinity
+    const sent = this.#dropSent()
     const alive = sent.filter(({ phase }) => phase.name === 'sent')
     const tombstones = sent.filter(({ phase }) => phase.name === 'abandoned')
     const repeated = alive.filter(({ kind }) => kind === 'read' || kind === 'neither')
     const unknown = alive.filter(({ kind }) => kind === 'write')
     for (const request of sent) request.phase = { name: 'settled' }
     for (const request of repeated) request.phase = { name: 'unsent' }
-    const waiting = [...this.#unsent].filter(({ kind }) => kind !== 'connection')
-    this.#unsent = new Set([...repeated, ...waiting])
+    const waiting = [...putOff, ...repeated, ...this.#unsent.clear()]
+    this.#unsent.prepend(waiting.filter(({ kind }) => kind !== 'connection'))
     return { tombstones, unknown, leftWrites: sent.some(({ kind }) => kind === 'write') }
   }
 
   /** Takes out every request that waits for a settlement, sent ones first. `wasSent` tells which had left. */
   clear(): { request: Request; wasSent: boolean }[] {
-    const sent = this.#sent.drop().filter(({ phase }) => phase.name === 'sent')
+    this.resume(Infinity)
+    const sent = this.#dropSent().filter(({ phase }) => phase.name === 'sent')
     const all = [
       ...sent.map((request) => ({ request, wasSent: true })),
-      ...[...this.#unsent].map((request) => ({ request, wasSent: false })),
+      ...this.#unsent.clear().map((request) => ({ request, wasSent: false })),
     ]
-    this.#unsent = new Set()
     this.#nextTimeout = Infinity
     for (const { request } of all) request.phase = { name: 'settled' }
     return all
+  }
+
+  #mayFly({ frameSize }: Request): boolean {
+    const { maxInFlight, maxInFlightBytes } = this.#limits
+    return hasRoom(this.#sent.size, this.#sentBytes, frameSize, maxInFlight, maxInFlightBytes)
+  }
+
+  #dropSent(): Request[] {
+    this.#sentBytes = 0
+    return this.#sent.drop()
   }
 
   #takeXid(): number {

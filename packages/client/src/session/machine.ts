@@ -4,18 +4,17 @@ import { concat, formatServer, FrameDecoder, FrameTooLargeError, ProtocolError }
 import { type ConnectAttempt, KeeperError } from '../errors.ts'
 import type { Credential } from './auths.ts'
 import type { SessionConfig } from './config.ts'
-import { deadlines } from './deadlines.ts'
+import { deadlines, throttlePause } from './deadlines.ts'
 import { Exchange } from './exchange.ts'
 import { Hosts } from './hosts.ts'
 import { type Incoming, readConnectResponse, readIncoming } from './incoming.ts'
 import { Jitter } from './jitter.ts'
-import type { Output } from './output.ts'
+import { type Output, unreached } from './output.ts'
 import { closeSessionRequest, connectFrame, pingFrame } from './own-requests.ts'
 import { Pulse } from './pulse.ts'
 import type { Request } from './request.ts'
 import { SaslDialogue } from './sasl-dialogue.ts'
 import { endCode, type EndReason, endTrigger, type State, target, tooSlow, type Trigger } from './states.ts'
-import type { Watching } from './watching.ts'
 
 type Handshaking = Extract<State, { name: 'handshaking' }>
 
@@ -40,9 +39,12 @@ export class SessionMachine {
 
   constructor(config: SessionConfig) {
     this.#config = config
-    this.#hosts = new Hosts(config.servers, new Jitter(config.seed))
+    const jitter = new Jitter(config.seed)
+    this.#hosts = new Hosts(config.servers, jitter)
+    const pause = (times: number) => jitter.between(0.5, 1) * throttlePause(times, this.#times)
     this.#exchange = new Exchange(
       config.credentials,
+      { limits: config.limits, pause },
       (output) => this.#outputs.push(output),
       () => ({
         server: 'server' in this.#state ? this.#state.server : undefined,
@@ -77,8 +79,9 @@ export class SessionMachine {
     return this.#hosts.attempts
   }
 
-  get watching(): Watching {
-    return this.#exchange.watching
+  /** For what needs neither the time nor a state. */
+  get exchange(): Exchange {
+    return this.#exchange
   }
 
   // --- what the caller asks -------------------------------------------------------------------------------------
@@ -136,7 +139,7 @@ export class SessionMachine {
 
   /** The TCP connection failed, or the peer closed it. */
   lost(error: Error, now: number): Output[] {
-    this.#lost(error, now)
+    this.#lost(error, now, true)
     return this.#take()
   }
 
@@ -255,24 +258,24 @@ export class SessionMachine {
     frames.push(bytes)
     for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
       if (this.#state.name === 'handshaking') this.#handshake(frame, this.#state, now)
-      else if (this.#state.name === 'authenticating') this.#proving(readIncoming(frame), this.#state.sasl)
-      else if (this.#state.name === 'connected') this.#incoming(readIncoming(frame))
+      else if (this.#state.name === 'authenticating') this.#proving(readIncoming(frame), this.#state.sasl, now)
+      else if (this.#state.name === 'connected') this.#incoming(readIncoming(frame), now)
       else return
       this.#pulse.heardAt = now
     }
   }
 
-  #incoming(incoming: Incoming): void {
+  #incoming(incoming: Incoming, now: number): void {
     if (incoming.type === 'ping') {
       this.#pulse.ponged()
       return
     }
-    const end = this.#exchange.incoming(incoming)
+    const end = this.#exchange.incoming(incoming, now)
     if (end !== undefined) this.#end(end)
   }
 
-  #proving(incoming: Incoming, sasl: SaslDialogue): void {
-    if (incoming.type !== 'reply') return this.#incoming(incoming)
+  #proving(incoming: Incoming, sasl: SaslDialogue, now: number): void {
+    if (incoming.type !== 'reply') return this.#incoming(incoming, now)
     const heard = sasl.heard(incoming)
     if (heard === 'refused') this.#end('AuthFailed')
     else this.#outputs.push({ type: 'saslChallenge', token: heard.token })
@@ -301,21 +304,19 @@ export class SessionMachine {
   /** Ends the connection from our side. */
   #hangUp(error: Error, now: number): void {
     this.#outputs.push({ type: 'hangUp' })
-    this.#lost(error, now)
+    this.#lost(error, now, false)
   }
 
-  #lost(error: Error, now: number): void {
+  #lost(error: Error, now: number, byServer: boolean): void {
     const state = this.#state
     if (!('server' in state)) return
     if (state.name === 'connected') {
       this.#outputs.push({ type: 'disconnected', error })
       this.#exchange.interrupted(error)
-    }
+    } else this.#outputs.push(unreached(state, error, byServer, this.#exchange.lastZxid, this.#hosts.size))
     const stood = state.name === 'connected' && now - state.since >= deadlines.ping(this.#times)
-    if (stood) this.#hosts.held()
-    const pause = stood
-      ? this.#hosts.pauseAfterLoss(this.#timeout)
-      : this.#hosts.failed(state.server, error, this.#timeout)
+    const T = this.#timeout
+    const pause = stood ? this.#hosts.pauseAfterLoss(T) : this.#hosts.failed(state.server, error, T)
     const timeLeft = Math.max(0, this.#expiresAt - now)
     this.#enter('lost', { name: 'waiting', until: now + Math.min(pause, timeLeft) })
   }

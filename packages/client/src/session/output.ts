@@ -1,7 +1,7 @@
 import type { ServerAddress } from '@zk/wire'
 import type { PersistentOutcome, PersistentWatcher } from './persistent.ts'
 import type { Request } from './request.ts'
-import type { EndReason } from './states.ts'
+import type { EndReason, State } from './states.ts'
 import type { Watcher, WatcherOutcome } from './watches.ts'
 
 /** What the session asks of its driver, in this order. */
@@ -16,8 +16,42 @@ export type Output =
   | { readonly type: 'reject'; readonly request: Request; readonly error: Error }
   | { readonly type: 'notify'; readonly watcher: Watcher; readonly outcome: WatcherOutcome }
   | { readonly type: 'tell'; readonly watcher: PersistentWatcher; readonly outcome: PersistentOutcome }
+  /** A busy server has not executed it; whether it is asked again is the request's. */
+  | { readonly type: 'throttled'; readonly request: Request }
   | { readonly type: 'connected'; readonly server: string }
+  | Unreached
   | { readonly type: 'disconnected'; readonly error: Error }
   | { readonly type: 'ended'; readonly reason: EndReason }
   /** Something the protocol does not foresee, survived: for diagnostics. */
   | { readonly type: 'oddity'; readonly what: string }
+
+/** An attempt has failed. */
+interface Unreached {
+  readonly type: 'unreached'
+  readonly server: string
+  readonly error: Error
+  /** The server took the handshake and closed the connection without an answer. */
+  readonly closedHandshake: boolean
+  /** Whether the session has seen a transaction, which a server may be behind. */
+  readonly hasSeen: boolean
+  /** How many servers there are. */
+  readonly servers: number
+}
+
+export function unreached(
+  state: Extract<State, { name: 'dialing' | 'handshaking' | 'authenticating' }>,
+  error: Error,
+  byServer: boolean,
+  lastZxid: bigint,
+  servers: number,
+): Unreached {
+  const wasAsked = state.name === 'handshaking' && state.connectRequest === 'sent'
+  return {
+    type: 'unreached',
+    server: state.server,
+    error,
+    closedHandshake: byServer && wasAsked,
+    hasSeen: lastZxid > 0n,
+    servers,
+  }
+}

@@ -1,4 +1,5 @@
 import { AddWatchMode, encodeFrame, type ErrorName, type Reader, RequestHeader, type Writer } from '@zk/wire'
+import type { RequestMessage } from '../diagnostics.ts'
 import type { KeeperErrorCode, KeeperErrorDetails } from '../errors.ts'
 import type { PersistentWatcher, WatchMode } from './persistent.ts'
 import type { Watcher } from './watches.ts'
@@ -41,11 +42,15 @@ export interface RequestInit {
   readonly xid?: number
   readonly body?: (writer: Writer) => void
   readonly expiresAt?: number
+  /** Undefined for the session's own. */
+  readonly calledAt?: number
   readonly watcher?: Watcher | undefined
   /** Who asks for a persistent watch. */
   readonly persistent?: PersistentWatcher | undefined
   /** The server's path of which it removes all watches. */
   readonly clears?: string | undefined
+  /** Whether it is sent again when a busy server has not executed it (ThrottledOp). @default true */
+  readonly repeatThrottled?: boolean | undefined
   /** Makes the result of the reply's body; a `ProtocolError` from it costs the connection. */
   readonly result?: (reader: Reader, where?: () => Whereabouts) => unknown
   /** Codes that are answers, not errors, and the result each stands for. */
@@ -53,6 +58,9 @@ export interface RequestInit {
   readonly resolve?: (value: unknown) => void
   readonly reject?: (error: unknown) => void
 }
+
+/** What the caller of a request adds to it. */
+export type Call = Pick<RequestInit, 'expiresAt' | 'calledAt' | 'repeatThrottled' | 'resolve' | 'reject'>
 
 export type RequestPhase =
   | { readonly name: 'unsent' }
@@ -76,11 +84,19 @@ export class Request {
   readonly kind: RequestKind
   readonly fixedXid: number | undefined
   readonly expiresAt: number
+  readonly calledAt: number | undefined
+  /** Under which it was last sent. */
+  xid: number | undefined
+  /** Where somebody follows it. */
+  trace: RequestMessage | undefined
   readonly watcher: Watcher | undefined
   readonly persistent: PersistentWatcher | undefined
   readonly clears: string | undefined
   /** Of an addWatch that was sent: which watch the server was asked for. */
   mode: WatchMode | undefined
+  readonly repeatThrottled: boolean
+  /** How often a busy server has not executed it. */
+  timesThrottled = 0
   readonly result: (reader: Reader, where?: () => Whereabouts) => unknown
   readonly forgives: Partial<Record<ErrorName, () => unknown>>
   readonly resolve: (value: unknown) => void
@@ -89,20 +105,22 @@ export class Request {
   readonly #frame: Uint8Array
 
   /** The body is written at once: what the caller changes later does not change the request. */
-  constructor(init: RequestInit) {
+  constructor(init: RequestInit, call: Call = init) {
     this.op = init.op
     this.path = init.path
     this.opCode = init.opCode
     this.kind = init.kind
     this.fixedXid = init.xid
-    this.expiresAt = init.expiresAt ?? Infinity
+    this.expiresAt = call.expiresAt ?? Infinity
+    this.calledAt = call.calledAt
     this.watcher = init.watcher
     this.persistent = init.persistent
     this.clears = init.clears
+    this.repeatThrottled = call.repeatThrottled ?? true
     this.result = init.result ?? (() => undefined)
     this.forgives = init.forgives ?? {}
-    this.resolve = init.resolve ?? (() => {})
-    this.reject = init.reject ?? (() => {})
+    this.resolve = call.resolve ?? (() => {})
+    this.reject = call.reject ?? (() => {})
     this.#frame = encodeFrame((writer) => {
       RequestHeader.write(writer, { xid: init.xid ?? 0, type: init.opCode })
       init.body?.(writer)
@@ -112,6 +130,11 @@ export class Request {
   /** Bytes of the frame's body: what jute.maxbuffer limits. */
   get size(): number {
     return this.#frame.byteLength - LENGTH_SIZE
+  }
+
+  /** Bytes of the whole frame: what it takes in memory and on the wire. */
+  get frameSize(): number {
+    return this.#frame.byteLength
   }
 
   /** Whether a read sets a watch: the last byte of each record of one. */
@@ -127,6 +150,7 @@ export class Request {
 
   /** The whole frame under this xid. */
   bytes(xid: number): Uint8Array {
+    this.xid = xid
     this.#view.setInt32(LENGTH_SIZE, xid)
     return this.#frame
   }
@@ -134,4 +158,11 @@ export class Request {
   get #view(): DataView {
     return new DataView(this.#frame.buffer)
   }
+}
+
+export function tooLarge({ op, path, size }: Request, limit: number): RangeError {
+  return new RangeError(
+    `${op} ${path ?? ''}: the request takes ${size} bytes, over maxRequestSize of ${limit}; nothing was sent. ` +
+      `Raise it together with the servers' jute.maxbuffer, or store less in one node`,
+  )
 }

@@ -1,45 +1,28 @@
 // Drives a SessionMachine: owns its socket and its one timer, and does what it says.
+import { formatServer } from '@zk/wire'
 import { onAbort } from '../aborts.ts'
-import { reportOddity } from '../diagnostics.ts'
 import { type ConnectAttempt, KeeperError } from '../errors.ts'
+import type { Insight } from '../insight.ts'
 import { type Moment, momentOf } from '../moment.ts'
 import type { Connection as Socket, Runtime } from '../runtime/runtime.ts'
-import type { SaslMechanism } from '../sasl/mechanism.ts'
 import type { TlsSource } from '../tls.ts'
 import type { Credential } from './auths.ts'
+import type { DriverConfig, SessionListener, Waiting } from './client-side.ts'
 import type { SessionConfig } from './config.ts'
 import { type Connection, newConnection, type OwnConnection } from './connection.ts'
 import { deadlines } from './deadlines.ts'
 import { dialWith } from './dialer.ts'
+import type { Flow } from './flow.ts'
 import { SessionMachine } from './machine.ts'
 import type { Output } from './output.ts'
 import type { PersistentWatcher } from './persistent.ts'
 import { Prover, type Proving } from './prover.ts'
-import { Request, type RequestInit } from './request.ts'
+import { type Call, Request, type RequestInit, tooLarge } from './request.ts'
 import { endCode, type EndReason } from './states.ts'
 import { Touches } from './touches.ts'
 import type { Watching } from './watching.ts'
 
-/** What the session does beyond its own calls; the client listens. */
-export interface SessionListener {
-  connected(): void
-  ended(reason: EndReason): void
-}
-
-/** How a call waits. */
-export interface Waiting {
-  readonly signal?: AbortSignal | undefined
-  /** ms from now. */
-  readonly timeout?: number | undefined
-}
-
-interface DriverConfig {
-  readonly maxRequestSize: number
-  readonly tls?: TlsSource | undefined
-  readonly sasl?: SaslMechanism | undefined
-}
-
-type Asked = Omit<RequestInit, 'resolve' | 'reject' | 'expiresAt'>
+type Asked = Omit<RequestInit, keyof Call>
 
 /**
  * What ZooKeeper calls a session: it outlives connections, owns ephemeral nodes and watches, and ends once. After its
@@ -49,6 +32,7 @@ export class Session {
   readonly #machine: SessionMachine
   readonly #runtime: Runtime
   readonly #listener: SessionListener
+  readonly #insight: Insight
   readonly #maxRequestSize: number
   readonly #tls: TlsSource | undefined
   readonly #prover: Prover | undefined
@@ -63,6 +47,8 @@ export class Session {
   #handshake: Moment
   #socket: Socket | undefined
   #oddities = 0
+  /** By the last look at the clock. */
+  #time = 0
   #writable = true
   #flushing = false
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
@@ -76,6 +62,7 @@ export class Session {
     this.#tls = config.tls
     this.#runtime = runtime
     this.#listener = listener
+    this.#insight = listener.insight
     this.#handshake = momentOf(runtime)
     this.#arm()
   }
@@ -118,6 +105,11 @@ export class Session {
     return this.#machine.attempts
   }
 
+  /** @internal What waits and flies now. */
+  get flow(): Flow {
+    return this.#machine.exchange.flow
+  }
+
   /** @internal Queues a request, before it returns. */
   call(asked: Asked, waiting: Waiting): Promise<unknown> {
     return this.#promise(asked, waiting, (request) => this.#machine.submit(request))
@@ -130,12 +122,12 @@ export class Session {
 
   /** @internal Who waits for what to happen at the nodes. */
   get watching(): Watching {
-    return this.#machine.watching
+    return this.#machine.exchange.watching
   }
 
   /** @internal This watcher is not to be told any more; the server hears of it. */
   unsubscribe(watcher: PersistentWatcher): void {
-    this.#machine.watching.unsubscribe(watcher)
+    this.#machine.exchange.watching.unsubscribe(watcher)
     this.#run([])
   }
 
@@ -144,30 +136,34 @@ export class Session {
     return new Promise((resolve) => {
       if (this.#machine.state.name === 'ended') return resolve()
       this.#closing.push(resolve)
-      this.#run(this.#machine.close(this.#runtime.now()))
+      this.#run(this.#machine.close(this.#now()))
       // Whoever relies on the session hears of it now: servers act on a close before its answer is here, if it ever is.
       this.#ended.abort(new KeeperError('Closed', { sessionId: this.id }))
     })
   }
 
   #promise(asked: Asked, waiting: Waiting, submit: (request: Request) => Output[]): Promise<unknown> {
-    const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }) } = waiting
+    const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }), repeatThrottled } = waiting
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
-      const expiresAt = this.#runtime.now() + timeout
-      const request = new Request({ ...asked, resolve, reject, expiresAt })
+      const calledAt = this.#now()
+      const request = new Request(asked, { resolve, reject, calledAt, expiresAt: calledAt + timeout, repeatThrottled })
       if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
       if (signal !== undefined) {
         const abandon = (reason: unknown) => this.#abandon(request, reason)
         this.#unlisten.set(request, onAbort(signal, abandon))
       }
+      this.#insight.called(request, this)
       this.#run(submit(request))
     })
   }
 
   #abandon(request: Request, reason: unknown): void {
     this.#unlisten.delete(request)
-    if (this.#machine.abandon(request)) request.reject(reason)
+    if (this.#machine.abandon(request)) {
+      this.#insight.aborted(request, this, this.#now(), reason)
+      request.reject(reason)
+    }
     // What it leaves behind, a watch at the server for one, may call for a request of ours.
     this.#run([])
   }
@@ -184,14 +180,22 @@ export class Session {
     switch (output.type) {
       case 'resolve':
         this.#forgetSignal(output.request)
+        this.#insight.resolved(output.request, this, this.#time)
         return output.request.resolve(output.value)
       case 'reject':
         this.#forgetSignal(output.request)
+        this.#insight.rejected(output.request, this, this.#time, output.error)
         return output.request.reject(output.error)
       case 'notify':
+        this.#insight.notified(output, this)
         return output.watcher.notify(output.outcome)
       case 'tell':
+        this.#insight.notified(output, this)
         return output.watcher.notify(output.outcome)
+      case 'throttled':
+        return this.#insight.throttled(output.request, this)
+      case 'unreached':
+        return this.#insight.unreached(output, this, this.#time)
       case 'dial':
         return this.#dial(output.server)
       case 'saslStart':
@@ -201,20 +205,24 @@ export class Session {
         this.#socket?.close()
         this.#socket = undefined
         return
-      case 'connected':
+      case 'connected': {
+        const isFirst = this.#shortestTimeout === Infinity
         this.#shortestTimeout = this.shortestTimeout
         this.#connection = newConnection(output.server, new Touches(this.#handshake, this.timeout))
+        this.#insight.connected(output.server, this, this.#time, isFirst)
         return this.#listener.connected()
+      }
       case 'disconnected': {
         const connection = this.#connection
         this.#connection = undefined
+        this.#insight.lost(output.error, connection?.server, this, this.#time)
         return connection?.lose(output.error)
       }
       case 'ended':
         return this.#end(output.reason)
       case 'oddity':
         this.#oddities++
-        return reportOddity(output.what, this.#connection?.server, this.id)
+        return this.#insight.oddity(output.what, this)
     }
   }
 
@@ -226,13 +234,14 @@ export class Session {
     }
     const lost = (error: Error) => {
       this.#socket = undefined
-      return this.#machine.lost(error, this.#runtime.now())
+      return this.#machine.lost(error, this.#now())
     }
     this.#writable = true
+    this.#insight.dialing(formatServer(server), this, this.#time)
     try {
       socket = dialWith(this.#runtime, this.#tls, server, {
         opened: () => mine(() => this.#machine.opened()),
-        received: (bytes) => mine(() => this.#received(bytes, this.#runtime.now())),
+        received: (bytes) => mine(() => this.#received(bytes, this.#now())),
         drained: () =>
           mine(() => {
             this.#writable = true
@@ -257,10 +266,11 @@ export class Session {
       tell = (now) => this.#machine.unproved(prover.failure(error), now)
     }
     // It may have taken so long that this is another connection.
-    if (this.#socket === socket) this.#run(tell(this.#runtime.now()))
+    if (this.#socket === socket) this.#run(tell(this.#now()))
   }
 
   #received(bytes: Uint8Array, now: number): Output[] {
+    this.#insight.received(bytes, this, now)
     const outputs = this.#machine.received(bytes, now)
     this.#connection?.touches.answered(this.#machine.answeredBefore, now)
     return outputs
@@ -269,6 +279,7 @@ export class Session {
   #end(reason: EndReason): void {
     this.#timer?.cancel()
     this.#timer = undefined
+    this.#insight.ended(reason, this)
     // First the client, so that whoever is told finds its next session.
     this.#listener.ended(reason)
     this.#ended.abort(new KeeperError(endCode[reason], { sessionId: this.id }))
@@ -293,11 +304,12 @@ export class Session {
 
   #flush(): void {
     while (this.#writable && this.#socket !== undefined) {
-      const now = this.#runtime.now()
+      const now = this.#now()
       const isHandshake = this.#machine.state.name === 'handshaking'
       const bytes = this.#machine.transmit(now)
       if (bytes === undefined) return
       this.#noteSending(now, isHandshake)
+      this.#insight.sent(bytes, this)
       this.#writable = this.#socket.write(bytes)
     }
   }
@@ -320,18 +332,17 @@ export class Session {
 
   /** After a stall timers fire before sockets are read: what has arrived is heard before time is held against it. */
   #awake(): void {
+    if (this.#timer !== undefined) this.#insight.late(this.#now() - this.#timer.at)
     this.#timer = { at: -Infinity, cancel: this.#runtime.setTimer(0, () => this.#elapse()) }
   }
 
   #elapse(): void {
     this.#timer = undefined
-    this.#run(this.#machine.elapse(this.#runtime.now()))
+    this.#run(this.#machine.elapse(this.#now()))
   }
-}
 
-function tooLarge({ op, path, size }: Request, limit: number): RangeError {
-  return new RangeError(
-    `${op} ${path ?? ''}: the request takes ${size} bytes, over maxRequestSize of ${limit}; nothing was sent. ` +
-      `Raise it together with the servers' jute.maxbuffer, or store less in one node`,
-  )
+  #now(): number {
+    this.#time = this.#runtime.now()
+    return this.#time
+  }
 }

@@ -4,9 +4,11 @@ import type { SessionMachine } from '../../src/session/machine.ts'
 import { connectReply, namesIn, SESSION_ID } from '../frames.ts'
 import { read } from '../requests.ts'
 import {
+  broken,
   connect,
   connected,
   connectRequest,
+  dialing,
   handshaking,
   lost,
   machineOf,
@@ -85,7 +87,7 @@ test.each([
   then(machine)
   expect(nameOf(machine)).toBe(name)
   expect(machine.elapse(9_999)).toEqual([])
-  expect(machine.elapse(10_000)).toEqual([{ type: 'hangUp' }])
+  expect(typesOf(machine.elapse(10_000))).toEqual(['hangUp', 'unreached'])
   expect(machine.state).toEqual({ name: 'waiting', until: 10_000 })
   expect(machine.attempts).toMatchObject([{ error: { message } }])
 })
@@ -97,7 +99,7 @@ test('SessionMachine gives up at connectBy; the attempt under way is among those
   machine.elapse(0)
   expect(machine.deadline()).toBe(T)
   const outputs = machine.elapse(T)
-  expect(typesOf(outputs)).toEqual(['hangUp', 'reject', 'ended'])
+  expect(typesOf(outputs)).toEqual(['hangUp', 'unreached', 'reject', 'ended'])
   expect(rejectionOf(outputs, request)).toMatchObject({ code: 'ConnectionLoss', outcomeUnknown: false })
   expect(outputs.at(-1)).toEqual({ type: 'ended', reason: 'Unreachable' })
   expect(machine.attempts).toMatchObject([{ server: 'zk1:2181', error: { message: 'no TCP connection in time' } }])
@@ -105,7 +107,7 @@ test('SessionMachine gives up at connectBy; the attempt under way is among those
 
 test.each([
   ['waiting', machineOf({ startAt: 10, connectBy: 5 }), [], undefined],
-  ['handshaking', handshaking({ connectBy: 5 }), ['hangUp'], 'no answer to the handshake in time'],
+  ['handshaking', handshaking({ connectBy: 5 }), ['hangUp', 'unreached'], 'no answer to the handshake in time'],
 ] as const)('SessionMachine gives up at connectBy also while it is %s', (name, machine, first, message) => {
   expect(nameOf(machine)).toBe(name)
   expect(typesOf(machine.elapse(5))).toEqual([...first, 'ended'])
@@ -133,7 +135,7 @@ test.each([
   machine.elapse(0)
   machine.opened()
   machine.transmit(0)
-  expect(machine.received(answer, 1)).toEqual([{ type: 'hangUp' }])
+  expect(typesOf(machine.received(answer, 1))).toEqual(['hangUp', 'unreached'])
   expect(nameOf(machine)).toBe('waiting')
   expect(machine.attempts).toMatchObject([
     { error: { name: 'ProtocolError', message: expect.stringContaining(message) } },
@@ -142,7 +144,7 @@ test.each([
 
 test('SessionMachine leaves a server that gives it another session than its own', () => {
   const machine = lost(connected(), 1_000)
-  expect(connect(machine, machine.deadline(), { sessionId: 0x9999n })).toEqual([{ type: 'hangUp' }])
+  expect(typesOf(connect(machine, machine.deadline(), { sessionId: 0x9999n }))).toEqual(['hangUp', 'unreached'])
   expect([nameOf(machine), machine.id]).toEqual(['waiting', SESSION_ID])
 })
 
@@ -150,4 +152,13 @@ test('SessionMachine gives each server its turn within a connectTimeout below T'
   const machine = machineOf({ servers: three, connectBy: 3_000 })
   machine.elapse(0)
   expect(machine.state).toMatchObject({ name: 'dialing', by: 1_000 })
+})
+
+test('SessionMachine says that a server took the handshake and closed the connection, not that one was given up (S06)', () => {
+  const closed = handshaking()
+  expect(closed.lost(broken, 1)).toMatchObject([{ type: 'unreached', server: 'zk1:2181', closedHandshake: true }])
+  const refused = dialing()
+  expect(refused.lost(broken, 1)).toMatchObject([{ type: 'unreached', closedHandshake: false, error: broken }])
+  const slow = handshaking()
+  expect(slow.elapse(slow.deadline()).at(-1)).toMatchObject({ type: 'unreached', closedHandshake: false })
 })

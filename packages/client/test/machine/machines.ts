@@ -2,6 +2,7 @@
 import { ConnectRequest, decode, type TypeOf } from '@zk/wire'
 import { expect } from 'vitest'
 import type { SessionConfig } from '../../src/session/config.ts'
+import { NO_LIMITS } from '../../src/session/flow.ts'
 import { SessionMachine } from '../../src/session/machine.ts'
 import type { Output } from '../../src/session/output.ts'
 import type { Request } from '../../src/session/request.ts'
@@ -20,6 +21,7 @@ export function machineOf(config: Partial<SessionConfig> = {}): SessionMachine {
     sessionTimeout: T,
     localExpiry: 4 / 3,
     maxResponseSize: 4 * 1024 * 1024,
+    limits: NO_LIMITS,
     credentials: [],
     seed: 0x5eed,
     startAt: 0,

@@ -106,7 +106,7 @@ describe('SessionMachine with SASL', () => {
 
   test('SessionMachine gives up the connection when the mechanism cannot go on, and the client when that says AuthFailed', () => {
     const one = authenticating()
-    expect(typesOf(one.unproved(broken, 1))).toEqual(['hangUp'])
+    expect(typesOf(one.unproved(broken, 1))).toEqual(['hangUp', 'unreached'])
     expect(one.attempts).toMatchObject([{ server: 'zk1:2181', error: broken }])
     const other = authenticating()
     expect(typesOf(other.unproved(new KeeperError('AuthFailed'), 1))).toEqual(['hangUp', 'ended'])

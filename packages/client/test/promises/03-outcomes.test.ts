@@ -309,7 +309,7 @@ describe('outcomeUnknown is true exactly for a sent write without an answer', ()
   test('KeeperError of an answer is never of unknown outcome', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
-    const create = outcome(zk.create('/a'))
+    const create = outcome(zk.create('/a', '', { repeatThrottled: false }))
     const multi = outcome(zk.multi([op.check('/a'), op.create('/b')]))
     const [createRequest, multiRequest] = await connection.expectAll(OpCode.create2, OpCode.multi)
     connection.fail(createRequest, 'ThrottledOp')

@@ -226,7 +226,7 @@ describe('setWatches', () => {
     { timeout: 30_000 },
     async () => {
       const world = new VirtualWorld()
-      const { zk, server, connection } = await connected(world)
+      const { zk, server, connection } = await connected(world, { maxInFlight: 20_000 })
       const paths = Array.from({ length: 20_000 }, (_, index) => `/${String(index).padStart(99, '0')}`)
       await watchAll({ zk, connection }, paths)
       connection.rst()
@@ -247,7 +247,7 @@ describe('setWatches', () => {
 
   test('ZooKeeper keeps chunks below 128 KiB where paths are short, or not ASCII (V04)', async () => {
     const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world)
+    const { zk, server, connection } = await connected(world, { maxInFlight: 20_000 })
     const paths = [
       ...Array.from({ length: 100 }, (_, index) => `/${'ü'.repeat(1_000)}${index}`),
       ...Array.from({ length: 3_000 }, (_, index) => `/${index}`),

@@ -1,0 +1,115 @@
+// How a client stands with its ensemble, told to all who ask.
+import type { EndReason } from './session/states.ts'
+
+export type ClientState =
+  /** A session's first connection is looked for. */
+  | { readonly name: 'connecting' }
+  | { readonly name: 'connected'; readonly server: string; readonly sessionId: bigint }
+  | {
+      readonly name: 'disconnected'
+      readonly sessionId: bigint
+      /** What the connection, or the last attempt, ended with. */
+      readonly error: Error
+      /**
+       * Every server took our handshake and closed the connection without an answer, one after the other. So does one that has
+       * seen less than we have, and one that is part of no quorum: which of the two it is they do not say. When it stays so,
+       * the ensemble has lost transactions, from a backup for instance; the session ends by local expiry.
+       */
+      readonly ensembleBehind: boolean
+    }
+  /** `connecting` follows, unless `renewSession` is false. */
+  | { readonly name: 'expired'; readonly sessionId: bigint }
+  | { readonly name: 'closed' | 'authFailed' }
+
+export const endState = {
+  SessionExpired: 'expired',
+  AuthFailed: 'authFailed',
+  Closed: 'closed',
+  Unreachable: 'closed',
+} as const satisfies Record<EndReason, ClientState['name']>
+
+type Result = IteratorResult<ClientState, undefined>
+
+const OVER: Result = { value: undefined, done: true }
+
+/** The states from now on; leaving the loop ends it. */
+export interface ClientStates extends AsyncIterableIterator<ClientState, undefined> {
+  return(): Promise<Result>
+}
+
+/** The current state, and those who follow it. */
+export class StateFeed {
+  #current: ClientState = { name: 'connecting' }
+  #isOver = false
+  readonly #followers = new Set<Follower>()
+
+  get current(): ClientState {
+    return this.#current
+  }
+
+  enter(state: ClientState): void {
+    this.#current = state
+    for (const follower of this.#followers) follower.tell(state)
+  }
+
+  /** There will be no other state. */
+  end(): void {
+    this.#isOver = true
+    for (const follower of this.#followers) follower.end()
+    this.#followers.clear()
+  }
+
+  follow(): ClientStates {
+    const follower = new Follower(() => this.#followers.delete(follower))
+    follower.tell(this.#current)
+    if (this.#isOver) follower.end()
+    else this.#followers.add(follower)
+    return follower
+  }
+}
+
+/** Keeps one state: whoever is slow sees the last. */
+class Follower implements ClientStates {
+  readonly #leave: () => void
+  #next: ClientState | undefined
+  #isOver = false
+  readonly #takers: ((result: Result) => void)[] = []
+
+  constructor(leave: () => void) {
+    this.#leave = leave
+  }
+
+  tell(state: ClientState): void {
+    const taker = this.#takers.shift()
+    if (taker === undefined) this.#next = state
+    else taker({ value: state, done: false })
+  }
+
+  end(): void {
+    this.#isOver = true
+    for (const taker of this.#takers.splice(0)) taker(OVER)
+  }
+
+  /** One await, as every operation has: promises then settle in the order of what they tell. */
+  async next(): Promise<Result> {
+    return await this.#take()
+  }
+
+  async return(): Promise<Result> {
+    this.#next = undefined
+    this.#leave()
+    this.end()
+    return OVER
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  #take(): Result | Promise<Result> {
+    const value = this.#next
+    this.#next = undefined
+    if (value !== undefined) return { value, done: false }
+    return this.#isOver ? OVER : new Promise((resolve) => this.#takers.push(resolve))
+  }
+}

@@ -1,0 +1,64 @@
+// Frames of one connection for the diagnostics channel: headers and sizes, never bodies.
+import { FrameDecoder, ProtocolError, Reader, ReplyHeader, RequestHeader } from '@zk/wire'
+import { type ClientMessages, report } from './diagnostics.ts'
+
+type Message = ClientMessages['zk:frame']
+type Where = Pick<Message, 'sessionId' | 'server'>
+
+export class FrameTrace {
+  readonly #sent = new Direction('sent')
+  readonly #received = new Direction('received')
+
+  sent(bytes: Uint8Array, where: Where): void {
+    this.#sent.take(bytes, where)
+  }
+
+  received(bytes: Uint8Array, where: Where): void {
+    this.#received.take(bytes, where)
+  }
+}
+
+class Direction {
+  readonly #name: Message['direction']
+  /** Whoever reads the stream for good has a limit; here a frame is a length. */
+  readonly #frames = new FrameDecoder({ limit: 2 ** 31 - 1 })
+  /** The first frame of each direction belongs to the handshake: it has no header, and a password in it. */
+  #isFirst = true
+
+  constructor(name: Message['direction']) {
+    this.#name = name
+  }
+
+  take(bytes: Uint8Array, where: Where): void {
+    try {
+      this.#frames.push(bytes)
+      for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next()) this.#tell(frame, where)
+    } catch (error) {
+      // The session hears of it too, and ends the connection.
+      if (!(error instanceof ProtocolError)) throw error
+    }
+  }
+
+  #tell(frame: Uint8Array, where: Where): void {
+    const isFirst = this.#isFirst
+    this.#isFirst = false
+    report('zk:frame', () => ({
+      direction: this.#name,
+      size: frame.byteLength,
+      ...where,
+      ...(isFirst ? NO_HEADER : this.#header(frame)),
+    }))
+  }
+
+  #header(frame: Uint8Array): Pick<Message, 'xid' | 'opCode' | 'err'> {
+    const reader = new Reader(frame)
+    if (this.#name === 'sent') {
+      const { xid, type } = RequestHeader.read(reader)
+      return { xid, opCode: type, err: undefined }
+    }
+    const { xid, err } = ReplyHeader.read(reader)
+    return { xid, opCode: undefined, err }
+  }
+}
+
+const NO_HEADER = { xid: undefined, opCode: undefined, err: undefined }

@@ -1,0 +1,27 @@
+// What the client gives a session: who listens to it, how calls wait, what its driver needs to know.
+import type { Insight } from '../insight.ts'
+import type { SaslMechanism } from '../sasl/mechanism.ts'
+import type { TlsSource } from '../tls.ts'
+import type { EndReason } from './states.ts'
+
+/** What the session does beyond its own calls; the client listens. */
+export interface SessionListener {
+  connected(): void
+  ended(reason: EndReason): void
+  /** Told of all, decides nothing. */
+  readonly insight: Insight
+}
+
+/** How a call waits. */
+export interface Waiting {
+  readonly signal?: AbortSignal | undefined
+  /** ms from now. */
+  readonly timeout?: number | undefined
+  readonly repeatThrottled?: boolean | undefined
+}
+
+export interface DriverConfig {
+  readonly maxRequestSize: number
+  readonly tls?: TlsSource | undefined
+  readonly sasl?: SaslMechanism | undefined
+}

@@ -1,0 +1,32 @@
+// How much may wait, and how much may be under way.
+
+export interface FlowLimits {
+  /** Requests that may wait to be sent. */
+  readonly maxWaiting: number
+  /** Bytes of them. */
+  readonly maxWaitingBytes: number
+  /** Requests that may be sent and not answered. */
+  readonly maxInFlight: number
+  /** Bytes of them. */
+  readonly maxInFlightBytes: number
+}
+
+/** The load now. */
+export interface Flow {
+  readonly waiting: number
+  readonly waitingBytes: number
+  readonly inFlight: number
+  readonly inFlightBytes: number
+}
+
+export const NO_LIMITS: FlowLimits = {
+  maxWaiting: Infinity,
+  maxWaitingBytes: Infinity,
+  maxInFlight: Infinity,
+  maxInFlightBytes: Infinity,
+}
+
+/** Whether one more of this size has room beside `count` of `bytes`. One always has, however long it is. */
+export function hasRoom(count: number, bytes: number, size: number, maxCount: number, maxBytes: number): boolean {
+  return count === 0 || (count < maxCount && bytes + size <= maxBytes)
+}

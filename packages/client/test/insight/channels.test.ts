@@ -1,0 +1,236 @@
+import { channel, subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { report, tracesRequests } from '../../src/diagnostics.ts'
+import { connected, nodeData, outcome, reconnected, someStat, VirtualWorld } from '../support/index.ts'
+import { heard } from './heard.ts'
+
+const found = { stat: someStat }
+const requestEvents = ['start', 'end', 'error', 'asyncStart', 'asyncEnd'].map((event) => `tracing:zk:request:${event}`)
+const eventOf = (name: string) => name.replace('tracing:zk:request:', '')
+
+describe('zk:request', () => {
+  test('zk:request tells of a call when it is made and when it has succeeded', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const messages = heard(...requestEvents)
+    void outcome(zk.exists('/a'))
+    const place = { op: 'exists', path: '/a', sessionId: zk.session.id, server: 'zk1:2181' }
+    const open = { xid: undefined, duration: undefined, code: undefined, outcomeUnknown: undefined, error: undefined }
+    expect(messages).toEqual(
+      ['start', 'end'].map((event) => ({ name: `tracing:zk:request:${event}`, message: { ...place, ...open } })),
+    )
+    const request = await connection.expect(OpCode.exists)
+    await world.advance(7)
+    connection.reply(request, ExistsResponse, found)
+    await world.settle()
+    expect(messages.slice(2).map(({ name }) => eventOf(name))).toEqual(['asyncStart', 'asyncEnd'])
+    expect(messages.at(-1)!.message).toEqual({
+      ...place,
+      xid: request.xid,
+      duration: 7,
+      code: 'Ok',
+      outcomeUnknown: false,
+      error: undefined,
+    })
+  })
+
+  test('zk:request tells of a failure with its code and its error', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const messages = heard(...requestEvents)
+    const create = outcome(zk.create('/a', 'secret data'))
+    const aborting = new AbortController()
+    void outcome(zk.exists('/b', { signal: aborting.signal }))
+    await connection.expectAll(OpCode.create2, OpCode.exists)
+    aborting.abort(new Error('enough'))
+    connection.rst()
+    await world.settle()
+    expect(messages.map(({ name, message }) => [eventOf(name), message['op'], message['code']])).toEqual([
+      ['start', 'create', undefined],
+      ['end', 'create', undefined],
+      ['start', 'exists', undefined],
+      ['end', 'exists', undefined],
+      ['error', 'exists', 'Aborted'],
+      ['asyncStart', 'exists', 'Aborted'],
+      ['asyncEnd', 'exists', 'Aborted'],
+      ['error', 'create', 'ConnectionLoss'],
+      ['asyncStart', 'create', 'ConnectionLoss'],
+      ['asyncEnd', 'create', 'ConnectionLoss'],
+    ])
+    expect(messages.at(-1)!.message).toMatchObject({ outcomeUnknown: true, error: create.error })
+  })
+
+  test('zk:request is a TracingChannel, one object a call, and starts in the context of the caller', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const contexts = new AsyncLocalStorage<string>()
+    const seen: [string, object, string | undefined][] = []
+    const note = (event: string) => (message: unknown) =>
+      void seen.push([event, message as object, contexts.getStore()])
+    const subscribers = {
+      start: note('start'),
+      end: note('end'),
+      asyncStart: note('asyncStart'),
+      asyncEnd: note('asyncEnd'),
+      error: note('error'),
+    }
+    const requests = tracingChannel<object>('zk:request')
+    requests.subscribe(subscribers)
+    onTestFinished(() => requests.unsubscribe(subscribers))
+    contexts.run('the caller', () => outcome(zk.exists('/a')))
+    connection.reply(await connection.expect(OpCode.exists), ExistsResponse, found)
+    await world.settle()
+    expect(seen.map(([event]) => event)).toEqual(['start', 'end', 'asyncStart', 'asyncEnd'])
+    expect(new Set(seen.map(([, message]) => message)).size).toBe(1)
+    expect(seen[0]![2]).toBe('the caller')
+  })
+})
+
+describe('zk:connection and zk:session', () => {
+  test('zk:connection tells of attempts, of connections, and why they were lost', async () => {
+    const messages = heard('zk:connection', 'zk:session')
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const sessionId = zk.session.id
+    await world.advance(100)
+    server.refuse()
+    connection.rst()
+    await world.advance(1_000)
+    server.listen()
+    await world.advance(10_000)
+    await server.accept()
+    const events = messages.map(({ name, message }) => [name, message['event'], message['server']])
+    expect(events.slice(0, 5)).toEqual([
+      ['zk:connection', 'dialing', 'zk1:2181'],
+      ['zk:connection', 'established', 'zk1:2181'],
+      ['zk:session', 'established', 'zk1:2181'],
+      ['zk:connection', 'lost', 'zk1:2181'],
+      ['zk:connection', 'dialing', 'zk1:2181'],
+    ])
+    expect(events[5]).toEqual(['zk:connection', 'failed', 'zk1:2181'])
+    expect(events.at(-1)).toEqual(['zk:connection', 'established', 'zk1:2181'])
+    expect(messages[3]!.message).toMatchObject({ sessionId, duration: 100, reason: new Error('read ECONNRESET') })
+    expect(messages[5]!.message).toMatchObject({ reason: new Error('connect ECONNREFUSED zk1:2181') })
+  })
+
+  test('zk:session tells how a session ended', async () => {
+    const messages = heard('zk:session')
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world, { renewSession: false })
+    const { id: sessionId } = zk.session
+    void outcome(zk.close())
+    connection.reply(await connection.expect(OpCode.closeSession))
+    await world.settle()
+    expect(messages.at(-1)!.message).toEqual({ event: 'closed', sessionId, server: 'zk1:2181', timeout: 30_000 })
+  })
+})
+
+describe('zk:watch', () => {
+  test('zk:watch tells of the event, and of no data', async () => {
+    const messages = heard('zk:watch')
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world, { chroot: '/app' })
+    void outcome(zk.getDataAndWatch('/a'))
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
+    connection.event('NodeDataChanged', '/app/a', { zxid: 9n })
+    await world.settle()
+    const place = { sessionId: zk.session.id, server: 'zk1:2181' }
+    expect(messages.map(({ message }) => message)).toEqual([
+      { type: 'NodeDataChanged', path: '/app/a', zxid: 9n, ...place },
+    ])
+  })
+})
+
+describe('zk:frame', () => {
+  test('zk:frame tells of headers and sizes where it was asked for, from the handshake on', async () => {
+    const messages = heard('zk:frame')
+    const world = new VirtualWorld()
+    const auth = [{ scheme: 'digest', auth: 'alice:secret' }]
+    const { zk, server, connection } = await connected(world, { traceFrames: true, auth })
+    void outcome(zk.exists('/a'))
+    connection.fail(await connection.expect(OpCode.exists), 'NoNode')
+    await world.settle()
+    const headers = messages.map(({ message: { direction, xid, opCode, err } }) => [direction, xid, opCode, err])
+    expect(headers).toEqual([
+      ['sent', undefined, undefined, undefined],
+      ['received', undefined, undefined, undefined],
+      ['sent', -4, OpCode.auth, undefined],
+      ['received', -4, undefined, 0],
+      ['sent', 1, OpCode.exists, undefined],
+      ['received', 1, undefined, -101],
+    ])
+    expect(messages[4]!.message).toMatchObject({ size: 8 + 4 + 2 + 1, server: 'zk1:2181', sessionId: zk.session.id })
+    expect(JSON.stringify(messages, (_, value) => (typeof value === 'bigint' ? String(value) : value))).not.toMatch(
+      /alice|secret|YWxp|passwd/,
+    )
+    await reconnected(world, { server, connection })
+    expect(messages.slice(6, 8).map(({ message }) => message['xid'])).toEqual([undefined, undefined])
+  })
+
+  test('zk:frame is silent unless it was asked for', async () => {
+    const messages = heard('zk:frame')
+    await connected(new VirtualWorld())
+    expect(messages).toEqual([])
+  })
+})
+
+describe('Channels', () => {
+  test.each(['zk:oddity', 'zk:connection', 'zk:session', 'zk:watch', 'zk:frame'] as const)(
+    '%s without a subscriber costs no message',
+    (name) => {
+      let made = 0
+      const message = () => {
+        made++
+        return {} as never
+      }
+      report(name, message)
+      expect([channel(name).hasSubscribers, made]).toEqual([false, 0])
+      heard(name)
+      report(name, message)
+      expect(made).toBe(1)
+    },
+  )
+
+  test('zk:request without a subscriber costs no message', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    expect(tracesRequests()).toBe(false)
+    void outcome(zk.exists('/before'))
+    const messages = heard(...requestEvents)
+    expect(tracesRequests()).toBe(true)
+    connection.reply(await connection.expect(OpCode.exists), ExistsResponse, found)
+    await world.settle()
+    // It was called when nobody followed: there is nothing to tell of.
+    expect(messages).toEqual([])
+  })
+
+  test('Channels do not let a subscriber that throws stop anything', async () => {
+    const errors: unknown[] = []
+    const faulty = () => {
+      throw new Error('of the subscriber')
+    }
+    const uncaught = (error: unknown) => void errors.push(error)
+    // Node tells it to the process, in a turn of its own; the runner has a listener of its own.
+    const others = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException')
+    process.on('uncaughtException', uncaught)
+    const names = ['zk:connection', 'zk:session', ...requestEvents]
+    for (const name of names) subscribe(name, faulty)
+    try {
+      const world = new VirtualWorld()
+      const { zk, connection } = await connected(world)
+      const call = outcome(zk.exists('/a'))
+      connection.reply(await connection.expect(OpCode.exists), ExistsResponse, found)
+      await world.settle()
+      expect(call.status).toBe('fulfilled')
+      await new Promise((resolve) => void setImmediate(resolve))
+      expect(errors.length).toBeGreaterThanOrEqual(names.length - 1)
+    } finally {
+      for (const name of names) unsubscribe(name, faulty)
+      process.removeListener('uncaughtException', uncaught)
+      for (const each of others) process.on('uncaughtException', each)
+    }
+  })
+})

@@ -1,0 +1,172 @@
+import { OpCode } from '@zk/wire'
+import { describe, expect, test } from 'vitest'
+import { connect, type ClientState, type ClientStates } from '../../src/index.ts'
+import { StateFeed } from '../../src/client-state.ts'
+import { connected, FakeServer, outcome, VirtualWorld } from '../support/index.ts'
+
+/** Takes every state at once, into the list. */
+async function collect(states: ClientStates, into: ClientState[]): Promise<void> {
+  for await (const state of states) into.push(state)
+}
+
+describe('ZooKeeper.states', () => {
+  test('ZooKeeper.states begins with what is, tells of every change, and ends when the client is closed', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const seen: ClientState[] = []
+    const following = outcome(collect(zk.states(), seen))
+    await world.settle()
+    const first = zk.session.id
+    connection.rst()
+    await world.advance(1_000)
+    const second = await server.connection()
+    await second.expectConnect()
+    second.expire()
+    await world.advance(1_000)
+    const third = await server.accept()
+    void outcome(zk.close())
+    third.reply(await third.expect(OpCode.closeSession))
+    await world.settle()
+    expect(seen).toEqual([
+      { name: 'connected', server: 'zk1:2181', sessionId: first },
+      { name: 'disconnected', sessionId: first, error: new Error('read ECONNRESET'), ensembleBehind: false },
+      { name: 'expired', sessionId: first },
+      { name: 'connecting' },
+      { name: 'connected', server: 'zk1:2181', sessionId: zk.session.id },
+      { name: 'closed' },
+    ])
+    expect(following.status).toBe('fulfilled')
+  })
+
+  test.each([
+    ['expired', (connection) => connection.expire(), false],
+    ['authFailed', undefined, true],
+  ] satisfies [string, ((connection: { expire(): void }) => void) | undefined, boolean][])(
+    'ZooKeeper.states ends with %s when the client does',
+    async (name, _, isAuth) => {
+      const world = new VirtualWorld()
+      const { zk, server, connection } = await connected(world, { renewSession: false })
+      const seen: ClientState[] = []
+      const following = outcome(collect(zk.states(), seen))
+      if (isAuth) {
+        void outcome(zk.addAuth('digest', 'a:b'))
+        connection.fail(await connection.expect(OpCode.auth), 'AuthFailed')
+        await world.settle()
+      } else {
+        connection.rst()
+        await world.advance(1_000)
+        const second = await server.connection()
+        await second.expectConnect()
+        second.expire()
+        await world.settle()
+      }
+      expect(seen.at(-1)!.name).toBe(name)
+      expect(following.status).toBe('fulfilled')
+      expect(outcome(collect(zk.states(), [])).status).toBe('pending')
+    },
+  )
+
+  test('ZooKeeper.states says when every server closes the connection at the handshake (S07)', async () => {
+    const world = new VirtualWorld()
+    const addresses = ['zk1:2181', 'zk2:2181', 'zk3:2181']
+    const servers = addresses.map((address) => FakeServer.listen(world, address))
+    const connecting = outcome(connect(addresses.join(','), { runtime: world }))
+    await world.settle()
+    const at = (index: number) => servers.find(({ address }) => address === world.dials[index]!.server)!
+    const connection = await at(0).accept()
+    const zk = connecting.value
+    void outcome(zk.sync('/'))
+    connection.fail(await connection.expect(OpCode.sync), 'NoNode', 77n)
+    await world.settle()
+    const seen: ClientState[] = []
+    void outcome(collect(zk.states(), seen))
+    connection.fin()
+    const behind: boolean[] = []
+    for (let index = 1; index <= 3; index++) {
+      while (world.dials.length <= index) await world.advance(1)
+      const handshaking = await at(index).connection()
+      await handshaking.expectConnect()
+      handshaking.fin()
+      await world.settle()
+      const state = seen.at(-1)!
+      behind.push(state.name === 'disconnected' && state.ensembleBehind)
+    }
+    expect(behind).toEqual([false, false, true])
+    while (world.dials.length <= 4) await world.advance(1)
+    await at(4).accept()
+    expect(seen.at(-1)!.name).toBe('connected')
+    expect(seen.map(({ name }) => name)).toEqual(['connected', 'disconnected', 'disconnected', 'connected'])
+  })
+
+  test('ZooKeeper.states blames no server that cannot be reached, or that does not answer', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const seen: ClientState[] = []
+    void outcome(collect(zk.states(), seen))
+    void outcome(zk.sync('/'))
+    connection.fail(await connection.expect(OpCode.sync), 'NoNode', 77n)
+    await world.settle()
+    server.refuse()
+    connection.rst()
+    await world.advance(10_000)
+    expect(seen.at(-1)).toMatchObject({ name: 'disconnected', ensembleBehind: false })
+  })
+})
+
+describe('StateFeed', () => {
+  const closed = { name: 'closed' } as const
+  const server = (name: string) => ({ name: 'connected', server: name, sessionId: 1n }) as const
+
+  test('StateFeed keeps one state for whoever is slow, the last', async () => {
+    const feed = new StateFeed()
+    const states = feed.follow()
+    for (let count = 0; count < 1_000; count++) feed.enter(server(`zk${count}`))
+    expect(await states.next()).toEqual({ value: server('zk999'), done: false })
+    const next = outcome(states.next())
+    feed.enter(server('zk1'))
+    feed.enter(server('zk2'))
+    await Promise.resolve()
+    expect(await states.next()).toEqual({ value: server('zk2'), done: false })
+    expect(next.value).toEqual({ value: server('zk1'), done: false })
+  })
+
+  test('StateFeed serves those who ask ahead in their order, and ends them all', async () => {
+    const feed = new StateFeed()
+    const states = feed.follow()
+    await states.next()
+    const asked = [states.next(), states.next(), states.next()]
+    feed.enter(closed)
+    feed.end()
+    expect(await Promise.all(asked)).toEqual([
+      { value: closed, done: false },
+      { value: undefined, done: true },
+      { value: undefined, done: true },
+    ])
+    expect(await states.next()).toEqual({ value: undefined, done: true })
+  })
+
+  test('StateFeed tells the last state to who comes after the end', async () => {
+    const feed = new StateFeed()
+    feed.enter(closed)
+    feed.end()
+    const seen: ClientState[] = []
+    await collect(feed.follow(), seen)
+    expect(seen).toEqual([closed])
+  })
+
+  test('StateFeed forgets who leaves', async () => {
+    const feed = new StateFeed()
+    const states = feed.follow()
+    for await (const state of states) {
+      expect(state.name).toBe('connecting')
+      break
+    }
+    feed.enter(closed)
+    expect(await states.next()).toEqual({ value: undefined, done: true })
+    const waiting = feed.follow()
+    await waiting.next()
+    const next = waiting.next()
+    await waiting.return()
+    expect(await next).toEqual({ value: undefined, done: true })
+  })
+})

@@ -1,0 +1,87 @@
+// What a client that has worked for long has left behind: nothing. 10^5 requests and more, as the catalogue asks for (S22),
+// run with LEAK_REQUESTS=100000.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { ExistsResponse, OpCode } from '@zk/wire'
+import { expect, onTestFinished, test } from 'vitest'
+import { connected, outcome, someStat, VirtualWorld } from './support/index.ts'
+
+const REQUESTS = Number(process.env['LEAK_REQUESTS'] ?? 4_000)
+/** Calls of one turn. */
+const BATCH = 100
+/** What one request may leave in bytes before it counts as a leak: less than the smallest object. */
+const PER_REQUEST = 16
+/** What engines keep of their own while code is compiled and tables grow, in bytes. */
+const NOISE = 1_500_000
+
+/** Garbage collection on demand; undefined where the engine has no such thing. */
+function collector(): (() => void) | undefined {
+  try {
+    setFlagsFromString('--expose-gc')
+    const collect: unknown = runInNewContext('gc')
+    return typeof collect === 'function' ? () => collect() : undefined
+  } catch {
+    return undefined
+  }
+}
+
+test(
+  `ZooKeeper leaves heap, timers and listeners as they were after ${REQUESTS} requests (S22)`,
+  { timeout: 60_000 + REQUESTS },
+  async () => {
+    const followed = () => {}
+    subscribe('tracing:zk:request:asyncEnd', followed)
+    onTestFinished(() => void unsubscribe('tracing:zk:request:asyncEnd', followed))
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const signal = listened(new AbortController().signal)
+    let answered = 0
+    const work = async (requests: number) => {
+      for (let count = 0; count < requests; count += BATCH) {
+        const calls = Array.from({ length: BATCH }, (_, index) =>
+          outcome(zk.exists(`/${index % 7}`, index % 2 === 0 ? { signal } : {})),
+        )
+        const asked = await connection.expectAll(...calls.map(() => OpCode.exists))
+        connection.together(() => {
+          for (const [index, request] of asked.entries()) {
+            if (index % 10 === 0) connection.fail(request, 'NoAuth')
+            else connection.reply(request, ExistsResponse, { stat: someStat })
+          }
+        })
+        // Timers are set and pings come, too.
+        await world.advance(100)
+        answered += calls.filter(({ status }) => status !== 'pending').length
+        // The fake server remembers what it was sent.
+        connection.segments.length = 0
+      }
+    }
+    const collect = collector()
+    await work(REQUESTS / 2)
+    collect?.()
+    const before = { timers: world.timers, heap: process.memoryUsage().heapUsed, dials: world.dials.length }
+    await work(REQUESTS)
+    collect?.()
+    const grown = process.memoryUsage().heapUsed - before.heap
+    expect(answered).toBe(REQUESTS * 1.5)
+    expect([world.timers, world.dials.length, signal.listeners]).toEqual([before.timers, before.dials, 0])
+    expect(zk.stats().flow).toEqual({ waiting: 0, waitingBytes: 0, inFlight: 0, inFlightBytes: 0 })
+    if (collect !== undefined) expect(grown).toBeLessThan(NOISE + PER_REQUEST * REQUESTS)
+  },
+)
+
+/** A signal that counts who listens to it. */
+function listened(signal: AbortSignal): AbortSignal & { listeners: number } {
+  const counted = Object.assign(signal, { listeners: 0 })
+  const add = signal.addEventListener.bind(signal)
+  const remove = signal.removeEventListener.bind(signal)
+  counted.addEventListener = (...args: Parameters<AbortSignal['addEventListener']>) => {
+    counted.listeners++
+    add(...args)
+  }
+  counted.removeEventListener = (...args: Parameters<AbortSignal['removeEventListener']>) => {
+    counted.listeners--
+    remove(...args)
+  }
+  return counted
+}

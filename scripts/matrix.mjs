@@ -1,0 +1,41 @@
+// The scenarios against servers of every release: `pnpm matrix`, or `pnpm matrix 3.5.10 3.9.5` for some.
+//
+// Needs Docker and Maven. What comes of it goes into docs/servers.md: a column for each release that was played.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { readTables, writeTables } from './matrix-tables.mjs'
+import { playRelease, RELEASES, SCENARIOS, totalsOf } from './releases.mjs'
+
+const BEGIN = '<!-- What is below is written by `pnpm matrix`. -->'
+/** Of the other tests those about what releases have differently. */
+const FILES = [SCENARIOS, 'test-integration/test/counter-end.test.ts']
+
+const page = fileURLToPath(new URL('../docs/servers.md', import.meta.url))
+const named = process.argv.slice(2).filter((argument) => argument !== '--')
+
+let child
+let isInterrupted = false
+process.on('SIGINT', () => (isInterrupted = true))
+process.on('SIGTERM', () => {
+  isInterrupted = true
+  child?.kill()
+})
+
+const results = new Map()
+for (const release of named.length > 0 ? named : RELEASES) {
+  console.log(`\nServers: ${release}`)
+  const result = await playRelease(release, FILES, (started) => (child = started))
+  if (isInterrupted) break
+  results.set(release, result)
+  if (result.tests.length === 0) continue
+  // One by one: what was played is written, whatever becomes of the next.
+  const [prose, tables = ''] = readFileSync(page, 'utf8').split(BEGIN)
+  writeFileSync(page, `${prose}${BEGIN}\n\n${writeTables(readTables(tables), new Map([[release, result]]))}`)
+}
+
+const totals = [...results.values()].map(totalsOf)
+const sum = (key) => totals.reduce((all, each) => all + each[key], 0)
+console.log(`\n${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`)
+const isGood = sum('failed') === 0 && sum('skipped') === 0 && sum('passed') > 0 && !isInterrupted
+process.exitCode = isGood ? 0 : 1

@@ -1,0 +1,70 @@
+// Plays the scenarios of test-integration/ against servers of one ZooKeeper release, in containers.
+
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Not from Maven; what everything else runs against, and what @zk/testing is modelled on. */
+const DEBIAN = '3.8.0 (Debian)'
+
+/** Besides Debian's the newest of each line, in order. */
+export const RELEASES = ['3.5.10', '3.6.4', '3.7.2', DEBIAN, '3.8.6', '3.9.5']
+
+export const SCENARIOS = 'test-integration/test/scenarios'
+
+/**
+ * Runs these tests against servers of a release. `started` is given the process, so that a signal can be handed on. Gives
+ * each test with what it says of itself, and what failed without a test to blame.
+ */
+export async function playRelease(release, files, started = () => {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'zk-release-'))
+  const report = join(folder, 'report.json')
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+  const words = [vitest, 'run', '--project', 'integration', '--reporter=default', '--reporter=json']
+  const { ZK_IMAGE: _, ...environment } = process.env
+  const child = spawn(process.execPath, [...words, `--outputFile=${report}`, ...files], {
+    cwd: root,
+    env: { ...environment, ZK_RELEASE: release === DEBIAN ? '' : release },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  started(child)
+  const code = await new Promise((resolve) => {
+    child.on('error', () => resolve(1))
+    child.on('close', (status, signal) => resolve(status ?? signal))
+  })
+  try {
+    return resultOf(JSON.parse(readFileSync(report, 'utf8')), code)
+  } catch {
+    return { tests: [], otherFailures: 1 }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** `spared` is a scenario that such servers would not survive: neither passed nor failed, and not forgotten either. */
+export function totalsOf({ tests, otherFailures }) {
+  const count = (...outcomes) => tests.filter(({ outcome }) => outcomes.includes(outcome)).length
+  return {
+    passed: count('passed'),
+    failed: count('failed') + otherFailures,
+    skipped: count('skipped'),
+    spared: count('spared'),
+  }
+}
+
+function resultOf({ testResults }, code) {
+  const tests = testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map(({ ancestorTitles, title, status, meta }) => {
+      const told = meta.scenario ?? {}
+      const isOver = status === 'passed' || status === 'failed'
+      const outcome = isOver ? status : told.spared === undefined ? 'skipped' : 'spared'
+      return { file: relative(root, name), subject: ancestorTitles.join(' › '), title, outcome, told }
+    }),
+  )
+  const hasFailed = tests.some(({ outcome }) => outcome === 'failed')
+  return { tests, otherFailures: code !== 0 && !hasFailed ? 1 : 0 }
+}

@@ -1,0 +1,24 @@
+// What brings a whole ensemble of some releases to a halt: until another leader is elected, it commits nothing more.
+
+export interface Halt {
+  /** The first releases that it stops, one of each line. */
+  readonly since: readonly string[]
+  readonly why: string
+}
+
+/** For a scenario with the body of a write that cannot be read. */
+export const unreadableWrites: Halt = {
+  since: ['3.9.0'],
+  why:
+    'A write that cannot be read stops an ensemble from 3.9.0 on: PrepRequestProcessor makes an error of it under the zxid ' +
+    'of the last transaction (ZOOKEEPER-4575), for which the followers wait no more.',
+}
+
+/** For a scenario with a multi that creates a node with a list of ACLs that is null. */
+export const nullInMulti: Halt = {
+  since: ['3.7.2', '3.8.2', '3.9.0'],
+  why:
+    'A multi that creates with a list of ACLs that is null stops an ensemble from 3.7.2, 3.8.2 and 3.9.0 on: CreateOptions ' +
+    'does not take it, which nobody expects of MultiOperationRecord.deserialize (ZOOKEEPER-4026), and the others wait for ' +
+    'a proposal that never comes.',
+}

@@ -1,0 +1,28 @@
+/** `3.5.10` of `Zookeeper version: 3.5.10-…, built on …`, as `srvr` says it; undefined when it does not. */
+export function parseVersion(srvr: string): string | undefined {
+  return /^Zookeeper version: (\d+\.\d+\.\d+)/m.exec(srvr)?.[1]
+}
+
+/** Whether one release came before another, or before all of a line such as `3.6`. */
+export function isBefore(version: string, other: string): boolean {
+  const numbers = version.split('.').map(Number)
+  const others = other.split('.').map(Number)
+  for (const [place, number] of numbers.entries()) {
+    const against = others[place] ?? 0
+    if (number !== against) return number < against
+  }
+  return false
+}
+
+/** Whether it came with or after one of these, each the first of its own line; lines behind the last have it too. */
+export function hasReached(version: string, firsts: readonly string[]): boolean {
+  const line = lineOf(version)
+  const first = firsts.find((each) => lineOf(each) === line)
+  if (first !== undefined) return !isBefore(version, first)
+  return firsts.every((each) => isBefore(each, version))
+}
+
+/** `3.5` of `3.5.10`. */
+function lineOf(version: string): string {
+  return version.split('.', 2).join('.')
+}
