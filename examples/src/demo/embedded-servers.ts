@@ -1,4 +1,4 @@
-// Three servers of `@zk/testing`, for the demo: a process of their own, as any ensemble has.
+// Three servers of `@zk/testing`, for the demo: a process of their own, as every ensemble has.
 import { TestEnsemble } from '@zk/testing'
 
 /** What this process tells the demo. */

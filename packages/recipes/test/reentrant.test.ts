@@ -170,7 +170,7 @@ describe('Lock.run, re-entrant', () => {
     expect(running.value).toEqual([expect.any(RangeError), reason])
   })
 
-  test('Lock.run inside a run refuses what is no function, as any run does', async () => {
+  test('Lock.run inside a run refuses what is no function, as every run does', async () => {
     const scene = new Scene()
     const lock = await reentrant(scene)
     const running = await scene.start(lock.run(() => lock.run(undefined as never)))

@@ -49,7 +49,7 @@ export function formatServer({ host, port }: ServerAddress): string {
 }
 
 /**
- * A chroot may hold ',' and ':', as any path may. It is taken to run on into one more server when behind one of its commas
+ * A chroot may hold ',' and ':', as every path may. It is taken to run on into one more server when behind one of its commas
  * stand a name and a port, or an address in brackets, or the same chroot again (`a/x,b/x`), or when it has no name before
  * its first comma (`a/,b`).
  */

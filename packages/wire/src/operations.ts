@@ -91,7 +91,7 @@ export type OperationName = keyof Operations
 /** The name of an opcode, or undefined for one that this version of the package does not know. */
 export const operationName: (opCode: number) => OperationName | undefined = nameOf(OpCode)
 
-// Rows are typed as `object`: with `Operation`, a missing record would be inferred as any record.
+// Rows are typed as `object`: with `Operation`, a missing record would be taken for whatever record there may be.
 type ByName = Readonly<Record<keyof typeof OpCode, object>>
 type WithOpCodes<Rows> = {
   readonly [Name in keyof Rows & keyof typeof OpCode]: Rows[Name] & { readonly opCode: (typeof OpCode)[Name] }

@@ -72,7 +72,7 @@ function parseRange(id: string): { readonly address: number; readonly bits: numb
   return address === undefined || bits === undefined ? undefined : { address, bits }
 }
 
-/** Version 6 has never been written there (`TODO Write the v6addr2Bytes`): no ACL matches such a client. */
+/** ZooKeeper 3.8 reads no addresses of version 6 (IPAuthenticationProvider.addr2Bytes): no ACL matches such a client. */
 function parseAddress(text: string): number | undefined {
   const parts = text.split('.')
   if (parts.length !== 4) return undefined
