@@ -44,7 +44,7 @@ export {
   type Operations,
   operations,
 } from './operations.ts'
-export { validatePath, type ValidatePathOptions } from './path.ts'
+export { parentOf, validatePath, type ValidatePathOptions } from './path.ts'
 export { ProtocolError, type ProtocolErrorDetails } from './protocol-error.ts'
 export { Reader } from './reader.ts'
 export * from './records/data.ts'

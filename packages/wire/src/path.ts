@@ -31,3 +31,8 @@ function invalidPath(path: string): string | undefined {
 // PathUtils.validatePath, unit by unit of UTF-16 as in Java: a character beyond U+FFFF is two surrogates.
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]/
+
+/** `/a` of `/a/b`, the root of `/a`. */
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/')) || '/'
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { validatePath } from '../src/index.ts'
+import { parentOf, validatePath } from '../src/index.ts'
 
 describe('validatePath says what is wrong', () => {
   test.each([
@@ -82,4 +82,12 @@ describe('validatePath for a sequential create', () => {
   test('validatePath shows the path as it was given, without the digit it was tried with', () => {
     expect(() => validatePath('a/', { sequential: true })).toThrow(new TypeError(`path "a/" must start with '/'`))
   })
+})
+
+test.each([
+  ['/a/b', '/a'],
+  ['/a', '/'],
+  ['/', '/'],
+])('parentOf %s is %s', (path, parent) => {
+  expect(parentOf(path)).toBe(parent)
 })
