@@ -38,6 +38,11 @@ export interface EnsembleOptions {
   /** SASL DIGEST-MD5, and the scheme `sasl` in ACLs. @default not set up */
   readonly sasl?: SaslOptions
   /**
+   * Whether a member that has found no leader for a tick serves reads without one (`readonlymode.enabled`), to clients
+   * that say that this will do. @default false
+   */
+  readonly readOnlyMode?: boolean
+  /**
    * How often the leader looks for containers that have become empty and for nodes whose TTL is over
    * (znode.container.checkIntervalMs). @default 60_000
    */
@@ -46,6 +51,18 @@ export interface EnsembleOptions {
   readonly extendedTypesEnabled?: boolean
   /** Whether `reconfig` is for who may write /zookeeper/config, or for nobody (reconfigEnabled). @default false */
   readonly reconfigEnabled?: boolean
+  /** Whether hard quotas are limits, from 3.7 on (zookeeper.enforceQuota). @default false */
+  readonly enforceQuota?: boolean
+  /**
+   * Requests of clients that one member has under way, from 3.6 on; the others wait. 0 for any number
+   * (zookeeper.request_throttle_max_requests). @default 0
+   */
+  readonly requestThrottleMaxRequests?: number
+  /**
+   * A request that has waited for that longer than this, in ms, is not done: ThrottledOp. 0 for none
+   * (zookeeper.throttled_op_wait_time). @default 0
+   */
+  readonly throttledOpWaitTime?: number
   /**
    * Whose operations the members know: the last release of this line. To any other they answer Unimplemented, and close
    * the connection. Whatever it is, they do what they know as 3.8.0 does it. @default '3.8'
@@ -76,9 +93,13 @@ export interface CheckedOptions {
   readonly sasl: SaslSettings | undefined
   /** Those that ACLs may have, besides `world` and `auth`. */
   readonly schemes: ReadonlySet<string>
+  readonly readOnlyMode: boolean
   readonly containerCheckInterval: number
   readonly extendedTypesEnabled: boolean
   readonly reconfigEnabled: boolean
+  readonly enforceQuota: boolean
+  readonly requestThrottleMaxRequests: number
+  readonly throttledOpWaitTime: number
   readonly version: ServerVersion
   readonly juteMaxBuffer: number
   readonly globalOutstandingLimit: number
@@ -99,9 +120,13 @@ export const ENSEMBLE_OPTIONS = [
   'watchModes',
   'superDigest',
   'sasl',
+  'readOnlyMode',
   'containerCheckInterval',
   'extendedTypesEnabled',
   'reconfigEnabled',
+  'enforceQuota',
+  'requestThrottleMaxRequests',
+  'throttledOpWaitTime',
   'version',
   'juteMaxBuffer',
   'globalOutstandingLimit',
@@ -128,12 +153,24 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   const { minSessionTimeout = 2 * tickTime, maxSessionTimeout = Math.max(20 * tickTime, minSessionTimeout) } = options
   integer('minSessionTimeout', minSessionTimeout, 2 * tickTime, LARGEST_INT, ': 2 ticks at least')
   integer('maxSessionTimeout', maxSessionTimeout, minSessionTimeout, LARGEST_INT, ': minSessionTimeout at least')
-  const { version = '3.8', extendedTypesEnabled = false, reconfigEnabled = false } = options
+  const { version = '3.8', extendedTypesEnabled = false, reconfigEnabled = false, enforceQuota = false } = options
   if (!VERSIONS.includes(version)) {
     throw new TypeError(`version must be one of ${VERSIONS.join(', ')}, not ${show(version)}`)
   }
   boolean('extendedTypesEnabled', extendedTypesEnabled)
   boolean('reconfigEnabled', reconfigEnabled)
+  boolean('enforceQuota', enforceQuota)
+  if (enforceQuota && (version === '3.5' || version === '3.6')) {
+    throw new RangeError(
+      `enforceQuota needs version '3.7' at least, not '${version}': servers before know no hard limits`,
+    )
+  }
+  const { requestThrottleMaxRequests = 0, throttledOpWaitTime = 0 } = options
+  integer('requestThrottleMaxRequests', requestThrottleMaxRequests, 0, LARGEST_INT)
+  integer('throttledOpWaitTime', throttledOpWaitTime, 0, LARGEST_INT)
+  if (version === '3.5' && requestThrottleMaxRequests > 0) {
+    throw new RangeError(`requestThrottleMaxRequests needs version '3.6' at least, not '3.5'`)
+  }
   const { electionTime, latency = 0, sequenceOverflow = version === '3.5' ? 'wrap' : 'stick', superDigest } = options
   const { watchModes = version === '3.9' ? 'several' : 'one' } = options
   const patience = Math.min(initLimit, syncLimit) * tickTime
@@ -153,7 +190,9 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
     throw new TypeError(`superDigest must be 'super:BASE64(SHA1(super:password))'`)
   }
   const sasl = checkSasl(options.sasl)
-  const { containerCheckInterval = 60_000 } = options
+  const { readOnlyMode = false, containerCheckInterval = 60_000 } = options
+  if (typeof readOnlyMode !== 'boolean')
+    throw new TypeError(`readOnlyMode must be true or false, not ${show(readOnlyMode)}`)
   integer('containerCheckInterval', containerCheckInterval, 1, LARGEST_INT)
   const { juteMaxBuffer = JUTE_MAXBUFFER, globalOutstandingLimit = 1_000, maxClientCnxns = 0 } = options
   integer('juteMaxBuffer', juteMaxBuffer, 1_024, LARGEST_INT)
@@ -178,9 +217,13 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
     superDigest,
     sasl,
     schemes: sasl === undefined ? DEFAULT_SCHEMES : new Set([...DEFAULT_SCHEMES, 'sasl']),
+    readOnlyMode,
     containerCheckInterval,
     extendedTypesEnabled,
     reconfigEnabled,
+    enforceQuota,
+    requestThrottleMaxRequests,
+    throttledOpWaitTime,
     version,
     juteMaxBuffer,
     globalOutstandingLimit,

@@ -14,6 +14,7 @@ test('what is not said is as in a real ensemble of three', () => {
     minSessionTimeout: 4_000,
     maxSessionTimeout: 40_000,
     electionTime: undefined,
+    readOnlyMode: false,
     sequenceOverflow: 'stick',
     watchModes: 'one',
     superDigest: undefined,
@@ -22,6 +23,9 @@ test('what is not said is as in a real ensemble of three', () => {
     containerCheckInterval: 60_000,
     extendedTypesEnabled: false,
     reconfigEnabled: false,
+    enforceQuota: false,
+    requestThrottleMaxRequests: 0,
+    throttledOpWaitTime: 0,
     version: '3.8',
     juteMaxBuffer: 1_048_575,
     globalOutstandingLimit: 1_000,
@@ -41,6 +45,9 @@ test('session timeouts follow the tick', () => {
 })
 
 test.each<[EnsembleOptions, RegExp]>([
+  [{ version: '3.6', enforceQuota: true }, /enforceQuota needs version '3.7' at least, not '3.6'/],
+  [{ version: '3.5', requestThrottleMaxRequests: 1 }, /requestThrottleMaxRequests needs version '3.6'/],
+  [{ throttledOpWaitTime: -1 }, /throttledOpWaitTime must be an integer from 0/],
   [{ members: 0 }, /members must be an integer from 1 to 99, not 0/],
   [{ members: [] }, /members must be a number from 1 to 99, or as many names/],
   [{ members: ['a', 'b', 'a'] }, /members: there are two called "a"/],

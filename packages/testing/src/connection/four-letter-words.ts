@@ -2,6 +2,7 @@
 import type { Member } from '../ensemble/index.ts'
 import { configuration, type Configuration } from './configuration.ts'
 import { unsigned } from './describe.ts'
+import { dump, watchesByPath, watchesBySession } from './dump.ts'
 import { environment, VERSION } from './environment.ts'
 import type { ServerConnection } from './server-connection.ts'
 import type { ServerStats } from './stats.ts'
@@ -13,6 +14,8 @@ export interface Monitored {
   readonly stats: ServerStats
   /** Ms since it was started. */
   readonly uptime: number
+  /** What the clock on the wall shows at a time of the ensemble, in ms. */
+  readonly wallAt: (time: number) => number
   /** Members that follow this one, if it leads. */
   readonly followers: number
   readonly configuration: Configuration
@@ -24,7 +27,7 @@ const NOT_SERVING = 'This ZooKeeper instance is not currently serving requests\n
 
 const answers: Readonly<Record<string, (server: Monitored) => string>> = {
   ruok: () => 'imok',
-  isro: ({ member }) => (member.isServing() ? 'rw' : 'null'),
+  isro: ({ member }) => (member.role === 'read-only' ? 'ro' : member.isServing() ? 'rw' : 'null'),
   srvr: whileServing((server) => `Zookeeper version: ${VERSION}\n${summary(server)}`),
   stat: whileServing((server) => {
     const clients = [...server.connections].map((connection) => `${brief(connection)})\n`)
@@ -42,12 +45,27 @@ const answers: Readonly<Record<string, (server: Monitored) => string>> = {
     const { connections, paths, watches } = member.tree.dataWatches.summary
     return `${connections} connections watching ${paths} paths\nTotal watches:${watches}\n`
   }),
+  wchc: whileServing((server) => `${watchesBySession(server)}\n`),
+  wchp: whileServing((server) => `${watchesByPath(server)}\n`),
+  dump: whileServing(dump),
+  crst: whileServing(({ connections }) => {
+    for (const { books } of connections) books.stats.reset()
+    return 'Connection stats reset.\n'
+  }),
+  srst: whileServing(({ stats }) => {
+    stats.reset()
+    return 'Server stats reset.\n'
+  }),
+  // There is no disk.
+  dirs: whileServing(() => 'datadir_size: 0\nlogdir_size: 0\n'),
+  // ZooTrace's default: requests of clients, sessions, packets of servers, warnings.
+  gtmk: () => String(0b1_0011_0010),
   conf: whileServing((server) => configuration(server.member, server.configuration)),
   envi: ({ member }) => environment(member.name),
 }
 
 /** Those that a server knows too, and does not answer unless it is told to (4lw.commands.whitelist). */
-const unlisted: ReadonlySet<string> = new Set(['crst', 'dirs', 'dump', 'gtmk', 'hash', 'srst', 'stmk', 'wchc', 'wchp'])
+const unlisted: ReadonlySet<string> = new Set(['hash', 'stmk'])
 
 export function isWord(word: string): boolean {
   return word in answers || unlisted.has(word)
@@ -96,7 +114,8 @@ function details({ sessionId, timeOut, establishedAt, books }: ServerConnection)
     ['lop', lastOp],
     ['est', whole(establishedAt)],
     ['to', timeOut],
-    ['lcxid', `0x${lastCxid.toString(16)}`],
+    // crst makes it -1, which is not told.
+    ...(lastCxid >= 0 ? [['lcxid', `0x${lastCxid.toString(16)}`]] : []),
     ['lzxid', `0x${unsigned(lastZxid)}`],
     ['lresp', whole(lastResponseTime)],
     ['llat', whole(lastLatency)],
@@ -117,7 +136,7 @@ function monitored({
 }: Monitored): (readonly [string, string | number])[] {
   const { tree, role } = member
   const { min, average, max } = stats.latency
-  const peer = { standalone: undefined, leader: 'leading', follower: 'following', looking: undefined, down: undefined }
+  const peer: Partial<Record<typeof role, string>> = { leader: 'leading', follower: 'following' }
   return [
     ['version', VERSION],
     ['server_state', role],

@@ -1,8 +1,6 @@
 import type { ConnectedMessage, ConnectMessage } from '@zk/wire'
-import type { Connection } from '../server/request.ts'
+import type { EstablishedSession } from '../server/request.ts'
 import type { FaultRule } from './fault-rule.ts'
-
-type Session = Parameters<Connection['established']>[0]
 
 /** What is left to know of a handshake until it is answered. */
 export interface Handshake {
@@ -15,13 +13,14 @@ export interface Handshake {
   readonly rule: FaultRule | undefined
 }
 
-export const EXPIRED: Session = { sessionId: 0n, timeOut: 0, passwd: new Uint8Array(16) }
+export const EXPIRED: EstablishedSession = { sessionId: 0n, timeOut: 0, passwd: new Uint8Array(16), readOnly: false }
 
 export function handshake({ request }: ConnectMessage, takenAt: number, rule: FaultRule | undefined): Handshake {
   return { isOldClient: request.readOnly === undefined, isNewSession: request.sessionId === 0n, takenAt, rule }
 }
 
-export function connected({ sessionId, timeOut, passwd }: Session, { isOldClient }: Handshake): ConnectedMessage {
-  const readOnly = isOldClient ? undefined : false
+export function connected(session: EstablishedSession, { isOldClient }: Handshake): ConnectedMessage {
+  const { sessionId, timeOut, passwd } = session
+  const readOnly = isOldClient ? undefined : session.readOnly
   return { type: 'connected', response: { protocolVersion: 0, timeOut, sessionId, passwd, readOnly } }
 }

@@ -97,7 +97,8 @@ export class MemberPort {
     const uptime = host.now - this.#startedAt
     const clientPort = Number(/:(\d+)$/.exec(this.address)?.[1] ?? USUAL_PORT)
     const configuration = { ...settings, maxClientCnxns: limits.clientConnections, clientPort }
-    return answer(word, { member, connections, stats, uptime, followers, configuration })
+    const wallAt = (time: number) => host.wallNow() - host.now + time
+    return answer(word, { member, connections, stats, uptime, wallAt, followers, configuration })
   }
 
   #freeze(connection: ServerConnection): void {

@@ -15,7 +15,7 @@ import {
   Xid,
 } from '@zk/wire'
 import { isKnown } from '../database/index.ts'
-import type { Connection, ServerRequest } from '../server/request.ts'
+import type { Connection, EstablishedSession, ServerRequest } from '../server/request.ts'
 import { Books } from './books.ts'
 import type { Ending, Subject } from './fault.ts'
 import type { FaultRule } from './fault-rule.ts'
@@ -45,10 +45,10 @@ export class ServerConnection implements Connection {
   timeOut = 0
   /** Whether the client's bytes are read, or should wait where they are. */
   readonly gate = new Gate()
+  readonly silence: Silence
   readonly #identity: Identity
   readonly #frames: FrameDecoder
   readonly #outgoing: Outgoing
-  readonly #silence: Silence
   readonly #unanswered: Unanswered
   #state: 'new' | 'handshaking' | 'serving' | 'closed' = 'new'
   #handshake: Handshake | undefined
@@ -66,7 +66,7 @@ export class ServerConnection implements Connection {
     this.establishedAt = host.wallNow()
     this.#frames = new FrameDecoder({ limit: host.limits.juteMaxBuffer })
     this.#outgoing = new Outgoing(host, () => host.isDue(this))
-    this.#silence = new Silence(port.clock, () => this.end('the client said nothing for too long'))
+    this.silence = new Silence(port.clock, () => this.end('the client said nothing for too long'))
     this.#unanswered = new Unanswered(this.gate, host.limits.outstanding)
     this.books.connection('opened')
   }
@@ -75,7 +75,7 @@ export class ServerConnection implements Connection {
 
   received(bytes: Uint8Array): void {
     if (this.#state === 'closed' || this.#isDeaf) return
-    this.#silence.broken()
+    this.silence.broken()
     this.#frames.push(bytes)
     this.#pump()
   }
@@ -88,7 +88,7 @@ export class ServerConnection implements Connection {
 
   // --- Connection: what the member says -----------------------------------------------------------------------------
 
-  established(session: Parameters<Connection['established']>[0]): void {
+  established(session: EstablishedSession): void {
     if (this.#state !== 'handshaking' || this.#handshake === undefined) return
     const { isNewSession, takenAt, rule } = this.#handshake
     const isOver = session.timeOut <= 0
@@ -96,10 +96,10 @@ export class ServerConnection implements Connection {
     if (!isOver) {
       this.sessionId = session.sessionId
       this.timeOut = session.timeOut
-      this.#silence.expectWithin(session.timeOut)
+      this.silence.expectWithin(session.timeOut)
       if (isNewSession) this.books.answered({ op: 'createSession', xid: 0 }, this.#zxid, takenAt)
     }
-    this.#send(connected(isOver ? EXPIRED : session, this.#handshake), rule)
+    this.#send(connected(isOver ? { ...EXPIRED, readOnly: session.readOnly } : session, this.#handshake), rule)
     if (isOver) this.end('the session has expired')
     else this.#pump()
   }
@@ -340,7 +340,7 @@ export class ServerConnection implements Connection {
     if (this.#state === 'handshaking') releaseUnstruck(this.#handshake?.rule)
     this.#state = 'closed'
     this.#unanswered.clear()
-    this.#silence.stop()
+    this.silence.stop()
     this.books.connection('closed', reason)
     this.port.closed(this)
     if (!wasNew) this.port.member.disconnected(this)

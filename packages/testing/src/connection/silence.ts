@@ -24,6 +24,11 @@ export class Silence {
     this.#cancel = this.#wait()
   }
 
+  /** When it will be too long, should nothing be heard until then. */
+  get endsAt(): number {
+    return roundedUp(this.#lastHeard + this.#timeout)
+  }
+
   broken(): void {
     this.#lastHeard = this.#clock.now
   }
@@ -40,9 +45,8 @@ export class Silence {
 
   /** One timer for many touches: it looks again when it is due. */
   #wait(): () => void {
-    const dueAt = roundedUp(this.#lastHeard + this.#timeout)
-    return this.#clock.after(dueAt - this.#clock.now, () => {
-      if (roundedUp(this.#lastHeard + this.#timeout) <= this.#clock.now) this.#tooLong()
+    return this.#clock.after(this.endsAt - this.#clock.now, () => {
+      if (this.endsAt <= this.#clock.now) this.#tooLong()
       else this.#cancel = this.#wait()
     })
   }

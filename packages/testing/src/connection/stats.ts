@@ -15,6 +15,13 @@ class Latency {
     this.#count++
   }
 
+  reset(): void {
+    this.#min = Infinity
+    this.#max = 0
+    this.#total = 0
+    this.#count = 0
+  }
+
   get min(): number {
     return this.#count === 0 ? 0 : this.#min
   }
@@ -33,6 +40,13 @@ export class ServerStats {
   sent = 0
   authFailed = 0
   readonly latency = new Latency()
+
+  /** `srst`: all but the failures (ServerStats.reset). */
+  reset(): void {
+    this.received = 0
+    this.sent = 0
+    this.latency.reset()
+  }
 }
 
 export class ConnectionStats {
@@ -46,6 +60,18 @@ export class ConnectionStats {
   lastResponseTime = 0
   lastLatency = 0
   readonly latency = new Latency()
+
+  /** `crst`: back to what was before the first request, in other words than then (ServerCnxn.resetStats). */
+  reset(): void {
+    this.received = 0
+    this.sent = 0
+    this.lastOp = 'NA'
+    this.lastCxid = -1
+    this.lastZxid = -1n
+    this.lastResponseTime = 0
+    this.lastLatency = 0
+    this.latency.reset()
+  }
 }
 
 /** What `cons` calls an operation (FinalRequestProcessor); others it calls `NA`. */

@@ -29,7 +29,7 @@ export class TestMember {
     this.#port.address = address
   }
 
-  /** `leader` and `follower` once it serves clients, `looking` before; `standalone` if it is the only one. */
+  /** `leader` and `follower` once it serves clients, `looking` before; `read-only` without a leader; `standalone` if alone. */
   get role(): Role {
     return this.#port.member.role
   }

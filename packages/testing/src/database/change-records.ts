@@ -9,10 +9,11 @@ export interface NodeView {
   readonly aversion: number
   readonly ephemeralOwner: bigint
   readonly childCount: number
+  readonly dataLength: number
   readonly acl: readonly ACL[]
 }
 
-type Counts = Pick<NodeView, 'version' | 'cversion' | 'aversion' | 'childCount'>
+type Counts = Pick<NodeView, 'version' | 'cversion' | 'aversion' | 'childCount' | 'dataLength'>
 
 interface ChangeRecord {
   readonly zxid: bigint
@@ -29,6 +30,7 @@ export function viewOf(node: NodeView, changes: Partial<Counts>): NodeView {
     aversion: changes.aversion ?? node.aversion,
     ephemeralOwner: node.ephemeralOwner,
     childCount: changes.childCount ?? node.childCount,
+    dataLength: changes.dataLength ?? node.dataLength,
     acl: node.acl,
   }
 }

@@ -47,6 +47,10 @@ export class DataNode {
     return this.#children ?? NO_NAMES
   }
 
+  get dataLength(): number {
+    return this.data?.byteLength ?? 0
+  }
+
   get childCount(): number {
     return this.#children?.size ?? 0
   }
@@ -95,7 +99,7 @@ export function toStat(node: DataNode): Stat {
     aversion,
     // That a node is a container, or has a TTL, is told to nobody.
     ephemeralOwner: isSession(node.ephemeralOwner) ? node.ephemeralOwner : 0n,
-    dataLength: node.data?.byteLength ?? 0,
+    dataLength: node.dataLength,
     numChildren: childCount,
     pzxid,
   }

@@ -5,6 +5,7 @@ import { DataNode, toStat } from './data-node.ts'
 import { CONTAINER_OWNER, ttlOf, ttlOwner } from './ephemeral-type.ts'
 import { JavaHashSet } from './java-hash-set.ts'
 import { nameIn, parentOf } from './paths.ts'
+import { Quotas } from './quota.ts'
 import { WatchManager, type WatchModes } from './watch-manager.ts'
 
 /**
@@ -42,6 +43,8 @@ export class DataTree {
   readonly childWatches: WatchManager
   readonly #sequenceOverflow: SequenceOverflow
   readonly #nodes = new Map<string, DataNode>()
+  /** Limits of what there may be below a node, and what there is. */
+  readonly quotas = new Quotas(this.#nodes)
   readonly #ephemerals = new Map<bigint, JavaHashSet>()
   readonly #containers = new Set<string>()
   readonly #ttls = new Set<string>()
@@ -148,6 +151,7 @@ export class DataTree {
     for (const [owner, paths] of this.#ephemerals) copy.#ephemerals.set(owner, paths.copy())
     for (const path of this.#containers) copy.#containers.add(path)
     for (const path of this.#ttls) copy.#ttls.add(path)
+    copy.quotas.adopt(this.quotas)
     copy.#dataSize = this.#dataSize
     return copy
   }
@@ -227,6 +231,7 @@ export class DataTree {
       else paths.add(path)
     }
     const stat = toStat(node)
+    this.quotas.created(path, node.dataLength)
     this.dataWatches.trigger(path, 'NodeCreated', acl)
     this.childWatches.trigger(parentPath === '' ? '/' : parentPath, 'NodeChildrenChanged', parent.acl)
     return { txn, err: 0, path, stat }
@@ -246,6 +251,7 @@ export class DataTree {
     if (node.isContainer) this.#containers.delete(path)
     else if (ttlOf(node.ephemeralOwner) !== undefined) this.#ttls.delete(path)
     else if (node.ephemeralOwner !== 0n) this.#ephemerals.get(node.ephemeralOwner)?.delete(path)
+    this.quotas.deleted(path, node.dataLength)
     // One who watches both the data and the children of the node is told once that it is gone.
     const told = this.dataWatches.trigger(path, 'NodeDeleted', node.acl)
     this.childWatches.trigger(path, 'NodeDeleted', node.acl, told)
@@ -257,12 +263,14 @@ export class DataTree {
     const { path, data, version } = txn
     const node = this.#nodes.get(path)
     if (node === undefined) return { txn, err: ErrorCode.NoNode, path }
-    this.#dataSize += (data?.byteLength ?? 0) - (node.data?.byteLength ?? 0)
+    const bytes = (data?.byteLength ?? 0) - node.dataLength
+    this.#dataSize += bytes
     node.data = data
     node.mtime = BigInt(time)
     node.mzxid = zxid
     node.version = version
     const stat = toStat(node)
+    this.quotas.grown(path, { count: 0, bytes })
     this.dataWatches.trigger(path, 'NodeDataChanged', node.acl)
     return { txn, err: 0, path, stat }
   }

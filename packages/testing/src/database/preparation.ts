@@ -9,6 +9,7 @@ import { isRead, nodeOp } from './multi-op.ts'
 import { hasParent, parentOf } from './paths.ts'
 import { prepareReconfig } from './prepare-reconfig.ts'
 import { isNodeOp, type NodeOp, type PrepareContext, prepareNode, refuse, removeContainer } from './prepare-node.ts'
+import type { Quotas } from './quota.ts'
 
 export interface PreparationOptions {
   /** Those that ACLs may have, besides `world` and `auth`. @default digest and ip */
@@ -17,6 +18,8 @@ export interface PreparationOptions {
   readonly extendedTypesEnabled?: boolean
   /** Whether the ensemble may be asked to change. @default false */
   readonly reconfigEnabled?: boolean
+  /** Whether hard quotas are limits (zookeeper.enforceQuota). @default false */
+  readonly enforceQuota?: boolean
   /** Ids of the members that follow, and that of the leader; undefined for a server alone. @default such a one */
   readonly synced?: () => ReadonlySet<number> | undefined
 }
@@ -33,6 +36,7 @@ export class Preparation {
   readonly #changes: ChangeRecords
   readonly #extendedTypesEnabled: boolean
   readonly #reconfigEnabled: boolean
+  readonly #quotas: Quotas | undefined
   readonly #schemes: ReadonlySet<string> | undefined
   readonly #synced: () => ReadonlySet<number> | undefined
   /** The zxid of a reconfiguration that is not in the tree yet. */
@@ -43,6 +47,7 @@ export class Preparation {
     this.#tree = tree
     this.#extendedTypesEnabled = extendedTypesEnabled
     this.#reconfigEnabled = reconfigEnabled
+    this.#quotas = options.enforceQuota === true ? tree.quotas : undefined
     this.#schemes = options.schemes
     this.#synced = synced
     this.#changes = new ChangeRecords(tree)
@@ -52,7 +57,8 @@ export class Preparation {
   prepare(request: ServerRequest, zxid: bigint): Txn {
     const { message, sessionId, authInfo } = request
     const extendedTypesEnabled = this.#extendedTypesEnabled
-    const context = { changes: this.#changes, sessionId, authInfo, zxid, extendedTypesEnabled, schemes: this.#schemes }
+    const own = { extendedTypesEnabled, quotas: this.#quotas, schemes: this.#schemes }
+    const context = { changes: this.#changes, sessionId, authInfo, zxid, ...own }
     if (request.isMalformed) return refuse(ErrorCode.MarshallingError)
     if (isNodeOp(message)) return prepareNode(message, context)
     if (message.op === 'multi') return this.#multi(message.request, context)

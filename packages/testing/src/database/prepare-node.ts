@@ -15,6 +15,7 @@ import { type ChangeRecords, type NodeView, viewOf } from './change-records.ts'
 import { checkMode, type CreateOp, isCreate, type Mode, ttlIn } from './create-mode.ts'
 import { CONTAINER_OWNER, isSession, ttlOwner } from './ephemeral-type.ts'
 import { hasParent, isSpecialPath, isValidPath, parentOf } from './paths.ts'
+import type { Growth, Quotas } from './quota.ts'
 
 /** A request, alone or as part of a multi. */
 export type NodeOp =
@@ -35,6 +36,8 @@ export interface PrepareContext {
   readonly authInfo: readonly Id[]
   readonly zxid: bigint
   readonly extendedTypesEnabled: boolean
+  /** undefined where they keep nobody from anything. */
+  readonly quotas: Quotas | undefined
   /** Those that ACLs may have. @default digest and ip */
   readonly schemes?: ReadonlySet<string> | undefined
 }
@@ -85,11 +88,15 @@ function create(op: CreateOp, context: PrepareContext): Txn {
   if (changes.get(path) !== undefined) return refuse(ErrorCode.NodeExists)
   if (isEphemeral(parent)) return refuse(ErrorCode.NoChildrenForEphemerals)
 
+  const dataLength = data?.byteLength ?? 0
+  const excess = overQuota(path, { count: 1, bytes: dataLength }, context)
+  if (excess !== undefined) return excess
+
   const cversion = (parent.cversion + 1) | 0
   changes.add(zxid, parentPath, viewOf(parent, { cversion, childCount: parent.childCount + 1 }))
   // The record goes by the flags alone, the transaction by the opcode: the two can differ until it is applied.
   const ephemeralOwner = ownerFor(mode, op, sessionId)
-  changes.add(zxid, path, { version: 0, cversion: 0, aversion: 0, ephemeralOwner, childCount: 0, acl })
+  changes.add(zxid, path, { version: 0, cversion: 0, aversion: 0, ephemeralOwner, childCount: 0, dataLength, acl })
   if (op.op === 'createTTL') {
     return { type: 'create', path, data, acl, kind: 'ttl', ttl: op.request.ttl, parentCVersion: cversion }
   }
@@ -130,15 +137,19 @@ function removed(path: string, parent: NodeView, changes: ChangeRecords, zxid: b
   return { type: 'delete', path }
 }
 
-function setData(asked: TypeOf<typeof SetDataRequest>, { changes, authInfo, zxid }: PrepareContext): Txn {
+function setData(asked: TypeOf<typeof SetDataRequest>, context: PrepareContext): Txn {
+  const { changes, authInfo, zxid } = context
   const { path, data } = asked
   if (!isValidPath(path)) return refuse(ErrorCode.BadArguments)
   const node = changes.get(path)
   if (node === undefined) return refuse(ErrorCode.NoNode)
   if (!allowed(node.acl, Perms.WRITE, authInfo)) return refuse(ErrorCode.NoAuth)
+  const dataLength = data?.byteLength ?? 0
+  const excess = overQuota(path, { count: 0, bytes: dataLength - node.dataLength }, context)
+  if (excess !== undefined) return excess
   if (isOtherVersion(node.version, asked.version)) return refuse(ErrorCode.BadVersion)
   const version = (node.version + 1) | 0
-  changes.add(zxid, path, viewOf(node, { version }))
+  changes.add(zxid, path, viewOf(node, { version, dataLength }))
   return { type: 'setData', path, data, version }
 }
 
@@ -165,6 +176,12 @@ function check({ path, version }: TypeOf<typeof CheckVersionRequest>, { changes,
   if (!allowed(node.acl, Perms.READ, authInfo)) return refuse(ErrorCode.NoAuth)
   if (isOtherVersion(node.version, version)) return refuse(ErrorCode.BadVersion)
   return { type: 'check', path, version: (node.version + 1) | 0 }
+}
+
+function overQuota(path: string, more: Growth, { quotas }: PrepareContext): Txn | undefined {
+  const told = quotas?.check(path, more) ?? 'fine'
+  if (told === 'fine') return undefined
+  return refuse(told === 'exceeded' ? ErrorCode.QuotaExceeded : ErrorCode.MarshallingError)
 }
 
 function ownerFor(mode: Mode, op: CreateOp, sessionId: bigint): bigint {

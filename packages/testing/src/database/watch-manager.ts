@@ -95,6 +95,12 @@ export class WatchManager {
     return this.#recursive > 0
   }
 
+  /** Of one that has, or had, a watch. */
+  pathsOf(watcher: Watcher): string[] | undefined {
+    const paths = this.#byWatcher.get(watcher)
+    return paths && [...paths.keys()]
+  }
+
   /** Says whether there was one. */
   remove(path: string, watcher: Watcher, modes: number = ALL): boolean {
     const paths = this.#byWatcher.get(watcher)

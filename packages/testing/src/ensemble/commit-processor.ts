@@ -109,7 +109,8 @@ export class CommitProcessor {
     if (waiting.length === 0) this.#sessions.delete(sessionId)
   }
 
-  #needsCommit({ request: { message } }: Pending): boolean {
+  #needsCommit({ request: { message }, isThrottled }: Pending): boolean {
+    if (isThrottled) return false
     return isWrite(message.opCode) || (this.#matchSyncs && message.opCode === OpCode.sync)
   }
 }

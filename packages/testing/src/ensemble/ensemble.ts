@@ -58,7 +58,8 @@ export class Ensemble {
   /** A quorum has its leader, and all that run and hear it serve clients. */
   get isServing(): boolean {
     const leader = this.elected
-    return leader !== undefined && this.members.every((member) => member.isServing() || !this.#hears(leader, member))
+    const isWithout = (member: Member) => member.role === 'read-only' || !member.isServing()
+    return leader !== undefined && this.members.every((member) => !isWithout(member) || !this.#hears(leader, member))
   }
 
   /** @throws RangeError when there is none of that name */

@@ -80,6 +80,7 @@ export class FollowerServer extends ZooKeeperServer {
   protected override process(pending: Pending): void {
     // Ready for the answer before it is asked.
     this.commits.submit(pending)
+    if (pending.isThrottled) return
     const { request } = pending
     const { opCode } = request.message
     if (opCode === OpCode.sync) this.#pendingSyncs.push(pending)

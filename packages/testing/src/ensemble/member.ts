@@ -13,18 +13,20 @@ import type { Network } from './network.ts'
 import type { LearnerPacket } from './packets.ts'
 import type { PrimaryServer } from './primary-server.ts'
 import { Process } from './process.ts'
+import { ReadOnlyServer } from './read-only-server.ts'
 import { SessionIds } from './session-ids.ts'
 import type { Settings } from './settings.ts'
 import { StandaloneServer } from './standalone-server.ts'
 import type { Vote } from './vote.ts'
 import type { ZooKeeperServer } from './zookeeper-server.ts'
 
-/** `leader` and `follower` once it serves clients; `looking` also while it catches up. */
-export type Role = 'standalone' | 'leader' | 'follower' | 'looking' | 'down'
+/** `leader` and `follower` once it serves clients; `looking` also while it catches up; `read-only` while it serves without a leader. */
+export type Role = 'standalone' | 'leader' | 'follower' | 'looking' | 'read-only' | 'down'
 
 type State =
   | { readonly type: 'down' }
-  | { readonly type: 'looking' }
+  /** With a server where it has looked for long, and may serve without a leader. */
+  | { readonly type: 'looking'; readonly server?: ReadOnlyServer }
   | { readonly type: 'standalone'; readonly server: StandaloneServer }
   | { readonly type: 'leading'; readonly leader: Leader }
   | { readonly type: 'following'; readonly follower: Follower }
@@ -77,6 +79,7 @@ export class Member {
     const { type } = this.#state
     if (type === 'down' || type === 'standalone') return type
     if (this.#server === undefined) return 'looking'
+    if (type === 'looking') return 'read-only'
     return type === 'leading' ? 'leader' : 'follower'
   }
 
@@ -93,6 +96,11 @@ export class Member {
   /** All sessions of the ensemble that it knows, with their timeouts in ms. */
   get sessionTimeouts(): ReadonlyMap<bigint, number> {
     return this.#database.sessions
+  }
+
+  /** As a leader, or alone: when which sessions will end if nothing is heard of them. */
+  get sessionExpiry(): (readonly [number, readonly bigint[]])[] | undefined {
+    return this.primary?.tracker.expiry
   }
 
   /** As a leader: how many have caught up with it. */
@@ -247,19 +255,38 @@ export class Member {
   /** @internal */
   lead(epoch: number): void {
     this.accept(epoch)
+    this.#endReadOnly()
     this.#state = { type: 'leading', leader: new Leader(this.#host, epoch) }
   }
 
   /** @internal */
   follow(leader: string): void {
+    this.#endReadOnly()
     const channel = this.#around.network.open(this.name, leader)
     channel.leaderEnd = this.#around.door(channel)
     this.#state = { type: 'following', follower: new Follower(this.#host, channel) }
   }
 
   #look(): void {
-    this.#become({ type: 'looking' })
+    const looking: State = { type: 'looking' }
+    this.#become(looking)
+    const { readOnlyMode, tickTime } = this.#around.settings
+    if (readOnlyMode) this.process.at(this.process.now + tickTime, () => this.#serveReadOnly(looking))
     this.#around.election.enter(this)
+  }
+
+  /** It has found nobody to follow meanwhile (QuorumPeer.run). */
+  #serveReadOnly(looking: State): void {
+    if (this.#state !== looking) return
+    this.#state = { type: 'looking', server: new ReadOnlyServer(this.#host) }
+    this.#tellRole()
+  }
+
+  #endReadOnly(): void {
+    if (this.#state.type !== 'looking') return
+    this.#state.server?.shutdown('the member has found a leader')
+    this.#state = { type: 'looking' }
+    this.#tellRole()
   }
 
   #become(state: State): void {
@@ -267,6 +294,7 @@ export class Member {
     this.#state = state
     // What ends by itself has said why, and is over.
     if (old.type === 'standalone') old.server.shutdown(KILLED)
+    else if (old.type === 'looking') old.server?.shutdown(KILLED)
     else if (old.type === 'leading') old.leader.stop(KILLED)
     else if (old.type === 'following') old.follower.stop(KILLED)
     this.#tellRole()
@@ -282,6 +310,7 @@ export class Member {
       case 'following':
         return state.follower.server
       case 'looking':
+        return state.server
       case 'down':
         return undefined
     }

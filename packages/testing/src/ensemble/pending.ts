@@ -1,3 +1,4 @@
+import { ErrorCode } from '@zk/wire'
 import type { LoggedTxn } from '../server/txn.ts'
 import type { ServerRequest } from '../server/request.ts'
 import type { Owner } from './session-tracker.ts'
@@ -9,12 +10,17 @@ export class Pending {
   readonly owner: Owner | undefined
   /** What became of a write. */
   entry: LoggedTxn | undefined
-  /** Why a read is refused: an `ErrorCode`, 0 for not at all. */
-  refused = 0
+  /** Why a read is refused, or what has waited too long: an `ErrorCode`, 0 for not at all. */
+  refused: number = ErrorCode.Ok
 
   constructor(request: ServerRequest, owner: Owner | undefined, entry?: LoggedTxn) {
     this.request = request
     this.owner = owner
     this.entry = entry
+  }
+
+  /** It takes its turn among the requests of its session, and nobody does it, a write neither. */
+  get isThrottled(): boolean {
+    return this.refused === ErrorCode.ThrottledOp
   }
 }

@@ -24,6 +24,7 @@ export class Preparer {
 
   /** Gives a write its `entry`, which may say that it is refused; of anything else it says whether it is `refused`. */
   prepare(pending: Pending, operators?: Txn): void {
+    if (pending.isThrottled) return
     const { request, owner } = pending
     const { sessionId, message } = request
     if (!isWrite(message.opCode)) {

@@ -35,6 +35,11 @@ export class SessionTracker {
     return this.#sessions.get(id)
   }
 
+  /** When which will end if nothing is heard of them. */
+  get expiry(): (readonly [number, readonly bigint[]])[] {
+    return this.#queue.buckets.map(([at, sessions]) => [at, sessions.map(({ id }) => id)])
+  }
+
   track(id: bigint, timeOut: number): void {
     const known = this.#sessions.get(id)
     if (known !== undefined) return this.#queue.update(known, this.#process.now, timeOut)

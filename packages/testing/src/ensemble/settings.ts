@@ -33,12 +33,20 @@ export interface EnsembleSettings {
   readonly watchModes?: WatchModes
   /** Those that ACLs may have, besides `world` and `auth` (ProviderRegistry). @default digest and ip */
   readonly schemes?: ReadonlySet<string>
+  /** Whether a member that finds no leader for a tick serves clients without one. @default false */
+  readonly readOnlyMode?: boolean
   /** How often the leader looks for empty containers, and nodes whose TTL is over. @default 60_000: znode.container.checkIntervalMs */
   readonly containerCheckInterval?: number
   /** Whether nodes may have a TTL. @default false: zookeeper.extendedTypesEnabled */
   readonly extendedTypesEnabled?: boolean
   /** Whether the ensemble may be asked to change. @default false: reconfigEnabled */
   readonly reconfigEnabled?: boolean
+  /** Whether hard quotas are limits. @default false: zookeeper.enforceQuota */
+  readonly enforceQuota?: boolean
+  /** Requests of clients that one member has under way; 0 for any number. @default 0: zookeeper.request_throttle_max_requests */
+  readonly requestThrottleMaxRequests?: number
+  /** Who waits longer for that is not done, in ms; 0 for nobody. @default 0: zookeeper.throttled_op_wait_time */
+  readonly throttledOpWaitTime?: number
   /** Whose operations the members know. @default '3.8' */
   readonly version?: ServerVersion
 }
@@ -57,9 +65,13 @@ export function withDefaults(settings: EnsembleSettings): Settings {
     sequenceOverflow: 'stick',
     watchModes: 'one',
     schemes: DEFAULT_SCHEMES,
+    readOnlyMode: false,
     containerCheckInterval: 60_000,
     extendedTypesEnabled: false,
     reconfigEnabled: false,
+    enforceQuota: false,
+    requestThrottleMaxRequests: 0,
+    throttledOpWaitTime: 0,
     version: '3.8',
     ...settings,
     tickTime,

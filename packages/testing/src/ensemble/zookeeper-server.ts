@@ -6,6 +6,7 @@ import type { LoggedTxn } from '../server/txn.ts'
 import { type Client, Clients } from './clients.ts'
 import type { Host } from './host.ts'
 import { Pending } from './pending.ts'
+import { RequestThrottler } from './request-throttler.ts'
 import { generatePasswd, isPasswd } from './session-ids.ts'
 import type { Owner } from './session-tracker.ts'
 
@@ -13,11 +14,19 @@ export abstract class ZooKeeperServer {
   protected readonly host: Host
   /** Of requests that come in here. */
   readonly owner: Owner
+  /** Whether it says so in the answer to a handshake. */
+  readonly isReadOnly: boolean = false
   readonly #clients = new Clients()
+  readonly #throttler: RequestThrottler
 
   constructor(host: Host) {
     this.host = host
     this.owner = { member: host.name }
+    this.#throttler = new RequestThrottler(host.settings, {
+      now: () => host.process.now,
+      isStale: ({ request: { connection } }) => connection !== undefined && this.#clients.get(connection) === undefined,
+      pass: (pending) => this.process(pending),
+    })
   }
 
   connect(connection: Connection, { lastZxidSeen, timeOut, sessionId, passwd }: TypeOf<typeof ConnectRequest>): void {
@@ -45,7 +54,7 @@ export abstract class ZooKeeperServer {
     // Nobody is told of a request whose session has ended: its connection will be closed when that is committed.
     if (!this.touch(client.sessionId, client.timeOut)) return
     if (isKnown(request.message.opCode, this.host.settings.version))
-      return this.process(new Pending(request, this.owner))
+      return this.#throttler.submit(new Pending(request, this.owner))
     client.connection.reply(request, -1n, ErrorCode.Unimplemented)
     this.#drop(client, `opcode ${request.message.opCode} is not known`)
   }
@@ -78,8 +87,9 @@ export abstract class ZooKeeperServer {
   protected finishSessionInit(client: Client, isValid: boolean): void {
     const { connection, sessionId, timeOut } = client
     if (this.#clients.get(connection) !== client) return
-    if (isValid) return connection.established({ sessionId, timeOut, passwd: generatePasswd(sessionId) })
-    connection.established({ sessionId: 0n, timeOut: 0, passwd: new Uint8Array(16) })
+    const { isReadOnly: readOnly } = this
+    if (isValid) return connection.established({ sessionId, timeOut, passwd: generatePasswd(sessionId), readOnly })
+    connection.established({ sessionId: 0n, timeOut: 0, passwd: new Uint8Array(16), readOnly })
     this.#drop(client, 'the session has expired')
   }
 
@@ -89,10 +99,15 @@ export abstract class ZooKeeperServer {
     if (entry.txn.type !== 'closeSession') return
     // Servers end one without a xid, clients count theirs from 1.
     const reason = entry.header.cxid === 0 ? 'the session has expired' : 'the client closed the session elsewhere'
-    this.#drop(this.#clients.ofSession(entry.header.sessionId), reason)
+    this.dropSession(entry.header.sessionId, reason)
   }
 
-  protected finish({ request, entry, refused }: Pending): void {
+  protected finish(pending: Pending): void {
+    this.#finish(pending)
+    this.#throttler.finished(pending)
+  }
+
+  #finish({ request, entry, refused }: Pending): void {
     const { connection } = request
     if (connection === undefined) {
       if (entry !== undefined) this.finishRemote(entry)
@@ -116,6 +131,14 @@ export abstract class ZooKeeperServer {
     if (answer === undefined) return
     connection.reply(request, tree.lastProcessedZxid, answer.err, answer.response)
     if (entry?.txn.type === 'closeSession') this.#drop(client, 'the client closed the session')
+  }
+
+  protected clientOf(connection: Connection): Client | undefined {
+    return this.#clients.get(connection)
+  }
+
+  protected dropSession(sessionId: bigint, reason: string): void {
+    this.#drop(this.#clients.ofSession(sessionId), reason)
   }
 
   #apply(entry: LoggedTxn) {

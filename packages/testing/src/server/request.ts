@@ -8,12 +8,20 @@ export interface Watcher {
   readonly authInfo: readonly Id[]
 }
 
+/** The answer to a handshake. */
+export interface EstablishedSession {
+  readonly sessionId: bigint
+  readonly timeOut: number
+  readonly passwd: Uint8Array
+  readonly readOnly: boolean
+}
+
 /** The server's end of a client's connection, as far as requests know it (ServerCnxn). */
 export interface Connection extends Watcher {
   /** 0 until the handshake is answered. */
   readonly sessionId: bigint
   /** Answers the handshake. A `timeOut` of 0 says that the session has expired. */
-  established(session: { readonly sessionId: bigint; readonly timeOut: number; readonly passwd: Uint8Array }): void
+  established(session: EstablishedSession): void
   /** `response` is undefined where the reply has no body. */
   reply(request: ServerRequest, zxid: bigint, err: number, response?: unknown): void
   /** Closes it behind everything that was sent. The reason is for the history. */

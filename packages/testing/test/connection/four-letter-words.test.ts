@@ -8,6 +8,12 @@ function ask(bench: Bench, word: string, member?: string) {
   return client.text
 }
 
+/** `Fri Jan 02 03:04:05 UTC 1970` */
+function javaDate(ms: number): string {
+  const [day = '', date, month, year, time] = new Date(ms).toUTCString().split(' ')
+  return `${day.slice(0, 3)} ${month} ${date} ${time} UTC ${year}`
+}
+
 function busy(): Bench {
   const bench = new Bench()
   const client = bench.connect()
@@ -104,6 +110,69 @@ test('envi says the version, as clients look for it, and NA of what only Java ha
   expect(lines.slice(-2)).toEqual(['os.memory.total=<NA>', ''])
 })
 
+test('wchc tells who watches what, wchp what who watches: the data table only', () => {
+  const bench = busy()
+  const other = bench.connect()
+  other.ask('exists', { path: '/a', watch: true })
+  other.ask('exists', { path: '/none', watch: true })
+  const [one, two] = bench.model.sessions.list().map(({ id }) => `0x${id.toString(16)}`)
+  expect(ask(bench, 'wchc')).toBe(`${one}\n\t/a\n${two}\n\t/a\n\t/none\n\n`)
+  expect(ask(bench, 'wchp')).toBe(`/a\n\t${one}\n\t${two}\n/none\n\t${two}\n\n`)
+})
+
+test('dump of a server that knows when sessions expire', () => {
+  const bench = busy()
+  const { id } = bench.model.sessions.list()[0]!
+  const session = `0x${id.toString(16)}`
+  // A tick is 2 s, the session 4 s; connections expire at whole tens of seconds.
+  expect(ask(bench, 'dump')).toBe(
+    [
+      'SessionTracker dump:',
+      'Session Sets (1)/(1):',
+      `1 expire at ${javaDate(EPOCH + 6_000)}:`,
+      `\t${session}`,
+      'ephemeral nodes dump:',
+      'Sessions with Ephemerals (1):',
+      `${session}:`,
+      '\t/a',
+      'Connections dump:',
+      'Connections Sets (2)/(2):',
+      `1 expire at ${javaDate(EPOCH + 10_000)}:`,
+      `\tip: /127.0.0.1:50000 sessionId: ${session}`,
+      `1 expire at ${javaDate(EPOCH + 20_000)}:`,
+      '\tip: /127.0.0.1:50000 sessionId: 0x0',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('dump of a follower tells the timeouts of sessions', () => {
+  const bench = new Bench({ members: 2 })
+  bench.connect()
+  const { id } = bench.model.sessions.list()[0]!
+  const follower = bench.model.members.find(({ role }) => role === 'follower')!.name
+  expect(ask(bench, 'dump', follower).split('\n').slice(1, 3)).toEqual([
+    'Global Sessions(1):',
+    `0x${id.toString(16)}\t4000ms`,
+  ])
+})
+
+test('crst and srst begin to count anew', () => {
+  const bench = busy()
+  expect(ask(bench, 'crst')).toBe('Connection stats reset.\n')
+  expect(ask(bench, 'cons').split('\n')[0]).toMatch(
+    /queued=0,recved=0,sent=0,.*lop=NA,.*to=4000,lzxid=0xffffffffffffffff,lresp=0,/,
+  )
+  expect(ask(bench, 'srvr')).toMatch(/Received: 8\nSent: 7/)
+  expect(ask(bench, 'srst')).toBe('Server stats reset.\n')
+  expect(ask(bench, 'srvr')).toMatch(/Received: 1\nSent: 1/)
+})
+
+test('dirs and gtmk', () => {
+  expect(ask(new Bench(), 'dirs')).toBe('datadir_size: 0\nlogdir_size: 0\n')
+  expect(ask(new Bench(), 'gtmk')).toBe('306')
+})
+
 test('conf', () => {
   expect(ask(new Bench({ members: 1, tickTime: 100, maxClientCnxns: 7 }), 'conf')).toBe(
     [
@@ -153,7 +222,7 @@ test('while it looks for a leader, a member is there and serves nobody', () => {
   bench.model.member('zk2').kill()
   bench.model.member('zk3').kill()
   bench.pass(20_000)
-  const words = ['ruok', 'isro', 'srvr', 'stat', 'cons', 'wchs', 'mntr', 'conf']
+  const words = ['ruok', 'isro', 'srvr', 'stat', 'cons', 'wchs', 'wchc', 'wchp', 'dump', 'mntr', 'conf', 'crst', 'srst']
   const notServing = 'This ZooKeeper instance is not currently serving requests\n'
   expect(words.map((word) => ask(bench, word, 'zk1'))).toEqual([
     'imok',
@@ -163,7 +232,7 @@ test('while it looks for a leader, a member is there and serves nobody', () => {
 })
 
 test('a word that ours does not answer is one that is not in the whitelist', () => {
-  expect(ask(new Bench(), 'dump')).toBe('dump is not executed because it is not in the whitelist.\n')
+  expect(ask(new Bench(), 'hash')).toBe('hash is not executed because it is not in the whitelist.\n')
 })
 
 test.each(['abcd', 'RUOK', 'ruo\n'])('%j is no word, and a length that cannot be', (word) => {

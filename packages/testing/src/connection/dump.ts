@@ -1,0 +1,83 @@
+// What a server says of its sessions, their nodes, connections and watches: `dump`, `wchc` and `wchp`.
+import { unsigned } from './describe.ts'
+import type { Monitored } from './four-letter-words.ts'
+import type { ServerConnection } from './server-connection.ts'
+
+/** DumpCommand. What expires comes by time. */
+export function dump(server: Monitored): string {
+  const { member, connections, wallAt } = server
+  const { tree } = member
+  const owners = [...tree.ephemeralOwners].map((id) => [id, tree.ephemerals(id).inOrder()] as const)
+  const ephemerals = owners.map(([id, paths]) => `0x${unsigned(id)}:\n${paths.map((path) => `\t${path}\n`).join('')}`)
+  return [
+    'SessionTracker dump:\n',
+    sessions(server),
+    'ephemeral nodes dump:\n',
+    `Sessions with Ephemerals (${owners.length}):\n`,
+    ...ephemerals,
+    'Connections dump:\n',
+    `Connections ${expiring(byExpiry(connections), connections.size, wallAt)}`,
+  ].join('')
+}
+
+/** WatchManager.dumpWatches, of the data table only. */
+export function watchesBySession({ member, connections }: Monitored): string {
+  const { dataWatches } = member.tree
+  let text = ''
+  for (const connection of connections) {
+    const paths = dataWatches.pathsOf(connection)
+    if (paths !== undefined)
+      text += `0x${unsigned(connection.sessionId)}\n${paths.map((path) => `\t${path}\n`).join('')}`
+  }
+  return text
+}
+
+export function watchesByPath({ member, connections }: Monitored): string {
+  const byPath = new Map<string, string[]>()
+  for (const connection of connections) {
+    for (const path of member.tree.dataWatches.pathsOf(connection) ?? []) {
+      byPath.set(path, [...(byPath.get(path) ?? []), `\t0x${unsigned(connection.sessionId)}\n`])
+    }
+  }
+  return [...byPath].map(([path, sessions]) => `${path}\n${sessions.join('')}`).join('')
+}
+
+/** Who leads knows when sessions expire; the others know which there are (SessionTrackerImpl, LearnerSessionTracker). */
+function sessions({ member, wallAt }: Monitored): string {
+  const { sessionTimeouts, sessionExpiry } = member
+  if (sessionExpiry !== undefined) {
+    const told = sessionExpiry.map(([at, ids]) => [at, ids.map((id) => `0x${unsigned(id)}`)] as const)
+    return `Session ${expiring(told, sessionTimeouts.size, wallAt)}`
+  }
+  const ids = [...sessionTimeouts.keys()].sort((one, other) => (one < other ? -1 : 1))
+  const lines = ids.map((id) => `0x${unsigned(id)}\t${sessionTimeouts.get(id)}ms\n`)
+  return `Global Sessions(${ids.length}):\n${lines.join('')}`
+}
+
+/** ExpiryQueue.dump */
+function expiring(
+  buckets: readonly (readonly [number, readonly string[]])[],
+  size: number,
+  wallAt: Monitored['wallAt'],
+): string {
+  const sets = buckets.map(
+    ([at, names]) => `${names.length} expire at ${date(wallAt(at))}:\n${names.map((name) => `\t${name}\n`).join('')}`,
+  )
+  return `Sets (${buckets.length})/(${size}):\n${sets.join('')}`
+}
+
+function byExpiry(connections: ReadonlySet<ServerConnection>): (readonly [number, readonly string[]])[] {
+  const buckets = new Map<number, string[]>()
+  for (const { silence, remote, sessionId } of connections) {
+    const name = `ip: /${remote.address}:${remote.port ?? 0} sessionId: 0x${unsigned(sessionId)}`
+    buckets.set(silence.endsAt, [...(buckets.get(silence.endsAt) ?? []), name])
+  }
+  return [...buckets].sort(([one], [other]) => one - other)
+}
+
+/** As Java prints one: `Sat Nov 21 20:39:24 UTC 2026`. */
+function date(ms: number): string {
+  // oxlint-disable-next-line no-restricted-globals -- turns a time into text, and asks no clock
+  const [day = '', date, month, year, time] = new Date(ms).toUTCString().split(' ')
+  return `${day.slice(0, 3)} ${month} ${date} ${time} UTC ${year}`
+}

@@ -1,0 +1,166 @@
+// Quotas: limits that clients write below /zookeeper/quota, and what servers count for them there (Quotas, StatsTrack).
+
+import type { DataNode } from './data-node.ts'
+import { parentOf } from './paths.ts'
+
+const QUOTA = '/zookeeper/quota'
+const PROC = '/zookeeper'
+const LIMITS = 'zookeeper_limits'
+const STATS = 'zookeeper_stats'
+
+/** Of the node that has a quota: where its limits are. */
+const limitsPath = (path: string): string => `${QUOTA}${path}/${LIMITS}`
+/** Where is counted what there is below it, itself included. */
+const statsPath = (path: string): string => `${QUOTA}${path}/${STATS}`
+
+/** `count=4,bytes=5=;byteHardLimit=10;countHardLimit=10`; what is not there counts as -1. */
+class StatsTrack {
+  readonly #values: ReadonlyMap<string, bigint>
+
+  /** Undefined when it cannot be read. */
+  static parse(data: Uint8Array | null): StatsTrack | undefined {
+    const values = new Map<string, bigint>()
+    const text = new TextDecoder().decode(data ?? new Uint8Array()).replace(/[,;]+$/, '')
+    for (const pair of text === '' ? [] : text.split(/[,;]+/)) {
+      const [key = '', value = ''] = pair.split('=')
+      if (!/^[-+]?\d+$/.test(value)) return undefined
+      values.set(key, BigInt(value.replace('+', '')))
+    }
+    return new StatsTrack(values)
+  }
+
+  private constructor(values: ReadonlyMap<string, bigint>) {
+    this.#values = values
+  }
+
+  static of(count: number, bytes: number): StatsTrack {
+    return new StatsTrack(
+      new Map([
+        ['count', BigInt(count)],
+        ['bytes', BigInt(bytes)],
+      ]),
+    )
+  }
+
+  get(key: 'count' | 'bytes' | 'countHardLimit' | 'byteHardLimit'): bigint {
+    return this.#values.get(key) ?? -1n
+  }
+
+  plus(count: number, bytes: number): StatsTrack {
+    const values = new Map(this.#values)
+    values.set('count', this.get('count') + BigInt(count))
+    values.set('bytes', this.get('bytes') + BigInt(bytes))
+    return new StatsTrack(values)
+  }
+
+  /** Count and bytes come first, and the odd `=` keeps old parsers from reading on. */
+  toString(): string {
+    const others = [...this.#values].filter(([key]) => key !== 'count' && key !== 'bytes')
+    const first = `count=${this.get('count')},bytes=${this.get('bytes')}`
+    if (others.length === 0) return first
+    const rest = others.sort(([one], [other]) => (one < other ? -1 : 1)).map(([key, value]) => `;${key}=${value}`)
+    return `${first}=${rest.join('')}`
+  }
+
+  toBytes(): Uint8Array {
+    return new TextEncoder().encode(this.toString())
+  }
+}
+
+/** So many nodes and bytes more. */
+export interface Growth {
+  readonly count: number
+  readonly bytes: number
+}
+
+/** The quotas of one tree: who has one, and what there is below them. */
+export class Quotas {
+  readonly #nodes: ReadonlyMap<string, DataNode>
+  /** Those that have a node for their limits (PathTrie). */
+  readonly #limited = new Set<string>()
+
+  constructor(nodes: ReadonlyMap<string, DataNode>) {
+    this.#nodes = nodes
+  }
+
+  /** Those of another tree, of which this one is a copy. */
+  adopt(other: Quotas): void {
+    for (const path of other.#limited) this.#limited.add(path)
+  }
+
+  /**
+   * What a quota on the node or above it says to so much more. It goes by what is in the tree: of what is under way nobody
+   * has counted anything yet. 'unreadable' are numbers that nobody can make sense of.
+   */
+  check(path: string, more: Growth): 'fine' | 'exceeded' | 'unreadable' {
+    const above = this.#covering(path)
+    const limits = above === undefined ? undefined : this.#nodes.get(limitsPath(above))
+    const stats = above === undefined ? undefined : this.#nodes.get(statsPath(above))
+    if (limits === undefined || stats === undefined) return 'fine'
+    const [most, now] = [StatsTrack.parse(limits.data), StatsTrack.parse(stats.data)]
+    if (most === undefined || now === undefined) return 'unreadable'
+    return exceeds(most, now, more) ? 'exceeded' : 'fine'
+  }
+
+  created(path: string, bytes: number): void {
+    const limited = below(QUOTA, path, LIMITS)
+    if (limited !== undefined) this.#limited.add(limited)
+    const counted = below(QUOTA, path, STATS)
+    if (counted !== undefined) this.#count(counted)
+    this.grown(path, { count: 1, bytes })
+  }
+
+  deleted(path: string, bytes: number): void {
+    const limited = below(PROC, path, LIMITS)
+    if (limited !== undefined) this.#limited.delete(limited)
+    this.grown(path, { count: -1, bytes: -bytes })
+  }
+
+  /** Neither the version nor a watch of the node that counts knows of it (updateQuotaStat). */
+  grown(path: string, { count, bytes }: Growth): void {
+    const above = this.#covering(path)
+    const node = above === undefined ? undefined : this.#nodes.get(statsPath(above))
+    const stats = node && StatsTrack.parse(node.data)
+    if (node !== undefined && stats !== undefined) node.data = stats.plus(count, bytes).toBytes()
+  }
+
+  /** All that there is below a node, itself included (updateQuotaForPath). */
+  #count(path: string): void {
+    const node = this.#nodes.get(statsPath(path))
+    if (node === undefined) return
+    let [count, bytes] = [0, 0]
+    for (const [other, { dataLength }] of this.#nodes) {
+      if (other !== path && !other.startsWith(`${path}/`)) continue
+      count++
+      bytes += dataLength
+    }
+    node.data = StatsTrack.of(count, bytes).toBytes()
+  }
+
+  /** The nearest to it, from itself upwards, that has one. The root has none. */
+  #covering(path: string): string | undefined {
+    if (this.#limited.size === 0) return undefined
+    for (let at = path; at !== '' && at !== '/'; at = parentOf(at)) if (this.#limited.has(at)) return at
+    return undefined
+  }
+}
+
+/** `/zookeeper/quota/a/b/zookeeper_limits` is about `/a/b`. */
+function below(above: string, path: string, name: string): string | undefined {
+  if (!path.startsWith(`${above}/`) || !path.endsWith(`/${name}`)) return undefined
+  const about = path.slice(QUOTA.length, -name.length - 1)
+  return about === '' ? undefined : about
+}
+
+/**
+ * Whether so much more would be too much. Only hard limits keep anybody from anything, and a hard one hides the soft one
+ * (ZooKeeperServer.checkQuota).
+ */
+function exceeds(limits: StatsTrack, stats: StatsTrack, more: Growth): boolean {
+  const isTooMuch = (limit: bigint, now: bigint, plus: number) =>
+    plus !== 0 && limit > -1n && now + BigInt(plus) > limit
+  return (
+    isTooMuch(limits.get('countHardLimit'), stats.get('count'), more.count) ||
+    isTooMuch(limits.get('byteHardLimit'), stats.get('bytes'), more.bytes)
+  )
+}

@@ -1,0 +1,80 @@
+// What a member is that has lost its quorum, where read-only mode is on (ReadOnlyZooKeeperServer, ReadOnlyRequestProcessor).
+import { type ConnectRequest, ErrorCode, OpCode, type TypeOf } from '@zk/wire'
+import { goesToLeader } from '../database/index.ts'
+import type { Connection } from '../server/request.ts'
+import type { Client } from './clients.ts'
+import type { Host } from './host.ts'
+import type { Pending } from './pending.ts'
+import { SessionTracker } from './session-tracker.ts'
+import { ZooKeeperServer } from './zookeeper-server.ts'
+
+/**
+ * It gives sessions that it alone knows, as with localSessionsEnabled; those that the ensemble knows it does not take.
+ * What has been logged is in its tree, committed or not.
+ */
+export class ReadOnlyServer extends ZooKeeperServer {
+  override readonly isReadOnly = true
+  readonly #tracker: SessionTracker
+  readonly #ids
+
+  constructor(host: Host) {
+    super(host)
+    host.database.fastForward()
+    this.#tracker = new SessionTracker(host.process, host.settings.tickTime, new Map(), (id) => this.#expire(id))
+    this.#ids = host.sessionIds()
+  }
+
+  override connect(connection: Connection, request: TypeOf<typeof ConnectRequest>): void {
+    if (!request.readOnly) return connection.close('the member is read-only, and the client did not agree to that')
+    if (this.host.database.sessions.has(request.sessionId)) {
+      return connection.close('the member is read-only, and the session is one of the ensemble')
+    }
+    super.connect(connection, request)
+  }
+
+  override shutdown(reason: string): void {
+    this.#tracker.stop()
+    super.shutdown(reason)
+  }
+
+  protected override createSession(timeOut: number): bigint {
+    const id = this.#ids.next()
+    this.#tracker.track(id, timeOut)
+    return id
+  }
+
+  protected override touch(sessionId: bigint, timeOut: number): boolean {
+    return this.#tracker.touch(sessionId, timeOut)
+  }
+
+  protected override revalidate(client: Client): void {
+    this.finishSessionInit(client, this.#tracker.touch(client.sessionId, client.timeOut))
+  }
+
+  protected override process(pending: Pending): void {
+    const { request } = pending
+    const { opCode } = request.message
+    if (opCode === OpCode.createSession) return this.#established(request.connection)
+    if (opCode === OpCode.closeSession) return this.#close(pending)
+    pending.refused = goesToLeader(opCode) ? ErrorCode.NotReadOnly : this.#tracker.check(request.sessionId, this.owner)
+    this.finish(pending)
+  }
+
+  /** Nothing is. */
+  protected override applied(): void {}
+
+  #established(connection: Connection | undefined): void {
+    const client = connection && this.clientOf(connection)
+    if (client !== undefined) this.finishSessionInit(client, true)
+  }
+
+  #close({ request }: Pending): void {
+    this.#tracker.remove(request.sessionId)
+    request.connection?.reply(request, this.host.database.tree.lastProcessedZxid, ErrorCode.Ok)
+  }
+
+  #expire(sessionId: bigint): void {
+    this.#tracker.remove(sessionId)
+    this.dropSession(sessionId, 'the session has expired')
+  }
+}

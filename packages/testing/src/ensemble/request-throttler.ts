@@ -1,0 +1,63 @@
+// How many requests of a server's clients are under way at once, and what becomes of the others (RequestThrottler).
+import { ErrorCode, OpCode } from '@zk/wire'
+import type { Pending } from './pending.ts'
+
+export interface ThrottleOptions {
+  /** Requests under way; 0 for any number. */
+  readonly requestThrottleMaxRequests: number
+  /** Who has waited for longer, in ms, is not done; 0 for nobody. */
+  readonly throttledOpWaitTime: number
+}
+
+interface Surroundings {
+  readonly now: () => number
+  /** The connection of this one is gone: nobody waits for it any more. */
+  readonly isStale: (pending: Pending) => boolean
+  readonly pass: (pending: Pending) => void
+}
+
+export class RequestThrottler {
+  readonly #options: ThrottleOptions
+  readonly #around: Surroundings
+  readonly #underWay = new Set<Pending>()
+  readonly #waiting: { readonly pending: Pending; readonly since: number }[] = []
+  #isPassing = false
+
+  constructor(options: ThrottleOptions, around: Surroundings) {
+    this.#options = options
+    this.#around = around
+  }
+
+  submit(pending: Pending): void {
+    if (this.#options.requestThrottleMaxRequests === 0) return this.#around.pass(pending)
+    this.#waiting.push({ pending, since: this.#around.now() })
+    this.#passSome()
+  }
+
+  finished(pending: Pending): void {
+    if (this.#underWay.delete(pending)) this.#passSome()
+  }
+
+  /** One that is passed may be finished before that returns. */
+  #passSome(): void {
+    if (this.#isPassing) return
+    this.#isPassing = true
+    const { requestThrottleMaxRequests, throttledOpWaitTime } = this.#options
+    while (this.#waiting.length > 0 && this.#underWay.size < requestThrottleMaxRequests) {
+      const { pending, since } = this.#waiting.shift()!
+      if (this.#around.isStale(pending)) continue
+      const isTooLate = throttledOpWaitTime > 0 && this.#around.now() - since > throttledOpWaitTime
+      if (isTooLate && isThrottlable(pending)) pending.refused = ErrorCode.ThrottledOp
+      this.#underWay.add(pending)
+      this.#around.pass(pending)
+    }
+    this.#isPassing = false
+  }
+}
+
+/** Request.isThrottlable */
+function isThrottlable({ request: { message } }: Pending): boolean {
+  return (
+    message.opCode !== OpCode.ping && message.opCode !== OpCode.closeSession && message.opCode !== OpCode.createSession
+  )
+}

@@ -1,0 +1,124 @@
+import { ErrorCode, OpCode } from '@zk/wire'
+import { describe, expect, test } from 'vitest'
+import { bytes, Client, creating, Server } from './support.ts'
+
+const client = new Client(0x10n)
+
+/** A server on which `/app` has these limits, with one node below it. */
+function limited(limits: string, { enforceQuota = true } = {}): Server {
+  const server = new Server({ enforceQuota })
+  const quota = [
+    '/zookeeper/quota/app',
+    '/zookeeper/quota/app/zookeeper_limits',
+    '/zookeeper/quota/app/zookeeper_stats',
+  ]
+  for (const path of ['/app', '/app/one', quota[0]!]) server.ask(create(path))
+  server.ask(create(quota[1]!, limits))
+  server.ask(create(quota[2]!, 'count=-1,bytes=-1'))
+  return server
+}
+
+const create = (path: string, data = '') => client.request('create', { ...creating(path), data: bytes(data) })
+const setData = (path: string, data: string) => client.request('setData', { path, data: bytes(data), version: -1 })
+const remove = (path: string) => client.request('delete', { path, version: -1 })
+
+const stats = ({ tree }: Server) =>
+  new TextDecoder().decode(tree.get('/zookeeper/quota/app/zookeeper_stats')?.data ?? undefined)
+
+describe('stats', () => {
+  test('stats begin with what there is, the node itself included', () => {
+    const server = new Server()
+    for (const path of ['/app', '/app/a', '/app/a/b', '/apple']) server.ask(create(path, 'four'))
+    for (const path of ['/zookeeper/quota/app', '/zookeeper/quota/app/zookeeper_limits']) server.ask(create(path))
+    server.ask(create('/zookeeper/quota/app/zookeeper_stats'))
+    expect(stats(server)).toBe('count=3,bytes=12')
+  })
+
+  test('stats follow every node that comes, goes or changes, and nothing beside them', () => {
+    const server = limited('count=1,bytes=1', { enforceQuota: false })
+    expect(stats(server)).toBe('count=2,bytes=0')
+    server.ask(create('/app/two', 'abc'))
+    server.ask(create('/beside', 'abc'))
+    expect(stats(server)).toBe('count=3,bytes=3')
+    server.ask(setData('/app/two', 'a'))
+    expect(stats(server)).toBe('count=3,bytes=1')
+    server.ask(remove('/app/two'))
+    expect(stats(server)).toBe('count=2,bytes=0')
+    expect(server.tree.get('/zookeeper/quota/app/zookeeper_stats')?.version).toBe(0)
+  })
+
+  test('stats go on in a copy of the tree, and end with the limits', () => {
+    const server = limited('count=5,bytes=5')
+    const copy = server.tree.copy()
+    expect(copy.quotas.check('/app/x', { count: 1, bytes: 0 })).toBe('fine')
+    server.ask(remove('/zookeeper/quota/app/zookeeper_limits'))
+    server.ask(create('/app/two'))
+    expect(stats(server)).toBe('count=2,bytes=0')
+  })
+
+  test('stats keep what else is in the node', () => {
+    const server = limited('count=-1,bytes=-1')
+    server.ask(setData('/zookeeper/quota/app/zookeeper_stats', 'countHardLimit=7;byteHardLimit=8'))
+    server.ask(create('/app/two', 'a'))
+    // What is not there counts as -1.
+    expect(stats(server)).toBe('count=0,bytes=0=;byteHardLimit=8;countHardLimit=7')
+  })
+})
+
+describe('enforceQuota', () => {
+  test.each([
+    ['count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=3', '/app/three', ''],
+    ['count=100,bytes=-1=;byteHardLimit=10;countHardLimit=-1', '/app/three', 'eleven byte'],
+  ])('create beyond %s is QuotaExceeded', (limits, path, data) => {
+    const server = limited(limits)
+    expect(server.err(create('/app/two', ''))).toBe(0)
+    expect(server.err(create(path, data))).toBe(ErrorCode.QuotaExceeded)
+    expect(server.tree.get(path)).toBeUndefined()
+    expect(server.err(remove('/app/two'))).toBe(0)
+    expect(server.err(create(path, ''))).toBe(0)
+  })
+
+  test('setData beyond a hard limit of bytes is QuotaExceeded, and less data never is', () => {
+    const server = limited('byteHardLimit=5')
+    expect(server.err(setData('/app/one', 'five!'))).toBe(0)
+    expect(server.err(setData('/app/one', 'six !!'))).toBe(ErrorCode.QuotaExceeded)
+    server.ask(setData('/zookeeper/quota/app/zookeeper_limits', 'byteHardLimit=3'))
+    expect(server.err(setData('/app/one', 'same!'))).toBe(0)
+    expect(server.err(setData('/app/one', 'four'))).toBe(ErrorCode.QuotaExceeded)
+    expect(server.err(setData('/app/one', 'two'))).toBe(0)
+  })
+
+  test('a soft limit keeps nobody from anything, nor does a hard one that is not enforced', () => {
+    expect(limited('count=1,bytes=1').err(create('/app/two', 'abc'))).toBe(0)
+    expect(limited('countHardLimit=1', { enforceQuota: false }).err(create('/app/two'))).toBe(0)
+  })
+
+  test('the nearest quota above a node is the one that counts', () => {
+    const server = limited('countHardLimit=100')
+    for (const path of ['', '/zookeeper_limits', '/zookeeper_stats']) {
+      server.ask(create(`/zookeeper/quota/app/one${path}`, path === '/zookeeper_limits' ? 'countHardLimit=1' : ''))
+    }
+    expect(server.err(create('/app/one/x'))).toBe(ErrorCode.QuotaExceeded)
+    expect(server.err(create('/app/two'))).toBe(0)
+  })
+
+  test('a multi beyond a limit does nothing, and does not see what its own parts add', () => {
+    const server = limited('countHardLimit=3')
+    const creates = ['/app/two', '/app/three'].map((path) => ({ type: OpCode.create, request: creating(path) }))
+    // Both are checked against what is there now.
+    server.ask(client.request('multi', creates))
+    expect(server.results.at(-1)?.err).toBe(0)
+    expect(stats(server)).toBe('count=4,bytes=0')
+    const more = ['/beside', '/app/four'].map((path) => ({ type: OpCode.create, request: creating(path) }))
+    server.ask(client.request('multi', more))
+    expect(server.results.at(-1)?.err).toBe(ErrorCode.QuotaExceeded)
+    expect(['/beside', '/app/four'].map((path) => server.tree.get(path))).toEqual([undefined, undefined])
+  })
+
+  test.each(['no number', 'count', 'count=', 'count=x', ',count=1'])(
+    'limits that say %j are a MarshallingError',
+    (limits) => {
+      expect(limited(limits).err(create('/app/two'))).toBe(ErrorCode.MarshallingError)
+    },
+  )
+})
