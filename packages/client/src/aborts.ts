@@ -5,9 +5,14 @@ const waiting = new WeakMap<AbortSignal, { callbacks: Set<Callback>; stop: () =>
 
 /**
  * Calls `callback` once with the reason when the signal aborts; the returned function takes it back. One listener serves
- * all who wait for one signal (Node warns of more than ten); a signal for which nobody waits has none.
+ * all who wait for one signal (Node warns of more than ten); a signal for which nobody waits has none. One that is
+ * aborted already calls at once.
  */
 export function onAbort(signal: AbortSignal, callback: Callback): () => void {
+  if (signal.aborted) {
+    callback(signal.reason)
+    return () => {}
+  }
   const { callbacks, stop } = waiting.get(signal) ?? listen(signal)
   callbacks.add(callback)
   return () => {

@@ -24,3 +24,6 @@ export class Chroot {
     return path.startsWith(`${this.#prefix}/`) ? path.slice(this.#prefix.length) : path
   }
 }
+
+/** Of paths that are the server's own. */
+export const wholeTree = new Chroot()

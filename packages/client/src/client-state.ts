@@ -1,10 +1,17 @@
 // How a client stands with its ensemble, told to all who ask.
+import { EventQueue } from './event-queue.ts'
 import type { EndReason } from './session/states.ts'
 
 export type ClientState =
   /** A session's first connection is looked for. */
   | { readonly name: 'connecting' }
-  | { readonly name: 'connected'; readonly server: string; readonly sessionId: bigint }
+  | {
+      readonly name: 'connected'
+      readonly server: string
+      readonly sessionId: bigint
+      /** The server has no quorum: see the option `readOnly`. */
+      readonly readOnly: boolean
+    }
   | {
       readonly name: 'disconnected'
       readonly sessionId: bigint
@@ -29,8 +36,6 @@ export const endState = {
 } as const satisfies Record<EndReason, ClientState['name']>
 
 type Result = IteratorResult<ClientState, undefined>
-
-const OVER: Result = { value: undefined, done: true }
 
 /** The states from now on; leaving the loop ends it. */
 export interface ClientStates extends AsyncIterableIterator<ClientState, undefined> {
@@ -60,7 +65,10 @@ export class StateFeed {
   }
 
   follow(): ClientStates {
-    const follower = new Follower(() => this.#followers.delete(follower))
+    const follower = new Follower(
+      () => this.#current,
+      () => this.#followers.delete(follower),
+    )
     follower.tell(this.#current)
     if (this.#isOver) follower.end()
     else this.#followers.add(follower)
@@ -71,45 +79,33 @@ export class StateFeed {
 /** Keeps one state: whoever is slow sees the last. */
 class Follower implements ClientStates {
   readonly #leave: () => void
-  #next: ClientState | undefined
-  #isOver = false
-  readonly #takers: ((result: Result) => void)[] = []
+  readonly #states: EventQueue<ClientState>
 
-  constructor(leave: () => void) {
+  constructor(last: () => ClientState, leave: () => void) {
     this.#leave = leave
+    this.#states = new EventQueue(1, last)
   }
 
   tell(state: ClientState): void {
-    const taker = this.#takers.shift()
-    if (taker === undefined) this.#next = state
-    else taker({ value: state, done: false })
+    this.#states.push(state)
   }
 
   end(): void {
-    this.#isOver = true
-    for (const taker of this.#takers.splice(0)) taker(OVER)
+    this.#states.end()
   }
 
   /** One await, as every operation has: promises then settle in the order of what they tell. */
   async next(): Promise<Result> {
-    return await this.#take()
+    return await this.#states.take()
   }
 
   async return(): Promise<Result> {
-    this.#next = undefined
     this.#leave()
-    this.end()
-    return OVER
+    this.#states.close()
+    return { value: undefined, done: true }
   }
 
   [Symbol.asyncIterator](): this {
     return this
-  }
-
-  #take(): Result | Promise<Result> {
-    const value = this.#next
-    this.#next = undefined
-    if (value !== undefined) return { value, done: false }
-    return this.#isOver ? OVER : new Promise((resolve) => this.#takers.push(resolve))
   }
 }

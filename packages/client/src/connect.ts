@@ -30,7 +30,7 @@ export async function connect(connectString: string, options: ConnectOptions = {
     return zk
   } catch (error) {
     // In the background: the caller has waited long enough.
-    void zk.close()
+    void sessions.giveUp()
     throw atCaller(error)
   }
 }

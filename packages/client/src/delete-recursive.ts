@@ -132,7 +132,9 @@ class Pass {
     let failure: unknown
     for (const result of results) {
       if (result.status === 'fulfilled' || KeeperError.is(result.reason, 'NoNode')) continue
-      if (KeeperError.is(result.reason, 'NotEmpty', 'ConnectionLoss')) this.left = result.reason
+      if (KeeperError.is(result.reason, 'ConnectionLoss')) this.left = result.reason
+      // What a lost connection has left is in the way of those above.
+      else if (KeeperError.is(result.reason, 'NotEmpty')) this.left ??= result.reason
       else failure ??= result.reason
     }
     this.#done(results.filter(({ status }) => status === 'fulfilled').length)

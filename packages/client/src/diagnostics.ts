@@ -33,11 +33,12 @@ export interface ClientMessages {
   'zk:oddity': Place & { readonly what: string }
   /**
    * `failed` ends an attempt without a connection, `lost` a connection that stood. `reason` is an error; `duration` is in ms,
-   * since the attempt began or since it stood.
+   * since the name was looked up or, where that succeeded, the address was dialed; or since it stood.
    */
   'zk:connection': Place &
     (
-      | { readonly event: 'dialing' | 'established' }
+      | { readonly event: 'dialing' }
+      | { readonly event: 'established'; readonly readOnly: boolean }
       | { readonly event: 'failed' | 'lost'; readonly reason: Error; readonly duration: number }
     )
   /** `timeout` is the session timeout in ms. */

@@ -7,7 +7,10 @@ export interface ServerConfig {
   readonly role: 'participant' | 'observer'
   /** Where other servers find it: one, unless it has several networks. */
   readonly addresses: readonly ServerAddresses[]
-  /** Where clients find it; undefined where the configuration does not say. `0.0.0.0` stands for all its addresses. */
+  /**
+   * Where clients find it, without TLS where it has a port for that too (from 3.10 on); undefined where the configuration
+   * does not say. `0.0.0.0` stands for all its addresses.
+   */
   readonly client: { readonly host: string; readonly port: number } | undefined
 }
 
@@ -37,10 +40,10 @@ export function parseConfig(text: string): EnsembleConfig {
   }
 }
 
-/** `server.1=zk1:2888:3888:participant;0.0.0.0:2181` */
+/** `server.1=zk1:2888:3888:participant;0.0.0.0:2181`, from 3.10 on also `;0.0.0.0:2181;0.0.0.0:2281`, the latter with TLS. */
 function parseServer(line: string): ServerConfig | undefined {
   const [, id, peers = '', role = 'participant', client] =
-    /^server\.(\d+)=([^;]+?)(?::(participant|observer))?(?:;(.+))?$/.exec(line) ?? []
+    /^server\.(\d+)=([^;]+?)(?::(participant|observer))?(?:;([^;]*))?(?:;[^;]*)?$/.exec(line) ?? []
   if (id === undefined) return undefined
   const addresses = peers.split('|').map(parseAddresses)
   if (!addresses.every((address) => address !== undefined)) return undefined

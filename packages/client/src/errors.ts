@@ -77,6 +77,8 @@ export class KeeperError extends Error {
 export interface ConnectAttempt {
   /** `host:port` */
   readonly server: string
+  /** Which of its addresses, where the host name has several. */
+  readonly address?: string
   /** How often it was tried. */
   readonly attempts: number
   /** What the last attempt ended with. */
@@ -90,7 +92,10 @@ export class ConnectError extends Error {
   readonly servers: readonly ConnectAttempt[]
 
   constructor(servers: readonly ConnectAttempt[], after: number) {
-    const list = servers.map(({ server, attempts, error }) => `${server} (tried ${attempts}): ${said(error)}`)
+    const list = servers.map(
+      ({ server, address, attempts, error }) =>
+        `${server}${address === undefined ? '' : ` at ${address}`} (tried ${attempts}): ${said(error)}`,
+    )
     const tried = list.length === 0 ? 'no server answered' : list.join('; ')
     super(`no ZooKeeper server could be reached within ${Math.round(after)} ms: ${tried}`)
     this.servers = servers

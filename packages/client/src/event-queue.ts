@@ -25,11 +25,11 @@ export class EventQueue<T> {
     else this.#items = [this.#overflow()]
   }
 
-  /** Nothing comes behind this item, which always has room; what is here may still be taken. */
-  end(last: T): void {
+  /** Nothing comes behind `last`, which always has room; what is here may still be taken. */
+  end(...last: [] | [last: T]): void {
     if (this.#end !== undefined) return
-    if (this.#takers.length === 0) this.#items.push(last)
-    else this.push(last)
+    if (this.#takers.length === 0) this.#items.push(...last)
+    else for (const item of last) this.push(item)
     this.#over()
   }
 

@@ -32,13 +32,21 @@ export { type Op, op, type ReadOp } from './operations/ops.ts'
 export type { Gap, NodeEvents, WatchEvent, WatchOptions } from './node-events.ts'
 export type { RemovableWatches } from './operations/remove-watches.ts'
 export type { ClientInfo } from './operations/who-am-i.ts'
-export type { AuthInfo, ConnectOptions } from './options.ts'
-export type { Connection as RuntimeConnection, ConnectionHandler, DialTarget, Runtime } from './runtime/runtime.ts'
+export type { AuthInfo, ConnectOptions, MakeHostProvider } from './options.ts'
+export type {
+  Connection as RuntimeConnection,
+  ConnectionHandler,
+  DialTarget,
+  LookupHandler,
+  Runtime,
+} from './runtime/runtime.ts'
 export { systemRuntime } from './runtime/system.ts'
 export { digestMd5, type DigestMd5Options } from './sasl/digest-md5.ts'
 export type { SaslContext, SaslExchange, SaslMechanism } from './sasl/mechanism.ts'
 export type { Connection } from './session/connection.ts'
+export type { DetachedSession, SessionCredentials } from './session/detached-session.ts'
 export type { Flow } from './session/flow.ts'
+export type { HostProvider } from './session/server-list.ts'
 export type { Session } from './session/session.ts'
 export type { Stat } from './stat.ts'
 export type { ClientStats, Latency } from './stats.ts'

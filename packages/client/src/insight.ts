@@ -5,6 +5,7 @@ import { report, type RequestMessage, traceCall, traceSettled, tracesRequests } 
 import { formatSessionId, KeeperError } from './errors.ts'
 import { FrameTrace } from './frame-trace.ts'
 import { log, type Logger } from './logger.ts'
+import type { Connection } from './session/connection.ts'
 import type { Flow } from './session/flow.ts'
 import type { Output } from './session/output.ts'
 import type { Request } from './session/request.ts'
@@ -16,7 +17,7 @@ export interface Subject {
   readonly id: bigint
   readonly timeout: number
   readonly connection: { readonly server: string } | undefined
-  readonly signal: AbortSignal
+  readonly isOver: boolean
 }
 
 type Unreached = Extract<Output, { type: 'unreached' }>
@@ -31,7 +32,7 @@ export class Insight {
   #since = 0
   #frames: FrameTrace | undefined
   #heardAt: number | undefined
-  /** Servers that closed the connection at the handshake, since one last answered it. */
+  /** Servers that closed the connection at the handshake, since one last answered it or failed otherwise. */
   readonly #silent = new Set<string>()
 
   constructor(logger: Logger, tracesFrames: boolean) {
@@ -110,6 +111,15 @@ export class Insight {
     this.#frames?.received(bytes, place(session))
   }
 
+  /** What the old servers did says nothing of the new ones. */
+  serversChanged(): void {
+    this.#silent.clear()
+  }
+
+  lookingUp(now: number): void {
+    this.#since = now
+  }
+
   dialing(server: string, session: Subject, now: number): void {
     this.#counters.dialed++
     this.#since = now
@@ -118,12 +128,14 @@ export class Insight {
     this.#log('debug', 'dialing', session, () => ({ server }))
   }
 
-  unreached({ server, error, servers, closedHandshake, hasSeen }: Unreached, session: Subject, now: number): void {
+  unreached(attempt: Unreached, session: Subject, now: number): void {
+    const { server, address, error, servers, closedHandshake, hasSeen } = attempt
     const duration = now - this.#since
     report('zk:connection', () => ({ event: 'failed', ...place(session), server, reason: error, duration }))
     this.#log('debug', 'no connection', session, () => ({ server, err: error, duration }))
-    if (closedHandshake) this.#silent.add(server)
-    else this.#silent.delete(server)
+    const where = address === undefined ? server : `${server} ${address}`
+    if (closedHandshake) this.#silent.add(where)
+    else this.#silent.clear()
     const { current } = this.#states
     if (current.name !== 'disconnected') return
     const ensembleBehind = hasSeen && this.#silent.size >= servers
@@ -132,17 +144,18 @@ export class Insight {
     if (ensembleBehind) this.#log('warn', 'every server closes the connection: behind us, or no quorum', session)
   }
 
-  connected(server: string, session: Subject, now: number, isFirst: boolean): void {
+  connected({ server, readOnly }: Connection, session: Subject, now: number, isFirst: boolean): void {
     this.#counters.established++
     this.#since = now
     this.#silent.clear()
-    report('zk:connection', () => ({ event: 'established', ...place(session), server }))
+    report('zk:connection', () => ({ event: 'established', ...place(session), server, readOnly }))
     if (isFirst) {
       this.#counters.sessions++
       report('zk:session', () => ({ event: 'established', ...place(session), timeout: session.timeout }))
     } else this.#counters.reconnected++
-    this.#states.enter({ name: 'connected', server, sessionId: session.id })
-    this.#log('info', isFirst ? 'session established' : 'reconnected', session, () => ({ timeout: session.timeout }))
+    this.#states.enter({ name: 'connected', server, sessionId: session.id, readOnly })
+    const message = isFirst ? 'session established' : 'reconnected'
+    this.#log('info', message, session, () => ({ timeout: session.timeout, readOnly }))
   }
 
   lost(error: Error, server: string | undefined, session: Subject, now: number): void {
@@ -150,7 +163,7 @@ export class Insight {
     const duration = now - this.#since
     report('zk:connection', () => ({ event: 'lost', ...place(session), server, reason: error, duration }))
     // The end of the session has said more.
-    if (session.signal.aborted) return
+    if (session.isOver) return
     this.#states.enter({ name: 'disconnected', sessionId: session.id, error, ensembleBehind: false })
     this.#log('warn', 'connection lost', session, () => ({ server, err: error, duration }))
   }

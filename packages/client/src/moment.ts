@@ -8,8 +8,8 @@ export interface Moment {
   readonly wallNow: number
 }
 
-export function momentOf(runtime: Runtime): Moment {
-  return { now: runtime.now(), wallNow: runtime.wallNow() }
+export function momentOf(runtime: Runtime, now = runtime.now()): Moment {
+  return { now, wallNow: runtime.wallNow() }
 }
 
 /**

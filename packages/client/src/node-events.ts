@@ -111,7 +111,7 @@ export class NodeEventsSource implements NodeEvents {
     return this
   }
 
-  #add(waiting: CallOptions): Promise<unknown> {
+  #add(waiting: CallOptions, isOwn = false): Promise<unknown> {
     const session = this.#session
     const watcher: PersistentWatcher = {
       path: this.#absolute,
@@ -120,7 +120,7 @@ export class NodeEventsSource implements NodeEvents {
       notify: (outcome) => this.#heard(outcome),
     }
     this.#watcher = watcher
-    return session.call({ ...prepare(addWatch, this.#chroot, [this.#path]), persistent: watcher }, waiting)
+    return session.call({ ...prepare(addWatch, this.#chroot, [this.#path]), persistent: watcher, isOwn }, waiting)
   }
 
   #heard(outcome: PersistentOutcome): void {
@@ -158,7 +158,8 @@ export class NodeEventsSource implements NodeEvents {
     this.#session = current
     this.#missed = 'renewed'
     // However long it takes: nobody waits for the answer but the loop.
-    this.#add({ timeout: Infinity, signal: this.#left.signal }).catch((error: unknown) => {
+    const added = this.#add({ timeout: Infinity, signal: this.#left.signal }, true)
+    added.catch((error: unknown) => {
       if (this.#session.signal.aborted) this.#renew()
       else this.#fail(error)
     })

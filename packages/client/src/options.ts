@@ -1,9 +1,11 @@
-import { JUTE_MAXBUFFER } from '@zk/wire'
+import { JUTE_MAXBUFFER, type ServerAddress } from '@zk/wire'
 import { checkLogger, type Logger, silentLogger } from './logger.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import { systemRuntime } from './runtime/system.ts'
 import { checkMechanism, type SaslMechanism } from './sasl/mechanism.ts'
 import { LOCAL_EXPIRY } from './session/deadlines.ts'
+import type { SessionCredentials } from './session/detached-session.ts'
+import type { HostProvider } from './session/server-list.ts'
 import { checkTlsSource, type TlsSource } from './tls.ts'
 
 /** A credential for every connection: `{ scheme: 'digest', auth: 'user:password' }`. */
@@ -45,6 +47,15 @@ export interface ConnectOptions {
   /** Longest reply taken, in bytes. @default 4 MiB */
   readonly maxResponseSize?: number
   /**
+   * A server without a quorum will do, for reads, while none that takes writes is found. `zk.session.connection.readOnly`
+   * tells. False takes it for unusable. @default false
+   */
+  readonly readOnly?: boolean
+  /** A session to go on with in place of a new one: what `zk.detach()` gave. @default none */
+  readonly session?: SessionCredentials | undefined
+  /** Which server is next: called once, with the servers of the connect string. @default rounds in a random order */
+  readonly hostProvider?: MakeHostProvider | undefined
+  /**
    * Calls that may wait to be sent, at least 1: while there is no connection, or so many are in flight. A call beyond rejects
    * at once with `QueueFull`.
    * @default 65_536
@@ -75,10 +86,15 @@ type WithoutDefault = 'tls' | 'sasl'
 export type ClientOptions = Required<Omit<ConnectOptions, 'signal' | WithoutDefault>> &
   Pick<ConnectOptions, WithoutDefault>
 
+export type MakeHostProvider = (servers: readonly ServerAddress[], random: () => number) => HostProvider
+
 const defaults = {
   sessionTimeout: 30_000,
   auth: [],
   renewSession: true,
+  readOnly: false,
+  session: undefined,
+  hostProvider: undefined,
   localExpiry: LOCAL_EXPIRY,
   maxRequestSize: JUTE_MAXBUFFER,
   maxResponseSize: 4 * 1024 * 1024,
@@ -122,16 +138,40 @@ export function checkOptions(options: ConnectOptions): ClientOptions {
   for (const entry of filled.auth as readonly (AuthInfo | undefined)[]) checkAuth(entry?.scheme, entry?.auth)
   checkTlsSource(filled.tls)
   checkMechanism(filled.sasl)
-  for (const name of ['renewSession', 'traceFrames'] as const) {
+  for (const name of ['renewSession', 'readOnly', 'traceFrames'] as const) {
     if (typeof filled[name] !== 'boolean') throw new TypeError(`${name} must be true or false`)
   }
   checkLogger(filled.logger)
+  if (filled.session !== undefined) checkSession(filled.session)
+  if (filled.hostProvider !== undefined && typeof filled.hostProvider !== 'function') {
+    throw new TypeError('hostProvider must be a function that makes a HostProvider')
+  }
   if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
     throw new TypeError('signal must be an AbortSignal')
   }
-  const missing = Object.keys(systemRuntime).filter((name) => typeof runtime?.[name as keyof Runtime] !== 'function')
+  const needed = Object.keys(systemRuntime).filter((name) => name !== 'resolve')
+  const missing = needed.filter((name) => typeof runtime?.[name as keyof Runtime] !== 'function')
   if (missing.length > 0) throw new TypeError(`runtime must be a Runtime; it has no ${missing.join(', ')}`)
   return filled
+}
+
+function checkSession(session: Partial<SessionCredentials> | null): void {
+  if (typeof session?.id !== 'bigint' || session.id === 0n) {
+    throw new TypeError('session.id must be a bigint, and not 0: what zk.detach() gave')
+  }
+  if (BigInt.asIntN(64, session.id) !== session.id) {
+    throw new RangeError(`session.id must be a signed number of 64 bits, not ${session.id}; see BigInt.asIntN`)
+  }
+  // What it holds is a secret and stays out of the message.
+  if (!(session.passwd instanceof Uint8Array)) throw new TypeError('session.passwd must be a Uint8Array')
+}
+
+/** What the option of this name has made. Later, in a timer, nobody could be told. */
+export function checkHostProvider(made: HostProvider): HostProvider {
+  const missing = (['next', 'connected', 'update'] as const).filter((name) => typeof made?.[name] !== 'function')
+  if (missing.length > 0) throw new TypeError(`hostProvider made no HostProvider: it has no ${missing.join(', ')}`)
+  if (Number.isInteger(made.size) && made.size >= 1) return made
+  throw new RangeError(`hostProvider: size must be an integer, at least 1, not ${String(made.size)}`)
 }
 
 export function checkAuth(scheme: unknown, auth: unknown): void {

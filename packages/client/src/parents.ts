@@ -1,4 +1,5 @@
 // Nodes above a node, made where they are missing.
+import { parentOf } from '@zk/wire'
 import { KeeperError } from './errors.ts'
 import type { Data } from './operations/arguments.ts'
 import type { Created, CreateOptions } from './operations/create.ts'
@@ -42,10 +43,23 @@ export function upTo(path: string): string[] {
   return path === '/' ? [] : names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)
 }
 
-type Make = (path: string, mode: 'CONTAINER' | 'PERSISTENT') => Promise<unknown>
+export type Make = (path: string, mode: 'CONTAINER' | 'PERSISTENT') => Promise<unknown>
 
-/** Makes these nodes, from the top; says of each what was in the way, undefined where it is there now. */
-export async function makeNodes(paths: readonly string[], make: Make): Promise<unknown[]> {
+/**
+ * Makes these nodes, from the top. Says why the last one is not there: what was in the way first, as a node above may be
+ * there where nobody may make one.
+ */
+export async function makeNodes(paths: readonly string[], make: Make, hasTime: () => boolean): Promise<unknown> {
+  const failures = await makeOnce(paths, make)
+  if (failures.at(-1) === undefined) return undefined
+  const missing = failures.findIndex((failure) => failure !== undefined)
+  // A busy server has put off one of them, and not those below it: there is more now than there was.
+  const isFurther = missing > 0 && KeeperError.is(failures.at(-1), 'NoNode', 'QueueFull')
+  return isFurther && hasTime() ? makeNodes(paths.slice(missing), make, hasTime) : failures[missing]
+}
+
+/** Says of each what was in the way, undefined where it is there now. */
+async function makeOnce(paths: readonly string[], make: Make): Promise<unknown[]> {
   const failures = await failuresOf(paths.map((path) => make(path, 'CONTAINER')))
   // Servers before 3.5.1 know no containers. They have closed the connection over it, so that the others tell nothing.
   if (!failures.some((failure) => KeeperError.is(failure, 'Unimplemented'))) return failures
@@ -76,10 +90,6 @@ function isRefusal(error: unknown): boolean {
 }
 
 const TRANSIENT = ['ConnectionLoss', 'RequestTimeout', 'ThrottledOp', 'NoNode'] as const
-
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/')) || '/'
-}
 
 /** For `parents`, which may be in plain JavaScript what it likes. */
 export function wantsParents(parents: ParentsOptions['parents']): boolean {

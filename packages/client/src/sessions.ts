@@ -1,10 +1,14 @@
 import { formatServer, type ServerAddress } from '@zk/wire'
+import { onAbort } from './aborts.ts'
 import { type ConnectAttempt, ConnectError, KeeperError } from './errors.ts'
 import { Insight } from './insight.ts'
-import type { ClientOptions } from './options.ts'
+import { checkHostProvider, type ClientOptions } from './options.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import type { Credential } from './session/auths.ts'
 import { backoff, deadlines } from './session/deadlines.ts'
+import type { SessionCredentials } from './session/detached-session.ts'
+import { lastRequest } from './session/own-requests.ts'
+import type { HostProvider } from './session/server-list.ts'
 import { Session } from './session/session.ts'
 import { endCode, type EndReason } from './session/states.ts'
 import type { ClientStats } from './stats.ts'
@@ -13,7 +17,8 @@ import type { ClientStats } from './stats.ts'
 export class Sessions {
   readonly runtime: Runtime
   readonly insight: Insight
-  readonly #servers: readonly ServerAddress[]
+  #servers: readonly ServerAddress[]
+  readonly #hostProvider: HostProvider | undefined
   readonly #options: ClientOptions
   /** Grows with addAuth; every connection of every session starts with all of them. */
   readonly #credentials: Credential[] = []
@@ -29,9 +34,11 @@ export class Sessions {
     this.runtime = options.runtime
     this.insight = new Insight(options.logger, options.traceFrames)
     this.#servers = servers
+    this.#hostProvider =
+      options.hostProvider && checkHostProvider(options.hostProvider(servers, () => this.runtime.random()))
     this.#options = options
     this.#openedAt = this.runtime.now()
-    this.#current = this.#open(this.#openedAt, this.#openedAt + options.connectTimeout)
+    this.#current = this.#open(this.#openedAt, this.#openedAt + options.connectTimeout, options.session)
   }
 
   get current(): Session {
@@ -45,25 +52,39 @@ export class Sessions {
   /** Resolves when the first session stands. An abort of the signal ends the search. */
   first(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const onAbort = () => {
-        reject(signal?.reason)
-        void this.#current.close()
+      const giveUp = (reason: unknown) => {
+        reject(reason)
+        void this.giveUp()
       }
-      const done = () => signal?.removeEventListener('abort', onAbort)
+      const unlisten = signal === undefined ? () => {} : onAbort(signal, giveUp)
       this.#settleFirst = {
-        resolve: () => (done(), resolve()),
-        reject: (error) => (done(), reject(error)),
+        resolve: () => (unlisten(), resolve()),
+        reject: (error) => (unlisten(), reject(error)),
       }
-      if (signal?.aborted) onAbort()
-      else signal?.addEventListener('abort', onAbort, { once: true })
     })
   }
 
-  #open(startAt: number, connectBy: number): Session {
-    const { sessionTimeout, localExpiry, maxRequestSize, maxResponseSize, tls, sasl } = this.#options
+  /** Nobody gets the client. A session that `connect` was to go on with is not ended by that: it is left. */
+  giveUp(): Promise<void> {
+    const wasThere = this.#current.id === this.#options.session?.id
+    return this.#current.close(wasThere ? lastRequest() : undefined)
+  }
+
+  /** Goes by this list from now on, in this session and those that follow. */
+  updateServers(servers: readonly ServerAddress[]): void {
+    this.#servers = servers
+    this.insight.serversChanged()
+    this.#current.updateServers(servers)
+  }
+
+  #open(startAt: number, connectBy: number, resume?: SessionCredentials): Session {
+    const { sessionTimeout, localExpiry, maxRequestSize, maxResponseSize, readOnly, tls, sasl } = this.#options
     const { maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes } = this.#options
     const config = {
       servers: this.#servers,
+      hostProvider: this.#hostProvider,
+      resume,
+      readOnly,
       credentials: this.#credentials,
       seed: Math.floor(this.runtime.random() * 2 ** 32),
       sessionTimeout,

@@ -1,4 +1,4 @@
-import { validatePath } from '@zk/wire'
+import { ProtocolError, validatePath } from '@zk/wire'
 import { KeeperError } from './errors.ts'
 import type { Children } from './operations/children.ts'
 import type { CallOptions } from './call-options.ts'
@@ -39,6 +39,7 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
   /** What is still to come, the next one last. */
   #stack: Entry[]
   #inFlight = 0
+  #isOver = false
   /** Each `next` waits for the one before. */
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -57,7 +58,7 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
   }
 
   async return(): Promise<IteratorResult<WalkedNode, undefined>> {
-    this.#stack = []
+    this.#end()
     return DONE
   }
 
@@ -70,10 +71,11 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
       const { path, reading = this.#read(entry) } = entry
       this.#readAhead()
       const read = await this.#orEnd(reading)
+      if (this.#isOver) return DONE
       if (read === undefined) continue
       const children = read.children.sort()
       for (const name of children.toReversed()) {
-        const child = `${path === '/' ? '' : path}/${name}`
+        const child = childPath(path, name)
         if (!isSystemNode(this.#zk, child) || isSystemNode(this.#zk, path)) this.#stack.push({ path: child })
       }
       this.#readAhead()
@@ -86,9 +88,14 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
     try {
       return await reading
     } catch (error) {
-      this.#stack = []
+      this.#end()
       throw error
     }
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#stack = []
   }
 
   #readAhead(): void {
@@ -110,7 +117,9 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
 
   async #children(path: string): Promise<Children | undefined> {
     try {
-      return await this.#zk.getChildren(path, this.#options)
+      const read = await this.#zk.getChildren(path, this.#options)
+      for (const name of read.children) checkName(path, name)
+      return read
     } catch (error) {
       if (KeeperError.is(error, 'NoNode')) return undefined
       throw error
@@ -118,6 +127,19 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
       this.#inFlight--
     }
   }
+}
+
+function childPath(path: string, name: string): string {
+  return `${path === '/' ? '' : path}/${name}`
+}
+
+/** Servers let no node be called what cannot be part of a path: one that says so is broken. */
+function checkName(path: string, name: string): void {
+  try {
+    if (!name.includes('/')) return void validatePath(childPath(path, name))
+  } catch {}
+  const cause = new ProtocolError(`a child cannot be called ${JSON.stringify(name)}`)
+  throw new KeeperError('InvalidResponse', { op: 'walk', path, cause })
 }
 
 const DONE = { done: true, value: undefined } as const

@@ -1,12 +1,10 @@
 // Watches that are taken back: here at once, at the server where nobody else of this client needs them.
-import { Chroot } from './chroot.ts'
+import { wholeTree } from './chroot.ts'
 import { prepare } from './operations/operation.ts'
 import { type RemovableWatches, removedWatches, removeWatches } from './operations/remove-watches.ts'
 import type { Session } from './session/session.ts'
 import type { Watcher } from './session/watches.ts'
 import type { CallWatcher, Watched } from './watcher.ts'
-
-const wholeTree = new Chroot()
 
 /** What a read gives besides its result, for the watch that it has set. */
 export function watchedBy(watcher: CallWatcher, session: Session): Watched {
@@ -18,7 +16,8 @@ export function watchedBy(watcher: CallWatcher, session: Session): Watched {
       if (!wasLast || session.connection === undefined) return
       const type = watcher.kind === 'child' ? 'Children' : 'Data'
       try {
-        await session.call(prepare(removeWatches, wholeTree, [watcher.path, type]), {})
+        const removes = { path: watcher.path, type } as const
+        await session.call(prepare(removeWatches, wholeTree, [watcher.path, type], { removes }), {})
       } catch (error) {
         // It went with the session.
         if (!session.signal.aborted) throw error

@@ -1,7 +1,7 @@
 import { AuthPacket, OpCode, type Writer } from '@zk/wire'
 import type { CallOptions, ParentsOptions } from './call-options.ts'
-import { Chroot } from './chroot.ts'
-import type { ClientStates } from './client-state.ts'
+import { Chroot, wholeTree } from './chroot.ts'
+import { Client } from './client.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
 import { type ACL, type Data, toBytes } from './operations/arguments.ts'
@@ -30,61 +30,32 @@ import { sync } from './operations/sync.ts'
 import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
 import { type NodeEvents, NodeEventsSource, type WatchOptions } from './node-events.ts'
 import { checkAuth, checkRepeatThrottled, checkTimeout } from './options.ts'
-import { createBelow, makeNodes, upTo, wantsParents } from './parents.ts'
-import type { Runtime } from './runtime/runtime.ts'
-import type { Refusal } from './session/request.ts'
-import type { Session } from './session/session.ts'
+import { createBelow, type Make, makeNodes, upTo, wantsParents } from './parents.ts'
+import type { Refusal, Removal } from './session/request.ts'
 import type { Sessions } from './sessions.ts'
 import type { Stat } from './stat.ts'
-import type { ClientStats } from './stats.ts'
 import { takeWatchers, watchedBy } from './watch-removal.ts'
 import { CallWatcher, type Watched } from './watcher.ts'
-
-const wholeTree = new Chroot()
 
 /**
  * A client of one ensemble. Every call is queued before it returns, so calls of one turn leave in one segment, in this
  * order. Each rejects with a `KeeperError` for what ZooKeeper says, with a `TypeError` or `RangeError`, before anything
  * is sent, for arguments that cannot be right, and with the signal's reason when it is aborted.
  */
-export class ZooKeeper {
+export class ZooKeeper extends Client {
   readonly #sessions: Sessions
   readonly #chroot: Chroot
 
   /** @internal Use `connect`. */
-  constructor(sessions: Sessions, chroot: Chroot) {
+  constructor(sessions: Sessions, chroot: Chroot, kind: 'owner' | 'view' = 'owner') {
+    super(sessions, kind)
     this.#sessions = sessions
     this.#chroot = chroot
   }
 
-  /** The session that calls run in now. After an expiry it is another object. */
-  get session(): Session {
-    return this.#sessions.current
-  }
-
-  /** What `connect` was given, or its default: for code that wants to share the client's time and randomness. */
-  get runtime(): Runtime {
-    return this.#sessions.runtime
-  }
-
   /** Path that every path of this client is below; '/' for none. */
-  get chroot(): string {
+  override get chroot(): string {
     return this.#chroot.path
-  }
-
-  /** What the client has done since `connect`, in numbers, and how much waits and is in flight. A snapshot; cheap to ask for. */
-  stats(): ClientStats {
-    return this.#sessions.stats()
-  }
-
-  /**
-   * How the client stands with its ensemble: at once the state there is, then every other until it is closed. Whoever does
-   * not ask for the next one in time misses some, and gets the last.
-   *
-   *     for await (const state of zk.states()) if (state.name === 'disconnected') …
-   */
-  states(): ClientStates {
-    return this.#sessions.insight.states()
   }
 
   /** Makes a node. A sequential one gets the parent's counter, ten digits, behind its path. */
@@ -151,7 +122,11 @@ export class ZooKeeper {
     return this.#call(setACL, [path, acl, options], options)
   }
 
-  /** Reads behind it, on the same connection, see everything committed before it. */
+  /**
+   * Reads behind it, on the same connection, see everything committed before it. With one exception: a leader answers it at
+   * once, and may be a moment behind what a follower has told somebody else (CommitProcessor.matchSyncs). A write, even one
+   * that fails, is answered behind all that was committed before it, at any server.
+   */
   sync(path: string, options: CallOptions = {}): Promise<void> {
     return this.#call(sync, [path], options)
   }
@@ -193,7 +168,7 @@ export class ZooKeeper {
   }
 
   /** `changed` tells of a reconfiguration; its `path` is that of the config node. */
-  getConfigAndWatch(options: CallOptions = {}): Promise<NodeConfig & Watched> {
+  override getConfigAndWatch(options: CallOptions = {}): Promise<NodeConfig & Watched> {
     return this.#watch(getConfigAndWatch, CONFIG_NODE, options, (read) => read, wholeTree)
   }
 
@@ -232,7 +207,8 @@ export class ZooKeeper {
 
   /**
    * Takes all watches of this client off the node, here and at the server; their `changed` resolve with the removal, and
-   * so ends what `watch` gave. Rejects with `NoWatcher` when there are none.
+   * so ends what `watch` gave. At the server stays what others of this client need, reads on their way too, and goes with
+   * the last of them. Rejects with `NoWatcher` when there are none.
    */
   async removeWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = {}): Promise<void> {
     const { session = this.session } = options
@@ -242,12 +218,12 @@ export class ZooKeeper {
     options.signal?.throwIfAborted()
     const absolute = this.#chroot.absolute(path)
     const isAny = takeWatchers(session, absolute, type)
-    if (!isAny) throw new KeeperError('NoWatcher', { op: 'removeWatches', path })
+    if (!isAny && !session.signal.aborted) throw new KeeperError('NoWatcher', { op: 'removeWatches', path })
     const removal = session.watching.removal(absolute, type)
     if (removal === undefined) return
     try {
-      const clears = removal === 'Any' ? absolute : undefined
-      return await this.#submit(removeWatches, [path, removal], { ...options, session }, { clears })
+      const removes = { path: absolute, type: removal }
+      return await this.#submit(removeWatches, [path, removal], { ...options, session }, { removes })
     } catch (error) {
       throw atCaller(error)
     }
@@ -260,6 +236,7 @@ export class ZooKeeper {
   async addAuth(scheme: string, auth: Uint8Array | string, options: CallOptions = {}): Promise<void> {
     checkAuth(scheme, auth)
     checkTimeout(options.timeout)
+    checkRepeatThrottled(options.repeatThrottled)
     const { session = this.session } = options
     // A copy: it is sent again on later connections, when the caller may have wiped his.
     const credential = { scheme, auth: new Uint8Array(toBytes(auth)) }
@@ -280,20 +257,24 @@ export class ZooKeeper {
     path: string,
     { acl, ...options }: CallOptions & Pick<CreateOptions, 'acl'> = {},
   ): Promise<void> {
-    const failures = await makeNodes(upTo(this.#chroot.absolute(path)), (each, mode) =>
-      this.#submit(create, [each, undefined, { mode, acl }], options, { chroot: wholeTree }),
-    )
-    // Only the last one decides: a node above may exist where we have no right to make one.
-    if (failures.at(-1) !== undefined) throw atCaller(failures.find((failure) => failure !== undefined))
+    const { session = this.session, timeout = session.timeout } = options
+    checkTimeout(timeout)
+    const until = this.runtime.now() + timeout
+    const timeLeft = () => until - this.runtime.now()
+    const make: Make = (each, mode) => {
+      const waiting = { ...options, timeout: Math.max(0, timeLeft()) }
+      return this.#submit(create, [each, undefined, { mode, acl }], waiting, { chroot: wholeTree })
+    }
+    const failure = await makeNodes(upTo(this.#chroot.absolute(path)), make, () => timeLeft() > 0)
+    if (failure !== undefined) throw atCaller(failure)
   }
 
-  /** Ends the session, which removes its ephemeral nodes at once, and the client. Settles within half a session timeout. */
-  async close(): Promise<void> {
-    await this.session.close()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close()
+  /**
+   * A client whose paths are below this one, on the same sessions: it shares their connections, order, watches and end.
+   * `close` of such a view does nothing, and `detach` rejects: close the client it was made of. The node need not exist.
+   */
+  withChroot(path: string): ZooKeeper {
+    return new ZooKeeper(this.#sessions, new Chroot(this.#chroot.absolute(path)), 'view')
   }
 
   // Every public operation has exactly one await of ours: promises then settle in the order of the replies.
@@ -336,7 +317,7 @@ export class ZooKeeper {
     {
       chroot = this.#chroot,
       ...about
-    }: { watcher?: CallWatcher; clears?: string | undefined; chroot?: Chroot | undefined } = {},
+    }: { watcher?: CallWatcher; removes?: Removal | undefined; chroot?: Chroot | undefined } = {},
   ): Promise<Exclude<Result, Refusal>> {
     const { session = this.session, timeout, repeatThrottled } = options
     checkTimeout(timeout)

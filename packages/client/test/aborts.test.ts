@@ -39,6 +39,15 @@ test('onAbort tells each once, in the order of asking, with the reason', () => {
   ])
 })
 
+test('onAbort tells at once of a signal that has been aborted already, and keeps no listener', () => {
+  const { controller, signal, count } = listened()
+  controller.abort('before')
+  const told: unknown[] = []
+  onAbort(signal, (reason) => told.push(reason))()
+  expect(told).toEqual(['before'])
+  expect(count()).toBe(0)
+})
+
 test('onAbort tells nobody of another signal', () => {
   const told: string[] = []
   const [one, other] = [listened(), listened()]

@@ -40,9 +40,9 @@ test('Auths.answered gives the callers in the order their credentials were sent'
   const auths = new Auths([])
   const [first, second] = [caller(), caller()]
   auths.add(alice, first)
-  auths.frames([alice])
+  auths.frames()
   auths.add(bob, second)
-  auths.frames([bob])
+  auths.frames()
   expect([auths.answered(), auths.answered()]).toEqual([first, second])
 })
 
@@ -51,7 +51,7 @@ test('Auths.answered gives nobody for a credential that nobody waits for, and fo
   const waiting = caller()
   auths.frames()
   auths.add(bob, waiting)
-  auths.frames([bob])
+  auths.frames()
   expect([auths.answered(), auths.answered(), auths.answered()]).toEqual([undefined, waiting, undefined])
 })
 

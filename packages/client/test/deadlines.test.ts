@@ -11,13 +11,14 @@ test.each([
   ['request', 30_000],
   ['close', 15_000],
   ['reconnect', 1_000],
+  ['probe', 1_000],
   ['renew', 1_000],
 ] as const)('deadlines.%s is %i ms for T = 30 s and three servers', (name, expected) => {
   expect(deadlines[name](three)).toBe(expected)
 })
 
 test('deadlines has no deadline besides these', () => {
-  expect(Object.keys(deadlines)).toHaveLength(8)
+  expect(Object.keys(deadlines)).toHaveLength(9)
 })
 
 test.each([1, 3, 5, 30])('deadlines.connect lets %i servers be tried within T', (servers) => {

@@ -64,3 +64,13 @@ test.each([
 ])('parseConfig leaves %j to the text', (text) => {
   expect(parseConfig(text)).toEqual({ servers: [], version: 0n, text })
 })
+
+test.each([
+  ['0.0.0.0:2181;0.0.0.0:2281', { host: '0.0.0.0', port: 2181 }],
+  ['zk1c:2181;zk1s:2281', { host: 'zk1c', port: 2181 }],
+  ['2181;2281', { host: '0.0.0.0', port: 2181 }],
+  [';0.0.0.0:2281', undefined],
+])('parseConfig takes the port without TLS where there is another with it: ;%s', (ports, client) => {
+  const { servers } = parseConfig(`server.1=zk1:2888:3888:participant;${ports}`)
+  expect(servers).toMatchObject([{ id: 1, role: 'participant', client }])
+})

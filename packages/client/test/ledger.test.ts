@@ -96,6 +96,63 @@ describe('Ledger.prepend', () => {
   })
 })
 
+describe('Ledger.interrupted', () => {
+  test('Ledger.interrupted puts back in call order what was put off and waits for its turn, and what flew meanwhile', () => {
+    const [one, two, three] = [read('/1'), read('/2'), read('/3')]
+    const ledger = ledgerOf(one, two)
+    ledger.send(0, ALL)
+    ledger.enqueue(three)
+    ledger.send(0, ALL)
+    ledger.answered(false)
+    ledger.putOff(one, 10)
+    // Of a server that is too busy no more is asked while two are under way.
+    expect(ledger.send(20, ALL)).toEqual([])
+    ledger.interrupted()
+    expect(ledger.send(30, ALL).flatMap(namesIn)).toEqual(['getData /1', 'getData /2', 'getData /3'])
+  })
+})
+
+describe('Ledger.replace', () => {
+  test('Ledger.replace puts another in the place of one that waits', () => {
+    const [first, second, third] = [read('/a'), read('/b'), read('/c')]
+    const ledger = ledgerOf(first, second, third)
+    expect(ledger.replace(second, write('/other'))).toBe(true)
+    expect(ledger.abandon(second)).toBe(true)
+    ledger.prepend([sync('/first')])
+    expect(ledger.flow).toMatchObject({ waiting: 4 })
+    expect(ledger.send(0, ALL).flatMap(namesIn)).toEqual(['sync /first', 'getData /a', 'setData /other', 'getData /c'])
+    expect(ledger.flow).toMatchObject({ waiting: 0, waitingBytes: 0 })
+  })
+
+  test('Ledger.replace puts another in the place of one that a busy server has put off', () => {
+    const first = read('/a')
+    const ledger = ledgerOf(first)
+    ledger.send(0, ALL)
+    ledger.answered(false)
+    ledger.putOff(first, 100)
+    expect(ledger.replace(first, read('/other'))).toBe(true)
+    ledger.abandon(first)
+    expect(ledger.send(100, ALL).flatMap(namesIn)).toEqual(['getData /other'])
+    expect(ledger.flow).toMatchObject({ waiting: 0, waitingBytes: 0 })
+  })
+
+  test('Ledger.replace leaves what is taken out to be told', () => {
+    const [one, other] = [read('/a'), read('/b')]
+    const ledger = ledgerOf(one)
+    ledger.replace(one, other)
+    expect(ledger.clear()).toEqual([{ request: other, wasSent: false }])
+    expect(ledger.flow).toMatchObject({ waiting: 0, waitingBytes: 0 })
+  })
+
+  test('Ledger.replace takes nothing in for one that does not wait', () => {
+    const [sent, unknown] = [read('/a'), read('/b')]
+    const ledger = ledgerOf(sent)
+    ledger.send(0, ALL)
+    expect([ledger.replace(sent, read()), ledger.replace(unknown, read())]).toEqual([false, false])
+    expect(ledger.send(0, ALL)).toEqual([])
+  })
+})
+
 describe('Ledger.abandon', () => {
   test('Ledger.abandon takes an unsent request out of the queue', () => {
     const request = write()

@@ -8,6 +8,13 @@ import { thrownBy } from './thrown.ts'
 /** Options as plain JavaScript may give them. */
 const check = (options: Record<string, unknown>) => checkOptions(options)
 
+const rounds = {
+  size: 1,
+  next: () => ({ host: 'zk1', port: 2181 }),
+  connected: () => {},
+  update: () => false,
+}
+
 describe('checkOptions', () => {
   test('checkOptions fills in every default', () => {
     expect(checkOptions({})).toEqual({
@@ -15,6 +22,7 @@ describe('checkOptions', () => {
       connectTimeout: 30_000,
       auth: [],
       renewSession: true,
+      readOnly: false,
       localExpiry: 4 / 3,
       maxRequestSize: JUTE_MAXBUFFER,
       maxResponseSize: 4 * 1024 * 1024,
@@ -44,6 +52,9 @@ describe('checkOptions', () => {
       connectTimeout: 2 ** 31 - 1,
       auth: [{ scheme: 'digest', auth: 'a:b' }],
       renewSession: false,
+      readOnly: true,
+      session: { id: 1n, passwd: new Uint8Array(16) },
+      hostProvider: () => rounds,
       localExpiry: 1,
       maxRequestSize: 1_024,
       maxResponseSize: 2 ** 31 - 1,
@@ -102,6 +113,11 @@ describe('checkOptions', () => {
     ['traceFrames', 1],
     ['logger', null],
     ['logger', {}],
+    ['readOnly', 1],
+    ['session', {}],
+    ['session', null],
+    ['session', { id: 5, passwd: new Uint8Array(16) }],
+    ['hostProvider', {}],
     ['signal', {}],
     ['signal', null],
     ['runtime', {}],
@@ -110,6 +126,21 @@ describe('checkOptions', () => {
     const error = thrownBy(() => check({ [name]: value }))
     expect(error).toBeInstanceOf(TypeError)
     expect(error).toHaveProperty('message', expect.stringContaining(name))
+  })
+
+  test('checkOptions refuses a session without an id or a password, and does not say which it was', () => {
+    expect(() => check({ session: { id: 0n, passwd: new Uint8Array(16) } })).toThrow(/^session\.id must be/)
+    const error = thrownBy(() => check({ session: { id: 5n, passwd: 'secret' } }))
+    expect(error).toHaveProperty('message', 'session.passwd must be a Uint8Array')
+  })
+
+  test('checkOptions refuses a session whose id no server can have given: nobody could be told later', () => {
+    for (const id of [0xff00_0000_0000_0001n, 2n ** 63n, -(2n ** 63n) - 1n]) {
+      const error = thrownBy(() => check({ session: { id, passwd: new Uint8Array(16) } }))
+      expect(error).toBeInstanceOf(RangeError)
+      expect(error).toHaveProperty('message', expect.stringContaining(`session.id must be a signed number`))
+    }
+    check({ session: { id: -(2n ** 63n), passwd: new Uint8Array(16) } })
   })
 
   test('checkOptions says what a runtime lacks', () => {

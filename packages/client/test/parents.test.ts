@@ -1,4 +1,4 @@
-import { Create2Response, OpCode } from '@zk/wire'
+import { Create2Response, OpCode, SyncResponse } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { READ_ACL_UNSAFE, type ZooKeeper } from '../src/index.ts'
 import { connected, created, type FakeConnection, outcome, reconnected, VirtualWorld } from './support/index.ts'
@@ -94,7 +94,7 @@ test('ZooKeeper.create with parents goes on behind a lost connection, and knows 
   await refuse(connection)
   await connection.expect(OpCode.createContainer)
   const second = await reconnected(world, { server, connection })
-  second.reply(await second.expect(OpCode.sync))
+  second.reply(await second.expect(OpCode.sync), SyncResponse, { path: '/' })
   second.reply(await second.expect(OpCode.create2), Create2Response, created('/a/b'))
   await world.settle()
   expect(creating.value.path).toBe('/a/b')
@@ -124,7 +124,7 @@ test.each<[string, (zk: ZooKeeper) => Promise<unknown>]>([
   const [first] = await connection.expectAll(OpCode.createContainer, OpCode.createContainer)
   connection.fail(first, 'Unimplemented', -1n)
   const second = await reconnected(world, { server, connection })
-  second.reply(await second.expect(OpCode.sync))
+  second.reply(await second.expect(OpCode.sync), SyncResponse, { path: '/' })
   const above = await second.expectAll(OpCode.create2, OpCode.create2)
   expect(above.map(({ body }) => [body.path, body.flags])).toEqual([
     ['/a', 0],
@@ -136,4 +136,62 @@ test.each<[string, (zk: ZooKeeper) => Promise<unknown>]>([
   }
   await world.settle()
   expect(done.status).toBe('fulfilled')
+})
+
+test('ZooKeeper.ensureContainer makes what is below a node that a busy server has put off', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const making = outcome(zk.ensureContainer('/a/b/c'))
+  const { createContainer } = OpCode
+  const [a, b, c] = await connection.expectAll(createContainer, createContainer, createContainer)
+  connection.fail(a, 'ThrottledOp')
+  connection.fail(b, 'NoNode')
+  connection.fail(c, 'NoNode')
+  await world.advance(1_000)
+  connection.reply(await connection.expect(createContainer), Create2Response, created('/a'))
+  const again = await connection.expectAll(createContainer, createContainer)
+  expect(again.map(({ body }) => body.path)).toEqual(['/a/b', '/a/b/c'])
+  for (const request of again) connection.reply(request, Create2Response, created(request.body.path!))
+  await world.settle()
+  expect(making.status).toBe('fulfilled')
+})
+
+test('ZooKeeper.ensureContainer rejects where nothing more is there than before', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const making = outcome(zk.ensureContainer('/a/b'))
+  for (const request of await connection.expectAll(OpCode.createContainer, OpCode.createContainer)) {
+    connection.fail(request, 'NoNode')
+  }
+  await connection.expectNothing()
+  expect(making.error).toMatchObject({ code: 'NoNode', path: '/a' })
+})
+
+test('ZooKeeper.ensureContainer goes step by step where fewer may wait than there are nodes', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world, { maxWaiting: 1 })
+  const making = outcome(zk.ensureContainer('/a/b/c'))
+  for (const path of ['/a', '/a/b', '/a/b/c']) {
+    const request = await connection.expect(OpCode.createContainer)
+    expect(request.body.path).toBe(path)
+    connection.reply(request, Create2Response, created(path))
+  }
+  await world.settle()
+  expect(making.status).toBe('fulfilled')
+})
+
+test('ZooKeeper.ensureContainer has one timeout for all that it does', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const making = outcome(zk.ensureContainer('/a/b', { timeout: 1_000 }))
+  const [a, b] = await connection.expectAll(OpCode.createContainer, OpCode.createContainer)
+  connection.fail(a, 'ThrottledOp')
+  connection.fail(b, 'NoNode')
+  await world.advance(900)
+  connection.reply(await connection.expect(OpCode.createContainer), Create2Response, created('/a'))
+  await connection.expect(OpCode.createContainer)
+  await world.advance(99)
+  expect(making.status).toBe('pending')
+  await world.advance(1)
+  expect(making.error).toMatchObject({ code: 'RequestTimeout', path: '/a/b' })
 })

@@ -27,7 +27,7 @@ const secrets = {
 
 const challenge = bytes('realm="zk-sasl-md5",nonce="n",charset=utf-8,algorithm=md5-sess')
 
-test('ZooKeeper, Session and their errors show no secret, before, during and after the proof of who one is', async () => {
+test('ZooKeeper, Session and their errors show no secret, before, during and after the proof of who one is (S26)', async () => {
   const oddities: unknown[] = []
   const note = (oddity: unknown) => oddities.push(oddity)
   diagnostics.subscribe('zk:oddity', note)
@@ -62,7 +62,7 @@ test.each([
   ['refused', { token: null }, ErrorCode.AuthFailed],
   ['let in all the same', { token: null }, ErrorCode.Ok],
   ['deceived', { token: bytes('rspauth=00') }, ErrorCode.Ok],
-])('connect shows no secret when it is %s', async (_, last, err) => {
+])('connect shows no secret when it is %s (S26)', async (_, last, err) => {
   const world = new VirtualWorld()
   const server = FakeServer.listen(world, 'zk1:2181')
   const connecting = outcome(connect('zk1:2181', { runtime: world, ...secrets, connectTimeout: 1 }))
@@ -85,7 +85,7 @@ test.each<[string, unknown]>([
   ['tls', { key: 'SECRET' }],
   ['tls', { passphrase: ['SECRET'] }],
   ['sasl', 'SECRET'],
-])('connect shows no secret when %s cannot be right', async (name, value) => {
+])('connect shows no secret when %s cannot be right (S26)', async (name, value) => {
   const error = await connect('zk1', { [name]: value }).catch((error: unknown) => error)
   expect(error).toBeInstanceOf(TypeError)
   expectNoSecret(error)

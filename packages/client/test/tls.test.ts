@@ -4,7 +4,14 @@ import { createServer as createPlainServer, type AddressInfo, type Server } from
 import { createServer, type TlsOptions as ServerOptions, type TLSSocket } from 'node:tls'
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
-import { connect, ConnectError, type ConnectOptions, type TlsOptions } from '../src/index.ts'
+import {
+  connect,
+  ConnectError,
+  type ConnectOptions,
+  type Runtime,
+  systemRuntime,
+  type TlsOptions,
+} from '../src/index.ts'
 import { dial } from '../src/runtime/transport.ts'
 import { Authority } from './support/certificates.ts'
 import { handshakeFrame, replyFrame } from './support/index.ts'
@@ -134,6 +141,18 @@ describe('ConnectError', () => {
     expect(await failure(server, { ca })).toMatch(/is for another: .*127\.0\.0\.1.*give tls\.servername/)
     const tls = { ca, servername: 'zk2.example' }
     expect(await failure(server, tls)).toMatch(/is for another: .*zk2\.example/)
+  })
+
+  test('ConnectError tells of a certificate for another host than the name, whatever its address', async () => {
+    const port = Number((await secure(authority.forHosts('zk1.example', '127.0.0.1'))).split(':')[1])
+    const runtime: Runtime = {
+      ...systemRuntime,
+      resolve: (_, handler) => setImmediate(() => handler.found(['127.0.0.1'])),
+    }
+    await (await connect(`zk1.example:${port}`, { tls: { ca }, runtime })).close()
+    const options = { tls: { ca }, runtime, connectTimeout: 500 }
+    const error: unknown = await connect(`zk2.example:${port}`, options).catch((error: unknown) => error)
+    expect(error).toHaveProperty('message', expect.stringMatching(/is for another: .*zk2\.example/))
   })
 
   test('ConnectError tells of a certificate whose time is over, or has not come', async () => {

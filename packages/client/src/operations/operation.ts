@@ -28,7 +28,7 @@ export function prepare<Args extends readonly unknown[], W extends Wire, Result>
   { name, wire, encode, result, forgives }: Operation<Args, W, Result>,
   chroot: Chroot,
   args: Args,
-  { watcher, clears }: Pick<RequestInit, 'watcher' | 'clears'> = {},
+  { watcher, removes }: Pick<RequestInit, 'watcher' | 'removes'> = {},
 ): Omit<RequestInit, keyof Call> {
   const value = encode(chroot, ...args)
   const { opCode, kind, request, response } = typeof wire === 'function' ? wire(...args) : wire
@@ -39,7 +39,7 @@ export function prepare<Args extends readonly unknown[], W extends Wire, Result>
     opCode,
     kind,
     watcher,
-    clears,
+    removes,
     body: (writer) => request?.write(writer, value),
     // An operation without a body in its reply makes its result of nothing.
     result: (reader, where) =>

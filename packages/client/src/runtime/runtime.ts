@@ -18,19 +18,31 @@ export interface Runtime {
   random(): number
   /** A fresh random UUID in its 36-character form. */
   uuid(): string
+  /**
+   * Looks up the addresses of a host name, anew each time; an address has itself. It reports once, never before `resolve`
+   * has returned. Without this method `dial` is given the name.
+   */
+  resolve?(host: string, handler: LookupHandler): void
   /** Starts one TCP connection, with TLS where the target asks for it. It reports to `handler`, never before `dial` has returned. */
   dial(target: DialTarget, handler: ConnectionHandler): Connection
 }
 
 export interface DialTarget {
-  /** A host name, to be resolved now, or an address. */
+  /** A host name or an address, as it stands in the connect string: whom the server must prove to be. */
   readonly host: string
   readonly port: number
+  /** Where to connect to; without it the host name is to be resolved now. */
+  readonly address?: string
   /**
    * To be spoken from the first byte; `opened` is told when its handshake is done, `lost` when it fails. undefined for a
    * plain connection. A runtime that cannot do it must throw.
    */
   readonly tls?: TlsOptions | undefined
+}
+
+export interface LookupHandler {
+  found(addresses: readonly string[]): void
+  failed(error: Error): void
 }
 
 /** What a connection tells its owner. After `lost` it says nothing more. */

@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
+import { resolve } from './resolver.ts'
 import type { Runtime } from './runtime.ts'
 import { dial } from './transport.ts'
 
@@ -19,5 +20,6 @@ export const systemRuntime: Runtime = {
   },
   random: () => Math.random(),
   uuid: () => crypto.randomUUID(),
+  resolve: (host, handler) => outside.runInAsyncScope(() => resolve(host, handler)),
   dial: (target, handler) => outside.runInAsyncScope(() => dial(target, handler)),
 }

@@ -8,10 +8,10 @@ import { ended, type Stage, tlsFailure, tlsSetUpFailure } from './tls-failure.ts
 /** Bytes the socket may hold for a peer that does not read, before `write` asks to wait. */
 const HIGH_WATER_MARK = 256 * 1024
 
-export function dial({ host, port, tls }: DialTarget, handler: ConnectionHandler): Connection {
-  // `connect` looks the name up at every call, and tries its addresses one after the other (autoSelectFamily).
-  const socket =
-    tls === undefined ? connect({ host, port, noDelay: true, keepAlive: true }) : secured({ host, port }, tls)
+export function dial({ host, port, address = host, tls }: DialTarget, handler: ConnectionHandler): Connection {
+  // Given a name, `connect` looks it up at every call, and tries its addresses one after the other (autoSelectFamily).
+  const where = { host: address, port }
+  const socket = tls === undefined ? connect({ ...where, noDelay: true, keepAlive: true }) : secured(where, host, tls)
   let open = true
   let stage: Stage = 'dialing'
   let isSilent = true
@@ -49,12 +49,12 @@ export function dial({ host, port, tls }: DialTarget, handler: ConnectionHandler
 }
 
 /** Throws where the options cannot be used. */
-function secured(target: { host: string; port: number }, tls: TlsOptions): Socket {
+function secured(where: { host: string; port: number }, host: string, tls: TlsOptions): Socket {
   const { checkServerIdentity } = tls
-  // By itself node:tls names no host. There is no SNI for addresses; then `host` is what the certificate must be for.
-  const named = isIP(target.host) === 0 ? { servername: target.host.replace(/\.$/, '') } : {}
+  // By itself node:tls names no host. There is no SNI for addresses; then the address is what the certificate must be for.
+  const named = isIP(host) === 0 ? { servername: host.replace(/\.$/, '') } : {}
   const checked = checkServerIdentity === undefined ? {} : { checkServerIdentity: guarded(checkServerIdentity) }
-  const options: object = { ...named, ...tls, ...checked, ...target }
+  const options: object = { ...named, ...tls, ...checked, ...where }
   try {
     const socket = connectTls(options as ConnectionOptions)
     socket.setNoDelay(true)

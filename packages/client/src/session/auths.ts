@@ -15,6 +15,9 @@ export class Auths {
   readonly #credentials: Credential[]
   readonly #unanswered = new Fifo<Credential>()
   readonly #callers = new Map<Credential, Request>()
+  /** On this connection. */
+  readonly #sentHere = new Set<Credential>()
+  /** On any. */
   readonly #sent = new WeakSet<Credential>()
 
   /** The list belongs to the client: it outlives sessions, and grows here. */
@@ -27,10 +30,12 @@ export class Auths {
     this.#callers.set(credential, caller)
   }
 
-  /** Frames for one credential, or for all of them on a new connection. */
-  frames(credentials: readonly Credential[] = this.#credentials): Uint8Array[] {
-    return credentials.map((credential) => {
+  /** Frames for all that this connection has not been sent yet. */
+  frames(): Uint8Array[] {
+    const unsent = this.#credentials.filter((credential) => !this.#sentHere.has(credential))
+    return unsent.map((credential) => {
       this.#unanswered.push(credential)
+      this.#sentHere.add(credential)
       this.#sent.add(credential)
       return toFrame(credential)
     })
@@ -49,6 +54,7 @@ export class Auths {
   /** The connection is gone: all will be sent again on the next. */
   interrupted(): void {
     this.#unanswered.drop()
+    this.#sentHere.clear()
   }
 
   /** Callers for whom `condition` holds are no longer waiting. What was never sent for them never will be. */

@@ -1,9 +1,17 @@
 import type { ServerAddress } from '@zk/wire'
 import type { Credential } from './auths.ts'
+import type { SessionCredentials } from './detached-session.ts'
 import type { FlowLimits } from './flow.ts'
+import type { HostProvider } from './server-list.ts'
 
 export interface SessionConfig {
   readonly servers: readonly ServerAddress[]
+  /** Whose word counts in place of a list of our own. */
+  readonly hostProvider: HostProvider | undefined
+  /** A session that exists already. */
+  readonly resume: SessionCredentials | undefined
+  /** Whether a server without a quorum will do. */
+  readonly readOnly: boolean
   /** The T to ask for, in ms. */
   readonly sessionTimeout: number
   /** After how many T without a word the session counts as expired. */

@@ -6,11 +6,16 @@ import type { Touches } from './touches.ts'
 export interface Connection {
   /** `host:port` */
   readonly server: string
+  /**
+   * Its server has no quorum: what is read may be old, writes and `sync` are refused with `NotReadOnly`. Only with the
+   * option `readOnly`; one that takes writes is looked for.
+   */
+  readonly readOnly: boolean
   /** Aborts when the connection is lost; its reason is the error. The session may live on. */
   readonly signal: AbortSignal
   /**
    * When the handshake was sent. The leader has found the session alive since (Leader.revalidateSession), and counted
-   * its timeout anew.
+   * its timeout anew. (At a read-only server nobody has.)
    */
   readonly handshakeAt: Moment
   /**
@@ -26,10 +31,14 @@ export interface OwnConnection extends Connection {
   readonly lose: (error: Error) => void
 }
 
-export function newConnection(server: string, touches: Touches): OwnConnection {
+export function newConnection(
+  { server, readOnly }: Pick<Connection, 'server' | 'readOnly'>,
+  touches: Touches,
+): OwnConnection {
   const lost = new AbortController()
   return {
     server,
+    readOnly,
     signal: lost.signal,
     handshakeAt: touches.handshake,
     touchAnsweredBy: (now) => touches.answeredBy(now),

@@ -34,6 +34,9 @@ export const deadlines = {
   /** The first attempt after a loss comes at a random moment within this: a dead server's clients do not come in one wave. */
   reconnect: ({ T }: Times) => Math.min(1_000, T / 30),
 
+  /** How long a server has to say whether it takes writes: as long as Java waits (ClientCnxn.pingRwServer). */
+  probe: () => 1_000,
+
   /** A session opened in place of an expired one starts at a random moment within this, for the same reason. */
   renew: ({ T }: Times) => Math.min(1_000, T / 30),
 } as const

@@ -1,20 +1,17 @@
 // What was asked of the servers and what they answered: requests, credentials, watches. It outlives connections and
 // ends with the session.
-import { ErrorCode, errorName, OpCode, ProtocolError } from '@zk/wire'
-import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../errors.ts'
-import { needsOf } from '../needs.ts'
+import { ErrorCode, OpCode, ProtocolError } from '@zk/wire'
+import type { KeeperErrorCode } from '../errors.ts'
+import { Answers, type Reply } from './answers.ts'
 import { Auths, type Credential } from './auths.ts'
 import type { Flow, FlowLimits } from './flow.ts'
 import type { Incoming } from './incoming.ts'
 import { Ledger } from './ledger.ts'
 import type { Output } from './output.ts'
-import { syncRequest } from './own-requests.ts'
-import { Refusal, type Request, type Whereabouts } from './request.ts'
+import { removalRequest, syncRequest } from './own-requests.ts'
+import type { Removal, Request, Whereabouts } from './request.ts'
 import type { EndReason } from './states.ts'
-import type { Watcher } from './watches.ts'
-import { Watching } from './watching.ts'
-
-type Reply = Extract<Incoming, { type: 'reply' }>
+import { changesWatches, countsOn, setsWatches, Watching } from './watching.ts'
 
 export interface FlowControl {
   readonly limits: FlowLimits
@@ -26,15 +23,17 @@ export class Exchange {
   readonly #ledger: Ledger
   /** Who waits for what to happen at the nodes. */
   readonly watching: Watching
+  readonly #answers: Answers
   readonly #auths: Auths
   readonly #emit: (output: Output) => void
-  readonly #whereabouts: () => Whereabouts
   readonly #pause: FlowControl['pause']
-  /** Frames that overtake the queue: credentials and pings. */
+  /** Frames that overtake the queue, besides credentials. */
   #urgent: Uint8Array[] = []
   #lastZxid = 0n
   /** A write was left without an answer: the next server must catch up before it is read. */
   #syncOwed = false
+  /** Its answer ends the session. */
+  #last: Request | undefined
   /** Set once no more requests are taken. */
   #refusing: KeeperErrorCode | undefined
 
@@ -49,7 +48,13 @@ export class Exchange {
     this.#auths = new Auths(credentials)
     this.watching = new Watching(emit, () => this.#lastZxid)
     this.#emit = emit
-    this.#whereabouts = whereabouts
+    this.#answers = new Answers({
+      watching: this.watching,
+      ledger: this.#ledger,
+      emit,
+      whereabouts,
+      lostAnswer: () => (this.#syncOwed = true),
+    })
   }
 
   /** The latest transaction the caller may have seen; a server behind it refuses the session. */
@@ -77,22 +82,22 @@ export class Exchange {
   // --- the caller's side ----------------------------------------------------------------------------------------
 
   submit(request: Request): void {
-    if (this.#refusing !== undefined) return this.#reject(request, this.#refusing)
+    if (this.#refusing !== undefined) return this.#answers.reject(request, this.#refusing)
     // A removal is taken all the same: its watch would stay at the server.
-    const isRefused = request.opCode !== OpCode.removeWatches && !this.#ledger.hasRoomFor(request)
-    if (isRefused) return this.#reject(request, 'QueueFull')
+    const mayWait = request.isOwn || request.removes !== undefined || this.#ledger.hasRoomFor(request)
+    if (!mayWait) return this.#answers.reject(request, 'QueueFull')
     this.#ledger.enqueue(request)
     this.watching.add(request)
   }
 
-  authenticate(credential: Credential, request: Request, connected: boolean): void {
-    if (this.#refusing !== undefined) return this.#reject(request, this.#refusing)
+  authenticate(credential: Credential, request: Request): void {
+    if (this.#refusing !== undefined) return this.#answers.reject(request, this.#refusing)
     this.#auths.add(credential, request)
-    if (connected) this.#urgent.push(...this.#auths.frames([credential]))
   }
 
   /** Takes one last request, and none after it. */
   finish(request: Request): void {
+    this.#last = request
     this.#ledger.enqueue(request)
     this.#refusing = 'Closed'
   }
@@ -101,11 +106,18 @@ export class Exchange {
   abandon(request: Request): boolean {
     if (this.#auths.takeCallers((caller) => caller === request).length > 0) return true
     const wasUnsent = request.phase.name === 'unsent'
+    if (wasUnsent && request.removes !== undefined) this.#removeAllTheSame(request, request.removes)
     const abandoned = this.#ledger.abandon(request)
     if (!abandoned) return false
-    if (wasUnsent && request.watcher !== undefined) this.#giveUp(request.watcher)
+    if (wasUnsent && request.watcher !== undefined) this.#answers.giveUp(request.watcher)
     this.watching.unsubscribe(request.persistent)
     return true
+  }
+
+  /** Those who watched were told that it is gone. In its place: watches asked for behind it are to stay. */
+  #removeAllTheSame(request: Request, removes: Removal): void {
+    const own = removalRequest(removes)
+    if (!this.#ledger.replace(request, own)) this.#ledger.enqueue(own)
   }
 
   /** Settles the requests whose time is up, and lets go on what was held back until now. */
@@ -115,8 +127,8 @@ export class Exchange {
     for (const request of [...callers, ...this.#ledger.overdue(now)]) {
       const outcomeUnknown = request.kind === 'write' && request.phase.name === 'sent'
       this.abandon(request)
-      const cause = request.timesThrottled > 0 ? this.#error(request, 'ThrottledOp') : undefined
-      this.#reject(request, 'RequestTimeout', { outcomeUnknown, cause })
+      const cause = request.timesThrottled > 0 ? this.#answers.error(request, 'ThrottledOp') : undefined
+      this.#answers.reject(request, 'RequestTimeout', { outcomeUnknown, cause })
     }
   }
 
@@ -124,7 +136,6 @@ export class Exchange {
 
   /** A connection stands: before what waits go credentials, watches, and a sync if one is owed. */
   connected(): void {
-    this.#urgent = this.#auths.frames()
     const first = this.watching.connected()
     if (this.#syncOwed) first.push(syncRequest(() => (this.#syncOwed = false)))
     this.#ledger.prepend(first)
@@ -138,7 +149,7 @@ export class Exchange {
     this.watching.interrupted()
     this.#auths.interrupted()
     this.#urgent = []
-    for (const request of unknown) this.#reject(request, 'ConnectionLoss', { outcomeUnknown: true, cause })
+    for (const request of unknown) this.#answers.reject(request, 'ConnectionLoss', { outcomeUnknown: true, cause })
   }
 
   /** A frame that goes before everything that waits. */
@@ -146,12 +157,20 @@ export class Exchange {
     this.#urgent.push(frame)
   }
 
+  /** Credentials, and what else goes before everything that waits. */
+  takeUrgent(): Uint8Array[] {
+    const urgent = [...this.#auths.frames(), ...this.#urgent]
+    this.#urgent = []
+    return urgent
+  }
+
   /** The frames to send now, about `limit` bytes of them. */
   send(now: number, limit: number): Uint8Array[] {
-    const frames = [...this.#urgent, ...this.#ledger.send(now, limit, (request) => this.watching.sending(request))]
-    this.#urgent = []
-    // Behind the end of the session nothing is asked for.
-    if (this.#refusing === undefined) frames.push(...this.#ledger.sendNow(this.watching.due(), now))
+    const frames = this.takeUrgent()
+    frames.push(...this.#ledger.send(now, limit, (request) => this.watching.sending(request)))
+    // Behind the end of the session nothing is asked for; nor of a server that is too busy.
+    if (this.#refusing !== undefined || this.#ledger.isHeld) return frames
+    frames.push(...this.#ledger.sendNow(this.watching.due(), now))
     return frames
   }
 
@@ -172,16 +191,16 @@ export class Exchange {
     const request = this.#ledger.oldest
     if (request?.phase.name !== 'sent') return
     this.#ledger.answered()
-    this.#rejectUnread(request, 'ResponseTooLarge', cause)
+    this.#answers.rejectUnread(request, 'ResponseTooLarge', cause)
   }
 
   /** The session is over: everything that waits is told. */
   end(code: KeeperErrorCode): void {
     this.#refusing = code
     for (const { request, wasSent } of this.#ledger.clear()) {
-      this.#reject(request, code, { outcomeUnknown: wasSent && request.kind === 'write' })
+      this.#answers.reject(request, code, { outcomeUnknown: wasSent && request.kind === 'write' })
     }
-    for (const request of this.#auths.takeCallers(() => true)) this.#reject(request, code)
+    for (const request of this.#auths.takeCallers(() => true)) this.#answers.reject(request, code)
     this.watching.end()
   }
 
@@ -217,130 +236,46 @@ export class Exchange {
     // Never from events, pings or auth replies: what they show may be delivered only in part. Nor from setWatches: the
     // events of its later chunks are still to come.
     if (reply.zxid > this.#lastZxid && !setsWatches(request)) this.#lastZxid = reply.zxid
-    this.#ledger.answered()
-    if (phase.name === 'abandoned') this.#abandonedReply(request, reply)
-    else if (reply.err === ErrorCode.ThrottledOp) this.#throttled(request, reply, now)
-    else this.#settle(request, reply)
+    this.#ledger.answered(reply.err !== ErrorCode.ThrottledOp)
+    if (reply.err === ErrorCode.ThrottledOp) this.#throttled(request, reply, now)
+    else this.#answers.take(request, reply)
     if (reply.err === ErrorCode.SessionExpired) return 'SessionExpired'
-    const isClosed = request.opCode === OpCode.closeSession && request.phase.name !== 'unsent'
-    return isClosed ? 'Closed' : undefined
+    if (reply.err !== ErrorCode.Ok && request.forgiven(reply.err) === undefined) this.#notDone(request)
+    return request === this.#last && request.phase.name !== 'unsent' ? 'Closed' : undefined
   }
 
   /**
    * Not executed. Watches set again, or a sync that is owed, would now come behind what relies on them: those cost the
-   * connection, as when they are refused for another reason. So does a change of watches with others behind it: what was set
-   * meanwhile would be taken off, or missed. The next connection sets all of them anew.
+   * connection, as when they are refused for another reason.
    */
   #throttled(request: Request, reply: Reply, now: number): void {
+    const { kind, opCode, phase, removes } = request
+    const isAwaited = phase.name === 'sent'
     request.timesThrottled++
-    this.#emit({ type: 'throttled', request })
-    const { kind, opCode, repeatThrottled } = request
+    if (isAwaited) this.#emit({ type: 'throttled', request })
     const mustComeFirst = kind === 'connection' && opCode !== OpCode.removeWatches
-    if (mustComeFirst || !repeatThrottled) return this.#settle(request, reply)
-    this.#ledger.putOff(request, now + this.#pause(request.timesThrottled))
-    const changesWatches = opCode === OpCode.removeWatches || opCode === OpCode.addWatch
-    if (changesWatches && this.#ledger.hasSent(changesOrSetsWatches)) {
+    const isRepeated = isAwaited && !mustComeFirst && request.repeatThrottled
+    if (!isRepeated) this.#answers.take(request, reply)
+    // Those who watched were told that it is gone, whoever waits for it.
+    const again = isRepeated ? request : removes && removalRequest(removes)
+    if (again !== undefined) this.#ledger.putOff(again, now + this.#pause(request.timesThrottled))
+  }
+
+  /**
+   * A change of watches with others behind it costs the connection: what was set meanwhile would be taken off, or missed.
+   * The next connection sets all of them anew.
+   */
+  #notDone(request: Request): void {
+    if (changesWatches(request) && this.#ledger.hasSent((each) => countsOn(each, request))) {
       throw new ProtocolError(`${request.op} was not executed, and watches were set behind it`)
     }
+    this.watching.undone(request)
   }
 
   /** What a server does not know it refuses ahead of all that was asked before, and closes the connection then. */
   #overtaken(reply: Reply): boolean {
     const request = this.#ledger.takeOvertaking(reply.xid)
-    if (request?.phase.name === 'sent') this.#settle(request, reply)
-    else if (request !== undefined) this.#abandonedReply(request, reply)
+    if (request !== undefined) this.#answers.take(request, reply)
     return request !== undefined
   }
-
-  #settle(request: Request, { err, body }: Reply): void {
-    request.phase = { name: 'settled' }
-    try {
-      this.#take(request, err === ErrorCode.Ok ? request.result(body, this.#whereabouts) : new Refusal(err))
-    } catch (error) {
-      // What the caller's own code throws is the caller's.
-      if (!(error instanceof ProtocolError)) return this.#emit({ type: 'reject', request, error: error as Error })
-      this.#rejectUnread(request, 'InvalidResponse', error)
-      throw error
-    }
-    if (request.watcher?.phase === 'set' && request.watcher.kind === 'exist' && err === ErrorCode.Ok) {
-      request.watcher.kind = 'data'
-    }
-  }
-
-  #take(request: Request, answer: unknown): void {
-    if (!(answer instanceof Refusal)) return this.#resolve(request, answer)
-    const forgiven = forgivenResult(request, answer.code)
-    if (forgiven === undefined) this.#refuse(request, answer)
-    else this.#resolve(request, forgiven())
-  }
-
-  #resolve(request: Request, value: unknown): void {
-    this.watching.answered(request)
-    this.#emit({ type: 'resolve', request, value })
-  }
-
-  #refuse(request: Request, { code, multi }: Refusal): void {
-    if (request.opCode === OpCode.removeWatches && request.kind === 'connection') {
-      return this.#emit({
-        type: 'oddity',
-        what: `a watch on ${request.path} stays: its removal was refused with ${code}`,
-      })
-    }
-    const known = errorName(code)
-    if (setsWatches(request) && known === 'Unimplemented') {
-      const details = { op: 'watch', needs: needsOf(OpCode.addWatch), ...this.#whereabouts() }
-      this.watching.refused(new KeeperError(known, details))
-    }
-    // Without its watches, or a sync it owes, a connection would keep less than is promised.
-    if (request.kind === 'connection') throw new ProtocolError(`${request.op} was refused with code ${code}`)
-    if (request.watcher !== undefined) this.#giveUp(request.watcher)
-    const name = known === undefined || known === 'Ok' ? 'Unknown' : known
-    const needs = code === ErrorCode.Unimplemented ? needsOf(request.opCode) : undefined
-    this.#reject(request, name, { number: code, needs, ...multi })
-  }
-
-  /** Nobody waits for this reply; a watch that it set is taken off the server again. */
-  #abandonedReply({ watcher }: Request, { err }: Reply): void {
-    if (watcher === undefined) return
-    const isSet = err === ErrorCode.Ok || (watcher.kind === 'exist' && err === ErrorCode.NoNode)
-    this.#giveUp(watcher, isSet || watcher.inherits)
-  }
-
-  /** A watcher that is not to be told: what the server keeps on its behalf goes when nobody else waits for it. */
-  #giveUp(watcher: Watcher, isSet?: boolean): void {
-    const drop = this.watching.giveUp(watcher, isSet)
-    if (drop !== undefined) this.#ledger.enqueue(drop)
-  }
-
-  /** Its answer came and cannot be read: a write may have happened, as if the answer had been lost. */
-  #rejectUnread(request: Request, code: KeeperErrorCode, cause: Error): void {
-    const outcomeUnknown = request.kind === 'write'
-    if (outcomeUnknown) this.#syncOwed = true
-    this.#reject(request, code, { outcomeUnknown, cause })
-  }
-
-  #reject(request: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): void {
-    // A tombstone keeps its watcher until the reply tells whether the watch is set.
-    if (request.phase.name !== 'abandoned') this.watching.remove(request)
-    this.#emit({ type: 'reject', request, error: this.#error(request, code, details) })
-  }
-
-  #error({ op, path }: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): KeeperError {
-    return new KeeperError(code, { op, path, ...this.#whereabouts(), ...details })
-  }
-}
-
-function setsWatches({ opCode }: Request): boolean {
-  return opCode === OpCode.setWatches || opCode === OpCode.setWatches2
-}
-
-function changesOrSetsWatches({ watcher, opCode }: Request): boolean {
-  return (
-    watcher !== undefined || opCode === OpCode.addWatch || opCode === OpCode.setWatches || opCode === OpCode.setWatches2
-  )
-}
-
-function forgivenResult(request: Request, code: number): (() => unknown) | undefined {
-  const name = errorName(code)
-  return name === undefined ? undefined : request.forgives[name]
 }

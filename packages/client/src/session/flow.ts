@@ -1,5 +1,8 @@
 // How much may wait, and how much may be under way.
 
+/** About how many bytes leave at once, at most. */
+export const SEGMENT_SIZE = 256 * 1024
+
 export interface FlowLimits {
   /** Requests that may wait to be sent. */
   readonly maxWaiting: number

@@ -37,7 +37,11 @@ const REPLY_HEADER_SIZE = 16
 const SHORTEST_CONNECT_RESPONSE = 20
 
 /** The answer to the ConnectRequest of session `ours`, 0 for a new one. `timeOut <= 0` means that it has expired. */
-export function readConnectResponse(frame: Uint8Array, ours: bigint): TypeOf<typeof ConnectResponse> {
+export function readConnectResponse(
+  frame: Uint8Array,
+  ours: bigint,
+  canBeReadOnly = false,
+): TypeOf<typeof ConnectResponse> {
   if (frame.byteLength === REPLY_HEADER_SIZE) {
     // A read-only server without local sessions answers so.
     throw new ProtocolError(`the handshake was refused with code ${decode(ReplyHeader, frame).err}`)
@@ -51,6 +55,6 @@ export function readConnectResponse(frame: Uint8Array, ours: bigint): TypeOf<typ
   if (ours !== 0n && response.sessionId !== ours) {
     throw new ProtocolError('the handshake was answered with the id of another session')
   }
-  if (response.readOnly) throw new ProtocolError('the server is read-only, which was not asked for')
+  if (response.readOnly && !canBeReadOnly) throw new ProtocolError('the server is read-only, which was not asked for')
   return response
 }

@@ -5,6 +5,7 @@ import { Backlog } from './backlog.ts'
 import { Fifo } from './fifo.ts'
 import { type Flow, type FlowLimits, hasRoom, NO_LIMITS } from './flow.ts'
 import type { Request } from './request.ts'
+import { Window } from './window.ts'
 
 /** Java's ClientCnxn counts up to here and starts again at 1. */
 const LAST_XID = 2 ** 31 - 2
@@ -23,22 +24,31 @@ export class Ledger {
   readonly #unsent = new Backlog()
   readonly #sent = new Fifo<Request>()
   #sentBytes = 0
+  readonly #window: Window
   /** Put off by a busy server, in call order: they go first when nothing is held back any more. */
   readonly #putOff = new Backlog()
   /** Nothing is sent before; -Infinity when nothing is held back. */
   #heldUntil = -Infinity
   #nextXid: number
+  /** Of all requests there ever were. */
+  #count = 0
   /** No request's time is up before this; it may be earlier than the truth, never later. */
   #nextTimeout = Infinity
 
   constructor(firstXid = 1, limits: FlowLimits = NO_LIMITS) {
     this.#nextXid = firstXid
     this.#limits = limits
+    this.#window = new Window(limits.maxInFlight)
+  }
+
+  /** A busy server is left alone. */
+  get isHeld(): boolean {
+    return this.#heldUntil > -Infinity
   }
 
   /** No request's time is up before this, and nothing that is held back may go before. */
   get nextTimeout(): number {
-    return this.#heldUntil === -Infinity ? this.#nextTimeout : Math.min(this.#nextTimeout, this.#heldUntil)
+    return this.isHeld ? Math.min(this.#nextTimeout, this.#heldUntil) : this.#nextTimeout
   }
 
   get flow(): Flow {
@@ -65,8 +75,15 @@ export class Ledger {
   }
 
   enqueue(request: Request): void {
+    request.order = ++this.#count
     this.#unsent.add(request)
     this.#nextTimeout = Math.min(this.#nextTimeout, request.expiresAt)
+  }
+
+  /** Puts another in the place of one that waits; false where it does not. */
+  replace(request: Request, other: Request): boolean {
+    other.order = request.order
+    return this.#unsent.replace(request, other) || this.#putOff.replace(request, other)
   }
 
   /** Puts requests before everything else that waits. */
@@ -83,14 +100,14 @@ export class Ledger {
 
   /**
    * Numbers the next requests and moves them to the sent ones, until `limit` bytes or the limits of what may be in flight
-   * are reached, or none waits. The connection's own requests do not wait for others. Each is first handed to `sending`,
+   * are reached, or none waits. The connection's own requests need no room. Each is first handed to `sending`,
    * which says what must go right behind it.
    */
   send(now: number, limit: number, sending: (request: Request) => Request[] = () => []): Uint8Array[] {
     const frames: Uint8Array[] = []
     let size = 0
-    if (this.#heldUntil > -Infinity) this.resume(now)
-    if (this.#heldUntil > -Infinity) return frames
+    if (this.isHeld) this.resume(now)
+    if (this.isHeld) return frames
     for (const request of this.#unsent) {
       if (size >= limit) break
       if (request.kind !== 'connection' && !this.#mayFly(request)) break
@@ -125,8 +142,9 @@ export class Ledger {
   }
 
   /** Takes the oldest sent request out: its reply is here. */
-  answered(): void {
+  answered(wasExecuted = true): void {
     this.#sentBytes -= this.#sent.shift()?.frameSize ?? 0
+    if (wasExecuted) this.#window.done()
   }
 
   /**
@@ -137,7 +155,9 @@ export class Ledger {
     request.phase = { name: 'unsent' }
     this.#putOff.add(request)
     this.#nextTimeout = Math.min(this.#nextTimeout, request.expiresAt)
-    if (this.#heldUntil === -Infinity) this.#heldUntil = until
+    if (this.isHeld) return
+    this.#heldUntil = until
+    this.#window.tooBusy(this.#sent.size + 1)
   }
 
   /** Takes a sent request out ahead of others before it; undefined where there is no such request, or none before it. */
@@ -182,9 +202,10 @@ export class Ledger {
    * of the queue, in call order; what was the connection's own is forgotten.
    */
   interrupted(): Interrupted {
-    // Another server may have time for what this one put off: it had been sent before all that is without an answer.
+    // Another server may have time for what this one put off.
     const putOff = this.#putOff.clear()
     this.#heldUntil = -Infinity
+    this.#window.open()
     const sent = this.#dropSent()
     const alive = sent.filter(({ phase }) => phase.name === 'sent')
     const tombstones = sent.filter(({ phase }) => phase.name === 'abandoned')
@@ -192,8 +213,8 @@ export class Ledger {
     const unknown = alive.filter(({ kind }) => kind === 'write')
     for (const request of sent) request.phase = { name: 'settled' }
     for (const request of repeated) request.phase = { name: 'unsent' }
-    const waiting = [...putOff, ...repeated, ...this.#unsent.clear()]
-    this.#unsent.prepend(waiting.filter(({ kind }) => kind !== 'connection'))
+    const waiting = [...putOff, ...repeated, ...this.#unsent.clear()].filter(({ kind }) => kind !== 'connection')
+    this.#unsent.prepend(waiting.sort((one, other) => one.order - other.order))
     return { tombstones, unknown, leftWrites: sent.some(({ kind }) => kind === 'write') }
   }
 
@@ -211,8 +232,7 @@ export class Ledger {
   }
 
   #mayFly({ frameSize }: Request): boolean {
-    const { maxInFlight, maxInFlightBytes } = this.#limits
-    return hasRoom(this.#sent.size, this.#sentBytes, frameSize, maxInFlight, maxInFlightBytes)
+    return hasRoom(this.#sent.size, this.#sentBytes, frameSize, this.#window.size, this.#limits.maxInFlightBytes)
   }
 
   #dropSent(): Request[] {

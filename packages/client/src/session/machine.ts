@@ -1,58 +1,58 @@
 // The session without I/O: told what happened and when, it says what to do. It touches no socket, timer, promise, clock
 // or random source. Methods are sorted by direction: what the caller asks, what the world reports, what is due.
-import { concat, formatServer, FrameDecoder, FrameTooLargeError, ProtocolError } from '@zk/wire'
-import { type ConnectAttempt, KeeperError } from '../errors.ts'
+import { concat, formatServer, FrameDecoder, FrameTooLargeError, ProtocolError, type ServerAddress } from '@zk/wire'
+import { KeeperError } from '../errors.ts'
 import type { Credential } from './auths.ts'
 import type { SessionConfig } from './config.ts'
 import { deadlines, throttlePause } from './deadlines.ts'
 import { Exchange } from './exchange.ts'
-import { Hosts } from './hosts.ts'
-import { type Incoming, readConnectResponse, readIncoming } from './incoming.ts'
+import { SEGMENT_SIZE } from './flow.ts'
+import { Hosts, type Target } from './hosts.ts'
+import { Identity } from './identity.ts'
+import { type Incoming, readIncoming } from './incoming.ts'
 import { Jitter } from './jitter.ts'
 import { type Output, unreached } from './output.ts'
-import { closeSessionRequest, connectFrame, pingFrame } from './own-requests.ts'
+import { closeSessionRequest, pingFrame } from './own-requests.ts'
 import { Pulse } from './pulse.ts'
+import type { ReadWriteSearch } from './read-write-search.ts'
 import type { Request } from './request.ts'
 import { SaslDialogue } from './sasl-dialogue.ts'
-import { endCode, type EndReason, endTrigger, type State, target, tooSlow, type Trigger } from './states.ts'
+import { ServerList } from './server-list.ts'
+import { checkWay, endCode, type EndReason, endTrigger, type State, tooSlow, type Trigger } from './states.ts'
+import { Timing } from './timing.ts'
 
-type Handshaking = Extract<State, { name: 'handshaking' }>
-
-/** About how many bytes one `transmit` gives at most. */
-const SEGMENT_SIZE = 256 * 1024
-const NO_PASSWD = new Uint8Array(16)
+type In<Name extends State['name']> = Extract<State, { name: Name }>
+type Established = Pick<In<'authenticating'>, 'server' | 'target' | 'frames' | 'readOnly'>
 
 export class SessionMachine {
+  readonly identity: Identity
+  readonly hosts: Hosts
+  readonly exchange: Exchange
   readonly #config: SessionConfig
-  readonly #hosts: Hosts
-  readonly #exchange: Exchange
+  readonly #jitter: Jitter
+  readonly #pulse: Pulse
+  readonly #timing: Timing
   #state: State
-  /** 0 until a server has given one. */
-  #id = 0n
-  #passwd: Uint8Array = NO_PASSWD
-  #timeout: number
-  readonly #pulse = new Pulse(() => this.#times)
-  #closeBy = Infinity
-  /** When to give up; never once it was connected. */
-  #connectBy: number
   #outputs: Output[] = []
 
   constructor(config: SessionConfig) {
     this.#config = config
-    const jitter = new Jitter(config.seed)
-    this.#hosts = new Hosts(config.servers, jitter)
-    const pause = (times: number) => jitter.between(0.5, 1) * throttlePause(times, this.#times)
-    this.#exchange = new Exchange(
+    this.#jitter = new Jitter(config.seed)
+    this.hosts = new Hosts(config.hostProvider ?? new ServerList(config.servers, this.#jitter), this.#jitter)
+    this.identity = new Identity(config)
+    this.#pulse = new Pulse(() => this.#timing.times)
+    const pause = (times: number) => this.#jitter.between(0.5, 1) * throttlePause(times, this.#timing.times)
+    this.exchange = new Exchange(
       config.credentials,
       { limits: config.limits, pause },
       (output) => this.#outputs.push(output),
       () => ({
         server: 'server' in this.#state ? this.#state.server : undefined,
-        sessionId: this.#id === 0n ? undefined : this.#id,
+        sessionId: this.identity.id === 0n ? undefined : this.identity.id,
       }),
     )
-    this.#timeout = config.sessionTimeout
-    this.#connectBy = config.connectBy
+    const { identity, hosts, exchange } = this
+    this.#timing = new Timing({ config, identity, hosts, exchange, pulse: this.#pulse })
     this.#state = { name: 'waiting', until: config.startAt }
   }
 
@@ -60,66 +60,73 @@ export class SessionMachine {
     return this.#state
   }
 
-  get id(): bigint {
-    return this.#id
-  }
-
-  /** T in ms: the negotiated one, or the one asked for until there is one. */
-  get timeout(): number {
-    return this.#timeout
-  }
-
   /** All requests and pings that were sent before this moment, on this connection, are answered. */
   get answeredBefore(): number {
     // Nobody remembers when credentials were sent.
-    return this.#exchange.awaitsAuth ? -Infinity : this.#openSince
-  }
-
-  get attempts(): readonly ConnectAttempt[] {
-    return this.#hosts.attempts
-  }
-
-  /** For what needs neither the time nor a state. */
-  get exchange(): Exchange {
-    return this.#exchange
+    return this.#state.name !== 'connected' || this.exchange.awaitsAuth ? -Infinity : this.#timing.openSince
   }
 
   // --- what the caller asks -------------------------------------------------------------------------------------
 
   submit(request: Request): Output[] {
-    this.#exchange.submit(request)
+    this.exchange.submit(request)
     return this.#take()
   }
 
   authenticate(credential: Credential, request: Request): Output[] {
-    this.#exchange.authenticate(credential, request, this.#state.name === 'connected')
+    this.exchange.authenticate(credential, request)
     return this.#take()
   }
 
   abandon(request: Request): boolean {
-    return this.#exchange.abandon(request)
+    return this.exchange.abandon(request)
   }
 
-  /** Ends the session at the server, after everything called before; without the server when time is up. */
-  close(now: number): Output[] {
-    if (this.#state.name === 'ended' || this.#closeBy !== Infinity) return this.#take()
-    if (this.#id === 0n) this.#end('Closed')
+  /** Ends the session after everything called before: with its `last` request, or without it when time is up. */
+  close(now: number, last: Request = closeSessionRequest()): Output[] {
+    if (this.#state.name === 'ended' || this.#timing.isClosing) return this.#take()
+    // One that is to be resumed and did not get through stays as it was.
+    if (!this.#pulse.wasHeard) this.#end('Closed')
     else {
-      this.#closeBy = now + deadlines.close(this.#times)
-      this.#exchange.finish(closeSessionRequest())
+      this.#timing.closeBy = now + deadlines.close(this.#timing.times)
+      this.exchange.finish(last)
       if (this.#state.name === 'waiting') this.#state = { name: 'waiting', until: now }
+      // Here the end of the session can be told; whether there is another server is not known.
+      if (this.#state.name === 'connected') this.#state = { ...this.#state, leaving: undefined }
     }
+    return this.#take()
+  }
+
+  /** Goes by this list from now on. */
+  updateServers(servers: readonly ServerAddress[], now: number): Output[] {
+    const state = this.#state
+    // What a server of the old list says no longer counts.
+    if (state.name === 'connected' && state.search?.forget(now) === true) this.#outputs.push({ type: 'endProbe' })
+    const current = 'target' in state ? state.target : undefined
+    if (this.hosts.update(servers, current)) this.#leave(new Error('the list of servers was changed'), now)
     return this.#take()
   }
 
   // --- what the world reports -----------------------------------------------------------------------------------
 
+  /** The addresses of the server that is dialed. Each gets its own part of the time. */
+  resolved(addresses: readonly string[], now: number): Output[] {
+    if (this.#state.name !== 'dialing') return this.#take()
+    const target = this.hosts.resolved(this.#state.target, addresses)
+    if (target === undefined) this.#lost(new Error(`${this.#state.server} has no address`), now, false)
+    else {
+      this.#state = { ...this.#state, target, by: this.#timing.connectBy(now) }
+      this.#outputs.push({ type: 'dial', target })
+    }
+    return this.#take()
+  }
+
   /** The TCP connection stands. */
   opened(): Output[] {
     if (this.#state.name === 'dialing') {
-      const { server, by } = this.#state
+      const { server, target, by } = this.#state
       const frames = new FrameDecoder({ limit: this.#config.maxResponseSize })
-      this.#enter('opened', { name: 'handshaking', server, by, frames, connectRequest: 'due' })
+      this.#enter('opened', { name: 'handshaking', server, target, by, frames, connectRequest: 'due' })
     }
     return this.#take()
   }
@@ -128,11 +135,22 @@ export class SessionMachine {
     if ('frames' in this.#state) {
       try {
         this.#read(this.#state.frames, bytes, now)
+        this.#leaveWhenIdle(now)
       } catch (error) {
         if (!(error instanceof ProtocolError)) throw error
-        if (error instanceof FrameTooLargeError) this.#exchange.refuseReply(error)
+        if (error instanceof FrameTooLargeError) this.exchange.refuseReply(error)
         this.#hangUp(error, now)
       }
+    }
+    return this.#take()
+  }
+
+  /** What a server said that was asked whether it takes writes, at which of its addresses. */
+  probed(answer: string | undefined, asked: Target, now: number): Output[] {
+    const search = this.#state.name === 'connected' ? this.#state.search : undefined
+    if (search?.answered(answer, now) === true) {
+      this.hosts.prefer(asked)
+      this.#leave(new Error(`${formatServer(asked)} takes writes`), now)
     }
     return this.#take()
   }
@@ -145,29 +163,27 @@ export class SessionMachine {
 
   /** What the SASL mechanism says to the server; undefined when it is through. */
   prove(token: Uint8Array | undefined, now: number): Output[] {
-    if (this.#state.name === 'authenticating') {
-      if (token !== undefined) this.#state.sasl.say(token)
-      else this.#connected('proved', this.#state, now)
-    }
+    if (this.#state.name !== 'authenticating') return this.#take()
+    if (token !== undefined) this.#state.sasl.say(token)
+    else this.#connected('proved', this.#state, now)
     return this.#take()
   }
 
   /** The SASL mechanism cannot go on. */
   unproved(error: Error, now: number): Output[] {
-    if (this.#state.name === 'authenticating') {
-      if (KeeperError.is(error, 'AuthFailed')) this.#end('AuthFailed')
-      else this.#hangUp(error, now)
-    }
+    if (this.#state.name !== 'authenticating') return this.#take()
+    if (KeeperError.is(error, 'AuthFailed')) this.#end('AuthFailed')
+    else this.#hangUp(error, now)
     return this.#take()
   }
 
   /** Time has passed: does what is due. */
   elapse(now: number): Output[] {
     if (this.#state.name === 'ended') return this.#take()
-    this.#exchange.settleOverdue(now)
-    if (now >= this.#closeBy) this.#end('Closed')
-    else if (now >= this.#expiresAt) this.#end('SessionExpired')
-    else if (now >= this.#connectBy) this.#giveUp(now)
+    this.exchange.settleOverdue(now)
+    if (now >= this.#timing.closeBy) this.#end('Closed')
+    else if (now >= this.#timing.expiresAt) this.#end('SessionExpired')
+    else if (now >= this.#timing.giveUpAt) this.#giveUp(now)
     else this.#advance(now)
     return this.#take()
   }
@@ -176,18 +192,15 @@ export class SessionMachine {
 
   /** Bytes to write now, in one segment; undefined when nothing is due. */
   transmit(now: number): Uint8Array | undefined {
-    if (this.#state.name === 'handshaking' && this.#state.connectRequest === 'due') {
-      this.#state = { ...this.#state, connectRequest: 'sent' }
-      return connectFrame({
-        lastZxidSeen: this.#exchange.lastZxid,
-        timeOut: this.#config.sessionTimeout,
-        sessionId: this.#id,
-        passwd: this.#passwd,
-      })
+    const state = this.#state
+    if (state.name === 'handshaking' && state.connectRequest === 'due') {
+      this.#state = { ...state, connectRequest: 'sent' }
+      return this.identity.connectFrame(this.exchange.lastZxid)
     }
-    if (this.#state.name === 'authenticating') return this.#state.sasl.transmit()
-    if (this.#state.name !== 'connected') return undefined
-    const frames = this.#exchange.send(now, SEGMENT_SIZE)
+    if (state.name === 'authenticating') return state.sasl.transmit()
+    if (state.name !== 'connected') return undefined
+    // Who is about to leave asks for nothing more; but the session must live until then, so pings go.
+    const frames = state.leaving === undefined ? this.exchange.send(now, SEGMENT_SIZE) : this.exchange.takeUrgent()
     if (frames.length === 0) return undefined
     this.#pulse.sent(now)
     return concat(frames)
@@ -195,63 +208,41 @@ export class SessionMachine {
 
   /** When `elapse` must be called at the latest. */
   deadline(): number {
-    if (this.#state.name === 'ended') return Infinity
-    return Math.min(this.#stateDeadline, this.#exchange.nextTimeout, this.#expiresAt, this.#closeBy, this.#connectBy)
-  }
-
-  get #stateDeadline(): number {
-    const state = this.#state
-    if (state.name === 'waiting') return state.until
-    if (state.name === 'ended') return Infinity
-    if ('by' in state) return state.by
-    return Math.min(this.#pulse.silentAt, this.#openSince + deadlines.answer(this.#times), this.#pulse.pingAt)
+    return this.#timing.next(this.#state)
   }
 
   #advance(now: number): void {
     const state = this.#state
-    if (state.name === 'connected' && now >= this.#pulse.pingAt) {
+    if (state.name === 'connected') {
+      this.#keepUp(state.search, now)
+      if (now >= this.#timing.brokenAt) this.#hangUp(this.#timing.whyBroken(now), now)
+    } else if (now < this.#timing.ofState(state)) return
+    else if (state.name === 'waiting') this.#dial(now)
+    else if ('by' in state) this.#hangUp(new Error(tooSlow[state.name]), now)
+  }
+
+  #keepUp(search: ReadWriteSearch | undefined, now: number): void {
+    if (now >= this.#pulse.pingAt) {
       this.#pulse.pinged(now)
-      this.#exchange.urgent(pingFrame)
+      this.exchange.urgent(pingFrame)
     }
-    if (now < this.#stateDeadline) return
-    if (state.name === 'waiting') return this.#dial(now)
-    if ('by' in state) return this.#hangUp(new Error(tooSlow[state.name]), now)
-    const what = now >= this.#pulse.silentAt ? 'nothing heard' : 'no answer'
-    this.#hangUp(new Error(`${what} for 2/3 of the session timeout`), now)
+    const step = search?.elapse(now, () => this.hosts.nextToAsk())
+    if (step !== undefined) this.#outputs.push(step)
   }
 
   /** The attempt under way is part of what happened at each server; cut short, it says less than one before it. */
   #giveUp(now: number): void {
     const state = this.#state
-    if ('by' in state) {
-      const earlier = this.attempts.find(({ server }) => server === state.server)
-      this.#hangUp(earlier?.error ?? new Error(tooSlow[state.name]), now)
-    }
+    if ('by' in state) this.#hangUp(this.hosts.lastErrorAt(state.target) ?? new Error(tooSlow[state.name]), now)
     this.#end('Unreachable')
-  }
-
-  get #times(): { T: number; servers: number } {
-    return { T: this.#timeout, servers: this.#hosts.size }
-  }
-
-  get #openSince(): number {
-    return this.#pulse.openSince(this.#exchange.oldestSentAt)
-  }
-
-  /** Local expiry. */
-  get #expiresAt(): number {
-    return this.#pulse.heardAt + this.#config.localExpiry * this.#timeout
   }
 
   // --- connections ----------------------------------------------------------------------------------------------
 
   #dial(now: number): void {
-    const server = this.#hosts.next()
-    // While there is no session yet, every server is to have its turn before connect() gives up.
-    const T = Math.min(this.#timeout, this.#connectBy - this.#config.startAt)
-    const by = now + deadlines.connect({ ...this.#times, T })
-    this.#enter('dial', { name: 'dialing', server: formatServer(server), by })
-    this.#outputs.push({ type: 'dial', server })
+    const target = this.hosts.next()
+    this.#enter('dial', { name: 'dialing', server: formatServer(target), target, by: this.#timing.connectBy(now) })
+    this.#outputs.push(target.address === undefined ? { type: 'lookUp', server: target } : { type: 'dial', target })
   }
 
   #read(frames: FrameDecoder, bytes: Uint8Array, now: number): void {
@@ -266,11 +257,8 @@ export class SessionMachine {
   }
 
   #incoming(incoming: Incoming, now: number): void {
-    if (incoming.type === 'ping') {
-      this.#pulse.ponged()
-      return
-    }
-    const end = this.#exchange.incoming(incoming, now)
+    if (incoming.type === 'ping') return this.#pulse.ponged()
+    const end = this.exchange.incoming(incoming, now)
     if (end !== undefined) this.#end(end)
   }
 
@@ -281,24 +269,38 @@ export class SessionMachine {
     else this.#outputs.push({ type: 'saslChallenge', token: heard.token })
   }
 
-  #handshake(frame: Uint8Array, state: Handshaking, now: number): void {
-    const { timeOut, sessionId, passwd } = readConnectResponse(frame, this.#id)
-    if (timeOut <= 0) return this.#end('SessionExpired')
-    this.#id = sessionId
-    this.#passwd = passwd ?? new Uint8Array(0)
-    this.#timeout = timeOut
-    if (this.#config.usesSasl !== true) return this.#connected('established', state, now)
-    const { server, by, frames } = state
-    this.#enter('accepted', { name: 'authenticating', server, by, frames, sasl: new SaslDialogue() })
+  #handshake(frame: Uint8Array, { server, target, by, frames }: In<'handshaking'>, now: number): void {
+    const answer = this.identity.answered(frame)
+    if (answer === 'expired') return this.#end('SessionExpired')
+    const established = { server, target, frames, readOnly: answer === 'readOnly' }
+    if (this.#config.usesSasl !== true) return this.#connected('established', established, now)
+    this.#enter('accepted', { name: 'authenticating', ...established, by, sasl: new SaslDialogue() })
     this.#outputs.push({ type: 'saslStart', server })
   }
 
-  #connected(trigger: Trigger, { server, frames }: Pick<Handshaking, 'server' | 'frames'>, now: number): void {
-    this.#enter(trigger, { name: 'connected', server, frames, since: now })
-    this.#connectBy = Infinity
+  #connected(trigger: Trigger, { server, target, frames, readOnly }: Established, now: number): void {
+    const search = this.hosts.search(readOnly, now, this.identity.timeout)
+    this.#enter(trigger, { name: 'connected', server, target, frames, since: now, search, leaving: undefined })
+    this.hosts.connected(target)
+    this.#timing.connected()
     this.#pulse.connected(now)
-    this.#exchange.connected()
-    this.#outputs.push({ type: 'connected', server })
+    this.exchange.connected()
+    this.#outputs.push({ type: 'connected', server, readOnly })
+  }
+
+  /** For another server; first what was asked of this one is answered, so that no outcome is left unknown. */
+  #leave(why: Error, now: number): void {
+    const state = this.#state
+    if ('by' in state) this.#hangUp(why, now)
+    else if (state.name === 'connected' && !this.#timing.isClosing) {
+      this.#state = { ...state, leaving: why, search: undefined }
+      this.#leaveWhenIdle(now)
+    }
+  }
+
+  #leaveWhenIdle(now: number): void {
+    const leaving = this.#state.name === 'connected' ? this.#state.leaving : undefined
+    if (leaving !== undefined && this.exchange.oldestSentAt === undefined) this.#hangUp(leaving, now)
   }
 
   /** Ends the connection from our side. */
@@ -312,33 +314,31 @@ export class SessionMachine {
     if (!('server' in state)) return
     if (state.name === 'connected') {
       this.#outputs.push({ type: 'disconnected', error })
-      this.#exchange.interrupted(error)
-    } else this.#outputs.push(unreached(state, error, byServer, this.#exchange.lastZxid, this.#hosts.size))
-    const stood = state.name === 'connected' && now - state.since >= deadlines.ping(this.#times)
-    const T = this.#timeout
-    const pause = stood ? this.#hosts.pauseAfterLoss(T) : this.#hosts.failed(state.server, error, T)
-    const timeLeft = Math.max(0, this.#expiresAt - now)
-    this.#enter('lost', { name: 'waiting', until: now + Math.min(pause, timeLeft) })
+      this.exchange.interrupted(error)
+    } else this.#outputs.push(unreached(state, error, byServer, this.exchange.lastZxid, this.hosts.size))
+    const { leaving, since = Infinity }: Partial<In<'connected'>> = state.name === 'connected' ? state : {}
+    if (leaving !== undefined || now - since >= deadlines.ping(this.#timing.times)) this.hosts.held()
+    else this.hosts.failed(state.target, error)
+    const pause = leaving === undefined ? this.hosts.pause(this.identity.timeout) : 0
+    this.#enter('lost', { name: 'waiting', until: Math.min(now + pause, Math.max(now, this.#timing.expiresAt)) })
   }
 
   /** Everything that waits is told, then that the session is over. */
   #end(cause: EndReason): void {
     const { name } = this.#state
-    const reason = cause === 'SessionExpired' && this.#closeBy !== Infinity ? 'Closed' : cause
-    this.#exchange.end(endCode[reason])
+    if (cause === 'SessionExpired') this.identity.expired()
+    const reason = cause === 'SessionExpired' && this.#timing.isClosing ? 'Closed' : cause
+    this.exchange.end(endCode[reason])
     this.#enter(endTrigger[reason], { name: 'ended', reason })
     if (name !== 'waiting') this.#outputs.push({ type: 'hangUp' })
     // Before the loss of the connection: the end of the session says more.
     this.#outputs.push({ type: 'ended', reason })
-    if (name === 'connected') {
-      this.#outputs.push({ type: 'disconnected', error: new Error(`the session has ended: ${reason}`) })
-    }
+    if (name !== 'connected') return
+    this.#outputs.push({ type: 'disconnected', error: new Error(`the session has ended: ${reason}`) })
   }
 
   #enter(trigger: Trigger, state: State): void {
-    if (target(this.#state.name, trigger) !== state.name) {
-      throw new Error(`no way from ${this.#state.name} by ${trigger} to ${state.name}`)
-    }
+    checkWay(this.#state.name, trigger, state.name)
     this.#state = state
   }
 

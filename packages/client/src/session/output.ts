@@ -1,12 +1,16 @@
 import type { ServerAddress } from '@zk/wire'
 import type { PersistentOutcome, PersistentWatcher } from './persistent.ts'
+import type { Target } from './hosts.ts'
+import type { SearchStep } from './read-write-search.ts'
 import type { Request } from './request.ts'
 import type { EndReason, State } from './states.ts'
 import type { Watcher, WatcherOutcome } from './watches.ts'
 
 /** What the session asks of its driver, in this order. */
 export type Output =
-  | { readonly type: 'dial'; readonly server: ServerAddress }
+  /** Find out the addresses of the server: see `SessionMachine.resolved`. */
+  | { readonly type: 'lookUp'; readonly server: ServerAddress }
+  | { readonly type: 'dial'; readonly target: Target }
   | { readonly type: 'hangUp' }
   /** A SASL exchange begins: `prove` or `unproved` is to be told what the mechanism says. */
   | { readonly type: 'saslStart'; readonly server: string }
@@ -18,9 +22,10 @@ export type Output =
   | { readonly type: 'tell'; readonly watcher: PersistentWatcher; readonly outcome: PersistentOutcome }
   /** A busy server has not executed it; whether it is asked again is the request's. */
   | { readonly type: 'throttled'; readonly request: Request }
-  | { readonly type: 'connected'; readonly server: string }
+  | { readonly type: 'connected'; readonly server: string; readonly readOnly: boolean }
   | Unreached
   | { readonly type: 'disconnected'; readonly error: Error }
+  | SearchStep
   | { readonly type: 'ended'; readonly reason: EndReason }
   /** Something the protocol does not foresee, survived: for diagnostics. */
   | { readonly type: 'oddity'; readonly what: string }
@@ -29,12 +34,14 @@ export type Output =
 interface Unreached {
   readonly type: 'unreached'
   readonly server: string
+  /** Which of its addresses, where its name has been resolved. */
+  readonly address: string | undefined
   readonly error: Error
   /** The server took the handshake and closed the connection without an answer. */
   readonly closedHandshake: boolean
   /** Whether the session has seen a transaction, which a server may be behind. */
   readonly hasSeen: boolean
-  /** How many servers there are. */
+  /** How many addresses there are, as far as names have been resolved. */
   readonly servers: number
 }
 
@@ -49,6 +56,7 @@ export function unreached(
   return {
     type: 'unreached',
     server: state.server,
+    address: state.target.address,
     error,
     closedHandshake: byServer && wasAsked,
     hasSeen: lastZxid > 0n,

@@ -3,26 +3,28 @@ import {
   AddWatchRequest,
   ConnectRequest,
   encodeFrame,
+  ErrorResponse,
   OpCode,
   operations,
   RemoveWatchesRequest,
   RequestHeader,
   SyncRequest,
+  SyncResponse,
   type TypeOf,
   type WatchesRequest,
   WatcherType,
   Xid,
 } from '@zk/wire'
 import type { WatchMode } from './persistent.ts'
-import { addWatchModes, Request } from './request.ts'
+import { addWatchModes, type Removal, Request } from './request.ts'
 import type { WatchTable } from './watches.ts'
 
 export const pingFrame: Uint8Array = encodeFrame((writer) =>
   RequestHeader.write(writer, { xid: Xid.ping, type: OpCode.ping }),
 )
 
-export function connectFrame(request: Omit<TypeOf<typeof ConnectRequest>, 'protocolVersion' | 'readOnly'>): Uint8Array {
-  return encodeFrame((writer) => ConnectRequest.write(writer, { protocolVersion: 0, readOnly: false, ...request }))
+export function connectFrame(request: Omit<TypeOf<typeof ConnectRequest>, 'protocolVersion'>): Uint8Array {
+  return encodeFrame((writer) => ConnectRequest.write(writer, { protocolVersion: 0, ...request }))
 }
 
 export function setWatchesRequest({ opCode, request }: WatchesRequest, done?: () => void): Request {
@@ -44,7 +46,10 @@ export function syncRequest(done: () => void): Request {
     opCode: OpCode.sync,
     kind: 'connection',
     body: (writer) => SyncRequest.write(writer, { path: '/' }),
-    result: done,
+    result: (reader) => {
+      SyncResponse.read(reader)
+      done()
+    },
   })
 }
 
@@ -52,30 +57,41 @@ export function closeSessionRequest(): Request {
   return new Request({ op: 'close', opCode: OpCode.closeSession, kind: 'neither' })
 }
 
+/** The last request of a session that is left, not closed: once it is answered all before it are. */
+export function lastRequest(): Request {
+  return new Request({
+    op: 'detach',
+    opCode: OpCode.sync,
+    kind: 'neither',
+    body: (writer) => SyncRequest.write(writer, { path: '/' }),
+  })
+}
+
 /** Takes a watch nobody waits for off the server. It may have fired meanwhile, hence NoWatcher is fine. */
 export function dropWatchRequest(path: string, table: WatchTable): Request {
-  return removal(path, table === 'child' ? 'Children' : 'Data')
+  return removalRequest({ path, type: table === 'child' ? 'Children' : 'Data' })
 }
 
 /** Takes all watches of a path off the server: the only removal of persistent ones that all servers know. */
-export function clearWatchesRequest(path: string, done: () => void): Request {
-  return removal(path, 'Any', done)
+export function clearWatchesRequest(path: string): Request {
+  return removalRequest({ path, type: 'Any' })
 }
 
 /** Takes one of several watches off a server from 3.9 on. Older ones do not know the type, and had but one. */
 export function dropModeRequest(path: string, mode: WatchMode): Request {
-  return removal(path, mode === 'persistent' ? 'Persistent' : 'PersistentRecursive')
+  return removalRequest({ path, type: mode === 'persistent' ? 'Persistent' : 'PersistentRecursive' })
 }
 
-function removal(path: string, type: WatcherType, done: () => void = () => undefined): Request {
+export function removalRequest(removes: Removal): Request {
+  const { path, type } = removes
   return new Request({
     op: 'removeWatches',
     path,
     opCode: OpCode.removeWatches,
     kind: 'connection',
     body: (writer) => RemoveWatchesRequest.write(writer, { path, type: WatcherType[type] }),
-    result: done,
-    forgives: { NoWatcher: done, MarshallingError: done },
+    removes,
+    forgives: { NoWatcher: () => undefined, MarshallingError: () => undefined },
   })
 }
 
@@ -87,6 +103,9 @@ export function addWatchRequest(path: string, mode: WatchMode, done: () => void)
     opCode: OpCode.addWatch,
     kind: 'connection',
     body: (writer) => AddWatchRequest.write(writer, { path, mode: addWatchModes[mode] }),
-    result: done,
+    result: (reader) => {
+      ErrorResponse.read(reader)
+      done()
+    },
   })
 }

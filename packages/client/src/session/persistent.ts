@@ -4,8 +4,9 @@
 // client cannot know which it has. So of a path that has both kinds of watchers the server is asked for the recursive
 // watch only: it tells all that the other kind must know but one thing, that children changed, and that follows from the
 // creation or deletion of a child.
+import { parentOf } from '@zk/wire'
 import type { KeeperError } from '../errors.ts'
-import type { WatchKind, WatchTable } from './watches.ts'
+import type { WatchTable } from './watches.ts'
 
 export type WatchMode = 'persistent' | 'recursive'
 export type NodeEventType = 'NodeCreated' | 'NodeDeleted' | 'NodeDataChanged' | 'NodeChildrenChanged'
@@ -83,10 +84,17 @@ export class PersistentWatches {
     return this.on(path).some(({ mode }) => mode === 'persistent' || table === 'data')
   }
 
-  /** Whether the server will tell by a persistent watch all that a one-shot watch of this kind would. */
-  covers(path: string, kind: WatchKind): boolean {
-    const sent = this.#places.get(path)?.sent
-    return sent === 'persistent' || (sent === 'recursive' && kind !== 'child')
+  /** Whether the server will tell by a persistent watch all that a one-shot watch would. */
+  covers(path: string): boolean {
+    return this.#places.get(path)?.sent !== undefined
+  }
+
+  /** The node that has other children now, where the server tells it by the child alone. */
+  impliedParent(type: string, path: string): string | undefined {
+    if ((type !== 'NodeCreated' && type !== 'NodeDeleted') || path === '/') return undefined
+    const parent = parentOf(path)
+    const { live, sent } = this.#places.get(parent) ?? {}
+    return (live ?? sent) === 'recursive' ? parent : undefined
   }
 
   /** Who is told of an event, and of what. */
@@ -105,13 +113,10 @@ export class PersistentWatches {
         if (hears) told.push([watcher, event(type, path)])
       }
     }
-    if (type !== 'NodeCreated' && type !== 'NodeDeleted') return told
-    const parent = parentOf(path)
-    const place = this.#places.get(parent)
-    if (path === '/' || place?.live !== 'recursive') return told
-    for (const watcher of place.watchers) {
+    const parent = this.impliedParent(type, path)
+    for (const watcher of parent === undefined ? [] : this.on(parent)) {
       const follows = watcher.phase === 'set' && watcher.mode === 'persistent'
-      if (follows) told.push([watcher, event('NodeChildrenChanged', parent)])
+      if (follows) told.push([watcher, event('NodeChildrenChanged', parent!)])
     }
     return told
   }
@@ -162,8 +167,4 @@ function upFrom(path: string): string[] {
   const paths = [path]
   for (let at = path; at !== '/' && at.startsWith('/');) paths.push((at = parentOf(at)))
   return paths
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/')) || '/'
 }

@@ -8,6 +8,7 @@ export type Proving = Extract<Output, { type: 'saslStart' | 'saslChallenge' }>
 export class Prover {
   readonly #mechanism: SaslMechanism
   readonly #runtime: Runtime
+  #starts = 0
   /** Of the present connection. */
   #exchange: SaslExchange | undefined
 
@@ -20,8 +21,10 @@ export class Prover {
   async token(output: Proving): Promise<Uint8Array | undefined> {
     if (output.type === 'saslStart') {
       this.#exchange = undefined
+      const start = ++this.#starts
       const exchange = await this.#mechanism.start({ server: output.server, nonce: () => this.#runtime.uuid() })
-      this.#exchange = exchange
+      // It may have taken so long that this is another connection, which has an exchange of its own.
+      if (start === this.#starts) this.#exchange = exchange
       return this.#bytes(exchange.first ?? new Uint8Array(0))
     }
     const token = await this.#exchange?.step(output.token)

@@ -5,6 +5,7 @@ export class Pulse {
   readonly #times: () => Times
   /** When the last valid frame came, on any connection; Infinity until the session exists. */
   heardAt = Infinity
+  #connectedAt = 0
   #sentAt = 0
   /** When the ping was sent that is not answered yet; Infinity when there is none. */
   #pingedAt = Infinity
@@ -13,8 +14,14 @@ export class Pulse {
     this.#times = times
   }
 
+  /** Whether any server has answered the session. */
+  get wasHeard(): boolean {
+    return this.heardAt < Infinity
+  }
+
   /** A connection stands: nothing on it is unanswered. */
   connected(now: number): void {
+    this.#connectedAt = now
     this.#sentAt = now
     this.#pingedAt = Infinity
   }
@@ -37,7 +44,8 @@ export class Pulse {
   }
 
   get silentAt(): number {
-    return this.heardAt + deadlines.silence(this.#times())
+    // SASL may have taken its time at our side.
+    return Math.max(this.heardAt, this.#connectedAt) + deadlines.silence(this.#times())
   }
 
   get pingAt(): number {

@@ -1,4 +1,13 @@
-import { AddWatchMode, encodeFrame, type ErrorName, type Reader, RequestHeader, type Writer } from '@zk/wire'
+import {
+  AddWatchMode,
+  encodeFrame,
+  type ErrorName,
+  errorName,
+  type Reader,
+  RequestHeader,
+  type WatcherType,
+  type Writer,
+} from '@zk/wire'
 import type { RequestMessage } from '../diagnostics.ts'
 import type { KeeperErrorCode, KeeperErrorDetails } from '../errors.ts'
 import type { PersistentWatcher, WatchMode } from './persistent.ts'
@@ -32,6 +41,16 @@ export class Refusal {
 /** Where the session is now: for error messages. */
 export type Whereabouts = Pick<KeeperErrorDetails, 'server' | 'sessionId'>
 
+/** Which watches at the server are to go. */
+export interface Removal {
+  /** The server's. */
+  readonly path: string
+  readonly type: WatcherType
+}
+
+/** A request, before its call waits for it. */
+export type Asked = Omit<RequestInit, keyof Call>
+
 export interface RequestInit {
   readonly op: string
   /** As the caller wrote it: for errors. */
@@ -47,8 +66,9 @@ export interface RequestInit {
   readonly watcher?: Watcher | undefined
   /** Who asks for a persistent watch. */
   readonly persistent?: PersistentWatcher | undefined
-  /** The server's path of which it removes all watches. */
-  readonly clears?: string | undefined
+  readonly removes?: Removal | undefined
+  /** The client's own, in nobody's name: it may wait though the queue is full. */
+  readonly isOwn?: boolean | undefined
   /** Whether it is sent again when a busy server has not executed it (ThrottledOp). @default true */
   readonly repeatThrottled?: boolean | undefined
   /** Makes the result of the reply's body; a `ProtocolError` from it costs the connection. */
@@ -91,7 +111,8 @@ export class Request {
   trace: RequestMessage | undefined
   readonly watcher: Watcher | undefined
   readonly persistent: PersistentWatcher | undefined
-  readonly clears: string | undefined
+  readonly removes: Removal | undefined
+  readonly isOwn: boolean
   /** Of an addWatch that was sent: which watch the server was asked for. */
   mode: WatchMode | undefined
   readonly repeatThrottled: boolean
@@ -102,6 +123,8 @@ export class Request {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
   phase: RequestPhase = { name: 'unsent' }
+  /** Of all that were queued, the how-manieth; 0 for what goes before them. */
+  order = 0
   readonly #frame: Uint8Array
 
   /** The body is written at once: what the caller changes later does not change the request. */
@@ -115,7 +138,8 @@ export class Request {
     this.calledAt = call.calledAt
     this.watcher = init.watcher
     this.persistent = init.persistent
-    this.clears = init.clears
+    this.removes = init.removes
+    this.isOwn = init.isOwn ?? false
     this.repeatThrottled = call.repeatThrottled ?? true
     this.result = init.result ?? (() => undefined)
     this.forgives = init.forgives ?? {}
@@ -137,6 +161,12 @@ export class Request {
     return this.#frame.byteLength
   }
 
+  /** The result that this code stands for, where it is an answer. */
+  forgiven(code: number): (() => unknown) | undefined {
+    const name = errorName(code)
+    return name === undefined ? undefined : this.forgives[name]
+  }
+
   /** Whether a read sets a watch: the last byte of each record of one. */
   askForWatch(isAsked: boolean): void {
     this.#view.setUint8(this.#frame.byteLength - 1, isAsked ? 1 : 0)
@@ -156,7 +186,7 @@ export class Request {
   }
 
   get #view(): DataView {
-    return new DataView(this.#frame.buffer)
+    return new DataView(this.#frame.buffer, this.#frame.byteOffset)
   }
 }
 

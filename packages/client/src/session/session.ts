@@ -1,28 +1,29 @@
 // Drives a SessionMachine: owns its socket and its one timer, and does what it says.
-import { formatServer } from '@zk/wire'
+import { formatServer, type ServerAddress } from '@zk/wire'
 import { onAbort } from '../aborts.ts'
 import { type ConnectAttempt, KeeperError } from '../errors.ts'
 import type { Insight } from '../insight.ts'
 import { type Moment, momentOf } from '../moment.ts'
-import type { Connection as Socket, Runtime } from '../runtime/runtime.ts'
-import type { TlsSource } from '../tls.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Alarm } from './alarm.ts'
 import type { Credential } from './auths.ts'
 import type { DriverConfig, SessionListener, Waiting } from './client-side.ts'
 import type { SessionConfig } from './config.ts'
 import { type Connection, newConnection, type OwnConnection } from './connection.ts'
 import { deadlines } from './deadlines.ts'
-import { dialWith } from './dialer.ts'
+import type { DetachedSession } from './detached-session.ts'
 import type { Flow } from './flow.ts'
+import type { Target } from './hosts.ts'
+import { InOrder } from './in-order.ts'
 import { SessionMachine } from './machine.ts'
 import type { Output } from './output.ts'
 import type { PersistentWatcher } from './persistent.ts'
 import { Prover, type Proving } from './prover.ts'
-import { type Call, Request, type RequestInit, tooLarge } from './request.ts'
+import { type Asked, Request, tooLarge } from './request.ts'
 import { endCode, type EndReason } from './states.ts'
 import { Touches } from './touches.ts'
+import { Uplink } from './uplink.ts'
 import type { Watching } from './watching.ts'
-
-type Asked = Omit<RequestInit, keyof Call>
 
 /**
  * What ZooKeeper calls a session: it outlives connections, owns ephemeral nodes and watches, and ends once. After its
@@ -34,7 +35,8 @@ export class Session {
   readonly #listener: SessionListener
   readonly #insight: Insight
   readonly #maxRequestSize: number
-  readonly #tls: TlsSource | undefined
+  readonly #uplink: Uplink
+  readonly #alarm: Alarm
   readonly #prover: Prover | undefined
   readonly #ended = new AbortController()
   /** Those who wait for the end. */
@@ -45,36 +47,41 @@ export class Session {
   #shortestTimeout = Infinity
   /** When the last ConnectRequest was sent. */
   #handshake: Moment
-  #socket: Socket | undefined
   #oddities = 0
   /** By the last look at the clock. */
   #time = 0
-  #writable = true
   #flushing = false
-  #timer: { readonly at: number; readonly cancel: () => void } | undefined
+  readonly #outputs = new InOrder<Output>((output) => this.#perform(output))
 
   /** @internal */
   constructor(config: SessionConfig & DriverConfig, runtime: Runtime, listener: SessionListener) {
-    const { sasl } = config
-    this.#machine = new SessionMachine({ ...config, usesSasl: sasl !== undefined })
-    this.#prover = sasl && new Prover(sasl, runtime)
+    this.#machine = new SessionMachine({ ...config, usesSasl: config.sasl !== undefined })
+    this.#prover = config.sasl && new Prover(config.sasl, runtime)
     this.#maxRequestSize = config.maxRequestSize
-    this.#tls = config.tls
+    this.#uplink = new Uplink(runtime, config.tls)
     this.#runtime = runtime
     this.#listener = listener
     this.#insight = listener.insight
     this.#handshake = momentOf(runtime)
-    this.#arm()
+    this.#alarm = new Alarm(
+      runtime,
+      () => this.#run(this.#machine.elapse(this.#now())),
+      (ms) => this.#insight.late(ms),
+    )
+    this.#setAlarm()
   }
 
-  /** The id ZooKeeper gave it; 0 until then. It is the `ephemeralOwner` of its ephemeral nodes. */
+  /**
+   * The id ZooKeeper gave it; 0 until then. It is the `ephemeralOwner` of its ephemeral nodes. One that began at a
+   * read-only server has another at each connection, until a server that takes writes has given it one for good.
+   */
   get id(): bigint {
-    return this.#machine.id
+    return this.#machine.identity.id
   }
 
   /** The negotiated session timeout in ms; the one asked for until there is one. */
   get timeout(): number {
-    return this.#machine.timeout
+    return this.#machine.identity.timeout
   }
 
   /** The smallest timeout it ever had, in ms: a server that it reconnects to may give it another. */
@@ -85,6 +92,11 @@ export class Session {
   /** Aborts when the session ends or is closed; its reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
   get signal(): AbortSignal {
     return this.#ended.signal
+  }
+
+  /** @internal There is nothing more to come of it. */
+  get isOver(): boolean {
+    return this.#machine.state.name === 'ended'
   }
 
   /** The connection it has now; undefined while it is looking for a server, and after its end. */
@@ -102,7 +114,7 @@ export class Session {
 
   /** @internal */
   get attempts(): readonly ConnectAttempt[] {
-    return this.#machine.attempts
+    return this.#machine.hosts.attempts
   }
 
   /** @internal What waits and flies now. */
@@ -131,12 +143,22 @@ export class Session {
     this.#run([])
   }
 
-  /** @internal Resolves when the session has ended: at the latest after T/2. */
-  close(): Promise<void> {
+  /** @internal */
+  updateServers(servers: readonly ServerAddress[]): void {
+    this.#run(this.#machine.updateServers(servers, this.#now()))
+  }
+
+  /** @internal */
+  get detached(): DetachedSession | undefined {
+    return this.#machine.identity.detached
+  }
+
+  /** @internal Resolves when the session has ended or, with another `last` request, is left: at the latest after T/2. */
+  close(last?: Request): Promise<void> {
     return new Promise((resolve) => {
       if (this.#machine.state.name === 'ended') return resolve()
       this.#closing.push(resolve)
-      this.#run(this.#machine.close(this.#now()))
+      this.#run(this.#machine.close(this.#now(), last))
       // Whoever relies on the session hears of it now: servers act on a close before its answer is here, if it ever is.
       this.#ended.abort(new KeeperError('Closed', { sessionId: this.id }))
     })
@@ -149,12 +171,11 @@ export class Session {
       const calledAt = this.#now()
       const request = new Request(asked, { resolve, reject, calledAt, expiresAt: calledAt + timeout, repeatThrottled })
       if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
-      if (signal !== undefined) {
-        const abandon = (reason: unknown) => this.#abandon(request, reason)
-        this.#unlisten.set(request, onAbort(signal, abandon))
-      }
+      const abandon = (reason: unknown) => this.#abandon(request, reason)
+      if (signal !== undefined) this.#unlisten.set(request, onAbort(signal, abandon))
       this.#insight.called(request, this)
-      this.#run(submit(request))
+      // Who was told of it may have aborted it.
+      if (request.phase.name === 'unsent') this.#run(submit(request))
     })
   }
 
@@ -171,9 +192,10 @@ export class Session {
   // --- doing what the machine says ------------------------------------------------------------------------------
 
   #run(outputs: readonly Output[]): void {
-    for (const output of outputs) this.#perform(output)
+    // Who is told of something may call for more.
+    if (!this.#outputs.do(outputs)) return
     this.#flushSoon()
-    this.#arm()
+    this.#setAlarm()
   }
 
   #perform(output: Output): void {
@@ -196,28 +218,35 @@ export class Session {
         return this.#insight.throttled(output.request, this)
       case 'unreached':
         return this.#insight.unreached(output, this, this.#time)
+      case 'lookUp':
+        return this.#lookUp(output.server)
       case 'dial':
-        return this.#dial(output.server)
+        return this.#dial(output.target)
       case 'saslStart':
       case 'saslChallenge':
         return void this.#prove(this.#prover!, output)
       case 'hangUp':
-        this.#socket?.close()
-        this.#socket = undefined
-        return
+        return this.#uplink.hangUp()
       case 'connected': {
         const isFirst = this.#shortestTimeout === Infinity
         this.#shortestTimeout = this.shortestTimeout
-        this.#connection = newConnection(output.server, new Touches(this.#handshake, this.timeout))
-        this.#insight.connected(output.server, this, this.#time, isFirst)
+        this.#connection = newConnection(output, new Touches(this.#handshake, this.timeout))
+        this.#insight.connected(this.#connection, this, this.#time, isFirst)
         return this.#listener.connected()
       }
       case 'disconnected': {
         const connection = this.#connection
         this.#connection = undefined
+        this.#uplink.endProbe()
         this.#insight.lost(output.error, connection?.server, this, this.#time)
         return connection?.lose(output.error)
       }
+      case 'probe':
+        return this.#uplink.probe(output.server, output.lot, (answer, asked) =>
+          this.#run(this.#machine.probed(answer, asked, this.#now())),
+        )
+      case 'endProbe':
+        return this.#uplink.endProbe()
       case 'ended':
         return this.#end(output.reason)
       case 'oddity':
@@ -226,38 +255,29 @@ export class Session {
     }
   }
 
-  #dial(server: { host: string; port: number }): void {
-    let socket: Socket | undefined
-    const mine = (tell: () => Output[]) => {
-      // A socket that was hung up may still have had something to say.
-      if (this.#socket === socket) this.#run(tell())
-    }
-    const lost = (error: Error) => {
-      this.#socket = undefined
-      return this.#machine.lost(error, this.#now())
-    }
-    this.#writable = true
-    this.#insight.dialing(formatServer(server), this, this.#time)
-    try {
-      socket = dialWith(this.#runtime, this.#tls, server, {
-        opened: () => mine(() => this.#machine.opened()),
-        received: (bytes) => mine(() => this.#received(bytes, this.#now())),
-        drained: () =>
-          mine(() => {
-            this.#writable = true
-            return []
-          }),
-        lost: (error) => mine(() => lost(error)),
-      })
-      this.#socket = socket
-    } catch (error) {
-      // A runtime that cannot even try has failed as one that tried.
-      this.#run(lost(error as Error))
-    }
+  #lookUp(server: ServerAddress): void {
+    if (this.#runtime.resolve === undefined) return this.#dial(server)
+    this.#insight.lookingUp(this.#time)
+    this.#uplink.lookUp(server, {
+      found: (addresses) => this.#run(this.#machine.resolved(addresses, this.#now())),
+      failed: (error) => this.#run(this.#machine.lost(error, this.#now())),
+    })
+  }
+
+  #dial(target: Target): void {
+    this.#insight.dialing(formatServer(target), this, this.#time)
+    // Who was told of it may have ended the attempt.
+    if (this.#machine.state.name !== 'dialing') return
+    this.#uplink.dial(target, {
+      opened: () => this.#run(this.#machine.opened()),
+      received: (bytes) => this.#run(this.#received(bytes, this.#now())),
+      drained: () => this.#run([]),
+      lost: (error) => this.#run(this.#machine.lost(error, this.#now())),
+    })
   }
 
   async #prove(prover: Prover, output: Proving): Promise<void> {
-    const socket = this.#socket
+    const { connection } = this.#uplink
     let tell: (now: number) => Output[]
     try {
       const token = await prover.token(output)
@@ -266,7 +286,7 @@ export class Session {
       tell = (now) => this.#machine.unproved(prover.failure(error), now)
     }
     // It may have taken so long that this is another connection.
-    if (this.#socket === socket) this.#run(tell(this.#now()))
+    if (this.#uplink.connection === connection) this.#run(tell(this.#now()))
   }
 
   #received(bytes: Uint8Array, now: number): Output[] {
@@ -277,8 +297,7 @@ export class Session {
   }
 
   #end(reason: EndReason): void {
-    this.#timer?.cancel()
-    this.#timer = undefined
+    this.#alarm.stop()
     this.#insight.ended(reason, this)
     // First the client, so that whoever is told finds its next session.
     this.#listener.ended(reason)
@@ -298,47 +317,29 @@ export class Session {
     queueMicrotask(() => {
       this.#flushing = false
       this.#flush()
-      this.#arm()
+      this.#setAlarm()
     })
   }
 
   #flush(): void {
-    while (this.#writable && this.#socket !== undefined) {
+    while (this.#uplink.isWritable) {
       const now = this.#now()
-      const isHandshake = this.#machine.state.name === 'handshaking'
       const bytes = this.#machine.transmit(now)
       if (bytes === undefined) return
-      this.#noteSending(now, isHandshake)
+      this.#noteSending(now)
       this.#insight.sent(bytes, this)
-      this.#writable = this.#socket.write(bytes)
+      this.#uplink.write(bytes)
     }
   }
 
-  #noteSending(now: number, isHandshake: boolean): void {
+  #noteSending(now: number): void {
     const touches = this.#connection?.touches
-    if (isHandshake) this.#handshake = { now, wallNow: this.#runtime.wallNow() }
-    else if (touches?.wants(now)) touches.sent({ now, wallNow: this.#runtime.wallNow() })
+    if (this.#machine.state.name === 'handshaking') this.#handshake = momentOf(this.#runtime, now)
+    else if (touches?.wants(now)) touches.sent(momentOf(this.#runtime, now))
   }
 
-  /** Sees to it that a timer is set for the deadline, or for an earlier moment: then it looks again. */
-  #arm(): void {
-    const at = this.#machine.deadline()
-    if (this.#timer !== undefined && this.#timer.at <= at) return
-    this.#timer?.cancel()
-    this.#timer = undefined
-    if (at === Infinity) return
-    this.#timer = { at, cancel: this.#runtime.setTimer(at - this.#runtime.now(), () => this.#awake()) }
-  }
-
-  /** After a stall timers fire before sockets are read: what has arrived is heard before time is held against it. */
-  #awake(): void {
-    if (this.#timer !== undefined) this.#insight.late(this.#now() - this.#timer.at)
-    this.#timer = { at: -Infinity, cancel: this.#runtime.setTimer(0, () => this.#elapse()) }
-  }
-
-  #elapse(): void {
-    this.#timer = undefined
-    this.#run(this.#machine.elapse(this.#now()))
+  #setAlarm(): void {
+    this.#alarm.set(this.#machine.deadline())
   }
 
   #now(): number {

@@ -7,17 +7,20 @@
 // 3. `ended` is final. A new session is a new machine.
 import type { FrameDecoder } from '@zk/wire'
 import type { KeeperErrorCode } from '../errors.ts'
+import type { Target } from './hosts.ts'
+import type { ReadWriteSearch } from './read-write-search.ts'
 import type { SaslDialogue } from './sasl-dialogue.ts'
 
 export type State =
   /** between two attempts */
   | { readonly name: 'waiting'; readonly until: number }
-  /** a TCP connection is being made */
-  | { readonly name: 'dialing'; readonly server: string; readonly by: number }
+  /** a name is looked up and a TCP connection made */
+  | { readonly name: 'dialing'; readonly server: string; readonly target: Target; readonly by: number }
   /** the ConnectRequest is due or unanswered */
   | {
       readonly name: 'handshaking'
       readonly server: string
+      readonly target: Target
       readonly by: number
       readonly frames: FrameDecoder
       readonly connectRequest: 'due' | 'sent'
@@ -26,12 +29,24 @@ export type State =
   | {
       readonly name: 'authenticating'
       readonly server: string
+      readonly target: Target
       readonly by: number
       readonly frames: FrameDecoder
+      readonly readOnly: boolean
       readonly sasl: SaslDialogue
     }
   /** requests flow */
-  | { readonly name: 'connected'; readonly server: string; readonly frames: FrameDecoder; readonly since: number }
+  | {
+      readonly name: 'connected'
+      readonly server: string
+      readonly target: Target
+      readonly frames: FrameDecoder
+      readonly since: number
+      /** At a read-only server: the search for one that takes writes. */
+      readonly search: ReadWriteSearch | undefined
+      /** To go to another server as soon as nothing is unanswered, and why. */
+      readonly leaving: Error | undefined
+    }
   | { readonly name: 'ended'; readonly reason: EndReason }
 
 /** What is said when a state that has a `by` does not end in time. */
@@ -69,8 +84,13 @@ export const transitions = {
 export type Trigger = { [S in State['name']]: keyof (typeof transitions)[S] }[State['name']]
 
 /** The state that `trigger` leads to from `from`, or undefined where the table has no such way. */
-export function target(from: State['name'], trigger: Trigger): State['name'] | undefined {
+export function wayFrom(from: State['name'], trigger: Trigger): State['name'] | undefined {
   return (transitions[from] as Partial<Record<Trigger, State['name']>>)[trigger]
+}
+
+/** Throws where the table has no such way: a mistake of ours. */
+export function checkWay(from: State['name'], trigger: Trigger, to: State['name']): void {
+  if (wayFrom(from, trigger) !== to) throw new Error(`no way from ${from} by ${trigger} to ${to}`)
 }
 
 /** The code that calls reject with in a session that ended so. */

@@ -15,7 +15,8 @@ export interface Watcher {
   readonly path: string
   /** What the reply made of it: `exist` becomes `data` when the node is there. */
   kind: WatchKind
-  phase: 'asked' | 'set' | 'gone'
+  /** `sent` with its read, on this connection. */
+  phase: 'asked' | 'sent' | 'set' | 'gone'
   /** The server has a watch for it already, from one that is gone. */
   inherits?: boolean
   /** Whether it asked the server for a watch; where a persistent one tells the same it does not. */
@@ -73,6 +74,18 @@ export class WatchRegistry {
   /** All watchers of a path, those only asked for included. */
   on(path: string): Watcher[] {
     return [...(this.#byPath.get(path) ?? [])]
+  }
+
+  /** Whether a read of this path is on its way. */
+  awaits(path: string): boolean {
+    return this.on(path).some(({ phase }) => phase === 'sent')
+  }
+
+  /** The connection is gone: what was on its way is asked again. */
+  interrupted(): void {
+    for (const watchers of this.#byPath.values()) {
+      for (const watcher of watchers) if (watcher.phase === 'sent') watcher.phase = 'asked'
+    }
   }
 
   /** Takes out all. */

@@ -4,7 +4,7 @@
 // and a table, the last one set. So a read asks for a watch only where no persistent one tells the same already; and
 // whenever a persistent one comes or goes, what else the path needs is set again. Which request asks for what is decided
 // as it is sent, when it is known what the server will have done before it.
-import { type EventType, setWatchesRequests, type WatcherType } from '@zk/wire'
+import { OpCode, setWatchesRequests, type WatcherType } from '@zk/wire'
 import type { KeeperError } from '../errors.ts'
 import type { Output } from './output.ts'
 import {
@@ -16,7 +16,7 @@ import {
 } from './own-requests.ts'
 import { type PersistentOutcome, type PersistentWatcher, PersistentWatches, type WatchMode } from './persistent.ts'
 import type { Request } from './request.ts'
-import { tableOf, type Watcher, WatchRegistry, type WatchTable } from './watches.ts'
+import { type FiredType, tableOf, type Watcher, WatchRegistry, type WatchTable } from './watches.ts'
 
 export class Watching {
   readonly #once = new WatchRegistry()
@@ -84,30 +84,29 @@ export class Watching {
    */
   removal(path: string, type: WatcherType): WatcherType | undefined {
     const tables = (['data', 'child'] as const).filter((table) => this.#forGood.needs(path, table))
-    // Older servers know no other type for persistent ones; one-shot watches of the path are set again.
-    if (type !== 'Data' && type !== 'Children') return tables.length === 0 ? 'Any' : undefined
-    return this.#keeps(path, type === 'Data' ? 'data' : 'child') ? undefined : type
+    if (type === 'Data' || type === 'Children') return this.#keeps(path, tableOfType[type]) ? undefined : type
+    // Older servers know no other type for persistent ones; one-shot watches of the path are set again. Where their reads
+    // are still to be answered it waits for that.
+    const isAwaited = this.#once.on(path).some(({ phase }) => phase !== 'set')
+    return tables.length === 0 && !isAwaited ? 'Any' : undefined
   }
 
   // --- the connection's side ------------------------------------------------------------------------------------
 
   /** A connection stands: the requests that set again what the last one had. */
   connected(): Request[] {
-    const { childWatches, ...once } = this.#once.standing()
+    const once = this.#once.standing()
     const away = this.#forGood.away()
     for (const [path, mode] of away) this.#forGood.at(path).sent = mode
     const isRecursive = (path: string) => away.get(path) === 'recursive'
-    const lists = {
+    const requests = setWatchesRequests(this.#lastZxid(), {
+      // First the one-shot ones, which are told what they missed: up to 3.8 those behind them take their places.
       ...once,
-      childWatches: childWatches.filter((path) => !isRecursive(path)),
       persistentWatches: [...away.keys()].filter((path) => !isRecursive(path)),
       persistentRecursiveWatches: [...away.keys()].filter(isRecursive),
-    }
-    // Up to 3.8 a recursive watch takes the place of one on children, and not the other way round.
-    const behind = { childWatches: childWatches.filter(isRecursive) }
-    const requests = [lists, behind].flatMap((each) => setWatchesRequests(this.#lastZxid(), each))
-    for (const paths of [...Object.values(once), childWatches]) {
-      for (const path of paths) for (const watcher of this.#once.on(path)) watcher.isArmed = !this.#covers(watcher)
+    })
+    for (const path of Object.values(once).flat()) {
+      for (const watcher of this.#once.on(path)) watcher.isArmed = !this.#forGood.covers(path)
     }
     return requests.map((request, index) =>
       // Only behind the last of them nothing is told any more of what happened before.
@@ -116,6 +115,7 @@ export class Watching {
   }
 
   interrupted(): void {
+    this.#once.interrupted()
     this.#forGood.interrupted()
     this.#unsettled.clear()
     this.#leftovers.clear()
@@ -123,12 +123,15 @@ export class Watching {
 
   /** A request leaves: decides what it asks the server to watch, and says what must leave right behind it. */
   sending(request: Request): Request[] {
-    const { watcher, persistent, clears } = request
+    const { watcher, persistent, removes } = request
     if (watcher !== undefined) {
-      watcher.isArmed = !this.#covers(watcher)
+      // One that was removed while its read waited is set no more.
+      const isWanted = watcher.phase !== 'gone'
+      if (isWanted) watcher.phase = 'sent'
+      watcher.isArmed = isWanted && !this.#forGood.covers(watcher.path)
       request.askForWatch(watcher.isArmed)
     }
-    if (clears !== undefined) return this.#cleared(clears)
+    if (removes?.type === 'Any') return this.#cleared(removes.path)
     if (persistent === undefined) return []
     const { path, phase } = persistent
     if (phase === 'asked') persistent.phase = 'sent'
@@ -140,32 +143,46 @@ export class Watching {
 
   /** What must be sent besides, now that the queue has been. */
   due(): Request[] {
-    const paths = [...this.#unsettled]
-    this.#unsettled.clear()
+    // What a read on its way has set or counts on is taken off when it is answered: what to set again is known then.
+    const paths = [...this.#unsettled].filter((path) => !this.#once.awaits(path))
+    for (const path of paths) this.#unsettled.delete(path)
     return paths.flatMap((path) => this.#settle(path))
   }
 
-  /** A request was done. */
-  answered({ watcher, persistent, clears, mode }: Request): void {
-    if (watcher?.phase === 'asked') {
-      watcher.phase = 'set'
-      if (watcher.isArmed === false) this.#unsettled.add(watcher.path)
-    }
-    if (clears !== undefined) this.#stopped(clears)
-    if (persistent === undefined) return
-    this.#forGood.at(persistent.path).live = mode
-    if (persistent.phase !== 'gone') this.#set(persistent)
+  /** A request was done; whether anybody waits for it or not, the server watches as it says. */
+  done({ persistent, removes, mode }: Request): void {
+    if (removes?.type === 'Any') this.#stopped(removes.path)
+    if (persistent !== undefined) this.#forGood.at(persistent.path).live = mode
   }
 
-  event(type: Exclude<EventType, 'None' | 'PersistentWatchRemoved'>, path: string, zxid: bigint): void {
+  /** A request was not executed, and nothing that counts on it was sent behind it: the server watches as before. */
+  undone({ watcher, persistent, removes }: Request): void {
+    if (watcher?.phase === 'sent') watcher.phase = 'asked'
+    if (persistent?.phase === 'sent') persistent.phase = 'asked'
+    const path = removes?.type === 'Any' ? removes.path : persistent?.path
+    if (path === undefined) return
+    const place = this.#forGood.at(path)
+    place.sent = place.live
+    this.#forGood.forget(path)
+  }
+
+  /** Those who wait for it hear that it is done. */
+  answered({ watcher, persistent }: Request): void {
+    if (watcher?.phase === 'sent') watcher.phase = 'set'
+    if (persistent !== undefined && persistent.phase !== 'gone') this.#set(persistent)
+  }
+
+  event(type: FiredType, path: string, zxid: bigint): void {
     const once = this.#once.fired(type, path)
     const isOfNode = type !== 'DataWatchRemoved' && type !== 'ChildWatchRemoved'
     const forGood = isOfNode ? this.#forGood.concerned(type, path, zxid) : []
     if (once.length + forGood.length === 0 && !this.#forGood.expects(path)) {
       this.#emit({ type: 'oddity', what: `${type} for ${path}, which nobody watches` })
     }
-    for (const watcher of once) {
-      this.#emit({ type: 'notify', watcher, outcome: { type, ...(zxid > 0n ? { zxid } : {}) } })
+    for (const watcher of once) this.#notify(watcher, type, zxid)
+    const parent = this.#forGood.impliedParent(type, path)
+    for (const watcher of parent === undefined ? [] : this.#once.fired('NodeChildrenChanged', parent)) {
+      this.#notify(watcher, 'NodeChildrenChanged', zxid)
     }
     for (const [watcher, outcome] of forGood) this.#tell(watcher, outcome)
   }
@@ -191,10 +208,6 @@ export class Watching {
   }
 
   // --- what the server has --------------------------------------------------------------------------------------
-
-  #covers({ path, kind }: Watcher): boolean {
-    return this.#forGood.covers(path, kind)
-  }
 
   /** The server was asked to watch the path in this mode, whatever it did before. */
   #switched(path: string, mode: WatchMode): Request[] {
@@ -224,8 +237,7 @@ export class Watching {
     const { sent } = this.#forGood.at(path)
     const wanted = this.#forGood.wanted(path)
     if (wanted === undefined && (sent !== undefined || this.#leftovers.has(path))) {
-      const clear = clearWatchesRequest(path, () => this.#stopped(path))
-      return [clear, ...this.#cleared(path)]
+      return [clearWatchesRequest(path), ...this.#cleared(path)]
     }
     if (wanted !== undefined && wanted !== sent) {
       const add = addWatchRequest(path, wanted, () => (this.#forGood.at(path).live = wanted))
@@ -242,12 +254,11 @@ export class Watching {
   }
 
   #setAgain(path: string): Request[] {
-    const lost = this.#once.on(path).filter((each) => each.isArmed === false && !this.#covers(each))
-    // Of those whose reads are not answered yet it is not known whether there is a node.
-    const isSet = lost.filter(({ phase }) => phase === 'set')
-    for (const watcher of isSet) watcher.isArmed = true
-    // What happened in between is told: it is younger than the last reply.
-    return setWatchesRequests(this.#lastZxid(), WatchRegistry.lists(isSet)).map((each) => setWatchesRequest(each))
+    if (this.#forGood.covers(path)) return []
+    const lost = this.#once.on(path).filter(({ isArmed, phase }) => isArmed === false && phase === 'set')
+    for (const watcher of lost) watcher.isArmed = true
+    // It leaves together with what took them off: what happens in between is younger than the last reply.
+    return setWatchesRequests(this.#lastZxid(), WatchRegistry.lists(lost)).map((each) => setWatchesRequest(each))
   }
 
   #restored(modes: ReadonlyMap<string, WatchMode>): void {
@@ -264,6 +275,10 @@ export class Watching {
     this.#tell(watcher, { type: 'Set' })
   }
 
+  #notify(watcher: Watcher, type: FiredType, zxid: bigint): void {
+    this.#emit({ type: 'notify', watcher, outcome: { type, ...(zxid > 0n ? { zxid } : {}) } })
+  }
+
   #tell(watcher: PersistentWatcher, outcome: PersistentOutcome): void {
     this.#emit({ type: 'tell', watcher, outcome })
   }
@@ -277,8 +292,35 @@ export class Watching {
   }
 
   #keeps(path: string, table: WatchTable): boolean {
-    const keeps = this.#forGood.needs(path, table)
+    // Up to 3.8 a persistent watch would go with it, that of nobody too: reads may still count on that.
+    const keeps = this.#forGood.covers(path) || this.#forGood.needs(path, table)
     if (keeps) this.#leftovers.add(path)
     return keeps
   }
 }
+
+export function setsWatches({ opCode }: Request): boolean {
+  return opCode === OpCode.setWatches || opCode === OpCode.setWatches2
+}
+
+/** Whether a request may count on a change of watches that was sent before it. */
+export function countsOn(request: Request, change: Request): boolean {
+  if (setsWatches(request)) return true
+  // Whatever two removals take off, in the end it is gone.
+  const areRemovals = request.opCode === OpCode.removeWatches && change.opCode === OpCode.removeWatches
+  return !areRemovals && watchedPath(request) === watchedPath(change)
+}
+
+export function changesWatches({ opCode }: Request): boolean {
+  return opCode === OpCode.addWatch || opCode === OpCode.removeWatches
+}
+
+/** The server's path whose watches a request sets, adds or removes. */
+function watchedPath(request: Request): string | undefined {
+  const { watcher, persistent, removes } = request
+  // Of our own it is the path.
+  const own = changesWatches(request) ? request.path : undefined
+  return (watcher ?? persistent ?? removes)?.path ?? own
+}
+
+const tableOfType = { Data: 'data', Children: 'child' } as const

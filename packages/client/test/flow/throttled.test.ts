@@ -1,5 +1,5 @@
 // ThrottledOp: a busy server has not executed a request.
-import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
+import { ErrorResponse, ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { op, type ZooKeeper } from '../../src/index.ts'
 import type { KnownOpCode } from '../support/requests.ts'
@@ -73,10 +73,35 @@ describe('ThrottledOp', () => {
     void outcome(zk.exists('/5'))
     await connection.expectNothing()
     await world.advance(LONGEST)
-    const repeated = await connection.expectAll(OpCode.exists, OpCode.exists, OpCode.exists)
-    expect(repeated.map(({ body }) => body.path)).toEqual(['/1', '/3', '/4'])
+    const repeated = await connection.expectAll(OpCode.exists, OpCode.exists)
+    expect(repeated.map(({ body }) => body.path)).toEqual(['/1', '/3'])
     for (const request of repeated) connection.reply(request, ExistsResponse, found)
-    expect((await connection.expect(OpCode.exists)).body.path).toBe('/5')
+    const fresh = await connection.expectAll(OpCode.exists, OpCode.exists)
+    expect(fresh.map(({ body }) => body.path)).toEqual(['/4', '/5'])
+  })
+
+  test('ZooKeeper asks for as much as the server could do, and then for more again', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world, { sessionTimeout: 30_000 })
+    const calls = Array.from({ length: 100 }, (_, n) => outcome(zk.exists(`/${n}`)))
+    let seen = 0
+    /** The server does so many of what has arrived, and is too busy for the others; gives how many had arrived. */
+    const serve = async (able: number) => {
+      await world.advance(LONGEST)
+      const arrived = connection.segments.flat().filter((name) => name === 'exists').length - seen
+      seen += arrived
+      for (let n = 0; n < arrived; n++) {
+        const request = await connection.expect(OpCode.exists)
+        if (n < able) connection.reply(request, ExistsResponse, found)
+        else connection.fail(request, 'ThrottledOp')
+      }
+      return arrived
+    }
+    const bursts: number[] = []
+    while (calls.some(({ status }) => status === 'pending')) bursts.push(await serve(10))
+    expect(bursts.slice(0, 2)).toEqual([100, 10])
+    expect(bursts.length).toBeLessThan(15)
+    expect(calls.every(({ status }) => status === 'fulfilled')).toBe(true)
   })
 
   test('ZooKeeper goes on with pings while it holds back calls, and leaves no timer behind', async () => {
@@ -139,14 +164,26 @@ describe('ThrottledOp', () => {
     const write = outcome(zk.create('/a'))
     connection.fail(await connection.expect(OpCode.create2), 'ThrottledOp')
     await world.settle()
-    const closing = outcome(zk.close())
-    await world.advance(LONGEST)
-    const [again, close] = await connection.expectAll(OpCode.create2, OpCode.closeSession)
-    connection.fail(again, 'ThrottledOp')
-    connection.reply(close)
+    const adding = outcome(zk.addAuth('digest', 'user:secret'))
+    connection.fail(await connection.expect(OpCode.auth), 'AuthFailed')
     await world.settle()
-    expect(closing.status).toBe('fulfilled')
-    expect(write.error).toMatchObject({ code: 'Closed', outcomeUnknown: false })
+    expect(adding.error).toMatchObject({ code: 'AuthFailed' })
+    expect(write.error).toMatchObject({ code: 'AuthFailed', outcomeUnknown: false })
+  })
+
+  test('ZooKeeper asks for nothing of its own either while it holds back', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const watching = outcome(zk.watch('/a'))
+    connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
+    await world.settle()
+    void outcome(zk.exists('/b'))
+    connection.fail(await connection.expect(OpCode.exists), 'ThrottledOp')
+    await world.settle()
+    void outcome(watching.value.return())
+    await connection.expectNothing()
+    await world.advance(LONGEST)
+    await connection.expectAll(OpCode.exists, OpCode.removeWatches)
   })
 
   test('ZooKeeper takes the watch off the server though its removal was throttled', async () => {

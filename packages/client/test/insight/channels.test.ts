@@ -3,7 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { report, tracesRequests } from '../../src/diagnostics.ts'
-import { connected, nodeData, outcome, reconnected, someStat, VirtualWorld } from '../support/index.ts'
+import { connect } from '../../src/index.ts'
+import { connected, FakeServer, nodeData, outcome, reconnected, someStat, VirtualWorld } from '../support/index.ts'
 import { heard } from './heard.ts'
 
 const found = { stat: someStat }
@@ -204,6 +205,34 @@ describe('Channels', () => {
     await world.settle()
     // It was called when nobody followed: there is nothing to tell of.
     expect(messages).toEqual([])
+  })
+
+  test('Channels let a subscriber end the attempt that it is told of: no connection is left behind', async () => {
+    const world = new VirtualWorld()
+    FakeServer.listen(world, 'zk1:2181')
+    const abort = new AbortController()
+    const end = () => abort.abort(new Error('enough'))
+    subscribe('zk:connection', end)
+    onTestFinished(() => void unsubscribe('zk:connection', end))
+    const connecting = outcome(connect('zk1:2181', { runtime: world, signal: abort.signal }))
+    await world.settle()
+    expect(connecting.error).toMatchObject({ message: 'enough' })
+    expect(world.dials).toEqual([])
+    expect(world.timers).toBe(0)
+  })
+
+  test('Channels let a subscriber abort the call that it is told of: nothing is sent', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const controller = new AbortController()
+    const requests = tracingChannel('zk:request')
+    const abort = () => controller.abort('enough')
+    requests.start.subscribe(abort)
+    onTestFinished(() => requests.start.unsubscribe(abort))
+    const write = outcome(zk.create('/a', '', { signal: controller.signal }))
+    await connection.expectNothing()
+    expect(write.error).toBe('enough')
+    expect(zk.stats().requests).toMatchObject({ aborted: 1, succeeded: 0 })
   })
 
   test('Channels do not let a subscriber that throws stop anything', async () => {

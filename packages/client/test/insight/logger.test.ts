@@ -30,7 +30,7 @@ describe('logger', () => {
       'debug zk: dialing',
       'error zk: session expired',
     ])
-    expect(lines[1]![2]).toEqual({ sessionId: id, server: 'zk1:2181', timeout: 30_000 })
+    expect(lines[1]![2]).toEqual({ sessionId: id, server: 'zk1:2181', readOnly: false, timeout: 30_000 })
     expect(lines[2]![2]).toMatchObject({ server: 'zk1:2181', err: new Error('read ECONNRESET') })
     expect(() => JSON.stringify(lines)).not.toThrow()
   })

@@ -2,7 +2,7 @@ import { OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, type ClientState, type ClientStates } from '../../src/index.ts'
 import { StateFeed } from '../../src/client-state.ts'
-import { connected, FakeServer, outcome, VirtualWorld } from '../support/index.ts'
+import { connected, FakeServer, NamedWorld, outcome, VirtualWorld } from '../support/index.ts'
 
 /** Takes every state at once, into the list. */
 async function collect(states: ClientStates, into: ClientState[]): Promise<void> {
@@ -28,11 +28,11 @@ describe('ZooKeeper.states', () => {
     third.reply(await third.expect(OpCode.closeSession))
     await world.settle()
     expect(seen).toEqual([
-      { name: 'connected', server: 'zk1:2181', sessionId: first },
+      { name: 'connected', server: 'zk1:2181', sessionId: first, readOnly: false },
       { name: 'disconnected', sessionId: first, error: new Error('read ECONNRESET'), ensembleBehind: false },
       { name: 'expired', sessionId: first },
       { name: 'connecting' },
-      { name: 'connected', server: 'zk1:2181', sessionId: zk.session.id },
+      { name: 'connected', server: 'zk1:2181', sessionId: zk.session.id, readOnly: false },
       { name: 'closed' },
     ])
     expect(following.status).toBe('fulfilled')
@@ -63,6 +63,40 @@ describe('ZooKeeper.states', () => {
       expect(seen.at(-1)!.name).toBe(name)
       expect(following.status).toBe('fulfilled')
       expect(outcome(collect(zk.states(), [])).status).toBe('pending')
+    },
+  )
+
+  test.each(['another list', 'other addresses'])(
+    'ZooKeeper.states does not count what servers did that are gone: %s',
+    async (change) => {
+      const world = new NamedWorld()
+      world.names.set('zk1', ['10.0.0.1', '10.0.0.2'])
+      world.names.set('zk2', ['10.0.0.3'])
+      const [one, two] = ['10.0.0.1:2181', '10.0.0.2:2181'].map((address) => FakeServer.listen(world, address))
+      FakeServer.listen(world, '10.0.0.3:2181').refuse()
+      const connecting = outcome(connect('zk1:2181', { runtime: world }))
+      await world.settle()
+      const [first, other] = world.dials[0]!.server === one!.address ? [one!, two!] : [two!, one!]
+      const connection = await first.accept()
+      const zk = connecting.value
+      void outcome(zk.sync('/'))
+      connection.fail(await connection.expect(OpCode.sync), 'NoNode', 77n)
+      await world.settle()
+      const seen: ClientState[] = []
+      void outcome(collect(zk.states(), seen))
+      first.refuse()
+      connection.fin()
+      // One of the two closes the connection at the handshake.
+      while (world.dials.at(-1)!.server !== other.address) await world.advance(1)
+      const handshaking = await other.connection()
+      await handshaking.expectConnect()
+      world.names.set('zk1', ['10.0.0.3'])
+      handshaking.fin()
+      await world.settle()
+      if (change === 'another list') zk.updateServers('zk2:2181')
+      await world.advance(5_000)
+      expect(world.dials.at(-1)!.server).toBe('10.0.0.3:2181')
+      expect(seen.filter((state) => state.name === 'disconnected' && state.ensembleBehind)).toEqual([])
     },
   )
 
@@ -98,6 +132,72 @@ describe('ZooKeeper.states', () => {
     expect(seen.map(({ name }) => name)).toEqual(['connected', 'disconnected', 'disconnected', 'connected'])
   })
 
+  test('ZooKeeper.states waits for every address of a name before it blames the ensemble (S07)', async () => {
+    const world = new NamedWorld()
+    world.names.set('zk', ['10.0.0.1', '10.0.0.2'])
+    const [first, second] = ['10.0.0.1:2181', '10.0.0.2:2181'].map((address) => FakeServer.listen(world, address))
+    const connecting = outcome(connect('zk:2181', { runtime: world }))
+    await world.settle()
+    const at = (index: number) => (world.dials[index]!.server === first!.address ? first! : second!)
+    const connection = await at(0).accept()
+    void outcome(connecting.value.sync('/'))
+    connection.fail(await connection.expect(OpCode.sync), 'NoNode', 77n)
+    const seen: ClientState[] = []
+    void outcome(collect(connecting.value.states(), seen))
+    connection.fin()
+    const silent = new Set<FakeServer>()
+    for (let index = 1; silent.size < 2; index++) {
+      while (world.dials.length <= index) await world.advance(1)
+      const handshaking = await at(index).connection()
+      await handshaking.expectConnect()
+      handshaking.fin()
+      silent.add(at(index))
+      await world.settle()
+      expect(seen.at(-1)).toMatchObject({ name: 'disconnected', ensembleBehind: silent.size === 2 })
+    }
+  })
+
+  test('ZooKeeper.states blames no new servers for what the old ones did', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    void outcome(zk.sync('/'))
+    connection.fail(await connection.expect(OpCode.sync), 'NoNode', 77n)
+    const seen: ClientState[] = []
+    void outcome(collect(zk.states(), seen))
+    await world.settle()
+    connection.fin()
+    while (world.dials.length < 2) await world.advance(1)
+    const handshaking = await server.connection()
+    await handshaking.expectConnect()
+    handshaking.fin()
+    await world.settle()
+    expect(seen.at(-1)).toMatchObject({ name: 'disconnected', ensembleBehind: true })
+    FakeServer.listen(world, 'zk2:2181').refuse()
+    zk.updateServers('zk2:2181')
+    await world.advance(5_000)
+    expect(world.dials.at(-1)!.server).toBe('zk2:2181')
+    expect(seen.at(-1)).toMatchObject({ name: 'disconnected', ensembleBehind: false })
+  })
+
+  test('ZooKeeper.states says that the server is read-only, and when one is found that is not (S21)', async () => {
+    const world = new VirtualWorld()
+    const [ro, rw] = [FakeServer.listen(world, 'ro:2181'), FakeServer.listen(world, 'rw:2181')]
+    rw.refuse()
+    const connecting = outcome(connect('ro:2181,rw:2181', { runtime: world, readOnly: true }))
+    await ro.accept({ readOnly: true, sessionId: 5n })
+    const seen: ClientState[] = []
+    void outcome(collect(connecting.value.states(), seen))
+    rw.listen()
+    rw.isro = 'rw'
+    await world.advance(3_000)
+    await rw.accept({ sessionId: 6n })
+    expect(seen).toMatchObject([
+      { name: 'connected', readOnly: true, sessionId: 5n },
+      { name: 'disconnected' },
+      { name: 'connected', readOnly: false, sessionId: 6n },
+    ])
+  })
+
   test('ZooKeeper.states blames no server that cannot be reached, or that does not answer', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
@@ -115,7 +215,7 @@ describe('ZooKeeper.states', () => {
 
 describe('StateFeed', () => {
   const closed = { name: 'closed' } as const
-  const server = (name: string) => ({ name: 'connected', server: name, sessionId: 1n }) as const
+  const server = (name: string) => ({ name: 'connected', server: name, sessionId: 1n, readOnly: false }) as const
 
   test('StateFeed keeps one state for whoever is slow, the last', async () => {
     const feed = new StateFeed()

@@ -1,7 +1,7 @@
-import type { SetWatches, TypeOf } from '@zk/wire'
+import { type SetWatches, SyncResponse, type TypeOf } from '@zk/wire'
 import { expect, test } from 'vitest'
 import type { Credential } from '../../src/session/auths.ts'
-import { authReply, passwd, pingReply, requestsIn, SESSION_ID } from '../frames.ts'
+import { authReply, namesIn, passwd, pingReply, requestsIn, SESSION_ID } from '../frames.ts'
 import { read, sync, watcher, write } from '../requests.ts'
 import { eventFrame, replyFrame } from '../support/frames.ts'
 import {
@@ -49,8 +49,18 @@ test('SessionMachine owes the sync until it is answered, and only once', () => {
   machine.transmit(0)
   expect(reconnect(machine, 1)).toEqual(['sync /'])
   expect(reconnect(machine, 100)).toEqual(['sync /'])
-  machine.received(replyFrame({ xid: 3 }), 200)
+  machine.received(replyFrame({ xid: 3 }, SyncResponse, { path: '/' }), 200)
   expect(reconnect(machine, 300)).toEqual([])
+})
+
+test('SessionMachine takes an answer to its own sync that cannot be read for none: the next connection asks again', () => {
+  const machine = connected()
+  machine.submit(write('/a'))
+  machine.transmit(0)
+  expect(reconnect(machine, 1)).toEqual(['sync /'])
+  expect(machine.received(replyFrame({ xid: 2 }), 200).at(-1)).toMatchObject({ type: 'disconnected' })
+  connect(machine, machine.deadline())
+  expect(namesIn(machine.transmit(300))).toEqual(['sync /'])
 })
 
 test('SessionMachine sends on a new connection: credentials, watches, a sync, repeated reads, the queue', () => {
@@ -116,7 +126,7 @@ test('SessionMachine backs off from a server that takes it and drops it again at
   // Random below 100, 200, 400 … ms: the later half comes to more.
   const sum = (part: number[]) => part.reduce((total, pause) => total + pause, 0)
   expect(sum(pauses.slice(4))).toBeGreaterThan(4 * sum(pauses.slice(0, 4)))
-  expect(machine.attempts).toMatchObject([{ server: 'zk1:2181', attempts: 8 }])
+  expect(machine.hosts.attempts).toMatchObject([{ server: 'zk1:2181', attempts: 8 }])
 })
 
 test('SessionMachine forgets earlier failures when a connection has stood for T/3', () => {
@@ -124,9 +134,9 @@ test('SessionMachine forgets earlier failures when a connection has stood for T/
   machine.elapse(0)
   machine.lost(new Error('refused'), 0)
   connect(machine, machine.deadline())
-  expect(machine.attempts).toHaveLength(1)
+  expect(machine.hosts.attempts).toHaveLength(1)
   lost(machine, 15_000)
-  expect(machine.attempts).toEqual([])
+  expect(machine.hosts.attempts).toEqual([])
 })
 
 test('SessionMachine puts the requests of one turn into one segment, and many into several', () => {

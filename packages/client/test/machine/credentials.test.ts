@@ -54,13 +54,21 @@ test('SessionMachine sends what was not answered again on the next connection, a
   expect(machine.received(authReply(), 101)).toEqual([])
 })
 
-test('SessionMachine tells nobody who has abandoned it that a credential was accepted; it is sent all the same', () => {
+test('SessionMachine tells nobody who has abandoned it that a credential was accepted', () => {
   const machine = connected()
   const request = addAuth()
   machine.authenticate(alice, request)
-  expect([machine.abandon(request), machine.abandon(request)]).toEqual([true, false])
   expect(namesIn(machine.transmit(0))).toEqual(['auth'])
+  expect([machine.abandon(request), machine.abandon(request)]).toEqual([true, false])
   expect(machine.received(authReply(), 1)).toEqual([])
+})
+
+test('SessionMachine sends no credential that was abandoned in the turn of its call', () => {
+  const machine = connected()
+  const request = addAuth()
+  machine.authenticate(alice, request)
+  expect(machine.abandon(request)).toBe(true)
+  expect(machine.transmit(0)).toBeUndefined()
 })
 
 test('SessionMachine lets a caller of authenticate time out, and be abandoned', () => {

@@ -25,7 +25,7 @@ test('SessionMachine waits until its start, then dials; T / number of servers is
   expect(machine.deadline()).toBe(500)
   expect(machine.elapse(499)).toEqual([])
   const [output] = machine.elapse(500)
-  expect(output).toMatchObject({ type: 'dial', server: { port: 2181 } })
+  expect(output).toMatchObject({ type: 'lookUp', server: { port: 2181 } })
   expect(machine.state).toMatchObject({ name: 'dialing', by: 10_500 })
   machine.opened()
   expect(machine.deadline()).toBe(10_500)
@@ -57,8 +57,8 @@ test('SessionMachine takes id and T from the answer, in however many pieces it c
   machine.transmit(0)
   const answer = connectReply({ timeOut: 6_000 })
   for (const byte of answer.subarray(0, -1)) expect(machine.received(Uint8Array.of(byte), 1)).toEqual([])
-  expect(machine.received(answer.subarray(-1), 2)).toEqual([{ type: 'connected', server: 'zk1:2181' }])
-  expect([machine.id, machine.timeout, nameOf(machine)]).toEqual([SESSION_ID, 6_000, 'connected'])
+  expect(machine.received(answer.subarray(-1), 2)).toEqual([{ type: 'connected', server: 'zk1:2181', readOnly: false }])
+  expect([machine.identity.id, machine.identity.timeout, nameOf(machine)]).toEqual([SESSION_ID, 6_000, 'connected'])
   expect(machine.deadline()).toBe(2 + 2_000)
 })
 
@@ -67,13 +67,13 @@ test('SessionMachine tries the next server at once when one fails, and pauses af
   const dialed: string[] = []
   for (let attempt = 0; attempt < 3; attempt++) {
     const [output] = machine.elapse(attempt)
-    if (output?.type === 'dial') dialed.push(output.server.host)
+    if (output?.type === 'lookUp') dialed.push(output.server.host)
     machine.lost(new Error(`refused ${attempt}`), attempt)
   }
   expect([...dialed].sort()).toEqual(['zk1', 'zk2', 'zk3'])
   expect(machine.deadline()).toBeGreaterThan(2)
   expect(machine.deadline()).toBeLessThan(2 + 100)
-  expect(machine.attempts.map(({ server, attempts, error }) => [server, attempts, error.message])).toEqual(
+  expect(machine.hosts.attempts.map(({ server, attempts, error }) => [server, attempts, error.message])).toEqual(
     dialed.map((host, index) => [`${host}:2181`, 1, `refused ${index}`]),
   )
 })
@@ -89,7 +89,7 @@ test.each([
   expect(machine.elapse(9_999)).toEqual([])
   expect(typesOf(machine.elapse(10_000))).toEqual(['hangUp', 'unreached'])
   expect(machine.state).toEqual({ name: 'waiting', until: 10_000 })
-  expect(machine.attempts).toMatchObject([{ error: { message } }])
+  expect(machine.hosts.attempts).toMatchObject([{ error: { message } }])
 })
 
 test('SessionMachine gives up at connectBy; the attempt under way is among those it lists', () => {
@@ -102,7 +102,9 @@ test('SessionMachine gives up at connectBy; the attempt under way is among those
   expect(typesOf(outputs)).toEqual(['hangUp', 'unreached', 'reject', 'ended'])
   expect(rejectionOf(outputs, request)).toMatchObject({ code: 'ConnectionLoss', outcomeUnknown: false })
   expect(outputs.at(-1)).toEqual({ type: 'ended', reason: 'Unreachable' })
-  expect(machine.attempts).toMatchObject([{ server: 'zk1:2181', error: { message: 'no TCP connection in time' } }])
+  expect(machine.hosts.attempts).toMatchObject([
+    { server: 'zk1:2181', error: { message: 'no TCP connection in time' } },
+  ])
 })
 
 test.each([
@@ -111,13 +113,13 @@ test.each([
 ] as const)('SessionMachine gives up at connectBy also while it is %s', (name, machine, first, message) => {
   expect(nameOf(machine)).toBe(name)
   expect(typesOf(machine.elapse(5))).toEqual([...first, 'ended'])
-  expect(machine.attempts.map(({ error }) => error.message)).toEqual(message === undefined ? [] : [message])
+  expect(machine.hosts.attempts.map(({ error }) => error.message)).toEqual(message === undefined ? [] : [message])
 })
 
 test('SessionMachine has no connectBy once there is a session', () => {
   const machine = connected({ connectBy: 5_000 })
   lost(machine, 1_000)
-  expect(machine.elapse(5_000)).toMatchObject([{ type: 'dial' }])
+  expect(machine.elapse(5_000)).toMatchObject([{ type: 'lookUp' }])
 })
 
 test.each([
@@ -137,7 +139,7 @@ test.each([
   machine.transmit(0)
   expect(typesOf(machine.received(answer, 1))).toEqual(['hangUp', 'unreached'])
   expect(nameOf(machine)).toBe('waiting')
-  expect(machine.attempts).toMatchObject([
+  expect(machine.hosts.attempts).toMatchObject([
     { error: { name: 'ProtocolError', message: expect.stringContaining(message) } },
   ])
 })
@@ -145,7 +147,7 @@ test.each([
 test('SessionMachine leaves a server that gives it another session than its own', () => {
   const machine = lost(connected(), 1_000)
   expect(typesOf(connect(machine, machine.deadline(), { sessionId: 0x9999n }))).toEqual(['hangUp', 'unreached'])
-  expect([nameOf(machine), machine.id]).toEqual(['waiting', SESSION_ID])
+  expect([nameOf(machine), machine.identity.id]).toEqual(['waiting', SESSION_ID])
 })
 
 test('SessionMachine gives each server its turn within a connectTimeout below T', () => {

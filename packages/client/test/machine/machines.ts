@@ -18,6 +18,9 @@ export const three = ['zk1', 'zk2', 'zk3'].map((host) => ({ host, port: 2181 }))
 export function machineOf(config: Partial<SessionConfig> = {}): SessionMachine {
   return new SessionMachine({
     servers: [zk1],
+    hostProvider: undefined,
+    resume: undefined,
+    readOnly: false,
     sessionTimeout: T,
     localExpiry: 4 / 3,
     maxResponseSize: 4 * 1024 * 1024,

@@ -26,6 +26,7 @@ import {
   reconnect,
   rejectionOf,
   T,
+  three,
   typesOf,
 } from './machines.ts'
 
@@ -56,8 +57,15 @@ describe('SessionMachine with SASL', () => {
     machine.prove(bytes('me'), 3)
     expect(sent(machine)).toEqual({ xid: 2, token: 'me' })
     expect(machine.received(answer(2, null), 4)).toEqual([{ type: 'saslChallenge', token: undefined }])
-    expect(machine.prove(undefined, 5)).toEqual([{ type: 'connected', server: 'zk1:2181' }])
+    expect(machine.prove(undefined, 5)).toEqual([{ type: 'connected', server: 'zk1:2181', readOnly: false }])
     expect(machine.state).toMatchObject({ name: 'connected', since: 5 })
+  })
+
+  test('SessionMachine that proved itself to a read-only server looks for one that takes writes', () => {
+    const machine = machineOf({ usesSasl: true, readOnly: true, servers: three })
+    expect(typesOf(connect(machine, 0, { readOnly: true }))).toEqual(['saslStart'])
+    expect(machine.prove(undefined, 5)).toMatchObject([{ type: 'connected', readOnly: true }])
+    expect(typesOf(machine.elapse(machine.deadline()))).toEqual(['probe'])
   })
 
   test('SessionMachine holds everything else back until SASL is through: credentials, then watches, then requests', () => {
@@ -107,7 +115,7 @@ describe('SessionMachine with SASL', () => {
   test('SessionMachine gives up the connection when the mechanism cannot go on, and the client when that says AuthFailed', () => {
     const one = authenticating()
     expect(typesOf(one.unproved(broken, 1))).toEqual(['hangUp', 'unreached'])
-    expect(one.attempts).toMatchObject([{ server: 'zk1:2181', error: broken }])
+    expect(one.hosts.attempts).toMatchObject([{ server: 'zk1:2181', error: broken }])
     const other = authenticating()
     expect(typesOf(other.unproved(new KeeperError('AuthFailed'), 1))).toEqual(['hangUp', 'ended'])
     expect(typesOf([...other.unproved(broken, 2), ...other.prove(bytes('x'), 2)])).toEqual([])
@@ -121,7 +129,7 @@ describe('SessionMachine with SASL', () => {
   ])('SessionMachine gives up a connection on which SASL meets %s', (_, frames, message) => {
     const machine = authenticating()
     expect(typesOf(machine.received(frames, 1))).toContain('hangUp')
-    expect(machine.attempts[0]!.error.message).toMatch(message)
+    expect(machine.hosts.attempts[0]!.error.message).toMatch(message)
   })
 
   test('SessionMachine takes a reply to a credential that it did not send as ever (W14)', () => {
@@ -134,12 +142,12 @@ describe('SessionMachine with SASL', () => {
     const machine = authenticating()
     expect(machine.deadline()).toBe(T)
     expect(typesOf(machine.elapse(T))).toContain('hangUp')
-    expect(machine.attempts[0]!.error.message).toBe('SASL was not through in time')
+    expect(machine.hosts.attempts[0]!.error.message).toBe('SASL was not through in time')
   })
 
   test('SessionMachine gives up in time when no server is through with SASL, though each gives it a session', () => {
     const machine = authenticating({ connectBy: 500 })
-    expect(machine.id).not.toBe(0n)
+    expect(machine.identity.id).not.toBe(0n)
     machine.elapse(500)
     expect(machine.state).toEqual({ name: 'ended', reason: 'Unreachable' })
   })
@@ -152,7 +160,7 @@ test('SessionMachine that gives up tells the reason of a whole attempt, not that
   connect(machine, at)
   expect(at).toBeLessThan(500)
   machine.elapse(500)
-  expect(machine.attempts).toMatchObject([{ attempts: 2, error: { message: 'no ticket' } }])
+  expect(machine.hosts.attempts).toMatchObject([{ attempts: 2, error: { message: 'no ticket' } }])
 })
 
 describe('SessionMachine without SASL', () => {

@@ -71,7 +71,7 @@ test('SessionMachine keeps the watcher of a read that timed out until its reply 
   machine.submit(read('/a', { watcher: each, expiresAt: 1_000 }))
   machine.transmit(0)
   expect(typesOf(machine.elapse(1_000))).toEqual(['reject'])
-  expect(each.phase).toBe('asked')
+  expect(each.phase).toBe('sent')
   machine.received(replyFrame({ xid: 1 }), 1_001)
   expect(each.phase).toBe('gone')
   expect(namesIn(machine.transmit(1_001))).toEqual(['removeWatches /a'])

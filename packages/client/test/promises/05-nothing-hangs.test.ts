@@ -369,6 +369,34 @@ describe('A call and its signal', () => {
     expect(connection.isClosed).toBe(false)
   })
 
+  test('ZooKeeper takes watches off the server though their removal was aborted before it was sent (V11)', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world, { maxInFlight: 1 })
+    const watched = outcome(zk.getDataAndWatch('/a'))
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
+    await world.settle()
+    void outcome(zk.getData('/b'))
+    const controller = new AbortController()
+    const removal = outcome(zk.removeWatches('/a', 'Any', { signal: controller.signal }))
+    const read = await connection.expect(OpCode.getData)
+    controller.abort('enough')
+    await world.settle()
+    expect(removal.error).toBe('enough')
+    expect(await watched.value.changed).toMatchObject({ type: 'DataWatchRemoved' })
+    connection.reply(read, GetDataResponse, nodeData('x'))
+    expect((await connection.expect(OpCode.removeWatches)).body).toEqual({ path: '/a', type: 3 })
+  })
+
+  test('ZooKeeper.removeWatches of a closed client is a call like any other: Closed', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    void outcome(zk.close())
+    connection.reply(await connection.expect(OpCode.closeSession))
+    const removal = outcome(zk.removeWatches('/a'))
+    await world.settle()
+    expect(removal.error).toMatchObject({ code: 'Closed' })
+  })
+
   test('ZooKeeper forgets the watch of an aborted read whose reply was lost with the connection (V11)', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)

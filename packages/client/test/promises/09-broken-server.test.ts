@@ -74,7 +74,7 @@ describe('Garbage on a connection', () => {
     ],
     ['a reply with xid 7 where none is pending (W11)', replyFrame({ xid: 7 }), /a reply with xid 7/],
     [
-      'words',
+      'words (W32)',
       ascii.encode('This ZooKeeper instance is not currently serving requests\n'),
       /text in place of a frame: "This ZooKeeper instance is not currently serving requests"/,
     ],

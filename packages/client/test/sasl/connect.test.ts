@@ -1,7 +1,7 @@
 // SASL as the user of connect has it, with a mechanism of his own.
 import { ErrorCode, GetDataResponse, OpCode, SetSASLResponse } from '@zk/wire'
 import { expect, test } from 'vitest'
-import { connect, ConnectError, KeeperError, type SaslMechanism } from '../../src/index.ts'
+import { connect, ConnectError, KeeperError, type SaslExchange, type SaslMechanism } from '../../src/index.ts'
 import { type FakeConnection, FakeServer, nodeData, outcome, VirtualWorld } from '../support/index.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -45,6 +45,32 @@ test('connect resolves when SASL is through and the credentials behind it are ac
   connection.reply(auth)
   await runtime.settle()
   expect(connecting.value.session.connection?.server).toBe('zk1:2181')
+})
+
+test('ZooKeeper asks the exchange of its own connection, though that of one before is ready later', async () => {
+  const starts: ((exchange: SaslExchange) => void)[] = []
+  const heard: string[] = []
+  const exchange = (name: string): SaslExchange => ({
+    first: bytes(name),
+    step: (token) => {
+      heard.push(`${name} hears ${text(token)}`)
+      return undefined
+    },
+  })
+  const slow: SaslMechanism = { name: 'SLOW', start: () => new Promise((resolve) => starts.push(resolve)) }
+  const { runtime, server, connecting } = world({ sasl: slow })
+  const first = await server.accept()
+  first.rst()
+  await runtime.advance(2_000)
+  const second = await server.accept()
+  starts[1]!(exchange('the second'))
+  const asked = await expectToken(second)
+  starts[0]!(exchange('the first'))
+  await runtime.settle()
+  second.reply(asked, SetSASLResponse, { token: bytes('go on') })
+  await runtime.settle()
+  expect(heard).toEqual(['the second hears go on'])
+  expect(connecting.status).toBe('fulfilled')
 })
 
 test('ZooKeeper proves again on every connection, before watches and what waits', async () => {
@@ -154,4 +180,17 @@ test.each([
   expect(error).toBeInstanceOf(TypeError)
   expect((error as Error).message).toContain(message)
   expect((error as Error).message).not.toContain('secret')
+})
+
+test('connect stays at a server though the last word of the mechanism took long: the silence was its own', async () => {
+  const T = 3_000
+  const runtime = new VirtualWorld()
+  const late = () => new Promise<undefined>((resolve) => runtime.setTimer(2_100, () => resolve(undefined)))
+  const sasl: SaslMechanism = { name: 'LATE', start: () => ({ first: bytes('let'), step: late }) }
+  const server = FakeServer.listen(runtime, 'zk1:2181')
+  const connecting = outcome(connect('zk1:2181', { runtime, sessionTimeout: T, sasl }))
+  const connection = await server.accept()
+  connection.reply(await connection.expect(OpCode.sasl), SetSASLResponse, { token: bytes('go on') })
+  await runtime.advance(2_200)
+  expect(connecting.value.session.connection?.server).toBe('zk1:2181')
 })

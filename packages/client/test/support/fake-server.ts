@@ -19,6 +19,8 @@ import type { VirtualWorld } from './virtual-world.ts'
 export class FakeServer implements Listener {
   /** `host:port` */
   readonly address: string
+  /** What it says to who asks whether it takes writes; undefined for nothing. */
+  isro: string | undefined = 'ro'
   readonly #world: VirtualWorld
   readonly #unseen: FakeConnection[] = []
   #dialed: (link: Link) => void
@@ -86,6 +88,19 @@ export class FakeServer implements Listener {
   #open(link: Link): void {
     const connection = new FakeConnection(this.#world, link, this.address)
     this.#unseen.push(connection)
-    link.open(connection)
+    link.open({
+      received: (segment) => {
+        if (new TextDecoder().decode(segment) === 'isro') this.#answerIsro(link, connection)
+        else connection.received(segment)
+      },
+      closed: () => connection.closed(),
+    })
+  }
+
+  #answerIsro(link: Link, connection: FakeConnection): void {
+    this.#unseen.splice(this.#unseen.indexOf(connection), 1)
+    if (this.isro === undefined) return
+    link.deliver(new TextEncoder().encode(this.isro))
+    link.lose(new Error('the server closed the connection'))
   }
 }

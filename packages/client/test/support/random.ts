@@ -24,3 +24,7 @@ export class SeededRandom {
     return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5')
   }
 }
+
+export function pick<T>(random: SeededRandom, items: readonly T[]): T {
+  return items[random.below(items.length)]!
+}

@@ -197,6 +197,18 @@ describe('A session that ends', () => {
     expect(told).toEqual(['Gap renewed'])
   })
 
+  test('NodeEvents are set in the next one, however little may wait', async () => {
+    const at = await start({ maxWaiting: 1 })
+    const followed = []
+    for (const path of ['/a', '/b', '/c']) followed.push(follow(await watching(at, path)))
+    const next = await renewed(at)
+    for (const request of await next.expectAll(OpCode.addWatch, OpCode.addWatch, OpCode.addWatch)) {
+      next.reply(request, ErrorResponse, { err: 0 })
+    }
+    await at.world.settle()
+    expect(followed.map(({ told }) => told)).toEqual([['Gap renewed'], ['Gap renewed'], ['Gap renewed']])
+  })
+
   test('NodeEvents throws what the watch is refused with in the next one', async () => {
     const at = await start()
     const { ending } = follow(await watching(at, '/a'))

@@ -1,0 +1,328 @@
+// One history of a client among hostile servers, by a seed: they break every rule for a while, and then none. What it is
+// told may be wrong; that it is told, by the errors that are documented, and that all is well afterwards, may not.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { ErrorCode, OpCode, Xid } from '@zk/wire'
+import { connect, type ConnectOptions, digestMd5, KeeperError, type Session, type ZooKeeper } from '../../src/index.ts'
+import { type Outcome, outcome, pick, SeededRandom } from '../support/index.ts'
+import { questionOf } from './answers.ts'
+import { Calls, WATCHED } from './calls.ts'
+import { user } from './digest-server.ts'
+import { Ensemble, LAST_ZXID } from './honest-server.ts'
+import { altered } from './mutations.ts'
+import { sealsIn } from './seals.ts'
+import { strangeness } from './strangeness.ts'
+import { TappedWorld } from './world.ts'
+
+/** How it ended for the client. */
+export type Ending = 'recovered' | 'renewed' | 'final' | 'unreached'
+
+export interface Played {
+  readonly ending: Ending
+  /** That hostile servers gave to the client. */
+  readonly bytes: number
+  readonly calls: number
+  readonly failed: number
+  /** All that was asked and sent, line by line. */
+  readonly story: readonly string[]
+}
+
+const SERVERS = ['zk1:2181', 'zk2:2181', 'zk3:2181']
+/** Silence, and servers that have seen less than a mutation pretends, are waited out only where T is no longer, in ms. */
+const LONGEST_WAIT = 60_000
+/** Local expiry, of which there are that many T, at most, then the pauses before attempts and new sessions. */
+const EXPIRY = 4 / 3
+const LONGEST_PAUSE = 25_000
+/** Until calls that servers put off again and again are asked for the last time. */
+const LONGEST_PUT_OFF = 200_000
+/** No session timeout is longer: 2^31-1 ms. */
+const LONGEST_TIMEOUT = 0x7fffffff
+
+/** Throws at the first thing that must not be, with the last things that happened. */
+export async function playCase(seed: number): Promise<Played> {
+  const story: string[] = []
+  const wrong: string[] = []
+  const uncaught = (error: unknown) => wrong.push(`uncaught: ${error instanceof Error ? error.stack : String(error)}`)
+  const heard = (message: unknown) => {
+    const strange = strangeness((message as { readonly reason?: Error }).reason)
+    if (strange !== undefined) wrong.push(`a connection was lost for ${strange}`)
+  }
+  const traced = () => {}
+  process.on('uncaughtException', uncaught).on('unhandledRejection', uncaught)
+  subscribe('zk:connection', heard)
+  subscribe('zk:frame', traced)
+  try {
+    const played = await new FuzzCase(seed, story).play()
+    await new Promise((resolve) => setImmediate(resolve))
+    if (wrong.length > 0) throw new Error(wrong.join('\n'))
+    return played
+  } catch (cause) {
+    const last = story.slice(-25).join('\n')
+    const again = `again with ZK_FUZZ_SEED=${seed}`
+    throw new Error(`seed ${seed}: ${(cause as Error).message}\n${wrong.join('\n')}\n${last}\n${again}`, { cause })
+  } finally {
+    process.off('uncaughtException', uncaught).off('unhandledRejection', uncaught)
+    unsubscribe('zk:connection', heard)
+    unsubscribe('zk:frame', traced)
+  }
+}
+
+class FuzzCase {
+  readonly #random: SeededRandom
+  readonly #world: TappedWorld
+  readonly #ensemble: Ensemble
+  readonly #calls: Calls
+  readonly #story: string[]
+  readonly #chroot: string
+  readonly #options: ConnectOptions
+  #isHostile = true
+  /** Handshakes that are still tampered with while there is no client yet. */
+  #handshakes: number
+
+  constructor(seed: number, story: string[]) {
+    const random = new SeededRandom(seed)
+    this.#random = random
+    this.#story = story
+    this.#world = new TappedWorld(seed)
+    this.#ensemble = new Ensemble(this.#world, random, (frames) => this.#carry(frames))
+    for (const server of SERVERS) this.#world.listen(server, this.#ensemble)
+    this.#calls = new Calls(random)
+    this.#chroot = pick(random, ['', '', '/chroot'])
+    this.#handshakes = random.below(4)
+    this.#options = optionsOf(random, this.#world)
+  }
+
+  async play(): Promise<Played> {
+    const zk = await this.#connected()
+    const first = zk?.session
+    const bytes = zk === undefined ? this.#world.bytes : await this.#suffer(zk)
+    this.#heal()
+    const ending = zk === undefined ? 'unreached' : await this.#recover(zk, first)
+    const well = ending === 'unreached' || ending === 'final' ? await this.#another() : zk!
+    await this.#isWell(well)
+    await this.#settled(well)
+    for (const client of new Set([well, zk ?? well])) await this.#close(client)
+    const { all } = this.#calls
+    const failed = all.filter((each) => each.outcome.status === 'rejected').length
+    return { ending, bytes, calls: all.length, failed, story: this.#story }
+  }
+
+  // --- while all is wrong -----------------------------------------------------------------------------------------
+
+  async #connected(): Promise<ZooKeeper | undefined> {
+    const connecting = this.#connect()
+    for (let ms = 0; connecting.status === 'pending' && ms <= 2 * LONGEST_PAUSE; ms += 500)
+      await this.#world.advance(500)
+    this.#must(connecting.status !== 'pending', 'connect does not settle')
+    if (connecting.status === 'fulfilled') return connecting.value
+    this.#story.push(`connect: ${String(connecting.error)}`)
+    const strange = strangeness(connecting.error)
+    this.#must(strange === undefined, `connect was rejected with ${strange}`)
+    if (KeeperError.is(connecting.error)) this.#justify(connecting.error)
+    // A session that was given up is still ended at a server, which takes up to T/2.
+    await this.#world.advance(LONGEST_PAUSE)
+    await this.#gone()
+    return undefined
+  }
+
+  /** How many bytes the client was given. */
+  async #suffer(zk: ZooKeeper): Promise<number> {
+    const random = this.#random
+    this.#handshakes = Infinity
+    for (let round = 2 + random.below(8); round > 0 && !isFinal(zk); round--) {
+      this.#ensemble.refusal = random.below(10) === 0 ? new Error('connect ECONNREFUSED') : undefined
+      // Sessions expire at servers, too.
+      if (random.below(30) === 0) this.#ensemble.sessions.clear()
+      this.#story.push(`${this.#world.now()} ms: ${this.#calls.make(zk)}`)
+      await this.#world.settle()
+      if (random.below(3) === 0) this.#happen(pick(random, ['NodeDataChanged', 'NodeChildrenChanged', 'NodeDeleted']))
+      await this.#world.settle()
+      this.#checkTaps()
+      if (random.below(3) === 0) await this.#world.advance(pick(random, [50, 500, 2_500]))
+      if (random.below(3) === 0) this.#calls.abort()
+      this.#checkTaps()
+    }
+    return this.#world.bytes
+  }
+
+  #connect(): Outcome<ZooKeeper> {
+    const servers = SERVERS.slice(0, 1 + this.#random.below(SERVERS.length))
+    return outcome(connect(`${servers.join(',')}${this.#chroot}`, this.#options))
+  }
+
+  #carry(frames: readonly Uint8Array[]) {
+    const isBad =
+      this.#isHostile && (this.#handshakes === Infinity ? this.#random.below(3) > 0 : this.#handshakes-- > 0)
+    const arrival = isBad ? altered(frames, this.#random) : { chunks: frames }
+    const hex = arrival.chunks.map((chunk) => Buffer.from(chunk.subarray(0, 80)).toString('hex'))
+    this.#story.push(`${this.#world.now()} ms: ${isBad ? 'altered' : 'sound'} ${hex.join(' ')} ${arrival.end ?? ''}`)
+    return arrival
+  }
+
+  #happen(type: 'NodeDataChanged' | 'NodeChildrenChanged' | 'NodeDeleted'): void {
+    const absolute = WATCHED.map((path) => this.#chroot + (path === '/' && this.#chroot !== '' ? '' : path))
+    const paths = [...absolute, '/zookeeper/config']
+    // Children change when one comes, and whoever watches recursively is told of that alone.
+    const children = paths.map((path) => `${path === '/' ? '' : path}/new`)
+    if (type === 'NodeChildrenChanged') this.#ensemble.happen('NodeCreated', children)
+    this.#ensemble.happen(type, paths)
+  }
+
+  // --- when all is right again ------------------------------------------------------------------------------------
+
+  #heal(): void {
+    this.#story.push('from now on all is sound')
+    this.#isHostile = false
+    this.#ensemble.refusal = undefined
+    this.#ensemble.failsOneIn = Infinity
+    // No client takes less.
+    this.#ensemble.longest = 500
+  }
+
+  async #recover(zk: ZooKeeper, first: Session | undefined): Promise<Ending> {
+    const isShort = zk.session.timeout <= LONGEST_WAIT
+    // Servers have seen all that a mutation has pretended, or the session must be waited out.
+    if (!isShort || this.#random.below(2) === 0) this.#ensemble.zxid = LAST_ZXID
+    // A connection whose stream is out of step is noticed by silence, if by nothing else.
+    if (isShort && this.#random.below(2) === 0) await this.#world.advance(2 * zk.session.timeout)
+    this.#ensemble.cut()
+    await this.#world.settle()
+    const by = this.#world.now() + EXPIRY * zk.session.timeout + LONGEST_PAUSE
+    while (zk.session.connection === undefined && !isFinal(zk) && this.#world.now() < by) await this.#world.advance(100)
+    if (isFinal(zk)) return this.#final(zk)
+    this.#must(zk.session.connection !== undefined, 'the client finds no server, though all are well')
+    if (zk.session === first) return 'recovered'
+    this.#justify(first!.signal.reason)
+    this.#must(first!.signal.reason.code === 'SessionExpired', 'only an expired session is followed by another')
+    return 'renewed'
+  }
+
+  async #final(zk: ZooKeeper): Promise<Ending> {
+    const { reason } = zk.session.signal
+    this.#justify(reason)
+    this.#must(reason.code !== 'SessionExpired' || !this.#options.renewSession, 'no session follows an expired one')
+    const call = outcome(zk.exists('/'))
+    await this.#world.settle()
+    this.#must(KeeperError.is(call.error) && call.error.code === reason.code, `a call at the end: ${call.status}`)
+    await this.#gone()
+    return 'final'
+  }
+
+  /** A client that is of no further use is followed by another. */
+  async #another(): Promise<ZooKeeper> {
+    this.#ensemble.zxid = LAST_ZXID
+    const connecting = this.#connect()
+    await this.#world.advance(LONGEST_PAUSE)
+    this.#must(connecting.status === 'fulfilled', `a new client does not connect: ${String(connecting.error)}`)
+    return connecting.value
+  }
+
+  /** It serves calls and tells of events, of watches that were set before too. */
+  async #isWell(zk: ZooKeeper): Promise<void> {
+    const read = outcome(zk.getData('/well'))
+    const watch = outcome(zk.getDataAndWatch('/k1'))
+    const loop = outcome(zk.watch('/k2'))
+    await this.#world.settle()
+    this.#must(read.status === 'fulfilled', `a call on a sound connection: ${read.status} ${String(read.error)}`)
+    const question = questionOf(OpCode.getData, `${this.#chroot}/well`)
+    this.#must(
+      sealsIn(read.value.data).some((seal) => seal.startsWith(`${question} `)),
+      'a call got the wrong answer',
+    )
+    const changed = outcome(watch.value.changed)
+    const next = outcome(loop.value.next())
+    const { loops, watches } = this.#calls
+    const before = loops.map(({ told }) => told.length)
+    this.#happen('NodeDataChanged')
+    this.#happen('NodeChildrenChanged')
+    await this.#world.settle()
+    this.#must(changed.status === 'fulfilled', 'a watch set on a sound connection tells nothing')
+    this.#must(next.status === 'fulfilled', 'a persistent watch set on a sound connection tells nothing')
+    const silent = watches.filter(({ status }) => status === 'pending').length
+    this.#must(silent === 0, `${silent} watches of before tell nothing`)
+    for (const [index, { told, outcome }] of loops.entries()) {
+      const isTold = outcome.status !== 'pending' || told.length > before[index]!
+      this.#must(isTold, `a persistent watch of before tells nothing: ${told.join(', ')}`)
+    }
+    await loop.value.return()
+  }
+
+  /** Every promise is settled, and with what is allowed. */
+  async #settled(zk: ZooKeeper): Promise<void> {
+    await this.#world.advance(5_000)
+    if (this.#calls.pending.length > 0) await this.#world.advance(LONGEST_PUT_OFF)
+    this.#must(this.#calls.pending.length === 0, `calls that are never settled: ${this.#calls.pending.join(', ')}`)
+    for (const fault of this.#calls.faults(this.#world.taps, this.#chroot)) this.#must(false, fault)
+    const { waiting, inFlight } = zk.stats().flow
+    this.#must(waiting + inFlight === 0, `${waiting} requests wait and ${inFlight} fly for nobody`)
+  }
+
+  async #close(zk: ZooKeeper): Promise<void> {
+    const closing = outcome(zk.close())
+    await this.#world.advance(100)
+    this.#must(closing.status === 'fulfilled', `close is ${closing.status} ${String(closing.error)}`)
+    const open = this.#calls.loops.filter(({ outcome }) => outcome.status === 'pending').length
+    this.#must(open === 0, `${open} loops do not end with the client`)
+    await this.#gone()
+  }
+
+  /** Nothing is left: no timer, no connection, no further attempt. */
+  async #gone(): Promise<void> {
+    const { length } = this.#world.taps
+    await this.#world.advance(LONGEST_PAUSE)
+    this.#must(this.#world.timers === 0, `${this.#world.timers} timers are left`)
+    this.#must(this.#world.taps.length === length, 'there are new connections at the end')
+    this.#must(!this.#world.taps.some(({ isOpen }) => isOpen), 'a connection is left')
+  }
+
+  // --- what must hold ---------------------------------------------------------------------------------------------
+
+  #checkTaps(): void {
+    for (const tap of this.#world.taps) {
+      const fault = tap.isOpen ? tap.fault(this.#options.maxResponseSize!) : undefined
+      this.#must(fault === undefined, `the client goes on behind ${fault}`)
+    }
+  }
+
+  /** Only a server that said so, or long silence, ends a client. */
+  #justify(reason: KeeperError): void {
+    const { taps } = this.#world
+    const codes = taps.flatMap((tap) => tap.codes)
+    const timeouts = taps.flatMap(({ timeout }) => timeout ?? [])
+    const isRefused = codes.some(({ xid, err }) => xid === Xid.auth && err !== 0) || codes.some(isSaslWanted)
+    const shortest = Math.min(LONGEST_TIMEOUT, ...timeouts.filter((timeout) => timeout > 0))
+    const isJust: Record<string, boolean> = {
+      // A token of SASL that is altered may say anything.
+      AuthFailed: isRefused || this.#options.sasl !== undefined,
+      SessionExpired:
+        timeouts.some((timeout) => timeout <= 0) ||
+        codes.some(({ err }) => err === ErrorCode.SessionExpired) ||
+        this.#world.now() >= EXPIRY * shortest,
+      // Of a credential that nobody has answered for as long as connect may take.
+      RequestTimeout: this.#world.now() >= LONGEST_PAUSE,
+    }
+    this.#must(isJust[reason.code] === true, `the client ended without a reason: ${reason.message}`)
+  }
+
+  #must(holds: boolean, what: string): asserts holds {
+    if (!holds) throw new Error(what)
+  }
+}
+
+const isSaslWanted = ({ err }: { readonly err: number }) => err === ErrorCode.SessionClosedRequireSaslAuth
+
+/** The next session, if there is one, is there before the signal of the last aborts. */
+const isFinal = (zk: ZooKeeper) => zk.session.signal.aborted
+
+function optionsOf(random: SeededRandom, runtime: TappedWorld): ConnectOptions {
+  return {
+    runtime,
+    sessionTimeout: pick(random, [1_000, 6_000, 30_000]),
+    connectTimeout: LONGEST_PAUSE,
+    renewSession: random.below(4) > 0,
+    maxResponseSize: pick(random, [4 * 1024 * 1024, 100_000, 3_000]),
+    maxInFlight: pick(random, [1_000, 1_000, 3]),
+    traceFrames: random.below(4) === 0,
+    auth: random.below(4) === 0 ? [{ scheme: 'digest', auth: 'user:secret' }] : [],
+    ...(random.below(5) === 0 ? { sasl: digestMd5(user) } : {}),
+  }
+}

@@ -1,0 +1,99 @@
+// What a client was given on one connection, and what no client may make of it. The reading of frames here is its own: were
+// it the client's, both would be wrong together.
+import { ErrorCode, Xid } from '@zk/wire'
+import { questionOf } from './answers.ts'
+import { joined } from './mutations.ts'
+import { sealsIn } from './seals.ts'
+
+const HEADER_SIZE = 16
+const SHORTEST_HANDSHAKE = 20
+
+interface Frame {
+  readonly bytes: Uint8Array
+  readonly view: DataView
+}
+
+export class Wiretap {
+  /** Nobody has closed it. */
+  isOpen = true
+  bytes = 0
+  /** What was asked for, in the order of replies: not pings and credentials. */
+  readonly asked: { readonly xid: number; readonly opCode: number; readonly path: string }[] = []
+  readonly #chunks: Uint8Array[] = []
+
+  heard(chunk: Uint8Array): void {
+    this.bytes += chunk.byteLength
+    this.#chunks.push(chunk)
+  }
+
+  /** Why no client may go on with this connection; undefined where it may. */
+  fault(maxResponseSize: number): string | undefined {
+    const { frames, length } = this.#read()
+    if (length < 0 || length > maxResponseSize) return `a frame of ${length} bytes`
+    const [handshake, ...replies] = frames
+    if (handshake === undefined) return undefined
+    return handshakeFault(handshake) ?? this.#orderFault(replies)
+  }
+
+  /** The timeout that the handshake gave, if there was one. */
+  get timeout(): number | undefined {
+    const [handshake] = this.#read().frames
+    return handshake === undefined || handshake.bytes.byteLength < 8 ? undefined : handshake.view.getInt32(4)
+  }
+
+  /** The codes of all frames, wherever they stand: what the server may be thought to have said. */
+  get codes(): { readonly xid: number; readonly err: number }[] {
+    const { frames } = this.#read()
+    const whole = frames.slice(1).filter(({ bytes }) => bytes.byteLength >= HEADER_SIZE)
+    return whole.map(({ view }) => ({ xid: view.getInt32(0), err: view.getInt32(12) }))
+  }
+
+  /** Whether what holds this seal came as the answer to this question. */
+  answered(question: string, seal: string): boolean {
+    const { frames } = this.#read()
+    return this.asked.some(
+      ({ xid, opCode, path }) =>
+        questionOf(opCode, path) === question &&
+        frames.some(({ bytes, view }) => bytes.byteLength >= 4 && view.getInt32(0) === xid && holds(bytes, seal)),
+    )
+  }
+
+  #orderFault(replies: readonly Frame[]): string | undefined {
+    let next = 0
+    for (const { bytes, view } of replies) {
+      if (bytes.byteLength < HEADER_SIZE) return `a reply of ${bytes.byteLength} bytes`
+      const [xid, err] = [view.getInt32(0), view.getInt32(12)]
+      const isRefusal = xid === Xid.auth ? err !== ErrorCode.Ok : err === ErrorCode.SessionClosedRequireSaslAuth
+      if (isRefusal && (xid === Xid.auth || xid === Xid.ping)) return `credentials refused with ${err}`
+      // A server refuses what it does not know ahead of all that was asked before.
+      if (err === ErrorCode.Unimplemented && xid !== Xid.notification) return undefined
+      if (xid === Xid.notification || xid === Xid.ping || xid === Xid.auth) continue
+      const due = this.asked[next++]?.xid
+      if (xid !== due) return `a reply with xid ${xid} in place of ${due}`
+      if (err === ErrorCode.SessionExpired || err === ErrorCode.SessionMoved) return `a reply with err ${err}`
+    }
+    return undefined
+  }
+
+  #read(): { readonly frames: Frame[]; readonly length: number } {
+    const stream = joined(this.#chunks)
+    const view = new DataView(stream.buffer)
+    const frames: Frame[] = []
+    for (let at = 0; ;) {
+      const length = at + 4 <= stream.byteLength ? view.getInt32(at) : 0
+      const end = at + 4 + length
+      if (length < 0 || end > stream.byteLength) return { frames, length }
+      const bytes = stream.subarray(at + 4, end)
+      frames.push({ bytes, view: new DataView(stream.buffer, at + 4, length) })
+      at = end
+    }
+  }
+}
+
+function handshakeFault({ bytes, view }: Frame): string | undefined {
+  if (bytes.byteLength < SHORTEST_HANDSHAKE) return `a handshake of ${bytes.byteLength} bytes`
+  if (view.getInt32(4) <= 0) return 'the end of the session'
+  return view.getBigInt64(8) === 0n ? 'a handshake with session id 0' : undefined
+}
+
+const holds = (bytes: Uint8Array, seal: string) => sealsIn(bytes).includes(seal)

@@ -1,0 +1,143 @@
+// Whoever is told of something may call for more at once: channels and loggers are synchronous.
+import { channel } from 'node:diagnostics_channel'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { connect, type LookupHandler } from '../../src/index.ts'
+import { connected, FakeServer, NamedWorld, outcome, VirtualWorld } from '../support/index.ts'
+
+const T = 30_000
+
+function onChannel(name: string, told: (message: { event?: string; server?: string }) => void): void {
+  const listener = (message: unknown) => told(message as { event?: string; server?: string })
+  channel(name).subscribe(listener)
+  onTestFinished(() => {
+    channel(name).unsubscribe(listener)
+  })
+}
+
+/** Calls only the first time. */
+function once(act: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (isDone) return
+    isDone = true
+    act()
+  }
+}
+
+describe('ZooKeeper.updateServers by who is told', () => {
+  test('that a connection stands: states come in the order in which they were', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    FakeServer.listen(world, 'zk2:2181').swallow()
+    const names: string[] = []
+    const following = (async () => {
+      for await (const { name } of zk.states()) names.push(name)
+    })()
+    const change = once(() => zk.updateServers('zk2:2181'))
+    onChannel('zk:connection', ({ event }) => {
+      if (event === 'established') change()
+    })
+    connection.rst()
+    await world.advance(1_000)
+    await server.accept()
+    await world.settle()
+    expect([zk.session.connection, names]).toEqual([
+      undefined,
+      ['connected', 'disconnected', 'connected', 'disconnected'],
+    ])
+    void zk.close()
+    await world.advance(T)
+    await following
+  })
+
+  test('that a call has failed, as an attempt begins: that is told of first', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    connection.rst()
+    await world.settle()
+    server.swallow()
+    FakeServer.listen(world, 'zk2:2181').swallow()
+    const events: string[] = []
+    const change = once(() => zk.updateServers('zk2:2181'))
+    onChannel('zk:connection', ({ event, server: at }) => events.push(`${event} ${at}`))
+    onChannel('tracing:zk:request:error', change)
+    // Its time and the pause end in one moment.
+    const call = outcome(zk.getData('/a', { timeout: 100 }))
+    world.stall(1_500)
+    await world.settle()
+    expect(call.status).toBe('rejected')
+    expect(events.slice(0, 2)).toEqual(['dialing zk1:2181', 'failed zk1:2181'])
+  })
+
+  test('that a call has failed, as a look-up begins: its answer is for nobody', async () => {
+    const lookups: LookupHandler[] = []
+    class Slow extends NamedWorld {
+      override resolve(host: string, handler: LookupHandler): void {
+        if (host === 'zk1' && this.now() > 0) lookups.push(handler)
+        else super.resolve(host, handler)
+      }
+    }
+    const world = new Slow()
+    world.names.set('zk1', ['10.0.0.1']).set('zk2', ['10.0.0.2'])
+    const one = FakeServer.listen(world, '10.0.0.1:2181')
+    const two = FakeServer.listen(world, '10.0.0.2:2181')
+    const connecting = outcome(connect('zk1:2181', { runtime: world }))
+    const connection = await one.accept()
+    const zk = connecting.value
+    connection.rst()
+    await world.settle()
+    onChannel(
+      'tracing:zk:request:error',
+      once(() => zk.updateServers('zk2:2181')),
+    )
+    outcome(zk.getData('/a', { timeout: 100 }))
+    world.stall(1_500)
+    await world.advance(1_000)
+    await two.accept()
+    expect(zk.session.connection?.server).toBe('zk2:2181')
+    expect(lookups.length).toBe(1)
+    for (const lookup of lookups) lookup.failed(new Error('getaddrinfo EAI_AGAIN zk1'))
+    await world.settle()
+    expect(zk.session.connection?.server).toBe('zk2:2181')
+  })
+})
+
+describe('ZooKeeper.close', () => {
+  test.each(['channel', 'logger'] as const)('by who is told of the expiry (%s) ends what follows, too', async (how) => {
+    const world = new VirtualWorld()
+    const none = () => {}
+    let close = none
+    const logger = { debug: none, info: none, warn: none, error: () => how === 'logger' && close() }
+    const { zk, server, connection } = await connected(world, { logger })
+    let closing = outcome(new Promise<void>(none))
+    close = once(() => (closing = outcome(zk.close())))
+    onChannel('zk:session', ({ event }) => {
+      if (how === 'channel' && event === 'expired') close()
+    })
+    connection.rst()
+    await world.advance(1_000)
+    const again = await server.connection()
+    await again.expectConnect()
+    again.expire()
+    await world.settle()
+    expect(closing.status).toBe('fulfilled')
+    const dials = world.dials.length
+    await world.advance(60_000)
+    expect({ timers: world.timers, dials: world.dials.length }).toEqual({ timers: 0, dials })
+  })
+
+  test('tells of a connection that is lost before its end', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const names: string[] = []
+    void (async () => {
+      for await (const { name } of zk.states()) names.push(name)
+    })()
+    server.swallow()
+    outcome(zk.close())
+    await world.settle()
+    connection.rst()
+    await world.advance(T)
+    expect(names).toEqual(['connected', 'disconnected', 'closed'])
+  })
+})

@@ -1,0 +1,305 @@
+// One session and several clients, one after the other; one session and several chroots.
+import { inspect } from 'node:util'
+import { Create2Response, GetDataResponse, OpCode, SetSASLResponse } from '@zk/wire'
+import { describe, expect, test } from 'vitest'
+import { connect } from '../../src/index.ts'
+import { connected, created, FakeServer, nodeData, outcome, VirtualWorld } from '../support/index.ts'
+
+const T = 30_000
+const secret = 'sixteen secrets!'
+const passwd = new TextEncoder().encode(secret)
+
+describe('connect with a session', () => {
+  test('connect goes on with the session that it is given', async () => {
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    const connecting = outcome(connect('zk1:2181', { runtime: world, session: { id: 0x2an, passwd } }))
+    const connection = await server.connection()
+    expect(await connection.expectConnect()).toMatchObject({ sessionId: 0x2an, passwd })
+    connection.accept({ passwd })
+    await world.settle()
+    expect(connecting.value.session.id).toBe(0x2an)
+  })
+
+  test('connect takes the password as it is at the call: what the caller does with it later changes nothing', async () => {
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    const mine = passwd.slice()
+    outcome(connect('zk1:2181', { runtime: world, session: { id: 0x2an, passwd: mine } }))
+    mine.fill(0)
+    const connection = await server.connection()
+    expect((await connection.expectConnect()).passwd).toEqual(passwd)
+  })
+
+  test('connect rejects with SessionExpired where the session is gone, and opens no other', async () => {
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    const connecting = outcome(connect('zk1:2181', { runtime: world, session: { id: 0x2an, passwd } }))
+    const connection = await server.connection()
+    await connection.expectConnect()
+    connection.expire()
+    await world.advance(T)
+    expect(connecting.error).toMatchObject({ code: 'SessionExpired', op: 'connect' })
+    expect(world.dials.length).toBe(1)
+  })
+
+  test('connect leaves the session as it is where no server is found, or it is aborted', async () => {
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    server.refuse()
+    const abort = new AbortController()
+    const options = { runtime: world, session: { id: 0x2an, passwd }, connectTimeout: 2_000 }
+    const unreachable = outcome(connect('zk1:2181', options))
+    const aborted = outcome(connect('zk1:2181', { ...options, signal: abort.signal }))
+    await world.advance(1_000)
+    server.listen()
+    abort.abort(new Error('enough'))
+    server.swallow()
+    await world.advance(T)
+    expect(unreachable.error).toMatchObject({ name: 'ConnectError' })
+    expect(aborted.error).toMatchObject({ message: 'enough' })
+    await server.expectNoConnection()
+    expect(world.timers).toBe(0)
+  })
+
+  test('connect leaves the session as it is where it is aborted before its SASL is through', async () => {
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    const abort = new AbortController()
+    const sasl = { name: 'NONE', start: () => ({ step: () => undefined }) }
+    const options = { runtime: world, session: { id: 0x2an, passwd }, signal: abort.signal, sasl }
+    const connecting = outcome(connect('zk1:2181', options))
+    const connection = await server.accept({ passwd })
+    const token = await connection.expect(OpCode.sasl)
+    abort.abort(new Error('enough'))
+    connection.reply(token, SetSASLResponse, { token: null })
+    connection.fail(await connection.expect(OpCode.sync), 'Ok')
+    await world.settle()
+    expect(connecting.error).toMatchObject({ message: 'enough' })
+    await connection.expectNothing()
+    expect(connection.isClosed).toBe(true)
+    expect(world.timers).toBe(0)
+  })
+
+  test('connect leaves the session as it is where it is aborted before its credentials are accepted', async () => {
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    const abort = new AbortController()
+    const auth = [{ scheme: 'digest', auth: 'a:b' }]
+    const options = { runtime: world, session: { id: 0x2an, passwd }, signal: abort.signal, auth }
+    const connecting = outcome(connect('zk1:2181', options))
+    const connection = await server.accept({ passwd })
+    await connection.expect(OpCode.auth)
+    abort.abort(new Error('enough'))
+    connection.fail(await connection.expect(OpCode.sync), 'Ok')
+    await world.settle()
+    expect(connecting.error).toMatchObject({ message: 'enough' })
+    await connection.expectNothing()
+    expect(connection.isClosed).toBe(true)
+    expect(world.timers).toBe(0)
+  })
+
+  test('connect goes on with a session, and the next one after it is a new one', async () => {
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    const connecting = outcome(connect('zk1:2181', { runtime: world, session: { id: 0x2an, passwd } }))
+    const connection = await server.accept({ passwd })
+    connection.rst()
+    await world.advance(2_000)
+    const second = await server.connection()
+    await second.expectConnect()
+    second.expire()
+    await world.advance(2_000)
+    const third = await server.connection()
+    expect((await third.expectConnect()).sessionId).toBe(0n)
+    expect(connecting.status).toBe('fulfilled')
+  })
+})
+
+describe('ZooKeeper.detach', () => {
+  test('ZooKeeper.detach gives id and password, and closes the connection but not the session', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world, { handshake: { passwd, sessionId: 0x2an, timeOut: T } })
+    const write = outcome(zk.create('/a', '', { mode: 'EPHEMERAL' }))
+    const detaching = outcome(zk.detach())
+    const after = outcome(zk.getData('/a'))
+    const [request, last] = await connection.expectAll(OpCode.create2, OpCode.sync)
+    connection.reply(request, Create2Response, created('/a'))
+    connection.fail(last, 'Ok')
+    await world.settle()
+    expect(write.status).toBe('fulfilled')
+    expect(detaching.value.id).toBe(0x2an)
+    expect(detaching.value.passwd).toEqual(passwd)
+    expect(after.error).toMatchObject({ code: 'Closed' })
+    await connection.expectNothing()
+    expect(connection.isClosed).toBe(true)
+    expect(zk.session.signal.reason).toMatchObject({ code: 'Closed' })
+    expect(world.timers).toBe(0)
+  })
+
+  test('ZooKeeper.detach resolves after half a session timeout at the latest', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world, { sessionTimeout: T })
+    connection.freeze()
+    const detaching = outcome(zk.detach())
+    await world.advance(T / 2)
+    expect(detaching.status).toBe('fulfilled')
+    expect(connection.isClosed).toBe(true)
+  })
+
+  test('ZooKeeper.detach rejects where the servers say that the session is over', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const detaching = outcome(zk.detach())
+    connection.fail(await connection.expect(OpCode.sync), 'SessionExpired')
+    await world.settle()
+    expect(detaching.error).toMatchObject({ code: 'SessionExpired', op: 'detach' })
+  })
+
+  test('ZooKeeper.detach rejects where the time of the session is up meanwhile', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { sessionTimeout: T })
+    server.refuse()
+    connection.rst()
+    await world.advance(T)
+    const detaching = outcome(zk.detach())
+    await world.advance(T / 2)
+    expect(detaching.error).toMatchObject({ code: 'SessionExpired', op: 'detach' })
+  })
+
+  test('ZooKeeper.detach rejects once the client is closed', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const closing = outcome(zk.close())
+    connection.fail(await connection.expect(OpCode.closeSession), 'Ok')
+    await world.settle()
+    const detaching = outcome(zk.detach())
+    await world.settle()
+    expect(closing.status).toBe('fulfilled')
+    expect(detaching.error).toMatchObject({ code: 'Closed' })
+  })
+
+  test('ZooKeeper.detach rejects where the session turns out to have expired', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    connection.rst()
+    await world.settle()
+    const detaching = outcome(zk.detach())
+    await world.settle()
+    const next = await server.connection()
+    await next.expectConnect()
+    next.expire()
+    await world.advance(T)
+    expect(detaching.error).toMatchObject({ code: 'SessionExpired', op: 'detach' })
+    await server.expectNoConnection()
+    expect(world.timers).toBe(0)
+  })
+
+  test('ZooKeeper.detach has nothing to give while the next session is not there yet, and ends nothing', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    connection.rst()
+    await world.advance(2_000)
+    const second = await server.connection()
+    await second.expectConnect()
+    second.expire()
+    await world.settle()
+    const detaching = outcome(zk.detach())
+    await world.settle()
+    expect(detaching.error).toMatchObject({ code: 'ConnectionLoss', op: 'detach' })
+    expect(zk.session.signal.aborted).toBe(false)
+  })
+
+  test('ZooKeeper.detach sees a throttled last request through, over a lost connection', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { maxInFlight: 1 })
+    const write = outcome(zk.create('/a', ''))
+    const detaching = outcome(zk.detach())
+    const [again, closing] = [outcome(zk.detach()), outcome(zk.close())]
+    connection.reply(await connection.expect(OpCode.create2), Create2Response, created('/a'))
+    connection.fail(await connection.expect(OpCode.sync), 'ThrottledOp')
+    await world.advance(500)
+    await connection.expect(OpCode.sync)
+    connection.rst()
+    await world.advance(2_000)
+    const next = await server.accept({ passwd })
+    next.fail(await next.expect(OpCode.sync), 'Ok')
+    await world.settle()
+    expect(write.status).toBe('fulfilled')
+    expect(detaching.value.passwd).toEqual(passwd)
+    expect(again.error).toMatchObject({ code: 'Closed' })
+    expect(closing.status).toBe('fulfilled')
+    await next.expectNothing()
+    expect(world.timers).toBe(0)
+  })
+
+  test('ZooKeeper.detach gives what shows no password, however it is looked at (S26)', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world, { handshake: { passwd, timeOut: T, sessionId: 5n } })
+    const detaching = outcome(zk.detach())
+    connection.fail(await connection.expect(OpCode.sync), 'Ok')
+    await world.settle()
+    const looks = [
+      inspect(detaching.value, { depth: 9, showHidden: true }),
+      inspect(zk, { depth: 9, showHidden: true }),
+      JSON.stringify(Object.entries(detaching.value).map(String)),
+    ].join('\n')
+    expect(looks).not.toContain(secret)
+    expect(looks).not.toMatch(/passwd: \S/)
+    expect(looks).not.toContain([...passwd].slice(0, 4).join(', '))
+  })
+})
+
+describe('ZooKeeper.withChroot', () => {
+  test('ZooKeeper.withChroot is below the chroot of its client, on the same session and in the same order', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world, { chroot: '/top' })
+    const [app, other] = [zk.withChroot('/app'), zk.withChroot('/')]
+    expect([app.chroot, other.chroot, app.withChroot('/x').chroot]).toEqual(['/top/app', '/top', '/top/app/x'])
+    expect(app.session).toBe(zk.session)
+    const reads = [app.getDataAndWatch('/a'), zk.getDataAndWatch('/app/a')].map((read) => outcome(read))
+    const requests = await connection.expectAll(OpCode.getData, OpCode.getData)
+    expect(requests.map(({ body }) => body)).toMatchObject([{ path: '/top/app/a' }, { path: '/top/app/a' }])
+    for (const request of requests) connection.reply(request, GetDataResponse, nodeData('x'))
+    connection.event('NodeDeleted', '/top/app/a')
+    await world.settle()
+    const events = reads.map(({ value }) => outcome(value.changed))
+    await world.settle()
+    expect(events.map(({ value }) => value.path)).toEqual(['/a', '/app/a'])
+  })
+
+  test('ZooKeeper.close of a view does nothing; that of its client ends both', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const app = zk.withChroot('/app')
+    await app.close()
+    await app[Symbol.asyncDispose]()
+    await connection.expectNothing()
+    const read = outcome(app.getData('/a'))
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
+    await world.settle()
+    expect(read.status).toBe('fulfilled')
+    const closing = outcome(zk.close())
+    connection.fail(await connection.expect(OpCode.closeSession), 'Ok')
+    const late = outcome(app.getData('/a'))
+    await world.settle()
+    expect(closing.status).toBe('fulfilled')
+    expect(late.error).toMatchObject({ code: 'Closed' })
+  })
+
+  test('ZooKeeper.withChroot gives what cannot be detached: the session is of another client', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const detaching = outcome(zk.withChroot('/app').detach())
+    await connection.expectNothing()
+    expect(detaching.error).toBeInstanceOf(TypeError)
+    expect(zk.session.signal.aborted).toBe(false)
+  })
+
+  test('ZooKeeper.withChroot refuses what cannot be a path', async () => {
+    const world = new VirtualWorld()
+    const { zk } = await connected(world)
+    expect(() => zk.withChroot('app')).toThrow(TypeError)
+    expect(() => zk.withChroot('/app/')).toThrow(TypeError)
+  })
+})

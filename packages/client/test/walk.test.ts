@@ -1,0 +1,46 @@
+// walk and deleteRecursive among servers that are not as they should be; among others they are tested in @zk/testing.
+import { GetChildren2Response, OpCode } from '@zk/wire'
+import { expect, test } from 'vitest'
+import { deleteRecursive, ProtocolError, walk } from '../src/index.ts'
+import { children, connected, outcome, VirtualWorld } from './support/index.ts'
+
+const impossible = ['', '.', '..', 'a/b', '../a', 'a\u0000', '\ufffd']
+
+test.each(impossible)('walk rejects when a server calls a child %j', async (name) => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const nodes = walk(zk, '/a')
+  const first = outcome(nodes.next())
+  connection.reply(await connection.expect(OpCode.getChildren2), GetChildren2Response, children('fine', name))
+  await world.settle()
+  expect(first.error).toMatchObject({ code: 'InvalidResponse', op: 'walk', path: '/a', outcomeUnknown: false })
+  expect(ProtocolError.is((first.error as Error).cause)).toBe(true)
+  const second = outcome(nodes.next())
+  await world.settle()
+  expect(second.value.done).toBe(true)
+  await connection.expectNothing()
+})
+
+test.each(impossible)('deleteRecursive rejects when a server calls a child %j, and deletes nothing', async (name) => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const deleting = outcome(deleteRecursive(zk, '/a'))
+  connection.reply(await connection.expect(OpCode.getChildren2), GetChildren2Response, children('fine', name))
+  await world.settle()
+  expect(deleting.error).toMatchObject({ code: 'InvalidResponse' })
+  await connection.expectNothing()
+})
+
+test('walk that is left while a node is read reads no more', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const nodes = walk(zk, '/a')
+  const first = outcome(nodes.next())
+  const request = await connection.expect(OpCode.getChildren2)
+  await nodes.return?.()
+  connection.reply(request, GetChildren2Response, children('b', 'c'))
+  await connection.expectNothing()
+  const second = outcome(nodes.next())
+  await world.settle()
+  expect([first.value.done, second.value.done]).toEqual([true, true])
+})

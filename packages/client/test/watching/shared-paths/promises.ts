@@ -1,0 +1,38 @@
+// What the client promises to those who watch: checked when all is quiet.
+import { parentOf } from '@zk/wire'
+import type { NodeEvent } from '../../../src/index.ts'
+import type { Calls, Loop, OneShot } from './calls.ts'
+import type { Change, Nodes } from './nodes.ts'
+
+/** What was not told. */
+export function* untold({ oneShots, loops }: Calls, nodes: Nodes): Generator<string> {
+  for (const oneShot of oneShots) yield* untoldOnce(oneShot, nodes)
+  for (const loop of loops) yield* untoldForGood(loop, nodes)
+}
+
+/** A one-shot watch that still stands has seen its node as it is. */
+function* untoldOnce({ id, reading, path, seen, isTold }: OneShot, nodes: Nodes): Generator<string> {
+  const node = nodes.get(path)
+  const now = reading === 'child' ? node?.pzxid : node?.mzxid
+  if (!isTold && now !== seen) yield `${id}, which has seen ${path} @${seen}, is not told: it is @${now}`
+}
+
+/** A persistent one was told of each change, or that there is a gap. It ends by what the user does alone. */
+function* untoldForGood({ id, error, isOver, ...loop }: Loop, { log }: Nodes): Generator<string> {
+  if (error !== undefined) yield `${id} was ended with ${(error as Error).message}`
+  if (isOver) return
+  const since = loop.gaps.reduce((latest, zxid) => (zxid > latest ? zxid : latest), loop.since)
+  for (const change of log.filter(({ zxid }) => zxid > since)) {
+    for (const { type, path } of eventsFor(change, loop)) {
+      const isTold = loop.told.some((event) => event.type === type && event.path === path && event.zxid === change.zxid)
+      if (!isTold) yield `${id} is not told of ${type} ${path} @${change.zxid}`
+    }
+  }
+}
+
+function* eventsFor({ type, path }: Change, watch: Pick<Loop, 'path' | 'isRecursive'>): Generator<NodeEvent> {
+  const isBelow = watch.isRecursive && path.startsWith(`${watch.path}/`)
+  if (path === watch.path || isBelow) yield { type, path }
+  const isOfChildren = type !== 'NodeDataChanged' && parentOf(path) === watch.path
+  if (isOfChildren && !watch.isRecursive) yield { type: 'NodeChildrenChanged', path: watch.path }
+}
