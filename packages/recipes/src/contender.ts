@@ -40,6 +40,7 @@ export class Contender {
   readonly #create: DefiniteCreate
   readonly #pinned: ReturnType<typeof inOrder>
   #entering: Promise<OwnNode | undefined> | undefined
+  #node: OwnNode | undefined
   #watch: Watched | undefined
   #ahead: readonly ContenderName[] | undefined
   #obstacle: ContenderInfo | undefined
@@ -104,6 +105,7 @@ export class Contender {
     listing.catch(() => {})
     const node = await this.#entering
     if (node === undefined) throw new NodeVanished()
+    this.#node = node
     this.#queue.tellExhausted(node.name)
     const first = await listing.catch(() => undefined)
     const list = first !== undefined && shows(first, node.name.name) ? first : await this.#list()
@@ -182,7 +184,8 @@ export class Contender {
   async #remove(): Promise<void> {
     this.#create.cancel()
     void this.#unwatch()
-    const node = await this.#entering?.catch(() => undefined)
+    // At once where it is known: whatever is called next comes behind it, a detach too.
+    const node = this.#node ?? (await this.#entering?.catch(() => undefined))
     if (node !== undefined) await deleteOwn(this.#queue, this.session, node.path)
   }
 

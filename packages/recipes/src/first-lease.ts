@@ -57,13 +57,13 @@ async function provenLease(
 ): Promise<Lease> {
   const confirmation = new Confirmation(zk, session)
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    // What was sent before it stood still is too old. What it sends now will have been relayed by then.
+    if (attempt > 1) await patience.pause(relayAllowance)
     const proof = await confirmation.prove(() => [node], relayAllowance)
     if (proof === undefined) throw new NodeVanished()
     for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
     const lease = new Lease(zk.runtime, proof.touched, () => leaseTimes.proven(session.shortestTimeout))
     if (isEnough(lease, session)) return lease
-    // What was sent before it stood still is too old. What it sends now will have been relayed by then.
-    await patience.pause(relayAllowance)
   }
   // Answers take too long. Others, who are nearer, may go on with less.
   throw new NodeVanished()

@@ -1,5 +1,5 @@
-// What each session holds, and how long it may be sure of it. One listener a session, one a connection, one timer and one
-// round of confirmation at a time serve all of it.
+// What each session holds under one chroot, and how long it may be sure of it. One listener a session, one a connection, one
+// timer and one round of confirmation at a time serve all of it.
 import { elapsedSince, type Connection, type Moment, type Session, type ZooKeeper } from '@zk/client'
 import { Confirmation, type Proof } from './confirmation.ts'
 import type { LossReason } from './errors.ts'
@@ -40,7 +40,8 @@ interface Proven {
 const ROUNDING = 1
 
 export class Holdings {
-  static readonly #ofSession = new WeakMap<Session, Holdings>()
+  /** By chroot: nodes are checked by their paths there. */
+  static readonly #ofSession = new WeakMap<Session, Map<string, Holdings>>()
   readonly #zk: ZooKeeper
   readonly #session: Session
   readonly #confirmation: Confirmation
@@ -53,10 +54,12 @@ export class Holdings {
   #alarm: { readonly at: number; readonly cancel: () => void } | undefined
 
   static of(zk: ZooKeeper, session: Session): Holdings {
-    const known = Holdings.#ofSession.get(session)
+    const byChroot = Holdings.#ofSession.get(session) ?? new Map<string, Holdings>()
+    Holdings.#ofSession.set(session, byChroot)
+    const known = byChroot.get(zk.chroot)
     if (known !== undefined) return known
     const holdings = new Holdings(zk, session)
-    Holdings.#ofSession.set(session, holdings)
+    byChroot.set(zk.chroot, holdings)
     return holdings
   }
 
@@ -220,7 +223,8 @@ export class Holdings {
       if (this.#round.at <= now) void this.#confirm()
       else next = Math.min(next, this.#round.at)
     }
-    if (next < Infinity) this.#wakeAt(next)
+    // Whoever was told of a loss may have given up the rest.
+    if (next < Infinity && this.#held.size > 0) this.#wakeAt(next)
   }
 }
 

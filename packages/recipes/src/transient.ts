@@ -1,7 +1,7 @@
 import { KeeperError, type Runtime, type Session, type ZooKeeper } from '@zk/client'
 
-/** Pause before an overloaded server, or a client with too many calls waiting, is asked again, in ms. */
-const OVERLOAD_PAUSE = 500
+/** Pause before an overloaded server, a client with too many calls waiting, or a server without a quorum is asked again, in ms. */
+const RELIEF_PAUSE = 500
 
 /**
  * Runs in this session only, and rejects when a busy server has not executed it: for calls of one segment, which rely on
@@ -23,11 +23,15 @@ export async function persist<T>(runtime: Runtime, call: () => Promise<T>): Prom
   }
 }
 
-const overload = ['ThrottledOp', 'QueueFull'] as const
+/**
+ * What is asked again after a pause only. A client that agreed to a read-only server looks for one that takes writes:
+ * whoever wants a lock waits for that, as for a connection.
+ */
+const paused = ['ThrottledOp', 'QueueFull', 'NotReadOnly'] as const
 
 /** The same call may succeed next time, in the same session. */
 function isTransient(error: unknown): boolean {
-  return KeeperError.is(error, 'ConnectionLoss', 'RequestTimeout', 'OperationTimeout', ...overload)
+  return KeeperError.is(error, 'ConnectionLoss', 'RequestTimeout', 'OperationTimeout', ...paused)
 }
 
 /** Goes on in the client's next session too: for calls that are not bound to one. */
@@ -41,10 +45,10 @@ export async function persistAcrossSessions<T>(zk: ZooKeeper, call: () => Promis
   }
 }
 
-/** Rethrows what will not pass; what will, it outlasts: overload is given a pause, in ms up to twice as long. */
-export async function endure(runtime: Runtime, error: unknown, overloadPause = OVERLOAD_PAUSE): Promise<void> {
+/** Rethrows what will not pass; what will, it outlasts: who cannot serve now is given a pause, in ms up to twice as long. */
+export async function endure(runtime: Runtime, error: unknown, reliefPause = RELIEF_PAUSE): Promise<void> {
   if (!isTransient(error)) throw error
-  if (KeeperError.is(error, ...overload)) await pause(runtime, overloadPause * (1 + runtime.random()))
+  if (KeeperError.is(error, ...paused)) await pause(runtime, reliefPause * (1 + runtime.random()))
 }
 
 export function pause(runtime: Runtime, delay: number): Promise<void> {

@@ -21,6 +21,7 @@ const passing: readonly ErrorName[] = [
   'RequestTimeout',
   'OperationTimeout',
   'ThrottledOp',
+  'NotReadOnly',
   'SessionMoved',
   'SessionExpired',
 ]

@@ -221,3 +221,19 @@ describe('Holdings', () => {
     expect(held.leaseRemaining()).toBeLessThan(timeout)
   })
 })
+
+test('Holdings leaves no timer where whoever is told of one loss releases what else is held', async () => {
+  const scene = new Scene()
+  const zk = await scene.client({ sessionTimeout: 9_000 })
+  // The longer lease is looked at first.
+  const long = await scene.done(new Lock(zk, '/one').acquire())
+  await scene.world.advance(3_000)
+  const short = await scene.done(new Lock(zk, '/two', { relayAllowance: 4_400 }).acquire())
+  scene.freeze(zk)
+  scene.refuse()
+  short.signal.addEventListener('abort', () => void long.release())
+  while (short.isHeld()) await scene.world.advance(1)
+  await scene.world.advance(1)
+  // That of the release, which has a session timeout for it.
+  expect([long.isHeld(), scene.leftovers().timers]).toEqual([false, 1])
+})

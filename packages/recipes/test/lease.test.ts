@@ -20,7 +20,7 @@ describe('Lease', () => {
     expect(lease.remaining).toBe(0)
   })
 
-  test('Lease goes by the clock on the wall where the other stood still in a suspend', () => {
+  test('Lease goes by the clock on the wall where the other stood still in a suspend (S24)', () => {
     const { world, lease } = leased(100)
     world.wallOffset += 99
     expect(lease.remaining).toBe(1)
@@ -28,7 +28,7 @@ describe('Lease', () => {
     expect(lease.remaining).toBe(1 - HOUR)
   })
 
-  test('Lease goes by the other clock where that on the wall was set back', () => {
+  test('Lease goes by the other clock where that on the wall was set back (S24)', () => {
     const { world, lease } = leased(100)
     world.wallOffset -= HOUR
     expect(lease.remaining).toBe(100)
@@ -53,7 +53,7 @@ describe('Lease', () => {
     expect(lease.remaining).toBe(0)
   })
 
-  test('Lease is shorter as soon as the session timeout is', () => {
+  test('Lease is shorter as soon as the session timeout is (S17)', () => {
     const world = new VirtualWorld()
     let timeout = 100
     const lease = new Lease(world, momentOf(world), () => timeout)

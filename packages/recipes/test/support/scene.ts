@@ -7,6 +7,8 @@ import { Since } from './since.ts'
 import { type Watch, Watches } from './watches.ts'
 
 export interface SceneOptions {
+  /** Whether members without a leader serve reads. @default false */
+  readonly readOnlyMode?: boolean
   readonly members?: number
   readonly seed?: number
   /** What children get when the counter of their parent is used up. @default 'stick' */
@@ -36,7 +38,13 @@ export class Scene {
   readonly #watches: Watches
   readonly #clients: ZooKeeper[] = []
 
-  constructor({ members = 1, seed = 1, sequenceOverflow = 'stick', watchModes = 'one' }: SceneOptions = {}) {
+  constructor({
+    members = 1,
+    seed = 1,
+    sequenceOverflow = 'stick',
+    watchModes = 'one',
+    readOnlyMode = false,
+  }: SceneOptions = {}) {
     const world = new InterruptibleWorld(seed)
     const random = new SeededRandom(seed)
     this.world = world
@@ -46,6 +54,7 @@ export class Scene {
       maxSessionTimeout: 40_000,
       sequenceOverflow,
       watchModes,
+      readOnlyMode,
       latency: () => this.memberLatency,
       // There is somebody to serve clients from the beginning.
       electionTime: () => (world.now() === 0 ? 0 : 200),

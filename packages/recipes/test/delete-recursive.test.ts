@@ -1,0 +1,22 @@
+import { deleteRecursive } from '@zk/client'
+import { expect, test } from 'vitest'
+import { loseRequest } from './support/faults.ts'
+import { outcome } from './support/outside.ts'
+import { Scene } from './support/scene.ts'
+
+test.each([
+  [100, 1],
+  [150, 1],
+  [400, 4],
+])(
+  'deleteRecursive of %i children, %i at a time, outlives a batch that is lost with its connection',
+  async (count, concurrency) => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    for (let each = 0; each < count; each++) scene.ensemble.nodes.create(`/t/${each}`)
+    loseRequest(scene.ensemble.faults, { op: 'multi' })
+    const deleting = outcome(deleteRecursive(zk, '/t', { concurrency }))
+    await scene.world.advance(60_000)
+    expect([deleting.status, scene.ensemble.nodes.get('/t')]).toEqual(['fulfilled', undefined])
+  },
+)
