@@ -28,6 +28,17 @@ describe('shrink', () => {
     expect(shrunk.clients).toHaveLength(crowded.clients.length)
   })
 
+  test('shrink leaves the one call that matters, and nothing of what it does besides', async () => {
+    const scenario = draw({ seed: 1, recipe: 'ZooKeeper' })
+    const callsOf = ({ clients }: Scenario) =>
+      clients.flatMap(({ calls }) => calls!.turns.flatMap(({ calls }) => calls))
+    const { id, op, on } = callsOf(scenario).find(({ timeout }) => timeout !== undefined)!
+    const isThere = (candidate: Scenario) => callsOf(candidate).some((call) => call.id === id)
+    const shrunk = await shrink(scenario, (candidate) => Promise.resolve(isThere(candidate)))
+    expect(callsOf(shrunk)).toEqual([{ id, op, on }])
+    expect(shrunk.clients.flatMap(({ calls }) => calls!.turns)).toHaveLength(1)
+  })
+
   test('shrink leaves what cannot be smaller as it is', async () => {
     expect(await shrink(crowded, () => Promise.resolve(false))).toEqual(crowded)
   })

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { isUnknown, stoodSince, storyOf } from '../src/checks/promises/story.ts'
 import { draw } from '../src/scenario/draw.ts'
-import { everyFault } from '../src/scenario/fault-kinds.ts'
-import { recipes, type Scenario } from '../src/scenario/scenario.ts'
+import { everyFault, everyFaultOfCalls } from '../src/scenario/fault-kinds.ts'
+import { recipes, type Scenario, type Workload, workloads } from '../src/scenario/scenario.ts'
 import { simulate, simulateScenario } from '../src/simulate.ts'
 import { frameLines, printScenario, printTrace } from '../src/trace/print.ts'
 
@@ -35,8 +36,58 @@ describe('simulate', () => {
     TIMEOUT,
   )
 
+  test(
+    `simulate finds every promise of the client kept in ${SEEDS} seeds, in which everything happens`,
+    async () => {
+      const seen = { settled: new Set<string>(), told: new Set<string>(), struck: new Set<string>() }
+      const wire = { reconnections: 0, repeated: 0, broken: 0, unknownCodes: 0, refusedSessions: 0 }
+      for (let seed = 1; seed <= SEEDS; seed++) {
+        const { violations, played } = await simulate({ seed, recipe: 'ZooKeeper' })
+        expect(violations, `seed ${seed}`).toEqual([])
+        for (const each of played.history) {
+          if (each.type === 'told') seen.told.add(each.what)
+          if (each.type === 'struck') seen.struck.add(each.fault.type)
+          if (each.type === 'settled') seen.settled.add('code' in each.outcome ? each.outcome.code : each.outcome.how)
+        }
+        const { calls, terms } = storyOf(played)
+        for (const { sendings } of calls.values()) if (sendings.length > 1) wire.repeated++
+        for (const { lines } of terms) {
+          wire.reconnections += Math.max(lines.filter(stoodSince).length - 1, 0)
+          for (const { message, way } of lines.flatMap(({ frames }) => frames)) {
+            if (way === 'down' && message === undefined) wire.broken++
+            if (message?.type === 'reply' && isUnknown(message.err)) wire.unknownCodes++
+            if (message?.type === 'connected' && message.response.timeOut === 0) wire.refusedSessions++
+          }
+        }
+      }
+      expect([...seen.settled]).toEqual(
+        expect.arrayContaining(
+          'resolved aborted NoNode NodeExists ConnectionLoss RequestTimeout SessionExpired Closed QueueFull Unknown'.split(
+            ' ',
+          ),
+        ),
+      )
+      expect([...seen.told]).toEqual(
+        expect.arrayContaining([
+          'NodeCreated',
+          'NodeDeleted',
+          'NodeDataChanged',
+          'NodeChildrenChanged',
+          'SessionEnded',
+          'Gap reconnected',
+          'Gap renewed',
+          'DataWatchRemoved',
+          'ChildWatchRemoved',
+        ]),
+      )
+      for (const count of Object.values(wire)) expect(count).toBeGreaterThan(5)
+      expect(everyFaultOfCalls.filter((type) => !seen.struck.has(type))).toEqual([])
+    },
+    TIMEOUT,
+  )
+
   test('simulate plays the same history for the same seed', async () => {
-    for (const recipe of recipes) {
+    for (const recipe of workloads) {
       const [one, other] = [
         await simulate({ seed: 7, recipe, hash: true }),
         await simulate({ seed: 7, recipe, hash: true }),
@@ -68,7 +119,7 @@ describe('simulate', () => {
 describe('simulateScenario', () => {
   test('simulateScenario of a scenario that was written down and read again is the run itself', async () => {
     for (let seed = 1; seed <= 10; seed++) {
-      const run = await simulate({ seed, hash: true })
+      const run = await simulate({ seed, hash: true, recipe: seed % 2 === 0 ? 'ZooKeeper' : undefined })
       const readAgain = JSON.parse(JSON.stringify(run.scenario)) as Scenario
       expect((await simulateScenario(readAgain, { hash: true })).hash).toBe(run.hash)
     }
@@ -89,13 +140,14 @@ describe('simulateScenario', () => {
 
 describe('draw', () => {
   test('draw draws every fault, unless it is told which', () => {
-    const drawn = (faults?: typeof everyFault) =>
+    const drawn = (faults?: typeof everyFault, recipe?: Workload) =>
       new Set(
-        Array.from({ length: 2_000 }, (_, seed) => draw({ seed, faults }).faults)
+        Array.from({ length: 2_000 }, (_, seed) => draw({ seed, faults, recipe }).faults)
           .flat()
           .map(({ fault }) => fault.type),
       )
     expect(drawn()).toEqual(new Set(everyFault))
+    expect(drawn(undefined, 'ZooKeeper')).toEqual(new Set(everyFaultOfCalls))
     expect(drawn(['reset', 'lag'])).toEqual(new Set(['reset', 'lag']))
   })
 })

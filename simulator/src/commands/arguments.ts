@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import type { DrawOptions } from '../scenario/draw.ts'
 import type { FaultType } from '../scenario/fault.ts'
-import { everyFault } from '../scenario/fault-kinds.ts'
-import { recipes } from '../scenario/scenario.ts'
+import { everyFault, everyFaultOfCalls } from '../scenario/fault-kinds.ts'
+import { workloads } from '../scenario/scenario.ts'
 
 const flags = {
   seeds: { type: 'string', default: '1000' },
@@ -26,7 +26,7 @@ export function parse(args: readonly string[]) {
   const { values, positionals } = parseArgs({ args: [...args], options: flags, allowPositionals: true })
   const { recipe, clients, servers, faults, workers } = values
   const options: Omit<DrawOptions, 'seed'> = {
-    recipe: recipe === undefined ? undefined : oneOf('--recipe', recipe, recipes),
+    recipe: recipe === undefined ? undefined : oneOf('--recipe', recipe, workloads),
     clients: count('--clients', clients),
     members: count('--servers', servers),
     faults: faultTypes(faults),
@@ -42,10 +42,13 @@ export function parse(args: readonly string[]) {
 
 export type Arguments = ReturnType<typeof parse>
 
-function faultTypes(faults: string): readonly FaultType[] {
-  if (faults === 'every') return everyFault
+const known = [...new Set([...everyFault, ...everyFaultOfCalls])]
+
+/** undefined for what is drawn anyway. */
+function faultTypes(faults: string): readonly FaultType[] | undefined {
+  if (faults === 'every') return undefined
   if (faults === 'none') return []
-  return faults.split(',').map((type) => oneOf('--faults', type, everyFault))
+  return faults.split(',').map((type) => oneOf('--faults', type, known))
 }
 
 function oneOf<T extends string>(flag: string, value: string, known: readonly T[]): T {

@@ -1,4 +1,4 @@
-// node dist/commands/planted.js [--seeds 20000] [--write] [part of a name]: how many seeds it takes to find each planted bug.
+// node dist/commands/planted.js [--seeds 20000] [--write] [part of a name, or what is played]: how many seeds it takes to find each planted bug.
 // --write puts the answers into simulator/PLANTED.md.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -17,7 +17,7 @@ const { seeds, options, workers, write, what = '' } = parse(['--seeds', '20000',
 const file = fileURLToPath(new URL('../../PLANTED.md', import.meta.url))
 
 let missed = 0
-for (const bug of plantedBugs.filter(({ name }) => name.includes(what))) {
+for (const bug of plantedBugs.filter(({ name, recipe }) => name.includes(what) || recipe === what)) {
   const finding = await find(bug)
   if (finding.seed === undefined) missed++
   console.log(printRow(finding))
@@ -28,14 +28,20 @@ if (missed > 0) {
   process.exitCode = 1
 }
 
-async function find({ name, faults, edits }: PlantedBug): Promise<Finding> {
+async function find({ name, recipe, faults, edits }: PlantedBug): Promise<Finding> {
   const program = await bundle('runner/seed-worker.ts', edits)
   try {
-    const drawn = { ...options, faults: faults ?? options.faults }
+    const drawn = { ...options, recipe: recipe ?? options.recipe, faults: faults ?? options.faults }
     const pool = { program, seeds, options: drawn, longest: LONGEST, ...(workers !== undefined && { workers }) }
     const { failures } = await runSeeds(pool)
     const first = failures[0]
-    return { name, faults, seed: first?.seed, by: [...new Set(first?.violations.map(({ invariant }) => invariant))] }
+    return {
+      name,
+      recipe,
+      faults,
+      seed: first?.seed,
+      by: [...new Set(first?.violations.map(({ invariant }) => invariant))],
+    }
   } finally {
     rmSync(dirname(fileURLToPath(program)), { recursive: true })
   }

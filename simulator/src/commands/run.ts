@@ -10,14 +10,15 @@ const program = new URL('../runner/seed-worker.js', import.meta.url)
 /** Runs seeds; ends the process with 1 when any went wrong. */
 export async function run(args: readonly string[]): Promise<void> {
   const { seeds, options, workers, 'go-on': goesOn } = parse(args)
+  const what = options.recipe === 'ZooKeeper' ? 'calls' : 'grants'
   let last = 0
   const onProgress = (progress: Progress) => {
     if (progress.elapsed - last < 1_000) return
     last = progress.elapsed
-    process.stdout.write(`\r${summary(progress)} `)
+    process.stdout.write(`\r${summary(progress, what)} `)
   }
   const all = await runSeeds({ program, seeds, options, goesOn, ...(workers !== undefined && { workers }), onProgress })
-  console.log(`\r${summary(all)}`)
+  console.log(`\r${summary(all, what)}`)
   if (all.failures.length === 0) return
   process.exitCode = 1
   if (goesOn) return countFailures(all)
@@ -32,11 +33,11 @@ export async function run(args: readonly string[]): Promise<void> {
   console.log(`\nsimulate replay ${seed} --shrink ${args.join(' ')}`)
 }
 
-function summary({ histories, events, grants, failures, elapsed }: Progress): string {
+function summary({ histories, events, grants, failures, elapsed }: Progress, what: string): string {
   const minutes = elapsed / 60_000
   const rate = Math.round(histories / minutes)
   return (
-    `${histories} histories, ${grants} grants, ${events} events in ${(elapsed / 1_000).toFixed(0)} s ` +
+    `${histories} histories, ${grants} ${what}, ${events} events in ${(elapsed / 1_000).toFixed(0)} s ` +
     `(${rate} histories a minute), ${failures.length} with violations`
   )
 }

@@ -26,6 +26,8 @@ export function judge({ scope, history, server, clients, now }: World): Violatio
     scenario: scenarioOf(scope),
     history,
     log: new ServerLog(server.log),
+    committed: server.log,
+    lines: [],
     // Two clients are no herd.
     events: [],
     calmAt: 0,

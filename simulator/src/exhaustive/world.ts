@@ -29,7 +29,7 @@ const READS = new Set([
 ])
 
 /** What is judged by when it happens, and not only by what came before it at its own client. */
-const HOLDS = new Set<Happening['type']>(['granted', 'lost', 'released'])
+const HOLDS = new Set<Recorded['type']>(['granted', 'lost', 'released'])
 
 /** What one step takes, in ms: more than what checks allow for rounding. */
 export const STEP = 10

@@ -2,6 +2,7 @@
 import type { LossReason } from '@zk/recipes'
 import type { Fault } from '../scenario/fault.ts'
 import type { Kind, Task } from '../scenario/scenario.ts'
+import type { CallHappening, Place } from './calls.ts'
 
 /** What is attempted; a writer that goes on as a reader attempts anew. */
 export type AttemptedTask = Omit<Task, 'how'> & { readonly how: Task['how'] | 'downgrade' }
@@ -50,4 +51,4 @@ export type Happening =
 /** - `error`: a `KeeperError` that says the client is closed or lost for good. */
 export type Refusal = 'timeout' | 'aborted' | 'busy' | 'error'
 
-export type Recorded = Happening & { readonly at: number }
+export type Recorded = (Happening | (CallHappening & Place)) & { readonly at: number }

@@ -1,5 +1,7 @@
+import type { LoggedTxn } from '@zk/testing'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Recorded } from './history.ts'
+import type { Line } from './line.ts'
 import type { ServerLog } from './server-log.ts'
 
 /** A scenario that was played, with all that checkers look at. Times are true times, in ms. */
@@ -7,6 +9,10 @@ export interface Played {
   readonly scenario: Scenario
   readonly history: readonly Recorded[]
   readonly log: ServerLog
+  /** The same, as it was committed. */
+  readonly committed: readonly LoggedTxn[]
+  /** Connections of clients that only call, by when they were dialed. */
+  readonly lines: readonly Line[]
   /** Every event of a watch on a contender's node that a server sent: to which session, about which node. */
   readonly events: readonly SentEvent[]
   /** When the last fault was over. */

@@ -1,5 +1,7 @@
 import type { World } from '../world/world.ts'
+import type { CallHappening } from './calls.ts'
 import type { Happening, Recorded } from './history.ts'
+import type { Moment } from './line.ts'
 
 /** Writes the history, in true time. */
 export class Recorder {
@@ -8,6 +10,7 @@ export class Recorder {
   /** Clients by their attempts. */
   readonly #holders = new Map<number, number>()
   #attempts = 0
+  #order = 0
 
   constructor(world: World) {
     this.#world = world
@@ -27,5 +30,16 @@ export class Recorder {
     if (happening.type === 'granted') this.#holders.set(happening.attempt, happening.client)
     if (happening.type === 'lost') this.#holders.delete(happening.attempt)
     this.history.push({ ...happening, at: this.#world.now })
+  }
+
+  /** The same for plain calls. */
+  note(happening: CallHappening): void {
+    this.#world.activity++
+    this.history.push({ ...happening, ...this.moment() })
+  }
+
+  /** Now: unlike any other moment. */
+  moment(): Moment {
+    return { at: this.#world.now, step: this.#world.events, order: this.#order++ }
   }
 }

@@ -3,6 +3,7 @@ import type { PlantedBug } from './bug.ts'
 const ledger = 'client/src/session/ledger.ts'
 const machine = 'client/src/session/machine.ts'
 const session = 'client/src/session/session.ts'
+const uplink = 'client/src/session/uplink.ts'
 const watching = 'client/src/session/watching.ts'
 
 /** Each a mistake that some client was shipped with, or that ours could have been. */
@@ -37,9 +38,8 @@ export const clientBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: watching,
-        find: 'setWatchesRequests(this.#lastZxid(), each)',
-        replace:
-          'setWatchesRequests(this.#lastZxid(), { ...each, dataWatches: [], existWatches: [], childWatches: [] })',
+        find: '      ...once,\n',
+        replace: '',
       },
     ],
   },
@@ -48,8 +48,8 @@ export const clientBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: watching,
-        find: 'setWatchesRequests(this.#lastZxid(), each)',
-        replace: 'setWatchesRequests(2n ** 62n, each)',
+        find: 'const requests = setWatchesRequests(this.#lastZxid(), {',
+        replace: 'const requests = setWatchesRequests(2n ** 62n, {',
       },
     ],
   },
@@ -78,18 +78,18 @@ export const clientBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: session,
-        find: '  #end(reason: EndReason): void {\n    this.#timer?.cancel()\n    this.#timer = undefined\n',
-        replace: '  #end(reason: EndReason): void {\n    this.#timer = undefined\n',
+        find: '  #end(reason: EndReason): void {\n    this.#alarm.stop()\n',
+        replace: '  #end(reason: EndReason): void {\n',
       },
     ],
   },
   {
     name: 'a connection that is given up is not closed',
-    edits: [{ file: session, find: 'this.#socket?.close()\n', replace: '' }],
+    edits: [{ file: uplink, find: '    this.#connection?.close()\n', replace: '' }],
   },
   {
     name: 'what a server has not seen yet is read from it',
     faults: ['lag', 'touch', 'reset'],
-    edits: [{ file: machine, find: 'lastZxidSeen: this.#exchange.lastZxid,', replace: 'lastZxidSeen: 0n,' }],
+    edits: [{ file: machine, find: 'connectFrame(this.exchange.lastZxid)', replace: 'connectFrame(0n)' }],
   },
 ]

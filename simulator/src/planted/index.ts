@@ -1,5 +1,6 @@
 import type { PlantedBug } from './bug.ts'
 import { clientBugs } from './client-bugs.ts'
+import { promiseBugs } from './promise-bugs.ts'
 import { recipeBugs } from './recipe-bugs.ts'
 
-export const plantedBugs: readonly PlantedBug[] = [...recipeBugs, ...clientBugs]
+export const plantedBugs: readonly PlantedBug[] = [...recipeBugs, ...clientBugs, ...promiseBugs]

@@ -92,8 +92,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: contender,
-        find: 'const node = await this.#entering?.catch(() => undefined)',
-        replace: 'const node = await Promise.race([this.#entering?.catch(() => undefined), undefined])',
+        find: '(await this.#entering?.catch(() => undefined))',
+        replace: '(await Promise.race([this.#entering?.catch(() => undefined), undefined]))',
       },
     ],
   },

@@ -1,15 +1,17 @@
 import type { Stage } from './stage.ts'
-import { CONFIG, SET } from './paths.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import { CALLS, CONFIG, nodeOf, SET } from './paths.ts'
 
 /** Before anything goes wrong everything stands within this, in ms. */
 const LONGEST = 60_000
 
 /** Until the ensemble serves, the nodes that workloads need are there, and every client has a session. */
-export async function open(stage: Stage): Promise<void> {
+export async function open(stage: Stage, scenario: Scenario): Promise<void> {
   const { world, model, operator, clients } = stage
   await world.run(LONGEST, () => model.leader !== undefined)
   operator.create(SET)
   operator.create(CONFIG)
+  if (scenario.recipe === 'ZooKeeper') createNodes(stage, scenario)
   let connected = 0
   for (const { process, program } of clients) {
     process.run(() => {
@@ -21,4 +23,11 @@ export async function open(stage: Stage): Promise<void> {
   }
   await world.run(LONGEST, () => connected === clients.length)
   if (connected < clients.length) throw new Error(`only ${connected} of ${clients.length} clients found the ensemble`)
+}
+
+/** Of the nodes that calls are about, two of three are there from the beginning. */
+function createNodes({ operator }: Stage, { clients }: Scenario): void {
+  const ids = clients.flatMap(({ calls }) => calls!.turns.flatMap(({ calls }) => calls.map(({ id }) => id)))
+  operator.create(CALLS)
+  for (const id of ids) if (id % 3 !== 0) operator.create(nodeOf(id))
 }

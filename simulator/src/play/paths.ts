@@ -4,3 +4,6 @@ export const PATH = '/locks/simulated'
 export const SET = '/set'
 /** What clients watch. */
 export const CONFIG = '/config'
+/** Plain calls are about what is below it. */
+export const CALLS = '/calls'
+export const nodeOf = (call: number): string => `${CALLS}/${call}`

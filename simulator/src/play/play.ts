@@ -31,9 +31,9 @@ export interface Play {
 export async function play(scenario: Scenario, options: StageOptions = {}): Promise<Play> {
   const stage = new Stage(scenario, options)
   const { world } = stage
-  await open(stage)
+  await open(stage, scenario)
   const storm = new Storm(stage, scenario)
-  const pending = work(stage, scenario)
+  const pending = work(stage)
   const isDone = () => nobodyWorks(stage, pending)
   const latest = storm.calmAt + plannedTime(scenario) + patience(scenario)
   await world.run(latest, isDone)
@@ -43,8 +43,10 @@ export async function play(scenario: Scenario, options: StageOptions = {}): Prom
   const unfinished = living(stage, pending)
   const left = await quiet(stage, scenario)
   const state = await end(stage, { ...left, pending: unfinished })
-  const log = new ServerLog(stage.committed)
-  return { played: { scenario, history: stage.recorder.history, log, events: stage.events, calmAt, end: state }, stage }
+  const { recorder, committed, events, lines } = stage
+  const log = new ServerLog(committed)
+  const played = { scenario, history: recorder.history, log, committed, lines, events, calmAt, end: state }
+  return { played, stage }
 }
 
 /** Lets time pass until nothing is left behind, or something has been left for too long. */
@@ -61,17 +63,15 @@ async function quiet(stage: Stage, scenario: Scenario): Promise<Left> {
 }
 
 /** Has every worker begin. Those that are not done, by their client. */
-function work({ clients, fail }: Stage, scenario: Scenario): Map<string, number> {
+function work({ clients, fail }: Stage): Map<string, number> {
   const pending = new Map<string, number>()
-  for (const [client, { workers, watches }] of scenario.clients.entries()) {
-    const { program, process } = clients[client]!
+  for (const [client, { program, process }] of clients.entries()) {
     const failed = (error: unknown) => fail(`client ${client}: ${String(error)}`)
     process.run(() => {
-      if (watches) program.watch().catch(failed)
-      for (const [worker, tasks] of workers.entries()) {
+      for (const [worker, done] of program.begin(failed).entries()) {
         const name = `worker ${worker} of client ${client}`
         pending.set(name, client)
-        program.work(tasks).then(() => pending.delete(name), failed)
+        done.then(() => pending.delete(name), failed)
       }
     })
   }
@@ -88,11 +88,13 @@ function living({ clients }: Stage, pending: ReadonlyMap<string, number>): strin
   return [...pending].filter(([, client]) => !clients[client]!.process.isKilled).map(([name]) => name)
 }
 
-/** All holds and pauses one after the other. */
-function plannedTime({ clients }: Scenario): number {
+/** All holds and pauses one after the other; calls of a turn take as long as they may at most. */
+function plannedTime({ clients, sessionTimeout }: Scenario): number {
   const tasks = clients.flatMap(({ workers }) => workers.flat())
   const pauses = tasks.flatMap(({ after, hold, downgrade = [] }) => [after, ...hold, ...downgrade])
-  return pauses.reduce((sum, pause) => sum + pause, 0)
+  const turns = clients.flatMap(({ calls }) => calls?.turns ?? [])
+  const waits = turns.map(({ after, renews }) => after + (renews ? 4 : 2) * sessionTimeout)
+  return [...pauses, ...waits].reduce((sum, pause) => sum + pause, 0)
 }
 
 function patience({ sessionTimeout }: Scenario): number {

@@ -13,7 +13,8 @@ import {
 } from '@zk/recipes'
 import type { Recorder } from '../history/recorder.ts'
 import type { AttemptedTask, Refusal } from '../history/history.ts'
-import type { Kind, RecipeName, Task } from '../scenario/scenario.ts'
+import type { ClientPlan, Kind, RecipeName, Task } from '../scenario/scenario.ts'
+import type { Participant } from './participant.ts'
 import { CONFIG, PATH, SET } from './paths.ts'
 
 export interface ProgramOptions {
@@ -23,12 +24,13 @@ export interface ProgramOptions {
   readonly connectString: string
   readonly sessionTimeout: number
   readonly recipe: RecipeName
+  readonly plan: ClientPlan
   readonly recorder: Recorder
   /** Writes to the resource that checks fences; it takes a while to arrive there. */
   readonly writeOutside: (attempt: number, kind: Kind, fence: bigint) => void
 }
 
-export class Program {
+export class Program implements Participant {
   readonly #options: ProgramOptions
   #zk: ZooKeeper | undefined
   #lock: Lock | undefined
@@ -53,7 +55,6 @@ export class Program {
     return this.#seen
   }
 
-  /** Whether a grant is still held. */
   askAll(): void {
     for (const [attempt, { held }] of this.#grants) this.#ask(attempt, held)
   }
@@ -73,8 +74,14 @@ export class Program {
     if (recipe === 'LeaderElection') this.#election = new LeaderElection(zk, PATH)
   }
 
+  begin(failed: (error: unknown) => void): readonly Promise<void>[] {
+    const { watches, workers } = this.#options.plan
+    if (watches) this.#watch().catch(failed)
+    return workers.map((tasks) => this.#work(tasks))
+  }
+
   /** Does the tasks one after the other. */
-  async work(tasks: readonly Task[]): Promise<void> {
+  async #work(tasks: readonly Task[]): Promise<void> {
     for (const task of tasks) {
       await this.#pause(task.after)
       const attempt = this.#options.recorder.newAttempt()
@@ -85,7 +92,7 @@ export class Program {
   }
 
   /** Reads a node, and again after every change of it, until the client is closed. */
-  async watch(): Promise<void> {
+  async #watch(): Promise<void> {
     let session: Session | undefined
     while (!this.#isClosed) {
       try {

@@ -1,8 +1,9 @@
 // Everything a scenario is played on.
 import { EnsembleModel, type LoggedTxn } from '@zk/testing'
 import type { SentEvent } from '../history/played.ts'
+import type { Line } from '../history/line.ts'
 import { Recorder } from '../history/recorder.ts'
-import type { Scenario } from '../scenario/scenario.ts'
+import type { RecipeName, Scenario } from '../scenario/scenario.ts'
 import type { Client, Target } from '../strikes/index.ts'
 import { WALL_START } from '../world/clock.ts'
 import { TURNS } from '../world/drain.ts'
@@ -10,10 +11,13 @@ import { Network, type Observer } from '../world/network.ts'
 import { Random } from '../world/random.ts'
 import { ServerHost } from '../world/server-host.ts'
 import { SimProcess } from '../world/sim-process.ts'
+import { wiretap } from '../world/wiretap.ts'
 import { type Witness, World } from '../world/world.ts'
 import { Commits } from './commits.ts'
 import { Operator } from './operator.ts'
 import { PATH } from './paths.ts'
+import { Caller } from './caller.ts'
+import type { Participant } from './participant.ts'
 import { Program } from './program.ts'
 import { FencedResource } from './resource.ts'
 
@@ -32,6 +36,8 @@ export class Stage implements Target {
   readonly recorder: Recorder
   readonly operator: Operator
   readonly clients: readonly Client[]
+  /** Connections of clients that only call. */
+  readonly lines: Line[] = []
   readonly #commits: Commits
   readonly #resource = new FencedResource()
 
@@ -60,22 +66,36 @@ export class Stage implements Target {
     this.clients = clients.map((_, index) => this.#client(scenario, index))
   }
 
-  #client({ seed, clients, sessionTimeout, recipe, network }: Scenario, client: number): Client {
-    const { world, recorder } = this
-    const process = new SimProcess(world, {
+  #client(scenario: Scenario, client: number): Client {
+    const { seed, clients } = scenario
+    const process = new SimProcess(this.world, {
       name: `10.0.0.${client + 1}`,
       random: new Random(seed, `client ${client}`),
       dialer: this.network,
       clockRate: clients[client]!.clockRate,
     })
+    const program =
+      scenario.recipe === 'ZooKeeper'
+        ? this.#caller(scenario, client, process)
+        : this.#contender({ ...scenario, recipe: scenario.recipe }, client, process)
+    return { process, program }
+  }
+
+  #contender(
+    { seed, clients, sessionTimeout, recipe, network }: Scenario & { readonly recipe: RecipeName },
+    client: number,
+    runtime: SimProcess,
+  ): Participant {
+    const { world, recorder } = this
     const resource = this.#resource
     const underWay = new Random(seed, `outside ${client}`)
-    const program = new Program({
+    return new Program({
       client,
-      runtime: process,
-      connectString: this.model.members.map(({ name }) => `${name}:2181`).join(),
+      runtime,
+      connectString: this.#connectString,
       sessionTimeout,
       recipe,
+      plan: clients[client]!,
       recorder,
       writeOutside: (attempt, kind, fence) => {
         world.after(underWay.below(network.latency * 4 + 1), () => {
@@ -83,7 +103,24 @@ export class Stage implements Target {
         })
       },
     })
-    return { process, program }
+  }
+
+  #caller({ clients, sessionTimeout }: Scenario, client: number, process: SimProcess): Participant {
+    const { recorder, lines } = this
+    const moment = () => recorder.moment()
+    return new Caller({
+      client,
+      runtime: process,
+      tapped: (term) => wiretap(process, { client, lines, moment, term }),
+      connectString: this.#connectString,
+      sessionTimeout,
+      plan: clients[client]!.calls!,
+      note: (happening) => recorder.note(happening),
+    })
+  }
+
+  get #connectString(): string {
+    return this.model.members.map(({ name }) => `${name}:2181`).join()
   }
 
   /** Something went wrong that nobody expects. */

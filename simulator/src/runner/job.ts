@@ -13,7 +13,7 @@ export interface Job {
 
 export interface JobReport {
   readonly histories: number
-  /** Events of the world, and grants. */
+  /** Events of the world; and grants, or calls that were settled. */
   readonly events: number
   readonly grants: number
   readonly failures: readonly Failure[]

@@ -1,7 +1,8 @@
 // A scenario from a seed.
 import { Random } from '../world/random.ts'
-import type { FaultType } from './fault.ts'
-import { faultKinds, type Shape, everyFault } from './fault-kinds.ts'
+import { DrawnCalls } from './draw-calls.ts'
+import { callFaultyOps, type FaultType, faultyOps } from './fault.ts'
+import { everyFault, everyFaultOfCalls, faultKinds, type Shape } from './fault-kinds.ts'
 import {
   type ClientPlan,
   type Kind,
@@ -10,17 +11,18 @@ import {
   type Scenario,
   type ScheduledFault,
   type Task,
+  type Workload,
 } from './scenario.ts'
 
 export interface DrawOptions {
   readonly seed: number
-  /** @default drawn */
-  readonly recipe?: RecipeName | undefined
+  /** @default a recipe, drawn */
+  readonly recipe?: Workload | undefined
   /** @default 3 */
   readonly clients?: number | undefined
   /** @default 3 */
   readonly members?: number | undefined
-  /** What may be drawn. @default all that the recipes promise to survive */
+  /** What may be drawn. @default all that the recipes, or the client, promise to survive */
   readonly faults?: readonly FaultType[] | undefined
 }
 
@@ -28,29 +30,38 @@ export interface DrawOptions {
 const MOST_TYPES = 6
 const MOST_FAULTS = 8
 
-export function draw({ seed, recipe, clients = 3, members = 3, faults = everyFault }: DrawOptions): Scenario {
+export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOptions): Scenario {
   const random = new Random(seed, 'scenario')
   const drawnRecipe = recipe ?? random.one(recipes)
   const tickTime = random.one([500, 500, 1_000, 2_000])
   const ensemble = { members, tickTime, syncLimit: 5, latency: random.one([0, 1, 5, 20]) }
   const sessionTimeout = random.one([2, 2, 3, 5]) * tickTime
-  const shape = { clients, ensemble, sessionTimeout }
+  const isOfCalls = drawnRecipe === 'ZooKeeper'
+  const shape = { clients, ensemble, sessionTimeout, ops: isOfCalls ? callFaultyOps : faultyOps }
+  const calls = new DrawnCalls(random, sessionTimeout)
+  const drawOne = () => (isOfCalls ? drawCaller(random, calls) : drawClient(random, drawnRecipe, sessionTimeout))
   return {
     seed,
     recipe: drawnRecipe,
     ensemble,
     network: { latency: random.one([1, 5, 20, 20, 60]), cuts: random.one([0, 0.05, 0.3]) },
     sessionTimeout,
-    clients: Array.from({ length: clients }, () => drawClient(random, drawnRecipe, sessionTimeout)),
-    faults: drawFaults(random, shape, faults),
+    clients: Array.from({ length: clients }, drawOne),
+    faults: drawFaults(random, shape, faults ?? (isOfCalls ? everyFaultOfCalls : everyFault)),
   }
 }
+
+function drawCaller(random: Random, calls: DrawnCalls): ClientPlan {
+  return { clockRate: drawRate(random), watches: false, workers: [], calls: calls.plan() }
+}
+
+const drawRate = (random: Random) => random.one([1, 1, 0.99, 1.01, 0.995, 1.005])
 
 function drawClient(random: Random, recipe: RecipeName, sessionTimeout: number): ClientPlan {
   const workers = random.chance(0.2) ? 2 : 1
   const tasks = () => Array.from({ length: random.between(1, 3) }, () => drawTask(random, recipe, sessionTimeout))
   return {
-    clockRate: random.one([1, 1, 0.99, 1.01, 0.995, 1.005]),
+    clockRate: drawRate(random),
     watches: random.chance(0.15),
     workers: Array.from({ length: workers }, tasks),
   }

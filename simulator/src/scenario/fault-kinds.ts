@@ -1,6 +1,6 @@
 // How faults are drawn, and what they ask of the recipes.
 import type { Random } from '../world/random.ts'
-import { type Fault, type FaultType, type FaultyOp, faultyOps } from './fault.ts'
+import type { Fault, FaultType, FaultyOp } from './fault.ts'
 import type { EnsemblePlan } from './scenario.ts'
 
 /** What a fault is drawn for. */
@@ -8,6 +8,8 @@ export interface Shape {
   readonly clients: number
   readonly ensemble: EnsemblePlan
   readonly sessionTimeout: number
+  /** Requests that may be struck. */
+  readonly ops: readonly FaultyOp[]
 }
 
 interface FaultKind {
@@ -25,9 +27,8 @@ const frame = (random: Random, shape: Shape, ops: readonly FaultyOp[]) => ({
   client: random.chance(0.7) ? client(random, shape) : ('any' as const),
   nth: random.between(1, 3),
 })
-const requests: readonly FaultyOp[] = faultyOps
-const requestsAndEvents: readonly FaultyOp[] = [...faultyOps, 'event']
-const services = faultyOps.filter((op) => op !== 'connect')
+const withEvents = ({ ops }: Shape): readonly FaultyOp[] => [...ops, 'event']
+const services = ({ ops }: Shape) => ops.filter((op) => op !== 'connect')
 
 /** Often a blink, often about as long as the deadlines of a session, in ms. */
 function duration(random: Random, { sessionTimeout }: Shape, longest = 1.5): number {
@@ -116,40 +117,61 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
   loseRequest: {
     draw: (random, shape) => ({
       type: 'loseRequest',
-      ...frame(random, shape, requests),
+      ...frame(random, shape, shape.ops),
       connection: random.one(['end', 'reset', 'halfOpen', 'open'] as const),
     }),
   },
   loseReply: {
     draw: (random, shape) => ({
       type: 'loseReply',
-      ...frame(random, shape, requestsAndEvents),
+      ...frame(random, shape, withEvents(shape)),
       connection: random.one(['end', 'reset', 'halfOpen'] as const),
     }),
   },
   drop: {
     draw: (random, shape) => ({
       type: 'drop',
-      ...frame(random, shape, requestsAndEvents),
+      ...frame(random, shape, withEvents(shape)),
       connection: random.one(['end', 'reset', 'halfOpen'] as const),
     }),
   },
   delayRequest: {
     draw: (random, shape) => ({
       type: 'delayRequest',
-      ...frame(random, shape, requests),
+      ...frame(random, shape, shape.ops),
       ms: duration(random, shape, 0.67),
     }),
   },
   delayReply: {
     draw: (random, shape) => ({
       type: 'delayReply',
-      ...frame(random, shape, requestsAndEvents),
+      ...frame(random, shape, withEvents(shape)),
       ms: duration(random, shape, 0.67),
     }),
   },
-  throttle: { draw: (random, shape) => ({ type: 'throttle', ...frame(random, shape, services) }) },
-  garbage: { draw: (random, shape) => ({ type: 'garbage', ...frame(random, shape, requests) }) },
+  throttle: { draw: (random, shape) => ({ type: 'throttle', ...frame(random, shape, services(shape)) }) },
+  garbage: { draw: (random, shape) => ({ type: 'garbage', ...frame(random, shape, shape.ops) }) },
+  unknownError: {
+    draw: (random, shape) => ({
+      type: 'unknownError',
+      // A watch whose removal is refused stays at the server, and nobody can mend that.
+      ...frame(
+        random,
+        shape,
+        services(shape).filter((op) => op !== 'removeWatches'),
+      ),
+      code: random.one([-77, -999, 42]),
+    }),
+  },
+  unknownEvent: { draw: (random, shape) => ({ type: 'unknownEvent', client: client(random, shape) }) },
+  mangle: {
+    draw: (random, shape) => ({
+      type: 'mangle',
+      client: client(random, shape),
+      how: random.one(['length', 'long', 'xid', 'cut'] as const),
+      keep: random.below(100),
+    }),
+  },
   deleteNode: { draw: (random) => ({ type: 'deleteNode', nth: random.below(3) }) },
   deleteParent: { draw: () => ({ type: 'deleteParent' }) },
   touch: { draw: () => ({ type: 'touch' }) },
@@ -159,5 +181,14 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
   },
 }
 
+const all = Object.keys(faultKinds) as FaultType[]
+
+/** What only a server does that breaks the protocol, or knows more than we. */
+const ofOddServers: readonly FaultType[] = ['unknownError', 'unknownEvent', 'mangle']
+const ofContenders: readonly FaultType[] = ['deleteNode', 'deleteParent', 'touch', 'presetCounter']
+
 /** What is drawn unless asked otherwise. */
-export const everyFault: readonly FaultType[] = Object.keys(faultKinds) as FaultType[]
+export const everyFault: readonly FaultType[] = all.filter((type) => !ofOddServers.includes(type))
+
+/** The same for plain calls. */
+export const everyFaultOfCalls: readonly FaultType[] = all.filter((type) => !ofContenders.includes(type))

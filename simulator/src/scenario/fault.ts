@@ -62,6 +62,18 @@ export type Fault =
   | (Frame & { readonly type: 'throttle' })
   /** Done, and bytes that are no reply come in place of it. */
   | (Frame & { readonly type: 'garbage' })
+  // --- a server that breaks the protocol, or is of a later release
+  /** Not done, and answered with a code that nobody has assigned. */
+  | (Frame & { readonly type: 'unknownError'; readonly code: number })
+  /** An event of a type that nobody has assigned. */
+  | { readonly type: 'unknownEvent'; readonly client: ClientTarget }
+  /** What comes next has a length that cannot be, or too long a one, an xid that is not due, or only so many bytes of a frame. */
+  | {
+      readonly type: 'mangle'
+      readonly client: ClientTarget
+      readonly how: 'length' | 'long' | 'xid' | 'cut'
+      readonly keep: number
+    }
   // --- an operator
   /** Deletes the node of a contender: the n-th oldest, modulo how many there are. */
   | { readonly type: 'deleteNode'; readonly nth: number }
@@ -90,4 +102,7 @@ export const faultyOps = [
   'setWatches',
   'connect',
 ] as const
-export type FaultyOp = (typeof faultyOps)[number] | 'event'
+
+/** What plain calls ask of it. */
+export const callFaultyOps = [...faultyOps, 'setData', 'addWatch'] as const
+export type FaultyOp = (typeof callFaultyOps)[number] | 'event'

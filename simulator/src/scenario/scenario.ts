@@ -1,13 +1,18 @@
 // A whole history before it is played, as data: drawn from a seed, printed, shrunk, stored.
+import type { CallPlan } from './calls.ts'
 import type { Fault } from './fault.ts'
 
 export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
 export type RecipeName = (typeof recipes)[number]
 
+/** What a history is of: a recipe, or plain calls of the client. */
+export const workloads = [...recipes, 'ZooKeeper'] as const
+export type Workload = (typeof workloads)[number]
+
 export interface Scenario {
   /** Of what is not written here: how long each segment is under way, ids, the jitter of clients and servers. */
   readonly seed: number
-  readonly recipe: RecipeName
+  readonly recipe: Workload
   readonly ensemble: EnsemblePlan
   readonly network: NetworkPlan
   /** T asked for by every client, in ms. */
@@ -42,6 +47,8 @@ export interface ClientPlan {
   readonly watches: boolean
   /** Each does its tasks one after the other, all at the same time. */
   readonly workers: readonly (readonly Task[])[]
+  /** Of a client that only calls; it has no workers then. */
+  readonly calls?: CallPlan
 }
 
 /** What a task acquires; only readers do not exclude each other. */

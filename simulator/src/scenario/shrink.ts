@@ -1,4 +1,5 @@
 // A smaller scenario that goes wrong in the same way: delta debugging.
+import type { Call, CallPlan, Turn } from './calls.ts'
 import type { ClientPlan, Scenario, Task } from './scenario.ts'
 
 /** Whether the scenario still goes wrong. */
@@ -27,6 +28,12 @@ const withoutTasks: Step = async (scenario, stillFails) => {
   return places === all ? scenario : withOnly(scenario, places)
 }
 
+const withoutCalls: Step = async (scenario, stillFails) => {
+  const all = scenario.clients.flatMap(({ calls }) => calls?.turns.flatMap(({ calls }) => calls) ?? [])
+  const left = await fewest(all, (fewer) => stillFails(withOnlyCalls(scenario, fewer)))
+  return left === all ? scenario : withOnlyCalls(scenario, left)
+}
+
 /** One simplification after the other, each kept if it still fails. */
 const simpler: Step = async (scenario, stillFails) => {
   let simplest = scenario
@@ -38,7 +45,7 @@ const simpler: Step = async (scenario, stillFails) => {
   return simplest
 }
 
-const steps: readonly Step[] = [withoutFaults, withoutTasks, simpler]
+const steps: readonly Step[] = [withoutFaults, withoutTasks, withoutCalls, simpler]
 
 const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   (scenario) => ({ ...scenario, network: { ...scenario.network, cuts: 0 } }),
@@ -49,6 +56,14 @@ const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   (scenario) => eachTask(scenario, ({ downgrade: _, ...task }) => task),
   (scenario) => eachTask(scenario, (task) => (task.how === 'run' ? { ...task, how: 'acquire' } : task)),
   (scenario) => eachTask(scenario, (task) => ({ ...task, writes: 'fenced' })),
+  (scenario) => eachPlan(scenario, ({ maxWaiting: _, maxInFlight: __, ...plan }) => plan),
+  (scenario) => eachPlan(scenario, (plan) => ({ ...plan, hasCredential: false })),
+  (scenario) => eachTurn(scenario, ({ renews: _, ...turn }) => turn),
+  (scenario) => eachPlan(scenario, withoutEmptyTurns),
+  (scenario) => eachTurn(scenario, ({ abortAfter: _, ...turn }) => turn),
+  (scenario) => eachCall(scenario, ({ timeout: _, ...call }) => call),
+  (scenario) => eachCall(scenario, ({ pinned: _, ...call }) => call),
+  (scenario) => eachCall(scenario, ({ leavesAfter: _, ...call }) => call),
 ]
 
 /** Those of which none can be left out: halves first, then smaller parts. The same list when all are needed. */
@@ -87,6 +102,33 @@ function withOnly(scenario: Scenario, places: readonly Place[]): Scenario {
     workers: plan.workers.map((tasks, worker) => tasks.filter((_, task) => isKept(client, worker, task))),
   }))
   return { ...scenario, clients }
+}
+
+function withOnlyCalls(scenario: Scenario, kept: readonly Call[]): Scenario {
+  const fewer = eachTurn(scenario, ({ calls, ...turn }) => ({
+    ...turn,
+    calls: calls.filter((call) => kept.includes(call)),
+  }))
+  return eachPlan(fewer, withoutEmptyTurns)
+}
+
+/** One without calls stays where something else happens in it. */
+function withoutEmptyTurns({ turns, ...plan }: CallPlan): CallPlan {
+  return { ...plan, turns: turns.filter(({ calls, renews }) => calls.length > 0 || renews) }
+}
+
+function eachPlan(scenario: Scenario, change: (plan: CallPlan) => CallPlan): Scenario {
+  return eachClient(scenario, (client) =>
+    client.calls === undefined ? client : { ...client, calls: change(client.calls) },
+  )
+}
+
+function eachTurn(scenario: Scenario, change: (turn: Turn) => Turn): Scenario {
+  return eachPlan(scenario, (plan) => ({ ...plan, turns: plan.turns.map(change) }))
+}
+
+function eachCall(scenario: Scenario, change: (call: Call) => Call): Scenario {
+  return eachTurn(scenario, (turn) => ({ ...turn, calls: turn.calls.map(change) }))
 }
 
 function eachClient(scenario: Scenario, change: (client: ClientPlan) => ClientPlan): Scenario {

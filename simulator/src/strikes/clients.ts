@@ -1,6 +1,6 @@
 // What befalls a client: its network and its process.
 import type { ClientTarget, Way } from '../scenario/fault.ts'
-import { clientOf, type FaultOf, type Heal, type Target } from './target.ts'
+import { clientOf, type FaultOf, type Heal, linksOf, type Target } from './target.ts'
 
 export const reset = ({ client }: FaultOf<'reset'>, target: Target): undefined => {
   for (const link of linksOf(target, client)) link.reset()
@@ -15,10 +15,6 @@ export const hold = ({ client, member, way }: FaultOf<'hold'>, target: Target): 
 
 export const cutOff = ({ client, way }: FaultOf<'cutOff'>, target: Target): Heal =>
   holdRoutes(target, client, [...target.model.members.keys()], way)
-
-function linksOf(target: Target, client: ClientTarget) {
-  return [...target.network.linksOf(target.clients[clientOf(target, client)]!.process)]
-}
 
 function holdRoutes(target: Target, client: ClientTarget, members: readonly number[], way: Way): Heal {
   const { model, network, clients } = target

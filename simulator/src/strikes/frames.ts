@@ -2,7 +2,9 @@
 import { ErrorCode } from '@zk/wire'
 import { clientOf, type FaultOf, type Heal, type Target } from './target.ts'
 
-type FrameFault = FaultOf<'loseRequest' | 'loseReply' | 'drop' | 'delayRequest' | 'delayReply' | 'throttle' | 'garbage'>
+type FrameFault = FaultOf<
+  'loseRequest' | 'loseReply' | 'drop' | 'delayRequest' | 'delayReply' | 'throttle' | 'garbage' | 'unknownError'
+>
 
 /** Healing takes it back where it has not struck. */
 export function scriptFault(fault: FrameFault, target: Target): Heal {
@@ -27,6 +29,8 @@ function add(fault: FrameFault, target: Target): { remove(): void } {
       return faults[fault.type]({ ...match, ms: fault.ms })
     case 'throttle':
       return faults.fail({ ...match, code: ErrorCode.ThrottledOp })
+    case 'unknownError':
+      return faults.fail({ ...match, code: fault.code })
     case 'garbage':
       return faults.garbage(match)
   }

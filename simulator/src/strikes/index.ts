@@ -2,6 +2,7 @@
 import type { Fault, FaultType } from '../scenario/fault.ts'
 import * as clients from './clients.ts'
 import { scriptFault } from './frames.ts'
+import * as oddServers from './odd-servers.ts'
 import * as members from './members.ts'
 import type { FaultOf, Heal, Strike, Target } from './target.ts'
 
@@ -29,6 +30,9 @@ const strikes: { readonly [Type in FaultType]: Strike<Type> } = {
   delayReply: scriptFault,
   throttle: scriptFault,
   garbage: scriptFault,
+  unknownError: scriptFault,
+  unknownEvent: oddServers.unknownEvent,
+  mangle: oddServers.mangle,
   deleteNode: ({ nth }, { operator }) => {
     operator.deleteNode(nth)
     return undefined

@@ -1,14 +1,15 @@
 import type { EnsembleModel } from '@zk/testing'
 import type { Recorder } from '../history/recorder.ts'
 import type { Operator } from '../play/operator.ts'
-import type { Program } from '../play/program.ts'
+import type { Participant } from '../play/participant.ts'
 import type { ClientTarget, Fault, FaultType } from '../scenario/fault.ts'
+import type { Link } from '../world/link.ts'
 import type { Network } from '../world/network.ts'
 import type { SimProcess } from '../world/sim-process.ts'
 
 export interface Client {
   readonly process: SimProcess
-  readonly program: Program
+  readonly program: Participant
 }
 
 /** What faults befall. */
@@ -23,6 +24,11 @@ export interface Target {
 /** The index of the client that is meant. */
 export function clientOf({ recorder }: Target, target: ClientTarget): number {
   return target === 'holder' ? (recorder.holder ?? 0) : target
+}
+
+/** The connections of the client that is meant. */
+export function linksOf(target: Target, client: ClientTarget): Link[] {
+  return [...target.network.linksOf(target.clients[clientOf(target, client)]!.process)]
 }
 
 /** Undoes a fault. */

@@ -2,6 +2,7 @@
 import type { HistoryEntry } from '@zk/testing'
 import type { Violation } from '../checks/check.ts'
 import type { Recorded } from '../history/history.ts'
+import type { Turn } from '../scenario/calls.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { toText } from './trace.ts'
 
@@ -16,9 +17,18 @@ export function printScenario({ seed, recipe, ensemble, sessionTimeout, network,
         ...tasks.map((task) => `    ${toText(task)}`),
       ]),
     ),
+    ...clients.flatMap(({ clockRate, calls }, client) => {
+      if (calls === undefined) return []
+      const { turns, ...options } = calls
+      return [`client ${client} (clock ${clockRate}, ${toText(options)})`, ...turns.map(printTurn)]
+    }),
     faults.length === 0 ? 'no faults' : 'faults',
     ...faults.map(({ at, fault }) => `    at ${at}: ${toText(fault)}`),
   ].join('\n')
+}
+
+function printTurn({ calls, ...turn }: Turn): string {
+  return [`    turn ${toText(turn)}`, ...calls.map((call) => `        ${toText(call)}`)].join('\n')
 }
 
 export function printViolations(violations: readonly Violation[]): string {

@@ -14,6 +14,9 @@ export interface ServerEnd {
 /** Gives the server's end, or undefined where the connection is refused. */
 export type Accept = (link: Link) => ServerEnd | undefined
 
+/** Makes another segment of one that a server sends; undefined to leave it as it is. */
+export type Mangle = (segment: Uint8Array, isFirst: boolean) => Uint8Array | undefined
+
 /** Told of a link. */
 export interface LinkListener {
   /** The client's end has heard the last of it. */
@@ -32,6 +35,8 @@ export class Link implements RuntimeConnection {
   #server: ServerEnd | undefined
   /** Whether the client's end is still there to be told of anything. */
   #isOpen = true
+  #hasSpoken = false
+  #mangle: Mangle | undefined
   /** Both ends were reset: what is under way no longer counts. */
   #isReset = false
 
@@ -74,7 +79,9 @@ export class Link implements RuntimeConnection {
 
   // --- the server's end ---------------------------------------------------------------------------------------------
 
-  deliver(bytes: Uint8Array): void {
+  deliver(segment: Uint8Array): void {
+    const bytes = this.#mangled(segment)
+    this.#hasSpoken = true
     this.#listener.sent('down', bytes)
     for (const piece of this.route.pieces(bytes)) this.#tell(() => this.#handler.received(piece))
   }
@@ -106,10 +113,26 @@ export class Link implements RuntimeConnection {
     if (way !== 'up') this.#down.flow = 'lost'
   }
 
+  /** Whether the server has said anything. */
+  get hasSpoken(): boolean {
+    return this.#hasSpoken
+  }
+
+  /** The next segment of the server that this makes another of comes as that. */
+  mangle(mangle: Mangle): void {
+    this.#mangle = mangle
+  }
+
   followRoute(): void {
     const flow = (isHeld: boolean): Flow => (isHeld ? 'held' : 'flowing')
     this.#up.flow = flow(this.route.held.up)
     this.#down.flow = flow(this.route.held.down)
+  }
+
+  #mangled(segment: Uint8Array): Uint8Array {
+    const other = this.#mangle?.(segment, !this.#hasSpoken)
+    if (other !== undefined) this.#mangle = undefined
+    return other ?? segment
   }
 
   #hangUp(): void {

@@ -93,6 +93,6 @@ export class Draft {
     const history = [...this.#history].sort((one, other) => one.at - other.at)
     const end = { at: 100, pending: [], nodes: [], serverWatches: 0, timers: 0, links: 0, watched: [], ...this.#end }
     const scenario = draw({ seed: 1, recipe: this.#recipe, faults: [] })
-    return { scenario, history, log: this.#log, events: this.#events, calmAt: 0, end }
+    return { scenario, history, log: this.#log, committed: [], lines: [], events: this.#events, calmAt: 0, end }
   }
 }

@@ -1,0 +1,53 @@
+import { ErrorCode, eventName } from '@zk/wire'
+import type { Heard, Line } from '../../history/line.ts'
+import type { Check, Violation } from '../check.ts'
+import { type CallStory, storyOf, type Story } from './story.ts'
+
+/**
+ * P2: events and replies settle in the order in which the server sent them, and each at once: what a frame settles is settled
+ * when the promises of the event that brought it are drained, behind all that frames before it settled.
+ */
+export const serverOrder: Check = (played) => {
+  const story = storyOf(played)
+  /** What was told, by its place, that is known to come of an event. */
+  const taken = new Set<number>()
+  return played.lines.flatMap((line) => {
+    let last = -1
+    return line.frames.flatMap((frame): Violation[] => {
+      if (frame.way === 'up') return []
+      const orders = settledBy(frame, line, story, taken)
+      const isLate = orders.some((order) => order < last)
+      last = Math.max(last, ...orders)
+      if (!isLate) return []
+      return [{ invariant: 'P2', at: frame.at, what: `${nameOf(frame)} was told before something that came before it` }]
+    })
+  })
+}
+
+/** What was told or settled by this frame. */
+function settledBy(frame: Heard, line: Line, { calls }: Story, taken: Set<number>): number[] {
+  const { message } = frame
+  const mine = [...calls.values()].filter(({ called }) => called.client === line.client)
+  if (message?.type === 'reply') return mine.flatMap((call) => repliedBy(frame, call))
+  if (message?.type !== 'event') return []
+  const type = eventName(message.event.type)
+  return mine.flatMap(({ told, settled }) => {
+    // Whoever was given the promise of an event in the same moment learns of it only then.
+    if (settled?.step === frame.step) return []
+    const due = told.find(({ what, path, step, order }) => {
+      return step === frame.step && what === type && path === message.event.path && !taken.has(order)
+    })
+    if (due === undefined) return []
+    taken.add(due.order)
+    return [due.order]
+  })
+}
+
+function repliedBy(frame: Heard, { sendings, settled }: CallStory): number[] {
+  const { reply } = sendings.find(({ reply }) => reply?.order === frame.order) ?? {}
+  // What a busy server puts off is settled by something else.
+  if (reply === undefined || reply.message.err === ErrorCode.ThrottledOp) return []
+  return settled?.step === frame.step && settled.order > frame.order ? [settled.order] : []
+}
+
+const nameOf = ({ message }: Heard): string => (message?.type === 'reply' ? `the reply ${message.xid}` : 'an event')

@@ -1,0 +1,107 @@
+import { ErrorCode } from '@zk/wire'
+import { isWrite } from '../../scenario/calls.ts'
+import type { FaultType } from '../../scenario/fault.ts'
+import { WALL_START } from '../../world/clock.ts'
+import type { Check, Violation } from '../check.ts'
+import { type CallStory, type Sending, storyOf, type Term } from './story.ts'
+
+/**
+ * P3: an error says whether it may have happened: `outcomeUnknown` exactly for a write whose bytes were handed to the socket
+ * and that was not answered; what says no was never applied. No write is sent or applied twice, a write that succeeded was
+ * applied. Reads are repeated unseen, reflect what was written before them though it was not answered, and give what was
+ * written to their own node.
+ */
+export const outcomes: Check = (played) => {
+  const { terms, calls } = storyOf(played)
+  const isStale = played.scenario.faults.some(({ fault }) => leavesStaleLeaders.includes(fault.type))
+  return terms.flatMap((term) => [
+    ...term.calls.flatMap((call) => [...outcomeOf(call), ...timesOf(call), ...textOf(call, calls)]),
+    ...(isStale ? [] : readsBehindUnknownWrites(term)),
+  ])
+}
+
+/** A sync says nothing where the leader that answers it has been replaced and does not know it. */
+const leavesStaleLeaders: readonly FaultType[] = ['isolateLeader', 'freeze']
+
+function outcomeOf(call: CallStory): Violation[] {
+  const { plan, settled, applied } = call
+  const wrong = violation(call)
+  if (settled === undefined || isIllegible(call)) return []
+  const { outcome } = settled
+  if (outcome.how === 'resolved') {
+    return isWrite(plan.op) && applied.length === 0 ? wrong('succeeded and was not applied') : []
+  }
+  if (outcome.how === 'aborted') return plan.aborts ? [] : wrong('was aborted by nobody')
+  const isUnknown = isWrite(plan.op) && isUnanswered(call)
+  if (outcome.outcomeUnknown !== isUnknown) {
+    return wrong(`says ${outcome.code} and outcomeUnknown ${outcome.outcomeUnknown}`)
+  }
+  if (outcome.code === 'ConnectionLoss' && !isUnknown) return wrong('was lost with its connection')
+  if (!outcome.outcomeUnknown && applied.length > 0) return wrong(`says ${outcome.code}, and was applied`)
+  return []
+}
+
+/** Behind an answer that cannot be read, and which nobody waited for, the client goes on, and who listens in cannot. */
+function isIllegible({ sendings, settled }: CallStory): boolean {
+  const frames = sendings.at(-1)?.line.frames ?? []
+  return frames.some(({ way, message, order }) => way === 'down' && message === undefined && order < settled!.order)
+}
+
+/** By the time it was settled. One whose session had moved was not answered: it may be done where the session is now. */
+function isUnanswered({ sendings, settled }: CallStory): boolean {
+  const last = sendings.at(-1)
+  if (last === undefined) return false
+  const { reply, line } = last
+  // Of what comes behind that for which a client leaves its server nothing is read.
+  const isLeft = line.ended?.by === 'client' && line.ended.step === reply?.step
+  const { outcome } = settled!
+  if (isLeft && outcome.how === 'rejected' && outcome.code === 'ConnectionLoss') return true
+  return reply === undefined || reply.order > settled!.order || reply.message.err === ErrorCode.SessionMoved
+}
+
+function timesOf(call: CallStory): Violation[] {
+  const { plan, applied, settled, sendings, called } = call
+  const wrong = violation(call)
+  if (applied.length > 1) return wrong(`was applied ${applied.length} times`)
+  const inSession = sendings.filter(({ line }) => line.term === called.term)
+  const isAgain = (_: Sending, index: number) =>
+    index > 0 && inSession[index - 1]!.reply?.message.err !== ErrorCode.ThrottledOp
+  if (isWrite(plan.op) && inSession.some(isAgain)) return wrong('writes, and was sent twice')
+  if (inSession.some(({ sent }) => sent.order > (settled?.order ?? Infinity)))
+    return wrong('was sent when it was settled')
+  return []
+}
+
+/** What is read is what a call wrote to this node, or what there was before all calls: nothing. */
+function textOf(call: CallStory, calls: ReadonlyMap<number, CallStory>): Violation[] {
+  const { plan, settled } = call
+  if (settled?.outcome.how !== 'resolved') return []
+  const { text = '' } = settled.outcome
+  if (text === '' || calls.get(Number(text))?.plan.on === plan.id) return []
+  return violation(call)(`was answered with ${text}, which nobody wrote there`)
+}
+
+function readsBehindUnknownWrites({ lines, calls }: Term): Violation[] {
+  const left = calls.flatMap(({ plan, applied, sendings }) => {
+    const last = sendings.at(-1)
+    const [done] = applied
+    return isWrite(plan.op) && last !== undefined && last.reply === undefined && done !== undefined
+      ? [{ id: plan.id, line: last.line, zxid: done.header.zxid, at: done.header.time - WALL_START }]
+      : []
+  })
+  return left.flatMap(({ id, line, zxid, at }) => {
+    // The server's clock shows whole milliseconds.
+    const later = new Set(lines.filter(({ dialed }) => dialed.order > line.dialed.order && dialed.at > at + 1))
+    return calls.flatMap((call) => {
+      const stale = call.sendings.find(
+        ({ line, reply }) => later.has(line) && reply !== undefined && reply.message.zxid < zxid,
+      )
+      if (isWrite(call.plan.op) || stale === undefined) return []
+      return violation(call)(`was answered by a server that did not know the write of call ${id}`)
+    })
+  })
+}
+
+function violation({ plan, settled, called }: CallStory): (what: string) => Violation[] {
+  return (what) => [{ invariant: 'P3', at: (settled ?? called).at, what: `call ${plan.id} (${plan.op}) ${what}` }]
+}

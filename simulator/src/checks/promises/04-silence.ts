@@ -1,0 +1,89 @@
+import type { Line } from '../../history/line.ts'
+import type { Check, Violation } from '../check.ts'
+import { earliest, latest } from './patience.ts'
+import { sendingsOn, stoodSince, type Story, storyOf, type Term } from './story.ts'
+
+/** No attempt is given less, whatever T is: in ms (`deadlines.ts`). */
+const SHORTEST_CONNECT = 200
+
+/**
+ * P4: silence is noticed. A connection is left when no whole frame came, or its oldest request was not answered, for 2/3 T, and
+ * not before unless there is another reason; an attempt gets T / number of servers. Every server is tried before one is tried
+ * again, and the next attempt comes within T/10.
+ */
+export const silence: Check = (played) => {
+  const story = storyOf(played)
+  return story.terms.flatMap((term) => [
+    ...term.lines.flatMap((line) =>
+      stoodSince(line) === undefined ? attempt(line, story) : silent(line, term, story),
+    ),
+    ...rounds(term, story),
+    ...pauses(term, story),
+  ])
+}
+
+function attempt({ client, server, dialed, ended }: Line, story: Story): Violation[] {
+  const until = ended?.at ?? story.over(client)
+  const by = latest(story, client, dialed.at, Math.max(story.T / story.servers, SHORTEST_CONNECT), until)
+  return until > by ? [{ invariant: 'P4', at: by, what: `client ${client} still tries ${server}` }] : []
+}
+
+function silent(line: Line, { ended, closing }: Term, story: Story): Violation[] {
+  const { client, server, frames } = line
+  const { T } = story
+  const since = stoodSince(line)!
+  const until = line.ended?.at ?? story.over(client)
+  const heard = frames.filter(
+    ({ way, message, order }) => way === 'down' && message !== undefined && order >= since.order,
+  )
+  const times = heard.map(({ at }) => at)
+  const gap = [...times.slice(1), until].findIndex((at, index) => {
+    return at > latest(story, client, times[index]!, (2 * T) / 3, at)
+  })
+  const wrong = (at: number, what: string): Violation[] => [
+    { invariant: 'P4', at, what: `client ${client} at ${server}: ${what}` },
+  ]
+  if (gap !== -1) return wrong(times[gap]!, 'nothing was heard for more than 2/3 T')
+  // Credentials are answered apart, and nothing waits for them. An answer that cannot be read is one all the same.
+  const unread = frames.find(({ way, message }) => way === 'down' && message === undefined)?.order ?? Infinity
+  const asked = sendingsOn(line).filter(({ sent }) => sent.message.op !== 'auth' && sent.order < unread)
+  const unanswered = asked.find(({ sent, reply }) => {
+    if (reply === undefined && unread < Infinity) return false
+    const answered = reply?.at ?? until
+    return answered > latest(story, client, sent.at, (2 * T) / 3, answered)
+  })
+  if (unanswered !== undefined) return wrong(unanswered.sent.at, 'was not answered for more than 2/3 T')
+  if (line.ended?.by !== 'client') return []
+  const isOver = ended?.step === line.ended.step || closing !== undefined
+  const isBroken = frames.some(({ step, message }) => step === line.ended!.step && isReason(message))
+  const oldest = asked.find(({ reply }) => reply === undefined)?.sent.at ?? Infinity
+  const pinged = frames.findLast(({ message }) => message?.type === 'request' && message.op === 'ping')?.at ?? Infinity
+  const quietSince = Math.min(times.at(-1)!, oldest, pinged)
+  if (isOver || isBroken || until >= earliest(quietSince, (2 * T) / 3)) return []
+  return wrong(until, 'was left for no reason')
+}
+
+/** What makes a client leave: what is no message, and refusals of what must come first. */
+function isReason(message: Line['frames'][number]['message']): boolean {
+  return message === undefined || (message.type === 'reply' && message.err !== 0)
+}
+
+/** As many attempts in a row as there are servers, each of which failed. */
+function rounds({ client, lines }: Term, { servers }: Story): Violation[] {
+  return lines.flatMap((line, index): Violation[] => {
+    const round = lines.slice(index, index + servers)
+    const isWhole = round.length === servers && round.every((each) => stoodSince(each) === undefined)
+    if (!isWhole || new Set(round.map(({ server }) => server)).size === servers) return []
+    return [{ invariant: 'P4', at: line.dialed.at, what: `client ${client} does not try every server` }]
+  })
+}
+
+function pauses({ client, lines, ended, closing }: Term, story: Story): Violation[] {
+  return lines.flatMap((line, index): Violation[] => {
+    if (line.ended === undefined || closing !== undefined) return []
+    const next = lines[index + 1]?.dialed.at ?? ended?.at ?? story.over(client)
+    const by = latest(story, client, line.ended.at, story.T / 10, next)
+    if (next <= by) return []
+    return [{ invariant: 'P4', at: by, what: `client ${client} does not look for a server` }]
+  })
+}

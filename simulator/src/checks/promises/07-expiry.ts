@@ -1,0 +1,96 @@
+import { ErrorCode } from '@zk/wire'
+import type { Moment } from '../../history/line.ts'
+import { watchesOnce } from '../../scenario/calls.ts'
+import type { Check, Violation } from '../check.ts'
+import { type CallStory, sessionOn, storyOf, type Term } from './story.ts'
+
+/**
+ * P7: an expired session is never hidden. It ends when a server says so; then, at once, all its calls reject with
+ * `SessionExpired` and its watches are told; another follows. A call is sent in the session that it was made in, or not at
+ * all, and rejects at once where that has ended.
+ */
+export const expiry: Check = (played) =>
+  storyOf(played).terms.flatMap((term, _, terms) => [
+    ...hidden(term),
+    ...(term.ended?.code === 'SessionExpired' ? [...atTheEnd(term, term.ended), ...followed(term, terms)] : []),
+    ...(term.ended === undefined ? [] : madeTooLate(term, term.ended)),
+    ...elsewhere(term),
+  ])
+
+/** What a server has said of its end. */
+function hidden({ client, lines, ended, began, closing }: Term): Violation[] {
+  if (began === undefined) return []
+  return lines.flatMap(({ frames }) =>
+    frames.flatMap((frame): Violation[] => {
+      const { message } = frame
+      if (frame.way === 'up' || message === undefined) return []
+      const isEnd =
+        (message.type === 'connected' && message.response.timeOut <= 0) ||
+        (message.type === 'reply' && message.err === ErrorCode.SessionExpired)
+      if (!isEnd || ended?.step === frame.step || (closing?.order ?? Infinity) < frame.order) return []
+      return [{ invariant: 'P7', at: frame.at, what: `client ${client} was told that its session has expired` }]
+    }),
+  )
+}
+
+function atTheEnd({ calls }: Term, ended: Moment): Violation[] {
+  return calls.flatMap((call): Violation[] => {
+    const { plan, called, settled, told, left } = call
+    const wrong = (what: string): Violation[] => [{ invariant: 'P7', at: ended.at, what: `call ${plan.id} ${what}` }]
+    if (called.order > ended.order) return []
+    if (settled === undefined || settled.order > ended.order) {
+      const isTold = settled?.step === ended.step && settled.outcome.how !== 'resolved'
+      return isTold && isExpired(call) ? [] : wrong('was not told that its session has expired')
+    }
+    if (settled.outcome.how !== 'resolved' || (left?.order ?? Infinity) < ended.order) return []
+    // A persistent watch goes on in the next session, unless its call is pinned to this one.
+    const isOnce = watchesOnce(plan.op)
+    const isOver = isOnce || (plan.op === 'watch' && plan.pinned)
+    const isTold = told.some(({ step, order, what }) => {
+      return step === ended.step ? isOnce || what === 'SessionEnded' : isOnce && order < ended.order
+    })
+    return !isOver || isTold ? [] : wrong('watches, and was not told that its session has expired')
+  })
+}
+
+/** Calls of a session that has ended, or was closed. */
+function madeTooLate({ calls }: Term, { order, code }: NonNullable<Term['ended']>): Violation[] {
+  return calls.flatMap(({ plan, called, settled }): Violation[] => {
+    if (called.order < order) return []
+    const outcome = settled?.step === called.step ? settled.outcome : undefined
+    if (outcome?.how === 'aborted' || (outcome?.how === 'rejected' && outcome.code === code)) return []
+    return [{ invariant: 'P7', at: called.at, what: `call ${plan.id} was not told at once: ${code}` }]
+  })
+}
+
+/** What reached its time limit or was aborted in the same instant may say that. */
+function isExpired({ settled }: CallStory): boolean {
+  const { outcome } = settled!
+  return outcome.how !== 'rejected' || outcome.code === 'SessionExpired' || outcome.code === 'RequestTimeout'
+}
+
+function followed({ client, term }: Term, terms: readonly Term[]): Violation[] {
+  const next = terms.find((each) => each.client === client && each.term === term + 1)
+  return next?.began === undefined
+    ? [{ invariant: 'P7', at: undefined, what: `no session follows ${term} of client ${client}` }]
+    : []
+}
+
+/** In a session other than its own. A persistent watch is set again in the next. */
+function elsewhere({ term, lines, calls }: Term): Violation[] {
+  const own = new Set(lines.flatMap((line) => sessionOn(line) ?? []))
+  const several: Violation[] =
+    own.size > 1 ? [{ invariant: 'P7', at: undefined, what: `one session has ids ${[...own].join(', ')}` }] : []
+  const sent = calls
+    .filter(({ plan }) => plan.op !== 'watch' || plan.pinned)
+    .flatMap(({ plan, sendings }) => sendings.map((sending) => ({ plan, sending })))
+    .filter(({ sending }) => sending.line.term !== term)
+  return [
+    ...several,
+    ...sent.map(({ plan, sending }) => ({
+      invariant: 'P7' as const,
+      at: sending.sent.at,
+      what: `call ${plan.id} was sent in a session that it was not made in`,
+    })),
+  ]
+}

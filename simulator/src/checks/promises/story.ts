@@ -1,0 +1,248 @@
+// A history of plain calls, put together: what each call came to, what each session had, what each connection saw.
+import { type ReplyMessage, type RequestMessage, errorName } from '@zk/wire'
+import type { LoggedTxn, Txn } from '@zk/testing'
+import type { CallHappening, Outcome } from '../../history/calls.ts'
+import type { Heard, Line, Moment, Sent } from '../../history/line.ts'
+import type { Played } from '../../history/played.ts'
+import { nodeOf } from '../../play/paths.ts'
+import type { Call } from '../../scenario/calls.ts'
+
+type NoteOf<Type extends CallHappening['type']> = Extract<CallHappening, { type: Type }> & Moment
+
+/** A request of a call on a connection. */
+export interface Sending {
+  readonly line: Line
+  readonly sent: Sent & { readonly message: RequestMessage }
+  /** undefined where none came. */
+  reply: (Heard & { readonly message: ReplyMessage }) | undefined
+}
+
+export interface CallStory {
+  readonly plan: Call
+  readonly called: NoteOf<'called'>
+  settled: (Moment & { readonly outcome: Outcome }) | undefined
+  readonly told: NoteOf<'told'>[]
+  left: Moment | undefined
+  readonly sendings: Sending[]
+  /** Transactions that did what it asks for. */
+  readonly applied: LoggedTxn[]
+}
+
+/** One session of a client. */
+export interface Term {
+  readonly client: number
+  readonly term: number
+  /** undefined where `connect` never came to an end with it. */
+  began: NoteOf<'began'> | undefined
+  ended: NoteOf<'ended'> | undefined
+  /** It was closed by its client, or `connect` failed. */
+  closing: Moment | undefined
+  readonly lines: Line[]
+  readonly calls: CallStory[]
+}
+
+export interface Story {
+  /** By their ids. */
+  readonly calls: ReadonlyMap<number, CallStory>
+  readonly terms: readonly Term[]
+  /** Until when a client is looked at: all that was asked of it must have come by then. */
+  readonly over: (client: number) => number
+  /** For how much of that time its process stood still, in ms. */
+  readonly stood: (client: number, from: number, to: number) => number
+  /** T asked for, in ms, which servers grant. */
+  readonly T: number
+  readonly servers: number
+}
+
+const stories = new WeakMap<Played, Story>()
+
+/** Made once for all checks. */
+export function storyOf(played: Played): Story {
+  let story = stories.get(played)
+  if (story === undefined) stories.set(played, (story = tell(played)))
+  return story
+}
+
+function tell(played: Played): Story {
+  const { scenario, history, lines, committed } = played
+  const plans = new Map(
+    scenario.clients.flatMap(({ calls }) => calls!.turns.flatMap(({ calls }) => calls)).map((call) => [call.id, call]),
+  )
+  const calls = new Map<number, CallStory>()
+  const terms = new Map<string, Term>()
+  const termOf = ({ client, term }: { readonly client: number; readonly term: number }): Term => {
+    let found = terms.get(`${client} ${term}`)
+    if (found === undefined) {
+      found = { client, term, began: undefined, ended: undefined, closing: undefined, lines: [], calls: [] }
+      terms.set(`${client} ${term}`, found)
+    }
+    return found
+  }
+  for (const each of history) {
+    if (each.type === 'called') {
+      const plan = plans.get(each.call)!
+      const story = { plan, called: each, settled: undefined, told: [], left: undefined, sendings: [], applied: [] }
+      calls.set(each.call, story)
+      termOf(each).calls.push(story)
+    }
+    if (each.type === 'settled') calls.get(each.call)!.settled = each
+    if (each.type === 'told') calls.get(each.call)!.told.push(each)
+    if (each.type === 'left') calls.get(each.call)!.left ??= each
+    if (each.type === 'began') termOf(each).began = each
+    if (each.type === 'ended') termOf(each).ended = each
+    if (each.type === 'closing') termOf(each).closing = each
+    if (each.type === 'connected' && each.error !== undefined) {
+      const failed = [...terms.values()].findLast(({ client }) => client === each.client)
+      if (failed !== undefined) failed.closing = each
+    }
+    if (each.type === 'aborts') {
+      // The signal ends a persistent watch, too.
+      for (const call of calls.values()) {
+        const isMeant = call.called.client === each.client && call.called.turn === each.turn && call.plan.aborts
+        if (isMeant && call.plan.op === 'watch') call.left ??= each
+      }
+    }
+    if (each.type === 'connecting') termOf(each)
+  }
+  const callOf = namer([...plans.values()])
+  for (const line of lines) {
+    termOf(line).lines.push(line)
+    for (const sending of sendingsOn(line)) {
+      const call = callOf(sending.sent.message)
+      if (call !== undefined) calls.get(call)?.sendings.push(sending)
+    }
+  }
+  for (const logged of committed) {
+    for (const call of writersOf(logged.txn, callOf)) calls.get(call)?.applied.push(logged)
+  }
+  return {
+    calls,
+    terms: [...terms.values()],
+    over: endings(played),
+    stood: standstills(played),
+    T: scenario.sessionTimeout,
+    servers: scenario.ensemble.members,
+  }
+}
+
+const pairs = new WeakMap<Line, readonly Sending[]>()
+
+/** Requests with the replies that came in their turn. Pings and the handshake are none. */
+export function sendingsOn(line: Line): readonly Sending[] {
+  let paired = pairs.get(line)
+  if (paired === undefined) pairs.set(line, (paired = pair(line)))
+  return paired
+}
+
+function pair(line: Line): Sending[] {
+  const sendings: Sending[] = []
+  const waiting: Sending[] = []
+  for (const frame of line.frames) {
+    const { message } = frame
+    if (frame.way === 'up' && message?.type === 'request' && message.op !== 'ping') {
+      const sending: Sending = { line, sent: { ...frame, message }, reply: undefined }
+      sendings.push(sending)
+      waiting.push(sending)
+    } else if (frame.way === 'down' && message?.type === 'reply' && message.op !== 'ping') {
+      const due = waiting.findIndex(({ sent }) => sent.message.xid === message.xid)
+      const [answered] = due === -1 ? [] : waiting.splice(due, 1)
+      if (answered !== undefined) answered.reply = { ...frame, message }
+    }
+  }
+  return sendings
+}
+
+/** Whether it is the answer that a session was granted, or goes on. */
+const isGranted = ({ message }: Line['frames'][number]): boolean =>
+  message?.type === 'connected' && message.response.timeOut > 0
+
+/** The moment it stood; undefined for an attempt that failed. */
+export const stoodSince = ({ frames }: Line): Moment | undefined => frames.find(isGranted)
+
+/** Id of the session that a connection was granted. */
+export function sessionOn({ frames }: Line): bigint | undefined {
+  const granted = frames.find(isGranted)?.message
+  return granted?.type === 'connected' ? granted.response.sessionId : undefined
+}
+
+/** Finds the call that a request, or a part of one, is about. */
+type Namer = (message: Pick<RequestMessage, 'op' | 'request'>) => number | undefined
+
+const utf8 = new TextDecoder()
+
+function namer(plans: readonly Call[]): Namer {
+  const deleting = new Map(plans.filter(({ op }) => op === 'delete').map(({ id, on }) => [nodeOf(on), id]))
+  const reading = new Map(plans.map(({ id }) => [nodeOf(id), id]))
+  return ({ op, request }) => {
+    if (op === 'create' || op === 'create2' || op === 'setData') return numberIn(request as Body)
+    if (op === 'multi')
+      return (request as readonly { request: Body }[]).map((part) => numberIn(part.request)).find(Number.isInteger)
+    if (op === 'delete') return deleting.get((request as Body).path)
+    return reads.has(op) ? reading.get((request as Body).path) : undefined
+  }
+}
+
+const reads: ReadonlySet<string | undefined> = new Set([
+  'getData',
+  'exists',
+  'getChildren',
+  'getChildren2',
+  'sync',
+  'addWatch',
+])
+
+interface Body {
+  readonly path: string
+  readonly data?: Uint8Array
+}
+
+function numberIn({ data }: Body): number | undefined {
+  return data && Number(utf8.decode(data))
+}
+
+/** Whose writes a transaction does; an operator's have no number. */
+function writersOf(txn: Txn, callOf: Namer): readonly number[] {
+  switch (txn.type) {
+    case 'create':
+    case 'setData': {
+      const text = txn.data === null ? '' : utf8.decode(txn.data)
+      return /^\d+$/.test(text) ? [Number(text)] : []
+    }
+    case 'delete': {
+      const call = callOf({ op: 'delete', request: { path: txn.path, version: -1 } })
+      return call === undefined ? [] : [call]
+    }
+    case 'multi':
+      // All or none; what comes before the part that failed is logged as if it were done.
+      if (txn.txns.some(({ type }) => type === 'error')) return []
+      return txn.txns.flatMap((each) => writersOf(each, callOf))
+    case 'setACL':
+    case 'check':
+    case 'createSession':
+    case 'closeSession':
+    case 'presetCounter':
+    case 'error':
+      return []
+  }
+}
+
+function endings({ history, end }: Played): Story['over'] {
+  const killed = new Map(history.flatMap((each) => (each.type === 'killed' ? [[each.client, each.at]] : [])))
+  const last = Math.max(end.at, history.at(-1)?.at ?? 0)
+  return (client) => killed.get(client) ?? last
+}
+
+function standstills({ history }: Played): Story['stood'] {
+  const stalls: { readonly client: number; readonly from: number; to: number }[] = []
+  for (const each of history) {
+    if (each.type === 'stalled') stalls.push({ client: each.client, from: each.at, to: Infinity })
+    if (each.type === 'awake') stalls.findLast(({ client }) => client === each.client)!.to = each.at
+  }
+  return (who, from, to) =>
+    stalls
+      .filter(({ client }) => client === who)
+      .reduce((sum, stall) => sum + Math.max(0, Math.min(to, stall.to) - Math.max(from, stall.from)), 0)
+}
+
+/** An error code that nobody here knows. */
+export const isUnknown = (err: number): boolean => errorName(err) === undefined

@@ -1,0 +1,31 @@
+// A connection as the client's end of it saw it: what was handed to the socket, and what came in.
+import type { ClientMessage, ServerMessage } from '@zk/wire'
+import type { Place } from './calls.ts'
+
+export interface Moment extends Place {
+  /** True time in ms. */
+  readonly at: number
+}
+
+export interface Sent extends Moment {
+  readonly way: 'up'
+  readonly message: ClientMessage
+  /** How many times something had been handed to the socket by then. */
+  readonly segment: number
+}
+
+export interface Heard extends Moment {
+  readonly way: 'down'
+  /** undefined for what is none: the server has broken the protocol. */
+  readonly message: ServerMessage | undefined
+}
+
+export interface Line {
+  readonly client: number
+  readonly term: number
+  /** Its name. */
+  readonly server: string
+  readonly dialed: Moment
+  readonly frames: (Sent | Heard)[]
+  ended: (Moment & { readonly by: 'client' | 'peer' }) | undefined
+}

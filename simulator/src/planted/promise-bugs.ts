@@ -1,0 +1,298 @@
+import type { PlantedBug } from './bug.ts'
+
+const session = (file: string) => `client/src/session/${file}.ts`
+
+/** Mistakes that break a promise of the client, by the promise; histories of plain calls find them. */
+export const promiseBugs: readonly PlantedBug[] = (
+  [
+    // --- call order is wire order
+    {
+      name: 'requests of one turn leave one by one',
+      edits: [
+        {
+          file: session('machine'),
+          find: 'this.exchange.send(now, SEGMENT_SIZE)',
+          replace: 'this.exchange.send(now, 1)',
+        },
+      ],
+    },
+    {
+      name: 'what was not sent goes ahead of what is repeated',
+      edits: [
+        {
+          file: session('ledger'),
+          find: 'waiting.sort((one, other) => one.order - other.order)',
+          replace: 'waiting.sort((one, other) => Number(other.xid === undefined) - Number(one.xid === undefined))',
+        },
+      ],
+    },
+    // --- what the server sent first is told first
+    {
+      name: 'events are told a turn of the microtask queue later',
+      edits: [
+        {
+          file: 'client/src/watcher.ts',
+          find: 'return await this.#event',
+          replace: 'return await this.#event.then((event) => event)',
+        },
+      ],
+    },
+    {
+      name: 'failures are told a turn of the microtask queue earlier than results',
+      edits: [
+        {
+          file: session('session'),
+          find: 'return output.request.resolve(output.value)',
+          replace: 'return queueMicrotask(() => output.request.resolve(output.value))',
+        },
+      ],
+    },
+    // --- an error says whether it may have happened
+    {
+      name: 'a write that was sent says at its timeout that it did not happen',
+      edits: [
+        {
+          file: session('exchange'),
+          find: "const outcomeUnknown = request.kind === 'write' && request.phase.name === 'sent'",
+          replace: 'const outcomeUnknown = false',
+        },
+      ],
+    },
+    {
+      name: 'writes that were never sent are said to be unknown',
+      edits: [
+        {
+          file: session('exchange'),
+          find: "outcomeUnknown: wasSent && request.kind === 'write' })",
+          replace: "outcomeUnknown: (wasSent || true) && request.kind === 'write' })",
+        },
+      ],
+    },
+    {
+      name: 'no sync goes ahead of reads when a write was not answered',
+      faults: ['lag', 'loseReply', 'drop', 'reset'],
+      edits: [{ file: session('exchange'), find: 'if (leftWrites) this.#syncOwed = true\n', replace: '' }],
+    },
+    {
+      name: 'what is aborted before it is sent is sent all the same',
+      edits: [
+        {
+          file: session('ledger'),
+          find: 'if (!this.#unsent.delete(request)) this.#putOff.delete(request)\n',
+          replace: '',
+        },
+      ],
+    },
+    // --- silence is noticed
+    {
+      name: 'silence counts after T',
+      edits: [
+        {
+          file: session('deadlines'),
+          find: 'silence: ({ T }: Times) => (T * 2) / 3',
+          replace: 'silence: ({ T }: Times) => T',
+        },
+      ],
+    },
+    {
+      name: 'a request without an answer does not count while pings are answered',
+      edits: [
+        {
+          file: session('pulse'),
+          find: 'Math.min(oldestRequest ?? Infinity, this.#pingedAt)',
+          replace: 'Math.min(oldestRequest === undefined ? Infinity : Infinity, this.#pingedAt)',
+        },
+      ],
+    },
+    {
+      name: 'bytes count as a sign of life before they are a frame',
+      edits: [
+        {
+          file: session('machine'),
+          find: '    frames.push(bytes)\n',
+          replace: "    frames.push(bytes)\n    if (this.#state.name === 'connected') this.#pulse.heardAt = now\n",
+        },
+      ],
+    },
+    {
+      name: 'the server that failed is tried again',
+      edits: [
+        {
+          file: session('server-list'),
+          find: 'this.#next = this.#servers.indexOf(server) + 1',
+          replace: 'this.#next = Math.max(1, this.#next)',
+        },
+      ],
+    },
+    {
+      name: 'a server that takes the connection and says nothing is waited for',
+      edits: [
+        {
+          file: session('deadlines'),
+          find: 'Math.max(T / servers, SHORTEST_CONNECT)',
+          replace: 'Math.max((2 * T) / servers, SHORTEST_CONNECT)',
+        },
+      ],
+    },
+    // --- nothing hangs
+    {
+      name: 'calls that wait for a connection have no time limit',
+      edits: [
+        {
+          file: session('ledger'),
+          find: 'const waiting = [...this.#sent, ...this.#putOff, ...this.#unsent].filter(',
+          replace: 'const waiting = [...this.#sent, ...this.#putOff].filter(',
+        },
+      ],
+    },
+    {
+      name: 'an aborted call goes on listening to its signal',
+      edits: [{ file: session('session'), find: '    this.#unlisten.get(request)?.()\n', replace: '' }],
+    },
+    {
+      name: 'close waits for its answer however long it takes',
+      edits: [
+        {
+          file: session('machine'),
+          find: 'this.#timing.closeBy = now + deadlines.close(this.#timing.times)',
+          replace: 'this.#timing.closeBy = now + 4 * deadlines.close(this.#timing.times)',
+        },
+      ],
+    },
+    {
+      name: 'a watch that is taken back stays at the server',
+      edits: [
+        {
+          file: 'client/src/watch-removal.ts',
+          find: 'if (!wasLast || session.connection === undefined) return',
+          replace: 'if (wasLast || session.connection === undefined) return',
+        },
+      ],
+    },
+    // --- order after a reconnection
+    {
+      name: 'the queue goes ahead of the watches',
+      edits: [
+        {
+          file: session('exchange'),
+          find: 'this.#ledger.prepend(first)',
+          replace: 'for (const each of first) this.#ledger.enqueue(each)',
+        },
+      ],
+    },
+    {
+      name: 'credentials are not sent again',
+      edits: [
+        {
+          file: session('auths'),
+          find: 'this.#sentHere.clear()',
+          replace: '',
+        },
+      ],
+    },
+    {
+      name: 'a persistent watch does not tell of its gap',
+      edits: [
+        {
+          file: 'client/src/node-events.ts',
+          find: 'if (this.#missed !== undefined) this.#queue.push',
+          replace: "if (this.#missed === 'renewed') this.#queue.push",
+        },
+      ],
+    },
+    // --- an expired session is never hidden
+    {
+      name: 'what was not sent waits on when its session has expired',
+      edits: [
+        {
+          file: session('ledger'),
+          find: '...this.#unsent.clear().map((request) => ({ request, wasSent: false })),',
+          replace: '',
+        },
+      ],
+    },
+    {
+      name: 'the watches of an expired session are not told',
+      edits: [
+        {
+          file: session('exchange'),
+          find: '    this.watching.end()\n',
+          replace: '',
+        },
+      ],
+    },
+    {
+      name: 'a call that is pinned to an expired session runs in the next',
+      edits: [
+        {
+          file: 'client/src/zookeeper.ts',
+          find: '    return session.call(prepare(',
+          replace: '    return (session.signal.aborted ? this.session : session).call(prepare(',
+        },
+      ],
+    },
+    // --- local expiry
+    {
+      name: 'a session that nothing is heard of lives for 2 T',
+      edits: [
+        {
+          file: session('timing'),
+          find: 'pulse.heardAt + config.localExpiry * identity.timeout',
+          replace: 'pulse.heardAt + 2 * identity.timeout',
+        },
+      ],
+    },
+    {
+      name: 'a session that nothing is heard of ends after T',
+      edits: [
+        {
+          file: session('timing'),
+          find: 'pulse.heardAt + config.localExpiry * identity.timeout',
+          replace: 'pulse.heardAt + identity.timeout',
+        },
+      ],
+    },
+    // --- servers that break the protocol
+    {
+      name: 'a reply is taken for that of the oldest request, whatever its xid',
+      edits: [
+        {
+          file: session('exchange'),
+          find: ' || phase.xid !== reply.xid) {',
+          replace: ') {',
+        },
+      ],
+    },
+    {
+      name: 'a server that breaks the protocol ends the session',
+      edits: [
+        {
+          file: session('machine'),
+          find: 'this.exchange.refuseReply(error)\n        this.#hangUp(error, now)',
+          replace: "this.exchange.refuseReply(error)\n        this.#end('SessionExpired')",
+        },
+      ],
+    },
+    // --- unknown numbers
+    {
+      name: 'an error code that nobody knows is told as another',
+      edits: [
+        {
+          file: session('answers'),
+          find: "known === undefined || known === 'Ok' ? 'Unknown' : known",
+          replace: "known === undefined || known === 'Ok' ? 'SystemError' : known",
+        },
+      ],
+    },
+    {
+      name: 'an event of unknown type ends the connection',
+      edits: [
+        {
+          file: session('exchange'),
+          find: "    if (event === undefined || event === 'None'",
+          replace: "    if (event === undefined) throw new ProtocolError('unknown')\n    if (event === 'None'",
+        },
+      ],
+    },
+  ] satisfies readonly PlantedBug[]
+).map((bug) => ({ ...bug, recipe: 'ZooKeeper' }))

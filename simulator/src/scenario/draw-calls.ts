@@ -1,0 +1,70 @@
+// Plain calls from a seed.
+import type { Random } from '../world/random.ts'
+import { type Call, type CallOp, callOps, type CallPlan, type Turn, watchesOnce } from './calls.ts'
+
+/** Often written, often read; few credentials. */
+const drawnOps: readonly CallOp[] = [
+  ...callOps.filter((op) => op !== 'addAuth'),
+  ...callOps.filter((op) => op !== 'addAuth'),
+  'setData',
+  'getData',
+  'addAuth',
+]
+
+/** How far from its own number the node is that a call writes to: what is written together is read together. */
+const REACH = 6
+
+/** Of one scenario: the programs of its clients one after the other. */
+export class DrawnCalls {
+  readonly #random: Random
+  readonly #sessionTimeout: number
+  #next = 0
+  /** A deletion has no data that says whose it is: each node gets one at most. */
+  readonly #deleted = new Set<number>()
+
+  constructor(random: Random, sessionTimeout: number) {
+    this.#random = random
+    this.#sessionTimeout = sessionTimeout
+  }
+
+  plan(): CallPlan {
+    const random = this.#random
+    return {
+      ...(random.chance(0.2) && { maxWaiting: random.between(1, 6) }),
+      ...(random.chance(0.3) && { maxInFlight: random.between(1, 4) }),
+      hasCredential: random.chance(0.3),
+      turns: Array.from({ length: random.between(3, 9) }, () => this.#turn()),
+    }
+  }
+
+  #turn(): Turn {
+    const random = this.#random
+    const after = random.below(random.one([1, 20, 200, 1_500]))
+    const calls = Array.from({ length: random.one([1, 2, 3, 4, 8]) }, () => this.#call())
+    return {
+      after,
+      ...(random.chance(0.12) && { renews: true }),
+      calls,
+      ...(random.chance(0.5) && { abortAfter: random.below(random.one([1, 50, this.#sessionTimeout])) }),
+      waits: random.chance(0.4),
+    }
+  }
+
+  #call(): Call {
+    const random = this.#random
+    const id = this.#next++
+    const drawn = random.one(drawnOps)
+    const on = Math.max(0, id + random.between(-REACH, REACH))
+    const op = drawn === 'delete' && this.#deleted.has(on) ? 'setData' : drawn
+    if (op === 'delete') this.#deleted.add(on)
+    return {
+      id,
+      op,
+      on,
+      ...(random.chance(0.2) && { timeout: random.below(random.one([20, 300, 2 * this.#sessionTimeout])) }),
+      ...(random.chance(0.2) && { aborts: true }),
+      ...(random.chance(0.2) && { pinned: true }),
+      ...((watchesOnce(op) || op === 'watch') && random.chance(0.2) && { leavesAfter: random.below(1_000) }),
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { Conversation, type MessageDecoder } from '@zk/wire'
+import type { ConnectionHandler, DialTarget, Runtime, RuntimeConnection } from '@zk/client'
+import type { Line, Moment, Sent } from '../history/line.ts'
+
+export interface WiretapOptions {
+  readonly client: number
+  readonly lines: Line[]
+  readonly moment: () => Moment
+  /** Of the session that dials now. */
+  readonly term: () => number
+}
+
+/** Listens at the socket of a process: its Runtime, which writes down what is dialed, handed over, and heard. */
+export function wiretap(runtime: Runtime, { client, lines, moment, term }: WiretapOptions): Runtime {
+  return {
+    now: () => runtime.now(),
+    wallNow: () => runtime.wallNow(),
+    setTimer: (delay, callback) => runtime.setTimer(delay, callback),
+    random: () => runtime.random(),
+    uuid: () => runtime.uuid(),
+    dial(target: DialTarget, handler: ConnectionHandler): RuntimeConnection {
+      const line: Line = {
+        client,
+        term: term(),
+        server: target.host,
+        dialed: moment(),
+        frames: [],
+        ended: undefined,
+      }
+      lines.push(line)
+      const { fromClient, fromServer } = new Conversation()
+      let segment = 0
+      const end = (by: 'client' | 'peer') => {
+        line.ended ??= { ...moment(), by }
+      }
+      const connection = runtime.dial(target, {
+        opened: () => handler.opened(),
+        received: (bytes) => {
+          for (const message of read(fromServer, bytes)) line.frames.push({ ...moment(), way: 'down', message })
+          handler.received(bytes)
+        },
+        drained: () => handler.drained(),
+        lost: (error) => {
+          end('peer')
+          handler.lost(error)
+        },
+      })
+      return {
+        write: (bytes) => {
+          segment++
+          // A copy: what was handed over no longer changes.
+          for (const message of read(fromClient, bytes.slice())) {
+            line.frames.push({ ...moment(), way: 'up', message, segment } as Sent)
+          }
+          return connection.write(bytes)
+        },
+        close: () => {
+          end('client')
+          connection.close()
+        },
+      }
+    },
+  }
+}
+
+/** The messages that these bytes complete; undefined, once, where they are none. */
+function* read<Message>(decoder: MessageDecoder<Message>, bytes: Uint8Array): Generator<Message | undefined> {
+  decoder.push(bytes)
+  for (;;) {
+    let message
+    try {
+      message = decoder.next()
+    } catch {
+      yield undefined
+      return
+    }
+    if (message === undefined) return
+    yield message as Message
+  }
+}
