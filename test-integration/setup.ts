@@ -27,7 +27,12 @@ export default async function setup(project: TestProject): Promise<(() => Promis
 
   const ensemble = await Ensemble.start({
     tickTime: settings.tickTime,
-    environment: { SERVER_JVMFLAGS: `-Dzookeeper.DigestAuthenticationProvider.superDigest=${settings.superDigest}` },
+    environment: {
+      SERVER_JVMFLAGS: [
+        `-Dzookeeper.DigestAuthenticationProvider.superDigest=${settings.superDigest}`,
+        `-Dzookeeper.enforceQuota=${settings.enforceQuota}`,
+      ].join(' '),
+    },
   })
   project.provide('ensemble', ensemble.description)
   project.provide('release', await ensemble.version())

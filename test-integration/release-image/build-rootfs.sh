@@ -20,7 +20,8 @@ command -v mvn >/dev/null || {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Logback would be a second binding of slf4j; the annotations are Hadoop's and not there at run time.
-mvn -q -B -f "$here/pom.xml" -Drelease="$release" -Dslf4j="$slf4j" dependency:copy-dependencies \
+mvn -q -B -f "$here/pom.xml" -Drelease="$release" -Dslf4j="$slf4j" \
+  org.apache.maven.plugins:maven-dependency-plugin:2.8:copy-dependencies \
   -DincludeScope=runtime -DexcludeArtifactIds=logback-classic,logback-core,audience-annotations \
   -DoutputDirectory="$work/zk/lib" >&2
 tar -C "$work" --owner=0 --group=0 -cf "$out" zk

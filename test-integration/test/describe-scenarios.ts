@@ -2,7 +2,7 @@ import type { ServerVersion } from '@zk/testing'
 import { describe, expect, inject, test } from 'vitest'
 import { Ensemble } from '../src/ensemble/index.ts'
 import { InProcessTarget, RealTarget, run, type ScenarioBody, UNFINISHED } from '../src/scenario/index.ts'
-import { compare, type Difference, generalDifferences, type Halt, hasReached, isBefore } from '../src/versions/index.ts'
+import { compare, type Difference, generalDifferences, type Halt, isBefore, isStopped } from '../src/versions/index.ts'
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -49,7 +49,7 @@ export function describeScenarios(
       const versioned = typeof scenario === 'function' ? { play: scenario } : scenario
       const { play, since, halts, differs = [] }: VersionedScenario = versioned
       const real = new RealTarget(Ensemble.attach(description))
-      if (halts !== undefined && hasReached(release, halts.since)) {
+      if (halts !== undefined && isStopped(release, halts)) {
         task.meta.scenario = { spared: halts.why }
         return skip(halts.why)
       }
@@ -85,6 +85,8 @@ function expectUnknown(transcript: readonly string[]): void {
   const lines = transcript.join('\n').split('\n')
   expect(lines.join('\n'), 'it came to no end').not.toMatch(UNFINISHED)
   const refused = lines.findIndex((line) => line.endsWith('-> Unimplemented -1'))
+  // Closing a socket with bytes that nobody has read resets it, under the refusal of what was sent before them.
+  if (refused === -1 && lines.filter((line) => line.endsWith('-> closed instead')).length > 1) return
   expect(refused, `nothing was refused:\n${lines.join('\n')}`).toBeGreaterThan(-1)
   const [, who = '', op = ''] = /^(\w+): (\w+)/.exec(lines[refused]!)!
   const answers = lines.filter((line) => line.startsWith(`${who}: ${op} `)).map((line) => line.split(' -> ').at(-1))

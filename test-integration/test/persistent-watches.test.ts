@@ -1,33 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { type NodeEvents, op } from '@zk/client'
+import { op } from '@zk/client'
 import { until } from '../src/ensemble/index.ts'
 import { newChroot, newClient, newProxy } from './clients.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 import { noWatches, serverWatches } from './server-watches.ts'
+import { StreamLog } from './stream-log.ts'
 import { caughtUp, noteOddities, WatchLog } from './watch-log.ts'
-
-/** What a persistent watch has told since it was asked last, in order; the loop over it ends with the watch. */
-class StreamLog {
-  readonly #told: string[] = []
-
-  constructor(events: NodeEvents) {
-    void this.#follow(events)
-  }
-
-  async #follow(events: NodeEvents): Promise<void> {
-    for await (const event of events) {
-      this.#told.push(event.type === 'Gap' ? `Gap ${event.cause}` : `${event.type} ${event.path}`)
-    }
-  }
-
-  take(): string[] {
-    return this.#told.splice(0)
-  }
-
-  get last(): string | undefined {
-    return this.#told.at(-1)
-  }
-}
 
 describeEnsemble('persistent watches', (ensemble) => {
   test('ZooKeeper.watch tells of every change of a node, and with recursive of all below it (V07)', async () => {

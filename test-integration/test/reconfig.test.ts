@@ -2,9 +2,9 @@
 import { connect, type ZooKeeper } from '@zk/client'
 import { TestEnsemble } from '@zk/testing'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { Ensemble } from '../src/ensemble/index.ts'
 import { settings } from '../src/scenario/index.ts'
 import { refusal } from './clients.ts'
+import { lineOf, startReconfigurable } from './reconfigurable.ts'
 
 interface Started extends AsyncDisposable {
   readonly connectString: string
@@ -13,13 +13,7 @@ interface Started extends AsyncDisposable {
 const { tickTime, superDigest, superUser } = settings
 
 async function real(): Promise<Started> {
-  const ensemble = await Ensemble.start({
-    tickTime,
-    environment: {
-      ZOO_CFG_EXTRA: 'reconfigEnabled=true',
-      SERVER_JVMFLAGS: `-Dzookeeper.DigestAuthenticationProvider.superDigest=${superDigest}`,
-    },
-  })
+  const ensemble = await startReconfigurable()
   const { connectString } = ensemble
   return { connectString, [Symbol.asyncDispose]: () => ensemble.stop() }
 }
@@ -42,13 +36,6 @@ function claims(start: () => Promise<Started>): void {
     const zk = await connect(ensemble.connectString + chroot, { connectTimeout: 20_000 })
     onTestFinished(() => zk.close())
     return zk
-  }
-
-  /** The line of a server, with a port for clients. */
-  async function lineOf(zk: ZooKeeper, id: number): Promise<string> {
-    const { config } = await zk.getConfig()
-    const line = config.text.split('\n').find((each) => each.startsWith(`server.${id}=`))!
-    return line.includes(';') ? line : `${line};0.0.0.0:2181`
   }
 
   test('the first leader gives the configuration its version', async () => {

@@ -1,4 +1,6 @@
 // TLS, certificates, SASL and ACLs of real servers: one port for both plain and TLS (client.portUnification).
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { connect, ConnectError, digestMd5, KeeperError, Perms } from '@zk/client'
@@ -51,6 +53,10 @@ function start(nodes: number, own: Readonly<Record<string, string>>): Promise<En
     environment: { ZOO_CFG_EXTRA: lines.join(' '), SERVER_JVMFLAGS: flags.join(' ') },
   })
 }
+
+/** DigestAuthenticationProvider.generateDigest */
+const digestOf = (user: string, password: string) =>
+  `${user}:${createHash('sha1').update(`${user}:${password}`).digest('base64')}`
 
 const only = (scheme: string, id: string) => [{ perms: Perms.ALL, id: { scheme, id } }]
 
@@ -119,6 +125,42 @@ describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
     await using superUser = await connect(ensemble.connectString, { sasl: root })
     await superUser.create('/closed', '', { acl: only('digest', 'no:body') })
     expect((await superUser.getData('/closed')).stat.version).toBe(0)
+  })
+
+  test('ZooKeeper has its identities and its watches again, over TLS, when its server is killed (S12)', async () => {
+    const options = { tls: { ca, ...alice }, sasl: digestMd5(bob), auth: [{ scheme: 'digest', auth: 'ann:pass' }] }
+    await using zk = await connect(ensemble.connectString, { ...options, sessionTimeout: 10_000 })
+    const { id, connection } = zk.session
+    const paths = await Promise.all(
+      [only('x509', 'CN=alice,O=tests'), only('sasl', 'bob'), only('digest', digestOf('ann', 'pass'))].map(
+        async (acl, index) => (await zk.create(`/mine-${index}`, '', { acl, mode: 'EPHEMERAL' })).path,
+      ),
+    )
+    const watched = await Promise.all(paths.map((path) => zk.getDataAndWatch(path)))
+    const events = await zk.watch(paths[0]!)
+    const node = ensemble.nodes.find(({ address }) => address === connection!.server)!
+    const lost = once(connection!.signal, 'abort')
+    await node.kill()
+    // What would be sent before it is noticed would have an unknown outcome.
+    await lost
+    const stats = await Promise.all(paths.map((path) => zk.setData(path, 'after')))
+    expect(stats.map(({ version, ephemeralOwner }) => [version, ephemeralOwner])).toEqual(paths.map(() => [1, id]))
+    expect(await Promise.all(watched.map(({ changed }) => changed))).toEqual(
+      paths.map((path) => ({ type: 'NodeDataChanged', path })),
+    )
+    expect((await events.next()).value).toMatchObject({ type: 'Gap', cause: 'reconnected' })
+    expect((await events.next()).value).toMatchObject({ type: 'NodeDataChanged', path: paths[0] })
+    await node.start()
+    await ensemble.healed()
+  })
+
+  test('ZooKeeper writes and reads by TLS as much as a node may have, many at once', async () => {
+    await using zk = await connect(ensemble.connectString, { tls: { ca } })
+    const data = new Uint8Array(1_048_000).map((_, index) => index % 251)
+    const paths = Array.from({ length: 8 }, (_, index) => `/large-${index}`)
+    await Promise.all(paths.map((path) => zk.create(path, data, { mode: 'EPHEMERAL' })))
+    const read = await Promise.all(paths.map((path) => zk.getData(path)))
+    for (const each of read) expect(Buffer.compare(each.data, data)).toBe(0)
   })
 
   test('digestMd5 with another authorizationId is still the user to a server', async () => {

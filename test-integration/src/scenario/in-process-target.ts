@@ -20,6 +20,7 @@ export class InProcessTarget implements Target {
       version: this.#version,
       watchModes: this.#version === '3.9' ? 'several' : 'one',
       ...options,
+      enforceQuota: options.enforceQuota && this.#version !== '3.5' && this.#version !== '3.6',
     })
     this.#prepare(ensemble)
     return new InProcessStage(ensemble)

@@ -84,7 +84,12 @@ export class NormalForm {
 
   #text(value: string): string {
     const { root, clientAddress } = this.#surroundings
-    const plain = value.replaceAll(`${root}/`, '/').replaceAll(root, '/').replaceAll(clientAddress, 'CLIENT')
+    const parent = root.slice(0, root.lastIndexOf('/'))
+    const plain = value
+      .replaceAll(`${root}/`, '/')
+      .replaceAll(root, '/')
+      .replaceAll(parent, '/..')
+      .replaceAll(clientAddress, 'CLIENT')
     return plain.length > LONGEST ? `${plain.length} characters` : JSON.stringify(plain)
   }
 

@@ -53,6 +53,14 @@ export class Scenario {
     return session
   }
 
+  /** A session at the leader and one at a follower; both servers know of both. */
+  async pair(): Promise<{ readonly a: Session; readonly b: Session }> {
+    const pair = { a: await this.open(), b: await this.open({ at: 'follower' }) }
+    // The leader may be the last to apply what the follower has answered: what it is asked then is of an older zxid.
+    await this.#level()
+    return pair
+  }
+
   /** Goes on with a session as soon as a server is ready for that: what was tried before is not told. */
   async resume(session: Credentials, options: OpenOptions = {}): Promise<Session> {
     await this.ready(options.at)
@@ -72,13 +80,7 @@ export class Scenario {
 
   /** Waits until every session was told of all that has happened, which ends a phase of the transcript. */
   async settle(options: PhaseOptions = {}): Promise<void> {
-    // A leader answers a sync at once, even when followers have applied more than it has (CommitProcessor.matchSyncs).
-    for (let last = -1n, isLevel = false; !isLevel;) {
-      const sessions = this.#sessions.filter(({ isOpen }) => isOpen)
-      const zxids = (await Promise.all(sessions.map((session) => session.fence()))).filter((zxid) => zxid !== undefined)
-      for (const zxid of zxids) if (zxid > last) last = zxid
-      isLevel = zxids.every((zxid) => zxid === last)
-    }
+    await this.#level()
     this.transcript.nextPhase(options)
   }
 
@@ -107,6 +109,17 @@ export class Scenario {
   /** All sessions that there were, whether they ended or not. */
   get sessions(): readonly Credentials[] {
     return this.#sessions
+  }
+
+  /** Waits until the servers of all sessions have applied the same. */
+  async #level(): Promise<void> {
+    // A leader answers a sync at once, even when followers have applied more than it has (CommitProcessor.matchSyncs).
+    for (let last = -1n, isLevel = false; !isLevel;) {
+      const sessions = this.#sessions.filter(({ isOpen }) => isOpen)
+      const zxids = (await Promise.all(sessions.map((session) => session.fence()))).filter((zxid) => zxid !== undefined)
+      for (const zxid of zxids) if (zxid > last) last = zxid
+      isLevel = zxids.every((zxid) => zxid === last)
+    }
   }
 }
 

@@ -15,6 +15,8 @@ export const settings = {
   containerCheckInterval: 1000,
   /** Nodes may have a TTL. */
   extendedTypesEnabled: true,
+  /** Hard quotas are limits, from 3.7 on. */
+  enforceQuota: true,
   /** The user that no ACL holds back, and what DigestAuthenticationProvider.superDigest is for it. */
   superUser: 'super:secret',
   superDigest: 'super:lK75jTNcA+U9vtVEw5vB51mj/w4=',

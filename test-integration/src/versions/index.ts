@@ -1,5 +1,5 @@
 export { compare, type Difference } from './difference.ts'
 export { generalDifferences } from './general.ts'
-export { type Halt, nullInMulti, unreadableWrites } from './halts.ts'
+export { type Halt, isStopped, nullInMulti, unreadableLimits, unreadableWrites } from './halts.ts'
 export { inTheOrderOfAuth, missingBeforeForbidden, toldToAnybody } from './recurring.ts'
-export { hasReached, isBefore } from './version.ts'
+export { isBefore } from './version.ts'

@@ -11,8 +11,7 @@ const tom = 'tom:pass'
 
 describeScenarios('ACL', {
   'digest lets in who knows the password': async (s) => {
-    const a = await s.open()
-    const b = await s.open({ at: 'follower' })
+    const { a, b } = await s.pair()
     await a.create('/a', { data: 'x', acl: [entry(Perms.ALL, 'digest', idOf(tom))] })
     await s.settle()
     await everything(b, '/a')
@@ -202,8 +201,7 @@ describeScenarios('ACL', {
   },
 
   'setACL counts versions of its own': async (s) => {
-    const a = await s.open()
-    const b = await s.open({ at: 'follower' })
+    const { a, b } = await s.pair()
     await a.create('/a')
     await a.setACL('/a', open)
     await a.setACL('/a', open, 0)

@@ -3,8 +3,7 @@ import { describeScenarios } from '../describe-scenarios.ts'
 
 describeScenarios('containers', {
   'a container goes some time after its last child': async (s) => {
-    const a = await s.open()
-    const b = await s.open({ at: 'follower' })
+    const { a, b } = await s.pair()
     await a.create('/c', { op: 'createContainer', flags: CreateMode.CONTAINER })
     await a.create('/c/x')
     await s.settle()

@@ -9,8 +9,7 @@ const unknownScheme = [{ perms: Perms.ALL, id: { scheme: 'nobody', id: 'knows' }
 
 describeScenarios('create', {
   'create makes nodes of every mode, with every Stat that comes of it': async (s) => {
-    const a = await s.open()
-    const b = await s.open({ at: 'follower' })
+    const { a, b } = await s.pair()
     for (const op of ops) {
       for (const flags of [PERSISTENT, EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL, CONTAINER]) {
         await a.create(`/${op}-${flags}-`, { data: 'x', flags, op })
@@ -164,8 +163,7 @@ describeScenarios('sequential nodes', {
   },
 
   'create numbers what several sessions make at once without a gap': async (s) => {
-    const a = await s.open()
-    const b = await s.open({ at: 'follower' })
+    const { a, b } = await s.pair()
     const c = await s.open({ at: 'other follower' })
     await a.create('/q')
     await s.settle()

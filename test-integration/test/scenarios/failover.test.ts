@@ -6,8 +6,7 @@ const { EPHEMERAL, PERSISTENT_SEQUENTIAL } = CreateMode
 
 describeScenarios('failover', {
   'sessions outlive their leader, with their nodes and counters': async (s) => {
-    const a = await s.open()
-    const b = await s.open({ at: 'follower' })
+    const { a, b } = await s.pair()
     await a.create('/q')
     await a.create('/q/n', { flags: PERSISTENT_SEQUENTIAL })
     await b.create('/q/n', { flags: CreateMode.EPHEMERAL_SEQUENTIAL })
@@ -66,8 +65,7 @@ describeScenarios('failover', {
   },
 
   'watches at the other members end with the leader too': async (s) => {
-    const a = await s.open()
-    const b = await s.open({ at: 'follower' })
+    const { a, b } = await s.pair()
     await a.create('/a')
     await s.settle()
     await b.getData('/a', true)

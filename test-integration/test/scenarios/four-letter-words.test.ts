@@ -73,6 +73,47 @@ describeScenarios('four-letter words', {
     },
   },
 
+  'wchc and wchp tell who watches what, dump whose ephemeral nodes there are': async (s) => {
+    const a = await s.open({ timeOut: 7_000 })
+    const b = await s.open({ at: 'follower' })
+    await a.create('/e', { flags: 1 })
+    await b.create('/g', { flags: 1 })
+    await s.settle()
+    await a.exists('/e', true)
+    await a.exists('/none', true)
+    await b.getData('/e', true)
+    await b.getChildren('/', true)
+    for (const at of places) {
+      for (const word of ['wchc', 'wchp', 'dump']) {
+        // Sets that have become empty stay for as long as nobody has looked; who is in which is up to the clock, and who is
+        // on the way to another may be in none (ExpiryQueue.dump is not of one moment).
+        const isOfSet = (line: string) => word === 'dump' && /^(\d+ expire at .*:|\t0x[0-9a-f]+)$/.test(line)
+        const lines = (await s.ask(at, word)).split('\n').filter((line) => !isOfSet(line))
+        const told = lines.map((line) => masked(line.replace(s.root, '')).replace(/^(\tip: ).*CLIENT/, '$1CLIENT'))
+        s.note(`${at}: ${word}`, told.sort().join(' | '))
+      }
+    }
+    await a.close()
+    await b.close()
+  },
+
+  'crst and srst begin to count anew': async (s) => {
+    const a = await s.open({ pings: false })
+    await a.create('/a')
+    s.note('crst', { value: await s.ask('leader', 'crst') })
+    await tell(s, 'leader', 'cons')
+    for (const line of (await s.ask('leader', 'cons')).split('\n')) {
+      // Nothing was said since, and the values are those of a connection that has just been reset.
+      const told = /queued=\d+,(recved=\d+,sent=\d+).*(lop=\w+).*(to=\d+,lzxid=\w+)/.exec(line)
+      if (told !== null) s.note('cons', ...told.slice(1))
+    }
+    s.note('srst', { value: await s.ask('leader', 'srst') })
+    await tell(s, 'leader', 'srvr')
+    s.note('gtmk', { value: await s.ask('leader', 'gtmk') })
+    s.note('dirs', masked(await s.ask('leader', 'dirs')))
+    await a.close()
+  },
+
   'mntr tells what everybody watches': {
     differs: [
       {

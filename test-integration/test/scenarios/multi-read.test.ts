@@ -10,8 +10,7 @@ const writeOnly = [{ perms: Perms.ALL & ~Perms.READ, id: { scheme: 'world', id: 
 
 describeScenarios('multiRead', {
   'multiRead answers each part for itself': async (s) => {
-    const a = await s.open()
-    const b = await s.open({ at: 'follower' })
+    const { a, b } = await s.pair()
     await a.create('/a', { data: 'data' })
     await a.create('/a/b', { data: null, flags: 1 })
     await a.create('/closed', { data: 'secret', acl: writeOnly })

@@ -21,8 +21,7 @@ const op = {
 // check outside of a multi is logged as a transaction that no server can read again.
 describeScenarios('multi', {
   'multi does all its operations under one zxid': async (s) => {
-    const a = await s.open()
-    const b = await s.open({ at: 'follower' })
+    const { a, b } = await s.pair()
     await a.create('/a')
     await a.multi(
       op.create('/a/b', { data: 'x' }),
@@ -169,8 +168,7 @@ describeScenarios('multi', {
   },
 
   'multi triggers the watches of its operations in their order': async (s) => {
-    const a = await s.open()
-    const b = await s.open({ at: 'follower' })
+    const { a, b } = await s.pair()
     await a.create('/a')
     await a.create('/b')
     await s.settle()

@@ -9,7 +9,7 @@ const types = [WatcherType.Children, WatcherType.Data, WatcherType.Any] as const
 
 describeScenarios('addWatch', {
   'a persistent watch tells of every change of the node, its data and its children': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await b.addWatch('/a', PERSISTENT)
     await everyChange(s, a)
     await everyChange(s, a)
@@ -17,7 +17,7 @@ describeScenarios('addWatch', {
   },
 
   'a recursive watch tells of the node and all below it, never of children changed': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await b.addWatch('/a', PERSISTENT_RECURSIVE)
     await everyChange(s, a)
     await everyChange(s, a)
@@ -25,7 +25,7 @@ describeScenarios('addWatch', {
   },
 
   'a recursive watch of the root tells of everything': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await b.addWatch('/', PERSISTENT_RECURSIVE)
     await everyChange(s, a)
     await a.create('/ab')
@@ -39,7 +39,7 @@ describeScenarios('addWatch', {
   },
 
   'one that watches a node twice, or above it too, is told once': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     for (const mode of modes) await b.addWatch('/', mode)
     await b.addWatch('/a', PERSISTENT_RECURSIVE)
     await b.addWatch('/a/b', PERSISTENT)
@@ -48,7 +48,7 @@ describeScenarios('addWatch', {
   },
 
   'the second mode on a path takes the place of the first': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     for (const [first, second] of [modes, [...modes].reverse()] as const) {
       s.note(`${first} and then ${second}`)
       await b.addWatch('/a', first)
@@ -60,7 +60,7 @@ describeScenarios('addWatch', {
   },
 
   'a read with a watch takes the place of a persistent one, in its table': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     for (const mode of modes) {
       for (const read of ['getData', 'exists', 'getChildren2'] as const) {
         s.note(`${mode} and then ${read}`)
@@ -84,7 +84,7 @@ describeScenarios('addWatch', {
   },
 
   'a persistent watch takes the place of those that reads have set': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     for (const mode of modes) {
       await a.create('/a')
       await s.settle()
@@ -114,7 +114,7 @@ describeScenarios('addWatch', {
       }),
     ],
     play: async (s) => {
-      const { a, b } = await pair(s)
+      const { a, b } = await s.pair()
       await a.create('/secret', { acl: [{ perms: 30, id: { scheme: 'world', id: 'anyone' } }] })
       await s.settle()
       for (const mode of modes) {
@@ -147,7 +147,7 @@ describeScenarios('addWatch', {
       }),
     ],
     play: async (s) => {
-      const { a, b } = await pair(s)
+      const { a, b } = await s.pair()
       await b.addWatch('/', PERSISTENT_RECURSIVE)
       await a.create('/open')
       await a.create('/open/secret', { acl: [{ perms: 30, id: { scheme: 'world', id: 'anyone' } }] })
@@ -162,7 +162,7 @@ describeScenarios('addWatch', {
   },
 
   'the end of a session tells of its ephemeral nodes': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await b.addWatch('/', PERSISTENT_RECURSIVE)
     await b.addWatch('/p', PERSISTENT)
     await a.create('/p')
@@ -172,26 +172,37 @@ describeScenarios('addWatch', {
     await b.close()
   },
 
-  'events come before the reply of the one that caused them': async (s) => {
-    const a = await s.open({ at: 'follower' })
-    await Promise.all([
-      a.addWatch('/', PERSISTENT_RECURSIVE),
-      a.create('/a'),
-      a.setData('/a', 'x'),
-      a.getData('/a'),
-      a.addWatch('/a', PERSISTENT),
-      a.create('/a/b'),
-      a.getChildren('/a'),
-      a.delete('/a/b'),
-      a.removeWatches('/', WatcherType.Any),
-      a.delete('/a'),
-      a.exists('/a'),
-    ])
-    await a.close()
+  'events come before the reply of the one that caused them': {
+    differs: [
+      {
+        what: 'A refusal may be lost with its connection when more was sent behind it.',
+        why: 'Closing a socket with bytes that nobody has read resets it, under the answer that is on its way.',
+        before: '3.6',
+        line: withoutRefusal,
+        theirs: withoutRefusal,
+      },
+    ],
+    play: async (s) => {
+      const a = await s.open({ at: 'follower' })
+      await Promise.all([
+        a.addWatch('/', PERSISTENT_RECURSIVE),
+        a.create('/a'),
+        a.setData('/a', 'x'),
+        a.getData('/a'),
+        a.addWatch('/a', PERSISTENT),
+        a.create('/a/b'),
+        a.getChildren('/a'),
+        a.delete('/a/b'),
+        a.removeWatches('/', WatcherType.Any),
+        a.delete('/a'),
+        a.exists('/a'),
+      ])
+      await a.close()
+    },
   },
 
   'they go with the connection': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await b.addWatch('/', PERSISTENT_RECURSIVE)
     await b.addWatch('/a', PERSISTENT)
     await b.drop()
@@ -205,7 +216,7 @@ describeScenarios('addWatch', {
 
 describeScenarios('removal of persistent watches', {
   'checkWatches and removeWatches take each type that there is, and know two tables': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     for (const mode of modes) {
       for (const type of [...types, 4, 5]) {
         s.note(`mode ${mode}, type ${type}`)
@@ -234,7 +245,7 @@ describeScenarios('removal of persistent watches', {
   },
 
   'removeWatches is about the own session': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await a.addWatch('/a', PERSISTENT)
     await b.addWatch('/a', PERSISTENT_RECURSIVE)
     await b.removeWatches('/a', WatcherType.Any)
@@ -245,7 +256,7 @@ describeScenarios('removal of persistent watches', {
 
 describeScenarios('setWatches2', {
   'it sets persistent watches again, and tells nothing of what happened': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await a.create('/a')
     await a.setData('/a', 'x')
     await b.setWatches2({ persistentWatches: ['/a', '/none'], persistentRecursiveWatches: ['/r', '/r/below'] }, 0n)
@@ -266,7 +277,7 @@ describeScenarios('setWatches2', {
   },
 
   'one path in several lists has the mode of the last': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     const lists = ['dataWatches', 'existWatches', 'childWatches', 'persistentWatches', 'persistentRecursiveWatches']
     for (const one of lists) {
       for (const other of lists) {
@@ -303,7 +314,7 @@ describeScenarios('setWatches2', {
   },
 
   'setWatches behind it takes the place of persistent watches': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await a.create('/a')
     await s.settle()
     for (const list of ['dataWatches', 'childWatches']) {
@@ -341,11 +352,12 @@ async function everyChange(s: Scenario, by: Session, path = '/a'): Promise<void>
   await s.settle()
 }
 
-async function pair(s: Scenario): Promise<{ readonly a: Session; readonly b: Session }> {
-  return { a: await s.open(), b: await s.open({ at: 'follower' }) }
-}
-
 async function closeBoth(a: Session, b: Session): Promise<void> {
   await a.close()
   await b.close()
+}
+
+/** Of an operation that the server does not know: told, or lost. */
+function withoutRefusal(line: string): readonly string[] {
+  return /: addWatch .* -> (Unimplemented -1|closed instead)$/.test(line) ? [] : [line]
 }

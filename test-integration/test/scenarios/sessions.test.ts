@@ -102,7 +102,7 @@ describeScenarios('sessions', {
     await a.create('/e', { flags: EPHEMERAL })
     const b = await s.open({ session: a, at: 'leader', pings: false })
     await a.close()
-    await b.sync()
+    await b.connection.closed
     await b.exists('/e')
     await b.close()
   },

@@ -54,8 +54,7 @@ describeScenarios('setWatches', {
   ),
 
   'setWatches of a node that was not there tells of its creation only if it is there now': async (s) => {
-    const a = await s.open()
-    const b = await s.open({ at: 'follower' })
+    const { a, b } = await s.pair()
     await b.sync()
     await b.exists('/made')
     await a.create('/made')

@@ -17,8 +17,7 @@ const create = (session: Session, ...args: Parameters<typeof request>) => sessio
 
 describeScenarios('TTL', {
   'a node with a TTL looks like any other': async (s) => {
-    const a = await s.open()
-    const b = await s.open({ at: 'follower' })
+    const { a, b } = await s.pair()
     await a.exists('/a', true)
     await b.getChildren('/', true)
     await create(b, '/a', 60_000n)
@@ -79,8 +78,7 @@ describeScenarios('TTL', {
   },
 
   'a node goes when its TTL is over, and its watchers are told': async (s) => {
-    const a = await s.open()
-    const b = await s.open({ at: 'follower' })
+    const { a, b } = await s.pair()
     await create(a, '/a', SHORT)
     await create(a, '/long', 600_000n)
     await s.settle()

@@ -1,5 +1,5 @@
 import { CreateMode, WatcherType } from '@zk/wire'
-import type { Scenario, Session } from '../../src/scenario/index.ts'
+import type { Session } from '../../src/scenario/index.ts'
 import { type Difference, toldToAnybody } from '../../src/versions/index.ts'
 import { describeScenarios } from '../describe-scenarios.ts'
 
@@ -11,7 +11,7 @@ const noWatcherOfNoPath: Difference = {
 
 describeScenarios('watches', {
   'a watch of data fires once, for the one that watches': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await a.create('/a')
     await s.settle()
     await b.getData('/a', true)
@@ -29,7 +29,7 @@ describeScenarios('watches', {
   },
 
   'a watch of existence fires on creation, on change and on deletion': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     for (const round of [1, 2]) {
       await b.exists('/a', true)
       await a.create('/a', { data: `${round}` })
@@ -48,7 +48,7 @@ describeScenarios('watches', {
   },
 
   'getData of a node that is not there leaves no watch': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await b.getData('/a', true)
     await b.getChildren('/a', true)
     await b.getChildren2('/a', true)
@@ -72,7 +72,7 @@ describeScenarios('watches', {
       },
     ],
     play: async (s) => {
-      const { a, b } = await pair(s)
+      const { a, b } = await s.pair()
       await a.create('/a', { acl: [{ perms: 30, id: { scheme: 'world', id: 'anyone' } }] })
       await s.settle()
       await b.getData('/a', true)
@@ -87,7 +87,7 @@ describeScenarios('watches', {
   },
 
   'a watch of children fires on creation and deletion of them, and of the node': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await a.create('/a')
     await s.settle()
     for (const change of [
@@ -111,7 +111,7 @@ describeScenarios('watches', {
   },
 
   'a deletion tells each kind of watch, and one of two kinds only once': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await a.create('/a')
     await a.create('/a/b')
     await s.settle()
@@ -128,7 +128,7 @@ describeScenarios('watches', {
   },
 
   'watches that are set twice fire once': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await a.create('/a')
     await s.settle()
     for (let i = 0; i < 3; i++) {
@@ -171,7 +171,7 @@ describeScenarios('watches', {
   },
 
   'a failed change fires nothing': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await a.create('/a')
     await a.create('/a/b')
     await s.settle()
@@ -189,7 +189,7 @@ describeScenarios('watches', {
   },
 
   'watches of several paths fire in the order of the changes': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     const names = ['c', 'a', 'd', 'b']
     for (const name of names) await a.create(`/${name}`)
     await s.settle()
@@ -200,7 +200,7 @@ describeScenarios('watches', {
   },
 
   'the end of a session fires the watches of its ephemeral nodes': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await a.create('/p')
     await a.create('/p/e', { flags: CreateMode.EPHEMERAL })
     await s.settle()
@@ -214,7 +214,7 @@ describeScenarios('watches', {
   },
 
   'watches go with the connection': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await a.create('/a')
     await s.settle()
     await b.getData('/a', true)
@@ -255,7 +255,7 @@ describeScenarios('checkWatches and removeWatches', {
   },
 
   'removeWatches removes what it names, of the own session only': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await a.create('/a')
     await s.settle()
     for (const type of types) {
@@ -277,7 +277,7 @@ describeScenarios('checkWatches and removeWatches', {
   },
 
   'removeWatches of an unset exists watch': async (s) => {
-    const { a, b } = await pair(s)
+    const { a, b } = await s.pair()
     await b.exists('/a', true)
     await b.removeWatches('/a', WatcherType.Children)
     await b.removeWatches('/a', WatcherType.Data)
@@ -311,10 +311,6 @@ describeScenarios('checkWatches and removeWatches', {
 })
 
 const types = [WatcherType.Children, WatcherType.Data, WatcherType.Any] as const
-
-async function pair(s: Scenario): Promise<{ readonly a: Session; readonly b: Session }> {
-  return { a: await s.open(), b: await s.open({ at: 'follower' }) }
-}
 
 async function closeBoth(a: Session, b: Session): Promise<void> {
   await a.close()

@@ -1,0 +1,56 @@
+// Clients that follow their servers where a reconfiguration takes them.
+import { connect, type Runtime, systemRuntime, type ZooKeeper } from '@zk/client'
+import { expect, test } from 'vitest'
+import { type Ensemble, until } from '../src/ensemble/index.ts'
+import { settings } from '../src/scenario/index.ts'
+import { describeEnsemble } from './describe-ensemble.ts'
+import { lineOf, startReconfigurable } from './reconfigurable.ts'
+
+/** Of so many each third moves to a server that joins two: that none does is no matter of bad luck. */
+const CLIENTS = 60
+const CLIENT_PORT = 2181
+
+/** The servers know one another by addresses of their own network; here each is behind a port of this host. */
+function throughPublishedPorts({ description: { host, nodes } }: Ensemble): Runtime {
+  return {
+    ...systemRuntime,
+    dial: (target, handler) => {
+      const node = nodes.find(({ peerAddress }) => peerAddress === target.host && target.port === CLIENT_PORT)
+      return systemRuntime.dial(node === undefined ? target : { host, port: node.port }, handler)
+    },
+  }
+}
+
+describeEnsemble('A reconfiguration', () => {
+  test('ZooKeeper.followServers leaves a server that leaves, and shares one that joins, in the same session', async () => {
+    await using ensemble = await startReconfigurable()
+    const runtime = throughPublishedPorts(ensemble)
+    await using admin = await connect(ensemble.connectString)
+    await admin.addAuth('digest', settings.superUser)
+    const [follower] = await ensemble.followers()
+    const { id, peerAddress } = ensemble.description.nodes.find((node) => node.id === follower!.id)!
+    const line = await lineOf(admin, id)
+    const isAtIt = ({ session }: ZooKeeper) => session.connection?.server === `${peerAddress}:${CLIENT_PORT}`
+
+    const servers = ensemble.description.nodes.map((node) => `${node.peerAddress}:${CLIENT_PORT}`).join(',')
+    const clients = await Promise.all(Array.from({ length: CLIENTS }, () => connect(servers, { runtime })))
+    const sessions = clients.map(({ session }) => session)
+    try {
+      await Promise.all(clients.map((zk) => zk.followServers()))
+      const writes = clients.map((zk) => zk.create('/followed-', '', { mode: 'EPHEMERAL_SEQUENTIAL' }))
+      await admin.reconfig({ leaving: [id] })
+      expect(new Set((await Promise.all(writes)).map(({ path }) => path)).size).toBe(CLIENTS)
+      await until('every client to have left it', async () => !clients.some(isAtIt) && clients.every(isConnected))
+
+      await admin.reconfig({ joining: [line] })
+      await until('some client to have moved to it', async () => clients.some(isAtIt) && clients.every(isConnected))
+      await Promise.all(clients.map((zk) => zk.sync('/')))
+      expect(clients.every(isAtIt)).toBe(false)
+      expect(clients.map(({ session }) => session)).toEqual(sessions)
+    } finally {
+      await Promise.all(clients.map((zk) => zk.close()))
+    }
+  }, 120_000)
+})
+
+const isConnected = ({ session }: ZooKeeper) => session.connection !== undefined

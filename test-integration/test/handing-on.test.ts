@@ -1,0 +1,66 @@
+// One session, several clients: left by one, gone on with by the next; several chroots on it. At real servers.
+import { connect, KeeperError, Lock } from '@zk/recipes'
+import { expect, test } from 'vitest'
+import { describeEnsemble } from './describe-ensemble.ts'
+
+describeEnsemble('A session that changes hands', (ensemble) => {
+  test('ZooKeeper.detach leaves the ephemeral nodes to the client that goes on with the session', async () => {
+    const first = await connect(ensemble.connectString)
+    await first.create('/handed-on', '', { mode: 'EPHEMERAL' })
+    const session = await first.detach()
+    await using next = await connect(ensemble.connectString, { session })
+    expect(next.session.id).toBe(session.id)
+    expect((await next.exists('/handed-on'))?.ephemeralOwner).toBe(session.id)
+    await using other = await connect(ensemble.connectString)
+    const { changed } = await other.existsAndWatch('/handed-on')
+    await next.close()
+    expect((await changed).type).toBe('NodeDeleted')
+  })
+
+  test('connect says SessionExpired of a session that was closed, and of one with a wrong password', async () => {
+    const first = await connect(ensemble.connectString)
+    const { id, passwd } = await first.detach()
+    const wrong = connect(ensemble.connectString, { session: { id, passwd: passwd.map((byte) => byte ^ 1) } })
+    await expect(wrong).rejects.toSatisfy((error) => KeeperError.is(error, 'SessionExpired'))
+    const next = await connect(ensemble.connectString, { session: { id, passwd } })
+    await next.close()
+    const late = connect(ensemble.connectString, { session: { id, passwd } })
+    await expect(late).rejects.toSatisfy((error) => KeeperError.is(error, 'SessionExpired'))
+  })
+
+  test('ZooKeeper.withChroot shares the session: a lock on the one path is seen on the other', async () => {
+    await using zk = await connect(ensemble.connectString)
+    await zk.ensureContainer('/teams/red')
+    const red = zk.withChroot('/teams/red')
+    await using held = await new Lock(red, '/lock').acquire()
+    const [name] = (await zk.getChildren('/teams/red/lock')).children
+    expect(held.path).toBe(`/lock/${name}`)
+    expect((await zk.exists(`/teams/red/lock/${name}`))?.ephemeralOwner).toBe(zk.session.id)
+  })
+})
+
+describeEnsemble('A list of servers that changes', (ensemble) => {
+  test('ZooKeeper.updateServers moves to the one server that is left in the list, in the same session', async () => {
+    await using zk = await connect(ensemble.connectString)
+    const { session } = zk
+    for (const { address } of ensemble.nodes) {
+      zk.updateServers(address)
+      await zk.sync('/')
+      expect(zk.session).toBe(session)
+      expect(session.connection?.server).toBe(address)
+    }
+    const calls = Array.from({ length: 100 }, () => zk.create('/moved-', '', { mode: 'EPHEMERAL_SEQUENTIAL' }))
+    zk.updateServers(ensemble.nodes[0]!.address)
+    const created = await Promise.all(calls)
+    expect(new Set(created.map(({ path }) => path)).size).toBe(100)
+  })
+
+  test('ZooKeeper.followServers reads what real servers write into /zookeeper/config', async () => {
+    const zk = await connect(ensemble.connectString)
+    const text = new TextDecoder().decode((await zk.getData('/zookeeper/config')).data)
+    expect(text).toMatch(/^server\.1=.*;.*2181$/m)
+    // Their own addresses are those inside: nobody outside can reach them, so the client is left at that.
+    await zk.followServers()
+    void zk.close()
+  })
+})

@@ -1,0 +1,174 @@
+// 20,000 watches of all kinds that reads set, and 2,000 persistent ones, when the server that keeps them is killed.
+import { afterEach, describe, expect, test } from 'vitest'
+import { op, type Watched, type ZooKeeper } from '@zk/client'
+import { until } from '../src/ensemble/index.ts'
+import { newChroot, newClient, newProxy } from './clients.ts'
+import { describeEnsemble } from './describe-ensemble.ts'
+import { noWatches, serverWatches } from './server-watches.ts'
+import { StreamLog } from './stream-log.ts'
+import { caughtUp, noteOddities, WatchLog } from './watch-log.ts'
+
+const OF_EACH_KIND = 5_000
+const PERSISTENT = 1_000
+const BATCH = 500
+
+type Change = (path: string) => ReturnType<typeof op.create | typeof op.setData | typeof op.delete>
+
+interface Kind {
+  readonly isThere: boolean
+  readonly watch: (zk: ZooKeeper, path: string) => Promise<Watched>
+  readonly change: Change
+  /** What is told of that, once. */
+  readonly told: string
+  /** Another one, for which nobody is waiting any more. */
+  readonly changeAgain: Change
+}
+
+const kinds: Readonly<Record<string, Kind>> = {
+  data: {
+    isThere: true,
+    watch: (zk, path) => zk.getDataAndWatch(path),
+    change: (path) => op.setData(path, 'changed'),
+    told: 'NodeDataChanged',
+    changeAgain: (path) => op.setData(path, 'changed again'),
+  },
+  there: {
+    isThere: true,
+    watch: (zk, path) => zk.existsAndWatch(path),
+    change: (path) => op.delete(path),
+    told: 'NodeDeleted',
+    changeAgain: (path) => op.create(path),
+  },
+  missing: {
+    isThere: false,
+    watch: (zk, path) => zk.existsAndWatch(path),
+    change: (path) => op.create(path),
+    told: 'NodeCreated',
+    changeAgain: (path) => op.delete(path),
+  },
+  children: {
+    isThere: true,
+    watch: (zk, path) => zk.getChildrenAndWatch(path),
+    change: (path) => op.create(`${path}/one`),
+    told: 'NodeChildrenChanged',
+    changeAgain: (path) => op.create(`${path}/other`),
+  },
+}
+
+const singles = Object.entries(kinds).flatMap(([name, kind]) =>
+  Array.from({ length: OF_EACH_KIND }, (_, index) => ({
+    ...kind,
+    path: `/${name}/${index}`,
+    isEarly: index % 2 === 0,
+  })),
+)
+const early = singles.filter(({ isEarly }) => isEarly)
+const late = singles.filter(({ isEarly }) => !isEarly)
+
+const persistent = Array.from({ length: 2 * PERSISTENT }, (_, index) => ({
+  path: `/persistent/${index}`,
+  recursive: index % 2 === 0,
+}))
+
+/** What servers keep of all these: of children those that wait for such changes, and all persistent ones. */
+const kept = {
+  data: [...singles.filter(({ told }) => told !== 'NodeChildrenChanged'), ...persistent].map(({ path }) => path).sort(),
+  children: OF_EACH_KIND + persistent.length,
+}
+
+const toldOf = (some: typeof singles) => some.map(({ told, path }) => `${told} ${path}`).sort()
+
+describeEnsemble('many watches', (ensemble) => {
+  afterEach(() => ensemble.mend())
+
+  describe.each(['follower', 'leader'] as const)('a %s is killed', (mode) => {
+    test(
+      `ZooKeeper tells each of ${singles.length} changes once, before and after it has set its watches again (V01, V04)`,
+      { timeout: 180_000 },
+      async () => {
+        const chroot = await newChroot(ensemble)
+        const home = mode === 'leader' ? await ensemble.leader() : (await ensemble.followers())[0]!
+        const others = ensemble.nodes.filter((node) => node.id !== home.id)
+        const ways = await Promise.all(others.map(newProxy))
+        const sessionTimeout = 20 * ensemble.description.tickTime
+        const zk = await newClient(ensemble, { chroot, servers: [home, ...ways], at: home, sessionTimeout })
+        const { session } = zk
+        const oddities = noteOddities()
+        await commit(
+          zk,
+          [...Object.keys(kinds), 'persistent'].map((name) => op.create(`/${name}`)),
+        )
+        await commit(
+          zk,
+          [...singles.filter(({ isThere }) => isThere), ...persistent].map(({ path }) => op.create(path)),
+        )
+
+        const log = new WatchLog()
+        await watchAll(zk, log)
+        const iterators = await Promise.all(persistent.map(({ path, recursive }) => zk.watch(path, { recursive })))
+        const logs = iterators.map((events) => new StreamLog(events))
+        expect(await serverWatches(ensemble, chroot)).toEqual(kept)
+
+        for (const way of ways) way.freeze()
+        await home.kill()
+        await until('the loss', async () => session.connection === undefined)
+        await ensemble.leader(mode === 'leader' ? { except: home } : {})
+        const other = await newClient(ensemble, { chroot, servers: others, sessionTimeout })
+        await commit(
+          other,
+          early.map(({ change, path }) => change(path)),
+        )
+        expect(log.take()).toEqual([])
+        const thawedAt = performance.now()
+        for (const way of ways) way.thaw()
+        await caughtUp(zk)
+        expect(log.take()).toEqual(toldOf(early))
+        expect(performance.now() - thawedAt).toBeLessThan(sessionTimeout)
+        expect(zk.session).toBe(session)
+        expect(logs.flatMap((each) => each.take())).toEqual(persistent.map(() => 'Gap reconnected'))
+
+        const lateKept = new Set(late.filter(({ told }) => told !== 'NodeChildrenChanged').map(({ path }) => path))
+        const persistentKept = new Set(persistent.map(({ path }) => path))
+        expect(await serverWatches(ensemble, chroot)).toEqual({
+          data: kept.data.filter((path) => lateKept.has(path) || persistentKept.has(path)),
+          children: OF_EACH_KIND / 2 + persistent.length,
+        })
+
+        await commit(
+          other,
+          early.map(({ changeAgain, path }) => changeAgain(path)),
+        )
+        await commit(
+          other,
+          late.map(({ change, path }) => change(path)),
+        )
+        await commit(
+          other,
+          persistent.map(({ path }) => op.setData(path, 'changed')),
+        )
+        await caughtUp(zk)
+        expect(log.take()).toEqual(toldOf(late))
+        expect(logs.map((each) => each.take())).toEqual(persistent.map(({ path }) => [`NodeDataChanged ${path}`]))
+        expect((await serverWatches(ensemble, chroot)).data).toEqual([...persistentKept].sort())
+
+        const watched = await watchAll(zk, log)
+        expect(await serverWatches(ensemble, chroot)).toEqual(kept)
+        await Promise.all(watched.map((each) => each.unwatch()))
+        await Promise.all(iterators.map((events) => events.return()))
+        await caughtUp(zk)
+        expect(await serverWatches(ensemble, chroot)).toEqual(noWatches)
+        expect(zk.session).toBe(session)
+        expect(oddities).toEqual([])
+      },
+    )
+  })
+})
+
+/** In flight at once, as one client would. */
+async function watchAll(zk: ZooKeeper, log: WatchLog): Promise<readonly Watched[]> {
+  return Promise.all(singles.map(async ({ watch, path }) => log.note(await watch(zk, path))))
+}
+
+async function commit(zk: ZooKeeper, changes: readonly ReturnType<Change>[]): Promise<void> {
+  for (let from = 0; from < changes.length; from += BATCH) await zk.multi(changes.slice(from, from + BATCH))
+}

@@ -1,0 +1,36 @@
+// Servers that are too busy: they answer ThrottledOp to what has waited too long, and have not executed it.
+import { connect, KeeperError } from '@zk/client'
+import { expect, test } from 'vitest'
+import { Ensemble } from '../src/ensemble/index.ts'
+import { describeEnsemble } from './describe-ensemble.ts'
+
+/** Few requests at a time, and none that has waited for more than 10 ms. */
+const flags = '-Dzookeeper.request_throttle_max_requests=8 -Dzookeeper.throttled_op_wait_time=10'
+const CALLS = 500
+
+describeEnsemble('A server that throttles', () => {
+  test('ZooKeeper asks again until all is done: no call fails, and no write is done twice', async () => {
+    await using ensemble = await Ensemble.start({ environment: { SERVER_JVMFLAGS: flags } })
+    await using zk = await connect(ensemble.connectString)
+    await zk.create('/busy', '')
+    const calls = Array.from({ length: CALLS }, () => [zk.setData('/busy', ''), zk.getData('/busy')] as const)
+    const versions = await Promise.all(calls.map(async ([write]) => (await write).version))
+    await Promise.all(calls.map(([, read]) => read))
+    expect([...versions].sort((one, other) => one - other)).toEqual(Array.from({ length: CALLS }, (_, n) => n + 1))
+    expect((await zk.exists('/busy'))?.version).toBe(CALLS)
+    expect(zk.stats().requests.throttled).toBeGreaterThan(0)
+  }, 120_000)
+
+  test('ZooKeeper leaves it to a call that does not want to be repeated, and says that nothing was done', async () => {
+    await using ensemble = await Ensemble.start({ environment: { SERVER_JVMFLAGS: flags } })
+    await using zk = await connect(ensemble.connectString)
+    await zk.create('/busy', '')
+    const options = { repeatThrottled: false }
+    const calls = Array.from({ length: CALLS }, () => zk.setData('/busy', '', options))
+    const settled = await Promise.allSettled(calls)
+    const errors = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
+    expect(errors.length).toBeGreaterThan(0)
+    for (const error of errors) expect(KeeperError.is(error, 'ThrottledOp') && !error.outcomeUnknown).toBe(true)
+    expect((await zk.exists('/busy'))?.version).toBe(CALLS - errors.length)
+  }, 120_000)
+})
