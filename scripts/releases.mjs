@@ -1,7 +1,7 @@
 // Plays the scenarios of test-integration/ against servers of one ZooKeeper release, in containers.
 
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,6 +15,15 @@ const DEBIAN = '3.8.0 (Debian)'
 export const RELEASES = ['3.5.10', '3.6.4', '3.7.2', DEBIAN, '3.8.6', '3.9.5']
 
 export const SCENARIOS = 'test-integration/test/scenarios'
+
+/** They wait for what servers do in their own time, and take two thirds of all the time. */
+const WAITING = ['containers', 'failover', 'sessions', 'ttl']
+
+/** All but those that wait: the differences between releases are in them. */
+export function shortScenarios() {
+  const files = readdirSync(join(root, SCENARIOS)).filter((file) => file.endsWith('.test.ts'))
+  return files.filter((file) => !WAITING.includes(file.split('.')[0])).map((file) => `${SCENARIOS}/${file}`)
+}
 
 /**
  * Runs these tests against servers of a release. `started` is given the process, so that a signal can be handed on. Gives

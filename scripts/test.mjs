@@ -2,8 +2,8 @@
 //
 // The tests against a real ensemble need a Docker engine. Without one all others run, and the end says what is missing.
 // With CI=true nothing may be missing: no engine or a skipped test fails the run, and the steps of `check` count as tests.
-// All arguments go to vitest: `pnpm test -t 'a name'`. Behind all that, the scenarios are played against servers of the
-// releases in ZK_RELEASES, if there are any (see `pnpm matrix`).
+// All arguments go to vitest: `pnpm test -t 'a name'`. Behind all that, scenarios are played against servers of the releases
+// in ZK_RELEASES, if there are any: those that take no waiting (`pnpm matrix` plays all).
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { playRelease, SCENARIOS, totalsOf } from './releases.mjs'
+import { playRelease, shortScenarios, totalsOf } from './releases.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const ci = process.env.CI === 'true'
@@ -62,11 +62,11 @@ totals.skipped += vitest.skipped
 for (const release of docker ? (process.env.ZK_RELEASES ?? '').split(' ').filter(Boolean) : []) {
   if (isInterrupted) break
   console.log(`\nThe scenarios on servers of ${release}`)
-  const counted = totalsOf(await playRelease(release, [SCENARIOS], (started) => (child = started)))
+  const counted = totalsOf(await playRelease(release, shortScenarios(), (started) => (child = started)))
   totals.passed += counted.passed
   totals.failed += counted.failed
   totals.skipped += counted.skipped
-  if (counted.failed > 0) remarks.push(`Failed on servers of ${release}: \`pnpm matrix ${release}\` runs just that.`)
+  if (counted.failed > 0) remarks.push(`Failed on servers of ${release}: \`pnpm matrix ${release}\` plays just these.`)
 }
 
 const nothingRan = vitest.passed + vitest.failed === 0
