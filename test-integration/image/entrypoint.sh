@@ -30,9 +30,12 @@ fi
 
 # exec: the JVM is process 1 and gets docker's signals itself.
 # Serial collector and first compiler only: three servers share the cores of a small machine.
+# Nothing here survives the machine anyway, and to wait for its disk at each transaction takes seconds where that is busy:
+# longer than sessions live.
 # The class path has to be spelled as it was in make-cds.sh, or the archive is ignored.
 # shellcheck disable=SC2046,SC2086
 exec java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:SharedArchiveFile=/zk.jsa -Xmx"${ZK_SERVER_HEAP:-64}m" \
   -Dlog4j.configuration="file:/conf/log4j.properties" -Dzookeeper.log.threshold="${ZOO_LOG_LEVEL:-INFO}" \
+  -Dzookeeper.forceSync=no \
   -cp "$(set +f && printf %s: /zk/lib/*.jar)" ${JVMFLAGS:-} ${SERVER_JVMFLAGS:-} \
   org.apache.zookeeper.server.quorum.QuorumPeerMain "$config"

@@ -1,6 +1,15 @@
 // One cut: holders whose server is cut off from those that can give away what they hold, and for each of them one who waits.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect, type Held, type HeldWhile, Lock, LockLostError, type LossReason, type ZooKeeper } from '@zk/recipes'
+import {
+  connect,
+  type Held,
+  type HeldWhile,
+  KeeperError,
+  Lock,
+  LockLostError,
+  type LossReason,
+  type ZooKeeper,
+} from '@zk/recipes'
 import type { Random } from '../src/differential/random.ts'
 import { type Ensemble, type EnsembleNode, until } from '../src/ensemble/index.ts'
 import { machineTime } from '../src/history/index.ts'
@@ -48,11 +57,18 @@ export async function cutOff(ensemble: Ensemble, cut: Cut): Promise<Sample[]> {
       cut.holders.map(async (heldWhile, index) => {
         const sessionTimeout = cut.sessionTimeout()
         const phase = random.below(sessionTimeout)
-        const zk = await connect(of.address + chroot, { sessionTimeout, connectTimeout: longest, renewSession: false })
-        clients.push(zk)
-        // Rounds of confirmation begin with the grant: those of one cut are not in step.
-        await sleep(phase)
-        return await Pair.begin(zk, other, `/lock-${index}`, heldWhile)
+        for (;;) {
+          const zk = await connect(of.address + chroot, {
+            sessionTimeout,
+            connectTimeout: longest,
+            renewSession: false,
+          })
+          clients.push(zk)
+          // Rounds of confirmation begin with the grant: those of one cut are not in step.
+          await sleep(phase)
+          const held = await heldBy(zk, `/lock-${index}`, heldWhile)
+          if (held !== undefined) return await Pair.begin(zk, held, other, `/lock-${index}`, heldWhile)
+        }
       }),
     )
     await sleep(random.below(2 * ensemble.description.tickTime))
@@ -66,6 +82,16 @@ export async function cutOff(ensemble: Ensemble, cut: Cut): Promise<Sample[]> {
   }
 }
 
+/** undefined where its session has not lived to see that, on a machine that cannot keep up. */
+async function heldBy(zk: ZooKeeper, path: string, heldWhile: HeldWhile): Promise<Held | undefined> {
+  try {
+    return await new Lock(zk, path, { heldWhile }).acquire()
+  } catch (error) {
+    if (KeeperError.is(error, 'SessionExpired')) return undefined
+    throw error
+  }
+}
+
 class Pair {
   /** When, and what the holder said then. */
   readonly granted: Promise<{ readonly at: number; readonly saidHeld: boolean }>
@@ -75,8 +101,13 @@ class Pair {
   #leaseEnd = Infinity
   #lost: { readonly at: number; readonly wasConnected: boolean } | undefined
 
-  static async begin(holder: ZooKeeper, other: ZooKeeper, path: string, heldWhile: HeldWhile): Promise<Pair> {
-    const held = await new Lock(holder, path, { heldWhile }).acquire()
+  static async begin(
+    holder: ZooKeeper,
+    held: Held,
+    other: ZooKeeper,
+    path: string,
+    heldWhile: HeldWhile,
+  ): Promise<Pair> {
     return await new Promise((resolve, reject) => {
       const waits = new Lock(other, path).acquire({ onQueued: () => resolve(pair) })
       const pair = new Pair(holder, held, heldWhile, waits)

@@ -18,6 +18,7 @@ export class ZkCli {
   static async over(program: Program): Promise<ZkCli> {
     const cli = new ZkCli(program)
     await cli.#printed('its greeting')
+    await cli.#connected()
     return cli
   }
 
@@ -41,7 +42,13 @@ export class ZkCli {
     return await this.#printed(command)
   }
 
-  /** The next event it tells of, be it that it has come already. */
+  /** Connects again, in another session if need be, and waits until it is connected. */
+  async connect(): Promise<void> {
+    await this.run('connect')
+    await this.#connected()
+  }
+
+  /** The next event it tells of, be it that it has come already. The first is of the time since it was connected. */
   heard(): Promise<CliEvent> {
     return patiently(this.#events.take(), () => `${this.#program.describe()} tells of an event`)
   }
@@ -60,6 +67,14 @@ export class ZkCli {
     this.#program.write('quit')
     await this.#program.end()
     return await this.#program.ended
+  }
+
+  /** Takes the events up to this one: what became of a connection before it, too. */
+  async #connected(): Promise<void> {
+    for (;;) {
+      const { state, type } = await this.heard()
+      if (state === 'SyncConnected' && type === 'None') return
+    }
   }
 
   async #printed(why: string): Promise<readonly string[]> {
