@@ -97,18 +97,29 @@ export class DefiniteCreate {
     return await this.#find()
   }
 
-  /** The node of a create that was not answered. The sync makes the list as new as the create. */
+  /** The node of a create that was not answered. */
   async #find(): Promise<OwnNode | undefined> {
-    const { zk, path } = this.#queue
-    const syncAndList = () => Promise.all([zk.sync(path, this.#pinned), zk.getChildren(path, this.#pinned)])
-    const read = await ifMissing(persist(zk.runtime, syncAndList), undefined)
-    if (read === undefined) return undefined
-    const [, { children }] = read
+    const children = await ifMissing(
+      persist(this.#queue.zk.runtime, () => this.#syncAndList()),
+      undefined,
+    )
+    if (children === undefined) return undefined
     const mine = children.map(parseName).filter((name) => name?.uuid === this.#uuid)
     const nodes = await Promise.all(mine.map((name) => this.#own(name!)))
     const [oldest, ...younger] = nodes.filter((node) => node !== undefined).sort(byCreation)
     await Promise.all(younger.map(({ path }) => deleteOwn(this.#queue, this.#session, path)))
     return oldest
+  }
+
+  /**
+   * As new as a create before it, be it at another server: none takes a client that has seen a later zxid than its own, and
+   * the answer to a sync has one. Not both at once: the client may have been told to let one call wait, not two.
+   */
+  async #syncAndList(): Promise<readonly string[]> {
+    const { zk, path } = this.#queue
+    await zk.sync(path, this.#pinned)
+    const { children } = await zk.getChildren(path, this.#pinned)
+    return children
   }
 
   /** A node is ours only if this very session owns it. */

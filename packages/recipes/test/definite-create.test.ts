@@ -111,6 +111,35 @@ describe('Contender whose create was not answered', () => {
     },
   )
 
+  test('Contender finds its node where one call may wait, not two (L07)', async () => {
+    const { scene } = await prepared()
+    const zk = await scene.client({ maxWaiting: 1 })
+    scene.ensemble.faults.loseReply({ op: 'create2' })
+    const acquiring = outcome(new Lock(zk, PATH).acquire())
+    await scene.world.advance(RECONNECTED)
+    expect(acquiring.value.isHeld()).toBe(true)
+    expect(scene.children(PATH)).toHaveLength(1)
+    const releasing = outcome(acquiring.value.release())
+    await scene.world.advance(RECONNECTED)
+    expect(releasing.status).toBe('fulfilled')
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('Contender that loses its connection between sync and list does not go by the list of a server that lags (L08)', async () => {
+    const { scene, zk, other, first, second } = await preparedAt('leader')
+    second.lag(100)
+    scene.ensemble.faults.loseReply({ op: 'create2' })
+    scene.ensemble.faults.loseReply({ op: 'getChildren2' })
+    const acquiring = outcome(new Lock(zk, PATH).acquire())
+    await scene.world.advance(RECONNECTED)
+    first.refuse()
+    await scene.world.advance(RECONNECTED)
+    second.catchUp()
+    await scene.world.advance(RECONNECTED)
+    expect(scene.ensemble.faults.rules.length).toBe(0)
+    await expectOneNode(scene, acquiring, other)
+  })
+
   test('Contender that reconnects to a server that lags behind finds its node there (L08)', async () => {
     const { scene, zk, other, first, second } = await preparedAt('leader')
     second.lag(100)
@@ -148,9 +177,10 @@ describe('Contender whose create was not answered', () => {
     const { scene, zk, other } = await prepared()
     const since = scene.since()
     scene.ensemble.faults.loseRequest({ op: 'create2' })
-    scene.ensemble.faults.delayReply({ op: 'getChildren2', ms: 100 })
+    // The first is that of any acquire, the second the search.
+    scene.ensemble.faults.delayReply({ op: 'getChildren2', nth: 2, ms: 100 })
     const acquiring = outcome(new Lock(zk, PATH).acquire())
-    while (!since.ops().includes('getChildren2')) await scene.world.advance(10)
+    while (since.ops().filter((op) => op === 'getChildren2').length < 2) await scene.world.advance(10)
     await scene.start(zk.create(since.asked[0]!.path, '', { mode: 'EPHEMERAL_SEQUENTIAL' }))
     const [older] = scene.children(PATH)
     await scene.world.advance(RECONNECTED)

@@ -20,3 +20,18 @@ test.each([
     expect([deleting.status, scene.ensemble.nodes.get('/t')]).toEqual(['fulfilled', undefined])
   },
 )
+
+test('deleteRecursive outlives a connection that is lost in one of the deletes of a refused batch', async () => {
+  const scene = new Scene()
+  const [zk, other] = [await scene.client({ maxInFlight: 1 }), await scene.client()]
+  scene.ensemble.nodes.create('/t/a')
+  const { faults } = scene.ensemble
+  faults.delayRequest({ op: 'multi', ms: 100 })
+  // The batch is refused for a node that has come meanwhile; then the delete of /t/a is lost, and /t is in the way.
+  loseRequest(faults, { op: 'delete', path: '/t/a' })
+  const deleting = outcome(deleteRecursive(zk, '/t'))
+  await scene.world.settle()
+  await scene.done(other.create('/t/late'))
+  await scene.world.advance(60_000)
+  expect([deleting.status, scene.ensemble.nodes.get('/t')]).toEqual(['fulfilled', undefined])
+})

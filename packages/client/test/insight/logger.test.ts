@@ -35,6 +35,21 @@ describe('logger', () => {
     expect(() => JSON.stringify(lines)).not.toThrow()
   })
 
+  test('ZooKeeper logs no loss of the connection that ends with its session', async () => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world, { logger })
+    const closing = outcome(zk.close())
+    connection.reply(await connection.expect(OpCode.closeSession))
+    await world.settle()
+    expect(closing.status).toBe('fulfilled')
+    expect(lines.map(([level, message]) => `${level} ${message}`)).toEqual([
+      'debug zk: dialing',
+      'info zk: session established',
+      'info zk: session closed',
+    ])
+  })
+
   test('ZooKeeper logs oddities and throttled requests, no data and no credentials', async () => {
     const { lines, logger } = notebook()
     const world = new VirtualWorld()
