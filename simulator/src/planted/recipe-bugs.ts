@@ -256,16 +256,6 @@ export const recipeBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'a downgrade that fails leaves its node',
-    edits: [
-      {
-        file: 'recipes/src/write-held.ts',
-        find: 'reading.leave().catch(() => {})',
-        replace: '',
-      },
-    ],
-  },
-  {
     name: 'contenders are sorted as text',
     edits: [
       {
