@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type ACL, Perms, type ZooKeeper } from '@zk/client'
-import { newChroot, newClient } from './clients.ts'
+import { caughtUp, newChroot, newClient } from './clients.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 
 const tom = 'tom:cat'
@@ -44,7 +44,7 @@ describeEnsemble('ACL schemes', (ensemble) => {
     const other = await newClient(ensemble, { chroot, auth: [{ scheme: 'digest', auth: 'eve:cat' }] })
     const address = (await addressOf(owner)) ?? ''
     await owner.create('/node', '', { acl: [claim.acl(address)] })
-    await other.sync('/')
+    await caughtUp(other)
     expect([await rightsOf(owner), await rightsOf(other)]).toEqual([claim.owner, claim.other])
   })
 

@@ -56,6 +56,15 @@ export function nodeOf(ensemble: Ensemble, zk: ZooKeeper): EnsembleNode {
   return node
 }
 
+/** When it resolves, the client reads, and has been told of, every change that was committed when it was called. */
+export async function caughtUp(zk: ZooKeeper): Promise<void> {
+  // Only a connection that stands takes a write for certain.
+  await zk.sync('/')
+  // A leader answers a sync before it has applied what a follower may have told somebody (CommitProcessor.matchSyncs).
+  const { code } = await refusal(zk.setData('/nobody', ''))
+  if (code !== 'NoNode') throw new Error(`there should be no such node: ${code}`)
+}
+
 /** What the promise rejects with. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   const value = await promise.then(

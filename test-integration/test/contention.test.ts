@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, KeeperError } from '@zk/recipes'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { caughtUp } from './clients.ts'
 import { type Ensemble, parseMntr, until } from '../src/ensemble/index.ts'
 import { longestGap, outOfOrder, overlaps, readLog, turnsOf } from '../src/history/index.ts'
 import { startWorker, type WorkerProgram } from '../src/workers/start.ts'
@@ -94,7 +95,7 @@ describeEnsemble('Fifty contenders from five processes, while nodes are killed',
 async function expectNothingLeft(ensemble: Ensemble, path: string): Promise<void> {
   const zk = await connect(ensemble.connectString, { sessionTimeout: SESSION_TIMEOUT })
   try {
-    await zk.sync('/')
+    await caughtUp(zk)
     const children = await zk.getChildren(path).then(
       (read) => read.children,
       // The container was empty long enough to be removed.

@@ -3,11 +3,11 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { connect, ConnectError } from '@zk/client'
 import { until } from '../src/ensemble/index.ts'
 import { OpCode } from '../src/proxy/index.ts'
-import { newChroot, newClient, newProxy, nodeOf, refusal, rejection } from './clients.ts'
+import { caughtUp, newChroot, newClient, newProxy, nodeOf, refusal, rejection } from './clients.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 import { Hearing } from './hearing.ts'
 import { Load } from './load.ts'
-import { caughtUp, noteOddities, WatchLog } from './watch-log.ts'
+import { noteOddities, WatchLog } from './watch-log.ts'
 
 /** How late a timer may be on a busy machine, in ms. */
 const SLACK = 300
@@ -100,7 +100,7 @@ describeEnsemble('failover', (ensemble) => {
         expect(now.version).toBe(0)
         await ensemble.mend()
         const other = await newClient(ensemble, { chroot, servers: [at] })
-        await other.sync('/')
+        await caughtUp(other)
         expect((await other.exists('/node'))?.version).toBe(0)
         expect((await other.getChildren('/')).children.sort()).toEqual(['ephemeral', 'node'])
       },

@@ -1,4 +1,5 @@
 import { KeeperError, type ZooKeeper } from '@zk/client'
+import { caughtUp } from './clients.ts'
 
 const COUNTER_DIGITS = 10
 
@@ -46,7 +47,8 @@ export class Journal {
 
   /** Looks at what there is with the eyes of another client. */
   async inspect(other: ZooKeeper): Promise<void> {
-    const [, { children }] = await Promise.all([other.sync('/'), other.getChildren('/journal')])
+    await caughtUp(other)
+    const { children } = await other.getChildren('/journal')
     const counterOf = (name: string) => name.slice(-COUNTER_DIGITS)
     const found = new Set<number>()
     let last = -1

@@ -1,4 +1,5 @@
 import { KeeperError, type ZooKeeper } from '@zk/client'
+import { caughtUp } from './clients.ts'
 
 const COUNTER_DIGITS = 10
 const text = (data: Uint8Array): string => new TextDecoder().decode(data)
@@ -56,7 +57,8 @@ export class Load {
 
   /** Looks at the tree with the eyes of another client. */
   async inspect(other: ZooKeeper): Promise<void> {
-    const [, { children }] = await Promise.all([other.sync('/'), other.getChildren('/queue')])
+    await caughtUp(other)
+    const { children } = await other.getChildren('/queue')
     const found = new Map<string, string>()
     for (const name of children) {
       const prefix = name.slice(0, -COUNTER_DIGITS)

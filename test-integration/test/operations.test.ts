@@ -9,10 +9,11 @@ import {
   Perms,
   READ_ACL_UNSAFE,
   type Stat,
+  type ZooKeeper,
 } from '@zk/client'
 import { until } from '../src/ensemble/index.ts'
 import { freePorts } from '../src/ensemble/free-ports.ts'
-import { newChroot, newClient, newProxy, refusal, rejection } from './clients.ts'
+import { caughtUp, newChroot, newClient, newProxy, refusal, rejection } from './clients.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 import { noWatches, serverWatches } from './server-watches.ts'
 
@@ -111,8 +112,8 @@ describeEnsemble('operations', (ensemble) => {
       await owner.create('/persistent')
       const { changed } = await other.getDataAndWatch('/ephemeral')
       await owner.close()
-      // No waiting for a timeout: the sync is behind the closeSession, and so is the read.
-      await other.sync('/')
+      // No waiting for a timeout: what is asked now is behind the closeSession.
+      await caughtUp(other)
       expect(await other.exists('/ephemeral')).toBeUndefined()
       expect(await changed).toMatchObject({ type: 'NodeDeleted', path: '/ephemeral' })
       expect(await other.exists('/persistent')).toBeDefined()
@@ -302,7 +303,7 @@ describeEnsemble('operations', (ensemble) => {
       expect((await owner.getACL('/secret')).acl).toEqual([
         { perms: Perms.ALL, id: { scheme: 'digest', id: expect.stringMatching(/^user:.{28}$/) } },
       ])
-      await other.sync('/')
+      await caughtUp(other)
       await expect(other.getData('/secret')).rejects.toMatchObject({ code: 'NoAuth', op: 'getData', path: '/secret' })
       await expect(other.getChildren('/secret')).rejects.toMatchObject({ code: 'NoAuth' })
       await expect(other.setData('/secret', '')).rejects.toMatchObject({ code: 'NoAuth' })
@@ -352,20 +353,25 @@ describeEnsemble('operations', (ensemble) => {
   })
 
   describe('ZooKeeper.sync', () => {
-    test('ZooKeeper.sync lets a read behind it see all that was written before, whatever the server', async () => {
+    const askings: [what: string, at: 'followers' | 'nodes', (zk: ZooKeeper) => Promise<unknown>][] = [
+      ['sync, at a follower', 'followers', (zk) => zk.sync('/counter')],
+      ['a write that fails, at any server', 'nodes', (zk) => refusal(zk.delete('/nobody'))],
+    ]
+    test.each(askings)('ZooKeeper.getData behind %s sees all that was written before', async (_, where, ask) => {
       const chroot = await newChroot(ensemble)
-      const clients = await Promise.all(ensemble.nodes.map((at) => newClient(ensemble, { chroot, at })))
-      const [writer, ...readers] = clients
-      await writer!.create('/counter', '0')
-      for (let count = 1; count <= 30; count++) {
-        await writer!.setData('/counter', String(count))
+      const writers = await Promise.all(ensemble.nodes.map((at) => newClient(ensemble, { chroot, at })))
+      const servers = where === 'nodes' ? ensemble.nodes : await ensemble.followers()
+      const readers = await Promise.all(servers.map((at) => newClient(ensemble, { chroot, at })))
+      await writers[0]!.create('/counter', '0')
+      for (let count = 1; count <= 60; count++) {
+        await writers[count % writers.length]!.setData('/counter', String(count))
         const reads = await Promise.all(
           readers.map(async (reader) => {
-            const [, read] = await Promise.all([reader.sync('/counter'), reader.getData('/counter')])
+            const [, read] = await Promise.all([ask(reader), reader.getData('/counter')])
             return text(read.data)
           }),
         )
-        expect(reads).toEqual([String(count), String(count)])
+        expect(reads).toEqual(readers.map(() => String(count)))
       }
     })
 
@@ -503,7 +509,7 @@ describeEnsemble('operations', (ensemble) => {
       const whole = await newClient(ensemble, { chroot: '/' })
       expect(zk.chroot).toMatch(/^\/test-/)
       await zk.create('/a', 'data')
-      await whole.sync('/')
+      await caughtUp(whole)
       expect(text((await whole.getData(`${zk.chroot}/a`)).data)).toBe('data')
       const root = await zk.getChildrenAndWatch('/')
       expect(root.children).toEqual(['a'])
@@ -648,7 +654,7 @@ describeEnsemble('operations', (ensemble) => {
       // Twice is fine.
       await zk.close()
       const other = await newClient(ensemble, { chroot })
-      await other.sync('/')
+      await caughtUp(other)
       expect((await other.getChildren('/')).children).toEqual(['a'])
     })
 

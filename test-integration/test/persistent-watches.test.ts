@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { op } from '@zk/client'
 import { until } from '../src/ensemble/index.ts'
-import { newChroot, newClient, newProxy } from './clients.ts'
+import { caughtUp, newChroot, newClient, newProxy } from './clients.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 import { noWatches, serverWatches } from './server-watches.ts'
 import { StreamLog } from './stream-log.ts'
-import { caughtUp, noteOddities, WatchLog } from './watch-log.ts'
+import { noteOddities, WatchLog } from './watch-log.ts'
 
 describeEnsemble('persistent watches', (ensemble) => {
   test('ZooKeeper.watch tells of every change of a node, and with recursive of all below it (V07)', async () => {
@@ -94,7 +94,7 @@ describeEnsemble('persistent watches', (ensemble) => {
     const zk = await newClient(ensemble, { chroot, servers: [proxy] })
     const other = await newClient(ensemble, { chroot })
     await other.create('/a')
-    await zk.sync('/')
+    await caughtUp(zk)
     const log = new StreamLog(await zk.watch('/', { recursive: true }))
     const singles = new WatchLog()
     singles.note(await zk.getDataAndWatch('/a'))
@@ -103,7 +103,7 @@ describeEnsemble('persistent watches', (ensemble) => {
     await until('the loss', async () => zk.session.connection === undefined)
     await other.setData('/a', 'missed')
     proxy.thaw()
-    await zk.sync('/')
+    await caughtUp(zk)
     expect(log.take()).toEqual(['Gap reconnected'])
     expect(singles.take()).toEqual(['NodeDataChanged /a'])
     await other.setData('/a', 'told')
@@ -124,7 +124,7 @@ describeEnsemble('persistent watches', (ensemble) => {
     proxy.thaw()
     await until('the Gap', async () => log.last === 'Gap renewed', { timeout: 10_000 })
     await other.create('/a')
-    await zk.sync('/')
+    await caughtUp(zk)
     expect(log.take()).toEqual(['Gap renewed', 'NodeCreated /a'])
     expect(await serverWatches(ensemble, chroot)).toEqual({ data: ['/'], children: 1 })
   })
@@ -142,7 +142,7 @@ describeEnsemble('persistent watches', (ensemble) => {
         sessionTimeout: 8_000,
       })
       await other.create('/n', '0')
-      await zk.sync('/')
+      await caughtUp(zk)
       // A cache of one value, as anybody would write it.
       let cached = ''
       const events = await zk.watch('/n')

@@ -4,6 +4,7 @@ import { connect, ConnectError, KeeperError, Lock, op, type ZooKeeper } from '@z
 import { TestEnsemble } from '@zk/testing'
 import { ConnectRequest, decode, encodeFrame, errorName, FrameDecoder, ReplyHeader } from '@zk/wire'
 import { describe, expect, inject, test } from 'vitest'
+import { caughtUp } from './clients.ts'
 import { ask, Ensemble, until } from '../src/ensemble/index.ts'
 
 const TICK = 500
@@ -68,7 +69,7 @@ async function play(ground: Ground): Promise<unknown[]> {
   await before.create('/a', 'one')
   // Also the one that will be left has it.
   await using there = await connect(ground.left, { sessionTimeout: 5_000 })
-  await there.sync('/')
+  await caughtUp(there)
   told.push(['rw', await isro(ground.left)])
 
   await ground.loseQuorum()

@@ -14,7 +14,7 @@ import {
 import type { ZooKeeper } from '@zk/client'
 import { until } from '../src/ensemble/index.ts'
 import { OpCode, type Proxy } from '../src/proxy/index.ts'
-import { newChroot, newClient, newProxy, rejection } from './clients.ts'
+import { caughtUp, newChroot, newClient, newProxy, rejection } from './clients.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 import { noWatches, serverWatches } from './server-watches.ts'
 
@@ -31,7 +31,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
     const zk = await newClient(ensemble, { chroot, servers: [proxy], ...options })
     const other = await newClient(ensemble, { chroot })
     await other.create('/lock')
-    await zk.sync('/')
+    await caughtUp(zk)
     return { chroot, proxy, zk, other }
   }
 
@@ -358,7 +358,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
     test('Lock.tryAcquire makes no node where somebody is in the way (L38)', async () => {
       const { proxy, zk, other } = await bothSides()
       const held = await new Lock(other, '/lock').acquire()
-      await zk.sync('/')
+      await caughtUp(zk)
       const { stat } = await zk.getChildren('/lock')
       const before = proxy.segments.length
       expect(await new Lock(zk, '/lock').tryAcquire()).toBeUndefined()

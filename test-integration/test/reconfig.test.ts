@@ -3,7 +3,7 @@ import { connect, type ZooKeeper } from '@zk/client'
 import { TestEnsemble } from '@zk/testing'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { settings } from '../src/scenario/index.ts'
-import { refusal } from './clients.ts'
+import { caughtUp, refusal } from './clients.ts'
 import { lineOf, startReconfigurable } from './reconfigurable.ts'
 
 interface Started extends AsyncDisposable {
@@ -75,7 +75,7 @@ function claims(start: () => Promise<Started>): void {
     expect(stat).toMatchObject({ mzxid: config.version, version: -1, dataLength: config.text.length })
     expect(config.text).toContain(line)
     expect(await changed).toMatchObject({ type: 'NodeDataChanged', path: '/zookeeper/config' })
-    await other.sync('/')
+    await caughtUp(other)
     expect((await other.getConfig()).config).toEqual(config)
     expect(await refusal(zk.reconfig({ joining: [line], fromConfig: before.version }))).toMatchObject({
       code: 'BadVersion',

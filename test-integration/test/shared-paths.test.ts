@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { KeeperError, type ZooKeeper } from '@zk/client'
 import { Random } from '../src/differential/random.ts'
-import { newChroot, newClient, newProxy } from './clients.ts'
+import { caughtUp, newChroot, newClient, newProxy } from './clients.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 import { noWatches, serverWatches } from './server-watches.ts'
-import { caughtUp } from './watch-log.ts'
 import { Watchers } from './watchers.ts'
 
 const ROUNDS = 150

@@ -3,10 +3,10 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { op } from '@zk/client'
 import { parseMntr, parseWchs, until } from '../src/ensemble/index.ts'
 import { OpCode } from '../src/proxy/index.ts'
-import { newChroot, newClient, newProxy, nodeOf, rejection } from './clients.ts'
+import { caughtUp, newChroot, newClient, newProxy, nodeOf, rejection } from './clients.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 import { noWatches, serverWatches } from './server-watches.ts'
-import { caughtUp, noteOddities, WatchLog } from './watch-log.ts'
+import { noteOddities, WatchLog } from './watch-log.ts'
 
 describeEnsemble('watches', (ensemble) => {
   describe('a watch', () => {
@@ -295,7 +295,7 @@ describeEnsemble('watches', (ensemble) => {
         )
         await other.create('/child/went')
         await other.create('/child/went/child')
-        await zk.sync('/')
+        await caughtUp(zk)
         const log = new WatchLog()
         const oddities = noteOddities()
         for (const name of existing) {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { caughtUp } from '../clients.ts'
 import { until } from '../../src/ensemble/index.ts'
 import { connected, describeForeign, statOf, type Tests, type TestWorld, type World } from './world.ts'
 
@@ -24,7 +25,7 @@ const anywhere: Tests<World> = (world) => {
     expect(await client.call('exists', '/a/none')).toBeNull()
     await client.call('delete', '/a/s-0000000001', 0)
     await client.call('deleteWithChildren', '/a')
-    await zk.sync('/')
+    await caughtUp(zk)
     expect((await zk.getChildren('/')).children).toEqual([])
   })
 
@@ -216,7 +217,7 @@ const anywhere: Tests<World> = (world) => {
     await stalled!.stop()
     // When the servers have ended the session, and not before.
     expect(await other!.heard('leads')).toBe('other')
-    await zk.sync('/')
+    await caughtUp(zk)
     expect(await zk.exists('/kept')).toBeUndefined()
     await stalled!.goOn()
     expect(await stalled!.heard('state')).toBe('SUSPENDED')
@@ -261,7 +262,7 @@ const atTestEnsemble: Tests<TestWorld> = (world) => {
     const lost = ensemble.faults.loseReply({ op: 'create', path: `${root}/parent`, connection: 'reset' })
     const path = await client.call<string>('createProtected', '/parent/e-', '', 'EPHEMERAL_SEQUENTIAL')
     expect(lost.count).toBe(1)
-    await zk.sync('/')
+    await caughtUp(zk)
     expect((await zk.getChildren('/parent')).children).toEqual([path.replace('/parent/', '')])
   })
 

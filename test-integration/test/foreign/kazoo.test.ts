@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { caughtUp } from '../clients.ts'
 import { until } from '../../src/ensemble/index.ts'
 import { connected, describeForeign, statOf, type Tests, type TestWorld, type World } from './world.ts'
 
@@ -27,7 +28,7 @@ const anywhere: Tests<World> = (world) => {
     expect(await client.call('delete', '/a/node', 1)).toBe(true)
     expect(await client.call('exists', '/a/node')).toBeNull()
     await client.call('delete', '/a', -1, true)
-    await zk.sync('/')
+    await caughtUp(zk)
     expect((await zk.getChildren('/')).children).toEqual([])
   })
 
@@ -254,7 +255,7 @@ const atTestEnsemble: Tests<TestWorld> = (world) => {
     const lost = ensemble.faults.loseReply({ op: 'create', path: `${root}/lock` })
     const node = await client.call<string>('acquire', '/lock')
     expect(lost.count).toBe(1)
-    await zk.sync('/')
+    await caughtUp(zk)
     expect((await zk.getChildren('/lock')).children).toEqual([node])
     expect(await client.call('session')).toBe(client.session)
   })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { connect, KeeperError, type Stat, type ZooKeeper } from '@zk/client'
 import { TestEnsemble } from '@zk/testing'
 import { afterAll, beforeAll, describe, inject, onTestFinished } from 'vitest'
+import { caughtUp } from '../clients.ts'
 import { Ensemble } from '../../src/ensemble/index.ts'
 import { type ClientOptions, type ForeignClient, ForeignClients, type ZkCli } from '../../src/foreign/index.ts'
 import { realServers, type Servers, testServers } from './servers.ts'
@@ -76,7 +77,7 @@ async function begin(servers: Servers, clients: ForeignClients): Promise<World> 
 
 /** A node's Stat as kazoo and Curator tell it. */
 export async function statOf(zk: ZooKeeper, path: string): Promise<Record<keyof Stat, number | string>> {
-  await zk.sync(path)
+  await caughtUp(zk)
   const stat = await zk.exists(path)
   if (stat === undefined) throw new Error(`There is no node ${path}`)
   const { czxid, mzxid, pzxid, ephemeralOwner } = stat

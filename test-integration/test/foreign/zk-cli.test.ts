@@ -1,5 +1,6 @@
 import type { Stat, ZooKeeper } from '@zk/client'
 import { expect, test } from 'vitest'
+import { caughtUp } from '../clients.ts'
 import { describeForeign, type Tests, type TestWorld, type World } from './world.ts'
 
 const anywhere: Tests<World> = (world) => {
@@ -114,7 +115,7 @@ const anywhere: Tests<World> = (world) => {
     const { zkCli, zk } = await world()
     const cli = await zkCli()
     expect(await cli.run('create -e /ephemeral')).toEqual(['Created /ephemeral'])
-    await zk.sync('/')
+    await caughtUp(zk)
     const { stat, changed } = await zk.existsAndWatch('/ephemeral')
     expect(stat).toBeDefined()
     expect(await cli.run('close')).toEqual([])
@@ -129,7 +130,7 @@ const anywhere: Tests<World> = (world) => {
     const { zkCli, zk } = await world()
     const cli = await zkCli({ sessionTimeout: 2_000 })
     expect(await cli.run('create -e /ephemeral')).toEqual(['Created /ephemeral'])
-    await zk.sync('/')
+    await caughtUp(zk)
     const { changed } = await zk.existsAndWatch('/ephemeral')
     await cli.stop()
     expect((await changed).type).toBe('NodeDeleted')
@@ -147,7 +148,7 @@ const atTestEnsemble: Tests<TestWorld> = (world) => {
     const { zkCli, zk, ensemble } = await world()
     const cli = await zkCli()
     expect(await cli.run('create -e /ephemeral')).toEqual(['Created /ephemeral'])
-    const { ephemeralOwner } = (await zk.sync('/'), await zk.exists('/ephemeral'))!
+    const { ephemeralOwner } = (await caughtUp(zk), await zk.exists('/ephemeral'))!
     const server = ensemble.members.find(({ name }) => name === ensemble.sessions.get(ephemeralOwner)?.member)!
     server.kill()
     expect(await cli.heard()).toMatchObject({ state: 'Disconnected', type: 'None' })
@@ -166,7 +167,7 @@ const atTestEnsemble: Tests<TestWorld> = (world) => {
     expect(await cli.heard()).toMatchObject({ state: 'SyncConnected', type: 'None' })
     expect(await cli.run('create -e /a')).toEqual(['Node already exists: /a'])
 
-    await zk.sync('/')
+    await caughtUp(zk)
     ensemble.sessions.expire((await zk.exists('/a'))!.ephemeralOwner)
     expect(await cli.heard()).toMatchObject({ state: 'Disconnected', type: 'None' })
     expect(await cli.heard()).toMatchObject({ state: 'Expired', type: 'None' })
@@ -178,7 +179,7 @@ describeForeign('zkCli', anywhere, atTestEnsemble)
 
 /** A node's Stat as zkCli prints it. */
 async function printed(zk: ZooKeeper, path: string): Promise<readonly string[]> {
-  await zk.sync(path)
+  await caughtUp(zk)
   const stat = await zk.exists(path)
   if (stat === undefined) throw new Error(`There is no node ${path}`)
   const hex = (field: keyof Stat): string => `0x${BigInt.asUintN(64, BigInt(stat[field])).toString(16)}`
