@@ -127,16 +127,23 @@ describe('Contender whose create was not answered', () => {
 
   test('Contender that loses its connection between sync and list does not go by the list of a server that lags (L08)', async () => {
     const { scene, zk, other, first, second } = await preparedAt('leader')
-    second.lag(100)
-    scene.ensemble.faults.loseReply({ op: 'create2' })
-    scene.ensemble.faults.loseReply({ op: 'getChildren2' })
+    const { faults } = scene.ensemble
+    second.refuse()
+    second.lag(60_000)
+    faults.loseReply({ op: 'create2' })
+    // The first is that of any acquire, the second the search.
+    faults.loseReply({ op: 'getChildren2', nth: 2 })
+    const since = scene.since()
     const acquiring = outcome(new Lock(zk, PATH).acquire())
-    await scene.world.advance(RECONNECTED)
+    while (faults.rules.length > 0) await scene.world.advance(1)
     first.refuse()
+    second.accept()
     await scene.world.advance(RECONNECTED)
+    expect(acquiring.status).toBe('pending')
     second.catchUp()
     await scene.world.advance(RECONNECTED)
-    expect(scene.ensemble.faults.rules.length).toBe(0)
+    expect(since.ops().filter((op) => op === 'create2')).toHaveLength(1)
+    expect(since.asked.at(-1)).toMatchObject({ member: second.name })
     await expectOneNode(scene, acquiring, other)
   })
 

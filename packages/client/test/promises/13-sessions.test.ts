@@ -62,35 +62,21 @@ describe('connect with a session', () => {
     expect(world.timers).toBe(0)
   })
 
-  test('connect leaves the session as it is where it is aborted before its SASL is through', async () => {
+  const sasl = { name: 'NONE', start: () => ({ step: () => undefined }) }
+  const auth = [{ scheme: 'digest', auth: 'a:b' }]
+  test.each([
+    ['its SASL is through', { sasl }, OpCode.sasl],
+    ['its credentials are accepted', { auth }, OpCode.auth],
+  ])('connect leaves the session as it is where it is aborted before %s', async (_, options, proof) => {
     const world = new VirtualWorld()
     const server = FakeServer.listen(world, 'zk1:2181')
     const abort = new AbortController()
-    const sasl = { name: 'NONE', start: () => ({ step: () => undefined }) }
-    const options = { runtime: world, session: { id: 0x2an, passwd }, signal: abort.signal, sasl }
-    const connecting = outcome(connect('zk1:2181', options))
+    const session = { id: 0x2an, passwd }
+    const connecting = outcome(connect('zk1:2181', { runtime: world, session, signal: abort.signal, ...options }))
     const connection = await server.accept({ passwd })
-    const token = await connection.expect(OpCode.sasl)
+    const asked = await connection.expect(proof)
     abort.abort(new Error('enough'))
-    connection.reply(token, SetSASLResponse, { token: null })
-    connection.fail(await connection.expect(OpCode.sync), 'Ok')
-    await world.settle()
-    expect(connecting.error).toMatchObject({ message: 'enough' })
-    await connection.expectNothing()
-    expect(connection.isClosed).toBe(true)
-    expect(world.timers).toBe(0)
-  })
-
-  test('connect leaves the session as it is where it is aborted before its credentials are accepted', async () => {
-    const world = new VirtualWorld()
-    const server = FakeServer.listen(world, 'zk1:2181')
-    const abort = new AbortController()
-    const auth = [{ scheme: 'digest', auth: 'a:b' }]
-    const options = { runtime: world, session: { id: 0x2an, passwd }, signal: abort.signal, auth }
-    const connecting = outcome(connect('zk1:2181', options))
-    const connection = await server.accept({ passwd })
-    await connection.expect(OpCode.auth)
-    abort.abort(new Error('enough'))
+    if (proof === OpCode.sasl) connection.reply(asked, SetSASLResponse, { token: null })
     connection.fail(await connection.expect(OpCode.sync), 'Ok')
     await world.settle()
     expect(connecting.error).toMatchObject({ message: 'enough' })
