@@ -98,18 +98,22 @@ describe('Contender whose create was not answered', () => {
     await expectOneNode(scene, acquiring, other)
   })
 
-  test.each(['sync', 'getChildren2', 'exists', 'multi'] as const)(
-    'Contender goes on when the %s of its search is not answered either (L07)',
-    async (op) => {
-      const { scene, zk, other } = await prepared()
-      scene.ensemble.faults.loseReply({ op: 'create2' })
-      const acquiring = outcome(new Lock(zk, PATH).acquire())
-      scene.ensemble.faults.loseReply({ op })
-      await scene.world.advance(2 * RECONNECTED)
-      expect(scene.ensemble.faults.rules.length).toBe(0)
-      await expectOneNode(scene, acquiring, other)
-    },
-  )
+  test.each([
+    // The client's own is for `/`.
+    ['sync', { op: 'sync', path: PATH }],
+    // The first is that of any acquire.
+    ['list', { op: 'getChildren2', nth: 2 }],
+    ['exists', { op: 'exists' }],
+    ['check', { op: 'multi' }],
+  ] as const)('Contender goes on when the %s of its search is not answered either (L07)', async (_, request) => {
+    const { scene, zk, other } = await prepared()
+    scene.ensemble.faults.loseReply({ op: 'create2' })
+    scene.ensemble.faults.loseReply(request)
+    const acquiring = outcome(new Lock(zk, PATH).acquire())
+    await scene.world.advance(2 * RECONNECTED)
+    expect(scene.ensemble.faults.rules.length).toBe(0)
+    await expectOneNode(scene, acquiring, other)
+  })
 
   test('Contender finds its node where one call may wait, not two (L07)', async () => {
     const { scene } = await prepared()
