@@ -1,7 +1,7 @@
 import type { ServerVersion } from '@zk/testing'
-import { describe, expect, inject, test } from 'vitest'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { Ensemble } from '../src/ensemble/index.ts'
-import { InProcessTarget, RealTarget, run, type ScenarioBody, UNFINISHED } from '../src/scenario/index.ts'
+import { atRest, InProcessTarget, RealTarget, run, type ScenarioBody, UNFINISHED } from '../src/scenario/index.ts'
 import { compare, type Difference, generalDifferences, type Halt, isBefore, isStopped } from '../src/versions/index.ts'
 
 declare module 'vitest' {
@@ -44,6 +44,8 @@ export function describeScenarios(
   const description = inject('ensemble')
   const release = inject('release') ?? ''
   describe.skipIf(description === undefined)(subject, () => {
+    beforeAll(() => atRest(Ensemble.attach(description!)), 60_000)
+
     test.for(Object.entries(scenarios))('%s', async ([, scenario], { task, skip }) => {
       if (description === undefined) return
       const versioned = typeof scenario === 'function' ? { play: scenario } : scenario

@@ -7,7 +7,7 @@
 import { describe, expect, inject, test } from 'vitest'
 import { countOf, formatProgram, generate, play, type Program, shrink } from '../src/differential/index.ts'
 import { Ensemble } from '../src/ensemble/index.ts'
-import { InProcessTarget, RealTarget, run, type Target, UNFINISHED } from '../src/scenario/index.ts'
+import { atRest, InProcessTarget, RealTarget, run, type Target, UNFINISHED } from '../src/scenario/index.ts'
 
 const isLong = process.env['ZK_PROGRAMS'] !== undefined
 const PROGRAMS = Number(process.env['ZK_PROGRAMS'] ?? 15)
@@ -24,7 +24,9 @@ describe('TestEnsemble', () => {
     `TestEnsemble tells what a real ensemble tells, in ${PROGRAMS} random programs`,
     async () => {
       if (description === undefined) return
-      const real = new RealTarget(Ensemble.attach(description))
+      const ensemble = Ensemble.attach(description)
+      await atRest(ensemble)
+      const real = new RealTarget(ensemble)
       const other = process.env['ZK_TARGETS'] === 'real' ? real : new InProcessTarget()
       let requests = 0
       for (let seed = FIRST_SEED; seed < FIRST_SEED + PROGRAMS; seed++) {

@@ -1,6 +1,6 @@
 export { InProcessTarget } from './in-process-target.ts'
 export { byCodeUnit } from './order.ts'
-export { RealTarget } from './real-target.ts'
+export { atRest, RealTarget } from './real-target.ts'
 export { run, type ScenarioBody, UNFINISHED } from './run.ts'
 export { type OpenOptions, Scenario } from './scenario.ts'
 export { type CreateOptions, open, Session } from './session.ts'

@@ -1,5 +1,5 @@
 import { type Ensemble, type EnsembleNode, parseMntr, until } from '../ensemble/index.ts'
-import { type Place, places, type Stage, type Target } from './target.ts'
+import { type Place, places, settings, type Stage, type Target } from './target.ts'
 
 /** Real servers in containers, which serve one scenario after the other. */
 export class RealTarget implements Target {
@@ -16,6 +16,25 @@ export class RealTarget implements Target {
     await nobodyIn(leader)
     return new RealStage(this.#ensemble, [leader, ...followers])
   }
+}
+
+/**
+ * Waits until nothing happens any more. What other tests have left may be empty containers, and these go when the servers
+ * look for them next, which would show in the zxids.
+ */
+export async function atRest(ensemble: Ensemble): Promise<void> {
+  const leader = await ensemble.leader()
+  await nobodyIn(leader)
+  let last: bigint | undefined
+  let since = Infinity
+  const isOld = async (): Promise<boolean> => {
+    const zxid = (await leader.status())?.zxid
+    if (zxid === undefined || zxid !== last) since = performance.now()
+    last = zxid
+    // They have looked, and nothing was to be done.
+    return performance.now() - since > 2 * settings.containerCheckInterval
+  }
+  await until('the last transaction', isOld)
 }
 
 /** Waits until nobody has a session: what they do would show in the zxids. */
