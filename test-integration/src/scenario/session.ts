@@ -45,6 +45,13 @@ export interface CreateOptions {
 
 type BodyOf<Name extends OperationName> = RequestOf<Name>['request']
 
+/**
+ * Servers know a transaction for one that a connection waits for by session and xid alone, which is not enough when two
+ * connections of one session count alike: a follower that waits with a sync of the one takes a write of the other for it,
+ * and answers the sync twice, the second time with MarshallingError (CommitProcessor, seen on 3.5.10 and 3.8.0).
+ */
+const XIDS_OF_A_CONNECTION = 1_000
+
 const utf8 = new TextEncoder()
 
 export class Session implements Credentials {
@@ -62,6 +69,7 @@ export class Session implements Credentials {
   /** Opens a session, or tries to: see `timeOut`. Paths are below `root`. */
   static async open(connection: Connection, root: string, options: ConnectOptions = {}): Promise<Session> {
     const session = new Session(connection, root)
+    if (options.session instanceof Session) session.#nextXid = options.session.#nextXid + XIDS_OF_A_CONNECTION
     const { timeOut = 10_000, lastZxidSeen = 0n, protocolVersion = 0 } = options
     const { sessionId, passwd } = options.session ?? session
     const readOnly = 'readOnly' in options ? options.readOnly : false
