@@ -38,20 +38,20 @@ function downgraded(): Draft {
 
 const secondGrant = { type: 'granted', attempt: 1, client: 1, kind: 'exclusive', path: second, fence: 2n } as const
 
+/** The first holds on when the second is granted. */
+function overlapping(): Draft {
+  return sound()
+    .without(({ type, at }) => type === 'lost' && at === 45)
+    .add(90, { type: 'lost', attempt: 0, reason: 'Released' })
+}
+
 describe('check', () => {
   test('check finds nothing in a history that is sound', () => {
     expect(check(sound().played())).toEqual([])
   })
 
   test.each<[InvariantId, string, () => Draft]>([
-    [
-      'I1',
-      'two hold at once',
-      () =>
-        sound()
-          .without(({ type, at }) => type === 'lost' && at === 45)
-          .add(90, { type: 'lost', attempt: 0, reason: 'Released' }),
-    ],
+    ['I1', 'two hold at once', overlapping],
     [
       'I1',
       'a process that stood still believes that it holds',
@@ -176,6 +176,11 @@ describe('check', () => {
       .add(66, { type: 'lost', attempt: 0, reason: 'NodeGone' })
     expect(broken(draft)).toEqual([])
   })
+
+  test.each(['connected', 'sessionAlive'] as const)(
+    'check does not hold it against those who hold while %s that they hold together',
+    (heldWhile) => expect(broken(overlapping().holdOptions({ heldWhile }))).toEqual([]),
+  )
 
   test('check finds nothing in a writer that goes on as a reader, whom the next writer waits for', () => {
     expect(check(downgraded().played())).toEqual([])

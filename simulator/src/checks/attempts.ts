@@ -1,7 +1,7 @@
 // The history by attempts: each with everything that was recorded of it.
 import type { Played } from '../history/played.ts'
 import type { AttemptedTask, Happening, Recorded } from '../history/history.ts'
-import type { Kind } from '../scenario/scenario.ts'
+import type { ClientPlan, Kind } from '../scenario/scenario.ts'
 
 type RecordOf<Type extends Happening['type']> = Extract<Recorded, { type: Type }>
 
@@ -70,7 +70,7 @@ export function exclude(one: Kind, other: Kind): boolean {
 }
 
 /** Nodes that an operator took away, by his own hand or with their session. What they stood for is lost unawares. */
-export function forcedPaths({ history, log }: Pick<Played, 'history' | 'log'>): Set<string> {
+function forcedPaths({ history, log }: Pick<Played, 'history' | 'log'>): Set<string> {
   const forced = history.filter((each) => each.type === 'forced')
   const ended = new Map<bigint, number>()
   for (const { session, at } of forced) if (session !== undefined && !ended.has(session)) ended.set(session, at)
@@ -79,6 +79,22 @@ export function forcedPaths({ history, log }: Pick<Played, 'history' | 'log'>): 
     return at !== undefined && (end === undefined || end.at >= Math.floor(at))
   })
   return new Set([...forced.flatMap(({ paths }) => paths), ...withSession.map(({ path }) => path)])
+}
+
+/**
+ * Nodes that may be taken for held, or granted, when they are gone: those that an operator took away, and those of holders
+ * who do without a lease.
+ */
+export function heldOnTrust(played: Pick<Played, 'scenario' | 'history' | 'log'>): Set<string> {
+  const { scenario, history } = played
+  const grants = history.filter((each) => each.type === 'granted')
+  const withoutLease = grants.filter(({ client }) => !hasLease(scenario.clients[client]))
+  return new Set([...forcedPaths(played), ...withoutLease.map(({ path }) => path)])
+}
+
+/** Those of an exhaustive search have no plan, and the terms that are usual. */
+function hasLease(client: ClientPlan | undefined): boolean {
+  return (client?.holdOptions?.heldWhile ?? 'confirmed') === 'confirmed'
 }
 
 /** Clients whose process was killed. */

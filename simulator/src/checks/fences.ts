@@ -1,6 +1,6 @@
 import type { Recorded } from '../history/history.ts'
 import type { Played } from '../history/played.ts'
-import { exclude, forcedPaths } from './attempts.ts'
+import { exclude, heldOnTrust } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 
 type Grant = Extract<Recorded, { type: 'granted' }>
@@ -9,14 +9,14 @@ type Grant = Extract<Recorded, { type: 'granted' }>
  * I2: fences strictly rise in the order of grants, among those that exclude each other; a fence is the czxid of the node, or
  * of the writer's whose place it has; and a resource that checks fences never serves an old write after it served a later holder.
  *
- * A grant whose node an operator took away may be told late, so only the resource counts for it.
+ * A grant on trust may be told late, so only the resource counts for it.
  */
 export const fencesRise: Check = (played) => {
-  const forced = forcedPaths(played)
+  const onTrust = heldOnTrust(played)
   const grants = played.history.filter((each) => each.type === 'granted')
   return [
     ...outOfOrder(
-      grants.filter(({ path }) => !forced.has(path)),
+      grants.filter(({ path }) => !onTrust.has(path)),
       played,
     ),
     ...wrongFences(grants, played),

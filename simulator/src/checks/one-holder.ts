@@ -1,5 +1,5 @@
 import type { Recorded } from '../history/history.ts'
-import { exclude, forcedPaths } from './attempts.ts'
+import { exclude, heldOnTrust } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 
 interface Holder {
@@ -13,10 +13,10 @@ interface Holder {
  * aborts. While its process stands still nobody acts on it, so that time does not count; from the moment the process has
  * dealt with what waited for it, it counts again, and before that every `isHeld()` that says true.
  *
- * Whose node an operator deleted, or whose session he ended, cannot know it in time and is left out.
+ * Who holds on trust cannot know in time that he holds no more, and is left out.
  */
 export const oneHolder: Check = (played) => {
-  const forced = forcedPaths(played)
+  const onTrust = heldOnTrust(played)
   const holders = new Map<number, Holder>()
   const stalled = new Set<number>()
   const violations: Violation[] = []
@@ -28,7 +28,7 @@ export const oneHolder: Check = (played) => {
   }
   const heldBy = (client: number) => [...holders.values()].filter((holder) => holder.client === client)
   for (const each of played.history) {
-    if (each.type === 'granted' && !forced.has(each.path)) {
+    if (each.type === 'granted' && !onTrust.has(each.path)) {
       const holder = { attempt: each.attempt, client: each.client, granted: each }
       holders.set(each.attempt, holder)
       look(holder, each.at)

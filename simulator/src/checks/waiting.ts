@@ -1,4 +1,4 @@
-import { attemptsOf, exclude, forcedPaths } from './attempts.ts'
+import { attemptsOf, exclude, heldOnTrust } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 import type { Life } from '../history/server-log.ts'
 
@@ -24,15 +24,15 @@ export const everybodyIsServed: Check = ({ end }) =>
 
 /**
  * I7: grants follow the czxid among those who wait: whoever is granted, nobody who excludes him, is older, and is granted
- * later was in line by then. (A node that an operator took away is in line no more, though its owner may be told late.)
+ * later was in line by then. (One that is held on trust may be in line no more, and its owner is told late.)
  */
 export const inOrder: Check = (played) => {
-  const forced = forcedPaths(played)
+  const onTrust = heldOnTrust(played)
   const grants = attemptsOf(played).flatMap(({ granted }) => (granted === undefined ? [] : [granted]))
   return grants.flatMap((first) =>
     grants
       .filter((second) => second.at > first.at && second.fence < first.fence && exclude(first.kind, second.kind))
-      .filter(({ path }) => !forced.has(path))
+      .filter(({ path }) => !onTrust.has(path))
       .map(({ path, at }) => ({ invariant: 'I7' as const, at, what: `${first.path} was granted before ${path}` })),
   )
 }

@@ -66,12 +66,12 @@ export class Program implements Participant {
   }
 
   async connect(): Promise<void> {
-    const { connectString, runtime, sessionTimeout, recipe } = this.#options
+    const { connectString, runtime, sessionTimeout, recipe, plan } = this.#options
     const zk = await connect(connectString, { runtime, sessionTimeout })
     this.#zk = zk
-    if (recipe === 'Lock') this.#lock = new Lock(zk, PATH)
-    if (recipe === 'SharedLock') this.#shared = new SharedLock(zk, PATH)
-    if (recipe === 'LeaderElection') this.#election = new LeaderElection(zk, PATH)
+    if (recipe === 'Lock') this.#lock = new Lock(zk, PATH, plan.holdOptions)
+    if (recipe === 'SharedLock') this.#shared = new SharedLock(zk, PATH, plan.holdOptions)
+    if (recipe === 'LeaderElection') this.#election = new LeaderElection(zk, PATH, plan.holdOptions)
   }
 
   begin(failed: (error: unknown) => void): readonly Promise<void>[] {

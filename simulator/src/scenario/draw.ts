@@ -39,7 +39,11 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
   const isOfCalls = drawnRecipe === 'ZooKeeper'
   const shape = { clients, ensemble, sessionTimeout, ops: isOfCalls ? callFaultyOps : faultyOps }
   const calls = new DrawnCalls(random, sessionTimeout)
-  const drawOne = () => (isOfCalls ? drawCaller(random, calls) : drawClient(random, drawnRecipe, sessionTimeout))
+  const terms = new Random(seed, 'hold options')
+  const drawOne = () =>
+    isOfCalls
+      ? drawCaller(random, calls)
+      : { ...drawClient(random, drawnRecipe, sessionTimeout), ...drawHoldOptions(terms) }
   return {
     seed,
     recipe: drawnRecipe,
@@ -64,6 +68,18 @@ function drawClient(random: Random, recipe: RecipeName, sessionTimeout: number):
     clockRate: drawRate(random),
     watches: random.chance(0.15),
     workers: Array.from({ length: workers }, tasks),
+  }
+}
+
+function drawHoldOptions(random: Random): Pick<ClientPlan, 'holdOptions'> {
+  const isStrict = random.chance(0.2)
+  const isLax = random.chance(0.1)
+  if (!isStrict && !isLax) return {}
+  return {
+    holdOptions: {
+      ...(isStrict && { strict: true }),
+      ...(isLax && { heldWhile: random.one(['connected', 'sessionAlive']) }),
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 // A whole history before it is played, as data: drawn from a seed, printed, shrunk, stored.
+import type { HoldOptions } from '@zk/recipes'
 import type { CallPlan } from './calls.ts'
 import type { Fault } from './fault.ts'
 
@@ -47,6 +48,8 @@ export interface ClientPlan {
   readonly watches: boolean
   /** Each does its tasks one after the other, all at the same time. */
   readonly workers: readonly (readonly Task[])[]
+  /** On which terms its recipe holds. @default those of the recipe */
+  readonly holdOptions?: Pick<HoldOptions, 'heldWhile' | 'strict'>
   /** Of a client that only calls; it has no workers then. */
   readonly calls?: CallPlan
 }

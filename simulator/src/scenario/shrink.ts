@@ -51,6 +51,7 @@ const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   (scenario) => ({ ...scenario, network: { ...scenario.network, cuts: 0 } }),
   (scenario) => eachClient(scenario, (client) => ({ ...client, clockRate: 1 })),
   (scenario) => eachClient(scenario, (client) => ({ ...client, watches: false })),
+  (scenario) => eachClient(scenario, ({ holdOptions: _, ...client }) => client),
   (scenario) => eachTask(scenario, ({ timeout: _, ...task }) => task),
   (scenario) => eachTask(scenario, ({ abortAfter: _, ...task }) => task),
   (scenario) => eachTask(scenario, ({ downgrade: _, ...task }) => task),

@@ -4,7 +4,7 @@ import type { EndState, Played } from '../../src/history/played.ts'
 import { type Life, ServerLog } from '../../src/history/server-log.ts'
 import { PATH, SET } from '../../src/play/paths.ts'
 import { draw } from '../../src/scenario/draw.ts'
-import type { RecipeName, Task } from '../../src/scenario/scenario.ts'
+import type { ClientPlan, RecipeName, Task } from '../../src/scenario/scenario.ts'
 
 export const task: Task = { kind: 'exclusive', how: 'acquire', after: 0, hold: [], writes: 'both' }
 
@@ -46,6 +46,7 @@ export class Draft {
   #end: Partial<EndState> = {}
   #events: Played['events'] = []
   #recipe: RecipeName = 'Lock'
+  #holdOptions: ClientPlan['holdOptions'] & object = {}
 
   add(at: number, happening: Happening): this {
     this.#history.push({ ...happening, at })
@@ -77,6 +78,12 @@ export class Draft {
     return this
   }
 
+  /** Of every client. */
+  holdOptions(options: ClientPlan['holdOptions'] & object): this {
+    this.#holdOptions = options
+    return this
+  }
+
   /** Takes out what was added before. */
   without(isUnwanted: (each: Recorded) => boolean): this {
     const kept = this.#history.filter((each) => !isUnwanted(each))
@@ -92,7 +99,8 @@ export class Draft {
   played(): Played {
     const history = [...this.#history].sort((one, other) => one.at - other.at)
     const end = { at: 100, pending: [], nodes: [], serverWatches: 0, timers: 0, links: 0, watched: [], ...this.#end }
-    const scenario = draw({ seed: 1, recipe: this.#recipe, faults: [] })
+    const drawn = draw({ seed: 1, recipe: this.#recipe, faults: [] })
+    const scenario = { ...drawn, clients: drawn.clients.map((each) => ({ ...each, holdOptions: this.#holdOptions })) }
     return { scenario, history, log: this.#log, committed: [], lines: [], events: this.#events, calmAt: 0, end }
   }
 }
