@@ -38,3 +38,11 @@ function listen(signal: AbortSignal): { callbacks: Set<Callback>; stop: () => vo
   waiting.set(signal, entry)
   return entry
 }
+
+/**
+ * Whether a call rejected because its signal was aborted. The reason may be an error of another call or that of a session:
+ * it says nothing of this call, whatever its type and code.
+ */
+export function wasAborted(error: unknown, signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true && error === signal.reason
+}

@@ -73,7 +73,7 @@ export abstract class Client {
     try {
       await followServers(this, this.#follower, signal)
     } catch (error) {
-      throw atCaller(error)
+      throw atCaller(error, signal)
     }
   }
 
@@ -94,6 +94,8 @@ export abstract class Client {
     if (this.#kind === 'view') throw new TypeError('detach: this is a view; detach the client that it was made of')
     const { session } = this
     const { id: sessionId } = session
+    // Who is told of its end may be so ahead of its signal.
+    if (session.isOver) await Promise.resolve()
     session.signal.throwIfAborted()
     // A read-only server's session is nothing to go on with elsewhere; nor is one that no server has given yet.
     const reason = sessionId === 0n ? 'ConnectionLoss' : 'NotReadOnly'

@@ -1,7 +1,8 @@
 import { parseConnectString } from '@zk/wire'
 import { Chroot } from './chroot.ts'
-import { atCaller } from './errors.ts'
-import { checkOptions, type ConnectOptions } from './options.ts'
+import { wasAborted } from './aborts.ts'
+import { atCaller, KeeperError } from './errors.ts'
+import { type AuthInfo, checkOptions, type ConnectOptions } from './options.ts'
 import { Sessions } from './sessions.ts'
 import { ZooKeeper } from './zookeeper.ts'
 
@@ -20,8 +21,8 @@ export async function connect(connectString: string, options: ConnectOptions = {
   const sessions = new Sessions(servers, checked)
   const zk = new ZooKeeper(sessions, new Chroot(chroot))
   const stands = sessions.first(options.signal)
-  const waiting = { timeout: checked.connectTimeout, signal: options.signal }
-  const accepted = Promise.all(checked.auth.map(({ scheme, auth }) => zk.addAuth(scheme, auth, waiting)))
+  const until = checked.runtime.now() + checked.connectTimeout
+  const accepted = Promise.all(checked.auth.map((each) => addWhereItLasts(zk, each, until, options.signal)))
   // Until a session stands its failure says more.
   accepted.catch(() => {})
   try {
@@ -31,6 +32,24 @@ export async function connect(connectString: string, options: ConnectOptions = {
   } catch (error) {
     // In the background: the caller has waited long enough.
     void sessions.giveUp()
-    throw atCaller(error)
+    throw atCaller(error, options.signal)
+  }
+}
+
+/** In the next session, where one expires before its server has answered. */
+async function addWhereItLasts(
+  zk: ZooKeeper,
+  { scheme, auth }: AuthInfo,
+  until: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (;;) {
+    const { session } = zk
+    try {
+      return await zk.addAuth(scheme, auth, { timeout: Math.max(0, until - zk.runtime.now()), signal })
+    } catch (error) {
+      const isGone = KeeperError.is(error, 'SessionExpired') && !wasAborted(error, signal)
+      if (!isGone || zk.session === session) throw error
+    }
   }
 }

@@ -1,4 +1,5 @@
 import { validatePath } from '@zk/wire'
+import { wasAborted } from './aborts.ts'
 import { KeeperError } from './errors.ts'
 import { op } from './operations/ops.ts'
 import { checkConcurrency, isSystemNode, walk } from './walk.ts'
@@ -34,6 +35,7 @@ export async function deleteRecursive(
 ): Promise<number> {
   validatePath(path)
   checkConcurrency(concurrency)
+  if (typeof onProgress !== 'function') throw new TypeError('onProgress must be a function')
   if (isSystemNode(zk, path)) throw new TypeError(`deleteRecursive ${path}: this is the servers' own`)
   if (path === '/' && !contentsOnly) {
     throw new TypeError('deleteRecursive /: the root is not deleted; contentsOnly: true deletes all that is below it')
@@ -120,10 +122,12 @@ class Pass {
       )
       this.#done(paths.length)
     } catch (error) {
-      if (KeeperError.is(error, 'ConnectionLoss')) this.left = error
-      // One that cannot be deleted has kept the others.
-      else if (KeeperError.is(error) && error.index !== undefined) await this.#deleteEach(paths)
-      else throw error
+      if (wasAborted(error, this.#options.signal)) throw error
+      else if (KeeperError.is(error, 'ConnectionLoss')) this.left = error
+      // One that cannot be deleted has kept the others; or all together are over maxRequestSize.
+      else if (error instanceof RangeError || (KeeperError.is(error) && error.index !== undefined)) {
+        await this.#deleteEach(paths)
+      } else throw error
     }
   }
 
@@ -131,8 +135,10 @@ class Pass {
     const results = await Promise.allSettled(paths.map((path) => this.#zk.delete(path, this.#options)))
     let failure: unknown
     for (const result of results) {
-      if (result.status === 'fulfilled' || KeeperError.is(result.reason, 'NoNode')) continue
-      if (KeeperError.is(result.reason, 'ConnectionLoss')) this.left = result.reason
+      if (result.status === 'fulfilled') continue
+      if (wasAborted(result.reason, this.#options.signal)) failure ??= result.reason
+      else if (KeeperError.is(result.reason, 'NoNode')) continue
+      else if (KeeperError.is(result.reason, 'ConnectionLoss')) this.left = result.reason
       // What a lost connection has left is in the way of those above.
       else if (KeeperError.is(result.reason, 'NotEmpty')) this.left ??= result.reason
       else failure ??= result.reason

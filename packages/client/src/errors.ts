@@ -1,5 +1,6 @@
 import type { ErrorName } from '@zk/wire'
 import { ErrorCode } from '@zk/wire'
+import { wasAborted } from './aborts.ts'
 
 const keeperBrand = Symbol.for('@zk/KeeperError')
 const connectBrand = Symbol.for('@zk/ConnectError')
@@ -113,9 +114,10 @@ function said(error: Error): string {
   return error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.name
 }
 
-/** The error with the stack of the await it is thrown from: its caller, not our socket. */
-export function atCaller(error: unknown): unknown {
-  if (KeeperError.is(error) || ConnectError.is(error)) Error.captureStackTrace?.(error, atCaller)
+/** The error with the stack of the await it is thrown from: its caller, not our socket. The signal's reason is not ours. */
+export function atCaller(error: unknown, signal?: AbortSignal): unknown {
+  const isOurs = (KeeperError.is(error) || ConnectError.is(error)) && !wasAborted(error, signal)
+  if (isOurs) Error.captureStackTrace?.(error, atCaller)
   return error
 }
 

@@ -1,4 +1,4 @@
-export { onAbort } from './aborts.ts'
+export { onAbort, wasAborted } from './aborts.ts'
 export type { ClientState, ClientStates } from './client-state.ts'
 export { connect } from './connect.ts'
 export type { ClientMessages, RequestMessage } from './diagnostics.ts'

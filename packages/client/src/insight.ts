@@ -21,7 +21,7 @@ export interface Subject {
 }
 
 type Unreached = Extract<Output, { type: 'unreached' }>
-type Notified = Extract<Output, { type: 'notify' | 'tell' }>
+type Outcome = Extract<Output, { type: 'notify' | 'tell' }>['outcome']
 
 export class Insight {
   readonly #counters = new Counters()
@@ -191,7 +191,7 @@ export class Insight {
     this.#states.end()
   }
 
-  notified({ watcher, outcome }: Notified, session: Subject): void {
+  notified(watcher: { readonly path: string }, outcome: Outcome, session: Subject): void {
     const { type } = outcome
     if (type === 'SessionEnded' || type === 'Set' || type === 'Refused') return
     this.#counters.events++

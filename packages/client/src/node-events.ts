@@ -5,7 +5,7 @@ import { atCaller } from './errors.ts'
 import { EventQueue } from './event-queue.ts'
 import { addWatch } from './operations/add-watch.ts'
 import { prepare } from './operations/operation.ts'
-import { checkTimeout } from './options.ts'
+import { checkRepeatThrottled, checkTimeout } from './options.ts'
 import type { PersistentOutcome, PersistentWatcher, WatchMode } from './session/persistent.ts'
 import type { Session } from './session/session.ts'
 import type { Sessions } from './sessions.ts'
@@ -68,6 +68,7 @@ export class NodeEventsSource implements NodeEvents {
       throw new RangeError(`maxQueued must be an integer, 1 or more, not ${String(maxQueued)}`)
     }
     checkTimeout(options.timeout)
+    checkRepeatThrottled(options.repeatThrottled)
     this.#sessions = sessions
     this.#chroot = chroot
     this.#path = path

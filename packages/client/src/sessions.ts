@@ -78,8 +78,8 @@ export class Sessions {
   }
 
   #open(startAt: number, connectBy: number, resume?: SessionCredentials): Session {
-    const { sessionTimeout, localExpiry, maxRequestSize, maxResponseSize, readOnly, tls, sasl } = this.#options
-    const { maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes } = this.#options
+    const { sessionTimeout, localExpiry, maxResponseSize, readOnly, tls, sasl } = this.#options
+    const { maxRequestSize, maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes } = this.#options
     const config = {
       servers: this.#servers,
       hostProvider: this.#hostProvider,
@@ -89,9 +89,8 @@ export class Sessions {
       seed: Math.floor(this.runtime.random() * 2 ** 32),
       sessionTimeout,
       localExpiry,
-      maxRequestSize,
       maxResponseSize,
-      limits: { maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes },
+      limits: { maxRequestSize, maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes },
       startAt,
       connectBy,
       tls,
@@ -110,6 +109,13 @@ export class Sessions {
 
   #ended(reason: EndReason): void {
     const ended = this.#current
+    // It was given, and was gone before SASL was through: `connect` looks for another for as long as it would have.
+    const isFirst = !this.#stood && ended.id !== 0n && this.#options.session === undefined
+    if (reason === 'SessionExpired' && isFirst) {
+      this.insight.renewing()
+      this.#current = this.#open(this.runtime.now(), this.#openedAt + this.#options.connectTimeout)
+      return
+    }
     this.#settleFirst?.reject(this.#failure(reason))
     if (reason !== 'SessionExpired' || !this.#stood || !this.#options.renewSession) return this.insight.over()
     this.insight.renewing()

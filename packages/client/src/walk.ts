@@ -1,4 +1,5 @@
 import { ProtocolError, validatePath } from '@zk/wire'
+import { wasAborted } from './aborts.ts'
 import { KeeperError } from './errors.ts'
 import type { Children } from './operations/children.ts'
 import type { CallOptions } from './call-options.ts'
@@ -121,7 +122,8 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
       for (const name of read.children) checkName(path, name)
       return read
     } catch (error) {
-      if (KeeperError.is(error, 'NoNode')) return undefined
+      const isGone = KeeperError.is(error, 'NoNode') && !wasAborted(error, this.#options.signal)
+      if (isGone) return undefined
       throw error
     } finally {
       this.#inFlight--

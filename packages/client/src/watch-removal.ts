@@ -11,8 +11,9 @@ export function watchedBy(watcher: CallWatcher, session: Session): Watched {
   return {
     changed: watcher.changed(),
     unwatch: async () => {
+      const isWaiting = watcher.phase === 'set'
       const wasLast = session.watching.unwatch(watcher)
-      tellRemoved(watcher)
+      if (isWaiting) tellRemoved(watcher, session)
       if (!wasLast || session.connection === undefined) return
       const type = watcher.kind === 'child' ? 'Children' : 'Data'
       try {
@@ -27,15 +28,22 @@ export function watchedBy(watcher: CallWatcher, session: Session): Watched {
 }
 
 /** Takes these watchers of a server's path out, and tells them. Says whether there were any. */
-export function takeWatchers({ watching }: Session, path: string, type: RemovableWatches): boolean {
+export function takeWatchers(session: Session, path: string, type: RemovableWatches): boolean {
+  const { watching } = session
   const { tables, modes } = removedWatches(type)
   const once = watching.take(path, tables)
   const forGood = watching.persistentAt(path, modes)
-  for (const watcher of once) tellRemoved(watcher)
-  for (const watcher of forGood) watcher.notify({ type: 'PersistentWatchRemoved' })
+  for (const watcher of once) tellRemoved(watcher, session)
+  for (const watcher of forGood) {
+    const outcome = { type: 'PersistentWatchRemoved' } as const
+    session.insight.notified(watcher, outcome, session)
+    watcher.notify(outcome)
+  }
   return once.length + forGood.length > 0
 }
 
-function tellRemoved(watcher: Watcher): void {
-  watcher.notify({ type: watcher.kind === 'child' ? 'ChildWatchRemoved' : 'DataWatchRemoved' })
+function tellRemoved(watcher: Watcher, session: Session): void {
+  const outcome = { type: watcher.kind === 'child' ? 'ChildWatchRemoved' : 'DataWatchRemoved' } as const
+  session.insight.notified(watcher, outcome, session)
+  watcher.notify(outcome)
 }

@@ -1,4 +1,5 @@
-import { AuthPacket, OpCode, type Writer } from '@zk/wire'
+import { AuthPacket, OpCode, parentOf, type Writer } from '@zk/wire'
+import { wasAborted } from './aborts.ts'
 import type { CallOptions, ParentsOptions } from './call-options.ts'
 import { Chroot, wholeTree } from './chroot.ts'
 import { Client } from './client.ts'
@@ -15,7 +16,7 @@ import {
   reconfig,
   type Reconfiguration,
 } from './operations/config.ts'
-import { create, type Created, type CreateOptions } from './operations/create.ts'
+import { create, type Created, type CreateOptions, isSequential } from './operations/create.ts'
 import { getData, getDataAndWatch, type NodeData, setData } from './operations/data.ts'
 import { deleteNode, type VersionOptions } from './operations/delete.ts'
 import { exists, existsAndWatch } from './operations/exists.ts'
@@ -30,7 +31,7 @@ import { sync } from './operations/sync.ts'
 import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
 import { type NodeEvents, NodeEventsSource, type WatchOptions } from './node-events.ts'
 import { checkAuth, checkRepeatThrottled, checkTimeout } from './options.ts'
-import { createBelow, type Make, makeNodes, upTo, wantsParents } from './parents.ts'
+import { createBelow, type Make, makeContainers, snapshot, wantsParents } from './parents.ts'
 import type { Refusal, Removal } from './session/request.ts'
 import type { Sessions } from './sessions.ts'
 import type { Stat } from './stat.ts'
@@ -64,16 +65,20 @@ export class ZooKeeper extends Client {
     data?: Data,
     options: CreateOptions & ParentsOptions & CallOptions = {},
   ): Promise<Created> {
-    const { session = this.session, timeout = session.timeout } = options
+    const { session = this.session, timeout = session.timeout, signal } = options
     const isBelow = wantsParents(options.parents)
-    // It may be sent again, when the caller has other things in it.
-    const sent = isBelow && data instanceof Uint8Array ? data.slice() : data
+    const creation = isBelow ? snapshot({ data, options }) : { data, options }
     const until = this.runtime.now() + timeout
     try {
-      return await this.#submit(create, [path, sent, options], options)
+      return await this.#submit(create, [path, creation.data, creation.options], options)
     } catch (error) {
-      if (!isBelow || !KeeperError.is(error, 'NoNode')) throw atCaller(error)
-      return createBelow(this, path, sent, { ...options, session, until }, error)
+      const isMissing = isBelow && !wasAborted(error, signal) && KeeperError.is(error, 'NoNode')
+      if (!isMissing) throw atCaller(error, signal)
+      const { parents, ...each } = { ...creation.options, session }
+      const above = parentOf(this.#chroot.absolute(path, { sequential: isSequential(each.mode) }))
+      const make = this.#maker(typeof parents === 'object' ? parents.acl : undefined, each)
+      const again = (timeout: number) => this.create(path, creation.data, { ...each, timeout })
+      return createBelow({ above, make, create: again }, { runtime: this.runtime, until, signal }, error)
     }
   }
 
@@ -201,7 +206,7 @@ export class ZooKeeper extends Client {
       await events.open()
       return events
     } catch (error) {
-      throw atCaller(error)
+      throw atCaller(error, options.signal)
     }
   }
 
@@ -225,7 +230,7 @@ export class ZooKeeper extends Client {
       const removes = { path: absolute, type: removal }
       return await this.#submit(removeWatches, [path, removal], { ...options, session }, { removes })
     } catch (error) {
-      throw atCaller(error)
+      throw atCaller(error, options.signal)
     }
   }
 
@@ -245,7 +250,7 @@ export class ZooKeeper extends Client {
       const body = (writer: Writer) => AuthPacket.write(writer, { type: 0, ...credential })
       await session.authenticate(credential, { op: 'addAuth', opCode: OpCode.auth, kind: 'neither', body }, options)
     } catch (error) {
-      throw atCaller(error)
+      throw atCaller(error, options.signal)
     }
   }
 
@@ -257,16 +262,15 @@ export class ZooKeeper extends Client {
     path: string,
     { acl, ...options }: CallOptions & Pick<CreateOptions, 'acl'> = {},
   ): Promise<void> {
-    const { session = this.session, timeout = session.timeout } = options
+    const { session = this.session, timeout = session.timeout, signal } = options
     checkTimeout(timeout)
-    const until = this.runtime.now() + timeout
-    const timeLeft = () => until - this.runtime.now()
-    const make: Make = (each, mode) => {
-      const waiting = { ...options, timeout: Math.max(0, timeLeft()) }
-      return this.#submit(create, [each, undefined, { mode, acl }], waiting, { chroot: wholeTree })
-    }
-    const failure = await makeNodes(upTo(this.#chroot.absolute(path)), make, () => timeLeft() > 0)
-    if (failure !== undefined) throw atCaller(failure)
+    const absolute = this.#chroot.absolute(path)
+    signal?.throwIfAborted()
+    // The root is there, but who asks may be none any more.
+    if (absolute === '/') session.signal.throwIfAborted()
+    const patience = { runtime: this.runtime, until: this.runtime.now() + timeout, signal }
+    const failure = await makeContainers(absolute, this.#maker(acl, { ...options, session }), patience)
+    if (failure !== undefined) throw atCaller(failure, signal)
   }
 
   /**
@@ -275,6 +279,12 @@ export class ZooKeeper extends Client {
    */
   withChroot(path: string): ZooKeeper {
     return new ZooKeeper(this.#sessions, new Chroot(this.#chroot.absolute(path)), 'view')
+  }
+
+  /** Asks for nodes of the whole tree. */
+  #maker(acl: CreateOptions['acl'], options: CallOptions): Make {
+    return (path, mode, timeout) =>
+      this.#submit(create, [path, undefined, { mode, acl }], { ...options, timeout }, { chroot: wholeTree })
   }
 
   // Every public operation has exactly one await of ours: promises then settle in the order of the replies.
@@ -288,7 +298,7 @@ export class ZooKeeper extends Client {
     try {
       return await this.#submit(operation, args, options, { chroot })
     } catch (error) {
-      throw atCaller(error)
+      throw atCaller(error, options.signal)
     }
   }
 
@@ -305,7 +315,7 @@ export class ZooKeeper extends Client {
       const result = await this.#submit(operation, [path], { ...options, session }, { watcher, chroot })
       return { ...read(result), ...watchedBy(watcher, session) }
     } catch (error) {
-      throw atCaller(error)
+      throw atCaller(error, options.signal)
     }
   }
 

@@ -45,7 +45,11 @@ test('backoff doubles from 100 ms and stops at 10 s', () => {
 
 test('backoff is never over T/10', () => {
   expect(backoff(1_000, { T: 6_000, servers: 3 })).toBe(600)
-  expect(backoff(1, { T: 150, servers: 3 })).toBe(15)
+})
+
+test('backoff of a T that no server has granted yet is that of 1 s, however short it is', () => {
+  expect(backoff(1, { T: 1, servers: 3 })).toBe(100)
+  expect(backoff(1_000, { T: 1, servers: 3 })).toBe(100)
 })
 
 test('LOCAL_EXPIRY is that of the Java client (ZOOKEEPER-4508)', () => {

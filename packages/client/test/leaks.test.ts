@@ -70,6 +70,29 @@ test(
   },
 )
 
+test.each(['watch', 'getDataAndWatch'] as const)(
+  'ZooKeeper.%s that is refused while there is no connection leaves nothing (S22)',
+  async (name) => {
+    const collect = collector()
+    if (collect === undefined) return
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { maxWaiting: 1 })
+    server.refuse()
+    connection.rst()
+    await world.settle()
+    void outcome(zk.exists('/'))
+    collect()
+    const before = process.memoryUsage().heapUsed
+    for (let i = 0; i < 1_000; i++) {
+      const refused = outcome<unknown>(zk[name](`/${String(i).padStart(6, '0').repeat(5_000)}`))
+      await world.settle()
+      expect(refused.error).toMatchObject({ code: 'QueueFull' })
+    }
+    collect()
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(2 * NOISE)
+  },
+)
+
 /** A signal that counts who listens to it. */
 function listened(signal: AbortSignal): AbortSignal & { listeners: number } {
   const counted = Object.assign(signal, { listeners: 0 })

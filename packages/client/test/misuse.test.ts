@@ -1,7 +1,7 @@
 // Arguments that cannot be right: the promise is rejected, and neither the server nor the client has changed.
 import { GetDataResponse, OpCode } from '@zk/wire'
 import { expect, test } from 'vitest'
-import { type Op, op, type ReadOp, type RemovableWatches, type ZooKeeper } from '../src/index.ts'
+import { deleteRecursive, type Op, op, type ReadOp, type RemovableWatches, type ZooKeeper } from '../src/index.ts'
 import { connected, nodeData, outcome, reconnected, VirtualWorld } from './support/index.ts'
 
 type Call = (zk: ZooKeeper) => Promise<unknown>
@@ -70,6 +70,17 @@ test.each<[string, Call, new () => Error]>([
   [
     'create with parents that are none',
     (zk) => zk.create('/a', '', { parents: 'yes' as unknown as boolean }),
+    TypeError,
+  ],
+  ['create with parents without an ACL', (zk) => zk.create('/a/b', '', { parents: { acl: [] } }), TypeError],
+  [
+    'watch with a repeatThrottled that is none',
+    (zk) => zk.watch('/a', { repeatThrottled: 'no' as unknown as boolean }),
+    TypeError,
+  ],
+  [
+    'deleteRecursive with an onProgress that is none',
+    (zk) => deleteRecursive(zk, '/a', { onProgress: true as unknown as () => void }),
     TypeError,
   ],
   ['whoAmI with a timeout that is none', (zk) => zk.whoAmI({ timeout: -1 }), RangeError],

@@ -195,3 +195,85 @@ test('ZooKeeper.ensureContainer has one timeout for all that it does', async () 
   await world.advance(1)
   expect(making.error).toMatchObject({ code: 'RequestTimeout', path: '/a/b' })
 })
+
+test('ZooKeeper.ensureContainer goes on below a node that is there, where nobody may make one, at a busy server', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const making = outcome(zk.ensureContainer('/a/b/c'))
+  const { createContainer } = OpCode
+  const [a, b, c] = await connection.expectAll(createContainer, createContainer, createContainer)
+  connection.fail(a, 'NoAuth')
+  connection.fail(b, 'ThrottledOp')
+  connection.fail(c, 'NoNode')
+  await world.advance(1_000)
+  connection.reply(await connection.expect(createContainer), Create2Response, created('/a/b'))
+  const again = await connection.expect(createContainer)
+  expect(again.body.path).toBe('/a/b/c')
+  connection.reply(again, Create2Response, created('/a/b/c'))
+  await world.settle()
+  expect(making.status).toBe('fulfilled')
+})
+
+test('ZooKeeper.ensureContainer of the root rejects once the client is closed', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  void zk.close()
+  connection.reply(await connection.expect(OpCode.closeSession))
+  await world.settle()
+  const making = outcome(zk.ensureContainer('/'))
+  await world.settle()
+  expect(making.error).toMatchObject({ code: 'Closed' })
+})
+
+test('ZooKeeper.create with parents sends what it was given, whatever becomes of that meanwhile', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const data = Buffer.from('data')
+  const acl = [{ perms: 1, id: { scheme: 'world', id: 'anyone' } }]
+  const above = [{ perms: 3, id: { scheme: 'world', id: 'anyone' } }]
+  outcome(zk.create('/a/b', data, { acl, parents: { acl: above } }))
+  data.fill(0)
+  acl[0] = above[0] = { perms: 31, id: { scheme: 'digest', id: 'a:b' } }
+  const first = await connection.expect(OpCode.create2)
+  connection.fail(first, 'NoNode')
+  const container = await connection.expect(OpCode.createContainer)
+  expect(container.body.acl).toEqual([{ perms: 3, id: { scheme: 'world', id: 'anyone' } }])
+  connection.reply(container, Create2Response, created('/a'))
+  const again = await connection.expect(OpCode.create2)
+  expect(text(again.body.data)).toBe('data')
+  expect(again.body).toEqual(first.body)
+})
+
+test('ZooKeeper.create with parents makes what is above the chroot for the chroot itself', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world, { chroot: '/app/x' })
+  const creating = outcome(zk.create('/', 'data', { parents }))
+  await refuse(connection)
+  const above = await connection.expect(OpCode.createContainer)
+  expect(above.body.path).toBe('/app')
+  connection.reply(above, Create2Response, created('/app'))
+  const again = await connection.expect(OpCode.create2)
+  expect([again.body.path, text(again.body.data)]).toEqual(['/app/x', 'data'])
+  connection.reply(again, Create2Response, created('/app/x'))
+  await world.settle()
+  expect(creating.value.path).toBe('/')
+})
+
+test('ZooKeeper.create with parents makes the chroot for a sequential node right below it', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world, { chroot: '/app' })
+  outcome(zk.create('/', '', { parents, mode: 'PERSISTENT_SEQUENTIAL' }))
+  await refuse(connection)
+  expect((await connection.expect(OpCode.createContainer)).body.path).toBe('/app')
+})
+
+test('ZooKeeper.create rejects where the nodes above would take too long a request for their ACL', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world, { maxRequestSize: 4_096 })
+  const acl = [{ perms: 31, id: { scheme: 'digest', id: 'x'.repeat(5_000) } }]
+  const creating = outcome(zk.create('/a/b', '', { parents: { acl } }))
+  await refuse(connection)
+  await refuse(connection)
+  await connection.expectNothing()
+  expect(creating.error).toBeInstanceOf(RangeError)
+})

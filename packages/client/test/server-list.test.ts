@@ -123,3 +123,17 @@ describe('ServerList.update', () => {
     expect(list.update(servers('new', 2), server('old2'))).toBe(true)
   })
 })
+
+test('ServerList goes where it was going when it is given the same list once more', () => {
+  const [old, added] = [server('old'), server('new')]
+  let moved = 0
+  for (const seed of seeds.slice(0, 100)) {
+    const list = new ServerList([old], new Jitter(seed))
+    list.connected(old)
+    if (!list.update([old, added], old)) continue
+    moved++
+    expect(list.update([old, added], old)).toBe(false)
+    expect(list.next()).toEqual(added)
+  }
+  expect(moved).toBeGreaterThan(30)
+})

@@ -1,5 +1,5 @@
 // Acquiring, for every recipe: contenders of one role on one path.
-import { KeeperError } from '@zk/client'
+import { KeeperError, wasAborted } from '@zk/client'
 import type { Acquirable, AcquireOptions, TryAcquireOptions } from './acquirable.ts'
 import { Contender, type Grant } from './contender.ts'
 import { checkAcquireOptions, checkBody } from './checks.ts'
@@ -97,13 +97,13 @@ export class Contended<H extends Held = Held> implements Acquirable<H> {
   }
 
   /** One node in one session. undefined when it must queue again: the session expired, or the node was deleted. */
-  async #attempt(wait: Wait, patience: Patience, listeners: HoldListeners): Promise<H | undefined> {
+  async #attempt(wait: Wait, patience: Patience, listeners: AcquireOptions): Promise<H | undefined> {
     const contender = this.#contender(wait)
     try {
       return await this.#hold(contender, contender.compete(), patience, listeners)
     } catch (error) {
       const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.queue.zk.session !== contender.session
-      if (hasNextSession) return undefined
+      if (hasNextSession && !wasAborted(error, listeners.signal)) return undefined
       throw error
     }
   }

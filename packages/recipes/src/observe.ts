@@ -13,10 +13,11 @@ export interface Observation {
 
 export async function observeFirst(queue: Queue, options: CallOptions): Promise<Observation> {
   const { zk } = queue
+  const { signal } = options
   for (;;) {
-    const first = await persistAcrossSessions(zk, () => queue.oldest(options))
+    const first = await persistAcrossSessions(zk, () => queue.oldest(options), signal)
     const watching = () => (first === undefined ? watchEmpty(queue, options) : watchContender(queue, first, options))
-    const observation = await persistAcrossSessions(zk, watching)
+    const observation = await persistAcrossSessions(zk, watching, signal)
     if (observation !== undefined) return observation
   }
 }
@@ -27,13 +28,13 @@ async function watchContender(
   name: ContenderName,
   options: CallOptions,
 ): Promise<Observation | undefined> {
-  const read = await ifMissing(queue.zk.getDataAndWatch(queue.pathOf(name.name), options), undefined)
+  const read = await ifMissing(queue.zk.getDataAndWatch(queue.pathOf(name.name), options), undefined, options.signal)
   return read && { leader: queue.info(name, read), watch: read }
 }
 
 /** undefined when the queue is not empty after all. */
 async function watchEmpty(queue: Queue, options: CallOptions): Promise<Observation | undefined> {
-  const parent = await ifMissing(queue.zk.getChildrenAndWatch(queue.path, options), undefined)
+  const parent = await ifMissing(queue.zk.getChildrenAndWatch(queue.path, options), undefined, options.signal)
   const watch = parent ?? (await queue.zk.existsAndWatch(queue.path, options))
   const isEmpty = 'children' in watch ? queue.inLine(watch.children).length === 0 : watch.stat === undefined
   if (isEmpty) return { leader: undefined, watch }

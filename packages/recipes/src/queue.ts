@@ -71,7 +71,8 @@ export class Queue {
   /** These, oldest first, by what servers say of their creation. Those gone meanwhile are left out. */
   async byCreation(names: readonly ContenderName[], options: CallOptions): Promise<Created[]> {
     const asked = names.map(async (contender) => {
-      const stat = await persist(this.zk.runtime, () => this.zk.exists(this.pathOf(contender.name), options))
+      const asking = () => this.zk.exists(this.pathOf(contender.name), options)
+      const stat = await persist(this.zk.runtime, asking, options.signal)
       return stat && { contender, czxid: stat.czxid }
     })
     const created = (await Promise.all(asked)).filter((each) => each !== undefined)
@@ -80,7 +81,7 @@ export class Queue {
 
   /** Who holds and who waits, oldest first. Whoever leaves while it is read is left out. */
   async contenders(options: CallOptions): Promise<ContenderInfo[]> {
-    const names = await ifMissing(this.list(options), [])
+    const names = await ifMissing(this.list(options), [], options.signal)
     const read = await Promise.all(names.map(async (name) => [name, await this.#read(name, options)] as const))
     const placed = read.flatMap(([name, info]) =>
       info === undefined ? [] : [{ info, place: isDowngraded(name) ? 0n : info.fencingToken }],
@@ -102,7 +103,7 @@ export class Queue {
   /** Its name; undefined when there is none. */
   async oldest(options: CallOptions): Promise<ContenderName | undefined> {
     for (;;) {
-      const names = await ifMissing(this.list(options), [])
+      const names = await ifMissing(this.list(options), [], options.signal)
       if (names.length === 0 || areInOrder(names)) return names[0]
       const [oldest] = await this.byCreation(names, options)
       if (oldest !== undefined) return oldest.contender
@@ -132,7 +133,7 @@ export class Queue {
 
   /** undefined when it is gone. */
   async #read(name: ContenderName, options: CallOptions): Promise<ContenderInfo | undefined> {
-    const node = await ifMissing(this.zk.getData(this.pathOf(name.name), options), undefined)
+    const node = await ifMissing(this.zk.getData(this.pathOf(name.name), options), undefined, options.signal)
     return node && this.info(name, node)
   }
 }

@@ -1,4 +1,4 @@
-import { KeeperError, type Runtime, type Session, type ZooKeeper } from '@zk/client'
+import { KeeperError, type Runtime, type Session, wasAborted, type ZooKeeper } from '@zk/client'
 
 /** Pause before an overloaded server, a client with too many calls waiting, or a server without a quorum is asked again, in ms. */
 const RELIEF_PAUSE = 500
@@ -12,12 +12,16 @@ export function inOrder(session: Session): { readonly session: Session; readonly
   return { session, repeatThrottled: false }
 }
 
-/** Calls again what failed for no lasting reason, until it succeeds or fails for one. Each call must be repeatable. */
-export async function persist<T>(runtime: Runtime, call: () => Promise<T>): Promise<T> {
+/**
+ * Calls again what failed for no lasting reason, until it succeeds or fails for one. Each call must be repeatable. `signal` is
+ * that of the calls, where they have one.
+ */
+export async function persist<T>(runtime: Runtime, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await call()
     } catch (error) {
+      if (wasAborted(error, signal)) throw error
       await endure(runtime, error)
     }
   }
@@ -35,12 +39,17 @@ function isTransient(error: unknown): boolean {
 }
 
 /** Goes on in the client's next session too: for calls that are not bound to one. */
-export async function persistAcrossSessions<T>(zk: ZooKeeper, call: () => Promise<T>): Promise<T> {
+export async function persistAcrossSessions<T>(
+  zk: ZooKeeper,
+  call: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
   for (;;) {
     try {
-      return await persist(zk.runtime, call)
+      return await persist(zk.runtime, call, signal)
     } catch (error) {
-      if (!KeeperError.is(error, 'SessionExpired') || zk.session.signal.aborted) throw error
+      const hasNextSession = KeeperError.is(error, 'SessionExpired') && !zk.session.signal.aborted
+      if (!hasNextSession || wasAborted(error, signal)) throw error
     }
   }
 }

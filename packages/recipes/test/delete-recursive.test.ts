@@ -35,3 +35,12 @@ test('deleteRecursive outlives a connection that is lost in one of the deletes o
   await scene.world.advance(60_000)
   expect([deleting.status, scene.ensemble.nodes.get('/t')]).toEqual(['fulfilled', undefined])
 })
+
+test('deleteRecursive makes its batches no longer than maxRequestSize', async () => {
+  const scene = new Scene()
+  const zk = await scene.client({ maxRequestSize: 4_096 })
+  for (let each = 0; each < 99; each++) scene.ensemble.nodes.create(`/t/${'x'.repeat(60)}${each}`)
+  const deleting = outcome(deleteRecursive(zk, '/t'))
+  await scene.world.advance(60_000)
+  expect([deleting.value, scene.ensemble.nodes.get('/t')]).toEqual([100, undefined])
+})

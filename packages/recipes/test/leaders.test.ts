@@ -1,4 +1,5 @@
 // E13: following who leads.
+import { KeeperError } from '@zk/client'
 import { describe, expect, test } from 'vitest'
 import { LeaderElection, type Leadership, type ZooKeeper } from '../src/index.ts'
 import { atEveryMoment } from './support/everywhere.ts'
@@ -259,5 +260,28 @@ describe('LeaderElection.leaders', () => {
   test('LeaderElection.leaders refuses a signal that is none', async () => {
     const election = new LeaderElection(await new Scene().client(), PATH)
     await expect(election.leaders({ signal: {} as AbortSignal }).next()).rejects.toThrow(TypeError)
+  })
+
+  test.each(['NoNode', 'ConnectionLoss', 'SessionExpired'] as const)(
+    'LeaderElection.leaders ends when it is aborted with the %s of another call',
+    async (code) => {
+      const scene = new Scene()
+      const zk = await scene.client()
+      const controller = new AbortController()
+      const next = outcome(new LeaderElection(zk, PATH).leaders({ signal: controller.signal }).next())
+      controller.abort(new KeeperError(code))
+      await scene.world.settle()
+      expect(next.value.done).toBe(true)
+    },
+  )
+
+  test('LeaderElection.leaders with the signal of a session ends with that', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const { signal, id } = zk.session
+    const next = outcome(new LeaderElection(zk, PATH).leaders({ signal }).next())
+    scene.ensemble.sessions.expire(id)
+    await scene.world.advance(60_000)
+    expect(next.value.done).toBe(true)
   })
 })

@@ -5,7 +5,7 @@ import { RequestHeader, SetWatches2 } from './records/proto.ts'
 import { encode, type TypeOf, ustring } from './type.ts'
 
 /** What ClientCnxn.SET_WATCHES_MAX_LENGTH is, in bytes: far below any jute.maxbuffer. */
-const DEFAULT_CHUNK_SIZE = 128 * 1024
+const CHUNK_SIZE = 128 * 1024
 const EMPTY_SIZE = RequestHeader.minSize + SetWatches2.minSize
 
 type Lists<Paths> = Record<Exclude<keyof typeof SetWatches2.fields, 'relativeZxid'>, Paths>
@@ -17,15 +17,16 @@ export interface WatchesRequest {
 }
 
 /**
- * Requests that name all these paths, by the list of setWatches2 that they belong to. None has more than `chunkSize`
- * bytes in its frame, unless one path alone has. @default 128 KiB
+ * Requests that name all these paths, by the list of setWatches2 that they belong to. None has more than 128 KiB in its
+ * frame, nor more than `maxSize` bytes, unless one path alone has.
  */
 export function setWatchesRequests(
   relativeZxid: bigint,
   watched: Readonly<Partial<Lists<Iterable<string>>>>,
-  chunkSize = DEFAULT_CHUNK_SIZE,
+  maxSize = Infinity,
 ): WatchesRequest[] {
   const requests: (Lists<string[]> & { relativeZxid: bigint })[] = []
+  const chunkSize = Math.min(maxSize, CHUNK_SIZE)
   let size = Infinity
   for (const [list, paths] of Object.entries(watched)) {
     for (const path of paths) {

@@ -48,8 +48,8 @@ export const clientBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: watching,
-        find: 'const requests = setWatchesRequests(this.#lastZxid(), {',
-        replace: 'const requests = setWatchesRequests(2n ** 62n, {',
+        find: 'setWatchesRequests(this.#lastZxid(), lists, this.#maxRequestSize)',
+        replace: 'setWatchesRequests(2n ** 62n, lists, this.#maxRequestSize)',
       },
     ],
   },

@@ -277,7 +277,13 @@ export const recipeBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a waiter whose session expired does not queue again',
-    edits: [{ file: contended, find: 'if (hasNextSession) return undefined', replace: '' }],
+    edits: [
+      {
+        file: contended,
+        find: 'if (hasNextSession && !wasAborted(error, listeners.signal)) return undefined',
+        replace: '',
+      },
+    ],
   },
   {
     name: 'a missing parent is an error',

@@ -61,12 +61,14 @@ export function toCreateRequest(
   }
   if (ttl !== undefined && !hasTTL(mode)) throw new TypeError(`a node of mode ${mode} has no ttl`)
   return {
-    path: chroot.absolute(path, { sequential: mode.includes('_SEQUENTIAL') }),
+    path: chroot.absolute(path, { sequential: isSequential(mode) }),
     data: toBytes(data),
     acl: checkACL(acl),
     flags: CreateMode[mode],
   }
 }
+
+export const isSequential = (mode: CreateMode | undefined): boolean => mode?.includes('_SEQUENTIAL') === true
 
 export const hasTTL = (mode: CreateMode | undefined): boolean => mode?.endsWith('_WITH_TTL') === true
 

@@ -21,7 +21,6 @@ export interface Waiting {
 }
 
 export interface DriverConfig {
-  readonly maxRequestSize: number
   readonly tls?: TlsSource | undefined
   readonly sasl?: SaslMechanism | undefined
 }

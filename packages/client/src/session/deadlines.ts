@@ -46,10 +46,11 @@ const LONGEST_BACKOFF = 10_000
 
 /**
  * Upper end of the random pause after the n-th round (from 1) in which every server failed: doubles, at most 10 s or T/10.
- * More would be waited when the ensemble has been back for long: whoever is next in line for a lock waits with us.
+ * More would be waited when the ensemble has been back for long: whoever is next in line for a lock waits with us. Of a T
+ * below 1 s, which hardly a server grants but anybody may ask for, it is as much as of 1 s.
  */
 export function backoff(round: number, { T }: Times): number {
-  return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(round - 1, 10), LONGEST_BACKOFF, T / 10)
+  return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(round - 1, 10), LONGEST_BACKOFF, Math.max(T / 10, SHORTEST_BACKOFF))
 }
 
 /**

@@ -46,7 +46,7 @@ export class Exchange {
     this.#ledger = new Ledger(1, limits)
     this.#pause = pause
     this.#auths = new Auths(credentials)
-    this.watching = new Watching(emit, () => this.#lastZxid)
+    this.watching = new Watching(emit, () => this.#lastZxid, limits.maxRequestSize)
     this.#emit = emit
     this.#answers = new Answers({
       watching: this.watching,
@@ -170,6 +170,9 @@ export class Exchange {
     frames.push(...this.#ledger.send(now, limit, (request) => this.watching.sending(request)))
     // Behind the end of the session nothing is asked for; nor of a server that is too busy.
     if (this.#refusing !== undefined || this.#ledger.isHeld) return frames
+    // What is to be taken off is still to be set again.
+    const { next } = this.#ledger
+    if (next !== undefined && setsWatches(next)) return frames
     frames.push(...this.#ledger.sendNow(this.watching.due(), now))
     return frames
   }

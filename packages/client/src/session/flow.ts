@@ -4,6 +4,8 @@
 export const SEGMENT_SIZE = 256 * 1024
 
 export interface FlowLimits {
+  /** Bytes of one request. */
+  readonly maxRequestSize: number
   /** Requests that may wait to be sent. */
   readonly maxWaiting: number
   /** Bytes of them. */
@@ -23,6 +25,7 @@ export interface Flow {
 }
 
 export const NO_LIMITS: FlowLimits = {
+  maxRequestSize: Infinity,
   maxWaiting: Infinity,
   maxWaitingBytes: Infinity,
   maxInFlight: Infinity,

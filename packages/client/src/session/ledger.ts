@@ -131,6 +131,12 @@ export class Ledger {
     })
   }
 
+  /** The first that waits. */
+  get next(): Request | undefined {
+    const [first] = this.#unsent
+    return first
+  }
+
   /** The oldest sent request: the one the next reply must be about. */
   get oldest(): Request | undefined {
     return this.#sent.peek()

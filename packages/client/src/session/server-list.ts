@@ -5,7 +5,8 @@ import type { Jitter } from './jitter.ts'
 
 /**
  * Which server is next. `connect` has one of its own; give it another to decide yourself, from a service registry for
- * instance. Its methods are called from timers: they must not throw, and answer at once.
+ * instance. Its methods are called from timers: they answer at once, throw nothing and call
+ * nothing of the client.
  */
 export interface HostProvider {
   /** How many servers there are, at least 1: each gets its part of the time, and a round has so many attempts. */
@@ -57,7 +58,8 @@ export class ServerList implements HostProvider {
   update(servers: readonly ServerAddress[], current: ServerAddress | undefined): boolean {
     const old = this.#servers
     // Under way from one list to the next: it stands for the server where the move would have ended.
-    const mine = this.#move === undefined ? (current ?? this.#connected ?? old[0]!) : this.next()
+    const isUnderWay = this.#move !== undefined
+    const mine = isUnderWay ? this.next() : (current ?? this.#connected ?? old[0]!)
     const now = this.#jitter.shuffled(distinct(servers))
     const kept = now.filter((server) => includes(old, server))
     const added = now.filter((server) => !includes(old, server))
@@ -68,7 +70,9 @@ export class ServerList implements HostProvider {
       isMineKept: includes(now, mine),
     })
     this.#servers = now
-    this.#next = now.findIndex((server) => isSame(server, mine)) + 1
+    const at = now.findIndex((server) => isSame(server, mine))
+    // Where it was going to it goes first; where it is, last.
+    this.#next = isUnderWay ? Math.max(at, 0) : at + 1
     this.#move = pAdded === undefined ? undefined : { added, kept, pAdded }
     // On the way `current` is where it is being dialed: it may be gone though the server stood for is kept.
     return pAdded !== undefined || (current !== undefined && !includes(now, current))

@@ -33,7 +33,7 @@ export class Session {
   readonly #machine: SessionMachine
   readonly #runtime: Runtime
   readonly #listener: SessionListener
-  readonly #insight: Insight
+  /** @internal */ readonly insight: Insight
   readonly #maxRequestSize: number
   readonly #uplink: Uplink
   readonly #alarm: Alarm
@@ -57,16 +57,16 @@ export class Session {
   constructor(config: SessionConfig & DriverConfig, runtime: Runtime, listener: SessionListener) {
     this.#machine = new SessionMachine({ ...config, usesSasl: config.sasl !== undefined })
     this.#prover = config.sasl && new Prover(config.sasl, runtime)
-    this.#maxRequestSize = config.maxRequestSize
+    this.#maxRequestSize = config.limits.maxRequestSize
     this.#uplink = new Uplink(runtime, config.tls)
     this.#runtime = runtime
     this.#listener = listener
-    this.#insight = listener.insight
+    this.insight = listener.insight
     this.#handshake = momentOf(runtime)
     this.#alarm = new Alarm(
       runtime,
       () => this.#run(this.#machine.elapse(this.#now())),
-      (ms) => this.#insight.late(ms),
+      (ms) => this.insight.late(ms),
     )
     this.#setAlarm()
   }
@@ -173,7 +173,7 @@ export class Session {
       if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
       const abandon = (reason: unknown) => this.#abandon(request, reason)
       if (signal !== undefined) this.#unlisten.set(request, onAbort(signal, abandon))
-      this.#insight.called(request, this)
+      this.insight.called(request, this)
       // Who was told of it may have aborted it.
       if (request.phase.name === 'unsent') this.#run(submit(request))
     })
@@ -182,7 +182,7 @@ export class Session {
   #abandon(request: Request, reason: unknown): void {
     this.#unlisten.delete(request)
     if (this.#machine.abandon(request)) {
-      this.#insight.aborted(request, this, this.#now(), reason)
+      this.insight.aborted(request, this, this.#now(), reason)
       request.reject(reason)
     }
     // What it leaves behind, a watch at the server for one, may call for a request of ours.
@@ -202,22 +202,22 @@ export class Session {
     switch (output.type) {
       case 'resolve':
         this.#forgetSignal(output.request)
-        this.#insight.resolved(output.request, this, this.#time)
+        this.insight.resolved(output.request, this, this.#time)
         return output.request.resolve(output.value)
       case 'reject':
         this.#forgetSignal(output.request)
-        this.#insight.rejected(output.request, this, this.#time, output.error)
+        this.insight.rejected(output.request, this, this.#time, output.error)
         return output.request.reject(output.error)
       case 'notify':
-        this.#insight.notified(output, this)
+        this.insight.notified(output.watcher, output.outcome, this)
         return output.watcher.notify(output.outcome)
       case 'tell':
-        this.#insight.notified(output, this)
+        this.insight.notified(output.watcher, output.outcome, this)
         return output.watcher.notify(output.outcome)
       case 'throttled':
-        return this.#insight.throttled(output.request, this)
+        return this.insight.throttled(output.request, this)
       case 'unreached':
-        return this.#insight.unreached(output, this, this.#time)
+        return this.insight.unreached(output, this, this.#time)
       case 'lookUp':
         return this.#lookUp(output.server)
       case 'dial':
@@ -231,14 +231,14 @@ export class Session {
         const isFirst = this.#shortestTimeout === Infinity
         this.#shortestTimeout = this.shortestTimeout
         this.#connection = newConnection(output, new Touches(this.#handshake, this.timeout))
-        this.#insight.connected(this.#connection, this, this.#time, isFirst)
+        this.insight.connected(this.#connection, this, this.#time, isFirst)
         return this.#listener.connected()
       }
       case 'disconnected': {
         const connection = this.#connection
         this.#connection = undefined
         this.#uplink.endProbe()
-        this.#insight.lost(output.error, connection?.server, this, this.#time)
+        this.insight.lost(output.error, connection?.server, this, this.#time)
         return connection?.lose(output.error)
       }
       case 'probe':
@@ -251,13 +251,13 @@ export class Session {
         return this.#end(output.reason)
       case 'oddity':
         this.#oddities++
-        return this.#insight.oddity(output.what, this)
+        return this.insight.oddity(output.what, this)
     }
   }
 
   #lookUp(server: ServerAddress): void {
     if (this.#runtime.resolve === undefined) return this.#dial(server)
-    this.#insight.lookingUp(this.#time)
+    this.insight.lookingUp(this.#time)
     this.#uplink.lookUp(server, {
       found: (addresses) => this.#run(this.#machine.resolved(addresses, this.#now())),
       failed: (error) => this.#run(this.#machine.lost(error, this.#now())),
@@ -265,7 +265,7 @@ export class Session {
   }
 
   #dial(target: Target): void {
-    this.#insight.dialing(formatServer(target), this, this.#time)
+    this.insight.dialing(formatServer(target), this, this.#time)
     // Who was told of it may have ended the attempt.
     if (this.#machine.state.name !== 'dialing') return
     this.#uplink.dial(target, {
@@ -290,7 +290,7 @@ export class Session {
   }
 
   #received(bytes: Uint8Array, now: number): Output[] {
-    this.#insight.received(bytes, this, now)
+    this.insight.received(bytes, this, now)
     const outputs = this.#machine.received(bytes, now)
     this.#connection?.touches.answered(this.#machine.answeredBefore, now)
     return outputs
@@ -298,7 +298,7 @@ export class Session {
 
   #end(reason: EndReason): void {
     this.#alarm.stop()
-    this.#insight.ended(reason, this)
+    this.insight.ended(reason, this)
     // First the client, so that whoever is told finds its next session.
     this.#listener.ended(reason)
     this.#ended.abort(new KeeperError(endCode[reason], { sessionId: this.id }))
@@ -327,8 +327,9 @@ export class Session {
       const bytes = this.#machine.transmit(now)
       if (bytes === undefined) return
       this.#noteSending(now)
-      this.#insight.sent(bytes, this)
+      // First the socket: who is told of it may end the connection.
       this.#uplink.write(bytes)
+      this.insight.sent(bytes, this)
     }
   }
 

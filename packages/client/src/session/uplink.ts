@@ -77,7 +77,14 @@ export class Uplink {
   /** Asks the server at one of the addresses that its name has now: which, the lot decides. */
   probe(server: ServerAddress, lot: number, answered: (answer: string | undefined, asked: Target) => void): void {
     const ask = (target: Target) => {
-      this.#endProbe = probe(this.#runtime, this.#tls, target, (answer) => answered(answer, target))
+      let isOver = false
+      this.#endProbe = () => {
+        isOver = true
+      }
+      const end = probe(this.#runtime, this.#tls, target, (answer) => answered(answer, target))
+      // Whoever is asked for TLS may have ended it.
+      if (isOver) end()
+      else this.#endProbe = end
     }
     if (this.#runtime.resolve === undefined) return ask(server)
     this.#endProbe = lookUp(this.#runtime, server.host, {

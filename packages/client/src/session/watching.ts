@@ -4,7 +4,7 @@
 // and a table, the last one set. So a read asks for a watch only where no persistent one tells the same already; and
 // whenever a persistent one comes or goes, what else the path needs is set again. Which request asks for what is decided
 // as it is sent, when it is known what the server will have done before it.
-import { OpCode, setWatchesRequests, type WatcherType } from '@zk/wire'
+import { OpCode, setWatchesRequests, type WatcherType, type WatchesRequest } from '@zk/wire'
 import type { KeeperError } from '../errors.ts'
 import type { Output } from './output.ts'
 import {
@@ -23,14 +23,16 @@ export class Watching {
   readonly #forGood = new PersistentWatches()
   readonly #emit: (output: Output) => void
   readonly #lastZxid: () => bigint
+  readonly #maxRequestSize: number
   /** Paths of which the server may keep more or less than is wanted. */
   readonly #unsettled = new Set<string>()
   /** Paths of which a one-shot watch may be left that nobody waits for. */
   readonly #leftovers = new Set<string>()
 
-  constructor(emit: (output: Output) => void, lastZxid: () => bigint) {
+  constructor(emit: (output: Output) => void, lastZxid: () => bigint, maxRequestSize = Infinity) {
     this.#emit = emit
     this.#lastZxid = lastZxid
+    this.#maxRequestSize = maxRequestSize
   }
 
   // --- the caller's side ----------------------------------------------------------------------------------------
@@ -47,7 +49,11 @@ export class Watching {
 
   /** It is not to be told any more; what the server keeps for it alone is removed with what is sent next. */
   unsubscribe(persistent: PersistentWatcher | undefined): void {
-    if (persistent !== undefined && this.#forGood.remove(persistent)) this.#unsettled.add(persistent.path)
+    if (persistent === undefined || !this.#forGood.remove(persistent)) return
+    const { path } = persistent
+    const { sent, live } = this.#forGood.at(path)
+    if (sent === undefined && live === undefined && !this.#leftovers.has(path)) this.#forGood.forget(path)
+    else this.#unsettled.add(path)
   }
 
   /** True when the server keeps a watch that nobody else waits for. */
@@ -99,7 +105,7 @@ export class Watching {
     const away = this.#forGood.away()
     for (const [path, mode] of away) this.#forGood.at(path).sent = mode
     const isRecursive = (path: string) => away.get(path) === 'recursive'
-    const requests = setWatchesRequests(this.#lastZxid(), {
+    const requests = this.#requests({
       // First the one-shot ones, which are told what they missed: up to 3.8 those behind them take their places.
       ...once,
       persistentWatches: [...away.keys()].filter((path) => !isRecursive(path)),
@@ -258,7 +264,11 @@ export class Watching {
     const lost = this.#once.on(path).filter(({ isArmed, phase }) => isArmed === false && phase === 'set')
     for (const watcher of lost) watcher.isArmed = true
     // It leaves together with what took them off: what happens in between is younger than the last reply.
-    return setWatchesRequests(this.#lastZxid(), WatchRegistry.lists(lost)).map((each) => setWatchesRequest(each))
+    return this.#requests(WatchRegistry.lists(lost)).map((each) => setWatchesRequest(each))
+  }
+
+  #requests(lists: Parameters<typeof setWatchesRequests>[1]): WatchesRequest[] {
+    return setWatchesRequests(this.#lastZxid(), lists, this.#maxRequestSize)
   }
 
   #restored(modes: ReadonlyMap<string, WatchMode>): void {

@@ -1,6 +1,6 @@
 import { channel, subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
+import { ErrorResponse, ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { report, tracesRequests } from '../../src/diagnostics.ts'
 import { connect } from '../../src/index.ts'
@@ -141,6 +141,35 @@ describe('zk:watch', () => {
     expect(messages.map(({ message }) => message)).toEqual([
       { type: 'NodeDataChanged', path: '/app/a', zxid: 9n, ...place },
     ])
+  })
+
+  test('zk:watch tells of a watch that is taken back, once', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const messages = heard('zk:watch')
+    const read = outcome(zk.getDataAndWatch('/a'))
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
+    await world.settle()
+    void read.value.unwatch()
+    connection.reply(await connection.expect(OpCode.removeWatches))
+    await world.settle()
+    await read.value.unwatch()
+    expect(messages.map(({ message: { type, path } }) => [type, path])).toEqual([['DataWatchRemoved', '/a']])
+    expect(zk.stats().events).toBe(1)
+  })
+
+  test('zk:watch tells of each watch that removeWatches takes off', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const messages = heard('zk:watch')
+    outcome(zk.watch('/a'))
+    connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
+    outcome(zk.existsAndWatch('/a'))
+    connection.reply(await connection.expect(OpCode.exists), ExistsResponse, found)
+    await world.settle()
+    outcome(zk.removeWatches('/a'))
+    await connection.expect(OpCode.removeWatches)
+    expect(messages.map(({ message }) => message['type'])).toEqual(['DataWatchRemoved', 'PersistentWatchRemoved'])
   })
 })
 

@@ -14,6 +14,18 @@ function onChannel(name: string, told: (message: { event?: string; server?: stri
   })
 }
 
+/** What would have ended the process. */
+function uncaught(): unknown[] {
+  const errors: unknown[] = []
+  const before = process.listeners('uncaughtException')
+  process.removeAllListeners('uncaughtException').on('uncaughtException', (error) => errors.push(error))
+  onTestFinished(() => {
+    process.removeAllListeners('uncaughtException')
+    for (const each of before) process.on('uncaughtException', each)
+  })
+  return errors
+}
+
 /** Calls only the first time. */
 function once(act: () => void): () => void {
   let isDone = false
@@ -99,6 +111,50 @@ describe('ZooKeeper.updateServers by who is told', () => {
     for (const lookup of lookups) lookup.failed(new Error('getaddrinfo EAI_AGAIN zk1'))
     await world.settle()
     expect(zk.session.connection?.server).toBe('zk2:2181')
+  })
+})
+
+describe('Who is told of a frame', () => {
+  test('may give up connecting', async () => {
+    const errors = uncaught()
+    const world = new VirtualWorld()
+    FakeServer.listen(world, 'zk1:2181')
+    const giveUp = new AbortController()
+    onChannel('zk:frame', () => giveUp.abort(new Error('enough')))
+    const connecting = outcome(connect('zk1:2181', { runtime: world, traceFrames: true, signal: giveUp.signal }))
+    await world.settle()
+    expect([connecting.error, errors]).toEqual([giveUp.signal.reason, []])
+  })
+
+  test('may ask for other servers', async () => {
+    const errors = uncaught()
+    const world = new VirtualWorld()
+    const { zk } = await connected(world, { traceFrames: true })
+    const two = FakeServer.listen(world, 'zk2:2181')
+    const change = once(() => zk.updateServers('zk2:2181'))
+    onChannel('zk:frame', () => change())
+    await world.advance(T / 2)
+    await two.accept()
+    expect([zk.session.connection?.server, errors]).toEqual(['zk2:2181', []])
+  })
+})
+
+describe('ZooKeeper.detach', () => {
+  test('by who is told of the expiry says that the session has expired', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const none = new Promise<unknown>(() => {})
+    let detaching = outcome(none)
+    onChannel('zk:session', ({ event }) => {
+      if (event === 'expired') detaching = outcome(zk.detach())
+    })
+    connection.rst()
+    await world.advance(1_000)
+    const again = await server.connection()
+    await again.expectConnect()
+    again.expire()
+    await world.settle()
+    expect(detaching.error).toMatchObject({ code: 'SessionExpired' })
   })
 })
 

@@ -342,3 +342,25 @@ describe('Ends that are final', () => {
     expect(zk.session.signal.aborted).toBe(false)
   })
 })
+
+test('connect goes on when the session expires before its credentials are answered', async () => {
+  const world = new VirtualWorld()
+  const server = FakeServer.listen(world, 'zk1:2181')
+  const auth = [{ scheme: 'digest', auth: 'a:b' }]
+  const connecting = outcome(connect('zk1:2181', { runtime: world, auth, connectTimeout: T }))
+  const first = await server.accept({ timeOut: 4_000 })
+  await first.expect(OpCode.auth)
+  server.refuse()
+  first.rst()
+  await world.advance(6_000)
+  expect(connecting.status).toBe('pending')
+  server.listen()
+  await world.advance(2_000)
+  const second = await server.connection()
+  expect((await second.expectConnect()).sessionId).toBe(0n)
+  second.accept({ timeOut: 4_000 })
+  // What was sent once belongs to the client; what is asked for anew is sent too.
+  for (const request of await second.expectAll(OpCode.auth, OpCode.auth)) second.reply(request)
+  await world.settle()
+  expect(connecting.value.session.signal.aborted).toBe(false)
+})

@@ -220,6 +220,23 @@ describe('ZooKeeper.updateServers', () => {
     await server.expectNoConnection()
   })
 
+  test.each([1, 2])(
+    'ZooKeeper.updateServers moves half of the clients to a server that is added, also when told so %i times',
+    async (times) => {
+      let moved = 0
+      for (let seed = 1; seed <= 60; seed++) {
+        const world = new VirtualWorld(seed)
+        const { zk } = await connected(world)
+        FakeServer.listen(world, 'zk2:2181')
+        for (let time = 0; time < times; time++) zk.updateServers('zk1:2181,zk2:2181')
+        await world.advance(100)
+        if (dialed(world).at(-1) === 'zk2:2181') moved++
+      }
+      expect(moved).toBeGreaterThan(15)
+      expect(moved).toBeLessThan(45)
+    },
+  )
+
   test('ZooKeeper.updateServers refuses another chroot, and takes its own or none', async () => {
     const world = new VirtualWorld()
     const { zk } = await connected(world, { chroot: '/app' })

@@ -250,6 +250,41 @@ describe('With the option readOnly', () => {
     expect(connection.isClosed).toBe(false)
   })
 
+  test('ZooKeeper.updateServers by a function that is asked for TLS, for a question, leaves no connection', async () => {
+    const world = new NamedWorld()
+    world.names.set('ro', ['10.0.0.1']).set('rw', ['10.0.0.2'])
+    const server = FakeServer.listen(world, '10.0.0.1:2181')
+    const open = new Set<object>()
+    world.listen('10.0.0.2:2181', {
+      dialed: (link) => {
+        open.add(link)
+        link.open({ received: () => {}, closed: () => void open.delete(link) })
+      },
+    })
+    let change = () => {}
+    const tls = () => {
+      change()
+      return true as const
+    }
+    const hostProvider = () => {
+      let asked = 0
+      const next = () => ({ host: asked++ === 0 ? 'ro' : 'rw', port: 2181 })
+      return { size: 2, next, connected: () => {}, update: () => false }
+    }
+    const options = { runtime: world, readOnly: true, tls, hostProvider }
+    const connecting = outcome(connect('ro:2181,rw:2181', options))
+    await server.accept(readOnly)
+    const zk = connecting.value
+    let changes = 0
+    change = () => {
+      if (changes++ === 0) zk.updateServers('ro:2181')
+    }
+    await world.advance(20_000)
+    outcome(zk.close())
+    await world.advance(60_000)
+    expect({ wasAsked: changes > 0, open: open.size }).toEqual({ wasAsked: true, open: 0 })
+  })
+
   test('ZooKeeper keeps owing a sync that a read-only server refuses, and stays there', async () => {
     const { world, ro, rw, zk, connection } = await connectedReadOnly()
     const write = outcome(zk.setData('/a', 'y'))

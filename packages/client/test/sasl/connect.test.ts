@@ -194,3 +194,35 @@ test('connect stays at a server though the last word of the mechanism took long:
   await runtime.advance(2_200)
   expect(connecting.value.session.connection?.server).toBe('zk1:2181')
 })
+
+const noTicket: SaslMechanism = {
+  name: 'NO-TICKET',
+  start: () => {
+    throw new Error('no ticket yet')
+  },
+}
+
+test('connect goes on looking when a session is gone in which SASL was never through', async () => {
+  const { runtime, server, connecting } = world({ sasl: noTicket, auth: [{ scheme: 'digest', auth: 'a:b' }] })
+  await server.accept({ sessionId: 7n })
+  await runtime.advance(3_000)
+  const second = await server.connection()
+  expect((await second.expectConnect()).sessionId).toBe(7n)
+  second.expire()
+  second.fin()
+  await runtime.advance(3_000)
+  const third = await server.connection()
+  expect((await third.expectConnect()).sessionId).toBe(0n)
+  expect(connecting.status).toBe('pending')
+})
+
+test('connect says what happened at each server when its time is up, though a session was given', async () => {
+  const { runtime, server, connecting } = world({ sasl: noTicket, connectTimeout: 30_000 })
+  await server.accept({ timeOut: 4_000 })
+  server.refuse()
+  await runtime.advance(29_999)
+  expect(connecting.status).toBe('pending')
+  await runtime.advance(1)
+  expect(connecting.error).toBeInstanceOf(ConnectError)
+  expect((connecting.error as ConnectError).servers[0]!.attempts).toBeGreaterThan(3)
+})

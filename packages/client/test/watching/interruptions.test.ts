@@ -22,6 +22,43 @@ async function expired({ world, server, connection }: Pick<Start, 'world' | 'ser
 }
 
 describe('A connection that is lost', () => {
+  test('ZooKeeper sets its watches again in requests that are no longer than maxRequestSize', async () => {
+    const at = await start({ maxRequestSize: 4_096 })
+    const { world, zk, connection } = at
+    const names = Array.from({ length: 100 }, (_, n) => `/${'x'.repeat(60)}${n}`)
+    for (const name of names) {
+      outcome(zk.existsAndWatch(name))
+      connection.fail(await connection.expect(OpCode.exists), 'NoNode')
+    }
+    await watching(at, '/a')
+    const second = await reconnected(world, at)
+    const requests = await second.expectAll(OpCode.setWatches, OpCode.setWatches2)
+    expect(requests.flatMap(({ body }) => body.existWatches)).toEqual(names)
+    for (const { body } of requests) expect(JSON.stringify(body.existWatches).length).toBeLessThan(4_096)
+  })
+
+  test('NodeEvents that is left while watches are set again is taken off behind them', async () => {
+    const at = await start()
+    const { world, server, connection } = at
+    const all = []
+    for (const letter of 'abcdefg') all.push(await watching(at, `/${letter.repeat(130_000)}`))
+    connection.rst()
+    await world.settle()
+    const { length } = world.dials
+    while (world.dials.length === length) await world.advance(1)
+    const second = await server.connection()
+    await second.expectConnect()
+    second.stopReading()
+    second.accept()
+    await world.settle()
+    await all.at(-1)!.return()
+    await world.settle()
+    second.resumeReading()
+    await world.settle()
+    const sent = second.segments.flat().filter((each) => each !== 'connect' && each !== 'ping')
+    expect(sent).toEqual([...all.map(() => 'setWatches2'), 'removeWatches'])
+  })
+
   test('NodeEvents has one Gap, when its watch is set again, and no event made up before it (V06)', async () => {
     const at = await start()
     const { world, zk, connection } = at
