@@ -120,15 +120,16 @@ class Pass {
         paths.map((path) => op.delete(path)),
         this.#options,
       )
-      this.#done(paths.length)
     } catch (error) {
       if (wasAborted(error, this.#options.signal)) throw error
-      else if (KeeperError.is(error, 'ConnectionLoss')) this.left = error
       // One that cannot be deleted has kept the others; or all together are over maxRequestSize.
-      else if (error instanceof RangeError || (KeeperError.is(error) && error.index !== undefined)) {
-        await this.#deleteEach(paths)
-      } else throw error
+      const isOfAll = error instanceof RangeError || (KeeperError.is(error) && error.index !== undefined)
+      if (isOfAll) return await this.#deleteEach(paths)
+      if (!KeeperError.is(error, 'ConnectionLoss')) throw error
+      this.left = error
+      return
     }
+    this.#done(paths.length)
   }
 
   async #deleteEach(paths: readonly string[]): Promise<void> {
@@ -136,12 +137,12 @@ class Pass {
     let failure: unknown
     for (const result of results) {
       if (result.status === 'fulfilled') continue
-      if (wasAborted(result.reason, this.#options.signal)) failure ??= result.reason
-      else if (KeeperError.is(result.reason, 'NoNode')) continue
-      else if (KeeperError.is(result.reason, 'ConnectionLoss')) this.left = result.reason
+      const error: unknown = result.reason
+      if (wasAborted(error, this.#options.signal)) failure ??= error
+      else if (KeeperError.is(error, 'ConnectionLoss')) this.left = error
       // What a lost connection has left is in the way of those above.
-      else if (KeeperError.is(result.reason, 'NotEmpty')) this.left ??= result.reason
-      else failure ??= result.reason
+      else if (KeeperError.is(error, 'NotEmpty')) this.left ??= error
+      else if (!KeeperError.is(error, 'NoNode')) failure ??= error
     }
     this.#done(results.filter(({ status }) => status === 'fulfilled').length)
     if (failure !== undefined) throw failure

@@ -44,3 +44,18 @@ test('deleteRecursive makes its batches no longer than maxRequestSize', async ()
   await scene.world.advance(60_000)
   expect([deleting.value, scene.ensemble.nodes.get('/t')]).toEqual([100, undefined])
 })
+
+test('deleteRecursive rejects with what onProgress throws, whatever it is, and tells it no more', async () => {
+  const scene = new Scene()
+  const zk = await scene.client()
+  scene.ensemble.nodes.create('/t/a')
+  const error = new RangeError('off the end of the bar')
+  let calls = 0
+  const onProgress = () => {
+    calls++
+    throw error
+  }
+  const deleting = outcome(deleteRecursive(zk, '/t', { onProgress }))
+  await scene.world.advance(60_000)
+  expect([deleting.error, calls]).toEqual([error, 1])
+})

@@ -5,8 +5,7 @@ import type { Jitter } from './jitter.ts'
 
 /**
  * Which server is next. `connect` has one of its own; give it another to decide yourself, from a service registry for
- * instance. Its methods are called from timers: they answer at once, throw nothing and call
- * nothing of the client.
+ * instance. Its methods are called from timers: they answer at once, throw nothing and call nothing of the client.
  */
 export interface HostProvider {
   /** How many servers there are, at least 1: each gets its part of the time, and a round has so many attempts. */
