@@ -182,6 +182,18 @@ describe('check', () => {
     (heldWhile) => expect(broken(overlapping().holdOptions({ heldWhile }))).toEqual([]),
   )
 
+  test('check does not hold it against who holds while sessionAlive that he is told late', () => {
+    const late = () =>
+      sound()
+        .without(({ type, at }) => (type === 'granted' || type === 'asked') && at === 30)
+        .add(66, { type: 'granted', attempt: 0, client: 0, kind: 'exclusive', path: first, fence: 1n })
+        .without(({ type, at }) => type === 'lost' && at === 45)
+        .add(67, { type: 'lost', attempt: 0, reason: 'SessionExpired' })
+    expect(broken(late())).toEqual(expect.arrayContaining(['I2', 'I7']))
+    const lax = broken(late().holdOptions({ heldWhile: 'sessionAlive' }))
+    expect(lax.filter((each) => ['I1', 'I2', 'I7'].includes(each))).toEqual([])
+  })
+
   test('check finds nothing in a writer that goes on as a reader, whom the next writer waits for', () => {
     expect(check(downgraded().played())).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { parseConnectString } from '@zk/wire'
-import { Chroot } from './chroot.ts'
 import { wasAborted } from './aborts.ts'
+import { Chroot } from './chroot.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { type AuthInfo, checkOptions, type ConnectOptions } from './options.ts'
 import { Sessions } from './sessions.ts'

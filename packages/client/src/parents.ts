@@ -118,9 +118,6 @@ const TRANSIENT = ['ConnectionLoss', 'RequestTimeout', 'ThrottledOp', 'NoNode'] 
 /** For `parents`, which may be in plain JavaScript what it likes. */
 export function wantsParents(parents: ParentsOptions['parents']): boolean {
   if (parents === undefined || typeof parents === 'boolean') return parents === true
-  if (typeof parents === 'object' && parents !== null) {
-    checkACL(parents.acl)
-    return true
-  }
+  if (typeof parents === 'object' && parents !== null) return true
   throw new TypeError('parents must be true, false or { acl }')
 }

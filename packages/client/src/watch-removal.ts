@@ -2,8 +2,9 @@
 import { wholeTree } from './chroot.ts'
 import { prepare } from './operations/operation.ts'
 import { type RemovableWatches, removedWatches, removeWatches } from './operations/remove-watches.ts'
+import type { PersistentOutcome } from './session/persistent.ts'
 import type { Session } from './session/session.ts'
-import type { Watcher } from './session/watches.ts'
+import type { Watcher, WatcherOutcome } from './session/watches.ts'
 import type { CallWatcher, Watched } from './watcher.ts'
 
 /** What a read gives besides its result, for the watch that it has set. */
@@ -34,16 +35,19 @@ export function takeWatchers(session: Session, path: string, type: RemovableWatc
   const once = watching.take(path, tables)
   const forGood = watching.persistentAt(path, modes)
   for (const watcher of once) tellRemoved(watcher, session)
-  for (const watcher of forGood) {
-    const outcome = { type: 'PersistentWatchRemoved' } as const
-    session.insight.notified(watcher, outcome, session)
-    watcher.notify(outcome)
-  }
+  for (const watcher of forGood) tell(watcher, { type: 'PersistentWatchRemoved' }, session)
   return once.length + forGood.length > 0
 }
 
 function tellRemoved(watcher: Watcher, session: Session): void {
-  const outcome = { type: watcher.kind === 'child' ? 'ChildWatchRemoved' : 'DataWatchRemoved' } as const
+  tell(watcher, { type: watcher.kind === 'child' ? 'ChildWatchRemoved' : 'DataWatchRemoved' }, session)
+}
+
+function tell<Outcome extends WatcherOutcome | PersistentOutcome>(
+  watcher: { readonly path: string; notify(outcome: Outcome): void },
+  outcome: Outcome,
+  session: Session,
+): void {
   session.insight.notified(watcher, outcome, session)
   watcher.notify(outcome)
 }

@@ -265,9 +265,11 @@ export class ZooKeeper extends Client {
     const { session = this.session, timeout = session.timeout, signal } = options
     checkTimeout(timeout)
     const absolute = this.#chroot.absolute(path)
-    signal?.throwIfAborted()
-    // The root is there, but who asks may be none any more.
-    if (absolute === '/') session.signal.throwIfAborted()
+    // The root is there, and nobody is asked for it.
+    if (absolute === '/') {
+      signal?.throwIfAborted()
+      session.signal.throwIfAborted()
+    }
     const patience = { runtime: this.runtime, until: this.runtime.now() + timeout, signal }
     const failure = await makeContainers(absolute, this.#maker(acl, { ...options, session }), patience)
     if (failure !== undefined) throw atCaller(failure, signal)

@@ -138,19 +138,20 @@ test.each<[string, (zk: ZooKeeper) => Promise<unknown>]>([
   expect(done.status).toBe('fulfilled')
 })
 
-test('ZooKeeper.ensureContainer makes what is below a node that a busy server has put off', async () => {
+test.each([
+  ['a node', ['ThrottledOp', 'NoNode', 'NoNode'], '/a', ['/a/b', '/a/b/c']],
+  ['a node below one where nobody may make any', ['NoAuth', 'ThrottledOp', 'NoNode'], '/a/b', ['/a/b/c']],
+] as const)('ZooKeeper.ensureContainer goes on when a busy server has put off %s', async (_, failures, late, below) => {
   const world = new VirtualWorld()
   const { zk, connection } = await connected(world)
   const making = outcome(zk.ensureContainer('/a/b/c'))
   const { createContainer } = OpCode
-  const [a, b, c] = await connection.expectAll(createContainer, createContainer, createContainer)
-  connection.fail(a, 'ThrottledOp')
-  connection.fail(b, 'NoNode')
-  connection.fail(c, 'NoNode')
+  const asked = await connection.expectAll(createContainer, createContainer, createContainer)
+  for (const [index, failure] of failures.entries()) connection.fail(asked[index]!, failure)
   await world.advance(1_000)
-  connection.reply(await connection.expect(createContainer), Create2Response, created('/a'))
-  const again = await connection.expectAll(createContainer, createContainer)
-  expect(again.map(({ body }) => body.path)).toEqual(['/a/b', '/a/b/c'])
+  connection.reply(await connection.expect(createContainer), Create2Response, created(late))
+  const again = await connection.expectAll(...below.map(() => createContainer))
+  expect(again.map(({ body }) => body.path)).toEqual(below)
   for (const request of again) connection.reply(request, Create2Response, created(request.body.path!))
   await world.settle()
   expect(making.status).toBe('fulfilled')
@@ -196,22 +197,10 @@ test('ZooKeeper.ensureContainer has one timeout for all that it does', async () 
   expect(making.error).toMatchObject({ code: 'RequestTimeout', path: '/a/b' })
 })
 
-test('ZooKeeper.ensureContainer goes on below a node that is there, where nobody may make one, at a busy server', async () => {
-  const world = new VirtualWorld()
-  const { zk, connection } = await connected(world)
-  const making = outcome(zk.ensureContainer('/a/b/c'))
-  const { createContainer } = OpCode
-  const [a, b, c] = await connection.expectAll(createContainer, createContainer, createContainer)
-  connection.fail(a, 'NoAuth')
-  connection.fail(b, 'ThrottledOp')
-  connection.fail(c, 'NoNode')
-  await world.advance(1_000)
-  connection.reply(await connection.expect(createContainer), Create2Response, created('/a/b'))
-  const again = await connection.expect(createContainer)
-  expect(again.body.path).toBe('/a/b/c')
-  connection.reply(again, Create2Response, created('/a/b/c'))
-  await world.settle()
-  expect(making.status).toBe('fulfilled')
+test('ZooKeeper.ensureContainer of the root rejects when it is aborted', async () => {
+  const { zk } = await connected(new VirtualWorld())
+  const signal = AbortSignal.abort(new Error('enough'))
+  await expect(zk.ensureContainer('/', { signal })).rejects.toBe(signal.reason)
 })
 
 test('ZooKeeper.ensureContainer of the root rejects once the client is closed', async () => {

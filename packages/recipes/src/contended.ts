@@ -97,13 +97,13 @@ export class Contended<H extends Held = Held> implements Acquirable<H> {
   }
 
   /** One node in one session. undefined when it must queue again: the session expired, or the node was deleted. */
-  async #attempt(wait: Wait, patience: Patience, listeners: AcquireOptions): Promise<H | undefined> {
+  async #attempt(wait: Wait, patience: Patience, options: AcquireOptions): Promise<H | undefined> {
     const contender = this.#contender(wait)
     try {
-      return await this.#hold(contender, contender.compete(), patience, listeners)
+      return await this.#hold(contender, contender.compete(), patience, options)
     } catch (error) {
       const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.queue.zk.session !== contender.session
-      if (hasNextSession && !wasAborted(error, listeners.signal)) return undefined
+      if (hasNextSession && !wasAborted(error, options.signal)) return undefined
       throw error
     }
   }

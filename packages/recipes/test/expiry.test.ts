@@ -10,6 +10,20 @@ const PATH = '/locks/report'
 const RENEWED = 5_000
 
 describe('Lock.acquire whose session expires', () => {
+  test('Lock.acquire that is to end with the session asks for nothing in the next', async () => {
+    const scene = new Scene()
+    const [zk, holder] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    await scene.done(new Lock(holder, PATH).acquire())
+    const { signal } = zk.session
+    const acquiring = await scene.start(new Lock(zk, PATH).acquire({ signal }))
+    const since = scene.since()
+    scene.expire(zk)
+    await scene.world.advance(RENEWED)
+    expect(acquiring.error).toBe(signal.reason)
+    expect(zk.session.signal).not.toBe(signal)
+    expect(since.ops()).not.toContain('create2')
+  })
+
   test.each([
     ['without contention', false],
     ['behind a holder that releases', true],

@@ -1,8 +1,7 @@
 // E13: following who leads.
-import { KeeperError } from '@zk/client'
 import { describe, expect, test } from 'vitest'
-import { LeaderElection, type Leadership, type ZooKeeper } from '../src/index.ts'
-import { atEveryMoment } from './support/everywhere.ts'
+import { KeeperError, LeaderElection, type Leadership, type ZooKeeper } from '../src/index.ts'
+import { atEveryFrame, atEveryMoment } from './support/everywhere.ts'
 import { outcome, type Outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 
@@ -285,3 +284,23 @@ describe('LeaderElection.leaders', () => {
     expect(next.value.done).toBe(true)
   })
 })
+
+test.each(['leader', 'candidates'] as const)(
+  'LeaderElection.%s that is aborted with the NoNode of another call rejects with it, wherever it strikes',
+  async (method) => {
+    const steps = await atEveryFrame(async (frame) => {
+      const scene = new Scene()
+      const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      await elect(scene, one, 'one')
+      const controller = new AbortController()
+      scene.network.before(frame, () => controller.abort(new KeeperError('NoNode')))
+      const asking = outcome<unknown>(new LeaderElection(zk, PATH)[method]({ signal: controller.signal }))
+      await scene.world.settle()
+      const { aborted, reason } = controller.signal
+      if (aborted && asking.status === 'rejected') expect(asking.error).toBe(reason)
+      else expect([asking.value].flat()).toMatchObject([{ label: 'one' }])
+      return aborted
+    })
+    expect(steps).toBeGreaterThan(2)
+  },
+)

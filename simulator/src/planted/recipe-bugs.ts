@@ -280,7 +280,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: contended,
-        find: 'if (hasNextSession && !wasAborted(error, listeners.signal)) return undefined',
+        find: 'if (hasNextSession && !wasAborted(error, options.signal)) return undefined',
         replace: '',
       },
     ],

@@ -281,11 +281,11 @@ export class SessionMachine {
   #connected(trigger: Trigger, { server, target, frames, readOnly }: Established, now: number): void {
     const search = this.hosts.search(readOnly, now, this.identity.timeout)
     this.#enter(trigger, { name: 'connected', server, target, frames, since: now, search, leaving: undefined })
+    this.hosts.connected(target)
     this.#timing.connected()
     this.#pulse.connected(now)
     this.exchange.connected()
     this.#outputs.push({ type: 'connected', server, readOnly })
-    this.hosts.connected(target)
   }
 
   /** For another server; first what was asked of this one is answered, so that no outcome is left unknown. */

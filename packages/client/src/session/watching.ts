@@ -29,7 +29,7 @@ export class Watching {
   /** Paths of which a one-shot watch may be left that nobody waits for. */
   readonly #leftovers = new Set<string>()
 
-  constructor(emit: (output: Output) => void, lastZxid: () => bigint, maxRequestSize = Infinity) {
+  constructor(emit: (output: Output) => void, lastZxid: () => bigint, maxRequestSize: number) {
     this.#emit = emit
     this.#lastZxid = lastZxid
     this.#maxRequestSize = maxRequestSize

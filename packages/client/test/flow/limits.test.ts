@@ -6,6 +6,16 @@ import { connected, nodeData, outcome, reconnected, someStat, VirtualWorld } fro
 const found = { stat: someStat }
 
 describe('maxWaiting', () => {
+  test('ZooKeeper does not count credentials that wait for a connection', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world, { maxWaiting: 1 })
+    connection.rst()
+    await world.settle()
+    const calls = [outcome(zk.addAuth('digest', 'a:b')), outcome(zk.addAuth('digest', 'c:d')), outcome(zk.exists('/1'))]
+    await world.settle()
+    expect(calls.map(({ status }) => status)).toEqual(['pending', 'pending', 'pending'])
+  })
+
   test('ZooKeeper refuses a call at once when so many wait for a connection, and sends those that do', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world, { maxWaiting: 2 })
