@@ -1,6 +1,7 @@
 // E13: following who leads.
 import { describe, expect, test } from 'vitest'
 import { KeeperError, LeaderElection, type Leadership, type ZooKeeper } from '../src/index.ts'
+import { countedTo, LAST } from './support/counters.ts'
 import { atEveryFrame, atEveryMoment } from './support/everywhere.ts'
 import { outcome, type Outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
@@ -283,6 +284,19 @@ describe('LeaderElection.leaders', () => {
     await scene.world.advance(60_000)
     expect(next.value.done).toBe(true)
   })
+})
+
+test('LeaderElection.leader at the end of the counter rejects when it is aborted with the ConnectionLoss of another call', async () => {
+  const scene = countedTo(PATH, LAST)
+  const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+  await elect(scene, one, 'one')
+  const controller = new AbortController()
+  scene.ensemble.faults.loseRequest({ op: 'exists' })
+  const asking = outcome(new LeaderElection(zk, PATH).leader({ signal: controller.signal }))
+  await scene.world.settle()
+  controller.abort(new KeeperError('ConnectionLoss'))
+  await scene.world.settle()
+  expect(asking.error).toBe(controller.signal.reason)
 })
 
 test.each(['leader', 'candidates'] as const)(
