@@ -13,7 +13,10 @@ describeEnsemble('A server that throttles', () => {
     await using ensemble = await Ensemble.start({ environment: { SERVER_JVMFLAGS: flags } })
     await using zk = await connect(ensemble.connectString)
     await zk.create('/busy', '')
-    const calls = Array.from({ length: CALLS }, () => [zk.setData('/busy', ''), zk.getData('/busy')] as const)
+    // On a busy machine the last of them are put off for longer than a call waits by default.
+    const options = { timeout: 90_000 }
+    const twice = () => [zk.setData('/busy', '', options), zk.getData('/busy', options)] as const
+    const calls = Array.from({ length: CALLS }, twice)
     const versions = await Promise.all(calls.map(async ([write]) => (await write).version))
     await Promise.all(calls.map(([, read]) => read))
     expect([...versions].sort((one, other) => one - other)).toEqual(Array.from({ length: CALLS }, (_, n) => n + 1))

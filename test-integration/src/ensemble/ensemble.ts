@@ -57,10 +57,15 @@ export class Ensemble implements AsyncDisposable {
     return until(what, attempt, { timeout, instead: () => this.#describe() })
   }
 
-  /** The nodes that follow now. */
-  async followers(): Promise<EnsembleNode[]> {
-    const modes = await this.#modes()
-    return this.nodes.filter((_, i) => modes[i] === 'follower')
+  /** All nodes but the leader, as soon as they follow. */
+  followers({ timeout = 60_000 }: WaitOptions = {}): Promise<EnsembleNode[]> {
+    const others = this.nodes.length - 1
+    const attempt = async (): Promise<EnsembleNode[] | undefined> => {
+      const modes = await Promise.all(this.nodes.map((node) => node.mode()))
+      const followers = this.nodes.filter((_, i) => modes[i] === 'follower')
+      return followers.length === others && modes.includes('leader') ? followers : undefined
+    }
+    return until(`one leader and ${others} followers`, attempt, { timeout, instead: () => this.#describe() })
   }
 
   /** The release that the leader says it is of: `3.8.0`. */
@@ -71,14 +76,8 @@ export class Ensemble implements AsyncDisposable {
   }
 
   /** Waits until one node leads and all others follow. Undoes nothing: see `mend`. */
-  async healed({ timeout = 60_000 }: WaitOptions = {}): Promise<void> {
-    const others = this.nodes.length - 1
-    const isWhole = async (): Promise<boolean> => {
-      const modes = await this.#modes()
-      const count = (mode: string): number => modes.filter((each) => each === mode).length
-      return count('leader') === 1 && count('follower') === others
-    }
-    await until(`one leader and ${others} followers`, isWhole, { timeout, instead: () => this.#describe() })
+  async healed(options: WaitOptions = {}): Promise<void> {
+    await this.followers(options)
   }
 
   /** Undoes every fault of every node and waits until the ensemble is whole: what a test leaves behind. */
@@ -94,10 +93,6 @@ export class Ensemble implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop()
-  }
-
-  #modes(): Promise<(string | undefined)[]> {
-    return Promise.all(this.nodes.map((node) => node.mode()))
   }
 
   async #elected(): Promise<EnsembleNode | undefined> {

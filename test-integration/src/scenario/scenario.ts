@@ -69,13 +69,13 @@ export class Scenario {
 
   /** Waits until the server takes clients. */
   async ready(at: Place = 'leader'): Promise<void> {
-    while (!/^Mode: /m.test(await this.ask(at, 'srvr'))) await sleep(50)
+    while (!/^Mode: /m.test(await this.ask(at, 'srvr', { timeout: 1_000 }))) await sleep(50)
   }
 
-  /** What the server says to a four-letter word. */
-  ask(at: Place, word: string): Promise<string> {
+  /** What the server says to a four-letter word, `''` when it says nothing. `timeout` in ms. */
+  ask(at: Place, word: string, { timeout = 10_000 } = {}): Promise<string> {
     const { host, port } = this.stage.address(at)
-    return ask(port, word as FourLetterWord, { host })
+    return ask(port, word as FourLetterWord, { host, timeout })
   }
 
   /** Waits until every session was told of all that has happened, which ends a phase of the transcript. */
@@ -111,10 +111,12 @@ export class Scenario {
     return this.#sessions
   }
 
-  /** Waits until the servers of all sessions have applied the same. */
+  /** Waits until the servers of all sessions have applied the same, and all that a session was told, ended or not. */
   async #level(): Promise<void> {
+    let last = -1n
+    for (const { lastZxid } of this.#sessions) if (lastZxid > last) last = lastZxid
     // A leader answers a sync at once, even when followers have applied more than it has (CommitProcessor.matchSyncs).
-    for (let last = -1n, isLevel = false; !isLevel;) {
+    for (let isLevel = false; !isLevel;) {
       const sessions = this.#sessions.filter(({ isOpen }) => isOpen)
       const zxids = (await Promise.all(sessions.map((session) => session.fence()))).filter((zxid) => zxid !== undefined)
       for (const zxid of zxids) if (zxid > last) last = zxid

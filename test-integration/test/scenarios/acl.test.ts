@@ -19,6 +19,7 @@ describeScenarios('ACL', {
     await everything(b, '/a')
     await b.auth('digest', tom)
     await everything(b, '/a')
+    await s.settle()
     await everything(a, '/a')
     await a.close()
     await b.close()

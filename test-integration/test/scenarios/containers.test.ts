@@ -12,7 +12,7 @@ describeScenarios('containers', {
     await a.delete('/c/x')
     await b.connection.heardEvents(2)
     await b.getChildren2('/')
-    await a.sync()
+    await s.settle()
     await a.create('/c/x')
     await a.close()
     await b.close()

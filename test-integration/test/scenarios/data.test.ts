@@ -33,6 +33,7 @@ describeScenarios('data', {
     await b.setData('/e', 'mine')
     await b.getData('/e')
     await b.close()
+    await s.settle()
     await a.exists('/e')
     await a.close()
   },

@@ -75,7 +75,7 @@ describeScenarios('failover', {
     const a2 = await s.resume(a, { at: 'other follower' })
     await a2.setData('/a', 'while away')
     const b2 = await s.resume(b, { at: 'follower' })
-    await b2.sync()
+    await s.settle()
     await b2.setWatches({ dataWatches: ['/a'] }, b.lastZxid)
     await b2.getData('/a', true)
     await a2.setData('/a', 'again')
@@ -123,11 +123,12 @@ describeScenarios('failover', {
     await b.connection.closed
     await s.stage.elected()
     const b2 = await s.resume(b, { at: 'follower' })
-    await b2.exists('/e')
     const a2 = await s.resume(a, { at: 'other follower' })
-    await a2.setData('/e', 'after')
     // Otherwise it depends on the day whether this one is told of the end, too.
     await a.drop()
+    await a2.setData('/e', 'after')
+    await s.settle()
+    await b2.exists('/e')
     await s.stage.thaw('leader')
     await a2.close()
     await b2.close()
@@ -136,8 +137,9 @@ describeScenarios('failover', {
   'without a quorum nobody is served': async (s) => {
     const a = await s.open({ at: 'follower' })
     await a.create('/a')
-    await s.stage.kill('leader')
+    // In this order there is never another quorum.
     await s.stage.kill('other follower')
+    await s.stage.kill('leader')
     await a.connection.closed
     const raw = await s.dial('follower')
     raw.write(Buffer.from('srvr'))

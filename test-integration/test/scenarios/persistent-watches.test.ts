@@ -259,6 +259,7 @@ describeScenarios('setWatches2', {
     const { a, b } = await s.pair()
     await a.create('/a')
     await a.setData('/a', 'x')
+    await s.settle()
     await b.setWatches2({ persistentWatches: ['/a', '/none'], persistentRecursiveWatches: ['/r', '/r/below'] }, 0n)
     await everyChange(s, a, '/r')
     await a.delete('/a')

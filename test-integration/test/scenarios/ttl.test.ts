@@ -86,7 +86,7 @@ describeScenarios('TTL', {
     await b.getChildren('/', true)
     await b.connection.heardEvents(2)
     await b.getChildren2('/')
-    await a.sync()
+    await s.settle()
     await a.exists('/a')
     await a.close()
     await b.close()
