@@ -58,11 +58,14 @@ export function nodeOf(ensemble: Ensemble, zk: ZooKeeper): EnsembleNode {
 
 /** When it resolves, the client reads, and has been told of, every change that was committed when it was called. */
 export async function caughtUp(zk: ZooKeeper): Promise<void> {
-  // Only a connection that stands takes a write for certain.
-  await zk.sync('/')
-  // A leader answers a sync before it has applied what a follower may have told somebody (CommitProcessor.matchSyncs).
-  const { code } = await refusal(zk.setData('/nobody', ''))
-  if (code !== 'NoNode') throw new Error(`there should be no such node: ${code}`)
+  for (;;) {
+    // Only a connection that stands takes a write for certain.
+    await zk.sync('/')
+    // A leader answers a sync before it has applied what a follower may have told somebody (CommitProcessor.matchSyncs).
+    const { code } = await refusal(zk.setData('/nobody', ''))
+    if (code === 'NoNode') return
+    if (code !== 'ConnectionLoss') throw new Error(`there should be no such node: ${code}`)
+  }
 }
 
 /** What the promise rejects with. */

@@ -121,8 +121,9 @@ class Pair {
     this.#held = held
     this.#heldWhile = heldWhile
     const asking = setInterval(() => {
+      const at = machineTime()
       const remaining = held.leaseRemaining()
-      if (remaining > 0) this.#leaseEnd = machineTime() + remaining
+      if (remaining > 0) this.#leaseEnd = at + remaining
     }, 5)
     const lost = () => {
       clearInterval(asking)

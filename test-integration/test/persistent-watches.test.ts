@@ -92,7 +92,8 @@ describeEnsemble('persistent watches', (ensemble) => {
     const chroot = await newChroot(ensemble)
     const proxy = await newProxy(ensemble.nodes[0]!)
     const zk = await newClient(ensemble, { chroot, servers: [proxy] })
-    const other = await newClient(ensemble, { chroot })
+    // What it has done that server knows.
+    const other = await newClient(ensemble, { chroot, servers: [ensemble.nodes[0]!] })
     await other.create('/a')
     await caughtUp(zk)
     const log = new StreamLog(await zk.watch('/', { recursive: true }))

@@ -61,7 +61,7 @@ const digestOf = (user: string, password: string) =>
 const only = (scheme: string, id: string) => [{ perms: Perms.ALL, id: { scheme, id } }]
 
 async function failure(connectString: string, options: Parameters<typeof connect>[1]): Promise<Error> {
-  const error = await connect(connectString, { connectTimeout: 2_000, ...options }).catch((error: unknown) => error)
+  const error = await connect(connectString, { connectTimeout: 4_000, ...options }).catch((error: unknown) => error)
   expect(error).toBeInstanceOf(Error)
   expect(inspect(error, { depth: Infinity, showHidden: true })).not.toMatch(/secret|almighty|PRIVATE KEY/)
   return error as Error

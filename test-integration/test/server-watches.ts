@@ -9,9 +9,6 @@ export interface ServerWatches {
 
 export const noWatches: ServerWatches = { data: [], children: 0 }
 
-/** In ms, for the answer of a server that has tens of thousands of watches to list, on a busy machine. */
-const PATIENCE = 10_000
-
 /** What the servers keep watched. */
 export async function serverWatches(ensemble: Ensemble, chroot: string): Promise<ServerWatches> {
   const nodes = await Promise.all(ensemble.nodes.map(watchesAt))
@@ -23,12 +20,15 @@ export async function serverWatches(ensemble: Ensemble, chroot: string): Promise
 
 /** `wchp` and `wchs` know the data table only, and `mntr` but the sum of both (DataTree.dumpWatches, getWatchCount). */
 async function watchesAt(node: EnsembleNode): Promise<ServerWatches> {
-  const data: string[] = []
-  let path = ''
-  for (const line of (await node.ask('wchp', { timeout: PATIENCE })).split('\n')) {
-    if (line.startsWith('/')) path = line
-    else if (line.startsWith('\t0x')) data.push(path)
+  for (;;) {
+    const data: string[] = []
+    let path = ''
+    for (const line of (await node.ask('wchp')).split('\n')) {
+      if (line.startsWith('/')) path = line
+      else if (line.startsWith('\t0x')) data.push(path)
+    }
+    const all = Number(parseMntr(await node.ask('mntr')).get('zk_watch_count') ?? 0)
+    // Between the two questions some may have gone.
+    if (all >= data.length) return { data, children: all - data.length }
   }
-  const all = Number(parseMntr(await node.ask('mntr', { timeout: PATIENCE })).get('zk_watch_count') ?? 0)
-  return { data, children: all - data.length }
 }

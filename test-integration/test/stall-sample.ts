@@ -40,6 +40,11 @@ export class Sample {
     return Math.max(this.asked.leaseEnd, this.heard.leaseEnd)
   }
 
+  /** What there was left of the lease when the stall was over; negative when there was none. */
+  get left(): number {
+    return this.leaseEnd - this.span.to
+  }
+
   /** Whether it was held, and went on to be, when the stall was over. */
   get isKept(): boolean {
     return this.asked.told === undefined && this.heard.told === undefined && this.asked.until > this.span.to
@@ -83,7 +88,7 @@ export class Sample {
     const { stall, span, heard } = this
     const what = 'wallStep' in stall ? `the clock set by ${stall.wallStep / 60_000} min` : stall.where
     const lasted = (span.to - span.from).toFixed(0)
-    const left = `kept with ${(this.leaseEnd - span.to).toFixed(0)} ms left`
+    const left = `kept with ${this.left.toFixed(0)} ms left`
     return `T ${this.sessionTimeout}, ${what}, ${lasted} ms: ${heard.told === undefined ? left : this.#end(heard.told)}`
   }
 

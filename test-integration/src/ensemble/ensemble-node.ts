@@ -1,11 +1,14 @@
 import type { EnsembleDescription, NodeDescription } from './description.ts'
 import { dockerClient } from './docker.ts'
 import { ask, parseSrvr } from './four-letter-word.ts'
-import type { FourLetterWord, ServerMode, ServerStatus } from './four-letter-word.ts'
+import type { AskOptions, FourLetterWord, ServerMode, ServerStatus } from './four-letter-word.ts'
 
 type Client = Awaited<ReturnType<typeof dockerClient>>
 type Container = ReturnType<Client['container']['getById']>
 type Network = ReturnType<Client['network']['getById']>
+
+/** For who asks again and again whether a node serves. */
+const GLANCE = { timeout: 1_000 }
 
 /** One server, and what can be done to it. */
 export class EnsembleNode {
@@ -32,9 +35,9 @@ export class EnsembleNode {
     return `${this.host}:${this.port}`
   }
 
-  /** What it answers to a four-letter word, `''` when it does not answer. `timeout` in ms, by default 1000. */
-  ask(word: FourLetterWord, { timeout = 1000 }: { readonly timeout?: number } = {}): Promise<string> {
-    return ask(this.port, word, { timeout, host: this.host })
+  /** What it answers to a four-letter word, `''` when it does not answer. */
+  ask(word: FourLetterWord, options: Pick<AskOptions, 'timeout'> = {}): Promise<string> {
+    return ask(this.port, word, { ...options, host: this.host })
   }
 
   /** Undefined while it does not serve. For seconds after a fault it is what the node still believes. */
@@ -44,7 +47,7 @@ export class EnsembleNode {
 
   /** Undefined while it does not serve. */
   async status(): Promise<ServerStatus | undefined> {
-    return parseSrvr(await this.ask('srvr'))
+    return parseSrvr(await this.ask('srvr', GLANCE))
   }
 
   /** SIGKILL. */
@@ -105,7 +108,7 @@ export class EnsembleNode {
   /** State of the container and what the server says, in a few lines for an error message. */
   async describe(): Promise<string> {
     const { State } = await (await this.#container()).inspect()
-    const answer = (await this.ask('srvr')).trim()
+    const answer = (await this.ask('srvr', GLANCE)).trim()
     const status = parseSrvr(answer)
     const says = status === undefined ? answer || 'no answer' : `${status.mode}, epoch ${status.epoch}`
     const log = status === undefined ? await this.#lastLogLines() : ''

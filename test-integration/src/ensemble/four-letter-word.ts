@@ -40,7 +40,7 @@ export interface ClientConnection {
 }
 
 export interface AskOptions {
-  /** How long to wait for the whole answer, in ms. @default 1000 */
+  /** How long to wait for the whole answer, in ms. @default 10_000 */
   readonly timeout?: number
   /** @default '127.0.0.1' */
   readonly host?: string
@@ -55,7 +55,7 @@ export interface AskOptions {
 export function ask(
   port: number,
   word: FourLetterWord,
-  { timeout = 1000, host = '127.0.0.1' }: AskOptions = {},
+  { timeout = 10_000, host = '127.0.0.1' }: AskOptions = {},
 ): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []

@@ -49,6 +49,15 @@ export class ForeignClient {
     this.session = session
   }
 
+  /** When it resolves, the client reads every change that was committed when it was called: its server has applied them. */
+  async caughtUp(): Promise<void> {
+    const refused = await this.call('delete', '/nobody').then(
+      () => false,
+      (error: unknown) => error instanceof Refusal,
+    )
+    if (!refused) throw new Error('there should be no such node')
+  }
+
   /**
    * Has it do something: see the program in `foreign-image` for what it can do. One thing after the other, so that a call
    * behind one that waits for a lock waits as well. Rejects with a Refusal when ZooKeeper refuses it.

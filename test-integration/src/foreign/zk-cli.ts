@@ -42,6 +42,12 @@ export class ZkCli {
     return await this.#printed(command)
   }
 
+  /** When it resolves, the client reads every change that was committed when it was called: its server has applied them. */
+  async caughtUp(): Promise<void> {
+    const [answer] = await this.run('delete /nobody')
+    if (answer !== 'Node does not exist: /nobody') throw new Error(`there should be no such node: ${answer}`)
+  }
+
   /** Connects again, in another session if need be, and waits until it is connected. */
   async connect(): Promise<void> {
     await this.run('connect')

@@ -70,7 +70,7 @@ async function failureOf(body: ScenarioBody, scenario: Scenario, timeout: number
 /** How the servers call us. */
 async function addressOf(stage: Stage): Promise<string> {
   const { host, port } = stage.address('leader')
-  const [asking] = parseCons(await ask(port, 'cons', { host, timeout: 10_000 }))
+  const [asking] = parseCons(await ask(port, 'cons', { host }))
   return asking?.peer.replace(/:\d+$/, '') ?? 'unknown'
 }
 

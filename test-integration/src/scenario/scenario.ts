@@ -1,6 +1,6 @@
 // What a scenario has in hand: sessions at places of the ensemble, and a transcript of what they were told.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask, type FourLetterWord } from '../ensemble/index.ts'
+import { ask, type AskOptions, type FourLetterWord } from '../ensemble/index.ts'
 import { Connection } from './connection.ts'
 import { type ConnectOptions, type Credentials, Session } from './session.ts'
 import type { Place, Stage } from './target.ts'
@@ -72,10 +72,10 @@ export class Scenario {
     while (!/^Mode: /m.test(await this.ask(at, 'srvr', { timeout: 1_000 }))) await sleep(50)
   }
 
-  /** What the server says to a four-letter word, `''` when it says nothing. `timeout` in ms. */
-  ask(at: Place, word: string, { timeout = 10_000 } = {}): Promise<string> {
+  /** What the server says to a four-letter word. */
+  ask(at: Place, word: string, options: Pick<AskOptions, 'timeout'> = {}): Promise<string> {
     const { host, port } = this.stage.address(at)
-    return ask(port, word as FourLetterWord, { host, timeout })
+    return ask(port, word as FourLetterWord, { ...options, host })
   }
 
   /** Waits until every session was told of all that has happened, which ends a phase of the transcript. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LeaderElection, Lock, SharedLock, type ZooKeeper } from '@zk/recipes'
 import { expect, test } from 'vitest'
+import { caughtUp } from '../clients.ts'
 import { until } from '../../src/ensemble/index.ts'
 import { machineTime, type Mode, outOfOrder, overlaps, type Turn } from '../../src/history/index.ts'
 import { connected, describeForeign, type Tests, type TestWorld, type World } from './world.ts'
@@ -79,6 +80,8 @@ const anywhere: Tests<World> = (world) => {
       isGranted = true
       return node
     })
+    // The node of the attempt that failed is gone.
+    await caughtUp(zk)
     await until('kazoo to queue', queued(3))
     await held.release()
     expect(await holds).toBe(true)
@@ -162,6 +165,7 @@ async function takeTurns({ kazoo, curator, zk, root }: World, between: (turn: nu
   expect(turns).toHaveLength(6 * TURNS)
   expect(overlaps(turns), root).toEqual([])
   expect(outOfOrder(turns), root).toEqual([])
+  await caughtUp(zk)
   // Each had read what the one before had written, or some would be missing.
   expect(await count(zk)).toBe(6 * TURNS)
   await until('nobody to queue', async () => (await zk.getChildren('/lock')).children.length === 0)

@@ -70,11 +70,13 @@ const anywhere: Tests<World> = (world) => {
     expect(await cli.run('setAcl /a auth::cdrwa')).toEqual([])
     expect(await cli.run('getAcl /a')).toEqual(["'digest,'user:tpUq/4Pn5A64fVZyQ0gOJ8ZWqkY=", ': cdrwa'])
     expect(await cli.run('get /a')).toEqual(['mine'])
+    await other.caughtUp()
     for (const command of ['get /a', 'set /a x', 'ls /a', 'create /a/b', 'getAcl /a']) {
       const path = command.split(' ')[1]
       expect(await other.run(command), command).toEqual([`Insufficient permission : ${path}`])
     }
     expect(await cli.run('setAcl -v 1 /a world:anyone:r')).toEqual([])
+    await other.caughtUp()
     expect(await other.run('get /a')).toEqual(['mine'])
     expect(await other.run('set /a x')).toEqual(['Insufficient permission : /a'])
     expect(await other.run('create /b x ip:127.0.0.1/8:cdrwa,digest:user:x:r')).toEqual(['Created /b'])
@@ -87,6 +89,7 @@ const anywhere: Tests<World> = (world) => {
     const seen = (type: string, path: string) => ({ state: 'SyncConnected', type, path })
     await zk.create('/a', '0')
     await zk.create('/gone')
+    await cli.caughtUp()
     expect(await cli.run('get -w /a')).toEqual(['0'])
     expect(await cli.run('ls -w /a')).toEqual(['[]'])
     expect(await cli.run('stat -w /gone')).toEqual(await printed(zk, '/gone'))
@@ -103,6 +106,8 @@ const anywhere: Tests<World> = (world) => {
     expect(await cli.run('removewatches /a')).toEqual(['KeeperErrorCode = No such watcher for /a'])
     await zk.setData('/a', '2')
     await cli.run('sync /a')
+    // A leader answers a sync before it has applied what a follower may have told us.
+    await cli.caughtUp()
     expect(await cli.run('get /a')).toEqual(['2'])
     await cli.run('get -w /a')
     await zk.delete('/a/b')
