@@ -1,7 +1,6 @@
 // One session, several clients: left by one, gone on with by the next; several chroots on it. At real servers.
-import { connect, KeeperError, Lock } from '@zk/recipes'
+import { connect, ConnectError, KeeperError, Lock } from '@zk/recipes'
 import { expect, test } from 'vitest'
-import { caughtUp } from './clients.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 
 describeEnsemble('A session that changes hands', (ensemble) => {
@@ -10,14 +9,24 @@ describeEnsemble('A session that changes hands', (ensemble) => {
     await first.create('/handed-on', '', { mode: 'EPHEMERAL' })
     const session = await first.detach()
     await using next = await connect(ensemble.connectString, { session })
-    // The next one knows nothing of what the first was told, nor does its server have to.
-    await caughtUp(next)
     expect(next.session.id).toBe(session.id)
     expect((await next.exists('/handed-on'))?.ephemeralOwner).toBe(session.id)
     await using other = await connect(ensemble.connectString)
     const { changed } = await other.existsAndWatch('/handed-on')
     await next.close()
     expect((await changed).type).toBe('NodeDeleted')
+  })
+
+  test('connect goes on with a session at no server that is behind what it has seen', async () => {
+    const first = await connect(ensemble.connectString)
+    const { stat } = await first.create('/seen', '', { mode: 'EPHEMERAL' })
+    const session = await first.detach()
+    expect(session.lastZxid).toBeGreaterThanOrEqual(stat.czxid)
+    const { id, passwd } = session
+    const options = { session: { id, passwd, lastZxid: 2n ** 62n }, connectTimeout: 1_000 }
+    await expect(connect(ensemble.connectString, options)).rejects.toBeInstanceOf(ConnectError)
+    await using next = await connect(ensemble.connectString, { session })
+    expect(await next.exists('/seen')).toEqual(stat)
   })
 
   test('connect says SessionExpired of a session that was closed, and of one with a wrong password', async () => {

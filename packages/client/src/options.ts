@@ -164,6 +164,11 @@ function checkSession(session: Partial<SessionCredentials> | null): void {
   }
   // What it holds is a secret and stays out of the message.
   if (!(session.passwd instanceof Uint8Array)) throw new TypeError('session.passwd must be a Uint8Array')
+  const { lastZxid = 0n } = session
+  if (typeof lastZxid !== 'bigint') throw new TypeError('session.lastZxid must be a bigint: what zk.detach() gave')
+  if (lastZxid < 0n || BigInt.asIntN(64, lastZxid) !== lastZxid) {
+    throw new RangeError(`session.lastZxid must be a number of 63 bits, at least 0, not ${lastZxid}`)
+  }
 }
 
 /** What the option of this name has made. Later, in a timer, nobody could be told. */

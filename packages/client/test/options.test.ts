@@ -143,6 +143,17 @@ describe('checkOptions', () => {
     check({ session: { id: -(2n ** 63n), passwd: new Uint8Array(16) } })
   })
 
+  test('checkOptions refuses a session with a lastZxid that is no zxid', () => {
+    const session = { id: 5n, passwd: new Uint8Array(16) }
+    for (const lastZxid of [-1n, 2n ** 63n]) {
+      const error = thrownBy(() => check({ session: { ...session, lastZxid } }))
+      expect(error).toBeInstanceOf(RangeError)
+      expect(error).toHaveProperty('message', expect.stringContaining(`session.lastZxid must be`))
+    }
+    expect(thrownBy(() => check({ session: { ...session, lastZxid: 7 } }))).toBeInstanceOf(TypeError)
+    for (const lastZxid of [undefined, 0n, 2n ** 63n - 1n]) check({ session: { ...session, lastZxid } })
+  })
+
   test('checkOptions says what a runtime lacks', () => {
     const runtime = { ...systemRuntime, uuid: undefined, dial: 5 }
     expect(() => check({ runtime })).toThrow('runtime must be a Runtime; it has no uuid, dial')

@@ -1,11 +1,13 @@
 /** A session without a client: another may go on with it, `connect(…, { session })`, until its timeout has passed. */
 export class DetachedSession implements SessionCredentials {
   readonly id: bigint
+  readonly lastZxid: bigint
   // Private: whoever prints it, or has it in an error, shows no secret.
   readonly #passwd: Uint8Array<ArrayBuffer>
 
-  constructor(id: bigint, passwd: Uint8Array) {
+  constructor({ id, passwd, lastZxid }: Required<SessionCredentials>) {
     this.id = id
+    this.lastZxid = lastZxid
     this.#passwd = new Uint8Array(passwd)
   }
 
@@ -19,4 +21,9 @@ export class DetachedSession implements SessionCredentials {
 export interface SessionCredentials {
   readonly id: bigint
   readonly passwd: Uint8Array
+  /**
+   * The latest transaction that who had the session may have seen. A server that has not applied it refuses the session, and
+   * the next one is asked: who goes on with it reads nothing older. @default 0n, any server will do
+   */
+  readonly lastZxid?: bigint
 }

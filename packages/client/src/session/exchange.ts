@@ -4,7 +4,8 @@ import { ErrorCode, OpCode, ProtocolError } from '@zk/wire'
 import type { KeeperErrorCode } from '../errors.ts'
 import { Answers, type Reply } from './answers.ts'
 import { Auths, type Credential } from './auths.ts'
-import type { Flow, FlowLimits } from './flow.ts'
+import type { SessionConfig } from './config.ts'
+import type { Flow } from './flow.ts'
 import type { Incoming } from './incoming.ts'
 import { Ledger } from './ledger.ts'
 import type { Output } from './output.ts'
@@ -13,11 +14,8 @@ import type { Removal, Request, Whereabouts } from './request.ts'
 import type { EndReason } from './states.ts'
 import { changesWatches, countsOn, setsWatches, Watching } from './watching.ts'
 
-export interface FlowControl {
-  readonly limits: FlowLimits
-  /** How long to leave a server alone that was too busy for a request for the n-th time. */
-  readonly pause: (times: number) => number
-}
+/** How long to leave a server alone that was too busy for a request for the n-th time, in ms. */
+type ThrottlePause = (times: number) => number
 
 export class Exchange {
   readonly #ledger: Ledger
@@ -26,10 +24,10 @@ export class Exchange {
   readonly #answers: Answers
   readonly #auths: Auths
   readonly #emit: (output: Output) => void
-  readonly #pause: FlowControl['pause']
+  readonly #pause: ThrottlePause
   /** Frames that overtake the queue, besides credentials. */
   #urgent: Uint8Array[] = []
-  #lastZxid = 0n
+  #lastZxid: bigint
   /** A write was left without an answer: the next server must catch up before it is read. */
   #syncOwed = false
   /** Its answer ends the session. */
@@ -38,13 +36,14 @@ export class Exchange {
   #refusing: KeeperErrorCode | undefined
 
   constructor(
-    credentials: Credential[],
-    { limits, pause }: FlowControl,
+    { credentials, limits, resume }: Pick<SessionConfig, 'credentials' | 'limits' | 'resume'>,
+    pause: ThrottlePause,
     emit: (output: Output) => void,
     whereabouts: () => Whereabouts,
   ) {
     this.#ledger = new Ledger(1, limits)
     this.#pause = pause
+    this.#lastZxid = resume?.lastZxid ?? 0n
     this.#auths = new Auths(credentials)
     this.watching = new Watching(emit, () => this.#lastZxid, limits.maxRequestSize)
     this.#emit = emit

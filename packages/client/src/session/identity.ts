@@ -30,8 +30,8 @@ export class Identity {
   }
 
   /** Undefined where no ensemble knows the session: not yet, or no longer. */
-  get detached(): DetachedSession | undefined {
-    return this.#isReal ? new DetachedSession(this.id, this.#passwd) : undefined
+  detached(lastZxid: bigint): DetachedSession | undefined {
+    return this.#isReal ? new DetachedSession({ id: this.id, passwd: this.#passwd, lastZxid }) : undefined
   }
 
   connectFrame(lastZxidSeen: bigint): Uint8Array {

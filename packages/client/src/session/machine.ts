@@ -43,8 +43,8 @@ export class SessionMachine {
     this.#pulse = new Pulse(() => this.#timing.times)
     const pause = (times: number) => this.#jitter.between(0.5, 1) * throttlePause(times, this.#timing.times)
     this.exchange = new Exchange(
-      config.credentials,
-      { limits: config.limits, pause },
+      config,
+      pause,
       (output) => this.#outputs.push(output),
       () => ({
         server: 'server' in this.#state ? this.#state.server : undefined,

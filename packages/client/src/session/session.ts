@@ -150,7 +150,7 @@ export class Session {
 
   /** @internal */
   get detached(): DetachedSession | undefined {
-    return this.#machine.identity.detached
+    return this.#machine.identity.detached(this.#machine.exchange.lastZxid)
   }
 
   /** @internal Resolves when the session has ended or, with another `last` request, is left: at the latest after T/2. */

@@ -21,6 +21,22 @@ describe('connect with a session', () => {
     expect(connecting.value.session.id).toBe(0x2an)
   })
 
+  test('connect goes on with a session at no server that is behind what it has seen', async () => {
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    const session = { id: 0x2an, passwd, lastZxid: 0x1_0000_0007n }
+    outcome(connect('zk1:2181', { runtime: world, session }))
+    const connection = await server.connection()
+    expect((await connection.expectConnect()).lastZxidSeen).toBe(0x1_0000_0007n)
+    // Nothing that it is told is later.
+    connection.accept({ passwd })
+    await world.settle()
+    connection.rst()
+    await world.advance(2_000)
+    const next = await server.connection()
+    expect((await next.expectConnect()).lastZxidSeen).toBe(0x1_0000_0007n)
+  })
+
   test('connect takes the password as it is at the call: what the caller does with it later changes nothing', async () => {
     const world = new VirtualWorld()
     const server = FakeServer.listen(world, 'zk1:2181')
@@ -103,19 +119,20 @@ describe('connect with a session', () => {
 })
 
 describe('ZooKeeper.detach', () => {
-  test('ZooKeeper.detach gives id and password, and closes the connection but not the session', async () => {
+  test('ZooKeeper.detach gives id, password and what was seen last, and closes the connection but not the session', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world, { handshake: { passwd, sessionId: 0x2an, timeOut: T } })
     const write = outcome(zk.create('/a', '', { mode: 'EPHEMERAL' }))
     const detaching = outcome(zk.detach())
     const after = outcome(zk.getData('/a'))
     const [request, last] = await connection.expectAll(OpCode.create2, OpCode.sync)
-    connection.reply(request, Create2Response, created('/a'))
+    connection.reply(request, Create2Response, created('/a'), { zxid: 0x1_0000_0007n })
     connection.fail(last, 'Ok')
     await world.settle()
     expect(write.status).toBe('fulfilled')
     expect(detaching.value.id).toBe(0x2an)
     expect(detaching.value.passwd).toEqual(passwd)
+    expect(detaching.value.lastZxid).toBe(0x1_0000_0007n)
     expect(after.error).toMatchObject({ code: 'Closed' })
     await connection.expectNothing()
     expect(connection.isClosed).toBe(true)
