@@ -90,9 +90,9 @@ describeScenarios('four-letter words', {
         // Sets that have become empty stay for as long as nobody has looked; who is in which is up to the clock, and who is
         // on the way to another may be in none (ExpiryQueue.dump is not of one moment). Nor does it matter who has no session:
         // a connection that has asked and is closed may be there for a while (NIOServerCnxnFactory.touchCnxn after its removal).
-        const isOfSet = (line: string) =>
+        const isUpToChance = (line: string) =>
           word === 'dump' && /^(\d+ expire at .*:|\t0x[0-9a-f]+|\tip: .* sessionId: 0x0)$/.test(line)
-        const lines = (await s.ask(at, word)).split('\n').filter((line) => !isOfSet(line))
+        const lines = (await s.ask(at, word)).split('\n').filter((line) => !isUpToChance(line))
         const told = lines.map((line) => masked(line.replace(s.root, '')).replace(/^(\tip: ).*CLIENT/, '$1CLIENT'))
         s.note(`${at}: ${word}`, told.sort().join(' | '))
       }

@@ -1,7 +1,7 @@
 import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import type { Logger } from '../../src/index.ts'
-import { connected, nodeData, outcome, someStat, VirtualWorld } from '../support/index.ts'
+import { connected, expired, nodeData, outcome, someStat, VirtualWorld } from '../support/index.ts'
 
 type Line = [level: string, message: string, bindings: object]
 
@@ -17,12 +17,7 @@ describe('logger', () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world, { logger })
     const id = `0x${zk.session.id.toString(16)}`
-    connection.rst()
-    await world.advance(1_000)
-    const second = await server.connection()
-    await second.expectConnect()
-    second.expire()
-    await world.settle()
+    await expired(world, { server, connection })
     expect(lines.map(([level, message]) => `${level} ${message}`)).toEqual([
       'debug zk: dialing',
       'info zk: session established',

@@ -2,7 +2,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect, type LookupHandler } from '../../src/index.ts'
-import { type Connected, connected, FakeServer, NamedWorld, outcome, VirtualWorld } from '../support/index.ts'
+import { connected, expired, FakeServer, NamedWorld, outcome, VirtualWorld } from '../support/index.ts'
 
 const T = 30_000
 
@@ -24,19 +24,6 @@ function uncaught(): unknown[] {
     for (const each of before) process.on('uncaughtException', each)
   })
   return errors
-}
-
-/** The server ends the session, as it says in the next handshake. */
-async function expire(
-  world: VirtualWorld,
-  { server, connection }: Pick<Connected, 'server' | 'connection'>,
-): Promise<void> {
-  connection.rst()
-  await world.advance(1_000)
-  const again = await server.connection()
-  await again.expectConnect()
-  again.expire()
-  await world.settle()
 }
 
 /** Calls only the first time. */
@@ -161,7 +148,7 @@ describe('ZooKeeper.detach', () => {
     onChannel('zk:session', ({ event }) => {
       if (event === 'expired') detaching = outcome(zk.detach())
     })
-    await expire(world, { server, connection })
+    await expired(world, { server, connection })
     expect(detaching.error).toMatchObject({ code: 'SessionExpired' })
   })
 })
@@ -178,7 +165,7 @@ describe('ZooKeeper.close', () => {
     onChannel('zk:session', ({ event }) => {
       if (how === 'channel' && event === 'expired') close()
     })
-    await expire(world, { server, connection })
+    await expired(world, { server, connection })
     expect(closing.status).toBe('fulfilled')
     const dials = world.dials.length
     await world.advance(60_000)

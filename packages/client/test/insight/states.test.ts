@@ -2,7 +2,7 @@ import { OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, type ClientState, type ClientStates } from '../../src/index.ts'
 import { StateFeed } from '../../src/client-state.ts'
-import { connected, FakeServer, NamedWorld, outcome, VirtualWorld } from '../support/index.ts'
+import { connected, expired, FakeServer, NamedWorld, outcome, VirtualWorld } from '../support/index.ts'
 
 /** Takes every state at once, into the list. */
 async function collect(states: ClientStates, into: ClientState[]): Promise<void> {
@@ -53,12 +53,7 @@ describe('ZooKeeper.states', () => {
         connection.fail(await connection.expect(OpCode.auth), 'AuthFailed')
         await world.settle()
       } else {
-        connection.rst()
-        await world.advance(1_000)
-        const second = await server.connection()
-        await second.expectConnect()
-        second.expire()
-        await world.settle()
+        await expired(world, { server, connection })
       }
       expect(seen.at(-1)!.name).toBe(name)
       expect(following.status).toBe('fulfilled')

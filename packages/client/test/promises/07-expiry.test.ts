@@ -3,6 +3,7 @@ import { GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, KeeperError, type ZooKeeper } from '../../src/index.ts'
 import {
+  expired,
   connected,
   type FakeConnection,
   FakeServer,
@@ -13,16 +14,6 @@ import {
 } from '../support/index.ts'
 
 const T = 30_000
-
-/** The server ends the session: it says so in the next handshake. */
-async function expired(world: VirtualWorld, server: FakeServer, connection: FakeConnection): Promise<void> {
-  connection.rst()
-  await world.advance(1_000)
-  const second = await server.connection()
-  await second.expectConnect()
-  second.expire()
-  second.fin()
-}
 
 async function watching(
   world: VirtualWorld,
@@ -63,7 +54,7 @@ describe('All of the session ends with it', () => {
     const { session } = zk
     let aborts = 0
     session.signal.addEventListener('abort', () => aborts++)
-    await expired(world, server, connection)
+    await expired(world, { server, connection })
     await world.advance(10 * T)
     expect(aborts).toBe(1)
     expect(KeeperError.is(session.signal.reason, 'SessionExpired')).toBe(true)
@@ -75,7 +66,7 @@ describe('All of the session ends with it', () => {
     const { zk, server, connection } = await connected(world)
     const watches = []
     for (const path of ['/a', '/b', '/a']) watches.push(await watching(world, { zk, connection }, path))
-    await expired(world, server, connection)
+    await expired(world, { server, connection })
     await world.settle()
     expect(watches.map(({ value }) => value)).toEqual(
       ['/a', '/b', '/a'].map((path) => ({ type: 'SessionEnded', path })),
@@ -102,7 +93,7 @@ describe('All of the session ends with it', () => {
     const { zk, server, connection } = await connected(world)
     const read = outcome(zk.getDataAndWatch('/a'))
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
-    await expired(world, server, connection)
+    await expired(world, { server, connection })
     await world.advance(1_000)
     const next = await server.accept()
     const done = outcome(read.value.unwatch())
@@ -140,7 +131,7 @@ describe('The next session', () => {
     const seen: unknown[] = []
     session.signal.addEventListener('abort', () => seen.push(zk.session === session))
     void zk.getData('/a').catch(() => seen.push(zk.session === session))
-    await expired(world, server, connection)
+    await expired(world, { server, connection })
     await world.settle()
     expect(seen).toEqual([false, false])
     expect(zk.session.id).toBe(0n)
@@ -164,7 +155,7 @@ describe('The next session', () => {
   test('ZooKeeper runs later calls in the new session, in call order, behind the credentials', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world, { auth: [{ scheme: 'digest', auth: 'user:password' }] })
-    await expired(world, server, connection)
+    await expired(world, { server, connection })
     await world.settle()
     const read = outcome(zk.getData('/a'))
     outcome(zk.create('/b'))
@@ -201,7 +192,7 @@ describe('The next session', () => {
     let { connection } = first
     const sessions = new Set([zk.session])
     for (let count = 0; count < 5; count++) {
-      await expired(world, server, connection)
+      await expired(world, { server, connection })
       await world.advance(1_000)
       connection = await server.accept()
       sessions.add(zk.session)
@@ -213,7 +204,7 @@ describe('The next session', () => {
   test('ZooKeeper goes on looking for a server for the new session, as long as it takes', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world, { connectTimeout: 1_000 })
-    await expired(world, server, connection)
+    await expired(world, { server, connection })
     server.refuse()
     await world.advance(100 * T)
     expect(zk.session.signal.aborted).toBe(false)
@@ -227,7 +218,7 @@ describe('The next session', () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world, { renewSession: false })
     const { session } = zk
-    await expired(world, server, connection)
+    await expired(world, { server, connection })
     await world.advance(10 * T)
     expect(zk.session).toBe(session)
     await server.expectNoConnection()
@@ -256,7 +247,7 @@ describe('A call pinned to a session', () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     const { session } = zk
-    await expired(world, server, connection)
+    await expired(world, { server, connection })
     await world.advance(1_000)
     const next = await server.accept()
     const pinned = outcome(call(zk, session))
@@ -324,7 +315,7 @@ describe('Ends that are final', () => {
   test('ZooKeeper goes on where the first handshakes of next sessions say expired too, with pauses', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
-    await expired(world, server, connection)
+    await expired(world, { server, connection })
     for (let round = 0; round < 10; round++) {
       await world.advance(T)
       const next = await server.connection()

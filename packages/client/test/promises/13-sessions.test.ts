@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { Create2Response, GetDataResponse, OpCode, SetSASLResponse } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect } from '../../src/index.ts'
-import { connected, created, FakeServer, nodeData, outcome, VirtualWorld } from '../support/index.ts'
+import { connected, created, expired, FakeServer, nodeData, outcome, VirtualWorld } from '../support/index.ts'
 
 const T = 30_000
 const secret = 'sixteen secrets!'
@@ -201,12 +201,7 @@ describe('ZooKeeper.detach', () => {
   test('ZooKeeper.detach has nothing to give while the next session is not there yet, and ends nothing', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
-    connection.rst()
-    await world.advance(2_000)
-    const second = await server.connection()
-    await second.expectConnect()
-    second.expire()
-    await world.settle()
+    await expired(world, { server, connection })
     const detaching = outcome(zk.detach())
     await world.settle()
     expect(detaching.error).toMatchObject({ code: 'ConnectionLoss', op: 'detach' })

@@ -34,6 +34,20 @@ export async function connected(world: VirtualWorld, options: ConnectedOptions =
 /** No client waits longer between two attempts. */
 const LONGEST_PAUSE = 10_000
 
+/** The server ends the session: it resets the connection, and says so in the next handshake. */
+export async function expired(
+  world: VirtualWorld,
+  { server, connection }: Pick<Connected, 'server' | 'connection'>,
+): Promise<void> {
+  connection.rst()
+  await world.advance(1_000)
+  const second = await server.connection()
+  await second.expectConnect()
+  second.expire()
+  second.fin()
+  await world.settle()
+}
+
 /** Resets the connection; the next one of the session, its handshake answered. */
 export async function reconnected(
   world: VirtualWorld,

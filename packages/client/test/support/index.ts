@@ -1,4 +1,4 @@
-export { type Connected, connected, type ConnectedOptions, reconnected } from './connected.ts'
+export { type Connected, connected, type ConnectedOptions, expired, reconnected } from './connected.ts'
 export { FakeConnection } from './fake-connection.ts'
 export { FakeServer } from './fake-server.ts'
 export { eventFrame, handshakeFrame, replyFrame } from './frames.ts'

@@ -1,24 +1,14 @@
 // What becomes of persistent watches when a connection is lost, or the session.
 import { ErrorResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { type FakeConnection, nodeData, outcome, reconnected } from '../support/index.ts'
+import { expired, type FakeConnection, nodeData, outcome, reconnected } from '../support/index.ts'
 import { follow, type Start, start, watching } from './watching.ts'
 
 /** The server ends the session, as it says in the next handshake; the connection of the session after it, if any. */
 async function renewed({ world, server, connection }: Start): Promise<FakeConnection> {
-  await expired({ world, server, connection })
+  await expired(world, { server, connection })
   await world.advance(1_000)
   return server.accept()
-}
-
-async function expired({ world, server, connection }: Pick<Start, 'world' | 'server' | 'connection'>): Promise<void> {
-  connection.rst()
-  await world.advance(1_000)
-  const second = await server.connection()
-  await second.expectConnect()
-  second.expire()
-  second.fin()
-  await world.settle()
 }
 
 describe('A connection that is lost', () => {
@@ -258,7 +248,7 @@ describe('A session that ends', () => {
   test('NodeEvents that is left meanwhile is not set in the next one', async () => {
     const at = await start()
     const events = await watching(at, '/a')
-    await expired(at)
+    await expired(at.world, at)
     await events.return()
     await at.world.advance(1_000)
     const next = await at.server.accept()
@@ -268,7 +258,7 @@ describe('A session that ends', () => {
   test('NodeEvents tells of the end, and is over, where no session follows (V14)', async () => {
     const at = await start({ renewSession: false })
     const { told, ending } = follow(await watching(at, '/a'))
-    await expired(at)
+    await expired(at.world, at)
     expect([told, ending.value]).toEqual([['SessionEnded /a'], 'done'])
   })
 
@@ -276,7 +266,7 @@ describe('A session that ends', () => {
     const at = await start()
     const { session } = at.zk
     const { told, ending } = follow(await watching(at, '/a', { session } as object))
-    await expired(at)
+    await expired(at.world, at)
     expect([told, ending.value]).toEqual([['SessionEnded /a'], 'done'])
   })
 
