@@ -5,7 +5,7 @@ import { freePorts } from './free-ports.ts'
 import { ensureImage } from './image.ts'
 import { startNodeContainer } from './node-container.ts'
 import { ENSEMBLE, labelsOf, startSweeper } from './owner.ts'
-import { createPeerNetwork } from './peer-network.ts'
+import { createPeerNetwork, type PeerNetwork } from './peer-network.ts'
 import { snapshotFile, type SnapshotNode } from './snapshot.ts'
 
 export interface EnsembleOptions {
@@ -22,6 +22,11 @@ export interface EnsembleOptions {
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   /** Nodes that there are from the beginning, parents before children. @default none */
   readonly tree?: readonly SnapshotNode[]
+  /**
+   * Where nodes find each other, as `host:quorumPort:electionPort` of each; a node listens on its ports on all its addresses.
+   * Called before the nodes start, once more when they have to be started again. @default their own addresses
+   */
+  readonly meetingPoints?: (network: PeerNetwork) => Promise<readonly string[]>
 }
 
 /** Starts the containers; does not wait until they have found each other. */
@@ -52,7 +57,14 @@ export async function remove(ensembleId: string): Promise<void> {
 async function launchOnce(
   id: string,
   image: string,
-  { nodes: count = 3, tickTime = 500, environment = {}, files = {}, tree = [] }: EnsembleOptions,
+  {
+    nodes: count = 3,
+    tickTime = 500,
+    environment = {},
+    files = {},
+    tree = [],
+    meetingPoints = atHome,
+  }: EnsembleOptions,
 ): Promise<EnsembleDescription> {
   const host = await engineHost()
   const address = host === LOOPBACK ? LOOPBACK : '0.0.0.0'
@@ -60,9 +72,9 @@ async function launchOnce(
   // Docker publishes ports on the network whose name sorts first. That has to stay `bridge`, also for a node that is
   // taken off this one.
   const network = `zk-test-${id}`
-  const peerAddresses = await createPeerNetwork(network, labels, count)
+  const peers = await createPeerNetwork(network, labels, count)
   const ports = await freePorts(count)
-  const servers = peerAddresses.map((peerAddress, i) => `server.${i + 1}=${peerAddress}:2888:3888;2181`).join(' ')
+  const servers = (await meetingPoints(peers)).map((point, i) => `server.${i + 1}=${point};2181`).join(' ')
 
   const startNode = async (peerAddress: string, i: number): Promise<NodeDescription> => {
     const port = ports[i] ?? 0
@@ -83,7 +95,11 @@ async function launchOnce(
     })
     return { id: i + 1, port, peerAddress, container }
   }
-  return { id, host, network, tickTime, nodes: await allOf(peerAddresses.map(startNode)) }
+  return { id, host, network, tickTime, nodes: await allOf(peers.addresses.map(startNode)) }
+}
+
+async function atHome({ addresses }: PeerNetwork): Promise<readonly string[]> {
+  return addresses.map((address) => `${address}:2888:3888`)
 }
 
 /** The official image's data directory. */
