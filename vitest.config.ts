@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 // Tests run the TypeScript sources of every package, never a build of them.
-const conditions = ['@zk/source', 'node']
+export const conditions = ['@zk/source', 'node']
 
 export default defineConfig({
   resolve: { conditions },
@@ -24,6 +24,7 @@ export default defineConfig({
           name: 'integration',
           include: ['test-integration/test/**/*.test.ts'],
           globalSetup: 'test-integration/setup.ts',
+          setupFiles: 'test-integration/after-each.ts',
           // One ensemble serves all files: they take turns, and start when the unit tests have left the machine.
           fileParallelism: false,
           sequence: { groupOrder: 1 },

@@ -15,5 +15,6 @@ export type {
 } from './four-letter-word.ts'
 export type { EnsembleOptions } from './launch.ts'
 export type { PeerNetwork } from './peer-network.ts'
+export { Health } from './health.ts'
 export { until } from './until.ts'
 export type { UntilOptions } from './until.ts'
