@@ -46,7 +46,8 @@ export async function harmServers(
   const done: ServerFault[] = []
   while (!stop.aborted) {
     // All of it is drawn at once, whatever becomes of it.
-    const kind = random.pick(kinds)
+    // Of what a lease is about there is most.
+    const kind = random.percent(40) ? 'stall a link' : random.pick(kinds)
     const isLeader = random.percent(50)
     const which = random.below(2)
     const drawn = HARM.least + random.below(HARM.most - HARM.least)

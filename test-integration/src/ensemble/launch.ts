@@ -134,8 +134,8 @@ function snapshotOf(tree: readonly SnapshotNode[]): Record<string, Uint8Array> {
 /**
  * Of each server, in MiB. It is for what servers keep, most of it from `many-watches`: the last 500 transactions, read and
  * encoded (200 multis of 500 parts: 35 MiB), and all nodes that tests leave behind (49,000: 25 MiB). Of these 63 MiB are
- * reachable when chaos begins, and 75 survive a collection that is not a full one. A server that joins again is sent these
- * transactions, and has them twice for a moment. Chaos by itself keeps 9 MiB.
+ * reachable then, and 75 survive a collection that is not a full one, when servers are killed and come back. One that joins
+ * again is sent these transactions, and has them twice for a moment. Chaos by itself keeps 9 MiB.
  */
 const HEAP = 256
 

@@ -17,7 +17,7 @@ import { readSettings } from './settings.ts'
 /** Between two questions whether it is still held, in ms. */
 const ASKED_EVERY = 20
 /** One turn in so many lasts up to so many times as long: long enough for its session to end in it. */
-const LONG = { oneIn: 12, times: 12 }
+const LONG = { oneIn: 12, times: 25 }
 
 const settings = readSettings()
 const { connectString, sessionTimeout, path, log, name, contenders, turn, heldWhile = 'confirmed' } = settings
