@@ -14,6 +14,5 @@ export type {
   WatchSummary,
 } from './four-letter-word.ts'
 export type { EnsembleOptions } from './launch.ts'
-export type { PeerNetwork } from './peer-network.ts'
 export { until } from './until.ts'
 export type { UntilOptions } from './until.ts'
