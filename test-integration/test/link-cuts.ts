@@ -1,6 +1,6 @@
 // Stalls of the links of one member, and the holders that are there: all of them meet the same stall, each in its own way.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Held, KeeperError, type LossReason, type ZooKeeper } from '@zk/recipes'
+import { type Held, KeeperError, type ZooKeeper } from '@zk/recipes'
 import { Contest, type HolderOptions, type Recipe, type Rivals } from './rivals.ts'
 import type { Random } from '../src/differential/random.ts'
 import type { EnsembleNode } from '../src/ensemble/index.ts'
@@ -44,7 +44,11 @@ export interface Cut {
   readonly holder: HolderOptions
   readonly overlap: number
   readonly margin: number | undefined
-  readonly endedBy: LossReason | undefined
+  /**
+   * The session expired while the holder counted on its lease. Otherwise it was told of the end, or took its node away itself
+   * when it had lost it: that leaves no margin, and needs none.
+   */
+  readonly isByExpiry: boolean
 }
 
 /** Of the holders before the stall, in ms. */
@@ -94,9 +98,29 @@ export async function playStall(
   await linked.mend()
   // What is answered late tells holders too.
   await contest.settled()
-  return contenders.map(({ what, kind, askedAt, holder, rivals: { overlap, margin, endedBy } }) => {
-    return { place: stall.place, what, kind, stall, askedAt, holder, overlap, margin, endedBy }
+  return contenders.map(({ what, kind, askedAt, holder, rivals }) => {
+    const { overlap, margin } = rivals
+    return {
+      place: stall.place,
+      what,
+      kind,
+      stall,
+      askedAt,
+      holder,
+      overlap,
+      margin,
+      isByExpiry: isByExpiry(rivals, stall, begin),
+    }
   })
+}
+
+function isByExpiry({ overlap, turn, endedBy }: Rivals, stall: Stall, begin: number): boolean {
+  if (overlap > 0) return true
+  if (turn === undefined || endedBy !== 'LeaseLost') return false
+  // A leader that is cut off commits nothing of it.
+  if (stall.place === 'leader') return true
+  const [turnsAt, bothAt] = [begin + stall.turn, begin + stall.both]
+  return stall.first === 'in' ? turn.heldUntil > turnsAt : turn.grantedAt < turnsAt || turn.heldUntil > bothAt
 }
 
 function drawStall(random: Random, nth: number, longest: number): Stall {
@@ -211,18 +235,17 @@ export function describeCuts(cuts: readonly Cut[]): string {
         const those = cuts.filter((cut) => cut.place === place && cut.what === what && cut.kind === kind)
         if (those.length === 0) return []
         const held = those.filter(({ margin }) => margin !== undefined)
-        // Who was told of the end has it from the server that granted: that leaves no margin, and needs none.
-        const byLease = held.filter(({ endedBy, overlap }) => endedBy === 'LeaseLost' || overlap > 0)
-        const margins = byLease.map(({ margin }) => margin!)
+        const expired = held.filter((cut) => cut.isByExpiry)
+        const margins = expired.map(({ margin }) => margin!)
         const overlaps = those.filter(({ overlap }) => overlap > 0)
         const longest = Math.max(0, ...those.map(({ overlap }) => overlap))
         const worst = margins.length === 0 ? '-' : Math.min(...margins).toFixed(0)
-        const cells = [those.length, held.length, byLease.length, overlaps.length, longest.toFixed(0), worst]
+        const cells = [those.length, held.length, expired.length, overlaps.length, longest.toFixed(0), worst]
         return [[place.padEnd(9), what.padEnd(10), kind.padEnd(14), ...cells.map((cell) => String(cell).padStart(9))]]
       }),
     ),
   )
   const head = ['place'.padEnd(9), 'what'.padEnd(10), 'session'.padEnd(14)]
-  const columns = ['cuts', 'held', 'by lease', 'overlaps', 'longest', 'margin'].map((name) => name.padStart(9))
+  const columns = ['cuts', 'held', 'expired', 'overlaps', 'longest', 'margin'].map((name) => name.padStart(9))
   return [[...head, ...columns], ...lines].map((cells) => cells.join('')).join('\n')
 }

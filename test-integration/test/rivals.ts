@@ -140,10 +140,15 @@ export class Rivals {
     return this.#overlap
   }
 
-  /** From the end of the hold, by the lease's own count, to the other's grant; undefined where there were not both. */
+  /** When the hold ended, by the lease's own count, and when the other was granted; undefined where there were not both. */
+  get turn(): { readonly heldUntil: number; readonly grantedAt: number } | undefined {
+    const [heldUntil, grantedAt] = [this.#heldUntil, this.#grantedAt]
+    return heldUntil === undefined || grantedAt === undefined ? undefined : { heldUntil, grantedAt }
+  }
+
+  /** From the end of the hold to the other's grant. */
   get margin(): number | undefined {
-    if (this.#grantedAt === undefined || this.#heldUntil === undefined) return undefined
-    return this.#grantedAt - this.#heldUntil
+    return this.turn && this.turn.grantedAt - this.turn.heldUntil
   }
 
   /** Why the holder lost what it held last: by its lease, or because it was told. */
