@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 // Tests run the TypeScript sources of every package, never a build of them.
-export const conditions = ['@zk/source', 'node']
+const conditions = ['@zk/source', 'node']
 
 export default defineConfig({
   resolve: { conditions },

@@ -148,6 +148,19 @@ describe('MemberLinks', () => {
     await Promise.all([(await far).hears('hello'), near.hears('welcome')])
   })
 
+  test('MemberLinks waits for a member that does not listen yet, with what it was sent', async () => {
+    const links = await startLinks()
+    const [host, port] = links.meetingPoints[1]!.split(':')
+    const near = new End(dial({ host: host!, port: Number(port), localAddress: addresses[0]! }))
+    onTestFinished(() => void near.socket.destroy())
+    await once(near.socket, 'connect')
+    near.socket.write('early')
+    const server = await listen(links, two)
+    const [socket] = (await once(server, 'connection')) as [Socket]
+    await new End(socket).hears('early')
+    expect(near.hasEnded).toBe(false)
+  })
+
   test('MemberLinks refuses a connection from an address of no member', async () => {
     const links = await startLinks()
     const server = await listen(links, two)

@@ -1,6 +1,7 @@
 // What the members of an ensemble say to each other goes through this process, where it can be held up, one way or both ways.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { freePorts } from '../ensemble/free-ports.ts'
 import { Gate } from '../proxy/gate.ts'
 
@@ -21,6 +22,14 @@ export interface MemberLinksOptions {
 const PORTS_PER_MEMBER = 2
 
 /**
+ * In ms. Who follows tries again where a new leader does not listen yet (Learner.LeaderConnector). Here somebody always
+ * listens, so we try again: a connection that ends at once would send the follower into another election, and the leader
+ * waits for its initLimit.
+ */
+const PATIENCE = 3_000
+const PAUSE = 20
+
+/**
  * Stands between the members of one ensemble. A link is all connections between two of them, whoever began them, those to come
  * too, of the quorum and of elections. It has two directions, and each can be held by itself.
  *
@@ -35,6 +44,7 @@ export class MemberLinks implements AsyncDisposable {
   readonly #connections = new Set<LinkConnection>()
   readonly #held = new Set<string>()
   readonly #cut = new Set<string>()
+  #isOpen = true
 
   static async start({ host, addresses }: MemberLinksOptions): Promise<MemberLinks> {
     const ports = await freePorts(addresses.length * PORTS_PER_MEMBER)
@@ -56,7 +66,7 @@ export class MemberLinks implements AsyncDisposable {
     this.meetingPoints = addresses.map((_, index) => [host, ...portsOf(index)].join(':'))
     for (const [index, listener] of listeners.entries()) {
       const to = Math.floor(index / PORTS_PER_MEMBER) + 1
-      listener.on('connection', (socket) => this.#accept(socket, to, portOf(listener)))
+      listener.on('connection', (socket) => void this.#accept(socket, to, portOf(listener)))
     }
   }
 
@@ -95,6 +105,7 @@ export class MemberLinks implements AsyncDisposable {
 
   /** Ends every connection. */
   async close(): Promise<void> {
+    this.#isOpen = false
     for (const connection of this.#connections) connection.reset()
     await Promise.all(
       this.#listeners.map(async (listener) => {
@@ -108,13 +119,19 @@ export class MemberLinks implements AsyncDisposable {
     return this.close()
   }
 
-  #accept(socket: Socket, to: number, port: number): void {
+  async #accept(socket: Socket, to: number, port: number): Promise<void> {
+    socket.on('error', () => {})
     const from = this.#addresses.indexOf(socket.remoteAddress ?? '') + 1
     if (from === 0 || this.#cut.has(way(from, to))) {
       socket.resetAndDestroy()
       return
     }
-    const target = connect({ host: this.#addresses[to - 1]!, port, allowHalfOpen: true })
+    const target = await this.#dial(socket, { host: this.#addresses[to - 1]!, port })
+    if (target === undefined || this.#cut.has(way(from, to)) || !this.#isOpen) {
+      target?.destroy()
+      socket.resetAndDestroy()
+      return
+    }
     const connection: LinkConnection = new LinkConnection({ id: from, socket }, { id: to, socket: target }, () =>
       this.#connections.delete(connection),
     )
@@ -125,6 +142,23 @@ export class MemberLinks implements AsyncDisposable {
     ] as const) {
       if (this.#held.has(way(one, other))) connection.gate(one, other)?.shut()
     }
+  }
+
+  /** undefined where nobody listens for long, or who wants to be connected has gone. */
+  async #dial(socket: Socket, address: { readonly host: string; readonly port: number }): Promise<Socket | undefined> {
+    const until = performance.now() + PATIENCE
+    while (!socket.destroyed && this.#isOpen) {
+      const target = connect({ ...address, allowHalfOpen: true })
+      try {
+        await once(target, 'connect')
+        target.on('error', () => {})
+        return target
+      } catch {
+        if (performance.now() >= until) return undefined
+        await sleep(PAUSE)
+      }
+    }
+    return undefined
   }
 }
 

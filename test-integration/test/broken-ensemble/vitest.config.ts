@@ -1,6 +1,8 @@
 // A run of its own, for ensemble-health.test.ts: its first test fails, as it should.
 import { defineConfig } from 'vitest/config'
-import { conditions } from '../../../vitest.config.ts'
+
+// As for all tests: the sources of every package, never a build of them.
+const conditions = ['@zk/source', 'node']
 
 export default defineConfig({
   resolve: { conditions },
