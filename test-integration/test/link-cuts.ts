@@ -119,12 +119,15 @@ export async function playStall(
   })
 }
 
-function isByExpiry({ overlap, turn, endedBy }: Rivals, stall: Stall, { turnedAt, bothAt }: Struck): boolean {
+/** Where the holder lost it while what its member says got through, the holder has taken its node away itself. */
+function isByExpiry({ overlap, turn, endedBy }: Rivals, stall: Stall, { beganAt, turnedAt, bothAt }: Struck): boolean {
   if (overlap > 0) return true
   if (turn === undefined || endedBy !== 'LeaseLost') return false
-  // A leader that is cut off commits nothing of it.
-  if (stall.place === 'leader') return true
-  return stall.first === 'in' ? turn.heldUntil > turnedAt : turn.grantedAt < turnedAt || turn.heldUntil > bothAt
+  const { heldUntil, grantedAt } = turn
+  if (stall.first === 'in') return heldUntil > turnedAt
+  // A leader that is cut off says nothing any more.
+  if (stall.place === 'leader') return heldUntil > beganAt
+  return (heldUntil > beganAt && grantedAt < turnedAt) || heldUntil > bothAt
 }
 
 function drawStall(random: Random, nth: number, longest: number): Stall {
@@ -205,6 +208,7 @@ async function whileExpired<T>(attempt: () => Promise<T>): Promise<T> {
 
 /** When what a stall says was done, by the clock of the rivals: timers are late. */
 interface Struck {
+  readonly beganAt: number
   readonly turnedAt: number
   readonly bothAt: number
 }
@@ -229,18 +233,19 @@ async function strike(
   }
   const second = stall.first === 'in' ? 'out' : 'in'
   each((from, to) => links.hold(from, to), stall.first)
+  const beganAt = machineTime()
   await at(begin + stall.turn)
   if (stall.place === 'leader') {
     linked.isolate(member)
-    return { turnedAt: machineTime(), bothAt: Infinity }
+    return { beganAt, turnedAt: machineTime(), bothAt: Infinity }
   }
   each((from, to) => links.release(from, to), stall.first)
   each((from, to) => links.hold(from, to), second)
   const turnedAt = machineTime()
-  if (stall.both === Infinity) return { turnedAt, bothAt: Infinity }
+  if (stall.both === Infinity) return { beganAt, turnedAt, bothAt: Infinity }
   await at(begin + stall.both)
   each((from, to) => links.hold(from, to), stall.first)
-  return { turnedAt, bothAt: machineTime() }
+  return { beganAt, turnedAt, bothAt: machineTime() }
 }
 
 async function at(time: number): Promise<void> {
