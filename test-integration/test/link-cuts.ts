@@ -1,6 +1,6 @@
 // Stalls of the links of one member, and the holders that are there: all of them meet the same stall, each in its own way.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Held, KeeperError, type ZooKeeper } from '@zk/recipes'
+import { type Held, KeeperError, Lock, type ZooKeeper } from '@zk/recipes'
 import { Contest, type HolderOptions, type Recipe, type Rivals } from './rivals.ts'
 import type { Random } from '../src/differential/random.ts'
 import type { EnsembleNode } from '../src/ensemble/index.ts'
@@ -93,7 +93,12 @@ export async function playStall(
   // It may be refused, or wait until the end for its answer.
   for (const each of acting) each.catch(() => {})
   await at(begin)
-  await strike(linked, { stall, member, others: ensemble.nodes.filter((node) => node !== member), begin })
+  const struck = await strike(linked, {
+    stall,
+    member,
+    others: ensemble.nodes.filter((node) => node !== member),
+    begin,
+  })
   await contest.decided()
   await linked.mend()
   // What is answered late tells holders too.
@@ -109,18 +114,20 @@ export async function playStall(
       holder,
       overlap,
       margin,
-      isByExpiry: isByExpiry(rivals, stall, begin),
+      isByExpiry: isByExpiry(rivals, stall, struck),
     }
   })
 }
 
-function isByExpiry({ overlap, turn, endedBy }: Rivals, stall: Stall, begin: number): boolean {
+/** Where the holder lost it while what its member says got through, the holder has taken its node away itself. */
+function isByExpiry({ overlap, turn, endedBy }: Rivals, stall: Stall, { beganAt, turnedAt, bothAt }: Struck): boolean {
   if (overlap > 0) return true
   if (turn === undefined || endedBy !== 'LeaseLost') return false
-  // A leader that is cut off commits nothing of it.
-  if (stall.place === 'leader') return true
-  const [turnsAt, bothAt] = [begin + stall.turn, begin + stall.both]
-  return stall.first === 'in' ? turn.heldUntil > turnsAt : turn.grantedAt < turnsAt || turn.heldUntil > bothAt
+  const { heldUntil, grantedAt } = turn
+  if (stall.first === 'in') return heldUntil > turnedAt
+  // A leader that is cut off says nothing any more.
+  if (stall.place === 'leader') return heldUntil > beganAt
+  return (heldUntil > beganAt && grantedAt < turnedAt) || heldUntil > bothAt
 }
 
 function drawStall(random: Random, nth: number, longest: number): Stall {
@@ -163,13 +170,18 @@ async function prepare(
 ): Promise<Contender & { readonly askedAt: number; readonly act: () => Promise<unknown> }> {
   const { what, holder, rivals } = contender
   const phase = random.below(LONGEST_PHASE)
-  // From half a timeout before the turn to a little after it.
-  const askedAt = turn - random.below(Math.floor(holder.sessionTimeout / 2)) + random.below(100)
+  // From half a timeout before the stall, or before the turn, to a little after it.
+  const askedAt =
+    (random.percent(50) ? turn : 0) - random.below(Math.floor(holder.sessionTimeout / 2)) + random.below(100)
+  // A session that holds already has a proof, with which it can be granted something at once.
+  const isWarm = random.percent(50)
   const start = async (): Promise<{ zk: ZooKeeper; held?: Held }> => {
     const zk = await contest.holderAt(member, holder)
     // Rounds begin with the grant: those of one stall are not in step.
     await sleep(phase)
-    return what === 'hold' || what === 'downgrade' ? { zk, held: await rivals.acquire(zk) } : { zk }
+    if (what === 'hold' || what === 'downgrade') return { zk, held: await rivals.acquire(zk) }
+    if (isWarm) await new Lock(zk, `${rivals.path}-warm`).acquire()
+    return { zk }
   }
   const { zk, held } = await whileExpired(start)
   switch (what) {
@@ -194,6 +206,13 @@ async function whileExpired<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
+/** When what a stall says was done, by the clock of the rivals: timers are late. */
+interface Struck {
+  readonly beganAt: number
+  readonly turnedAt: number
+  readonly bothAt: number
+}
+
 async function strike(
   linked: LinkedEnsemble,
   {
@@ -207,27 +226,33 @@ async function strike(
     readonly others: readonly EnsembleNode[]
     readonly begin: number
   },
-): Promise<void> {
+): Promise<Struck> {
   const { links } = linked
   const each = (act: (from: EnsembleNode, to: EnsembleNode) => void, direction: 'in' | 'out') => {
     for (const other of others) act(...(direction === 'in' ? ([other, member] as const) : ([member, other] as const)))
   }
   const second = stall.first === 'in' ? 'out' : 'in'
   each((from, to) => links.hold(from, to), stall.first)
+  const beganAt = machineTime()
   await at(begin + stall.turn)
-  if (stall.place === 'leader') return linked.isolate(member)
+  if (stall.place === 'leader') {
+    linked.isolate(member)
+    return { beganAt, turnedAt: machineTime(), bothAt: Infinity }
+  }
   each((from, to) => links.release(from, to), stall.first)
   each((from, to) => links.hold(from, to), second)
-  if (stall.both === Infinity) return
+  const turnedAt = machineTime()
+  if (stall.both === Infinity) return { beganAt, turnedAt, bothAt: Infinity }
   await at(begin + stall.both)
   each((from, to) => links.hold(from, to), stall.first)
+  return { beganAt, turnedAt, bothAt: machineTime() }
 }
 
 async function at(time: number): Promise<void> {
   await sleep(Math.max(0, time - machineTime()))
 }
 
-/** One line for each place, what and kind. */
+/** One line for each place, what and kind; and the cut with the worst margin. */
 export function describeCuts(cuts: readonly Cut[]): string {
   const lines = (['follower', 'leader'] as const).flatMap((place) =>
     whats.flatMap((what) =>
@@ -247,5 +272,7 @@ export function describeCuts(cuts: readonly Cut[]): string {
   )
   const head = ['place'.padEnd(9), 'what'.padEnd(10), 'session'.padEnd(14)]
   const columns = ['cuts', 'held', 'expired', 'overlaps', 'longest', 'margin'].map((name) => name.padStart(9))
-  return [[...head, ...columns], ...lines].map((cells) => cells.join('')).join('\n')
+  const table = [[...head, ...columns], ...lines].map((cells) => cells.join('')).join('\n')
+  const [worst] = cuts.filter(({ isByExpiry }) => isByExpiry).toSorted((a, b) => a.margin! - b.margin!)
+  return `${table}\nworst: ${JSON.stringify(worst)}`
 }

@@ -16,7 +16,7 @@ import { type EnsembleNode, until } from '../src/ensemble/index.ts'
 import { machineTime } from '../src/history/index.ts'
 
 /** Granted only with a lease that is proven. */
-export const proven: HoldOptions = { strict: true }
+export const proven: HoldOptions = {}
 
 export type Recipe = 'lock' | 'shared' | 'election'
 
