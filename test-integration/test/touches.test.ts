@@ -105,6 +105,13 @@ describeEnsemble('the touch of a session', (ensemble) => {
       expect(long.session.timeOut).toBe(longest)
       const resumed = await open(server, zk, { session: shortened.session })
       expect(resumed.timeOut).toBe(TIMEOUT)
+      const pings = repeat(async () => void (await resumed.ping()))
+      // Until no follower has a touch of the creation left, or of the first connection: they bring the long timeout back.
+      await (
+        await keptBy(nothing, server, zk)
+      ).expired
+      pings.stop()
+      await long.session.ping()
       await shortened.expired
       expect(long.isGone()).toBe(false)
     },
