@@ -36,12 +36,12 @@ export const endState = {
 
 type Result = IteratorResult<ClientState, undefined>
 
-/** The states from now on; leaving the loop ends it. One that nobody awaits costs the client nothing: it may be dropped. */
+/** The states from now on; leaving the loop ends it. One that is not awaited costs the client nothing: it may be dropped. */
 export interface ClientStates extends AsyncIterableIterator<ClientState, undefined> {
   return(): Promise<Result>
 }
 
-/** The current state, and those who wait for the next. It knows of no other followers: they look when they are asked. */
+/** The current state, and the followers that wait for the next. It has no reference to others: they look when they are asked. */
 export class StateFeed {
   #current: ClientState = { name: 'connecting' }
   /** How many states there were. */
@@ -93,7 +93,7 @@ export class StateFeed {
   }
 }
 
-/** Keeps no state but looks at the last: so does whoever is slow. */
+/** Keeps no state but looks at the last: a slow one gets only that. */
 class Follower implements ClientStates {
   /** undefined when it has left. */
   #feed: StateFeed | undefined
@@ -125,7 +125,7 @@ class Follower implements ClientStates {
     return this
   }
 
-  /** There may be something for those who wait. */
+  /** There may be something for calls that wait. */
   look(): void {
     const feed = this.#feed
     if (feed !== undefined && this.#seen < feed.count) {

@@ -113,7 +113,7 @@ test('ZooKeeper.states that is dropped leaves nothing, whether or not a state wa
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(NOISE)
 })
 
-test('StateFeed keeps nobody who does not wait, and who waits until the next state only', async () => {
+test('StateFeed keeps no follower that does not wait, and one that waits until the next state only', async () => {
   const collect = collector()
   if (collect === undefined) return
   const feed = new StateFeed()

@@ -88,7 +88,7 @@ export class LeaderElection {
       if (observation === undefined) return
       const { leader, watch } = observation
       try {
-        // Whoever drops the generator here leaves its watch behind, but nothing at the signal.
+        // A generator that is dropped here leaves its watch, but no listener at the signal.
         if (isFirst || leader?.fencingToken !== told?.fencingToken) yield leader
         told = leader
         const patience = new Patience(queue.zk.runtime, { signal })
