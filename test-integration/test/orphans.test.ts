@@ -31,13 +31,14 @@ describeEnsemble('a path without DELETE', (ensemble) => {
     expect(reported).toHaveLength(1)
   })
 
-  test('Held.release resolves where its node was deleted before, though the server answers NoAuth', async () => {
+  test('Held.release resolves where its node was deleted before, though servers answer NoAuth', async () => {
     const zk = await newClient(ensemble)
     await zk.create(PATH, '', { acl: grant(Perms.ALL) })
     const held = await new Lock(zk, PATH).acquire()
     await zk.delete(held.path)
     await zk.setACL(PATH, grant(Perms.ALL - Perms.DELETE))
-    expect(await refusal(zk.delete(held.path))).toMatchObject({ code: 'NoAuth' })
+    // From 3.6 on NoAuth: servers look at the rights first.
+    expect(['NoAuth', 'NoNode']).toContain((await refusal(zk.delete(held.path))).code)
     await held.release()
   })
 })
