@@ -209,13 +209,13 @@ describe('What a connection was promised ends with it', () => {
     const { server, connection } = await connected(world, { sessionTimeout: T })
     connection.answersPings = false
     await world.advance(T / 3)
-    expect(connection.pings).toHaveLength(1)
+    expect(connection.heartbeats).toHaveLength(1)
     const next = await reconnected(world, { server, connection })
     expect(next.segments).toEqual([['connect']])
     const since = world.now()
     await world.advance(T)
     expect(next.isClosed).toBe(false)
-    expect(next.pings.map((at) => Math.round(at - since))).toEqual([T / 3, (2 * T) / 3, T])
+    expect(next.heartbeats.map((at) => Math.round(at - since))).toEqual([T / 3, (2 * T) / 3, T])
   })
 
   test('ZooKeeper sends the sync that it owes again where the connection is lost before it is answered', async () => {
