@@ -279,6 +279,25 @@ describe('What a connection was promised ends with it', () => {
     next.reply(again, GetDataResponse, nodeData(''))
     await next.expectNothing()
   })
+
+  test('ZooKeeper takes nothing off a server that another one has kept for nobody', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { sessionTimeout: T })
+    const watch = outcome(zk.watch('/a'))
+    connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
+    const read = outcome(zk.getDataAndWatch('/a'))
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData(''))
+    await world.settle()
+    // A watch for it stays as long as the persistent one.
+    void outcome(read.value.unwatch())
+    await connection.expectNothing()
+    connection.rst()
+    await world.settle()
+    void watch.value.return()
+    await world.advance(1_000)
+    const next = await server.accept()
+    await next.expectNothing()
+  })
 })
 
 describe('Each exchange of SASL is one of its own', () => {

@@ -11,6 +11,8 @@ import type { Kind } from './shared-paths/watch-table.ts'
 type Watch = Reading | 'persistent' | 'recursive'
 
 const watches: readonly Watch[] = ['data', 'exist', 'child', 'persistent', 'recursive']
+/** Of a node that is not there nothing else can be watched. */
+const ofNoNode: readonly Watch[] = ['exist', 'persistent', 'recursive']
 const standings: readonly (readonly Watch[])[] = [
   [],
   ['data'],
@@ -19,6 +21,8 @@ const standings: readonly (readonly Watch[])[] = [
   ['persistent', 'recursive'],
   ['data', 'child', 'persistent'],
 ]
+
+const standingsOfNoNode: readonly (readonly Watch[])[] = [[], ['exist'], ['recursive'], ['exist', 'persistent']]
 
 /** `leave` is the removal by those who wait themselves; `abort` gives up the call that sets the watch. */
 type Removing = RemovableWatches | 'leave' | 'abort'
@@ -84,9 +88,9 @@ class Scene {
   /** Of the last connection. */
   server: WatchServer
 
-  static async start(kind: Kind): Promise<Scene> {
+  static async start(kind: Kind, isThere: boolean): Promise<Scene> {
     const world = new VirtualWorld()
-    const nodes = new Nodes([PATH])
+    const nodes = new Nodes(isThere ? [PATH] : [])
     const story: string[] = []
     let scene: Scene | undefined
     let server: WatchServer | undefined
@@ -151,6 +155,8 @@ class Scene {
 
 interface Case {
   readonly kind: Kind
+  /** Whether there is a node. */
+  readonly isThere: boolean
   readonly standing: readonly Watch[]
   readonly setting: Watch
   readonly removing: Removing
@@ -159,14 +165,14 @@ interface Case {
   readonly behind: Distance
 }
 
-function* casesOf(kind: Kind, standing: readonly Watch[]): Generator<Case> {
-  for (const setting of watches) {
+function* casesOf(kind: Kind, standing: readonly Watch[], isThere = true): Generator<Case> {
+  for (const setting of isThere ? watches : ofNoNode) {
     for (const removing of removals) {
       for (const isSetFirst of [true, false]) {
         const isPossible = removing === 'abort' ? isSetFirst : removing !== 'leave' || standing.length > 0
         if (!isPossible) continue
         for (const [between, behind] of courses) {
-          yield { kind, standing, setting, removing, isSetFirst, between, behind }
+          yield { kind, isThere, standing, setting, removing, isSetFirst, between, behind }
         }
       }
     }
@@ -174,8 +180,8 @@ function* casesOf(kind: Kind, standing: readonly Watch[]): Generator<Case> {
 }
 
 /** Throws where somebody is told too little or too much, or a watch is left at the server. */
-async function play({ kind, standing, setting, removing, isSetFirst, between, behind }: Case): Promise<void> {
-  const scene = await Scene.start(kind)
+async function play({ kind, isThere, standing, setting, removing, isSetFirst, between, behind }: Case): Promise<void> {
+  const scene = await Scene.start(kind, isThere)
   try {
     for (const watch of standing) scene.set(watch)
     await scene.serve()
@@ -221,18 +227,18 @@ async function play({ kind, standing, setting, removing, isSetFirst, between, be
 
     // --- who is told of what happens now
     scene.story.push('--- everything changes')
-    scene.nodes.set(PATH)
+    if (isThere) scene.nodes.set(PATH)
+    else scene.nodes.create(PATH)
     scene.nodes.create(`${PATH}/z`)
+    const changed = isThere ? 'NodeDataChanged' : 'NodeCreated'
     await scene.serve()
     for (const each of oneShots) {
       const [event, gone] =
-        each.reading === 'child'
-          ? ['NodeChildrenChanged', 'ChildWatchRemoved']
-          : ['NodeDataChanged', 'DataWatchRemoved']
+        each.reading === 'child' ? ['NodeChildrenChanged', 'ChildWatchRemoved'] : [changed, 'DataWatchRemoved']
       expect(each.event).toBe(isOver(each) ? gone : event)
     }
     for (const each of loops) {
-      const events = ['NodeDataChanged', each.isRecursive ? 'NodeCreated' : 'NodeChildrenChanged']
+      const events = [changed, each.isRecursive ? 'NodeCreated' : 'NodeChildrenChanged']
       expect(each.told.map(({ type }) => type)).toEqual(isOver(each) ? [] : events)
     }
 
@@ -255,22 +261,30 @@ describe.for([
   { releases: '3.6 to 3.8', kind: 'one' },
   { releases: '3.9', kind: 'several' },
 ] as const)('Watches that are set and taken off on a server of $releases', ({ kind }) => {
-  test.for(standings.map((standing) => ({ standing, names: standing.join(', ') || 'none' })))(
-    'ZooKeeper tells exactly those who still wait, and leaves nothing behind, with $names set before',
+  async function playAll(cases: Iterable<Case>): Promise<void> {
+    const failed: string[] = []
+    let count = 0
+    for (const each of cases) {
+      count++
+      const { setting, removing, isSetFirst, between, behind } = each
+      const name = isSetFirst ? `${setting}, then ${removing}` : `${removing}, then ${setting}`
+      await play(each).catch((error: unknown) => {
+        failed.push(`${name} ${between}, then ${behind}:\n${(error as Error).message}`)
+      })
+    }
+    expect(count).toBeGreaterThan(300)
+    expect(failed.slice(0, 3).join('\n\n'), `${failed.length} of ${count}`).toBe('')
+  }
+
+  test.each(standings.map((standing) => [standing.join(', ') || 'nothing', standing] as const))(
+    'ZooKeeper tells exactly those who still wait, and leaves nothing behind, with %s set before',
     { timeout: 60_000 },
-    async ({ standing }) => {
-      const failed: string[] = []
-      let count = 0
-      for (const each of casesOf(kind, standing)) {
-        count++
-        const { setting, removing, isSetFirst, between, behind } = each
-        const name = isSetFirst ? `${setting}, then ${removing}` : `${removing}, then ${setting}`
-        await play(each).catch((error: unknown) => {
-          failed.push(`${name} ${between}, then ${behind}:\n${(error as Error).message}`)
-        })
-      }
-      expect(count).toBeGreaterThan(300)
-      expect(failed.slice(0, 3).join('\n\n'), `${failed.length} of ${count}`).toBe('')
-    },
+    async (_, standing) => playAll(casesOf(kind, standing)),
+  )
+
+  test.each(standingsOfNoNode.map((standing) => [standing.join(', ') || 'nothing', standing] as const))(
+    'ZooKeeper does so of a node that is not there, with %s set before',
+    { timeout: 60_000 },
+    async (_, standing) => playAll(casesOf(kind, standing, false)),
   )
 })
