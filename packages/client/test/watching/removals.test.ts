@@ -225,6 +225,8 @@ async function play({ kind, isThere, standing, setting, removing, isSetFirst, be
     for (const each of oneShots) expect(each.isTold).toBe(isOver(each))
     for (const each of loops) expect([each.isOver, each.told]).toEqual([isOver(each), []])
 
+    if ([...oneShots, ...loops].every(isOver)) expect(scene.server.watches.entries).toEqual([])
+
     // --- who is told of what happens now
     scene.story.push('--- everything changes')
     if (isThere) scene.nodes.set(PATH)
@@ -241,6 +243,8 @@ async function play({ kind, isThere, standing, setting, removing, isSetFirst, be
       const events = [changed, each.isRecursive ? 'NodeCreated' : 'NodeChildrenChanged']
       expect(each.told.map(({ type }) => type)).toEqual(isOver(each) ? [] : events)
     }
+
+    expect(scene.zk.session.oddities).toBe(0)
 
     // --- what is left
     for (const each of loops) if (!each.isOver) scene.calls.leave(each)
