@@ -157,7 +157,7 @@ describe('checkOptions', () => {
   test('checkOptions refuses a session with a shortestTimeout that no session can have had', () => {
     const session = { id: 5n, passwd: new Uint8Array(16) }
     for (const shortestTimeout of [-1, 0.5, 2 ** 31, NaN, '1000']) {
-      const error = thrownBy(() => check({ session: { ...session, shortestTimeout } as never }))
+      const error = thrownBy(() => check({ session: { ...session, shortestTimeout } }))
       expect(error).toBeInstanceOf(RangeError)
       expect(error).toHaveProperty('message', expect.stringContaining('session.shortestTimeout must be an integer'))
     }

@@ -72,15 +72,7 @@ function drawClient(random: Random, recipe: RecipeName, sessionTimeout: number):
 }
 
 function drawHoldOptions(random: Random): Pick<ClientPlan, 'holdOptions'> {
-  const isStrict = random.chance(0.2)
-  const isLax = random.chance(0.1)
-  if (!isStrict && !isLax) return {}
-  return {
-    holdOptions: {
-      ...(isStrict && { strict: true }),
-      ...(isLax && { heldWhile: random.one(['connected', 'sessionAlive']) }),
-    },
-  }
+  return random.chance(0.1) ? { holdOptions: { heldWhile: random.one(['connected', 'sessionAlive']) } } : {}
 }
 
 function drawTask(random: Random, recipe: RecipeName, sessionTimeout: number): Task {

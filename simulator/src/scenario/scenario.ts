@@ -49,7 +49,7 @@ export interface ClientPlan {
   /** Each does its tasks one after the other, all at the same time. */
   readonly workers: readonly (readonly Task[])[]
   /** On which terms its recipe holds. @default those of the recipe */
-  readonly holdOptions?: Pick<HoldOptions, 'heldWhile' | 'strict'>
+  readonly holdOptions?: Pick<HoldOptions, 'heldWhile'>
   /** Of a client that only calls; it has no workers then. */
   readonly calls?: CallPlan
 }
