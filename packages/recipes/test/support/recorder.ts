@@ -30,8 +30,9 @@ export class Recorder implements Runtime {
   }
 
   /**
-   * The latest moment from which the leader is known to count T: of the last two touches that had been answered for so long
-   * when a request was sent that was committed, the earlier, or the handshake.
+   * The latest moment from which the leader is known to count T, by what was committed: of the last two touches that had been
+   * answered for so long when a sync was sent, the earlier, where the sync was answered before the committed request was
+   * sent, on the same connection; or the handshake of that connection.
    */
   touchedBy(relayAllowance: number): number {
     return Math.max(...this.#connections.map((connection) => touchedOn(connection, relayAllowance)))
@@ -96,14 +97,17 @@ export class Recorder implements Runtime {
 }
 
 function touchedOn({ handshake, asked }: Recorded, relayAllowance: number): number {
-  const touched = asked
+  const touches = asked
     .filter(({ op, answered }) => COMMITTED.includes(op ?? '') && answered < Infinity)
-    .map(({ sent }) => {
-      const relayed = asked.filter(({ answered }) => answered <= sent - relayAllowance)
-      const byHandshake = handshake.answered <= sent ? handshake.sent : -Infinity
-      return Math.max(relayed.at(-2)?.sent ?? -Infinity, byHandshake)
+    .flatMap((committed) => {
+      const syncs = asked.filter(({ op, answered }) => op === 'sync' && answered <= committed.sent)
+      const relayed = syncs.map((sync) => {
+        const before = asked.filter(({ answered }) => answered <= sync.sent - relayAllowance)
+        return before.at(-2)?.sent ?? -Infinity
+      })
+      return handshake.answered <= committed.sent ? [handshake.sent, ...relayed] : relayed
     })
-  return Math.max(-Infinity, ...touched)
+  return Math.max(-Infinity, ...touches)
 }
 
 function all<Message>(decoder: MessageDecoder<Message>, bytes: Uint8Array): Message[] {
