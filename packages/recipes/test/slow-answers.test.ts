@@ -24,6 +24,8 @@ type Acquire = (zk: ZooKeeper) => Promise<Held>
 interface Way {
   readonly acquire: Acquire
   readonly before?: readonly Acquire[]
+  /** What the client itself has acquired already. */
+  readonly beside?: Acquire
 }
 
 const lock: Acquire = (zk) => new Lock(zk, PATH).acquire()
@@ -31,9 +33,18 @@ const read: Acquire = (zk) => new SharedLock(zk, PATH).read.acquire()
 const write: Acquire = (zk) => new SharedLock(zk, PATH).write.acquire()
 const campaign: Acquire = (zk) => new LeaderElection(zk, PATH).campaign()
 
+/** It is content with touches that this one's neighbour must not rely on. */
+const hasty: Acquire = (zk) => new Lock(zk, '/locks/hasty', { relayAllowance: 1 }).acquire()
+
 const ways: Record<string, Way> = {
   'Lock.acquire that is free': { acquire: lock },
   'Lock.acquire behind another': { acquire: lock, before: [lock] },
+  'Lock.acquire beside one with a short relay allowance': { acquire: lock, beside: hasty },
+  'Lock.acquire behind another, beside one with a short relay allowance': {
+    acquire: lock,
+    before: [lock],
+    beside: hasty,
+  },
   'Lock.acquire behind two others': { acquire: lock, before: [lock, lock] },
   'SharedLock.read.acquire behind a writer': { acquire: read, before: [write] },
   'SharedLock.write.acquire behind two readers': { acquire: write, before: [read, read] },
@@ -49,7 +60,7 @@ interface Course extends Way {
 }
 
 /** The most that it was ever told beyond what is proven, in ms, and whether it was granted. */
-async function play({ acquire, before = [], idle, slow, delay }: Course) {
+async function play({ acquire, before = [], beside, idle, slow, delay }: Course) {
   const scene = new Scene({ members: 3 })
   scene.ensemble.nodes.create('/locks')
   scene.ensemble.nodes.create(PATH)
@@ -60,6 +71,8 @@ async function play({ acquire, before = [], idle, slow, delay }: Course) {
   await world.settle()
   const recorder = new Recorder(world)
   const zk = await scene.client({ sessionTimeout: T, runtime: recorder })
+  scene.ensemble.nodes.create('/locks/hasty')
+  if (beside !== undefined) await scene.done(beside(zk))
   await world.advance(2 * T)
   const waiting = before.length > 0 ? outcome(acquire(zk)) : undefined
   await world.advance(T + idle)
