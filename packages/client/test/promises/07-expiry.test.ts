@@ -1,5 +1,5 @@
 // Promise 7: an expired session is never hidden.
-import { ErrorResponse, GetDataResponse, OpCode } from '@zk/wire'
+import { GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, KeeperError, type ZooKeeper } from '../../src/index.ts'
 import {
@@ -292,22 +292,6 @@ describe('A call pinned to a session', () => {
       await next.expect(OpCode.getChildren2)
     },
   )
-
-  test('NodeEvents of a watch that is pinned ends with its session', async () => {
-    const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world)
-    const { session } = zk
-    const watch = outcome(zk.watch('/a', { session }))
-    connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
-    await world.settle()
-    await expired(world, { server, connection })
-    await world.advance(1_000)
-    const next = await server.accept()
-    const events = [outcome(watch.value.next()), outcome(watch.value.next())]
-    await world.settle()
-    expect(events.map(({ value }) => value.value?.type)).toEqual(['SessionEnded', undefined])
-    await next.expectNothing()
-  })
 })
 
 describe('Ends that are final', () => {
