@@ -4,6 +4,14 @@
 #define s (at[c])
 #define hasRequest(type) (isOpen[c] && (role[s] == FOLLOWING || role[s] == LEADING && onTime(s)) && requests[c]?[type])
 
+/* ZooKeeperServer.processConnectRequest: a server has one connection of a session. */
+inline closeOther(s1, c1, c2) {
+  if
+  :: c1 != c2 -> closeConnection(s1, c2)
+  :: else
+  fi
+}
+
 proctype ServerCnxn(byte c) {
   do
   :: d_step {
@@ -52,6 +60,13 @@ proctype ServerCnxn(byte c) {
   :: d_step { /* ZooKeeperServer.reopenSession, revalidateSession; Learner.validateSession. No touch in the follower's table. */
       hasRequest(CONNECT) ->
       requests[c]?CONNECT;
+#if CONNECTIONS > 1
+      closeOther(s, c, 0);
+      closeOther(s, c, 1);
+#endif
+#if CONNECTIONS > 2
+      closeOther(s, c, 2);
+#endif
       if
       :: role[s] == FOLLOWING -> toLeader(s, REVALIDATE, c)
       :: role[s] == LEADING && (s != leader || !isClosing) ->

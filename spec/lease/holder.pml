@@ -15,7 +15,7 @@ byte sinceP;
 byte sinceAnswers;
 byte waiting;
 
-/* The smallest timeout that the session ever had; it is handed on with the session. */
+/* The smallest timeout that the session ever had, or that a handshake asked for, answered or not. It is handed on. */
 byte tmin;
 
 #ifdef ACTS_LATER
@@ -62,14 +62,11 @@ inline startOver() {
   fi
 }
 
+/* The proof is complete, and may be too late for a lease. */
 inline grant() {
-  startOverWith(sinceP < LEASE);
+  proven = sinceP < LEASE;
+  startOver();
   assert(!(closed && isHeld))
-}
-
-inline startOverWith(isProof) {
-  proven = isProof;
-  startOver()
 }
 
 inline learnTimeout() {
@@ -87,6 +84,9 @@ inline connect() {
   :: else
   fi;
 #endif
+#endif
+#if !defined(T_UNANSWERED) && !defined(LEASE_IS_HANDED_ON)
+  learnTimeout();
 #endif
   if
   :: proven -> stage = Reconnecting
