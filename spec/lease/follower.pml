@@ -1,8 +1,10 @@
 /*
- * The server's end of connection c; s is the server, a follower or a leader.
+ * The server's end of connection c; s is the server, a follower or a leader. A leader drops what comes in a session that it has
+ * let expire (ZooKeeperServer.touch, MissingSessionException).
  */
 #define s (at[c])
-#define hasRequest(type) (isOpen[c] && (role[s] == FOLLOWING || role[s] == LEADING && onTime(s)) && requests[c]?[type])
+#define leads(s) (role[s] == LEADING && onTime(s) && !(s == leader && isClosing))
+#define hasRequest(type) (isOpen[c] && (role[s] == FOLLOWING || leads(s)) && requests[c]?[type])
 
 /* ZooKeeperServer.processConnectRequest: a server has one connection of a session. */
 inline closeOther(s1, c1, c2) {
@@ -69,10 +71,9 @@ proctype ServerCnxn(byte c) {
 #endif
       if
       :: role[s] == FOLLOWING -> toLeader(s, REVALIDATE, c)
-      :: role[s] == LEADING && (s != leader || !isClosing) ->
+      :: else ->
         revalidate(s, s, c);
         answer(c, CONNECT)
-      :: else
       fi;
       printf("server %d: takes the handshake\n", s)
     }
