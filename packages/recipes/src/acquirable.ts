@@ -28,7 +28,8 @@ export interface Acquirable<H extends Held> {
    * seen, a waiting one too: that says nothing of now. The first look is as old as the server of this client is behind the
    * leader, so a contender that has left may be seen for that long; not one of this client whose `release` has resolved. A
    * `sync` of the path right before shows all that was committed when it was called. Of several exclusive attempts at once at
-   * most one is granted; where the holder leaves meanwhile it may be none.
+   * most one is granted; where the holder leaves meanwhile it may be none. It is undefined, too, where answers take too long for
+   * any lease, a good part of T.
    */
   tryAcquire(options?: TryAcquireOptions): Promise<H | undefined>
   /** Acquires, calls `body`, releases. An error of `body` wins over one of the release. */

@@ -102,7 +102,7 @@ export class Contender {
 
   /** Has the sync answered early that `competeOnce` would begin with. */
   prepare(): void {
-    if (this.#asking() === undefined) this.#synced().catch(() => {})
+    if (this.#known() === undefined) this.#synced().catch(() => {})
   }
 
   /** Takes the node away, in the background until that is confirmed or the session has ended. Idempotent. */
@@ -113,7 +113,7 @@ export class Contender {
 
   /** Create and first look, in one segment. */
   async enter(): Promise<Place> {
-    const asking = this.#asking() ?? (await this.#synced())
+    const asking = this.#known() ?? (await this.#synced())
     if (this.#leaving !== undefined) throw new NodeVanished()
     this.#entering = this.#create.make()
     // Behind the create on the same connection, the list shows our node and all older ones. It may fail on its own.
@@ -149,7 +149,7 @@ export class Contender {
    */
   async #lookAndConfirm({ node, line }: Place): Promise<Place> {
     const { zk } = this.#queue
-    if (this.#asking() === undefined) await this.#synced()
+    const asking = this.#known() ?? (await this.#synced())
     let looks = 0
     const look = () => {
       looks++
@@ -157,17 +157,17 @@ export class Contender {
     }
     const looking = persist(zk.runtime, look).catch(vanishedIfMissing)
     looking.catch(() => {})
-    const grant = await this.#confirm(node)
+    const grant = await this.#confirm(node, asking)
     const ahead = line.ahead(await looking)
     return { node, line, ahead, grant: looks === 1 ? grant : undefined }
   }
 
-  /** A committed check: at this moment the node exists, and the ensemble has our session. */
-  async #confirm(node: OwnNode): Promise<Grant> {
+  /** A committed check: at this moment the node exists, and the ensemble has our session. `first` is how it is asked for first. */
+  async #confirm(node: OwnNode, first?: Asking): Promise<Grant> {
     const { zk } = this.#queue
     let asking: Asking | undefined
     const check = async () => {
-      asking = this.#asking() ?? (await this.#synced())
+      asking = (asking === undefined ? first : undefined) ?? this.#known() ?? (await this.#synced())
       return await zk.multi([op.check(node.path)], this.#pinned)
     }
     await persist(zk.runtime, check).catch(vanishedIfMissing)
@@ -179,7 +179,7 @@ export class Contender {
   }
 
   /** What is asked now proves a lease, or there is to be none; undefined where a sync must be answered first. */
-  #asking(): Asking | undefined {
+  #known(): Asking | undefined {
     const on = this.session.connection
     if (!isLeased(this.#options)) return { touch: undefined, on }
     const touch = Relay.of(this.session).known(this.#queue.zk, relayAllowanceOf(this.#options, this.session))

@@ -8,7 +8,7 @@ import { NodeVanished } from './node-vanished.ts'
 import type { Patience } from './patience.ts'
 import { type HoldOptions, isLeased, relayAllowanceOf } from './hold-options.ts'
 
-/** So many proofs that are over soon end a place in the queue: the next is at its end. */
+/** After so many proofs that leave too little the contender gives its place up, and queues again at the end. */
 const ATTEMPTS = 3
 
 /** A proven one: the request that granted was committed, so the touch before it counts. Where that is too old, it is proven anew. */

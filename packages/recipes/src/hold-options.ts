@@ -17,8 +17,9 @@ export interface HoldOptions {
   /** @default 'confirmed' */
   readonly heldWhile?: HeldWhile
   /**
-   * After how many ms a server has told the leader of a request that it answered. The leader asks every half tick; behind
-   * an observer master add a round trip to it. At most half the session timeout. @default a third of it
+   * After how many ms the leader has heard of a request that a server answered. It must be longer than half a tick: so often the
+   * leader asks. Behind an observer master it must be longer than a tick and two round trips. At most half the session timeout.
+   * @default a third of it
    */
   readonly relayAllowance?: number
 }

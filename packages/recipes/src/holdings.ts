@@ -17,7 +17,7 @@ export interface Holding {
   readonly relayAllowance: number
   readonly isSuspended: boolean
   lose(reason: LossReason, cause?: unknown): void
-  /** Its lease was renewed. */
+  /** A round has come to its end for it: it is suspended no longer. */
   confirmed(): void
   /** The connection is lost; it is still held. */
   suspended(): void

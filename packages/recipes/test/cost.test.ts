@@ -130,6 +130,26 @@ describe('With waiters', () => {
     expect(sinceSecond.told).toHaveLength(1)
   })
 
+  test('Lock with the longest relay allowance is handed over with one sync, too', async () => {
+    const scene = prepared()
+    const sessionTimeout = 4_000
+    const clients = [1, 2, 3].map(() => scene.client({ sessionTimeout }))
+    const locks = (await Promise.all(clients)).map((zk) => new Lock(zk, PATH, { relayAllowance: sessionTimeout / 2 }))
+    const waiting: Outcome<Held>[] = []
+    for (const lock of locks) waiting.push(await scene.start(lock.acquire()))
+    await scene.world.advance(10 * sessionTimeout)
+    // The one in the middle gives up: the last must look who is left, and waits on.
+    await scene.done(waiting[0]!.value.release())
+    await scene.world.advance(10 * sessionTimeout)
+    const since = scene.since()
+    await scene.done(waiting[1]!.value.release())
+    await scene.world.advance(sessionTimeout)
+    expect(waiting[2]!.value.isHeld()).toBe(true)
+    const asked = since.ops().slice(0, since.ops().indexOf('multi') + 1)
+    expect(asked.filter((op) => op === 'sync')).toHaveLength(1)
+    expect(asked.at(-1)).toBe('multi')
+  })
+
   test('Lock wakes only the next in line when the session of a holder with 500 waiters expires (L02)', async () => {
     const scene = prepared()
     const holder = await scene.client()

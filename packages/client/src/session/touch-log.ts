@@ -1,6 +1,6 @@
 // When requests that touch the session were sent on one connection, and by when they had been answered. A server touches a
 // session for each request and ping that it lets through, whatever the answer (ZooKeeperServer.submitRequestNow), but not for
-// credentials and SASL, which it answers by itself (processPacket). A lease is reckoned from a touch.
+// credentials and SASL, which it answers by itself (processPacket): SessionMachine.transmit counts. A lease is reckoned from a touch.
 import type { Moment } from '../moment.ts'
 
 interface Answered {
