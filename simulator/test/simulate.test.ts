@@ -6,7 +6,7 @@ import { recipes, type Scenario, type Workload, workloads } from '../src/scenari
 import { simulate, simulateScenario } from '../src/simulate.ts'
 import { frameLines, printScenario, printTrace } from '../src/trace/print.ts'
 
-const SEEDS = 100
+const SEEDS = 150
 const TIMEOUT = 60_000
 
 describe('simulate', () => {

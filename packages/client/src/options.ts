@@ -169,6 +169,7 @@ function checkSession(session: Partial<SessionCredentials> | null): void {
   if (lastZxid < 0n || BigInt.asIntN(64, lastZxid) !== lastZxid) {
     throw new RangeError(`session.lastZxid must be a number of 63 bits, at least 0, not ${lastZxid}`)
   }
+  inRange('session.shortestTimeout', session.shortestTimeout ?? 0, 0, 2 ** 31 - 1)
 }
 
 /** What the option of this name has made. Later, in a timer, nobody could be told. */

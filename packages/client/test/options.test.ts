@@ -154,6 +154,16 @@ describe('checkOptions', () => {
     for (const lastZxid of [undefined, 0n, 2n ** 63n - 1n]) check({ session: { ...session, lastZxid } })
   })
 
+  test('checkOptions refuses a session with a shortestTimeout that no session can have had', () => {
+    const session = { id: 5n, passwd: new Uint8Array(16) }
+    for (const shortestTimeout of [-1, 0.5, 2 ** 31, NaN, '1000']) {
+      const error = thrownBy(() => check({ session: { ...session, shortestTimeout } }))
+      expect(error).toBeInstanceOf(RangeError)
+      expect(error).toHaveProperty('message', expect.stringContaining('session.shortestTimeout must be an integer'))
+    }
+    for (const shortestTimeout of [undefined, 0, 1, 2 ** 31 - 1]) check({ session: { ...session, shortestTimeout } })
+  })
+
   test('checkOptions says what a runtime lacks', () => {
     const runtime = { ...systemRuntime, uuid: undefined, dial: 5 }
     expect(() => check({ runtime })).toThrow('runtime must be a Runtime; it has no uuid, dial')

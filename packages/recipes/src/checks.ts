@@ -26,11 +26,10 @@ export function checkAcquireOptions({ timeout, signal, onQueued, onSuspended, on
   }
 }
 
-export function checkHoldOptions({ heldWhile, strict, relayAllowance }: HoldOptions): void {
+export function checkHoldOptions({ heldWhile, relayAllowance }: HoldOptions): void {
   if (heldWhile !== undefined && !heldWhiles.includes(heldWhile)) {
     throw new TypeError(`heldWhile must be one of ${heldWhiles.join(', ')}, not ${heldWhile as string}`)
   }
-  checkBoolean('strict', strict)
   if (relayAllowance !== undefined && !(typeof relayAllowance === 'number' && relayAllowance >= 0)) {
     throw new RangeError(`relayAllowance must be a number of ms, 0 or more, not ${String(relayAllowance)}`)
   }

@@ -1,12 +1,12 @@
 // One round of proof that the ensemble has not given away what a session holds:
 //
-//     p      any request that was answered at least the relay allowance ago, or the handshake
-//     sync   sent now, and answered
-//     check  of what is held, committed, sent behind the sync's answer, on the same connection
+//     p, sync   a touch that the leader has taken in (relay.ts)
+//     check     of what is held, committed, sent behind the sync's answer, on the same connection
 //
-// Then no leader lets the session expire before p + T. ARCHITECTURE.md says why.
+// Then no leader lets the session expire before p + T.
 import { type Connection, KeeperError, type Moment, op, type Session, type ZooKeeper } from '@zk/client'
 import { leaseTimes } from './lease-times.ts'
+import { Relay } from './relay.ts'
 import { endure, inOrder } from './transient.ts'
 
 /** What a round looks for. */
@@ -48,32 +48,11 @@ export class Confirmation {
    */
   async prove<C extends Checked>(checked: () => readonly C[], relayAllowance: number): Promise<Proof<C> | undefined> {
     while (checked().length > 0) {
-      const before = this.#session.connection
-      const relayed = before?.touchAnsweredBy(this.#zk.runtime.now() - relayAllowance)
-      if (!(await this.#sync())) continue
-      const { connection } = this.#session
-      if (connection === undefined) continue
-      // The leader itself has answered the handshake: that needs no relay.
-      const touched = connection === before && relayed !== undefined ? relayed : connection.handshakeAt
+      const { at: touched, connection } = await Relay.of(this.#session).sync(this.#zk, relayAllowance)
       const proof = await this.#check(checked(), connection)
       if (proof !== undefined) return { touched, ...proof }
     }
     return undefined
-  }
-
-  /** A lease does not wait for as long as others might. */
-  async #endure(error: unknown): Promise<void> {
-    await endure(this.#zk.runtime, error, leaseTimes.retry(this.#session.shortestTimeout))
-  }
-
-  async #sync(): Promise<boolean> {
-    try {
-      await this.#zk.sync('/', inOrder(this.#session))
-      return true
-    } catch (error) {
-      await this.#endure(error)
-      return false
-    }
   }
 
   /** undefined when the connection was lost over it, or the servers were too busy. */
@@ -110,7 +89,7 @@ export class Confirmation {
       if (KeeperError.is(error, 'NoNode', 'NoAuth') && error.index !== undefined) {
         return [{ checked: chunk[error.index]!, cause: error }]
       }
-      await this.#endure(error)
+      await endure(this.#zk.runtime, error, leaseTimes.retry(this.#session.shortestTimeout))
       return ['unknown']
     }
   }

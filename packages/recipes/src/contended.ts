@@ -12,7 +12,7 @@ import { NodeVanished } from './node-vanished.ts'
 import { Patience } from './patience.ts'
 import type { Queue } from './queue.ts'
 import type { Role } from './roles.ts'
-import { checkRelayAllowance, type HoldListeners, type HoldOptions, type HoldTerms } from './hold-options.ts'
+import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from './hold-options.ts'
 import { persist } from './transient.ts'
 import { Wait } from './wait.ts'
 
@@ -71,6 +71,7 @@ export class Contended<H extends Held = Held> implements Acquirable<H> {
     const patience = new Patience(zk.runtime, { signal })
     const { session } = contender
     try {
+      contender.prepare()
       // Where somebody is seen to be in the way no node is made.
       const looking = persist(zk.runtime, () => ifMissing(this.queue.list({ session }), []))
       if (this.#role.blocker(await patience.during(looking)) !== undefined) return undefined
@@ -132,7 +133,7 @@ export class Contended<H extends Held = Held> implements Acquirable<H> {
   }
 
   #contender(wait: Wait): Contender {
-    checkRelayAllowance(this.#options, this.queue.zk.session)
+    checkLease(this.#options, this.queue.zk.session)
     const contender = new Contender(this.queue, this.#role, {
       ...this.#options,
       onQueued: (ahead) => wait.queued(contender, ahead),

@@ -1,15 +1,17 @@
 // One contender: a protected ephemeral sequential znode of one session, from entering the queue to leaving it.
-import { type Connection, KeeperError, type Moment, momentOf, op, type Session, type Watched } from '@zk/client'
+import { type Connection, KeeperError, op, type Session, type Watched } from '@zk/client'
 import { DefiniteCreate, deleteOwn, type NodeOptions, type OwnNode } from './definite-create.ts'
 import { ifMissing } from './if-missing.ts'
 import { Line, shows } from './line.ts'
+import { type HoldOptions, isLeased, relayAllowanceOf } from './hold-options.ts'
 import type { ContenderName } from './names.ts'
 import { NodeVanished } from './node-vanished.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
+import { Relay, type RelayedTouch } from './relay.ts'
 import type { Role } from './roles.ts'
 import { inOrder, persist } from './transient.ts'
 
-export interface ContenderOptions extends NodeOptions {
+export interface ContenderOptions extends NodeOptions, HoldOptions {
   /** Called with those ahead, oldest first, whenever there is somebody to wait for. */
   readonly onQueued: (ahead: readonly ContenderName[]) => void
 }
@@ -17,10 +19,18 @@ export interface ContenderOptions extends NodeOptions {
 /** The way was free. */
 export interface Grant {
   readonly node: OwnNode
-  /** Before the committed request that showed it was sent. */
-  readonly askedAt: Moment
-  /** The connection there was then; another may have served the request. */
-  readonly askedOn: Connection | undefined
+  /**
+   * What its lease is reckoned from: the committed request that showed it was sent behind it, on the same connection.
+   * undefined where that is not known, and where there is to be no lease.
+   */
+  readonly touch: RelayedTouch | undefined
+}
+
+/** How a request is sent that is to be committed. */
+interface Asking {
+  readonly touch: RelayedTouch | undefined
+  /** The connection there was then; another may serve the request. */
+  readonly on: Connection | undefined
 }
 
 /** A place in the queue. */
@@ -90,6 +100,11 @@ export class Contender {
     return place.grant ?? (await this.#confirm(place.node))
   }
 
+  /** Has the sync answered early that `competeOnce` would begin with. */
+  prepare(): void {
+    if (this.#asking() === undefined) this.#synced().catch(() => {})
+  }
+
   /** Takes the node away, in the background until that is confirmed or the session has ended. Idempotent. */
   leave(): Promise<void> {
     this.#leaving ??= this.#remove()
@@ -98,7 +113,8 @@ export class Contender {
 
   /** Create and first look, in one segment. */
   async enter(): Promise<Place> {
-    const asking = this.#asking()
+    const asking = this.#asking() ?? (await this.#synced())
+    if (this.#leaving !== undefined) throw new NodeVanished()
     this.#entering = this.#create.make()
     // Behind the create on the same connection, the list shows our node and all older ones. It may fail on its own.
     const listing = this.#queue.list(this.#pinned)
@@ -110,9 +126,10 @@ export class Contender {
     const first = await listing.catch(() => undefined)
     const list = first !== undefined && shows(first, node.name.name) ? first : await this.#list()
     // Where one connection served it all, the create itself is the committed request that shows it.
-    const isUnbroken = list === first && asking.askedOn !== undefined && asking.askedOn === this.session.connection
+    const isUnbroken = list === first && asking.on !== undefined && asking.on === this.session.connection
+    const grant = isUnbroken ? this.#granted(node, asking) : undefined
     const line = await this.#join(node, list)
-    return { node, line, ahead: line.ahead(list), grant: isUnbroken ? { node, ...asking } : undefined }
+    return { node, line, ahead: line.ahead(list), grant }
   }
 
   // --- looking and waiting --------------------------------------------------------------------------------------
@@ -132,6 +149,7 @@ export class Contender {
    */
   async #lookAndConfirm({ node, line }: Place): Promise<Place> {
     const { zk } = this.#queue
+    if (this.#asking() === undefined) await this.#synced()
     let looks = 0
     const look = () => {
       looks++
@@ -147,17 +165,31 @@ export class Contender {
   /** A committed check: at this moment the node exists, and the ensemble has our session. */
   async #confirm(node: OwnNode): Promise<Grant> {
     const { zk } = this.#queue
-    let asking = this.#asking()
-    const check = () => {
-      asking = this.#asking()
-      return zk.multi([op.check(node.path)], this.#pinned)
+    let asking: Asking | undefined
+    const check = async () => {
+      asking = this.#asking() ?? (await this.#synced())
+      return await zk.multi([op.check(node.path)], this.#pinned)
     }
     await persist(zk.runtime, check).catch(vanishedIfMissing)
-    return { node, ...asking }
+    return this.#granted(node, asking!)
   }
 
-  #asking(): Omit<Grant, 'node'> {
-    return { askedAt: momentOf(this.#queue.zk.runtime), askedOn: this.session.connection }
+  #granted(node: OwnNode, { touch }: Asking): Grant {
+    return { node, touch: touch?.connection === this.session.connection ? touch : undefined }
+  }
+
+  /** What is asked now proves a lease, or there is to be none; undefined where a sync must be answered first. */
+  #asking(): Asking | undefined {
+    const on = this.session.connection
+    if (!isLeased(this.#options)) return { touch: undefined, on }
+    const touch = Relay.of(this.session).known(this.#queue.zk, relayAllowanceOf(this.#options, this.session))
+    return touch && { touch, on }
+  }
+
+  async #synced(): Promise<Asking> {
+    const relayAllowance = relayAllowanceOf(this.#options, this.session)
+    const touch = await Relay.of(this.session).sync(this.#queue.zk, relayAllowance)
+    return { touch, on: touch.connection }
   }
 
   /** Waits until something happened to the blocker. The read leaves no watch on one that is gone already. */

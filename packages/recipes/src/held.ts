@@ -4,7 +4,6 @@ import { report } from './diagnostics.ts'
 import { LockLostError, type LossReason } from './errors.ts'
 import { type Holding, Holdings } from './holdings.ts'
 import type { Lease } from './lease.ts'
-import { leaseTimes } from './lease-times.ts'
 import type { Kind } from './names.ts'
 import { OwnNodeWatch } from './own-node-watch.ts'
 import { Patience } from './patience.ts'
@@ -37,6 +36,7 @@ export class Held implements AsyncDisposable, Holding {
   readonly #terms: HoldTerms
   readonly #lost = new AbortController()
   readonly #ownNode: OwnNodeWatch
+  readonly #holdings: Holdings
   readonly #kind: Kind
   readonly #since: number
   #isSuspended = false
@@ -60,7 +60,8 @@ export class Held implements AsyncDisposable, Holding {
       // Where its lease was over before, the ensemble has taken it.
       if (this.isHeld()) this.lose('NodeGone')
     })
-    Holdings.of(zk, session).add(this, runtime.now() + leaseTimes.firstProof(session.shortestTimeout))
+    this.#holdings = Holdings.of(zk, session)
+    this.#holdings.add(this)
   }
 
   /** Aborts when it is no longer held; its reason is a `LockLostError`. */
@@ -166,7 +167,7 @@ export class Held implements AsyncDisposable, Holding {
   lose(reason: LossReason, cause?: unknown): void {
     if (this.signal.aborted) return
     this.#ownNode.stop()
-    Holdings.of(this.#zk, this.#tenant.session).remove(this)
+    this.#holdings.remove(this)
     this.#lost.abort(new LockLostError(reason, this.path, cause === undefined ? undefined : { cause }))
     this.#reportEnd(reason)
     // The reader's node takes the place of the writer's, in one transaction.

@@ -17,12 +17,6 @@ export interface HoldOptions {
   /** @default 'confirmed' */
   readonly heldWhile?: HeldWhile
   /**
-   * Grants only when the lease is proven, two round trips later. Otherwise it is proven 50 ms after the grant, and until
-   * then it is taken for granted that the session's last heartbeats have reached the leader; or it is proven already, by what
-   * the session holds or held a moment ago. @default false
-   */
-  readonly strict?: boolean
-  /**
    * After how many ms a server has told the leader of a request that it answered. The leader asks every half tick; behind
    * an observer master add a round trip to it. At most half the session timeout. @default a third of it
    */
@@ -44,13 +38,22 @@ export interface Suspension {
 
 export interface HoldTerms extends HoldOptions, HoldListeners {}
 
-/** Throws where no round of confirmation could come in time. */
-export function checkRelayAllowance(
-  { heldWhile, relayAllowance = 0 }: HoldOptions,
-  { shortestTimeout }: Session,
-): void {
+export function isLeased({ heldWhile = 'confirmed' }: HoldOptions): boolean {
+  return heldWhile === 'confirmed'
+}
+
+/** Throws where no lease can be proven in this session, or none in time. */
+export function checkLease(options: HoldOptions, { shortestTimeout }: Session): void {
+  const { relayAllowance = 0 } = options
   const longest = leaseTimes.longestRelay(shortestTimeout)
-  if (relayAllowance <= longest || (heldWhile ?? 'confirmed') !== 'confirmed') return
+  if (!isLeased(options)) return
+  if (shortestTimeout === 0) {
+    throw new TypeError(
+      'no lease is possible in a session that was resumed without session.shortestTimeout, the smallest timeout it ever ' +
+        "had: resume it with all that zk.detach() gave, or hold while 'connected'",
+    )
+  }
+  if (relayAllowance <= longest) return
   throw new RangeError(
     `relayAllowance must not be above half the session timeout, ${longest} ms here, but is ${relayAllowance}`,
   )

@@ -1,6 +1,6 @@
 // What each session holds under one chroot, and how long it may be sure of it. One listener a session, one a connection, one
 // timer and one round of confirmation at a time serve all of it.
-import { elapsedSince, type Connection, type Moment, type Session, type ZooKeeper } from '@zk/client'
+import { type Connection, onAbort, type Session, type ZooKeeper } from '@zk/client'
 import { Confirmation, type Proof } from './confirmation.ts'
 import type { LossReason } from './errors.ts'
 import type { Lease } from './lease.ts'
@@ -29,16 +29,10 @@ type Round =
   | { readonly name: 'due'; readonly at: number }
   | { readonly name: 'running'; readonly nextBy: number }
 
-/** What a round has proven of the session, whoever holds. */
-interface Proven {
-  readonly touched: Moment
-  /** With which that was found. */
-  readonly relayAllowance: number
-}
-
 /** Added to the pause between two rounds: what was answered before it must have been answered for as long as it. */
 const ROUNDING = 1
 
+/** There is one for as long as something is held. */
 export class Holdings {
   /** By chroot: nodes are checked by their paths there. */
   static readonly #ofSession = new WeakMap<Session, Map<string, Holdings>>()
@@ -46,9 +40,10 @@ export class Holdings {
   readonly #session: Session
   readonly #confirmation: Confirmation
   readonly #held = new Set<Holding>()
+  readonly #unlistenToSession: () => void
   #connection: Connection | undefined
+  #unlistenToConnection: (() => void) | undefined
   #round: Round = { name: 'none' }
-  #proven: Proven | undefined
   /** Why the last round of confirmation did not come to its end. */
   #doubt: unknown
   #alarm: { readonly at: number; readonly cancel: () => void } | undefined
@@ -67,28 +62,21 @@ export class Holdings {
     this.#zk = zk
     this.#session = session
     this.#confirmation = new Confirmation(zk, session)
-    session.signal.addEventListener('abort', () => this.#ended(), { once: true })
+    this.#unlistenToSession = onAbort(session.signal, () => this.#ended())
   }
 
-  /**
-   * From now on the holding is told when it is lost; at once when it is lost already. `confirmAt` is when its lease is
-   * renewed at the latest, in ms of `runtime.now()`.
-   */
-  add(holding: Holding, confirmAt: number): void {
+  /** From now on the holding is told when it is lost; at once when it is lost already. Its lease is renewed in time. */
+  add(holding: Holding): void {
     const { signal, connection } = this.#session
     if (signal.aborted) return holding.lose(endReason(this.#session), signal.reason)
     if (connection === undefined && holding.heldWhile === 'connected') return holding.lose('Disconnected')
     this.#held.add(holding)
     const now = this.#zk.runtime.now()
-    if (connection === undefined) {
-      holding.suspended()
-      confirmAt = now
-    } else {
-      this.#listenTo(connection)
-      // One that is under way plans the next for all that is held then.
-      if (this.#inherits(holding)) confirmAt = this.#round.name === 'running' ? Infinity : now + this.#pause(holding)
-    }
-    if (isConcerned(holding)) this.#confirmBy(confirmAt)
+    if (connection === undefined) holding.suspended()
+    else this.#listenTo(connection)
+    // A round that is under way plans the next for all that is held then.
+    const pause = connection === undefined ? 0 : this.#round.name === 'running' ? Infinity : this.#pause(holding)
+    if (isConcerned(holding)) this.#confirmBy(now + pause)
     if (holding.heldWhile === 'confirmed') this.#wakeAt(now + holding.lease.remaining)
   }
 
@@ -98,6 +86,16 @@ export class Holdings {
     this.#alarm?.cancel()
     this.#alarm = undefined
     if (this.#round.name === 'due') this.#round = { name: 'none' }
+    this.#endWhenIdle()
+  }
+
+  /** Leaves no listener behind: a program may make a view of its client for each thing it locks. */
+  #endWhenIdle(): void {
+    if (this.#held.size > 0 || this.#round.name === 'running') return
+    const byChroot = Holdings.#ofSession.get(this.#session)
+    if (byChroot?.get(this.#zk.chroot) === this) byChroot.delete(this.#zk.chroot)
+    this.#unlistenToSession()
+    this.#unlistenToConnection?.()
   }
 
   // --- the session and its connections ----------------------------------------------------------------------------
@@ -109,7 +107,8 @@ export class Holdings {
   #listenTo(connection: Connection): void {
     if (connection === this.#connection) return
     this.#connection = connection
-    connection.signal.addEventListener('abort', () => this.#disconnected(connection.signal.reason), { once: true })
+    this.#unlistenToConnection?.()
+    this.#unlistenToConnection = onAbort(connection.signal, (cause) => this.#disconnected(cause))
   }
 
   #disconnected(cause: unknown): void {
@@ -151,7 +150,7 @@ export class Holdings {
     this.#round = { name: 'running', nextBy }
     try {
       const proof = await this.#confirmation.prove(checked, relayAllowance)
-      if (proof !== undefined) this.#took(proof, relayAllowance)
+      if (proof !== undefined) this.#took(proof)
       // What this round asked will be relayed by then.
       nextBy = this.#zk.runtime.now() + this.#pause({ relayAllowance })
     } catch (error) {
@@ -163,32 +162,19 @@ export class Holdings {
     nextBy = Math.min(nextBy, this.#round.nextBy)
     this.#round = { name: 'none' }
     if (nextBy < Infinity) this.#confirmBy(nextBy)
+    this.#endWhenIdle()
   }
 
   #pause({ relayAllowance }: { readonly relayAllowance: number }): number {
     const { shortestTimeout } = this.#session
     const usual = leaseTimes.pause(shortestTimeout, relayAllowance) + ROUNDING
     const remaining = this.#concerned.reduce((least, { lease }) => Math.min(least, lease.remaining), Infinity)
-    return Math.max(leaseTimes.firstProof(shortestTimeout), leaseTimes.next(shortestTimeout, usual, remaining))
+    return Math.max(leaseTimes.shortestPause(shortestTimeout), leaseTimes.next(shortestTimeout, usual, remaining))
   }
 
-  /**
-   * Whether its lease is now that of the last round. What a round proves is that the session lives; a node made in it later
-   * is as safe as those that were checked.
-   */
-  #inherits({ lease, relayAllowance }: Holding): boolean {
-    const proven = this.#proven
-    if (proven === undefined || relayAllowance > proven.relayAllowance) return false
-    const length = () => leaseTimes.proven(this.#session.shortestTimeout)
-    lease.renew(proven.touched, length)
-    return lease.remaining <= length() - elapsedSince(this.#zk.runtime, proven.touched)
-  }
-
-  #took({ touched, found, refused }: Proof<Holding>, relayAllowance: number): void {
+  #took({ touched, found, refused }: Proof<Holding>): void {
     const { connection } = this.#session
     this.#doubt = undefined
-    // Where no check succeeded none was committed.
-    if (found.length > 0) this.#proven = { touched, relayAllowance }
     if (connection !== undefined) this.#listenTo(connection)
     for (const { checked, cause } of refused) {
       if (cause.code === 'NoNode') checked.lose('NodeGone', cause)

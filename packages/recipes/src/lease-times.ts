@@ -9,10 +9,13 @@ export const leaseTimes = {
   proven: (T: number) => Math.floor(T * 0.98) - 50,
 
   /**
-   * From the committed request that granted, until the first proof. Heartbeats come every T/3 and followers relay them every
-   * half tick, at most T/4: so the leader had at least T - T/3 - T/4 left for this session.
+   * What is left at the least of a lease that something is granted with at once; else a sync comes first. A session is touched
+   * twice in each T/3, and the relay takes T/3 more: a sync gives 0.31 T - 50 at the least.
    */
-  provisional: (T: number) => Math.floor(T / 4),
+  recent: (T: number) => T / 4,
+
+  /** What a round may take: a lease with less left than that is over before it can be renewed. */
+  round: (T: number) => T / 8,
 
   /**
    * So long after an answer the follower has relayed the touch. Leaders ask for touches every half tick, and T is two ticks
@@ -27,12 +30,13 @@ export const leaseTimes = {
   pause: (T: number, relayAllowance: number) => (relayAllowance <= T / 3 ? T / 3 : relayAllowance / 2),
 
   /**
-   * From one round to the next, of usually so long a pause, when so much is left of the lease; T/8 is for the round itself. What
+   * From one round to the next, of usually so long a pause, when so much is left of the lease. What
    * was touched last before a grant may be T/3 older than the relay allowance: what is left does not outlast the pause then.
    * Rounds that follow each other after half of it come to leaving 0.49 T, which does. After two thirds they would come to
    * leaving 0.42 T, each too early for what the one before asked: 3.6 rounds in T, for good.
    */
-  next: (T: number, usual: number, remaining: number) => (remaining < usual + T / 8 ? remaining / 2 : usual),
+  next: (T: number, usual: number, remaining: number) =>
+    remaining < usual + leaseTimes.round(T) ? remaining / 2 : usual,
 
   /** With a longer one, rounds prove what is over soon: it is 1.5 allowances old when the next round comes. */
   longestRelay: (T: number) => T / 2,
@@ -40,6 +44,6 @@ export const leaseTimes = {
   /** From a round that failed to the next, or until servers that were too busy for a part of one are asked for it again. */
   retry: (T: number) => T / 16,
 
-  /** A hold that ends before does without a proof. 1/16 T leaves time for the first one within the provisional lease. */
-  firstProof: (T: number) => Math.min(50, T / 16),
+  /** At the least from a grant, or from one round, to the next. */
+  shortestPause: (T: number) => Math.min(50, T / 16),
 } as const

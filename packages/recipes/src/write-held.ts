@@ -1,5 +1,5 @@
 // What a writer of a shared lock holds: it can go on as a reader, in the writer's place.
-import { KeeperError, momentOf, op, type Session, type ZooKeeper } from '@zk/client'
+import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import type { Grant } from './contender.ts'
 import { deleteOwn, type NodeOptions, type OwnNode } from './definite-create.ts'
 import { LockLostError } from './errors.ts'
@@ -12,7 +12,8 @@ import { downgradedName } from './names.ts'
 import { NodeVanished } from './node-vanished.ts'
 import { Patience } from './patience.ts'
 import type { Queue } from './queue.ts'
-import type { HoldTerms } from './hold-options.ts'
+import { type HoldTerms, isLeased, relayAllowanceOf } from './hold-options.ts'
+import { Relay, type RelayedTouch } from './relay.ts'
 import { endure, persist } from './transient.ts'
 
 export class WriteHeld extends Held {
@@ -69,10 +70,10 @@ class Downgrade {
   readonly #writer: string
   /** It keeps the token: those who wait behind have lower ones than the czxid of the reader's node. */
   readonly #node: OwnNode
-  readonly #options: NodeOptions
+  readonly #options: NodeOptions & HoldTerms
   #leaving: Promise<unknown> | undefined
 
-  constructor(queue: Queue, session: Session, writer: OwnNode, options: NodeOptions) {
+  constructor(queue: Queue, session: Session, writer: OwnNode, options: NodeOptions & HoldTerms) {
     const name = downgradedName(writer.name)
     this.#zk = queue.zk
     this.#queue = queue
@@ -84,8 +85,12 @@ class Downgrade {
 
   async make(): Promise<Grant> {
     for (;;) {
-      const asking = { askedAt: momentOf(this.#zk.runtime), askedOn: this.#session.connection }
-      if (await this.#isCommitted()) return { node: this.#node, ...asking }
+      // What the writer was confirmed with will do, as a rule; where not, the lease is proven behind the transaction.
+      const touch = this.#knownTouch()
+      if (await this.#isCommitted()) {
+        const isOfHere = touch?.connection === this.#session.connection
+        return { node: this.#node, touch: isOfHere ? touch : undefined }
+      }
     }
   }
 
@@ -95,6 +100,11 @@ class Downgrade {
       [this.#writer, this.#node.path].map((path) => deleteOwn(this.#queue, this.#session, path)),
     )
     await this.#leaving
+  }
+
+  #knownTouch(): RelayedTouch | undefined {
+    if (!isLeased(this.#options)) return undefined
+    return Relay.of(this.#session).known(this.#zk, relayAllowanceOf(this.#options, this.#session))
   }
 
   /** False when that is not known, or was not possible for now. */

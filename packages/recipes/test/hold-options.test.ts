@@ -11,7 +11,6 @@ const bad: [what: string, options: object, message: RegExp][] = [
   ['heldWhile null', { heldWhile: null }, /heldWhile must be one of/],
   ['acl', { acl: [] }, /acl must be a list of .* at least one entry/],
   ['entry of an acl', { acl: [{ perms: 31 }] }, /acl must be a list of/],
-  ['strict', { strict: 1 }, /strict must be true or false/],
   ['relayAllowance', { relayAllowance: -1 }, /relayAllowance must be a number of ms, 0 or more, not -1/],
   ['relayAllowance', { relayAllowance: Number.NaN }, /relayAllowance must be a number of ms/],
   ['relayAllowance', { relayAllowance: '5' }, /relayAllowance must be a number of ms, 0 or more, not 5/],

@@ -1,4 +1,4 @@
-// What is granted beside something else has the lease of the session's last round: its member is cut off before another round.
+// What is granted beside something else has the lease of the session's last sync: its member is cut off before another round.
 import { expect, test, vi } from 'vitest'
 import { connect, Lock, type ZooKeeper } from '../src/index.ts'
 import { outcome, SeededRandom } from './support/outside.ts'
@@ -11,7 +11,7 @@ const T = 4_000
 const SEEDS = 150
 
 interface History {
-  /** Whether the later one had more than the provisional lease from the beginning. */
+  /** Whether the later one was granted without a sync of its own. */
   readonly inherited: boolean
   /** Whether it was held still when the next was granted. */
   readonly overlaps: boolean
@@ -30,10 +30,11 @@ async function history(seed: number, cut: 'follower' | 'leader'): Promise<Histor
   await world.advance(random.below(T))
   const first = outcome(new Lock(zk, '/locks/first').acquire())
   await world.advance(100 + random.below(2 * T))
+  const since = scene.since()
   const acquiring = outcome(new Lock(zk, '/locks/later').acquire())
   await world.advance(40)
   const held = acquiring.value
-  const inherited = held.leaseRemaining() > T / 4
+  const inherited = !since.ops().includes('sync')
   let wasHeld: boolean | undefined
   void new Lock(other, '/locks/later').acquire().then(() => (wasHeld = held.isHeld()))
   await world.advance(random.below(100))
@@ -53,7 +54,7 @@ test.each([
   ['a follower cut off from its leader', 'L31', 'follower'],
   ['a leader cut off with a minority', 'L32', 'leader'],
 ] as const)(
-  'Held whose lease is that of the last round is over before another is granted, over %s (%s)',
+  'Held whose lease is that of the last sync is over before another is granted, over %s (%s)',
   async (_, __, cut) => {
     const histories: History[] = []
     for (let seed = 1; seed <= SEEDS; seed++) histories.push(await history(seed, cut))

@@ -40,12 +40,14 @@ describe('LeaderElection.terms', () => {
     const scene = new Scene({ members: 3 })
     const all = await candidates(scene, PATH, 2)
     scene.freeze(all[0]!.zk)
+    scene.refuse()
     for (let time = 0; time < 60_000; time += 100) {
+      if (time === 45_000) scene.accept()
       await scene.world.advance(100)
       expect(leaders(all).length).toBeLessThanOrEqual(1)
     }
-    // The connection stands: nobody says that it carries nothing any more.
-    expect(all[0]!.told.slice(0, 2)).toEqual(['leads', 'LeaseLost'])
+    // Nothing was heard for 2/3 T, a third before the end of the lease.
+    expect(all[0]!.told.slice(0, 3)).toEqual(['leads', 'suspended', 'LeaseLost'])
     expect(leaders(all)).toHaveLength(1)
     expect(scene.ensemble.nodes.ephemerals()).toHaveLength(2)
   })

@@ -79,7 +79,6 @@ describe('leaseTimes', () => {
 
   test.each(timeouts)('leaseTimes of T = %i end a lease before the leader may end the session', (T) => {
     expect(leaseTimes.proven(T)).toBeLessThan(T)
-    expect(leaseTimes.provisional(T)).toBeLessThanOrEqual(T - T / 3 - T / 4)
     // The leader asks every half tick, and T is two ticks at least.
     expect(leaseTimes.relay(T)).toBeGreaterThan(T / 4)
   })
@@ -92,6 +91,6 @@ describe('leaseTimes', () => {
       const oldest = Math.ceil(relay / pause) * pause
       expect(leaseTimes.proven(T) - oldest - pause).toBeGreaterThan(T / 8)
     }
-    expect(leaseTimes.provisional(T)).toBeGreaterThanOrEqual(4 * leaseTimes.firstProof(T))
+    expect(leaseTimes.recent(T)).toBeGreaterThan(leaseTimes.round(T) + leaseTimes.shortestPause(T))
   })
 })

@@ -112,13 +112,11 @@ function drawManners(random: Random, tickTime: number): Pick<ClientPlan, 'handOv
 
 /** Of one task: the locks of one session are held on different terms. */
 function drawHoldOptions(random: Random, ensemble: EnsemblePlan): Pick<Task, 'holdOptions'> {
-  const isStrict = random.chance(0.2)
   const isLax = random.chance(0.05)
   const hasAllowance = random.chance(0.15)
-  if (!isStrict && !isLax && !hasAllowance) return {}
+  if (!isLax && !hasAllowance) return {}
   return {
     holdOptions: {
-      ...(isStrict && { strict: true }),
       ...(isLax && { heldWhile: random.one(['connected', 'sessionAlive']) }),
       ...(hasAllowance && { relayAllowance: drawRelayAllowance(random, ensemble) }),
     },

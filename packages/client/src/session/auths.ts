@@ -47,10 +47,6 @@ export class Auths {
     return credential === undefined ? undefined : this.#takeCaller(credential)
   }
 
-  get awaitsAnswer(): boolean {
-    return this.#unanswered.peek() !== undefined
-  }
-
   /** The connection is gone: all will be sent again on the next. */
   interrupted(): void {
     this.#unanswered.drop()

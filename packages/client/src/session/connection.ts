@@ -1,6 +1,6 @@
 // A connection of a session, as its users see it.
 import type { Moment } from '../moment.ts'
-import type { Touches } from './touches.ts'
+import type { TouchLog } from './touch-log.ts'
 
 /** One TCP connection of a session. */
 export interface Connection {
@@ -19,21 +19,22 @@ export interface Connection {
    */
   readonly handshakeAt: Moment
   /**
-   * When the latest of its requests and pings was sent that had been answered by `now` (of `runtime.now()`), give or take
-   * 1/32 of T; `handshakeAt` where there was none. Its server has heard of the session since; whether the leader has is
-   * another question, see "The lease" in ARCHITECTURE.md. Answers are remembered for about T.
+   * When the last but one of its requests and pings was sent that had been answered by `now` (of `runtime.now()`), or up to
+   * 1/32 of T before; `handshakeAt` where there were not two. Its server has touched the session since. Whether the leader
+   * has is another question, see "The lease" in ARCHITECTURE.md. Credentials do not count: servers answer them without
+   * touching the session. Answers are remembered for about T.
    */
   touchAnsweredBy(now: number): Moment
 }
 
 export interface OwnConnection extends Connection {
-  readonly touches: Touches
+  readonly touches: TouchLog
   readonly lose: (error: Error) => void
 }
 
 export function newConnection(
   { server, readOnly }: Pick<Connection, 'server' | 'readOnly'>,
-  touches: Touches,
+  touches: TouchLog,
 ): OwnConnection {
   const lost = new AbortController()
   return {

@@ -22,7 +22,7 @@ export const deadlines = {
   /** The oldest request, or a ping, unanswered for so long, though other frames come: the connection does not work. */
   answer: ({ T }: Times) => (T * 2) / 3,
 
-  /** Nothing sent or heard for so long calls for a ping: it keeps the session alive and has T/3 to be answered. */
+  /** Not two requests sent, or nothing heard, for so long calls for pings: they keep the session alive and have T/3 to be answered. */
   ping: ({ T }: Times) => T / 3,
 
   /** A call without a timeout of its own: by then the server would have ended a session it cannot hear. */

@@ -2,12 +2,14 @@
 export class DetachedSession implements SessionCredentials {
   readonly id: bigint
   readonly lastZxid: bigint
+  readonly shortestTimeout: number
   // Private: whoever prints it, or has it in an error, shows no secret.
   readonly #passwd: Uint8Array<ArrayBuffer>
 
-  constructor({ id, passwd, lastZxid }: Required<SessionCredentials>) {
+  constructor({ id, passwd, lastZxid, shortestTimeout }: Required<SessionCredentials>) {
     this.id = id
     this.lastZxid = lastZxid
+    this.shortestTimeout = shortestTimeout
     this.#passwd = new Uint8Array(passwd)
   }
 
@@ -26,4 +28,9 @@ export interface SessionCredentials {
    * the next one is asked: who goes on with it reads nothing older. @default 0n, any server will do
    */
   readonly lastZxid?: bigint
+  /**
+   * The smallest timeout the session ever had, in ms, the one it was created with included. A new leader goes back to that one,
+   * so no lease may be longer: where it is not known, @zk/recipes refuses to acquire what is held by a lease. @default 0, not known
+   */
+  readonly shortestTimeout?: number
 }

@@ -25,7 +25,7 @@ export class Exchange {
   readonly #auths: Auths
   readonly #emit: (output: Output) => void
   readonly #pause: ThrottlePause
-  /** Frames that overtake the queue, besides credentials. */
+  /** Frames that overtake the queue. */
   #urgent: Uint8Array[] = []
   #lastZxid: bigint
   /** A write was left without an answer: the next server must catch up before it is read. */
@@ -68,10 +68,6 @@ export class Exchange {
 
   get flow(): Flow {
     return this.#ledger.flow
-  }
-
-  get awaitsAuth(): boolean {
-    return this.#auths.awaitsAnswer
   }
 
   get nextTimeout(): number {
@@ -151,19 +147,23 @@ export class Exchange {
     for (const request of unknown) this.#answers.reject(request, 'ConnectionLoss', { outcomeUnknown: true, cause })
   }
 
-  /** A frame that goes before everything that waits. */
-  urgent(frame: Uint8Array): void {
-    this.#urgent.push(frame)
+  /** Frames that go before everything that waits. */
+  urgent(frames: readonly Uint8Array[]): void {
+    this.#urgent.push(...frames)
   }
 
-  /** Credentials, and what else goes before everything that waits. */
   takeUrgent(): Uint8Array[] {
-    const urgent = [...this.#auths.frames(), ...this.#urgent]
+    const urgent = this.#urgent
     this.#urgent = []
     return urgent
   }
 
-  /** The frames to send now, about `limit` bytes of them. */
+  /** Credentials that this connection has not been sent. They go before everything else, and do not touch the session. */
+  takeCredentials(): Uint8Array[] {
+    return this.#auths.frames()
+  }
+
+  /** The frames to send now, about `limit` bytes of them; the credentials go ahead of them. */
   send(now: number, limit: number): Uint8Array[] {
     const frames = this.takeUrgent()
     frames.push(...this.#ledger.send(now, limit, (request) => this.watching.sending(request)))

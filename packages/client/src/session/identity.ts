@@ -11,6 +11,8 @@ export class Identity {
   id = 0n
   /** T in ms: the negotiated one, or the one asked for until there is one. */
   timeout: number
+  /** Of all it ever had, in ms; 0 where it was resumed with credentials that do not say it. */
+  shortestTimeout: number
   #passwd: Uint8Array = NO_PASSWD
   /**
    * Whether the ensemble knows the session. What a read-only server gives is known to it alone, so the next server is
@@ -22,16 +24,20 @@ export class Identity {
   constructor(config: SessionConfig) {
     this.#config = config
     this.timeout = config.sessionTimeout
+    this.shortestTimeout = config.sessionTimeout
     if (config.resume === undefined) return
     this.id = config.resume.id
     // A copy: the caller may wipe his.
     this.#passwd = new Uint8Array(config.resume.passwd)
+    this.shortestTimeout = config.resume.shortestTimeout ?? 0
     this.#isReal = true
   }
 
   /** Undefined where no ensemble knows the session: not yet, or no longer. */
   detached(lastZxid: bigint): DetachedSession | undefined {
-    return this.#isReal ? new DetachedSession({ id: this.id, passwd: this.#passwd, lastZxid }) : undefined
+    if (!this.#isReal) return undefined
+    const { id, shortestTimeout } = this
+    return new DetachedSession({ id, passwd: this.#passwd, lastZxid, shortestTimeout })
   }
 
   connectFrame(lastZxidSeen: bigint): Uint8Array {
@@ -53,6 +59,8 @@ export class Identity {
     this.id = sessionId
     this.#passwd = passwd ?? new Uint8Array(0)
     this.timeout = timeOut
+    // The answer to a session that is asked for anew says what it begins with.
+    this.shortestTimeout = this.#isReal ? Math.min(this.shortestTimeout, timeOut) : timeOut
     if (readOnly) return 'readOnly'
     this.#isReal = true
     return 'readWrite'

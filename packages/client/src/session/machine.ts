@@ -12,7 +12,7 @@ import { Identity } from './identity.ts'
 import { type Incoming, readIncoming } from './incoming.ts'
 import { Jitter } from './jitter.ts'
 import { type Output, unreached } from './output.ts'
-import { closeSessionRequest, pingFrame } from './own-requests.ts'
+import { closeSessionRequest, heartbeat } from './own-requests.ts'
 import { Pulse } from './pulse.ts'
 import type { ReadWriteSearch } from './read-write-search.ts'
 import type { Request } from './request.ts'
@@ -34,6 +34,7 @@ export class SessionMachine {
   readonly #timing: Timing
   #state: State
   #outputs: Output[] = []
+  #touchesSent = 0
 
   constructor(config: SessionConfig) {
     this.#config = config
@@ -62,8 +63,12 @@ export class SessionMachine {
 
   /** All requests and pings that were sent before this moment, on this connection, are answered. */
   get answeredBefore(): number {
-    // Nobody remembers when credentials were sent.
-    return this.#state.name !== 'connected' || this.exchange.awaitsAuth ? -Infinity : this.#timing.openSince
+    return this.#state.name === 'connected' ? this.#timing.openSince : -Infinity
+  }
+
+  /** How many requests and pings were sent, on all connections. */
+  get touchesSent(): number {
+    return this.#touchesSent
   }
 
   // --- what the caller asks -------------------------------------------------------------------------------------
@@ -195,15 +200,17 @@ export class SessionMachine {
     const state = this.#state
     if (state.name === 'handshaking' && state.connectRequest === 'due') {
       this.#state = { ...state, connectRequest: 'sent' }
+      this.#pulse.handshake(now)
       return this.identity.connectFrame(this.exchange.lastZxid)
     }
     if (state.name === 'authenticating') return state.sasl.transmit()
     if (state.name !== 'connected') return undefined
     // Who is about to leave asks for nothing more; but the session must live until then, so pings go.
-    const frames = state.leaving === undefined ? this.exchange.send(now, SEGMENT_SIZE) : this.exchange.takeUrgent()
-    if (frames.length === 0) return undefined
-    this.#pulse.sent(now)
-    return concat(frames)
+    const touching = state.leaving === undefined ? this.exchange.send(now, SEGMENT_SIZE) : this.exchange.takeUrgent()
+    if (touching.length > 0) this.#pulse.touched(now, touching.length)
+    this.#touchesSent += touching.length
+    const frames = [...this.exchange.takeCredentials(), ...touching]
+    return frames.length === 0 ? undefined : concat(frames)
   }
 
   /** When `elapse` must be called at the latest. */
@@ -223,8 +230,8 @@ export class SessionMachine {
 
   #keepUp(search: ReadWriteSearch | undefined, now: number): void {
     if (now >= this.#pulse.pingAt) {
-      this.#pulse.pinged(now)
-      this.exchange.urgent(pingFrame)
+      this.#pulse.pinged(now, heartbeat.length)
+      this.exchange.urgent(heartbeat)
     }
     const step = search?.elapse(now, () => this.hosts.nextToAsk())
     if (step !== undefined) this.#outputs.push(step)

@@ -19,9 +19,13 @@ import type { WatchMode } from './persistent.ts'
 import { addWatchModes, type Removal, Request } from './request.ts'
 import type { WatchTable } from './watches.ts'
 
-export const pingFrame: Uint8Array = encodeFrame((writer) =>
-  RequestHeader.write(writer, { xid: Xid.ping, type: OpCode.ping }),
-)
+const ping = encodeFrame((writer) => RequestHeader.write(writer, { xid: Xid.ping, type: OpCode.ping }))
+
+/**
+ * Two pings: a follower may lose a touch, namely one that it puts into the table which it is just sending to the leader
+ * (LearnerSessionTracker.touchSession), but not both.
+ */
+export const heartbeat: readonly Uint8Array[] = [ping, ping]
 
 export function connectFrame(request: Omit<TypeOf<typeof ConnectRequest>, 'protocolVersion'>): Uint8Array {
   return encodeFrame((writer) => ConnectRequest.write(writer, { protocolVersion: 0, ...request }))

@@ -6,9 +6,12 @@ export class Pulse {
   /** When the last valid frame came, on any connection; Infinity until the session exists. */
   heardAt = Infinity
   #connectedAt = 0
-  #sentAt = 0
-  /** When the ping was sent that is not answered yet; Infinity when there is none. */
+  /** When the session was touched last, and since when twice. */
+  #touchedAt = 0
+  #touchedTwiceAt = 0
+  /** When the pings were sent of which some are not answered yet; Infinity when there are none. */
   #pingedAt = Infinity
+  #unansweredPings = 0
 
   constructor(times: () => Times) {
     this.#times = times
@@ -22,20 +25,30 @@ export class Pulse {
   /** A connection stands: nothing on it is unanswered. */
   connected(now: number): void {
     this.#connectedAt = now
-    this.#sentAt = now
+    this.#unansweredPings = 0
     this.#pingedAt = Infinity
   }
 
-  sent(now: number): void {
-    this.#sentAt = now
+  /** The ConnectRequest was sent: the leader itself touches the session for it (Leader REVALIDATE), once is enough. */
+  handshake(now: number): void {
+    this.touched(now, 2)
   }
 
-  pinged(now: number): void {
+  /** So many requests and pings were sent. Credentials and SASL do not touch the session. */
+  touched(now: number, count: number): void {
+    this.#touchedTwiceAt = count > 1 ? now : this.#touchedAt
+    this.#touchedAt = now
+  }
+
+  /** So many pings were sent. */
+  pinged(now: number, count: number): void {
     this.#pingedAt = now
+    this.#unansweredPings = count
   }
 
   ponged(): void {
-    this.#pingedAt = Infinity
+    if (this.#unansweredPings > 0) this.#unansweredPings--
+    if (this.#unansweredPings === 0) this.#pingedAt = Infinity
   }
 
   /** Of the requests, the oldest without an answer was sent then: so of all that is to be answered the oldest. */
@@ -49,7 +62,8 @@ export class Pulse {
   }
 
   get pingAt(): number {
-    // From the last frame heard too: requests that are not answered must not leave the ping without time for its reply.
-    return this.#pingedAt < Infinity ? Infinity : Math.min(this.#sentAt, this.heardAt) + deadlines.ping(this.#times())
+    if (this.#pingedAt < Infinity) return Infinity
+    // From the last frame heard too: requests that are not answered must not leave the pings without time for their replies.
+    return Math.min(this.#touchedTwiceAt, this.heardAt) + deadlines.ping(this.#times())
   }
 }

@@ -21,7 +21,7 @@ import type { PersistentWatcher } from './persistent.ts'
 import { Prover, type Proving } from './prover.ts'
 import { type Asked, Request, tooLarge } from './request.ts'
 import { endCode, type EndReason } from './states.ts'
-import { Touches } from './touches.ts'
+import { TouchLog } from './touch-log.ts'
 import { Uplink } from './uplink.ts'
 import type { Watching } from './watching.ts'
 
@@ -44,7 +44,7 @@ export class Session {
   /** Of the requests that came with a signal: how to listen to it no more. */
   readonly #unlisten = new Map<Request, () => void>()
   #connection: OwnConnection | undefined
-  #shortestTimeout = Infinity
+  #wasConnected = false
   /** When the last ConnectRequest was sent. */
   #handshake: Moment
   #oddities = 0
@@ -84,9 +84,13 @@ export class Session {
     return this.#machine.identity.timeout
   }
 
-  /** The smallest timeout it ever had, in ms: a server that it reconnects to may give it another. */
+  /**
+   * The smallest timeout it ever had, in ms: a server that it reconnects to may give it another, and a new leader goes back to
+   * the first (SessionTrackerImpl takes it from the transaction that created the session). 0 where it is not known: the
+   * session was resumed with credentials that do not say it.
+   */
   get shortestTimeout(): number {
-    return Math.min(this.#shortestTimeout, this.timeout)
+    return this.#machine.identity.shortestTimeout
   }
 
   /** Aborts when the session ends or is closed; its reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
@@ -228,9 +232,9 @@ export class Session {
       case 'hangUp':
         return this.#uplink.hangUp()
       case 'connected': {
-        const isFirst = this.#shortestTimeout === Infinity
-        this.#shortestTimeout = this.shortestTimeout
-        this.#connection = newConnection(output, new Touches(this.#handshake, this.timeout))
+        const isFirst = !this.#wasConnected
+        this.#wasConnected = true
+        this.#connection = newConnection(output, new TouchLog(this.#handshake, this.timeout))
         this.insight.connected(this.#connection, this, this.#time, isFirst)
         return this.#listener.connected()
       }
@@ -324,19 +328,20 @@ export class Session {
   #flush(): void {
     while (this.#uplink.isWritable) {
       const now = this.#now()
+      const before = this.#machine.touchesSent
       const bytes = this.#machine.transmit(now)
       if (bytes === undefined) return
-      this.#noteSending(now)
+      this.#noteSending(now, this.#machine.touchesSent - before)
       // First the socket: who is told of it may end the connection.
       this.#uplink.write(bytes)
       this.insight.sent(bytes, this)
     }
   }
 
-  #noteSending(now: number): void {
-    const touches = this.#connection?.touches
+  #noteSending(now: number, touches: number): void {
+    const log = this.#connection?.touches
     if (this.#machine.state.name === 'handshaking') this.#handshake = momentOf(this.#runtime, now)
-    else if (touches?.wants(now)) touches.sent(momentOf(this.#runtime, now))
+    else if (touches > 0 && log?.wants(now) === true) log.sent(momentOf(this.#runtime, now), touches)
   }
 
   #setAlarm(): void {

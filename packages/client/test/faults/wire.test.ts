@@ -129,7 +129,7 @@ describe('What nobody asked for', () => {
     await world.advance(T / 6)
     connection.raw(replyFrame({ xid: -2, zxid: 0n }))
     await world.settle()
-    expect(connection.pings).toEqual([])
+    expect(connection.heartbeats).toEqual([])
     expect(zk.session.oddities).toBe(0)
     // Silence counts from then.
     await world.advance((2 * T) / 3 - 1)
@@ -156,7 +156,7 @@ describe('Timeouts that no timer keeps', () => {
     const world = new VirtualWorld()
     const { connection } = await connected(world, { handshake: { timeOut: 2 ** 31 - 1 } })
     await world.advance(2 ** 31 + 10)
-    expect(connection.pings).toEqual([1, 2, 3].map((times) => times * Math.ceil((2 ** 31 - 1) / 3)))
+    expect(connection.heartbeats).toEqual([1, 2, 3].map((times) => times * Math.ceil((2 ** 31 - 1) / 3)))
     expect(connection.isClosed).toBe(false)
   })
 })

@@ -111,7 +111,7 @@ describe('ThrottledOp', () => {
     for (;;) {
       connection.fail(await connection.expect(OpCode.exists), 'ThrottledOp')
       await world.advance(LONGEST + 1)
-      if (connection.pings.length > 0 || world.now() > 20_000) break
+      if (connection.heartbeats.length > 0 || world.now() > 20_000) break
     }
     // Requests keep the session alive as pings do: none was needed, and none is when they are answered.
     connection.reply(await connection.expect(OpCode.exists), ExistsResponse, found)

@@ -6,35 +6,55 @@ import { wireStat } from '../stat.ts'
 import { replyFrame } from '../support/frames.ts'
 import { connected, lost, nameOf, reconnect, rejectionOf, typesOf } from './machines.ts'
 
-test('SessionMachine pings when nothing was sent for T/3, once, and not again before the answer', () => {
+test('SessionMachine sends two pings when nothing was sent for T/3, and none again before both answers', () => {
   const machine = connected()
   expect(machine.deadline()).toBe(10_000)
   expect(machine.elapse(9_999)).toEqual([])
   expect(machine.transmit(9_999)).toBeUndefined()
   expect(machine.elapse(10_000)).toEqual([])
-  expect(namesIn(machine.transmit(10_000))).toEqual(['ping'])
+  expect(namesIn(machine.transmit(10_000))).toEqual(['ping', 'ping'])
   expect(machine.deadline()).toBe(20_000)
   expect(machine.received(pingReply(), 10_005)).toEqual([])
+  machine.elapse(20_000)
+  expect(machine.transmit(20_000)).toBeUndefined()
+  expect(machine.received(pingReply(), 20_001)).toEqual([])
   expect(machine.deadline()).toBe(20_000)
   machine.elapse(20_000)
-  expect(namesIn(machine.transmit(20_000))).toEqual(['ping'])
+  expect(namesIn(machine.transmit(20_000))).toEqual(['ping', 'ping'])
 })
 
 test('SessionMachine pings on a new connection though the last ping on the old one was never answered', () => {
   const machine = connected()
   machine.elapse(10_000)
-  expect(namesIn(machine.transmit(10_000))).toEqual(['ping'])
+  expect(namesIn(machine.transmit(10_000))).toEqual(['ping', 'ping'])
   expect(reconnect(machine, 12_000)).toEqual([])
   machine.elapse(machine.deadline())
-  expect(namesIn(machine.transmit(23_000))).toEqual(['ping'])
+  expect(namesIn(machine.transmit(23_000))).toEqual(['ping', 'ping'])
 })
 
-test('SessionMachine needs no ping while it sends requests', () => {
+test('SessionMachine needs no ping while it sends two requests in T/3: a follower may lose the touch of one', () => {
   const machine = connected()
-  machine.submit(read())
-  machine.transmit(8_000)
-  machine.received(replyFrame({ xid: 1 }, GetDataResponse, { data: null, stat: wireStat }), 8_010)
+  for (const [index, at] of [4_000, 8_000, 12_000].entries()) {
+    machine.submit(read())
+    machine.transmit(at)
+    machine.received(replyFrame({ xid: index + 1 }, GetDataResponse, { data: null, stat: wireStat }), at + 10)
+  }
   expect(machine.deadline()).toBe(18_000)
+})
+
+test('SessionMachine counts two requests of one segment as two touches, and credentials as none', () => {
+  const machine = connected()
+  machine.submit(read('/a'))
+  machine.submit(read('/b'))
+  machine.authenticate({ scheme: 'digest', auth: new Uint8Array() }, read())
+  expect(namesIn(machine.transmit(5_000))).toEqual(['auth', 'getData /a', 'getData /b'])
+  expect(machine.touchesSent).toBe(2)
+  for (const xid of [1, 2])
+    machine.received(replyFrame({ xid }, GetDataResponse, { data: null, stat: wireStat }), 5_010)
+  machine.authenticate({ scheme: 'digest', auth: new Uint8Array() }, read())
+  expect(namesIn(machine.transmit(9_000))).toEqual(['auth'])
+  expect(machine.touchesSent).toBe(2)
+  expect(machine.deadline()).toBe(15_000)
 })
 
 test('SessionMachine pings when nothing was heard for T/3 too: requests without an answer are no sign of life', () => {
@@ -43,14 +63,14 @@ test('SessionMachine pings when nothing was heard for T/3 too: requests without 
   machine.transmit(9_000)
   expect(machine.deadline()).toBe(10_000)
   machine.elapse(10_000)
-  expect(namesIn(machine.transmit(10_000))).toEqual(['ping'])
+  expect(namesIn(machine.transmit(10_000))).toEqual(['ping', 'ping'])
 })
 
-test('SessionMachine puts a ping before everything that waits', () => {
+test('SessionMachine puts its pings before everything that waits', () => {
   const machine = connected()
   machine.submit(read('/a'))
   machine.elapse(10_000)
-  expect(namesIn(machine.transmit(10_000))).toEqual(['ping', 'getData /a'])
+  expect(namesIn(machine.transmit(10_000))).toEqual(['ping', 'ping', 'getData /a'])
 })
 
 test('SessionMachine hangs up when nothing was heard for 2/3 T', () => {

@@ -113,7 +113,7 @@ describe('A connection on which nothing is heard', () => {
     connection.answersPings = false
     for (let beats = 0; beats < 10; beats++) {
       await world.advance(T / 2)
-      connection.raw(replyFrame({ xid: -2, zxid: 0n }))
+      for (let count = 0; count < 3; count++) connection.raw(replyFrame({ xid: -2, zxid: 0n }))
     }
     expect(zk.session.connection?.signal.aborted).toBe(false)
   })
@@ -124,12 +124,12 @@ describe('Pings', () => {
     const world = new VirtualWorld()
     const { connection } = await connected(world, { sessionTimeout: T })
     await world.advance(10 * T)
-    expect(connection.pings).toEqual(Array.from({ length: 30 }, (_, index) => ((index + 1) * T) / 3))
+    expect(connection.heartbeats).toEqual(Array.from({ length: 30 }, (_, index) => ((index + 1) * T) / 3))
     expect(connection.isClosed).toBe(false)
     expect(world.dials.length).toBe(1)
   })
 
-  test('ZooKeeper sends no second ping before the first is answered (S01)', async () => {
+  test('ZooKeeper sends no second heartbeat before both pings of the first are answered (S01)', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world, { sessionTimeout: T })
     connection.answersPings = false
@@ -139,10 +139,13 @@ describe('Pings', () => {
       connection.event('NodeCreated', '/a')
       await world.advance(T / 7)
     }
-    expect(connection.pings.length).toBe(1)
+    expect(connection.heartbeats.length).toBe(1)
+    connection.raw(replyFrame({ xid: -2, zxid: 0n }))
+    await world.settle()
+    expect(connection.heartbeats.length).toBe(1)
     connection.raw(replyFrame({ xid: -2, zxid: 0n }))
     await world.advance(T / 3)
-    expect(connection.pings.length).toBe(2)
+    expect(connection.heartbeats.length).toBe(2)
     expect(zk.session.connection).toBeDefined()
   })
 
@@ -160,15 +163,30 @@ describe('Pings', () => {
     expect(connection.isClosed).toBe(true)
   })
 
-  test('ZooKeeper sends no ping while requests keep the session alive (S01)', async () => {
+  test.each([
+    [2, 'sends no ping'],
+    [1, 'sends pings all the same'],
+  ])('ZooKeeper that sends %i requests in T/3 %s: a follower may lose one touch (S01)', async (requests) => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world, { sessionTimeout: T })
-    for (let count = 0; count < 50; count++) {
+    for (let count = 0; count < 50 * requests; count++) {
       outcome(zk.getData('/a'))
       connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
-      await world.advance(T / 3 - 1)
+      await world.advance(T / 3 / requests - 1)
     }
-    expect(connection.pings).toEqual([])
+    if (requests === 2) expect(connection.heartbeats).toEqual([])
+    else expect(connection.heartbeats.length).toBeGreaterThan(20)
+  })
+
+  test('ZooKeeper pings though credentials are sent all the time: servers do not touch the session for them', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world, { sessionTimeout: T })
+    for (let count = 0; count < 30; count++) {
+      outcome(zk.addAuth('digest', `me:${count}`))
+      connection.reply(await connection.expect(OpCode.auth))
+      await world.advance(T / 10)
+    }
+    expect(connection.heartbeats).toEqual(Array.from({ length: 9 }, (_, index) => ((index + 1) * T) / 3))
   })
 })
 
@@ -240,9 +258,9 @@ describe('After a loss', () => {
     await world.advance(1_000)
     const second = await server.accept({ timeOut: 6_000 })
     expect(zk.session.timeout).toBe(6_000)
-    const from = world.now()
+    const from = zk.session.connection!.handshakeAt.now
     await world.advance(10_000)
-    expect(second.pings.map((at) => at - from)).toEqual([2_000, 4_000, 6_000, 8_000, 10_000])
+    expect(second.heartbeats.map((at) => at - from)).toEqual([2_000, 4_000, 6_000, 8_000, 10_000])
     second.freeze()
     await world.advance(4_000)
     expect(second.isClosed).toBe(true)
@@ -387,7 +405,7 @@ describe('The clock', () => {
       const { zk, connection } = await connected(world, { sessionTimeout: T })
       world.wallOffset = offset
       await world.advance(T)
-      expect(connection.pings).toEqual([T / 3, (2 * T) / 3, T])
+      expect(connection.heartbeats).toEqual([T / 3, (2 * T) / 3, T])
       const read = outcome(zk.getData('/a', { timeout: 1_000 }))
       await world.advance(999)
       expect(read.status).toBe('pending')

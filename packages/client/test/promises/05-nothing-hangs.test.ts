@@ -231,7 +231,7 @@ describe('A call and its time', () => {
     expect(connection.isClosed).toBe(false)
     await world.advance(1)
     expect(connection.isClosed).toBe(true)
-    expect(connection.pings.length).toBeGreaterThan(0)
+    expect(connection.heartbeats.length).toBeGreaterThan(0)
     expect(write.error).toMatchObject({ code: 'ConnectionLoss', outcomeUnknown: true })
     expect((write.error as Error).cause).toMatchObject({ message: 'no answer for 2/3 of the session timeout' })
     expect(read.status).toBe('pending')

@@ -26,7 +26,7 @@ describe('The session of a client that hears nothing', () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world, { sessionTimeout: T, renewSession: false })
     await world.advance(T / 3)
-    expect(connection.pings).toEqual([T / 3])
+    expect(connection.heartbeats).toEqual([T / 3])
     strike({ server, connection })
     const read = outcome(zk.getData('/a', { timeout: Infinity }))
     await world.advance((4 / 3) * T - 1)

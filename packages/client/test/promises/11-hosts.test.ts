@@ -122,7 +122,7 @@ describe('ZooKeeper.updateServers', () => {
     const request = await connection.expect(OpCode.setData)
     zk.updateServers('zk2:2181')
     await world.advance(T / 2)
-    expect(connection.pings).toEqual([T / 3])
+    expect(connection.heartbeats).toEqual([T / 3])
     connection.fail(request, 'BadVersion')
     await world.settle()
     expect(write.error).toMatchObject({ code: 'BadVersion' })

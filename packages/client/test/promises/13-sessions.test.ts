@@ -118,6 +118,85 @@ describe('connect with a session', () => {
   })
 })
 
+describe('Session.shortestTimeout', () => {
+  /** The client of a session that is handed on, after handshakes that gave it these timeouts. */
+  async function handedOn(timeouts: readonly number[]) {
+    const world = new VirtualWorld()
+    const [first, ...others] = timeouts
+    const { zk, server, connection } = await connected(world, { sessionTimeout: T, handshake: { timeOut: first! } })
+    let last = connection
+    for (const timeOut of others) {
+      last.rst()
+      await world.advance(1_000)
+      last = await server.accept({ timeOut })
+    }
+    const { shortestTimeout } = zk.session
+    const detaching = outcome(zk.detach())
+    last.fail(await last.expect(OpCode.sync), 'Ok')
+    await world.settle()
+    return { world, server, shortestTimeout, session: detaching.value }
+  }
+
+  test.each([[[10_000]], [[4_000, 10_000]], [[10_000, 4_000]], [[10_000, 4_000, 20_000]]])(
+    'Session.shortestTimeout of handshakes that gave %j is the least, and goes with ZooKeeper.detach',
+    async (timeouts) => {
+      const least = Math.min(...timeouts)
+      const { world, server, shortestTimeout, session } = await handedOn(timeouts)
+      expect([shortestTimeout, session.shortestTimeout]).toEqual([least, least])
+      const connecting = outcome(connect('zk1:2181', { runtime: world, session, sessionTimeout: 60_000 }))
+      const connection = await server.accept({ timeOut: 60_000 })
+      expect([connecting.value.session.timeout, connecting.value.session.shortestTimeout]).toEqual([60_000, least])
+      const again = outcome(connecting.value.detach())
+      connection.fail(await connection.expect(OpCode.sync), 'Ok')
+      await world.settle()
+      expect(again.value.shortestTimeout).toBe(least)
+    },
+  )
+
+  test('Session.shortestTimeout is 0 where the credentials do not say it, whatever servers give', async () => {
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    const connecting = outcome(connect('zk1:2181', { runtime: world, session: { id: 0x2an, passwd } }))
+    const connection = await server.accept({ timeOut: T })
+    expect(connecting.value.session.shortestTimeout).toBe(0)
+    connection.rst()
+    await world.advance(1_000)
+    await server.accept({ timeOut: 6_000 })
+    expect(connecting.value.session.shortestTimeout).toBe(0)
+  })
+
+  test('Session.shortestTimeout counts a handshake whose connection is lost before SASL is through', async () => {
+    const world = new VirtualWorld()
+    const sasl = { name: 'NONE', start: () => ({ step: () => undefined }) }
+    const server = FakeServer.listen(world, 'zk1:2181')
+    const connecting = outcome(connect('zk1:2181', { runtime: world, sasl, sessionTimeout: T }))
+    const through = async (timeOut: number) => {
+      const connection = await server.accept({ timeOut })
+      connection.reply(await connection.expect(OpCode.sasl), SetSASLResponse, { token: null })
+      await world.settle()
+      return connection
+    }
+    const first = await through(20_000)
+    first.rst()
+    await world.advance(1_000)
+    const second = await server.accept({ timeOut: 4_000 })
+    second.rst()
+    await world.advance(1_000)
+    await through(20_000)
+    expect(connecting.value.session.timeout).toBe(20_000)
+    expect(connecting.value.session.shortestTimeout).toBe(4_000)
+  })
+
+  test('Session.shortestTimeout of the session after an expired one is its own', async () => {
+    const world = new VirtualWorld()
+    const connection = await connected(world, { sessionTimeout: T, handshake: { timeOut: 4_000 } })
+    await expired(world, connection)
+    await world.advance(1_000)
+    await connection.server.accept({ timeOut: 20_000 })
+    expect(connection.zk.session.shortestTimeout).toBe(20_000)
+  })
+})
+
 describe('ZooKeeper.detach', () => {
   test('ZooKeeper.detach gives id, password and what was seen last, and closes the connection but not the session', async () => {
     const world = new VirtualWorld()

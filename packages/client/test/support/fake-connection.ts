@@ -27,8 +27,8 @@ export class FakeConnection implements Peer {
   readonly server: string
   /** The names of what came in, one list for each write of the client. */
   readonly segments: string[][] = []
-  /** When pings came. */
-  readonly pings: number[] = []
+  /** When heartbeats came: two pings each. */
+  readonly heartbeats: number[] = []
   /** Pings are answered at once and never expected; without it they are requests like others. */
   answersPings = true
   /** Whether the client has closed it. */
@@ -37,6 +37,7 @@ export class FakeConnection implements Peer {
   readonly #link: Link
   readonly #frames = new FrameDecoder()
   readonly #requests: ReceivedRequest[] = []
+  #pings = 0
   #connectRequest: TypeOf<typeof ConnectRequest> | undefined
   #together: Uint8Array[] | undefined
   #isFrozen = false
@@ -189,7 +190,8 @@ export class FakeConnection implements Peer {
   }
 
   #ping(): void {
-    this.pings.push(this.#world.now())
+    this.#pings++
+    if (this.#pings % 2 === 0) this.heartbeats.push(this.#world.now())
     if (this.answersPings) this.raw(replyFrame({ xid: Xid.ping, zxid: 0n }))
   }
 }
