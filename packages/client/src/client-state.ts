@@ -1,5 +1,4 @@
 // How a client stands with its ensemble, told to all who ask.
-import { EventQueue } from './event-queue.ts'
 import type { EndReason } from './session/states.ts'
 
 export type ClientState =
@@ -37,75 +36,107 @@ export const endState = {
 
 type Result = IteratorResult<ClientState, undefined>
 
-/** The states from now on; leaving the loop ends it. */
+/** The states from now on; leaving the loop ends it. One that is not awaited costs the client nothing: it may be dropped. */
 export interface ClientStates extends AsyncIterableIterator<ClientState, undefined> {
   return(): Promise<Result>
 }
 
-/** The current state, and those who follow it. */
+/** The current state, and the followers that wait for the next. It has no reference to others: they look when they are asked. */
 export class StateFeed {
   #current: ClientState = { name: 'connecting' }
+  /** How many states there were. */
+  #count = 1
   #isOver = false
-  readonly #followers = new Set<Follower>()
+  readonly #waiting = new Set<Follower>()
 
   get current(): ClientState {
     return this.#current
   }
 
+  get count(): number {
+    return this.#count
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
   enter(state: ClientState): void {
     this.#current = state
-    for (const follower of this.#followers) follower.tell(state)
+    this.#count++
+    for (const follower of this.#awaited()) follower.look()
   }
 
   /** There will be no other state. */
   end(): void {
     this.#isOver = true
-    for (const follower of this.#followers) follower.end()
-    this.#followers.clear()
+    for (const follower of this.#awaited()) follower.look()
   }
 
   follow(): ClientStates {
-    const follower = new Follower(
-      () => this.#current,
-      () => this.#followers.delete(follower),
-    )
-    follower.tell(this.#current)
-    if (this.#isOver) follower.end()
-    else this.#followers.add(follower)
-    return follower
+    return new Follower(this)
+  }
+
+  /** It looks at the next state, once. */
+  tellNext(follower: Follower): void {
+    this.#waiting.add(follower)
+  }
+
+  forget(follower: Follower): void {
+    this.#waiting.delete(follower)
+  }
+
+  #awaited(): readonly Follower[] {
+    const followers = [...this.#waiting]
+    this.#waiting.clear()
+    return followers
   }
 }
 
-/** Keeps one state: whoever is slow sees the last. */
+/** Keeps no state but looks at the last: a slow one gets only that. */
 class Follower implements ClientStates {
-  readonly #leave: () => void
-  readonly #states: EventQueue<ClientState>
+  /** undefined when it has left. */
+  #feed: StateFeed | undefined
+  /** How many states there were when it looked last. */
+  #seen = 0
+  /** Of calls of `next`. */
+  readonly #takers: ((result: Result) => void)[] = []
 
-  constructor(last: () => ClientState, leave: () => void) {
-    this.#leave = leave
-    this.#states = new EventQueue(1, last)
-  }
-
-  tell(state: ClientState): void {
-    this.#states.push(state)
-  }
-
-  end(): void {
-    this.#states.end()
+  constructor(feed: StateFeed) {
+    this.#feed = feed
   }
 
   /** One await, as every operation has: promises then settle in the order of what they tell. */
   async next(): Promise<Result> {
-    return await this.#states.take()
+    return await new Promise<Result>((resolve) => {
+      this.#takers.push(resolve)
+      this.look()
+    })
   }
 
   async return(): Promise<Result> {
-    this.#leave()
-    this.#states.close()
-    return { value: undefined, done: true }
+    this.#feed?.forget(this)
+    this.#feed = undefined
+    this.look()
+    return OVER
   }
 
   [Symbol.asyncIterator](): this {
     return this
   }
+
+  /** There may be something for calls that wait. */
+  look(): void {
+    const feed = this.#feed
+    if (feed !== undefined && this.#seen < feed.count) {
+      const taker = this.#takers.shift()
+      if (taker === undefined) return
+      this.#seen = feed.count
+      taker({ value: feed.current, done: false })
+    }
+    if (feed === undefined || feed.isOver) for (const taker of this.#takers.splice(0)) taker(OVER)
+    else if (this.#takers.length > 0) feed.tellNext(this)
+  }
 }
+
+const OVER = { value: undefined, done: true } as const

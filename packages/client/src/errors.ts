@@ -27,7 +27,7 @@ export interface KeeperErrorDetails {
   readonly sessionId?: bigint | undefined
   readonly index?: number | undefined
   readonly results?: readonly (KeeperErrorCode | 'Ok')[] | undefined
-  /** Of `Unimplemented`: what a server must be to know the operation. */
+  /** Of `Unimplemented` and `NoAuth`: what a server must be to know the operation; which right it takes, and where. */
   readonly needs?: string | undefined
   readonly cause?: unknown
 }
@@ -136,7 +136,7 @@ function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
   const what = code === 'Unknown' ? `unknown error code ${number}` : code
   const hint = outcomeUnknown
     ? 'sent but not answered: it may have happened; read before you repeat it'
-    : [advice[code], code === 'Unimplemented' ? details.needs : undefined]
+    : [advice[code], code === 'Unimplemented' || code === 'NoAuth' ? details.needs : undefined]
         .filter((part) => part !== undefined)
         .join(': ')
   return [
@@ -157,7 +157,7 @@ const advice: Partial<Record<KeeperErrorCode, string>> = {
   Closed: 'the client was closed',
   ConnectionLoss: 'the connection broke before an answer came',
   InvalidACL: 'the ACL is empty, or names a scheme or id the server does not accept',
-  NoAuth: "the session's identities have no such right on the node",
+  NoAuth: "the session's identities lack the right; to create or to delete a node it is a right on its parent",
   NoChildrenForEphemerals: 'an ephemeral node cannot have children',
   NoNode: 'the node, or its parent, does not exist',
   NoWatcher: 'no such watch is set',

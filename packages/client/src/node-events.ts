@@ -30,7 +30,10 @@ export interface Gap {
 /** What a persistent watch tells. `SessionEnded` and `WatchRemoved` are the last. */
 export type WatchEvent = NodeEvent | Gap | SessionEnded | WatchRemoved
 
-/** The events of one persistent watch. Leaving the loop over them, `return()` and `await using` take the watch back. */
+/**
+ * The events of one persistent watch. Leaving the loop over them, `return()`, `await using` and the signal take the watch
+ * back; nothing else does: one that is dropped goes on, and keeps up to `maxQueued` events, until the client is closed.
+ */
 export interface NodeEvents extends AsyncIterableIterator<WatchEvent, undefined>, AsyncDisposable {
   return(): Promise<IteratorResult<WatchEvent, undefined>>
 }

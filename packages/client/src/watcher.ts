@@ -23,7 +23,7 @@ export interface SessionEnded {
 
 export type WatchedEvent = NodeEvent | WatchRemoved | SessionEnded
 
-/** What a read with a watch gives besides its result. */
+/** What a read with a watch gives besides its result. Client and server keep the watch until its event, or `unwatch`. */
 export interface Watched {
   /** The one event. It never rejects, and settles at the latest when the session ends. */
   readonly changed: Promise<WatchedEvent>

@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { ExistsResponse, OpCode } from '@zk/wire'
 import { expect, onTestFinished, test } from 'vitest'
+import { StateFeed } from '../src/client-state.ts'
 import { connected, outcome, someStat, VirtualWorld } from './support/index.ts'
 
 const REQUESTS = Number(process.env['LEAK_REQUESTS'] ?? 4_000)
@@ -92,6 +93,46 @@ test.each(['watch', 'getDataAndWatch'] as const)(
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(2 * NOISE)
   },
 )
+
+test('ZooKeeper.states that is dropped leaves nothing, whether or not a state was taken', async () => {
+  const collect = collector()
+  if (collect === undefined) return
+  const world = new VirtualWorld()
+  const { zk } = await connected(world)
+  const drop = async () => {
+    for (let count = 0; count < 50_000; count++) {
+      const states = zk.states()
+      if (count % 2 === 0) await states.next()
+    }
+  }
+  await drop()
+  collect()
+  const before = process.memoryUsage().heapUsed
+  await drop()
+  collect()
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(NOISE)
+})
+
+test('StateFeed keeps no follower that does not wait, and one that waits until the next state only', async () => {
+  const collect = collector()
+  if (collect === undefined) return
+  const feed = new StateFeed()
+  const [idle, waiting] = await (async () => {
+    const followers = [feed.follow(), feed.follow()]
+    for (const follower of followers) await follower.next()
+    void followers[1]!.next()
+    return followers.map((follower) => new WeakRef(follower))
+  })()
+  const collected = async () => {
+    // What was looked at stays until the end of the turn.
+    await new Promise(setImmediate)
+    collect()
+    return [idle!, waiting!].map((follower) => follower.deref() === undefined)
+  }
+  expect(await collected()).toEqual([true, false])
+  feed.enter({ name: 'closed' })
+  expect(await collected()).toEqual([true, true])
+})
 
 /** A signal that counts who listens to it. */
 function listened(signal: AbortSignal): AbortSignal & { listeners: number } {

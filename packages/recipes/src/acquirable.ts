@@ -23,7 +23,13 @@ export interface QueuePlace {
 export interface Acquirable<H extends Held> {
   /** Waits in line. However it ends without a grant, the place in line is given up. */
   acquire(options?: AcquireOptions): Promise<H>
-  /** Without waiting: undefined when somebody else is in the way. */
+  /**
+   * Without waiting in line. What it grants is granted as by `acquire`. It is undefined when a contender that is in the way was
+   * seen, a waiting one too: that says nothing of now. The first look is as old as the server of this client is behind the
+   * leader, so a contender that has left may be seen for that long; not one of this client whose `release` has resolved. A
+   * `sync` of the path right before shows all that was committed when it was called. Of several exclusive attempts at once at
+   * most one is granted; where the holder leaves meanwhile it may be none.
+   */
   tryAcquire(options?: TryAcquireOptions): Promise<H | undefined>
   /** Acquires, calls `body`, releases. An error of `body` wins over one of the release. */
   run<T>(body: (held: H) => T | Promise<T>, options?: AcquireOptions): Promise<T>

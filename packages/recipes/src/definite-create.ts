@@ -1,5 +1,6 @@
 // Making a contender's node: exactly one, whatever becomes of replies.
 import { type ACL, type CallOptions, KeeperError, op, type Session } from '@zk/client'
+import { report } from './diagnostics.ts'
 import { ifMissing } from './if-missing.ts'
 import { type ContenderName, type Kind, namePrefix, parseName } from './names.ts'
 import type { Queue } from './queue.ts'
@@ -107,7 +108,9 @@ export class DefiniteCreate {
     const mine = children.map(parseName).filter((name) => name?.uuid === this.#uuid)
     const nodes = await Promise.all(mine.map((name) => this.#own(name!)))
     const [oldest, ...younger] = nodes.filter((node) => node !== undefined).sort(byCreation)
-    await Promise.all(younger.map(({ path }) => deleteOwn(this.#queue, this.#session, path)))
+    // A younger one that may not be deleted is behind the oldest, so it does not stop us. It is reported as an orphan.
+    const deleting = younger.map(({ path }) => deleteOwn(this.#queue, this.#session, path).catch(() => {}))
+    await Promise.all(deleting)
     return oldest
   }
 
@@ -133,19 +136,57 @@ export class DefiniteCreate {
 
 /**
  * Until it is confirmed. An ended session has taken its nodes with it. When it is refused it rejects, and goes on in the
- * background: an orphan would stand in everybody's way for as long as the session lives.
+ * background: an orphan would be in the way of every contender for as long as the session lives. It is reported on
+ * `zk:orphan`, since an acquire that was aborted or timed out has settled before.
  */
 export async function deleteOwn(queue: Queue, session: Session, path: string): Promise<void> {
+  const refusal = await refusalOf(queue, session, path)
+  if (refusal === undefined) return
+  const error = KeeperError.is(refusal.error, 'NoAuth') ? withoutRight(queue, path, refusal.error) : refusal.error
+  report('zk:orphan', () => ({ path: queue.path, kind: kindOf(path), node: path, error }))
+  void deleteAgain(queue, session, path)
+  throw error
+}
+
+async function deleteAgain(queue: Queue, session: Session, path: string): Promise<void> {
+  do await pause(queue.zk.runtime, REFUSED_PAUSE)
+  while ((await refusalOf(queue, session, path)) !== undefined)
+}
+
+/** undefined when the node is gone. */
+async function refusalOf(queue: Queue, session: Session, path: string): Promise<{ error: unknown } | undefined> {
   const { zk } = queue
   try {
     await persist(zk.runtime, () => zk.delete(path, { session }))
+    return undefined
   } catch (error) {
-    if (KeeperError.is(error, 'NoNode') || session.signal.aborted) return
-    void pause(zk.runtime, REFUSED_PAUSE)
-      .then(() => deleteOwn(queue, session, path))
-      .catch(() => {})
-    throw error
+    // From 3.6 on servers answer this also when the node is gone, since they look at the rights first.
+    const mayBeGone = KeeperError.is(error, 'NoAuth')
+    const isGone = mayBeGone ? !(await exists(queue, session, path)) : KeeperError.is(error, 'NoNode')
+    return isGone || session.signal.aborted ? undefined : { error }
   }
+}
+
+/** Also when that is not known. */
+async function exists({ zk }: Queue, session: Session, path: string): Promise<boolean> {
+  const asking = persist(zk.runtime, () => zk.exists(path, { session }))
+  return await asking.then(
+    (stat) => stat !== undefined,
+    () => true,
+  )
+}
+
+/** The path grants CREATE and not DELETE. */
+function withoutRight({ path: parent }: Queue, path: string, cause: KeeperError): KeeperError {
+  const { op, number, server, sessionId } = cause
+  const needs =
+    `grant DELETE on ${parent}; until then the node stays for as long as the session lives, ` +
+    'and every contender behind it waits'
+  return new KeeperError('NoAuth', { op, path, number, server, sessionId, needs, cause })
+}
+
+function kindOf(path: string): Kind {
+  return parseName(path.slice(path.lastIndexOf('/') + 1))!.kind
 }
 
 function toOwnNode(path: string, czxid: bigint): OwnNode {

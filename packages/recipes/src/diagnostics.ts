@@ -21,6 +21,12 @@ export interface RecipeMessages {
    * All who queue should move to a new path. Told once by each lock or election. `sequence` is the number that shows it.
    */
   'zk:exhausted': Contention & { readonly sequence: number }
+  /**
+   * The delete of a contender's node was refused after a release, an abort or a timeout: with `NoAuth` where the path does not
+   * grant DELETE. The node is in the way of every contender behind it. Reported once for a node; the delete is repeated each
+   * second, until the node is gone or the session over.
+   */
+  'zk:orphan': Contention & { readonly node: string; readonly error: unknown }
   /** Somebody is ahead. */
   'zk:queued': Contention & { readonly position: number; readonly ahead: readonly string[] }
   /** ms from the call to the grant. */
@@ -35,6 +41,7 @@ export interface RecipeMessages {
 
 const channels = {
   'zk:exhausted': channel('zk:exhausted'),
+  'zk:orphan': channel('zk:orphan'),
   'zk:queued': channel('zk:queued'),
   'zk:acquired': channel('zk:acquired'),
   'zk:suspended': channel('zk:suspended'),

@@ -75,7 +75,10 @@ export class LeaderElection {
     return this.#contended.queue.contenders(options)
   }
 
-  /** Who leads, now and whenever that changes, until the signal aborts; undefined when nobody stands. */
+  /**
+   * Who leads, now and whenever that changes, until the signal aborts; undefined when nobody stands. Leave the loop, or call
+   * `return()`: they take its watch off the server, where a generator that is dropped leaves it until somebody else leads.
+   */
   async *leaders({ signal }: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<Leader | undefined, void, undefined> {
     checkAcquireOptions({ signal })
     const { queue } = this.#contended
@@ -84,13 +87,14 @@ export class LeaderElection {
       const observation = await observeFirst(queue, { signal }).catch(undefinedIfAborted(signal))
       if (observation === undefined) return
       const { leader, watch } = observation
-      const patience = new Patience(queue.zk.runtime, { signal })
       try {
+        // A generator that is dropped here leaves its watch, but no listener at the signal.
         if (isFirst || leader?.fencingToken !== told?.fencingToken) yield leader
         told = leader
+        const patience = new Patience(queue.zk.runtime, { signal })
         await patience.during(watch.changed).catch(undefinedIfAborted(signal))
-      } finally {
         patience.stop()
+      } finally {
         // In the background: whoever leaves the loop does not wait for a server that is silent.
         watch.unwatch().catch(() => {})
       }

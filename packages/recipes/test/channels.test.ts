@@ -9,6 +9,7 @@ import { Scene } from './support/scene.ts'
 const PATH = '/locks/report'
 const names = [
   'zk:exhausted',
+  'zk:orphan',
   'zk:queued',
   'zk:acquired',
   'zk:suspended',

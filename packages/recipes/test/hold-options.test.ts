@@ -1,7 +1,7 @@
 // What may be asked for, and what is refused before anything is sent.
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { LeaderElection, Lock, type LockOptions, SharedLock, type ZooKeeper } from '../src/index.ts'
+import { type Held, LeaderElection, Lock, type LockOptions, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { nothing, Scene } from './support/scene.ts'
 
 const PATH = '/locks/report'
@@ -26,6 +26,39 @@ describe.each(recipes)('%s', (name, make) => {
   test.each(bad)(`${name} refuses a bad %s`, async (_, options, message) => {
     const zk = await new Scene().client()
     expect(() => make(zk, options as LockOptions)).toThrow(message)
+  })
+})
+
+/** Another client of the session that this one leaves, with all that `detach` gave, or with id and password alone. */
+async function resumed(scene: Scene, what: 'all' | 'id and password'): Promise<ZooKeeper> {
+  const { id, passwd, lastZxid, shortestTimeout } = await scene.done((await scene.client()).detach())
+  return await scene.client({ session: { id, passwd, ...(what === 'all' && { lastZxid, shortestTimeout }) } })
+}
+
+const acquirables: [name: string, acquire: (zk: ZooKeeper, options: LockOptions) => Promise<Held | undefined>][] = [
+  ['Lock', (zk, options) => new Lock(zk, PATH, options).acquire()],
+  ['Lock.tryAcquire', (zk, options) => new Lock(zk, PATH, options).tryAcquire()],
+  ['SharedLock', (zk, options) => new SharedLock(zk, PATH, options).write.acquire()],
+  ['LeaderElection', (zk, options) => new LeaderElection(zk, PATH, options).campaign()],
+]
+
+describe.each(acquirables)('%s', (name, acquire) => {
+  test(`${name} is not acquired in a session that was resumed without its shortest timeout, and nothing is sent`, async () => {
+    const scene = new Scene()
+    const zk = await resumed(scene, 'id and password')
+    const since = scene.since()
+    const refused = await scene.start(acquire(zk, {}))
+    expect(refused.error).toBeInstanceOf(TypeError)
+    expect(refused.error).toHaveProperty('message', expect.stringMatching(/session\.shortestTimeout.*zk\.detach\(\)/))
+    expect(since.ops()).toEqual([])
+    const held = await scene.done(acquire(zk, { heldWhile: 'connected' }))
+    expect(held?.isHeld()).toBe(true)
+  })
+
+  test(`${name} is acquired in a session that was handed on with all that detach gave`, async () => {
+    const scene = new Scene()
+    const held = await scene.done(acquire(await resumed(scene, 'all'), {}))
+    expect(held?.isHeld()).toBe(true)
   })
 })
 

@@ -1,4 +1,5 @@
 // E13: following who leads.
+import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { KeeperError, LeaderElection, type Leadership, type ZooKeeper } from '../src/index.ts'
 import { countedTo, LAST } from './support/counters.ts'
@@ -42,6 +43,29 @@ describe('LeaderElection.leaders', () => {
     await scene.done(second.value.release())
     expect(observer.seen).toEqual([undefined, 'one', 'other', undefined])
     expect(observer.watching.status).toBe('pending')
+  })
+
+  test('LeaderElection.leaders that is dropped between two leaders leaves nothing at its signal', async () => {
+    const scene = new Scene()
+    const [zk] = (await scene.clients(1)) as [ZooKeeper]
+    const { signal } = new AbortController()
+    const listening = () => getEventListeners(signal, 'abort').length
+    const leaders = new LeaderElection(zk, PATH).leaders({ signal })
+    expect(await scene.done(leaders.next())).toEqual({ value: undefined, done: false })
+    expect(listening()).toBe(0)
+    outcome(leaders.next())
+    await scene.world.settle()
+    expect(listening()).toBe(1)
+  })
+
+  test('LeaderElection.leaders ends where its signal aborts between two leaders', async () => {
+    const scene = new Scene()
+    const [zk] = (await scene.clients(1)) as [ZooKeeper]
+    const stopping = new AbortController()
+    const leaders = new LeaderElection(zk, PATH).leaders(stopping)
+    await scene.done(leaders.next())
+    stopping.abort()
+    expect(await scene.done(leaders.next())).toEqual({ value: undefined, done: true })
   })
 
   test('LeaderElection.leaders is woken by a change of the leader only, not by candidates that come and go', async () => {

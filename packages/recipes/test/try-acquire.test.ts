@@ -65,6 +65,30 @@ describe('Lock.tryAcquire', () => {
     expect(waiting!.value.isHeld()).toBe(true)
   })
 
+  test('Lock.tryAcquire is undefined for as long as its server shows a holder that has left; a sync before it mends that', async () => {
+    const scene = new Scene({ members: 3 })
+    const { holder, zk } = await atLeaderAndFollower(scene)
+    const held = await scene.done(new Lock(holder, PATH).acquire())
+    await scene.world.advance(1_000)
+    for (const member of scene.ensemble.members) if (member !== scene.ensemble.leader) member.lag(500)
+    await scene.done(held.release())
+    const lock = new Lock(zk, PATH)
+    expect(await scene.done(lock.tryAcquire())).toBeUndefined()
+    const synced = outcome(zk.sync(PATH).then(() => lock.tryAcquire()))
+    await scene.world.advance(2_000)
+    expect(synced.value?.isHeld()).toBe(true)
+  })
+
+  test('Lock.tryAcquire sees no contender of its own client that was released, however far its server is behind', async () => {
+    const scene = new Scene({ members: 3 })
+    const { zk } = await atLeaderAndFollower(scene)
+    for (const member of scene.ensemble.members) if (member !== scene.ensemble.leader) member.lag(500)
+    const lock = new Lock(zk, PATH)
+    const again = outcome(lock.run(() => {}).then(() => lock.tryAcquire()))
+    await scene.world.advance(5_000)
+    expect(again.value?.isHeld()).toBe(true)
+  })
+
   test('Lock.tryAcquire ignores those who are no rivals (L24)', async () => {
     const scene = new Scene()
     scene.ensemble.nodes.create('/locks')
@@ -162,3 +186,15 @@ describe('Lock.tryAcquire', () => {
     expect(since.ops()).toEqual([])
   })
 })
+
+/** A client whose server leads, and one whose server follows. */
+async function atLeaderAndFollower(scene: Scene): Promise<{ readonly holder: ZooKeeper; readonly zk: ZooKeeper }> {
+  const atLeader = ({ session }: ZooKeeper) => session.connection?.server === scene.ensemble.leader!.address
+  const clients: ZooKeeper[] = []
+  for (;;) {
+    const holder = clients.find(atLeader)
+    const zk = clients.find((each) => !atLeader(each))
+    if (holder !== undefined && zk !== undefined) return { holder, zk }
+    clients.push(await scene.client())
+  }
+}
