@@ -14,6 +14,9 @@ const drawnOps: readonly CallOp[] = [
 /** How far from its own number the node is that a call writes to: what is written together is read together. */
 const REACH = 6
 
+/** The smallest limit that a client takes: some ten calls. */
+const LEAST_BYTES = 1_024
+
 /** Of one scenario: the programs of its clients one after the other. */
 export class DrawnCalls {
   readonly #random: Random
@@ -33,6 +36,8 @@ export class DrawnCalls {
     return {
       ...(random.chance(0.2) && { maxWaiting: random.between(1, 6) }),
       ...(random.chance(0.3) && { maxInFlight: random.between(1, 4) }),
+      ...(random.chance(0.1) && { maxWaitingBytes: LEAST_BYTES }),
+      ...(random.chance(0.1) && { maxInFlightBytes: LEAST_BYTES }),
       hasCredential: random.chance(0.3),
       turns: refreshes ? this.#refreshes() : Array.from({ length: random.between(3, 9) }, () => this.#turn()),
     }

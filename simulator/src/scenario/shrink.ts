@@ -60,7 +60,7 @@ const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   (scenario) => eachTask(scenario, ({ downgrade: _, ...task }) => task),
   (scenario) => eachTask(scenario, (task) => (task.how === 'run' ? { ...task, how: 'acquire' } : task)),
   (scenario) => eachTask(scenario, (task) => ({ ...task, writes: 'fenced' })),
-  (scenario) => eachPlan(scenario, ({ maxWaiting: _, maxInFlight: __, ...plan }) => plan),
+  (scenario) => eachPlan(scenario, ({ turns, hasCredential }) => ({ turns, hasCredential })),
   (scenario) => eachPlan(scenario, (plan) => ({ ...plan, hasCredential: false })),
   (scenario) => eachTurn(scenario, ({ renews: _, ...turn }) => turn),
   (scenario) => eachPlan(scenario, withoutEmptyTurns),

@@ -48,6 +48,7 @@ export class Draft {
   #recipe: RecipeName = 'Lock'
   #holdOptions: Task['holdOptions']
   #shortened: Played['shortened'] = new Set()
+  #committed: Played['committed'] = []
 
   add(at: number, happening: Happening): this {
     this.#history.push({ ...happening, at })
@@ -85,6 +86,11 @@ export class Draft {
     return this
   }
 
+  committed(...committed: Played['committed']): this {
+    this.#committed = committed
+    return this
+  }
+
   shortened(...sessions: readonly bigint[]): this {
     this.#shortened = new Set(sessions)
     return this
@@ -113,16 +119,7 @@ export class Draft {
     const end = { at: 100, pending: [], nodes: [], serverWatches: 0, timers: 0, links: 0, watched: [], ...this.#end }
     const scenario = draw({ seed: 1, recipe: this.#recipe, faults: [] })
     const shortened = this.#shortened
-    return {
-      scenario,
-      history,
-      log: this.#log,
-      committed: [],
-      lines: [],
-      events: this.#events,
-      shortened,
-      calmAt: 0,
-      end,
-    }
+    const committed = this.#committed
+    return { scenario, history, log: this.#log, committed, lines: [], events: this.#events, shortened, calmAt: 0, end }
   }
 }
