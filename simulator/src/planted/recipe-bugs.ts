@@ -209,6 +209,7 @@ export const recipeBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a lease is reckoned from the timeout that was agreed on last',
+    faults: ['crash', 'cutOff', 'turnLink'],
     edits: [
       {
         file: 'client/src/session/identity.ts',
