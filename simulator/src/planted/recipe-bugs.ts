@@ -196,18 +196,6 @@ export const recipeBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'what the heartbeats of a connection touched counts without a sync',
-    faults: ['turnLink'],
-    edits: [
-      {
-        file: relay,
-        find: '{ at: connection.handshakeAt, connection }\n    return',
-        replace: `{ at: connection.touchAnsweredBy(runtime.now() - relayAllowance), connection }
-    return`,
-      },
-    ],
-  },
-  {
     name: 'a lease is reckoned from the timeout that was agreed on last',
     faults: ['crash', 'cutOff', 'turnLink'],
     edits: [
@@ -215,30 +203,6 @@ export const recipeBugs: readonly PlantedBug[] = [
         file: 'client/src/session/identity.ts',
         find: 'this.shortestTimeout = config.resume.shortestTimeout ?? 0',
         replace: 'this.shortestTimeout = config.sessionTimeout',
-      },
-    ],
-  },
-  {
-    name: 'a lease is reckoned from credentials',
-    faults: ['cutFollower', 'turnLink'],
-    edits: [
-      {
-        file: 'client/src/session/machine.ts',
-        find: `this.#touchesSent += touching.length
-    const frames = [...this.exchange.takeCredentials(), ...touching]`,
-        replace: `const frames = [...this.exchange.takeCredentials(), ...touching]
-    this.#touchesSent += frames.length`,
-      },
-    ],
-  },
-  {
-    name: 'of two touches the later counts',
-    faults: ['loseTouch', 'turnLink', 'cutFollower'],
-    edits: [
-      {
-        file: 'client/src/session/touch-log.ts',
-        find: 'this.#answered[last - 1]?.sent',
-        replace: 'this.#answered[last]?.sent',
       },
     ],
   },
