@@ -24,6 +24,7 @@ export default defineConfig({
           name: 'integration',
           include: ['test-integration/test/**/*.test.ts'],
           globalSetup: 'test-integration/setup.ts',
+          setupFiles: 'test-integration/after-each.ts',
           // One ensemble serves all files: they take turns, and start when the unit tests have left the machine.
           fileParallelism: false,
           sequence: { groupOrder: 1 },

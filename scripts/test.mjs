@@ -1,7 +1,8 @@
 // The one test command: builds, runs every test that this machine can run, and ends with a line of totals.
 //
 // The tests against a real ensemble need a Docker engine. Without one all others run, and the end says what is missing.
-// With CI=true nothing may be missing: no engine or a skipped test fails the run, and the steps of `check` count as tests.
+// The models in spec/ need SPIN and a C compiler; each of their variants counts as a test.
+// With CI=true nothing may be missing: no engine, no SPIN or a skipped test fails the run, and the steps of `check` count as tests.
 // All arguments go to vitest: `pnpm test -t 'a name'`. Behind all that, scenarios are played against servers of the releases
 // in ZK_RELEASES, if there are any: those that take no waiting (`pnpm matrix` plays all).
 
@@ -69,6 +70,8 @@ for (const release of docker ? (process.env.ZK_RELEASES ?? '').split(' ').filter
   if (counted.failed > 0) remarks.push(`Failed on servers of ${release}: \`pnpm matrix ${release}\` plays just these.`)
 }
 
+if (args.length === 0 && !isInterrupted) await checkModels()
+
 const nothingRan = vitest.passed + vitest.failed === 0
 if (nothingRan) remarks.push('No test was run.')
 if (ci && totals.skipped > 0) remarks.push('With CI=true a skipped test fails the run.')
@@ -98,6 +101,25 @@ function dockerAnswers() {
     ping.on('error', () => resolve(false))
     ping.end()
   })
+}
+
+/** Each variant of a model in spec/ counts as a test: it holds, or SPIN refutes it, as is expected of it. */
+async function checkModels() {
+  const { code } = await run('spin -V && gcc --version', { quiet: true })
+  if (code !== 0) {
+    if (ci) totals.failed++
+    remarks.push('NOT RUN: the models (spec/): they need spin and gcc (Debian: apt-get install spin gcc libc6-dev).')
+    return
+  }
+  console.log('\nThe models')
+  const { output } = await run(process.execPath, { words: [join(root, 'scripts', 'spec.mjs')], quiet: true })
+  console.log(output)
+  const lines = output.split('\n')
+  const passed = lines.filter((line) => line.startsWith('✓ ')).length
+  const failed = lines.filter((line) => line.startsWith('✗ ')).length
+  totals.passed += passed
+  // Nothing said is a failure too.
+  totals.failed += passed + failed === 0 ? 1 : failed
 }
 
 async function runVitest(extra) {

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
-import { Ensemble, reachDocker } from './src/ensemble/index.ts'
+import { Ensemble, Health, reachDocker } from './src/ensemble/index.ts'
 import { settings } from './src/scenario/index.ts'
 import type { EnsembleDescription } from './src/ensemble/index.ts'
 
@@ -10,6 +13,8 @@ declare module 'vitest' {
     readonly ensemble: EnsembleDescription | undefined
     /** The release it is of, such as `3.8.0`. */
     readonly release: string | undefined
+    /** Where its health is checked: see `after-each.ts`. */
+    readonly healthCheck: string | undefined
   }
 }
 
@@ -22,6 +27,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     console.warn(`Tests against a real ensemble are skipped. ${docker.reason}`)
     project.provide('ensemble', undefined)
     project.provide('release', undefined)
+    project.provide('healthCheck', undefined)
     return undefined
   }
 
@@ -34,7 +40,27 @@ export default async function setup(project: TestProject): Promise<(() => Promis
       ].join(' '),
     },
   })
+  return share(project, ensemble)
+}
+
+/** Lets tests have the ensemble. What is returned stops it. */
+export async function share(project: TestProject, ensemble: Ensemble): Promise<() => Promise<void>> {
   project.provide('ensemble', ensemble.description)
   project.provide('release', await ensemble.version())
-  return () => ensemble.stop()
+  const server = createServer()
+  const health = new Health(ensemble)
+  server.on('request', (_, response) => {
+    void health.check().then(
+      (broken) => response.end(JSON.stringify({ broken })),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    )
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  project.provide('healthCheck', `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  return async () => {
+    server.close()
+    server.closeAllConnections()
+    await ensemble.stop()
+  }
 }

@@ -34,7 +34,7 @@ fi
 # longer than sessions live.
 # The class path has to be spelled as it was in make-cds.sh, or the archive is ignored.
 # shellcheck disable=SC2046,SC2086
-exec java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:SharedArchiveFile=/zk.jsa -Xmx"${ZK_SERVER_HEAP:-64}m" \
+exec java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:SharedArchiveFile=/zk.jsa -Xmx"${ZK_SERVER_HEAP:-1000}m" \
   -Dlog4j.configuration="file:/conf/log4j.properties" -Dzookeeper.log.threshold="${ZOO_LOG_LEVEL:-INFO}" \
   -Dzookeeper.forceSync=no \
   -cp "$(set +f && printf %s: /zk/lib/*.jar)" ${JVMFLAGS:-} ${SERVER_JVMFLAGS:-} \

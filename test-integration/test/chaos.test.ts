@@ -1,21 +1,21 @@
 // The chaos command's run, short; `ZK_CHAOS_SECONDS=600` makes it long.
 import { rmSync } from 'node:fs'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { chaos } from '../src/chaos/chaos.ts'
 import { describe, holds } from '../src/chaos/report.ts'
+import { LinkedEnsemble } from '../src/links/linked-ensemble.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 
 const SECONDS = Number(process.env['ZK_CHAOS_SECONDS'] ?? 20)
 const SEED = Number(process.env['ZK_CHAOS_SEED'] ?? Date.now() % 1_000_000)
 
-describeEnsemble('Lock, SharedLock and LeaderElection in chaos', (ensemble) => {
-  afterEach(() => ensemble.mend())
-
+describeEnsemble('Lock, SharedLock and LeaderElection in chaos', () => {
   test(
     'never two hold at once, fences rise, nobody is stuck, and nothing is left behind',
     { timeout: SECONDS * 1_000 + 240_000 },
     async () => {
-      const report = await chaos(ensemble, { seconds: SECONDS, seed: SEED })
+      await using linked = await LinkedEnsemble.start()
+      const report = await chaos(linked, { seconds: SECONDS, seed: SEED })
       const text = `chaos for ${SECONDS} s, seed ${SEED}\n${describe(report)}`
       console.info(text)
       expect(holds(report), text).toBe(true)

@@ -36,6 +36,49 @@ test('Auths.add keeps the credential in the list of the client, for the sessions
   expect(credentials).toEqual([alice])
 })
 
+test('Auths.add keeps one of equal credentials, and sends each', () => {
+  const credentials: Credential[] = []
+  const auths = new Auths(credentials)
+  for (let count = 0; count < 1_000; count++) {
+    const waiting = caller()
+    auths.add({ scheme: 'digest', auth: bytes('alice:secret') }, waiting)
+    expect(auths.frames()).toHaveLength(1)
+    expect(auths.answered()).toBe(waiting)
+  }
+  expect(credentials).toEqual([alice])
+  auths.add(bob, caller())
+  auths.add({ scheme: 'ip', auth: alice.auth }, caller())
+  expect(credentials).toEqual([alice, bob, { scheme: 'ip', auth: alice.auth }])
+  auths.interrupted()
+  expect(auths.frames()).toHaveLength(3)
+})
+
+test('Auths.takeCallers leaves a credential that was sent before, though it was to be sent again', () => {
+  const credentials: Credential[] = []
+  const auths = new Auths(credentials)
+  auths.add(alice, caller())
+  auths.frames()
+  auths.answered()
+  const again = caller()
+  auths.add({ ...alice }, again)
+  expect(auths.takeCallers(() => true)).toEqual([again])
+  expect(credentials).toEqual([alice])
+})
+
+test('Auths.add of a credential whose equal is unanswered leaves both callers their answers', () => {
+  const credentials: Credential[] = []
+  const auths = new Auths(credentials)
+  const [first, second] = [caller(), caller()]
+  auths.add(alice, first)
+  auths.frames()
+  auths.add({ ...alice }, second)
+  auths.frames()
+  expect([auths.answered(), auths.answered()]).toEqual([first, second])
+  auths.add({ ...alice }, caller())
+  auths.add({ ...alice }, caller())
+  expect(credentials.length).toBeLessThanOrEqual(3)
+})
+
 test('Auths.answered gives the callers in the order their credentials were sent', () => {
   const auths = new Auths([])
   const [first, second] = [caller(), caller()]

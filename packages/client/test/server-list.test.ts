@@ -137,3 +137,26 @@ test('ServerList goes where it was going when it is given the same list once mor
   }
   expect(moved).toBeGreaterThan(30)
 })
+
+test('ServerList.next goes round behind a server that the move has reached: that one comes last', () => {
+  for (const seed of seeds.slice(0, 200)) {
+    const { list, moves } = migrated(seed, { old: 4, kept: 2, added: 2, isCurrentKept: false })
+    expect(moves).toBe(true)
+    const reached = list.next()
+    list.connected(reached)
+    const round = Array.from({ length: 4 }, () => list.next())
+    expect(new Set(round.map(({ host }) => host)).size).toBe(4)
+    expect(round.at(-1)).toEqual(reached)
+    expect(Array.from({ length: 4 }, () => list.next())).toEqual(round)
+  }
+})
+
+test('ServerList.update counts the next change from where the move has ended', () => {
+  for (const seed of seeds.slice(0, 200)) {
+    const { list } = migrated(seed, { old: 4, kept: 2, added: 2, isCurrentKept: false })
+    const reached = list.next()
+    list.connected(reached)
+    // It is kept, and there are no more than before: nobody need move.
+    expect(list.update([reached, ...servers('newer', 3)], reached)).toBe(false)
+  }
+})

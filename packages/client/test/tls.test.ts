@@ -76,6 +76,35 @@ describe('connect with tls', () => {
     expect(names).toEqual([false, 'localhost', 'localhost'])
   })
 
+  test('connect asks for tls.servername, and looks for it in the certificate, whatever the host', async () => {
+    const asked: unknown[] = []
+    const server = await secure(authority.forHosts('zk1.example'), (socket) => asked.push(socket.servername))
+    const port = Number(server.split(':')[1])
+    const checked: string[] = []
+    const checkServerIdentity = (host: string) => void checked.push(host)
+    const runtime: Runtime = {
+      ...systemRuntime,
+      resolve: (_, handler) => setImmediate(() => handler.found(['127.0.0.1'])),
+    }
+    for (const host of ['127.0.0.1', 'localhost', 'localhost.', 'zk2.example', 'zk1.example']) {
+      for (const check of [{}, { checkServerIdentity }]) {
+        const tls = { ca, servername: 'zk1.example', ...check }
+        await (await connect(`${host}:${port}`, { tls, runtime, connectTimeout: 1_000 })).close()
+      }
+    }
+    expect(new Set(asked)).toEqual(new Set(['zk1.example']))
+    expect(new Set(checked)).toEqual(new Set(['zk1.example']))
+    expect([asked.length, checked.length]).toEqual([10, 5])
+  })
+
+  test('connect asks for no tls.servername that is undefined, but for the host', async () => {
+    const asked: unknown[] = []
+    const server = await secure(own, (socket) => asked.push(socket.servername))
+    const tls = { ca, servername: undefined } as unknown as TlsOptions
+    await (await connect(`localhost:${server.split(':')[1]}`, { tls })).close()
+    expect(asked).toEqual(['localhost'])
+  })
+
   test('connect gives a server that asks for it a certificate of its own', async () => {
     const client = authority.forClient('alice')
     const subjects: unknown[] = []

@@ -110,6 +110,26 @@ describe('With waiters', () => {
     expect(second!.value.isHeld()).toBe(true)
   })
 
+  test('Lock is handed over with one sync more, in two round trips, to a contender that has waited for long', async () => {
+    const scene = prepared()
+    const [first, second, third] = await queue(scene, 3)
+    await scene.world.advance(60_000)
+    const since = scene.since()
+    scene.network.latency = () => 10
+    void first!.value.release()
+    await scene.world.advance(29)
+    expect(second!.status).toBe('pending')
+    await scene.world.advance(1)
+    expect(second!.value.isHeld()).toBe(true)
+    expect(since.ops()).toEqual(['removeWatches', 'delete', 'sync', 'multi'])
+    const sinceSecond = scene.since()
+    void second!.value.release()
+    await scene.world.advance(30)
+    expect(third!.value.isHeld()).toBe(true)
+    expect(sinceSecond.ops()).toEqual(['delete', 'sync', 'getChildren2', 'multi'])
+    expect(sinceSecond.told).toHaveLength(1)
+  })
+
   test('Lock wakes only the next in line when the session of a holder with 500 waiters expires (L02)', async () => {
     const scene = prepared()
     const holder = await scene.client()

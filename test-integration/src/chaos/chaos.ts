@@ -6,6 +6,7 @@ import { connect, type HeldWhile, KeeperError } from '@zk/recipes'
 import { Random } from '../differential/random.ts'
 import { type Ensemble, parseMntr, until } from '../ensemble/index.ts'
 import { machineTime } from '../history/index.ts'
+import type { LinkedEnsemble } from '../links/linked-ensemble.ts'
 import { type ClientFault, Crowd } from './crowd.ts'
 import { judge, type Verdict } from './judge.ts'
 import { RECIPES } from './recipes.ts'
@@ -37,7 +38,8 @@ export interface ChaosReport {
 /** For all who wait to have their turns, and for sessions to expire, in ms. */
 const END = 90_000
 
-export async function chaos(ensemble: Ensemble, options: ChaosOptions): Promise<ChaosReport> {
+export async function chaos(linked: LinkedEnsemble, options: ChaosOptions): Promise<ChaosReport> {
+  const { ensemble } = linked
   const { seconds, seed, heldWhile = 'confirmed', tell = () => {} } = options
   const { tickTime } = ensemble.description
   const { connectString } = ensemble
@@ -51,7 +53,10 @@ export async function chaos(ensemble: Ensemble, options: ChaosOptions): Promise<
   )
   const stop = new AbortController()
   try {
-    const harming = [harmServers(ensemble, new Random(seed), stop.signal, tell), crowd.harm(stop.signal, tell)] as const
+    const harming = [
+      harmServers(linked, sessionTimeout, new Random(seed), stop.signal, tell),
+      crowd.harm(stop.signal, tell),
+    ] as const
     // A fault that cannot be done ends the run.
     await Promise.race([pause(seconds * 1_000, stop.signal), ...harming])
     stop.abort()

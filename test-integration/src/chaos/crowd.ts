@@ -5,9 +5,12 @@ import type { Random } from '../differential/random.ts'
 import { readLatest } from '../history/index.ts'
 import { startWorker, type Worker } from '../workers/start.ts'
 import { RECIPES } from './recipes.ts'
-import { pause, type Tell } from './server-faults.ts'
+import { pause, type Range, type Tell } from './server-faults.ts'
 
 export type ClientFault = 'SIGSTOP a client' | 'SIGKILL a client'
+
+/** Between two calls of `addAuth`, in ms: several in a session timeout, also in the shortest. */
+const ADD_AUTH: Range = { least: 100, most: 400 }
 
 export interface CrowdOptions {
   readonly connectString: string
@@ -16,7 +19,7 @@ export interface CrowdOptions {
   readonly log: string
   readonly heldWhile: HeldWhile
   readonly processes: number
-  readonly sessionTimeout: { readonly least: number; readonly most: number }
+  readonly sessionTimeout: Range
   /** Longest usual turn, in ms. */
   readonly turn: number
 }
@@ -104,10 +107,14 @@ export class Crowd {
   #start(): Member {
     const { least, most } = this.#options.sessionTimeout
     const sessionTimeout = least + this.#random.below(most - least + 1)
+    // Packets that no server takes for a sign of life, from every other process.
+    const between = ADD_AUTH.least + this.#random.below(ADD_AUTH.most - ADD_AUTH.least + 1)
+    const addAuthEvery = this.#random.percent(50) ? between : undefined
     const { connectString, path, log, heldWhile, turn } = this.#options
     const name = `process ${this.#count++}`
     const settings = { connectString, path, log, heldWhile, turn, name, sessionTimeout }
-    const worker = startWorker('mixed', { ...settings, contenders: 2, clients: 1, turns: Infinity })
+    const traffic = addAuthEvery === undefined ? {} : { addAuthEvery }
+    const worker = startWorker('mixed', { ...settings, ...traffic, contenders: 2, clients: 1, turns: Infinity })
     void worker.exited.then((code) => {
       if (code !== 0 && code !== null) this.failures.push(`${name} ended with ${code}`)
     })

@@ -1,4 +1,4 @@
-// Faults of servers and clients, as a seed says, while six processes contend for a lock, a shared lock and an election:
+// Faults of servers, of links between them and of clients, as a seed says, while six processes contend for a lock, a shared lock and an election:
 //
 //     pnpm chaos --seconds 600 --seed 7
 //
@@ -6,8 +6,8 @@
 // something is held by a weaker rule.
 import { parseArgs } from 'node:util'
 import type { HeldWhile } from '@zk/recipes'
-import { Ensemble } from '../ensemble/index.ts'
 import { machineTime } from '../history/index.ts'
+import { LinkedEnsemble } from '../links/linked-ensemble.ts'
 import { chaos } from './chaos.ts'
 import { describe, holds } from './report.ts'
 
@@ -21,11 +21,11 @@ const { values } = parseArgs({
 const seconds = numberOf('seconds')
 const seed = numberOf('seed')
 // Patient servers: a follower that is cut off keeps its clients for longer than many a session lives.
-await using ensemble = await Ensemble.start({ tickTime: 400, environment: { ZOO_SYNC_LIMIT: '8' } })
+await using linked = await LinkedEnsemble.start({ tickTime: 400, environment: { ZOO_SYNC_LIMIT: '8' } })
 const startedAt = machineTime()
-console.log(`chaos for ${seconds} s, seed ${seed}, on ${ensemble.connectString}`)
+console.log(`chaos for ${seconds} s, seed ${seed}, on ${linked.ensemble.connectString}`)
 const tell = (what: string) => console.log(`${((machineTime() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${what}`)
-const report = await chaos(ensemble, { seconds, seed, heldWhile: values['held-while'] as HeldWhile, tell })
+const report = await chaos(linked, { seconds, seed, heldWhile: values['held-while'] as HeldWhile, tell })
 console.log(describe(report))
 if (!holds(report)) process.exitCode = 1
 

@@ -1,66 +1,128 @@
-// One server after the other is harmed, and mended again.
+// One server after the other is harmed, or the link of a follower to its leader, and mended again.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../differential/random.ts'
-import type { Ensemble, EnsembleNode } from '../ensemble/index.ts'
+import type { EnsembleNode } from '../ensemble/index.ts'
+import type { LinkedEnsemble } from '../links/linked-ensemble.ts'
 
 export type Tell = (what: string) => void
 
-const kinds = ['kill', 'pause', 'partition', 'cut a follower off'] as const
+/** From the shortest to the longest, in ms. */
+export interface Range {
+  readonly least: number
+  readonly most: number
+}
+
+const kinds = ['kill', 'pause', 'partition', 'cut a follower off', 'stall a link'] as const
 export type ServerFault = (typeof kinds)[number]
 
 /** How long a server is harmed, in ms. */
-const HARM = { least: 500, most: 6_000 }
+const HARM: Range = { least: 500, most: 6_000 }
 /**
  * No leader is harmed for so long, in ms: just when its followers have given it up it would be back, and they would come
  * back to it. Then 3.8.0 may never commit anything more: ZOOKEEPER-4685.
  */
 const GIVEN_UP = { from: 1_500, to: 3_500 }
-/** Between the mending of one and the harming of the next. */
+/** Between the mending of one and the harming of the next, in ms. */
 const PEACE = 3_000
+/** The longest that a link is stalled in a direction, in session timeouts: what was sent before arrives when the session is over. */
+const STALL = 1.5
+
+interface Stall {
+  /** Which direction comes first. */
+  readonly isToFollower: boolean
+  /** Of the first direction, then of the other, in ms. The second may be none. */
+  readonly lengths: readonly [number, number]
+}
 
 /** Until it is told to stop; then the ensemble is whole. Gives what was done, each once for each time. */
 export async function harmServers(
-  ensemble: Ensemble,
+  linked: LinkedEnsemble,
+  sessionTimeout: Range,
   random: Random,
   stop: AbortSignal,
   tell: Tell,
 ): Promise<ServerFault[]> {
+  const { ensemble } = linked
   const done: ServerFault[] = []
   while (!stop.aborted) {
     // All of it is drawn at once, whatever becomes of it.
-    const kind = random.pick(kinds)
+    // Of what a lease is about there is most.
+    const kind = random.percent(40) ? 'stall a link' : random.pick(kinds)
     const isLeader = random.percent(50)
     const which = random.below(2)
     const drawn = HARM.least + random.below(HARM.most - HARM.least)
+    const stall = drawStall(random, sessionTimeout)
     const peace = random.below(PEACE)
     const leader = await ensemble.leader()
     const followers = await ensemble.followers()
     const follower = followers[which % followers.length] ?? leader
-    const node = isLeader && kind !== 'cut a follower off' ? leader : follower
-    const isTooClose = node === leader && drawn > GIVEN_UP.from && drawn < GIVEN_UP.to
-    const harm = isTooClose ? GIVEN_UP.to : drawn
-    tell(`zk${node.id} (${node === leader ? 'leader' : 'follower'}): ${kind}, for ${harm} ms`)
-    await strike(kind, node, leader)
+    if (kind === 'stall a link') {
+      await stallLink(linked, leader, follower, stall, tell)
+    } else {
+      const node = isLeader && kind !== 'cut a follower off' ? leader : follower
+      const isTooClose = node === leader && drawn > GIVEN_UP.from && drawn < GIVEN_UP.to
+      const harm = isTooClose ? GIVEN_UP.to : drawn
+      tell(`zk${node.id} (${node === leader ? 'leader' : 'follower'}): ${kind}, for ${harm} ms`)
+      await strike(kind, linked, node, leader)
+      await sleep(harm)
+    }
     done.push(kind)
-    await sleep(harm)
-    await ensemble.mend()
+    await linked.mend()
     await pause(peace, stop)
   }
   return done
 }
 
-async function strike(kind: ServerFault, node: EnsembleNode, leader: EnsembleNode): Promise<void> {
+async function strike(
+  kind: Exclude<ServerFault, 'stall a link'>,
+  { links, ensemble }: LinkedEnsemble,
+  node: EnsembleNode,
+  leader: EnsembleNode,
+): Promise<void> {
+  // What is kept arrives in the end, as TCP would have it.
+  const separate = (other: EnsembleNode): void => {
+    links.hold(node, other)
+    links.hold(other, node)
+  }
   switch (kind) {
     case 'kill':
       return await node.kill()
     case 'pause':
       return await node.pause()
     case 'partition':
-      return await node.cutFromPeers()
+      for (const other of ensemble.nodes) if (other !== node) separate(other)
+      return
     case 'cut a follower off':
       // Its clients and the third server still reach it.
-      await Promise.all([node.blackhole(leader), leader.blackhole(node)])
+      separate(leader)
   }
+}
+
+function drawStall(random: Random, { least, most }: Range): Stall {
+  const longest = Math.round(STALL * (least + random.below(most - least + 1)))
+  const isToFollower = random.percent(60)
+  const isTurned = random.percent(60)
+  const lengths = [random.below(longest), random.below(longest)] as const
+  return { isToFollower, lengths: [lengths[0], isTurned ? lengths[1] : 0] }
+}
+
+/** One direction, and then the other perhaps, with no moment in between. */
+async function stallLink(
+  { links }: LinkedEnsemble,
+  leader: EnsembleNode,
+  follower: EnsembleNode,
+  { isToFollower, lengths: [first, second] }: Stall,
+  tell: Tell,
+): Promise<void> {
+  const [from, to] = isToFollower ? [leader, follower] : [follower, leader]
+  const then = second === 0 ? '' : `, then the other way for ${second} ms`
+  tell(`zk${from.id} to zk${to.id} (${isToFollower ? 'follower' : 'leader'}): held for ${first} ms${then}`)
+  links.hold(from, to)
+  await sleep(first)
+  links.release(from, to)
+  if (second === 0) return
+  links.hold(to, from)
+  await sleep(second)
 }
 
 export async function pause(ms: number, stop: AbortSignal): Promise<void> {

@@ -9,6 +9,10 @@ type Network = ReturnType<Client['network']['getById']>
 
 /** For who asks again and again whether a node serves. */
 const GLANCE = { timeout: 1_000 }
+/** Exit codes of what SIGKILL and SIGTERM have ended. */
+const TOLD_TO_END: readonly number[] = [128 + 9, 128 + 15]
+/** From the end of a log, lines among which is looked for an error: all that a busy server writes in a minute, and more. */
+const SEARCHED_LINES = 5_000
 
 /** One server, and what can be done to it. */
 export class EnsembleNode {
@@ -60,9 +64,26 @@ export class EnsembleNode {
     await (await this.#container()).stop({ t: 10 })
   }
 
-  /** Starts it again, with the data and the client port it had. */
+  /** Starts it again, with the data and the client port it had. Rejects when it has failed: that is not to be hidden. */
   async start(): Promise<void> {
+    const failure = await this.failure()
+    if (failure !== undefined) throw new Error(failure)
     await (await this.#container()).start()
+  }
+
+  /**
+   * What has happened to it that nobody has done: it has ended though no signal told it to, or has been without memory. With
+   * the last lines of its log. A test that has the server end by itself looks the same.
+   *
+   * Of its log, nothing before `since` is looked at, in ms.
+   */
+  async failure(since = 0): Promise<string | undefined> {
+    const { State } = await (await this.#container()).inspect()
+    const hasEnded = State.Status === 'exited' && (State.OOMKilled || !TOLD_TO_END.includes(State.ExitCode))
+    const what = hasEnded ? `has ended by itself at ${State.FinishedAt}, with ${State.ExitCode}` : undefined
+    const outOfMemory = /^.*java\.lang\.OutOfMemoryError.*$/m.exec(await this.#log(SEARCHED_LINES, since))?.[0]
+    const why = what ?? (outOfMemory === undefined ? undefined : `had no memory left: ${outOfMemory}`)
+    return why === undefined ? undefined : `zk${this.id} at ${this.address} ${why}${await this.#lastLogLines()}`
   }
 
   /** Freezes it: its ports still accept, and nothing answers. */
@@ -112,19 +133,29 @@ export class EnsembleNode {
     const status = parseSrvr(answer)
     const says = status === undefined ? answer || 'no answer' : `${status.mode}, epoch ${status.epoch}`
     const log = status === undefined ? await this.#lastLogLines() : ''
-    return `zk${this.id} at ${this.address}: container ${State.Status}; srvr: ${says}${log}`
+    const container = State.Status === 'exited' ? `exited with ${State.ExitCode}` : State.Status
+    return `zk${this.id} at ${this.address}: container ${container}; srvr: ${says}${log}`
   }
 
   async #lastLogLines(): Promise<string> {
-    const container = await this.#container()
-    const frames = await container.logs({ stdout: true, stderr: true, tail: 40 })
-    // Each line stands behind a binary header of eight bytes. Stack traces are too long for an error message.
-    const lines = frames.toString().split('\n')
-    const messages = lines.map((line) => line.slice(8)).filter((line) => line !== '' && !line.startsWith('\t'))
+    const lines = (await this.#log(40)).split('\n')
+    // Stack traces are too long for an error message.
+    const messages = lines.filter((line) => line !== '' && !line.startsWith('\t'))
     return messages
       .slice(-5)
       .map((line) => `\n    | ${line}`)
       .join('')
+  }
+
+  async #log(lines: number, since = 0): Promise<string> {
+    const container = await this.#container()
+    const frames = await container.logs({ stdout: true, stderr: true, tail: lines, since: Math.floor(since / 1_000) })
+    // Each line stands behind a binary header of eight bytes.
+    return frames
+      .toString()
+      .split('\n')
+      .map((line) => line.slice(8))
+      .join('\n')
   }
 
   async #exec(...command: string[]): Promise<string> {

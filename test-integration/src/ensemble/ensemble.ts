@@ -14,11 +14,13 @@ export interface WaitOptions {
 export class Ensemble implements AsyncDisposable {
   readonly description: EnsembleDescription
   readonly nodes: readonly EnsembleNode[]
-  readonly #isOwner: boolean
+  /** Whoever started it has it. */
+  readonly #renew: (() => Promise<void>) | undefined
 
   /** Starts one and waits until it is whole. It goes when this process does, however that happens. */
   static async start(options: EnsembleOptions = {}): Promise<Ensemble> {
-    const ensemble = new Ensemble(await launch(options), true)
+    const { description, renew } = await launch(options)
+    const ensemble = new Ensemble(description, renew)
     try {
       await ensemble.healed({ timeout: 90_000 })
     } catch (error) {
@@ -30,13 +32,13 @@ export class Ensemble implements AsyncDisposable {
 
   /** Another process's ensemble, to use and to do harm to. Asks nobody: it is there or it is not. */
   static attach(description: EnsembleDescription): Ensemble {
-    return new Ensemble(description, false)
+    return new Ensemble(description)
   }
 
-  private constructor(description: EnsembleDescription, isOwner: boolean) {
+  private constructor(description: EnsembleDescription, renew?: () => Promise<void>) {
     this.description = description
     this.nodes = description.nodes.map((node) => new EnsembleNode(description, node))
-    this.#isOwner = isOwner
+    this.#renew = renew
   }
 
   /** All nodes. The same for the life of the ensemble. */
@@ -59,13 +61,8 @@ export class Ensemble implements AsyncDisposable {
 
   /** All nodes but the leader, as soon as they follow. */
   followers({ timeout = 60_000 }: WaitOptions = {}): Promise<EnsembleNode[]> {
-    const others = this.nodes.length - 1
-    const attempt = async (): Promise<EnsembleNode[] | undefined> => {
-      const modes = await Promise.all(this.nodes.map((node) => node.mode()))
-      const followers = this.nodes.filter((_, i) => modes[i] === 'follower')
-      return followers.length === others && modes.includes('leader') ? followers : undefined
-    }
-    return until(`one leader and ${others} followers`, attempt, { timeout, instead: () => this.#describe() })
+    const what = `one leader and ${this.nodes.length - 1} followers`
+    return until(what, () => this.#allFollowers(), { timeout, instead: () => this.#describe() })
   }
 
   /** The release that the leader says it is of: `3.8.0`. */
@@ -80,19 +77,50 @@ export class Ensemble implements AsyncDisposable {
     await this.followers(options)
   }
 
-  /** Undoes every fault of every node and waits until the ensemble is whole: what a test leaves behind. */
+  /** Whether one node leads and all others follow, as far as they know. */
+  async isWhole(): Promise<boolean> {
+    return (await this.#allFollowers()) !== undefined
+  }
+
+  /** Of the nodes that have failed by themselves, what has happened to each: see `EnsembleNode.failure`. */
+  async failures(since?: number): Promise<readonly string[]> {
+    const failures = await Promise.all(this.nodes.map((node) => node.failure(since)))
+    return failures.filter((failure) => failure !== undefined)
+  }
+
+  /**
+   * Undoes every fault of every node and waits until the ensemble is whole: what a test leaves behind. Rejects when a node
+   * has failed by itself.
+   */
   async mend(options: WaitOptions = {}): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.mend()))
     await this.healed(options)
   }
 
+  /**
+   * Puts new nodes in the place of all, under the same addresses and ports, and waits until they are whole. Nothing of what
+   * there was is left, sessions neither. For whoever started the ensemble.
+   */
+  async renew(options: WaitOptions = {}): Promise<void> {
+    if (this.#renew === undefined) throw new TypeError('An ensemble is renewed by the process that started it')
+    await this.#renew()
+    await this.healed({ timeout: 90_000, ...options })
+  }
+
   /** Removes containers, data and network. An ensemble that was attached to is left as it is. */
   async stop(): Promise<void> {
-    if (this.#isOwner) await remove(this.description.id)
+    if (this.#renew !== undefined) await remove(this.description.id)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop()
+  }
+
+  /** Undefined while there are fewer, or no leader. */
+  async #allFollowers(): Promise<EnsembleNode[] | undefined> {
+    const modes = await Promise.all(this.nodes.map((node) => node.mode()))
+    const followers = this.nodes.filter((_, i) => modes[i] === 'follower')
+    return followers.length === this.nodes.length - 1 && modes.includes('leader') ? followers : undefined
   }
 
   async #elected(): Promise<EnsembleNode | undefined> {

@@ -14,5 +14,6 @@ export type {
   WatchSummary,
 } from './four-letter-word.ts'
 export type { EnsembleOptions } from './launch.ts'
+export { Health } from './health.ts'
 export { until } from './until.ts'
 export type { UntilOptions } from './until.ts'

@@ -5,7 +5,7 @@ import { freePorts } from './free-ports.ts'
 import { ensureImage } from './image.ts'
 import { startNodeContainer } from './node-container.ts'
 import { ENSEMBLE, labelsOf, startSweeper } from './owner.ts'
-import { createPeerNetwork } from './peer-network.ts'
+import { createPeerNetwork, type PeerNetwork } from './peer-network.ts'
 import { snapshotFile, type SnapshotNode } from './snapshot.ts'
 
 export interface EnsembleOptions {
@@ -22,10 +22,22 @@ export interface EnsembleOptions {
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   /** Nodes that there are from the beginning, parents before children. @default none */
   readonly tree?: readonly SnapshotNode[]
+  /**
+   * Where nodes find each other, as `host:quorumPort:electionPort` of each; a node listens on its ports on all its addresses.
+   * Called before the nodes start, once more when they have to be started again. @default their own addresses
+   */
+  readonly meetingPoints?: (network: PeerNetwork) => Promise<readonly string[]>
+}
+
+/** What runs, and how to start it once more. */
+export interface Launched {
+  readonly description: EnsembleDescription
+  /** New containers in the place of all, under the same addresses and ports, with nothing of what the old ones had. */
+  readonly renew: () => Promise<void>
 }
 
 /** Starts the containers; does not wait until they have found each other. */
-export async function launch(options: EnsembleOptions): Promise<EnsembleDescription> {
+export async function launch(options: EnsembleOptions): Promise<Launched> {
   const image = await ensureImage()
   startSweeper()
   for (let attempt = 1; ; attempt++) {
@@ -41,34 +53,49 @@ export async function launch(options: EnsembleOptions): Promise<EnsembleDescript
 
 /** Removes whatever there is of an ensemble. */
 export async function remove(ensembleId: string): Promise<void> {
+  await removeContainers(ensembleId)
   const { dockerode } = (await dockerClient()).container
-  const filters = { label: [`${ENSEMBLE}=${ensembleId}`] }
-  const containers = await dockerode.listContainers({ all: true, filters })
-  await Promise.all(containers.map(({ Id }) => dockerode.getContainer(Id).remove({ force: true, v: true })))
-  const networks = await dockerode.listNetworks({ filters })
+  const networks = await dockerode.listNetworks({ filters: filtersOf(ensembleId) })
   await Promise.all(networks.map(({ Id }) => dockerode.getNetwork(Id).remove()))
 }
+
+async function removeContainers(ensembleId: string): Promise<void> {
+  const { dockerode } = (await dockerClient()).container
+  const containers = await dockerode.listContainers({ all: true, filters: filtersOf(ensembleId) })
+  await Promise.all(containers.map(({ Id }) => dockerode.getContainer(Id).remove({ force: true, v: true })))
+}
+
+const filtersOf = (ensembleId: string) => ({ label: [`${ENSEMBLE}=${ensembleId}`] })
 
 async function launchOnce(
   id: string,
   image: string,
-  { nodes: count = 3, tickTime = 500, environment = {}, files = {}, tree = [] }: EnsembleOptions,
-): Promise<EnsembleDescription> {
+  {
+    nodes: count = 3,
+    tickTime = 500,
+    environment = {},
+    files = {},
+    tree = [],
+    meetingPoints = atHome,
+  }: EnsembleOptions,
+): Promise<Launched> {
   const host = await engineHost()
   const address = host === LOOPBACK ? LOOPBACK : '0.0.0.0'
   const labels = labelsOf(id)
   // Docker publishes ports on the network whose name sorts first. That has to stay `bridge`, also for a node that is
   // taken off this one.
   const network = `zk-test-${id}`
-  const peerAddresses = await createPeerNetwork(network, labels, count)
+  const peers = await createPeerNetwork(network, labels, count)
   const ports = await freePorts(count)
-  const servers = peerAddresses.map((peerAddress, i) => `server.${i + 1}=${peerAddress}:2888:3888;2181`).join(' ')
+  const servers = (await meetingPoints(peers)).map((point, i) => `server.${i + 1}=${point};2181`).join(' ')
 
   const startNode = async (peerAddress: string, i: number): Promise<NodeDescription> => {
     const port = ports[i] ?? 0
-    const container = await startNodeContainer({
+    // By its name another process knows it still when it has been replaced.
+    const container = `${network}-${i + 1}`
+    await startNodeContainer({
       image,
-      name: `${network}-${i + 1}`,
+      name: container,
       labels,
       network,
       peerAddress,
@@ -83,7 +110,16 @@ async function launchOnce(
     })
     return { id: i + 1, port, peerAddress, container }
   }
-  return { id, host, network, tickTime, nodes: await allOf(peerAddresses.map(startNode)) }
+  const startNodes = (): Promise<NodeDescription[]> => allOf(peers.addresses.map(startNode))
+  const renew = async (): Promise<void> => {
+    await removeContainers(id)
+    await startNodes()
+  }
+  return { description: { id, host, network, tickTime, nodes: await startNodes() }, renew }
+}
+
+async function atHome({ addresses }: PeerNetwork): Promise<readonly string[]> {
+  return addresses.map((address) => `${address}:2888:3888`)
 }
 
 /** The official image's data directory. */
@@ -95,6 +131,14 @@ function snapshotOf(tree: readonly SnapshotNode[]): Record<string, Uint8Array> {
   return { [`${DATA}/${name}`]: content }
 }
 
+/**
+ * Of each server, in MiB. It is for what servers keep, most of it from `many-watches`: the last 500 transactions, read and
+ * encoded (200 multis of 500 parts: 35 MiB), and all nodes that tests leave behind (49,000: 25 MiB). Of these 63 MiB are
+ * reachable then, and 75 survive a collection that is not a full one, when servers are killed and come back. One that joins
+ * again is sent these transactions, and has them twice for a moment. Chaos by itself keeps 9 MiB.
+ */
+const HEAP = 256
+
 function environmentOf(tickTime: number, own: Readonly<Record<string, string>>): Record<string, string> {
   return {
     ZOO_TICK_TIME: String(tickTime),
@@ -104,12 +148,17 @@ function environmentOf(tickTime: number, own: Readonly<Record<string, string>>):
     ZOO_STANDALONE_ENABLED: 'false',
     ZOO_ADMINSERVER_ENABLED: 'false',
     ZOO_4LW_COMMANDS_WHITELIST: '*',
-    ZK_SERVER_HEAP: '128',
+    ZK_SERVER_HEAP: String(HEAP),
     ...own,
     // All addresses: a node that starts while it is cut off does not have the one its peers know.
     ZOO_CFG_EXTRA: `extendedTypesEnabled=true quorumListenOnAllIPs=true ${own['ZOO_CFG_EXTRA'] ?? ''}`,
-    // Empty containers and expired TTL nodes go within a second instead of a minute.
-    SERVER_JVMFLAGS: `-Dznode.container.checkIntervalMs=1000 ${own['SERVER_JVMFLAGS'] ?? ''}`,
+    SERVER_JVMFLAGS: [
+      // Empty containers and expired TTL nodes go within a second instead of a minute.
+      '-Dznode.container.checkIntervalMs=1000',
+      // A server without memory goes on with some of its threads, and whatever comes later fails. Rather it ends, with 3.
+      '-XX:+ExitOnOutOfMemoryError',
+      own['SERVER_JVMFLAGS'] ?? '',
+    ].join(' '),
   }
 }
 

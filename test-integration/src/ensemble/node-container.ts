@@ -14,8 +14,8 @@ export interface NodeContainerOptions {
   readonly files: Readonly<Record<string, string | Uint8Array>>
 }
 
-/** Starts the container of one node and gives its id. */
-export async function startNodeContainer(options: NodeContainerOptions): Promise<string> {
+/** Starts the container of one node. */
+export async function startNodeContainer(options: NodeContainerOptions): Promise<void> {
   const { dockerode } = (await dockerClient()).container
   const { GenericContainer, Wait } = await testcontainers()
 
@@ -34,7 +34,7 @@ export async function startNodeContainer(options: NodeContainerOptions): Promise
     }
   }
 
-  const started = await new NodeContainer()
+  await new NodeContainer()
     .withName(options.name)
     .withLabels(options.labels)
     // For routes into the void.
@@ -47,5 +47,4 @@ export async function startNodeContainer(options: NodeContainerOptions): Promise
     .withWaitStrategy(Wait.forLogMessage(/./))
     .withStartupTimeout(60_000)
     .start()
-  return started.getId()
 }

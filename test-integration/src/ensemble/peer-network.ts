@@ -1,7 +1,14 @@
 import { dockerClient } from './docker.ts'
 
+export interface PeerNetwork {
+  /** Where the nodes find this machine, if the engine is on it. */
+  readonly host: string
+  /** Of each node. */
+  readonly addresses: readonly string[]
+}
+
 /**
- * Makes a network on which each node keeps one address for ever; gives these addresses.
+ * Makes a network on which each node keeps one address for ever.
  *
  * Names would not do: a server that starts while the name of a peer cannot be resolved remembers just that, and an
  * election that this peer wins then fails until the servers give up on it, 10 s later.
@@ -10,13 +17,14 @@ export async function createPeerNetwork(
   name: string,
   labels: Record<string, string>,
   count: number,
-): Promise<readonly string[]> {
+): Promise<PeerNetwork> {
   const { dockerode } = (await dockerClient()).container
   for (let attempt = 1; ; attempt++) {
     const subnet = await findFreeSubnet(name, labels)
     try {
       await dockerode.createNetwork({ Name: name, Labels: labels, IPAM: { Config: [{ Subnet: subnet }] } })
-      return Array.from({ length: count }, (_, i) => addressIn(subnet, i))
+      const addresses = Array.from({ length: count }, (_, i) => addressIn(subnet, i + 2))
+      return { host: addressIn(subnet, 1), addresses }
     } catch (error) {
       // Somebody else was given it in between.
       if (attempt === 5 || !/overlap/i.test(String(error))) throw error
@@ -38,5 +46,5 @@ async function findFreeSubnet(name: string, labels: Record<string, string>): Pro
 /** The first address is the network itself, the second one docker's. */
 function addressIn(subnet: string, index: number): string {
   const [a, b, c, d = 0] = subnet.split(/[./]/).map(Number)
-  return `${a}.${b}.${c}.${d + 2 + index}`
+  return `${a}.${b}.${c}.${d + index}`
 }

@@ -17,9 +17,10 @@ import { readSettings } from './settings.ts'
 /** Between two questions whether it is still held, in ms. */
 const ASKED_EVERY = 20
 /** One turn in so many lasts up to so many times as long: long enough for its session to end in it. */
-const LONG = { oneIn: 12, times: 12 }
+const LONG = { oneIn: 12, times: 25 }
 
-const { connectString, sessionTimeout, path, log, name, contenders, turn, heldWhile = 'confirmed' } = readSettings()
+const settings = readSettings()
+const { connectString, sessionTimeout, path, log, name, contenders, turn, heldWhile = 'confirmed' } = settings
 let isOver = false
 process.once('message', () => (isOver = true))
 const zk = await connect(connectString, { sessionTimeout, connectTimeout: 120_000 })
@@ -27,6 +28,7 @@ const lock = new Lock(zk, `${path}/lock`, { label: name, heldWhile })
 const { read, write } = new SharedLock(zk, `${path}/shared`, { label: name, heldWhile })
 const election = new LeaderElection(zk, `${path}/election`, { data: name, heldWhile })
 
+if (settings.addAuthEvery !== undefined) void addAuths(settings.addAuthEvery)
 await Promise.all([
   ...Array.from({ length: contenders }, (_, nth) =>
     contend(`lock ${nth}`, async (who) => {
@@ -41,6 +43,14 @@ await Promise.all([
 ])
 await zk.close()
 process.disconnect()
+
+async function addAuths(interval: number): Promise<void> {
+  while (!isOver) {
+    // A lost connection loses the answer; the next call comes soon.
+    await zk.addAuth('digest', `${name}:secret`).catch(() => {})
+    await sleep(interval)
+  }
+}
 
 async function contend(what: string, takeTurn: (who: string) => Promise<void>): Promise<void> {
   while (!isOver) await takeTurn(`${name} ${what}`)

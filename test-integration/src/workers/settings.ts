@@ -16,6 +16,8 @@ export interface WorkerSettings {
   readonly turn: number
   readonly sessionTimeout: number
   readonly heldWhile?: HeldWhile
+  /** Between two calls of `addAuth` with the same credential, in ms. @default none */
+  readonly addAuthEvery?: number
 }
 
 export function readSettings(): WorkerSettings {

@@ -36,7 +36,7 @@ async function play({ path, stall }: Order): Promise<Report> {
     new Hold(await new Lock(zk, `${path}/${lock}`, { label: name }).acquire({ onQueued }))
   const [asked, heard] = await Promise.all([acquire(locks[0]), acquire(locks[1])])
 
-  // Where it stalls is the same part of a lease for all. (Of a provisional one there is less left.)
+  // Where it stalls is the same part of a lease for all. (Behind a grant there may be less left.)
   const isConfirmed = () => asked.ask() > zk.session.timeout / 2
   if (stall.where !== 'between grant and first use') {
     await until('the lease to be confirmed', async () => isConfirmed() || asked.isTold, { interval })

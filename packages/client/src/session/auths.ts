@@ -25,9 +25,12 @@ export class Auths {
     this.#credentials = credentials
   }
 
+  /** One that was added before is sent again now, and kept once: a program may refresh its credentials all the time. */
   add(credential: Credential, caller: Request): void {
-    this.#credentials.push(credential)
-    this.#callers.set(credential, caller)
+    const known = this.#credentials.find((each) => isSame(each, credential) && !this.#callers.has(each))
+    if (known === undefined) this.#credentials.push(credential)
+    else this.#sentHere.delete(known)
+    this.#callers.set(known ?? credential, caller)
   }
 
   /** Frames for all that this connection has not been sent yet. */
@@ -74,6 +77,12 @@ export class Auths {
     if (caller !== undefined) caller.phase = { name: 'settled' }
     return caller
   }
+}
+
+function isSame(one: Credential, other: Credential): boolean {
+  const { auth } = other
+  if (one.scheme !== other.scheme || one.auth.length !== auth.length) return false
+  return one.auth.every((byte, index) => byte === auth[index])
 }
 
 function toFrame({ scheme, auth }: Credential): Uint8Array {

@@ -12,6 +12,15 @@ describe('Window', () => {
     expect(window.size).toBe(1_000)
   })
 
+  test('Window forgets at the next server what the one before has done', () => {
+    const window = new Window(1_000)
+    for (let n = 0; n < 50; n++) window.done()
+    window.open()
+    for (let n = 0; n < 3; n++) window.done()
+    window.tooBusy(990)
+    expect(window.size).toBe(3)
+  })
+
   test('Window never closes', () => {
     const window = new Window(Infinity)
     for (let n = 0; n < 9; n++) {

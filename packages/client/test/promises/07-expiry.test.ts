@@ -237,24 +237,61 @@ describe('A call pinned to a session', () => {
     expect(read.status).toBe('fulfilled')
   })
 
-  test.each<[string, (zk: ZooKeeper, session: ZooKeeper['session']) => Promise<unknown>]>([
-    ['create', (zk, session) => zk.create('/a', '', { session })],
-    ['getDataAndWatch', (zk, session) => zk.getDataAndWatch('/a', { session })],
-    ['multi', (zk, session) => zk.multi([], { session })],
-    ['addAuth', (zk, session) => zk.addAuth('digest', 'user:password', { session })],
-    ['ensureContainer', (zk, session) => zk.ensureContainer('/a', { session })],
-  ])('ZooKeeper rejects a pinned %s after the end, and runs it in no later session', async (_, call) => {
-    const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world)
-    const { session } = zk
-    await expired(world, { server, connection })
-    await world.advance(1_000)
-    const next = await server.accept()
-    const pinned = outcome(call(zk, session))
-    await world.settle()
-    expect(pinned.error).toMatchObject({ code: 'SessionExpired', outcomeUnknown: false })
-    await next.expectNothing()
-  })
+  type Pinned = { readonly session: ZooKeeper['session'] }
+  type Method = Exclude<keyof ZooKeeper, NotPinned>
+  type NotPinned =
+    | ('session' | 'runtime' | 'chroot' | 'stats' | 'states' | 'close' | 'detach' | 'withChroot' | 'updateServers')
+    | ('followServers' | typeof Symbol.asyncDispose)
+
+  const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
+  const calls: Record<Method, (zk: ZooKeeper, pinned: Pinned) => Promise<unknown>> = {
+    create: (zk, pinned) => zk.create('/a', '', { ...pinned, parents: true }),
+    delete: (zk, pinned) => zk.delete('/a', pinned),
+    exists: (zk, pinned) => zk.exists('/a', pinned),
+    existsAndWatch: (zk, pinned) => zk.existsAndWatch('/a', pinned),
+    getData: (zk, pinned) => zk.getData('/a', pinned),
+    getDataAndWatch: (zk, pinned) => zk.getDataAndWatch('/a', pinned),
+    setData: (zk, pinned) => zk.setData('/a', '', pinned),
+    getChildren: (zk, pinned) => zk.getChildren('/a', pinned),
+    getChildrenAndWatch: (zk, pinned) => zk.getChildrenAndWatch('/a', pinned),
+    getACL: (zk, pinned) => zk.getACL('/a', pinned),
+    setACL: (zk, pinned) => zk.setACL('/a', acl, pinned),
+    sync: (zk, pinned) => zk.sync('/a', pinned),
+    multi: (zk, pinned) => zk.multi([], pinned),
+    multiRead: (zk, pinned) => zk.multiRead([], pinned),
+    getEphemerals: (zk, pinned) => zk.getEphemerals('/', pinned),
+    getAllChildrenNumber: (zk, pinned) => zk.getAllChildrenNumber('/a', pinned),
+    whoAmI: (zk, pinned) => zk.whoAmI(pinned),
+    getConfig: (zk, pinned) => zk.getConfig(pinned),
+    getConfigAndWatch: (zk, pinned) => zk.getConfigAndWatch(pinned),
+    reconfig: (zk, pinned) => zk.reconfig({ leaving: [4] }, pinned),
+    checkWatches: (zk, pinned) => zk.checkWatches('/a', 'Any', pinned),
+    watch: (zk, pinned) => zk.watch('/a', pinned),
+    removeWatches: (zk, pinned) => zk.removeWatches('/a', 'Any', pinned),
+    addAuth: (zk, pinned) => zk.addAuth('digest', 'user:password', pinned),
+    ensureContainer: (zk, pinned) => zk.ensureContainer('/a', pinned),
+  }
+
+  test.each(Object.entries(calls))(
+    'ZooKeeper rejects a pinned %s after the end, and runs it in no later session',
+    async (_, call) => {
+      const world = new VirtualWorld()
+      const { zk, server, connection } = await connected(world)
+      const { session } = zk
+      await expired(world, { server, connection })
+      await world.advance(1_000)
+      const next = await server.accept()
+      const watched = await watching(world, { zk, connection: next }, '/a')
+      const pinned = outcome(call(zk, { session }))
+      await world.settle()
+      expect(pinned.error).toMatchObject({ code: 'SessionExpired', outcomeUnknown: false })
+      await next.expectNothing()
+      expect(watched.status).toBe('pending')
+      // Nor does it count for the calls behind it.
+      void outcome(zk.getChildren('/b'))
+      await next.expect(OpCode.getChildren2)
+    },
+  )
 })
 
 describe('Ends that are final', () => {

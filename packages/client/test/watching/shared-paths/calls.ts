@@ -21,6 +21,8 @@ export interface OneShot {
   readonly seen: bigint | undefined
   readonly watched: Watched
   isTold: boolean
+  /** What it was told. */
+  event?: string
 }
 
 /** A loop over a persistent watch. */
@@ -76,6 +78,7 @@ export class Calls {
       this.oneShots.push(oneShot)
       void changed.then(({ type }) => {
         oneShot.isTold = true
+        oneShot.event = type
         this.#say(`  client: ${id} is told ${type}`)
       })
       return `has seen ${seen}`

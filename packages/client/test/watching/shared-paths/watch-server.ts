@@ -65,6 +65,11 @@ export class WatchServer implements Peer, Onlooker {
   /** What was answered arrives, then the connection is lost. */
   reset(): void {
     this.deliver()
+    this.drop()
+  }
+
+  /** The connection is lost, and what was answered with it. */
+  drop(): void {
     this.closed()
     this.#link.lose(new Error('read ECONNRESET'))
   }

@@ -1,0 +1,108 @@
+// Checks the models below spec/ with SPIN: each variant of each `variants.json` holds, or is refuted, as is said there.
+//
+//   node scripts/spec.mjs                 the small scope of every model
+//   node scripts/spec.mjs --large         the large scope
+//   node scripts/spec.mjs lease NO_D      only variants with one of these words in `folder/name`
+//   node scripts/spec.mjs --story NO_D    prints the steps of the shortest counterexample too
+//   node scripts/spec.mjs --json          prints an array of outcomes instead of lines
+//
+// Needs `spin` (6.5 or later) and `gcc`. What is built goes to a temporary folder. Fails when an outcome is not the expected one.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const spec = fileURLToPath(new URL('../spec', import.meta.url))
+const args = process.argv.slice(2).filter((argument, index) => !(index === 0 && argument === '--'))
+const has = (option) => args.includes(option)
+const words = args.filter((argument) => !argument.startsWith('--'))
+
+/** Longer than any variant takes on a quiet machine; one that is not through by then has not been checked. */
+const SECONDS = has('--large') ? 7200 : 600
+/** How deep a search may go. SPIN's own 10,000 is less than a model without an end of time needs. */
+const DEPTH = 2_000_000
+
+const outcomes = variants().map((variant) => {
+  const outcome = check(variant)
+  if (!has('--json')) console.log(lineOf(outcome))
+  return outcome
+})
+if (has('--json')) console.log(JSON.stringify(outcomes, undefined, 2))
+const surprises = outcomes.filter(({ isExpected }) => !isExpected).length
+if (outcomes.length === 0) console.error('No variant has such a name.')
+else if (!has('--json')) console.log(`${outcomes.length} variants, ${surprises} not as expected`)
+process.exitCode = outcomes.length === 0 || surprises > 0 ? 1 : 0
+
+function variants() {
+  const scope = has('--large') ? 'large' : 'small'
+  const folders = readdirSync(spec, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  return folders
+    .map(({ name }) => name)
+    .filter((folder) => existsSync(join(spec, folder, 'variants.json')))
+    .flatMap((folder) =>
+      JSON.parse(readFileSync(join(spec, folder, 'variants.json'), 'utf8')).map((variant) => ({ folder, ...variant })),
+    )
+    .filter((variant) => variant.scope === scope)
+    .filter(({ folder, name }) => words.length === 0 || words.some((word) => `${folder}/${name}`.includes(word)))
+}
+
+/** A variant to be refuted is searched breadth first, which finds a shortest way; one that holds, depth first: less memory. */
+function check({ folder, name, file, flags, expect, note }) {
+  const place = mkdtempSync(join(tmpdir(), 'zk-spec-'))
+  const run = (command, ...words) =>
+    spawnSync(command, words, { cwd: place, encoding: 'utf8', maxBuffer: 2 ** 28, timeout: SECONDS * 1000 })
+  const model = join(spec, folder, file)
+  const started = performance.now()
+  const outcomeOf = (actual, rest) => {
+    const seconds = Math.round((performance.now() - started) / 100) / 10
+    return { model: folder, name, note, expected: expect, actual, isExpected: actual === expect, seconds, ...rest }
+  }
+  try {
+    // A flag that spin does not need still makes it run the preprocessor, so that there is always one.
+    const made = run('spin', '-DSPEC', ...flags, '-a', model)
+    if (made.error !== undefined) return outcomeOf('broken', { output: `spin: ${made.error.message}` })
+    if (made.status !== 0) return outcomeOf('broken', { output: made.stdout + made.stderr })
+    // Most counterexamples are found in less time than an optimizing compiler takes.
+    const search = expect === 'refuted' ? ['-O0', '-DBFS'] : ['-O2']
+    const options = ['-w', '-DSAFETY', '-DNOCLAIM', '-DCOLLAPSE', '-DVECTORSZ=2048', ...search]
+    const built = run('gcc', ...options, '-o', 'pan', 'pan.c')
+    if (built.error !== undefined) return outcomeOf('broken', { output: `gcc: ${built.error.message}` })
+    if (built.status !== 0) return outcomeOf('broken', { output: built.stderr })
+    // -E: a model may come to an end, as ours does when the session is closed.
+    const { status, stdout } = run('./pan', '-E', ...(expect === 'refuted' ? [] : [`-m${DEPTH}`]))
+    const errors = /errors: (\d+)/.exec(stdout)?.[1]
+    const states = Number(/(\d+) states, stored/.exec(stdout)?.[1] ?? 0)
+    const isWhole = status === 0 && !/Search not completed|max search depth too small|out of memory/.test(stdout)
+    if (errors === '0' && isWhole) return outcomeOf('holds', { states })
+    if (errors === undefined || errors === '0' || !/assertion violated/.test(stdout)) {
+      return outcomeOf('undecided', { states, output: stdout })
+    }
+    const story = run('spin', '-k', `${file}.trail`, '-DSPEC', ...flags, model).stdout
+    const steps = Number(/trail ends after (\d+) steps/.exec(story)?.[1] ?? 0)
+    return outcomeOf('refuted', { states, steps, story: stepsIn(story) })
+  } finally {
+    rmSync(place, { recursive: true, force: true })
+  }
+}
+
+/** What the model prints at each step, up to where the replay ends and SPIN begins to print variables. */
+function stepsIn(story) {
+  const lines = story.split('\n').map((line) => line.trim())
+  const end = lines.findIndex((line) => line.startsWith('spin: trail ends'))
+  return lines.slice(0, end).filter((line) => line !== '' && !line.startsWith('spin:'))
+}
+
+function lineOf({ model, name, expected, actual, isExpected, states, seconds, steps, story, output }) {
+  const figures = [
+    states === undefined ? undefined : `${states.toLocaleString('en')} states`,
+    steps === undefined ? undefined : `after ${steps} steps`,
+    `${seconds} s`,
+  ].filter((figure) => figure !== undefined)
+  const line = `${isExpected ? '✓' : '✗'} ${model}/${name}: ${actual}${isExpected ? '' : `, expected: ${expected}`} (${figures.join(', ')})`
+  const isTold = story !== undefined && (has('--story') || !isExpected)
+  return [line, ...(isTold ? story.map((step) => `    ${step}`) : []), ...(output === undefined ? [] : [output])].join(
+    '\n',
+  )
+}

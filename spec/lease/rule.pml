@@ -1,0 +1,59 @@
+/*
+ * The rule of the lease, and what is wrong with it in each variant: one flag takes one part away.
+ *
+ *   p       the earlier of the two latest touches that had both been answered D before the sync was sent;
+ *           or the handshake of this connection, without D and sync
+ *   sync    answered, on the same connection
+ *   check   committed, sent behind the sync's answer on the same connection
+ *   end     p, when it was sent, plus the smallest timeout that the session ever had, minus the margin
+ */
+
+/* The end, counted from p. */
+#if defined(T_OF_CONNECTION)
+#define LEASE (timeoutOf[current] - MARGIN)
+#elif defined(T_OF_CREATION)
+#define LEASE (T0 - MARGIN)
+#elif defined(T_FORGETS_BETWEEN)
+#define LEASE ((timeoutOf[current] < T0 -> timeoutOf[current] : T0) - MARGIN)
+#elif defined(PROVISIONAL)
+#define LEASE (T0 / 4)
+#else
+#define LEASE (tmin - MARGIN)
+#endif
+
+/* Both clocks are compared whenever code asks. */
+#ifdef TIMER_ONLY
+#define isHeld (proven)
+#else
+#define isHeld (proven && sinceP < LEASE)
+#endif
+
+/* What counts as a touch: what goes through ZooKeeperServer.submitRequestNow. */
+#ifdef AUTH_IS_TOUCH
+#define TOUCH AUTH
+#else
+#define TOUCH PING
+#endif
+
+/* From when on D is counted, in answers or in requests. */
+#if defined(NO_D)
+#define isRelayed true
+#else
+#define isRelayed (sinceAnswers >= D)
+#endif
+
+/* What follows on D; on the sync's answer, or on a handshake; on the sending of the check. */
+#if defined(NO_SYNC)
+#define afterD Synced
+#else
+#define afterD Syncing
+#endif
+
+/* Only answers of the current connection are heard. */
+#ifdef ANSWERS_OF_OTHER_CONNECTIONS
+#define hears(c) true
+#define heardAs(c) current
+#else
+#define hears(c) (c == current)
+#define heardAs(c) c
+#endif

@@ -1,0 +1,918 @@
+/*
+ * The queue of contenders: who is granted a lock, and what is left of those who are not.
+ *
+ * Clients acquire once, hold, release. The rule they follow is that of packages/recipes/src (Contender, DefiniteCreate,
+ * Line); the ensemble they follow it on is written from ZooKeeper's own source. See README.md for what is left out.
+ */
+
+#ifndef CLIENTS
+#define CLIENTS 2
+#endif
+#ifndef FAULTS
+#define FAULTS 3          /* So many faults in one history, of whatever kinds. */
+#endif
+#ifndef ABORTS
+#define ABORTS 1          /* So many acquires are aborted, or time out. */
+#endif
+
+/* Kinds of faults. */
+#define lost     1        /* A connection is lost; a write may be under way on it. */
+#define expired  2        /* The leader lets a session expire. */
+#define gave_up  4        /* A client that reaches no server takes its session for expired. The ensemble does so later. */
+#define deposed  8        /* The follower follows a leader that is none any more. */
+#define operated 16       /* An operator deletes a contender's node. */
+#ifndef KINDS
+#define KINDS (lost + expired + gave_up + deposed + operated)
+#endif
+
+/* Mistakes that can be planted in the rule: -DMISTAKES=one+another. */
+#define exists_leaves_watch  (1 << 0)  /* A predecessor that is gone when it is asked for is waited for. */
+#define watch_not_set_again  (1 << 1)  /* A watch is lost with its connection. */
+#define granted_on_wake_up   (1 << 2)  /* No committed check after waiting. */
+#define woken_is_next        (1 << 3)  /* Whoever was woken does not look who else is ahead. */
+#define missing_is_first     (1 << 4)  /* A list without the own node: nobody is ahead of it there. */
+#define owner_ignored        (1 << 5)  /* A node with the right uuid is taken for the own one, whoever owns it. */
+#define uuid_kept            (1 << 6)  /* The next session's contender has the uuid of the last one's. */
+#define not_searched_before  (1 << 7)  /* A create without an answer is repeated at once. */
+#define not_searched_behind  (1 << 8)  /* A repeated create that succeeds is taken for the only one. */
+#define not_synced           (1 << 9)  /* No sync before the search. */
+#define younger_kept         (1 << 10) /* Of two own nodes the younger stays. */
+#define younger_left         (1 << 11) /* Of two own nodes the younger is not deleted. */
+#define create_forgotten     (1 << 12) /* Who leaves does not look for the node of a create without an answer. */
+#define not_certain          (1 << 13) /* ... or looks for it without a committed request before. */
+#define deleted_once         (1 << 14) /* A delete without an answer is not repeated. */
+#define ordered_by_number    (1 << 15) /* Numbers tell the order also when the counter is used up. */
+#define ordered_by_name      (1 << 16) /* ... or else names do. */
+#define later_lists_whole    (1 << 17) /* Whoever a later list shows is ahead. */
+#define behind_accepted      (1 << 18) /* A server takes a client that has seen later transactions than its own. */
+#define one_found_is_enough  (1 << 20)  /* After two creates without an answer a search that finds one node is not repeated for certain. */
+#define late_request         (1 << 19) /* A write of a lost connection may be executed after the next handshake. */
+#ifndef MISTAKES
+#define MISTAKES 0
+#endif
+#define mistake(name) ((MISTAKES & (name)) != 0)
+
+#ifndef SHARED
+#define SHARED 0          /* Whether there are readers, who hold together. */
+#endif
+#ifndef EXHAUSTED
+#define EXHAUSTED 0       /* Whether the counter is used up: all nodes get the same number. */
+#endif
+
+#define SESSIONS (CLIENTS + FAULTS)
+#define ZNODES   (CLIENTS + FAULTS)
+#define NOBODY   ZNODES
+
+/* --- The ensemble: one history of transactions; the leader has applied all of it, a follower a beginning. ------------ */
+
+/*
+ * Zxids are counted from what the follower has applied: 0 is that and all before it, 1 the first transaction that it has
+ * still to apply. Only those count that change a node or end a session.
+ */
+#define NEVER 255
+
+byte zxid;                /* Of the last transaction. */
+bool cut;                 /* The follower follows a deposed leader: it goes on answering reads and sync, from what it has. */
+
+typedef Znode {           /* In the order of their creation: their index is their number, while the counter lasts. */
+  byte czxid;
+  byte dzxid;             /* Of the transaction that deleted it; NEVER while it is there. */
+  byte owner;             /* The session. */
+  byte uuid;              /* What its name begins with. */
+  bool reads;             /* A reader's. */
+  bool operated_on        /* The operator deleted it. */
+};
+Znode znode[ZNODES];
+byte znodes;
+byte standing;            /* So many of them are there. */
+
+#define nothing 0
+mtype:write = { creating, deleting };
+
+typedef Session {
+  byte closed;            /* The zxid of its closeSession; NEVER while it lives. */
+  bool abandoned;         /* Its client has gone on to the next. */
+  mtype:write limbo;      /* A write sent on a connection that is lost: it may be executed until the next handshake. */
+  byte limbo_of;          /* The uuid to create with, or the node to delete. */
+  bool reads              /* What its client is. */
+};
+Session session[SESSIONS];
+byte sessions;
+
+mtype:server = { nowhere, leader, follower };
+
+typedef ClientState {
+  byte session;
+  bool reads;             /* A reader; else a writer, or who wants an exclusive lock. */
+  mtype:server at;        /* Its connection. */
+  byte seen;              /* lastZxidSeen: no server behind that takes it. 0: the follower is not. */
+  bool ended;             /* It has been told, or has decided, that its session is over. */
+  bool aborted;
+  bool unbroken;          /* Still the connection that answered the create. */
+  byte node;              /* Its own. */
+  bool watching;
+  bool confirmed;         /* Since it last had to wait a committed request has shown its node. */
+  bool robbed;            /* The operator took the node away later than that. */
+  bool holds;
+  bool finished
+};
+ClientState client[CLIENTS];
+
+byte faults;
+byte aborts;
+byte n;                   /* Counts; 0 between two steps. */
+
+#define may(kind)      (faults < FAULTS && (KINDS & kind) != 0)
+
+#define mine(i)        session[client[i].session]
+#define view(i)        (client[i].at == leader -> zxid : 0)
+#define there(k, z)    (znode[k].czxid <= z && znode[k].dzxid > z)
+#define exists(k)      (znode[k].dzxid == NEVER)
+#define lives(s)       (session[s].closed == NEVER)
+#define is_live(i)     lives(client[i].session)
+
+#define reached(i)     (client[i].at != nowhere && mine(i).closed > view(i))
+/* The connection leads to the leader that commits, and he has the session. */
+#define commits(i)     (reached(i) && is_live(i) && !(client[i].at == follower && cut))
+
+#define less(z)        (z == 0 || z == NEVER -> z : z - 1)
+
+/* The follower applies the next transaction: from there on zxids are counted now. */
+inline apply()
+{
+  zxid--;
+  n = 0;
+  do
+  :: n < znodes -> znode[n].czxid = less(znode[n].czxid); znode[n].dzxid = less(znode[n].dzxid); n++
+  :: else -> break
+  od;
+  n = 0;
+  do
+  :: n < sessions -> session[n].closed = less(session[n].closed); n++
+  :: else -> break
+  od;
+  n = 0;
+  do
+  :: n < CLIENTS -> client[n].seen = less(client[n].seen); n++
+  :: else -> break
+  od;
+  n = 0
+}
+
+inline apply_all()
+{
+  do
+  :: zxid > 0 -> apply()
+  :: else -> break
+  od;
+  n = 0
+}
+
+/* When the follower applies shows only to those who ask it. So it does so then: any number of transactions. */
+inline catch_up(i)
+{
+  do
+  :: client[i].at == follower && !cut && zxid > 0 && mine(i).closed > 1 -> d_step { apply() }
+  :: skip -> break
+  od
+}
+
+inline disconnect(i)
+{
+  client[i].at = nowhere;
+  client[i].unbroken = false;
+  client[i].watching = client[i].watching && !mistake(watch_not_set_again)
+}
+
+/* The answer to a read says how far its server was. */
+inline read_answered(i)
+{
+  client[i].seen = (client[i].seen > view(i) -> client[i].seen : view(i))
+}
+
+/* A server answers a write when it has applied it. */
+inline write_answered(i)
+{
+  if
+  :: client[i].at == follower -> apply_all()
+  :: else
+  fi;
+  client[i].seen = zxid
+}
+
+inline forget_limbo(which)
+{
+  session[which].limbo = nothing;
+  session[which].limbo_of = 0
+}
+
+inline settle_limbo(i)
+{
+  if
+  :: mistake(late_request)
+  :: else -> forget_limbo(client[i].session)
+  fi
+}
+
+inline commit_create(whose, prefix, reader)
+{
+  assert(znodes < ZNODES);
+  zxid++;
+  znode[znodes].czxid = zxid;
+  znode[znodes].dzxid = NEVER;
+  znode[znodes].owner = whose;
+  znode[znodes].uuid = prefix;
+  znode[znodes].reads = reader;
+  znodes++;
+  standing++
+}
+
+inline commit_delete(which)
+{
+  if
+  :: exists(which) -> zxid++; znode[which].dzxid = zxid; standing--
+  :: else
+  fi
+}
+
+/* The ephemeral nodes go in the same transaction. */
+inline commit_close(which)
+{
+  zxid++;
+  session[which].closed = zxid;
+  forget_limbo(which);
+  n = 0;
+  do
+  :: n < znodes ->
+    if
+    :: znode[n].owner == which && exists(n) -> znode[n].dzxid = zxid; standing--
+    :: else
+    fi;
+    n++
+  :: else -> break
+  od;
+  n = 0
+}
+
+/* A follower of a deposed leader finds the new one: it drops its clients before. */
+proctype Return()
+{
+end:
+  do
+  :: d_step {
+      cut ->
+      cut = false;
+      n = 0;
+      do
+      :: n < CLIENTS && client[n].at == follower -> disconnect(n); n++
+      :: n < CLIENTS && client[n].at != follower -> n++
+      :: else -> break
+      od;
+      n = 0
+    }
+  od
+}
+
+/* A session that its client has abandoned expires. */
+#define expires(s) :: d_step { session[s].abandoned && lives(s) -> commit_close(s) }
+
+proctype Expiry()
+{
+end:
+  do
+  expires(0)
+  expires(1)
+#if SESSIONS > 2
+  expires(2)
+#endif
+#if SESSIONS > 3
+  expires(3)
+#endif
+#if SESSIONS > 4
+  expires(4)
+#endif
+#if SESSIONS > 5
+  expires(5)
+#endif
+#if SESSIONS > 6
+  expires(6)
+#endif
+#if SESSIONS > 7
+  expires(7)
+#endif
+  od
+}
+
+/* Handshakes. A write that is still under way comes behind none of them: its session has moved. */
+#define connects(i)    (client[i].at == nowhere && !client[i].ended && !client[i].finished)
+#define not_behind(i)  (client[i].seen == 0 || mistake(behind_accepted))
+
+proctype Connection(byte i)
+{
+end:
+  do
+  :: d_step { connects(i) && !is_live(i) -> client[i].ended = true }
+  :: d_step { connects(i) && is_live(i) -> client[i].at = leader; settle_limbo(i) }
+  :: atomic { connects(i) && is_live(i) && !cut ->
+      do
+      :: zxid > 0 -> d_step { apply() }
+      :: not_behind(i) -> break
+      od;
+      client[i].at = follower;
+      settle_limbo(i)
+    }
+  /* A deposed leader knows what it knew. */
+  :: d_step { connects(i) && mine(i).closed > 0 && cut && not_behind(i) -> client[i].at = follower }
+  /* A server that has applied the end of a session closes its connection. */
+  :: d_step { client[i].at != nowhere && !client[i].finished && (!reached(i) || (!is_live(i) && !cut)) ->
+      if
+      :: client[i].at == follower && !cut -> apply_all()
+      :: else
+      fi;
+      disconnect(i)
+    }
+  /* A server that does not answer is left. */
+  :: d_step { client[i].at == follower && !client[i].finished && cut -> disconnect(i) }
+  od
+}
+
+/* --- The rule. ------------------------------------------------------------------------------------------------------- */
+
+#define listed(k)      there(k, view(i))
+
+#define is_ahead(k) \
+  (!EXHAUSTED                   -> k < client[i].node : \
+  (mistake(ordered_by_number)   -> false : \
+  (mistake(ordered_by_name)     -> znode[k].uuid > znode[client[i].node].uuid : ((older >> k) & 1) != 0)))
+
+#define excludes(k)    (!znode[k].reads || !client[i].reads)
+
+/* Line.ahead, Role.blocker: of those in this list who are ahead, the last; for a reader the last writer. */
+inline look()
+{
+  blocker = NOBODY;
+  queued = 0;
+  k = 0;
+  do
+  :: k < znodes ->
+    if
+    :: listed(k) && is_ahead(k) && excludes(k) -> blocker = k; queued = (queued < 2 -> queued + 1 : 2)
+    :: else
+    fi;
+    k++
+  :: else -> break
+  od;
+  k = 0
+}
+
+/* The others in this list. */
+inline note_others()
+{
+  older = 0;
+  k = 0;
+  do
+  :: k < znodes ->
+    if
+    :: k != client[i].node && listed(k) -> older = older | (1 << k)
+    :: else
+    fi;
+    k++
+  :: else -> break
+  od;
+  k = 0
+}
+
+/* Queue.byCreation: of those noted, who is still there and older. Names alone do not tell. */
+inline ask_who_is_older()
+{
+  k = 0;
+  do
+  :: k < znodes ->
+    if
+    :: !listed(k) || k > client[i].node -> older = older & ~(1 << k)
+    :: else
+    fi;
+    k++
+  :: else -> break
+  od;
+  k = 0
+}
+
+/* DefiniteCreate.#find: own nodes in the list. The oldest stays. */
+inline search()
+{
+  found = NOBODY;
+  superfluous = 0;
+  k = 0;
+  do
+  :: k < znodes ->
+    if
+    :: listed(k) && znode[k].uuid == uuid && (znode[k].owner == client[i].session || mistake(owner_ignored)) ->
+      if
+      :: found == NOBODY -> found = k
+      :: found != NOBODY && mistake(younger_kept) -> superfluous = superfluous | (1 << found); found = k
+      :: found != NOBODY && mistake(younger_left)
+      :: else -> superfluous = superfluous | (1 << k)
+      fi
+    :: else
+    fi;
+    k++
+  :: else -> break
+  od;
+  k = 0
+}
+
+/* One node an attempt, at the place of the first that was made. */
+inline assert_one_node()
+{
+  assert(znode[client[i].node].owner == client[i].session);
+  assert(mine(i).limbo != creating);
+  k = 0;
+  do
+  :: k < znodes ->
+    if
+    :: k != client[i].node && znode[k].owner == client[i].session ->
+      assert(!exists(k));
+      assert(znode[k].uuid != uuid || znode[k].operated_on || k > client[i].node)
+    :: else
+    fi;
+    k++
+  :: else -> break
+  od;
+  k = 0
+}
+
+/* The lease is not modelled here: a session that is over holds nothing. */
+#define is_holder_now(i) (is_live(i) && !client[i].robbed)
+#define is_holder(i)     (client[i].holds && is_holder_now(i))
+
+/* The node is its own, a committed request has shown it, nobody older is left, nobody else holds. */
+inline grant()
+{
+  assert(znode[client[i].node].owner == client[i].session);
+  k = 0;
+  do
+  :: k < CLIENTS ->
+    assert(k == i || !is_holder(k) || !is_holder_now(i) || (client[k].reads && client[i].reads));
+    k++
+  :: else -> break
+  od;
+  assert(client[i].confirmed);
+  k = 0;
+  do
+  :: k < client[i].node -> assert(!exists(k) || !excludes(k)); k++
+  :: else -> break
+  od;
+  k = 0;
+  queued = 0;
+  older = 0;
+  client[i].unbroken = false;
+  client[i].holds = true
+}
+
+inline assert_nothing_left()
+{
+  assert(mine(i).limbo != creating);
+  k = 0;
+  do
+  :: k < znodes -> assert(znode[k].owner != client[i].session || !exists(k)); k++
+  :: else -> break
+  od;
+  k = 0
+}
+
+/* What comes after a search. */
+mtype:purpose = { before_repeating, behind_the_create, for_certain };
+
+proctype Contender(byte i)
+{
+  byte uuid;              /* The same for every create of an attempt. */
+  byte unanswered;        /* So many creates were: 0, 1, or more. */
+  mtype:purpose search_is;
+  byte found, blocker, queued, k;
+  short superfluous, older;
+
+queue_up:                 /* A contender of its own in every session. */
+  atomic {
+    uuid = (uuid == 0 -> i + 1 : (mistake(uuid_kept) -> uuid : uuid + CLIENTS));
+    client[i].node = NOBODY;
+    client[i].confirmed = false;
+    client[i].robbed = false;
+    client[i].unbroken = false;
+    unanswered = 0; search_is = 0; found = NOBODY; blocker = NOBODY; queued = 0; superfluous = 0; older = 0
+  }
+
+create:
+  if
+  :: client[i].ended -> goto session_over
+  :: atomic {
+      commits(i) ->
+      d_step {
+        commit_create(client[i].session, uuid, client[i].reads);
+        found = znodes - 1;
+        write_answered(i);
+        client[i].unbroken = true
+      };
+      if
+      :: unanswered > 0 && !mistake(not_searched_behind) -> search_is = behind_the_create; goto find
+      :: else -> goto found_it
+      fi
+    }
+  :: atomic {
+      reached(i) && client[i].at == follower && cut -> disconnect(i); goto create_unanswered
+    }
+  :: atomic {
+      reached(i) && !(client[i].at == follower && cut) && may(lost) ->
+      d_step { faults++; mine(i).limbo = creating; mine(i).limbo_of = uuid; disconnect(i) };
+      goto create_unanswered
+    }
+  fi;
+
+create_unanswered:
+  atomic {
+    unanswered = (unanswered == 0 -> 1 : 2);
+    if
+    :: client[i].aborted && mistake(create_forgotten) -> goto finish
+    :: mistake(not_searched_before) -> goto not_found
+    :: else -> search_is = before_repeating
+    fi
+  };
+
+find:                     /* sync, list, and whose the nodes are. A deposed leader answers a sync too. */
+  if
+  :: client[i].ended -> goto session_over
+  :: atomic {
+      reached(i) && (is_live(i) || cut || mistake(not_synced)) ->
+      catch_up(i);
+      if
+      :: client[i].at == follower && !cut && !mistake(not_synced) -> d_step { apply_all() }
+      :: else
+      fi;
+      read_answered(i);
+      search();
+      if
+      /* Of two there may be a second that this server has not applied. */
+      :: found != NOBODY && search_is == before_repeating && unanswered > 1 && !mistake(one_found_is_enough) ->
+        found = NOBODY;
+        superfluous = 0;
+        goto find_for_certain
+      :: found != NOBODY && (search_is != before_repeating || unanswered == 1 || mistake(one_found_is_enough)) -> goto found_it
+      :: found == NOBODY && search_is == before_repeating -> goto not_found
+      :: found == NOBODY && search_is == behind_the_create -> goto vanished
+      :: found == NOBODY && search_is == for_certain && client[i].aborted -> goto gone
+      :: found == NOBODY && search_is == for_certain && !client[i].aborted -> goto create
+      fi
+    }
+  fi;
+
+not_found:
+  if
+  :: atomic { !client[i].aborted -> goto create }
+  :: atomic { client[i].aborted && mistake(not_certain) -> goto gone }
+  :: atomic { client[i].aborted && !mistake(not_certain) }
+  fi;
+
+find_for_certain:         /* Behind a committed request, which no leader answers that is none any more. */
+  if
+  :: client[i].ended -> goto session_over
+  :: atomic { commits(i) -> write_answered(i); search_is = for_certain; goto find }
+  fi;
+
+found_it:
+  if
+  :: client[i].ended -> goto session_over
+  :: atomic {
+      superfluous != 0 && commits(i) ->
+      d_step {
+        k = 0;
+        do
+        :: ((superfluous >> k) & 1) == 0 -> k++
+        :: else -> break
+        od;
+        commit_delete(k);
+        write_answered(i);
+        superfluous = superfluous & ~(1 << k);
+        k = 0
+      };
+      goto found_it
+    }
+  :: atomic {
+      superfluous == 0 ->
+      d_step {
+        client[i].node = found;
+        found = NOBODY;
+        unanswered = 0;
+        client[i].confirmed = client[i].unbroken;
+        assert_one_node()
+      };
+      if
+      :: search_is == for_certain && client[i].aborted -> search_is = 0; goto leave
+      :: else -> search_is = 0
+      fi
+    }
+  fi;
+
+first_list:
+  if
+  :: client[i].ended -> goto session_over
+  :: client[i].aborted -> goto leave
+  :: atomic {
+      reached(i) ->
+      catch_up(i);
+      read_answered(i);
+      if
+      :: !listed(client[i].node) && !mistake(missing_is_first) -> goto vanished
+      :: !listed(client[i].node) && mistake(missing_is_first) -> blocker = NOBODY
+      :: listed(client[i].node) && EXHAUSTED -> note_others(); goto join
+      :: listed(client[i].node) && !EXHAUSTED -> look()
+      fi;
+      goto first_look
+    }
+  fi;
+
+join:                     /* Line.join, where numbers do not tell who is older. */
+  if
+  :: client[i].ended -> goto session_over
+  :: client[i].aborted -> goto leave
+  :: atomic { reached(i) -> catch_up(i); read_answered(i); ask_who_is_older(); look() }
+  fi;
+
+first_look:
+  atomic {
+    if
+    :: blocker != NOBODY -> goto wait
+    :: blocker == NOBODY && !client[i].unbroken -> goto confirm
+    :: blocker == NOBODY && client[i].unbroken -> goto granted
+    fi
+  };
+
+wait:                     /* getData with a watch: it leaves none on a node that is gone. */
+  atomic {
+    assert(znode[blocker].owner != client[i].session);
+    client[i].confirmed = false;
+    client[i].unbroken = false
+  };
+  if
+  :: client[i].ended -> goto session_over
+  :: client[i].aborted -> goto leave
+  :: atomic {
+      reached(i) ->
+      catch_up(i);
+      read_answered(i);
+      if
+      :: listed(blocker) -> client[i].watching = true
+      :: !listed(blocker) && !mistake(exists_leaves_watch) -> goto woken
+      :: !listed(blocker) && mistake(exists_leaves_watch) -> client[i].watching = false
+      fi
+    }
+  fi;
+
+  /* Set again on the next connection, a watch tells at once of a node that is gone. */
+  if
+  :: client[i].ended -> goto session_over
+  :: client[i].aborted -> goto leave
+  :: atomic {
+      client[i].watching && reached(i) && (client[i].at == follower && cut -> !listed(blocker) : znode[blocker].dzxid < mine(i).closed) ->
+      do
+      :: listed(blocker) -> d_step { apply() }
+      :: else -> break
+      od;
+      goto woken
+    }
+  fi;
+
+woken:
+  atomic {
+    client[i].watching = false;
+    if
+    :: (queued == 1 && !SHARED) || mistake(woken_is_next) -> blocker = NOBODY; goto confirm
+    :: else -> blocker = NOBODY
+    fi
+  };
+
+look_again:
+  if
+  :: client[i].ended -> goto session_over
+  :: client[i].aborted -> goto leave
+  :: atomic {
+      reached(i) ->
+      catch_up(i);
+      read_answered(i);
+      if
+      :: !listed(client[i].node) && !mistake(missing_is_first) -> goto vanished
+      :: !listed(client[i].node) && mistake(missing_is_first) -> blocker = NOBODY
+      :: listed(client[i].node) && mistake(later_lists_whole) -> note_others(); look()
+      :: else -> look()
+      fi
+    }
+  fi;
+
+confirm:                  /* multi with a check of the own node. */
+  if
+  :: client[i].ended -> goto session_over
+  :: client[i].aborted -> goto leave
+  :: atomic { mistake(granted_on_wake_up) && blocker == NOBODY -> goto granted }
+  :: atomic {
+      commits(i) ->
+      write_answered(i);
+      if
+      :: !exists(client[i].node) && !mistake(missing_is_first) -> goto vanished
+      :: else -> client[i].confirmed = true
+      fi;
+      if
+      :: blocker == NOBODY -> goto granted
+      :: else -> goto wait
+      fi
+    }
+  fi;
+
+granted:
+  atomic { grant() };
+
+  if                      /* Until it releases, or its session is over. */
+  :: client[i].ended -> goto session_over
+  :: goto leave
+  fi;
+
+leave:
+  atomic { client[i].holds = false; client[i].confirmed = false; client[i].unbroken = false; client[i].watching = false; blocker = NOBODY; queued = 0; older = 0 };
+  if
+  :: client[i].ended -> goto finish
+  :: atomic { commits(i) -> d_step { commit_delete(client[i].node); write_answered(i) }; goto gone }
+  :: atomic {
+      reached(i) && may(lost) ->
+      d_step { faults++; mine(i).limbo = deleting; mine(i).limbo_of = client[i].node; disconnect(i) };
+      if
+      :: mistake(deleted_once) -> goto gone
+      :: else -> goto leave
+      fi
+    }
+  fi;
+
+vanished:
+  atomic {
+    if
+    :: client[i].aborted -> goto gone
+    :: else -> goto queue_up
+    fi
+  };
+
+session_over:
+  if
+  :: atomic { client[i].holds || client[i].aborted -> goto finish }
+  :: atomic {
+      !client[i].holds && !client[i].aborted ->
+      d_step {
+        assert(sessions < SESSIONS);
+        client[i].session = sessions;
+        session[sessions].closed = NEVER;
+        session[sessions].reads = client[i].reads;
+        sessions++;
+        client[i].ended = false;
+        client[i].seen = 0
+      };
+      if
+      :: client[i].at = leader
+      :: !cut -> client[i].at = follower; d_step { apply_all() }
+      fi;
+      goto queue_up
+    }
+  fi;
+
+gone:
+  atomic { assert_nothing_left() };
+
+finish:
+  atomic {
+    client[i].holds = false;
+    client[i].aborted = false;
+    client[i].ended = false;
+    client[i].confirmed = false;
+    client[i].robbed = false;
+    client[i].unbroken = false;
+    client[i].watching = false;
+    client[i].node = NOBODY;
+    client[i].at = nowhere;
+    client[i].seen = 0;
+    client[i].finished = true
+  }
+}
+
+/* --- What goes wrong. ------------------------------------------------------------------------------------------------ */
+
+#define strikes(i) \
+  :: d_step { may(lost) && client[i].at != nowhere -> faults++; disconnect(i) } \
+  :: d_step { may(expired) && is_live(i) && !client[i].finished -> faults++; commit_close(client[i].session) } \
+  :: d_step { may(gave_up) && connects(i) -> faults++; client[i].ended = true; mine(i).abandoned = true } \
+  :: d_step { may(operated) && !client[i].finished && client[i].node != NOBODY && exists(client[i].node) -> \
+      faults++; \
+      commit_delete(client[i].node); \
+      znode[client[i].node].operated_on = true; \
+      client[i].robbed = client[i].confirmed \
+    } \
+  :: d_step { aborts < ABORTS && !client[i].aborted && !client[i].holds && !client[i].finished -> aborts++; client[i].aborted = true }
+
+proctype Misfortune()
+{
+end:
+  do
+  strikes(0)
+  strikes(1)
+#if CLIENTS > 2
+  strikes(2)
+#endif
+  :: atomic { may(deposed) && !cut ->
+      do
+      :: zxid > 0 -> d_step { apply() }
+      :: skip -> break
+      od;
+      faults++;
+      cut = true
+    }
+  /* It may stop at any time: nothing relies on it. */
+  :: d_step { faults < FAULTS -> faults = FAULTS }
+  :: d_step { aborts < ABORTS -> aborts = ABORTS }
+  od
+}
+
+/* A write of a connection that is lost is executed late, or never. */
+#define late(s) \
+  :: d_step { session[s].limbo == creating -> commit_create(s, session[s].limbo_of, session[s].reads); forget_limbo(s) } \
+  :: d_step { session[s].limbo == deleting -> commit_delete(session[s].limbo_of); forget_limbo(s) } \
+  :: d_step { session[s].limbo != nothing -> forget_limbo(s) }
+
+proctype Limbo()
+{
+end:
+  do
+  late(0)
+  late(1)
+#if SESSIONS > 2
+  late(2)
+#endif
+#if SESSIONS > 3
+  late(3)
+#endif
+#if SESSIONS > 4
+  late(4)
+#endif
+#if SESSIONS > 5
+  late(5)
+#endif
+#if SESSIONS > 6
+  late(6)
+#endif
+#if SESSIONS > 7
+  late(7)
+#endif
+  od
+}
+
+init
+{
+  atomic {
+    sessions = CLIENTS;
+    n = 0;
+    do
+    :: n < CLIENTS ->
+      client[n].session = n;
+      session[n].closed = NEVER;
+      client[n].node = NOBODY;
+      client[n].at = leader;
+      if
+      :: SHARED -> client[n].reads = true; session[n].reads = true
+      :: skip
+      fi;
+      run Contender(n);
+      run Connection(n);
+      n++
+    :: else -> break
+    od;
+    n = 0;
+    run Return();
+    run Expiry();
+    run Misfortune();
+    run Limbo()
+  }
+}
+
+/* Every acquire comes to an end, and nothing remains of it. Every process that can go on does so; faults stop some time. */
+#ifdef LIVENESS
+#if CLIENTS > 2
+#define all_finished (client[0].finished && client[1].finished && client[2].finished)
+#else
+#define all_finished (client[0].finished && client[1].finished)
+#endif
+/* Time goes on where nothing else does. */
+bool tick;
+
+active proctype Time()
+{
+end:
+  do
+  :: tick = !tick
+  od
+}
+
+ltl comes_to_an_end { <>[] (all_finished && standing == 0) }
+#endif

@@ -1,0 +1,216 @@
+// What the members of an ensemble say to each other goes through this process, where it can be held up, one way or both ways.
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePorts } from '../ensemble/free-ports.ts'
+import { Gate } from '../proxy/gate.ts'
+
+/** A node of an ensemble, or its number. */
+export interface Member {
+  /** `myid`, from 1. */
+  readonly id: number
+}
+
+export interface MemberLinksOptions {
+  /** Where the members find this process. */
+  readonly host: string
+  /** Those of the members, by which they are told apart: each listens on its own, and connects from it. */
+  readonly addresses: readonly string[]
+}
+
+/** For quorum and for election. */
+const PORTS_PER_MEMBER = 2
+
+/**
+ * In ms. Who follows tries again where a new leader does not listen yet (Learner.LeaderConnector). Here somebody always
+ * listens, so we try again: a connection that ends at once would send the follower into another election, and the leader
+ * waits for its initLimit.
+ */
+const PATIENCE = 3_000
+const PAUSE = 20
+
+/**
+ * Stands between the members of one ensemble. A link is all connections between two of them, whoever began them, those to come
+ * too, of the quorum and of elections. It has two directions, and each can be held by itself.
+ *
+ *     links.hold(leader, follower)
+ *     links.release(leader, follower)
+ */
+export class MemberLinks implements AsyncDisposable {
+  /** Where members find each other, as `host:quorumPort:electionPort`. Each listens on the ports that stand there. */
+  readonly meetingPoints: readonly string[]
+  readonly #addresses: readonly string[]
+  readonly #listeners: readonly Server[]
+  readonly #connections = new Set<LinkConnection>()
+  readonly #held = new Set<string>()
+  readonly #cut = new Set<string>()
+  #isOpen = true
+
+  static async start({ host, addresses }: MemberLinksOptions): Promise<MemberLinks> {
+    const ports = await freePorts(addresses.length * PORTS_PER_MEMBER)
+    const listeners = await Promise.all(
+      ports.map(async (port) => {
+        const listener = createServer({ allowHalfOpen: true })
+        listener.listen(port, host)
+        await once(listener, 'listening')
+        return listener
+      }),
+    )
+    return new MemberLinks(host, addresses, listeners)
+  }
+
+  private constructor(host: string, addresses: readonly string[], listeners: readonly Server[]) {
+    this.#addresses = addresses
+    this.#listeners = listeners
+    const portsOf = (index: number) => [portOf(this.#listeners[2 * index]!), portOf(this.#listeners[2 * index + 1]!)]
+    this.meetingPoints = addresses.map((_, index) => [host, ...portsOf(index)].join(':'))
+    for (const [index, listener] of listeners.entries()) {
+      const to = Math.floor(index / PORTS_PER_MEMBER) + 1
+      listener.on('connection', (socket) => void this.#accept(socket, to, portOf(listener)))
+    }
+  }
+
+  /** Keeps what one sends to the other, in order, until it is released: to both the link looks alive. */
+  hold(from: Member, to: Member): void {
+    this.#held.add(way(from.id, to.id))
+    for (const connection of this.#connections) connection.gate(from.id, to.id)?.shut()
+  }
+
+  /** Forwards what was kept, and all that comes. */
+  release(from: Member, to: Member): void {
+    this.#held.delete(way(from.id, to.id))
+    for (const connection of this.#connections) connection.gate(from.id, to.id)?.open()
+  }
+
+  /** Resets the connections between the two, and every new one, until the link is joined. What was kept is lost. */
+  cut(one: Member, other: Member): void {
+    this.#cut.add(way(one.id, other.id)).add(way(other.id, one.id))
+    for (const connection of this.#connections) {
+      if (connection.gate(one.id, other.id) !== undefined) connection.reset()
+    }
+  }
+
+  /** New connections between the two are welcome again. */
+  join(one: Member, other: Member): void {
+    this.#cut.delete(way(one.id, other.id))
+    this.#cut.delete(way(other.id, one.id))
+  }
+
+  /** Releases every direction and joins every link. */
+  mend(): void {
+    this.#held.clear()
+    this.#cut.clear()
+    for (const connection of this.#connections) connection.open()
+  }
+
+  /** Ends every connection. */
+  async close(): Promise<void> {
+    this.#isOpen = false
+    for (const connection of this.#connections) connection.reset()
+    await Promise.all(
+      this.#listeners.map(async (listener) => {
+        listener.close()
+        await once(listener, 'close')
+      }),
+    )
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #accept(socket: Socket, to: number, port: number): Promise<void> {
+    socket.on('error', () => {})
+    const from = this.#addresses.indexOf(socket.remoteAddress ?? '') + 1
+    if (from === 0 || this.#cut.has(way(from, to))) {
+      socket.resetAndDestroy()
+      return
+    }
+    const target = await this.#dial(socket, { host: this.#addresses[to - 1]!, port })
+    if (target === undefined || this.#cut.has(way(from, to)) || !this.#isOpen) {
+      target?.destroy()
+      socket.resetAndDestroy()
+      return
+    }
+    const connection: LinkConnection = new LinkConnection({ id: from, socket }, { id: to, socket: target }, () =>
+      this.#connections.delete(connection),
+    )
+    this.#connections.add(connection)
+    for (const [one, other] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      if (this.#held.has(way(one, other))) connection.gate(one, other)?.shut()
+    }
+  }
+
+  /** undefined where nobody listens for long, or who wants to be connected has gone. */
+  async #dial(socket: Socket, address: { readonly host: string; readonly port: number }): Promise<Socket | undefined> {
+    const until = performance.now() + PATIENCE
+    while (!socket.destroyed && this.#isOpen) {
+      const target = connect({ ...address, allowHalfOpen: true })
+      try {
+        await once(target, 'connect')
+        target.on('error', () => {})
+        return target
+      } catch {
+        if (performance.now() >= until) return undefined
+        await sleep(PAUSE)
+      }
+    }
+    return undefined
+  }
+}
+
+interface End extends Member {
+  readonly socket: Socket
+}
+
+/** One connection between two members: two sockets of this process. */
+class LinkConnection {
+  readonly #ends: readonly [End, End]
+  readonly #gates = new Map<string, Gate>()
+
+  constructor(from: End, to: End, closed: () => void) {
+    this.#ends = [from, to]
+    this.#forward(from, to)
+    this.#forward(to, from)
+    let open = this.#ends.length
+    for (const { socket } of this.#ends) {
+      socket.on('close', () => {
+        if (--open === 0) closed()
+      })
+    }
+  }
+
+  /** Of what one sends to the other; undefined where it is not between these. */
+  gate(from: number, to: number): Gate | undefined {
+    return this.#gates.get(way(from, to))
+  }
+
+  open(): void {
+    for (const gate of this.#gates.values()) gate.open()
+  }
+
+  reset(): void {
+    for (const { socket } of this.#ends) socket.resetAndDestroy()
+  }
+
+  #forward(from: End, to: End): void {
+    const gate = new Gate()
+    this.#gates.set(way(from.id, to.id), gate)
+    from.socket.setNoDelay(true)
+    from.socket.on('data', (bytes) => gate.pass(() => to.socket.write(bytes)))
+    // The end is kept as all else is. One direction may end by itself.
+    from.socket.on('end', () => gate.pass(() => to.socket.end()))
+    from.socket.on('error', () => gate.pass(() => to.socket.destroy()))
+  }
+}
+
+function way(from: number, to: number): string {
+  return `${from}>${to}`
+}
+
+function portOf(listener: Server): number {
+  return (listener.address() as AddressInfo).port
+}

@@ -1,0 +1,174 @@
+// Holders whose ensemble stalls: links between its members, in one direction and then the other; its leader, killed.
+//
+//     ZK_LINK_CUTS=300 pnpm test test-integration/test/lease-links    the long form: eight cuts a stall
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from '@zk/recipes'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { EnsembleNode } from '../src/ensemble/index.ts'
+import { type Cut, describeCuts, playStall } from './link-cuts.ts'
+import { Random } from '../src/differential/random.ts'
+import { LinkedEnsemble } from '../src/links/linked-ensemble.ts'
+import { authenticate, Contest, proven, type Rivals } from './rivals.ts'
+
+const TICK = 500
+/** In ms: outlives whatever is done here. */
+const LONG = 20 * TICK
+const RUNS = 4
+const CUTS = Number(process.env['ZK_LINK_CUTS'] ?? 24)
+const SEED = Number(process.env['ZK_LINK_SEED'] ?? Date.now() % 1_000_000)
+/** One stall serves so many holders. */
+const CUTS_PER_STALL = 8
+
+describe.skipIf(inject('ensemble') === undefined)('Held, whose servers hear of its session too late', () => {
+  let linked: LinkedEnsemble
+
+  beforeAll(async () => {
+    // Patient servers: a link that stalls is not given up.
+    linked = await LinkedEnsemble.start({ tickTime: TICK, environment: { ZOO_SYNC_LIMIT: '30' } })
+  })
+  afterEach(() => linked?.mend())
+  afterAll(() => linked?.[Symbol.asyncDispose]())
+
+  test(
+    'Held of a session resumed with a longer timeout has ended before another is granted by the next leader',
+    { timeout: 120_000 },
+    async () => {
+      const { ensemble } = linked
+      const leader = await ensemble.leader()
+      await using contest = await Contest.begin(await ensemble.followers(), LONG)
+      const all = await Promise.all(
+        [TICK * 2, TICK * 3, TICK * 4].map(async (createdWith) => {
+          const holder = await contest.holderAt(leader, { kind: 'resumed', createdWith, sessionTimeout: LONG })
+          const rivals = await contest.rivals('lock')
+          await rivals.acquire(holder, proven)
+          return rivals
+        }),
+      )
+      await leader.kill()
+      await contest.decided()
+      await over(all)
+      report('resumed', all)
+      expect(all.map(({ margin }) => margin)).not.toContain(undefined)
+      expect(all.map(({ overlap }) => overlap)).toEqual(all.map(() => 0))
+    },
+  )
+
+  test(
+    'Held of a session that says nothing but addAuth has ended before another is granted',
+    { timeout: 120_000 },
+    async () => {
+      const all: Rivals[] = []
+      for (let run = 0; run < RUNS; run++) {
+        const { leader, follower, others } = await stage()
+        await using contest = await Contest.begin(others, LONG)
+        const sessionTimeout = 6 * TICK
+        const holder = await contest.holderAt(follower, { kind: 'authenticated', sessionTimeout })
+        const rivals = await contest.rivals('lock')
+        // Nothing else has been said for most of the timeout.
+        await sleep(sessionTimeout - TICK)
+        await rivals.acquire(holder, proven)
+        linked.links.hold(follower, leader)
+        // Nor does the holder hear of the end of its session.
+        linked.links.hold(leader, follower)
+        await contest.decided()
+        await over([rivals])
+        all.push(rivals)
+        await linked.mend()
+      }
+      report('authenticated', all)
+      expect(all.map(({ margin }) => margin)).not.toContain(undefined)
+      expect(all.map(({ overlap }) => overlap)).toEqual(all.map(() => 0))
+    },
+  )
+
+  test(
+    'Held that is granted while the leader hears nothing of its session has ended before another is granted',
+    { timeout: 180_000 },
+    async () => {
+      const all: Rivals[] = []
+      for (let run = 0; run < RUNS; run++) {
+        const { leader, follower, others } = await stage()
+        await using contest = await Contest.begin(others, LONG)
+        // The leader asks for touches no more, and the sessions' time passes; then it hears none.
+        const stall = 1_700
+        const contenders = await Promise.all(
+          [1_500, 1_700, 1_900, 2_100].map(async (sessionTimeout) => {
+            const holder = await contest.holderAt(follower, { kind: 'plain', sessionTimeout })
+            return { holder, rivals: await contest.rivals('lock') }
+          }),
+        )
+        linked.links.hold(leader, follower)
+        await sleep(stall - 50)
+        const acquiring = contenders.map(({ holder, rivals }) => rivals.acquire(holder).catch(() => {}))
+        await sleep(50)
+        linked.links.release(leader, follower)
+        linked.links.hold(follower, leader)
+        // Time for the answers. The end of their sessions the holders do not hear of.
+        await sleep(50)
+        linked.links.hold(leader, follower)
+        await contest.decided()
+        const those = contenders.map(({ rivals }) => rivals)
+        await over(those)
+        await linked.mend()
+        await Promise.all(acquiring)
+        all.push(...those)
+      }
+      report('granted behind a stall', all)
+      expect(all.map(({ overlap }) => overlap)).toEqual(all.map(() => 0))
+    },
+  )
+
+  test('ZooKeeper that adds credentials five times a second keeps its session', { timeout: 60_000 }, async () => {
+    await using zk = await connect(linked.ensemble.connectString, { sessionTimeout: 2 * TICK, renewSession: false })
+    const { session } = zk
+    const ended = new Promise<number>((resolve) => {
+      const since = performance.now()
+      session.signal.addEventListener('abort', () => resolve(performance.now() - since), { once: true })
+    })
+    authenticate(zk, 200)
+    const after = await Promise.race([ended, sleep(5_000)])
+    expect(after, 'its session ended after so many ms').toBeUndefined()
+  })
+
+  test(
+    'Held has ended before another is granted, whenever each direction of the links of its server stalls',
+    { timeout: 60_000 + CUTS * 10_000 },
+    async () => {
+      const random = new Random(SEED)
+      const cuts: Cut[] = []
+      for (let nth = 0; cuts.length < CUTS; nth++) {
+        cuts.push(...(await playStall(linked, random, { nth, holders: CUTS_PER_STALL, longest: LONG })))
+      }
+      console.info(`links: ${cuts.length} cuts, seed ${SEED}\n${describeCuts(cuts)}`)
+      expect(cuts.filter(({ overlap }) => overlap > 0)).toEqual([])
+      // Many of those that ask while links stall are granted nothing; those that held before have all lost it.
+      const held = cuts.filter(({ margin }) => margin !== undefined)
+      expect(held.length).toBeGreaterThanOrEqual(CUTS / 4)
+    },
+  )
+
+  interface Stage {
+    readonly leader: EnsembleNode
+    readonly follower: EnsembleNode
+    /** All but that follower. */
+    readonly others: readonly EnsembleNode[]
+  }
+
+  async function stage(): Promise<Stage> {
+    const leader = await linked.ensemble.leader()
+    const [follower] = await linked.ensemble.followers()
+    return { leader, follower: follower!, others: linked.ensemble.nodes.filter((node) => node !== follower) }
+  }
+})
+
+/** Nobody holds on whose other was granted: what was measured is final. */
+async function over(all: readonly Rivals[]): Promise<void> {
+  await Promise.all(all.map((each) => each.ended()))
+}
+
+function report(what: string, all: readonly Rivals[]): void {
+  const both = all.filter(({ overlap }) => overlap > 0)
+  const overlaps = all.map(({ overlap }) => overlap.toFixed(0)).join(', ')
+  const margins = all.map(({ margin }) => margin?.toFixed(0) ?? '-').join(', ')
+  console.info(`${what}: both held in ${both.length} of ${all.length}; for ${overlaps} ms; margins ${margins} ms`)
+}

@@ -1,0 +1,241 @@
+// One who holds, and one who waits for it, watched by one clock in one process.
+import {
+  connect,
+  type Held,
+  type HoldOptions,
+  Lock,
+  type LockLostError,
+  type LossReason,
+  LeaderElection,
+  SharedLock,
+  type WriteHeld,
+  type ZooKeeper,
+} from '@zk/recipes'
+import { caughtUp } from './clients.ts'
+import { type EnsembleNode, until } from '../src/ensemble/index.ts'
+import { machineTime } from '../src/history/index.ts'
+
+/** Granted only with a lease that is proven. */
+export const proven: HoldOptions = {}
+
+export type Recipe = 'lock' | 'shared' | 'election'
+
+export interface HolderOptions {
+  readonly kind: 'plain' | 'resumed' | 'authenticated'
+  /** In ms. */
+  readonly sessionTimeout: number
+  /** With which the session was created, where it is resumed; in ms. */
+  readonly createdWith?: number
+}
+
+/** How often the credentials of an authenticated session are added, in ms. */
+const AUTH_EVERY = 150
+/** How often a holder is asked, in ms. */
+const ASKED_EVERY = 5
+
+/** Those who wait, in one client, and the clients of those who hold; all of them below one node of their own. */
+export class Contest implements AsyncDisposable {
+  readonly #other: ZooKeeper
+  readonly #chroot: string
+  readonly #clients: ZooKeeper[] = []
+  readonly #rivals: Rivals[] = []
+
+  /** Those who wait are at these servers, and outlive whatever happens to these. */
+  static async begin(at: readonly EnsembleNode[], sessionTimeout: number): Promise<Contest> {
+    const connectString = at.map(({ address }) => address).join(',')
+    await using root = await connect(connectString, { sessionTimeout, connectTimeout: 20_000 })
+    const { path } = await root.create('/contest-', '', { mode: 'PERSISTENT_SEQUENTIAL' })
+    const other = await connect(connectString + path, { sessionTimeout, connectTimeout: 20_000 })
+    return new Contest(other, path)
+  }
+
+  private constructor(other: ZooKeeper, chroot: string) {
+    this.#other = other
+    this.#chroot = chroot
+  }
+
+  /** A client that knows this one server, and gives up with its session. */
+  async holderAt(
+    { address }: EnsembleNode,
+    { kind, sessionTimeout, createdWith = sessionTimeout }: HolderOptions,
+  ): Promise<ZooKeeper> {
+    const options = { connectTimeout: 20_000, renewSession: false }
+    const first = await connect(address + this.#chroot, { ...options, sessionTimeout: createdWith })
+    let zk = first
+    if (kind === 'resumed') {
+      const session = await first.detach()
+      zk = await connect(address + this.#chroot, { ...options, sessionTimeout, session })
+    }
+    this.#clients.push(zk)
+    if (kind === 'authenticated') authenticate(zk, AUTH_EVERY)
+    return zk
+  }
+
+  /** The other queues as soon as it sees somebody in line. */
+  async rivals(recipe: Recipe): Promise<Rivals> {
+    const { path } = await this.#other.create('/line-', '', { mode: 'PERSISTENT_SEQUENTIAL' })
+    const rivals = new Rivals(this.#other, path, recipe)
+    this.#rivals.push(rivals)
+    return rivals
+  }
+
+  /** All of the others that are in line were granted. The rest is told not to wait. */
+  async decided(): Promise<void> {
+    // Whatever was committed is seen by now.
+    await caughtUp(this.#other)
+    await Promise.all(this.#rivals.map((each) => each.abandonIfNobody()))
+    await Promise.all(this.#rivals.map((each) => each.granted))
+  }
+
+  /** Holders have heard what they were answered late, or that their session is over; and what they hold on has ended. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#clients.map((zk) => zk.sync('/')))
+    await Promise.all(this.#rivals.map((each) => each.ended()))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const each of this.#rivals) each.stop()
+    await Promise.all([...this.#clients, this.#other].map((zk) => zk.close()))
+  }
+}
+
+/** Adds the same credentials again and again, until the session is over. */
+export function authenticate(zk: ZooKeeper, every: number): void {
+  const adding = setInterval(() => void zk.addAuth('digest', 'user:password').catch(() => {}), every)
+  zk.session.signal.addEventListener('abort', () => clearInterval(adding), { once: true })
+}
+
+/** The holder of a path and the one who waits for it. Times in ms, by the clock that both share. */
+export class Rivals {
+  readonly path: string
+  readonly recipe: Recipe
+  /** Settled when the other was granted, or was told not to wait. */
+  readonly granted: Promise<void>
+  readonly #other: ZooKeeper
+  readonly #abandon = new AbortController()
+  readonly #asking: NodeJS.Timeout
+  readonly #held: Held[] = []
+  #waiting = false
+  #others: Held | undefined
+  #heldUntil: number | undefined
+  #endedBy: LossReason | undefined
+  #grantedAt: number | undefined
+  #bothSince: number | undefined
+  #overlap = 0
+
+  constructor(other: ZooKeeper, path: string, recipe: Recipe) {
+    this.path = path
+    this.recipe = recipe
+    this.#other = other
+    this.#asking = setInterval(() => this.#ask(), ASKED_EVERY)
+    this.granted = this.#wait().catch((error: unknown) => {
+      if (!this.#abandon.signal.aborted) throw error
+    })
+    // Whoever waits for it is told later.
+    this.granted.catch(() => {})
+  }
+
+  /** For how long both held, in steps of 5 ms; one moment is taken for 1 ms. */
+  get overlap(): number {
+    return this.#overlap
+  }
+
+  /** When the hold ended, by the lease's own count, and when the other was granted; undefined where there were not both. */
+  get turn(): { readonly heldUntil: number; readonly grantedAt: number } | undefined {
+    const [heldUntil, grantedAt] = [this.#heldUntil, this.#grantedAt]
+    return heldUntil === undefined || grantedAt === undefined ? undefined : { heldUntil, grantedAt }
+  }
+
+  /** From the end of the hold to the other's grant. */
+  get margin(): number | undefined {
+    return this.turn && this.turn.grantedAt - this.turn.heldUntil
+  }
+
+  /** Why the holder lost what it held last: by its lease, or because it was told. */
+  get endedBy(): LossReason | undefined {
+    return this.#endedBy
+  }
+
+  /** Acquires for the holder, who may hold several things, one after the other. */
+  async acquire(zk: ZooKeeper, options: HoldOptions = {}): Promise<Held> {
+    return this.#holds(await acquire(zk, this.path, this.recipe, options))
+  }
+
+  /** Goes on as a reader. */
+  async downgrade(held: Held): Promise<Held> {
+    return this.#holds(await (held as WriteHeld).downgrade())
+  }
+
+  /** The holder holds nothing, where the other was granted. */
+  async ended(): Promise<void> {
+    if (this.#grantedAt === undefined) return
+    await until('the holder to hold nothing', async () => !this.#held.some((each) => each.isHeld()), { interval: 5 })
+  }
+
+  async abandonIfNobody(): Promise<void> {
+    const { children } = await this.#other.getChildren(this.path)
+    if (children.length === 0 && !this.#waiting) this.#abandon.abort()
+  }
+
+  stop(): void {
+    clearInterval(this.#asking)
+    this.#abandon.abort()
+  }
+
+  #holds(held: Held): Held {
+    this.#held.push(held)
+    held.signal.addEventListener('abort', () => this.#lost(held.signal.reason), { once: true })
+    this.#ask()
+    return held
+  }
+
+  async #wait(): Promise<void> {
+    const { signal } = this.#abandon
+    const abandoned = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+    for (;;) {
+      const { children, changed } = await this.#other.getChildrenAndWatch(this.path)
+      if (children.length > 0) break
+      await Promise.race([changed, abandoned])
+      signal.throwIfAborted()
+    }
+    this.#waiting = true
+    this.#others = await acquire(this.#other, this.path, this.recipe, { signal })
+    this.#grantedAt = machineTime()
+    this.#ask()
+  }
+
+  /** Before its lease ended, when it did not end by that. */
+  #lost({ reason }: LockLostError): void {
+    this.#endedBy = reason
+    if (this.#heldUntil !== undefined) this.#heldUntil = Math.min(this.#heldUntil, machineTime())
+  }
+
+  #ask(): void {
+    const at = machineTime()
+    const held = this.#held.find((each) => each.isHeld())
+    if (held === undefined) {
+      this.#bothSince = undefined
+      return
+    }
+    this.#heldUntil = at + held.leaseRemaining()
+    if (this.#others?.isHeld() !== true) return
+    this.#bothSince ??= at
+    this.#overlap = Math.max(this.#overlap, at - this.#bothSince, 1)
+  }
+}
+
+function acquire(
+  zk: ZooKeeper,
+  path: string,
+  recipe: Recipe,
+  { signal, ...options }: HoldOptions & { readonly signal?: AbortSignal },
+): Promise<Held> {
+  switch (recipe) {
+    case 'lock':
+      return new Lock(zk, path, options).acquire({ signal })
+    case 'shared':
+      return new SharedLock(zk, path, options).write.acquire({ signal })
+    case 'election':
+      return new LeaderElection(zk, path, options).campaign({ signal })
+  }
+}
