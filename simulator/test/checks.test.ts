@@ -1,8 +1,10 @@
 // Every check can fail: each is shown a history that breaks its invariant, and one that breaks none.
+import type { LoggedTxn } from '@zk/testing'
 import { describe, expect, test } from 'vitest'
 import type { InvariantId } from '../src/checks/check.ts'
 import { check } from '../src/checks/index.ts'
 import { SET } from '../src/play/paths.ts'
+import { WALL_START } from '../src/world/clock.ts'
 import { type Draft, paths, sound, task } from './support/history.ts'
 
 const [first, second] = paths
@@ -44,6 +46,12 @@ function overlapping(): Draft {
     .without(({ type, at }) => type === 'lost' && at === 45)
     .add(90, { type: 'lost', attempt: 0, reason: 'Released' })
 }
+
+/** The end of a session: a server that lets it expire has no xid. */
+const closed = (at: number, cxid: number): LoggedTxn => ({
+  header: { sessionId: 100n, cxid, zxid: 9n, time: WALL_START + at },
+  txn: { type: 'closeSession', paths: [] },
+})
 
 describe('check', () => {
   test('check finds nothing in a history that is sound', () => {
@@ -165,6 +173,7 @@ describe('check', () => {
     ['I15', 'a watch is left', () => sound().end({ serverWatches: 1 })],
     ['I15', 'a timer is left', () => sound().end({ timers: 1 })],
     ['I15', 'a connection is left', () => sound().end({ links: 1 })],
+    ['I18', 'a session expires before anything has gone wrong', () => sound().committed(closed(47, 0))],
   ])('check finds %s: %s', (invariant, _, draft) => {
     expect(broken(draft())).toContain(invariant)
   })
@@ -181,6 +190,19 @@ describe('check', () => {
     'check does not hold it against those who hold while %s that they hold together',
     (heldWhile) => expect(broken(overlapping().holdOptions({ heldWhile }))).toEqual([]),
   )
+
+  test('check does not hold it against those whose session was shortened unawares that they hold together', () => {
+    expect(broken(overlapping().shortened(100n))).toEqual([])
+    expect(broken(overlapping().shortened(300n))).toContain('I1')
+  })
+
+  test('check does not ask that sessions live once something has gone wrong, nor of those that a client closed', () => {
+    const struck = { type: 'struck', fault: { type: 'touch' } } as const
+    expect(broken(sound().add(40, struck).committed(closed(47, 0)))).toEqual([])
+    expect(broken(sound().add(47.5, struck).committed(closed(47, 0)))).toEqual([])
+    expect(broken(sound().add(48, struck).committed(closed(47, 0)))).toEqual(['I18'])
+    expect(broken(sound().committed(closed(47, 12)))).toEqual([])
+  })
 
   test('check does not hold it against who holds while sessionAlive that he is told late', () => {
     const late = () =>

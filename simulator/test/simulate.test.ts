@@ -6,8 +6,8 @@ import { recipes, type Scenario, type Workload, workloads } from '../src/scenari
 import { simulate, simulateScenario } from '../src/simulate.ts'
 import { frameLines, printScenario, printTrace } from '../src/trace/print.ts'
 
-const SEEDS = 100
-const TIMEOUT = 60_000
+const SEEDS = 150
+const TIMEOUT = 120_000
 
 describe('simulate', () => {
   test.each(recipes)(
@@ -80,7 +80,7 @@ describe('simulate', () => {
           'ChildWatchRemoved',
         ]),
       )
-      for (const count of Object.values(wire)) expect(count).toBeGreaterThan(5)
+      for (const count of Object.values(wire)) expect(count).toBeGreaterThan(4)
       expect(everyFaultOfCalls.filter((type) => !seen.struck.has(type))).toEqual([])
     },
     TIMEOUT,
@@ -139,6 +139,30 @@ describe('simulateScenario', () => {
 })
 
 describe('draw', () => {
+  test('draw draws clients and servers of every manner', () => {
+    const drawn = Array.from({ length: 500 }, (_, seed) => draw({ seed, recipe: 'Lock' }))
+    const clients = drawn.flatMap((scenario) => scenario.clients)
+    const terms = clients.flatMap(({ workers }) => workers.map((tasks) => tasks.map(({ holdOptions }) => holdOptions)))
+    const isMixed = terms.filter((each) => new Set(each.map((options) => JSON.stringify(options))).size > 1)
+    const handOvers = drawn.flatMap(({ sessionTimeout, clients }) =>
+      clients.flatMap(({ handOvers = [] }) => handOvers.map((each) => Math.sign(each.sessionTimeout - sessionTimeout))),
+    )
+    expect(new Set(handOvers)).toEqual(new Set([-1, 0, 1]))
+    expect(clients.filter(({ refreshesEvery }) => refreshesEvery !== undefined).length).toBeGreaterThan(100)
+    expect(drawn.filter(({ ensemble }) => ensemble.longestTimeouts !== undefined).length).toBeGreaterThan(10)
+    expect(isMixed.length).toBeGreaterThan(100)
+    const allowances = drawn.flatMap(({ ensemble, clients }) =>
+      clients.flatMap(({ workers }) =>
+        workers.flat().flatMap(({ holdOptions }) => {
+          const { relayAllowance } = holdOptions ?? {}
+          return relayAllowance === undefined ? [] : [relayAllowance / ensemble.tickTime]
+        }),
+      ),
+    )
+    expect(Math.min(...allowances)).toBeGreaterThanOrEqual(0.5)
+    expect(Math.max(...allowances)).toBeLessThanOrEqual(1)
+  })
+
   test('draw draws every fault, unless it is told which', () => {
     const drawn = (faults?: typeof everyFault, recipe?: Workload) =>
       new Set(

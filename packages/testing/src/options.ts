@@ -3,6 +3,7 @@ import { checkKeys, show } from './connection/fault.ts'
 import type { HistoryLimits } from './connection/history.ts'
 import type { SaslSettings } from './connection/sasl-server.ts'
 import { DEFAULT_SCHEMES, type ServerVersion } from './database/index.ts'
+import type { SessionLimits } from './ensemble/index.ts'
 import { checkSasl, type SaslOptions } from './sasl-option.ts'
 
 /** What an ensemble is made of. Times are in ms. */
@@ -19,6 +20,11 @@ export interface EnsembleOptions {
   readonly minSessionTimeout?: number
   /** Longest session timeout granted. @default 20 ticks */
   readonly maxSessionTimeout?: number
+  /**
+   * By name, what single members have otherwise: `minSessionTimeout`, `maxSessionTimeout`. A session that goes from one to
+   * another then changes its timeout. @default nothing
+   */
+  readonly memberOptions?: Readonly<Record<string, SessionLimits>>
   /** How long an election takes; of a function, asked at each. @default 200 to 250 */
   readonly electionTime?: number | (() => number)
   /** How long a message between two members takes. @default 0 */
@@ -85,6 +91,7 @@ export interface CheckedOptions {
   readonly initLimit: number
   readonly minSessionTimeout: number
   readonly maxSessionTimeout: number
+  readonly memberOptions: Readonly<Record<string, SessionLimits>>
   readonly electionTime: (() => number) | undefined
   readonly latency: (from: string, to: string) => number
   readonly sequenceOverflow: 'stick' | 'wrap'
@@ -114,6 +121,7 @@ export const ENSEMBLE_OPTIONS = [
   'initLimit',
   'minSessionTimeout',
   'maxSessionTimeout',
+  'memberOptions',
   'electionTime',
   'latency',
   'sequenceOverflow',
@@ -203,13 +211,17 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   const { entries = 10_000, bytes = 64 * 1024 * 1024 } = history
   integer('history.entries', entries, 0, LARGEST_INT)
   integer('history.bytes', bytes, 0, Number.MAX_SAFE_INTEGER)
+  const members = membersOf(options.members ?? 3)
+  const { memberOptions = {} } = options
+  checkMemberOptions(memberOptions, members, { tickTime, minSessionTimeout, maxSessionTimeout })
   return {
-    members: membersOf(options.members ?? 3),
+    members,
     tickTime,
     syncLimit,
     initLimit,
     minSessionTimeout,
     maxSessionTimeout,
+    memberOptions,
     electionTime: electionTime === undefined ? undefined : asFunction('electionTime', electionTime),
     latency: asFunction('latency', latency),
     sequenceOverflow,
@@ -267,6 +279,22 @@ function membersOf(members: number | readonly string[]): readonly string[] {
   const double = members.find((name, index) => members.indexOf(name) !== index)
   if (double !== undefined) throw new RangeError(`members: there are two called ${show(double)}`)
   return [...members]
+}
+
+function checkMemberOptions(
+  memberOptions: Readonly<Record<string, SessionLimits>>,
+  members: readonly string[],
+  usual: Required<SessionLimits> & { readonly tickTime: number },
+): void {
+  checkKeys('memberOptions', memberOptions, members)
+  for (const [name, limits] of Object.entries(memberOptions)) {
+    const what = `memberOptions.${name}`
+    checkKeys(what, limits, ['minSessionTimeout', 'maxSessionTimeout'])
+    const { minSessionTimeout, maxSessionTimeout } = { ...usual, ...limits }
+    integer(`${what}.minSessionTimeout`, minSessionTimeout, 2 * usual.tickTime, LARGEST_INT, ': 2 ticks at least')
+    const why = `: ${what}.minSessionTimeout at least`
+    integer(`${what}.maxSessionTimeout`, maxSessionTimeout, minSessionTimeout, LARGEST_INT, why)
+  }
 }
 
 function boolean(name: string, value: unknown): void {

@@ -13,6 +13,7 @@ test('what is not said is as in a real ensemble of three', () => {
     initLimit: 10,
     minSessionTimeout: 4_000,
     maxSessionTimeout: 40_000,
+    memberOptions: {},
     electionTime: undefined,
     readOnlyMode: false,
     sequenceOverflow: 'stick',
@@ -65,6 +66,15 @@ test.each<[EnsembleOptions, RegExp]>([
   [
     { tickTime: 100, minSessionTimeout: 199 },
     /minSessionTimeout must be an integer from 200 to \d+: 2 ticks at least, not 199/,
+  ],
+  [{ memberOptions: { zk9: {} } }, /memberOptions/],
+  [
+    { tickTime: 100, memberOptions: { zk2: { minSessionTimeout: 199 } } },
+    /memberOptions.zk2.minSessionTimeout must be an integer from 200/,
+  ],
+  [
+    { tickTime: 100, memberOptions: { zk2: { maxSessionTimeout: 150 } } },
+    /memberOptions.zk2.maxSessionTimeout must be an integer from 200 .*memberOptions.zk2.minSessionTimeout at least/,
   ],
   [{ maxSessionTimeout: 3_999 }, /maxSessionTimeout must be an integer from 4000 .*minSessionTimeout at least/],
   [{ syncLimit: 0 }, /syncLimit/],

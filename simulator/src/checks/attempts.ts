@@ -1,7 +1,7 @@
 // The history by attempts: each with everything that was recorded of it.
 import type { Played } from '../history/played.ts'
 import type { AttemptedTask, Happening, Recorded } from '../history/history.ts'
-import type { ClientPlan, Kind } from '../scenario/scenario.ts'
+import type { Kind } from '../scenario/scenario.ts'
 
 type RecordOf<Type extends Happening['type']> = Extract<Recorded, { type: Type }>
 
@@ -82,19 +82,16 @@ function forcedPaths({ history, log }: Pick<Played, 'history' | 'log'>): Set<str
 }
 
 /**
- * Nodes that may be taken for held, or granted, when they are gone: those that an operator took away, and those of holders
- * who do without a lease.
+ * Nodes that may be taken for held, or granted, when they are gone: those that an operator took away, those of holders that
+ * do without a lease, and those of sessions whose timeout was shortened unawares (A5).
  */
-export function heldOnTrust(played: Pick<Played, 'scenario' | 'history' | 'log'>): Set<string> {
-  const { scenario, history } = played
-  const grants = history.filter((each) => each.type === 'granted')
-  const withoutLease = grants.filter(({ client }) => !hasLease(scenario.clients[client]))
-  return new Set([...forcedPaths(played), ...withoutLease.map(({ path }) => path)])
-}
-
-/** Those of an exhaustive search have no plan, and the terms that are usual. */
-function hasLease(client: ClientPlan | undefined): boolean {
-  return (client?.holdOptions?.heldWhile ?? 'confirmed') === 'confirmed'
+export function heldOnTrust(played: Pick<Played, 'history' | 'log' | 'shortened'>): Set<string> {
+  const { log, shortened } = played
+  const withoutLease = attemptsOf(played).flatMap(({ granted, task }) =>
+    granted === undefined || (task.holdOptions?.heldWhile ?? 'confirmed') === 'confirmed' ? [] : [granted.path],
+  )
+  const unawares = [...log.lives.values()].filter(({ owner }) => shortened.has(owner)).map(({ path }) => path)
+  return new Set([...forcedPaths(played), ...withoutLease, ...unawares])
 }
 
 /** Clients whose process was killed. */

@@ -4,6 +4,7 @@ import { fencesRise } from './fences.ts'
 import { guardedWhileHeld, repliesMatch } from './guarded-set.ts'
 import { oneHolder } from './one-holder.ts'
 import { noOrphans, nothingLeft } from './orphans.ts'
+import { healthySessions } from './healthy-sessions.ts'
 import { lostIsLost, refusedIsRefused, settledInTime } from './settling.ts'
 import { promises } from './promises/index.ts'
 import { everybodyIsServed, grantsAreProven, inOrder, nobodyWaitsOnHimself, noHerd } from './waiting.ts'
@@ -26,6 +27,7 @@ const checks: readonly Check[] = [
   repliesMatch,
   watchesLoseNothing,
   nothingLeft,
+  healthySessions('I18'),
 ]
 
 export function check(played: Played): Violation[] {

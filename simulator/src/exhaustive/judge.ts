@@ -30,6 +30,7 @@ export function judge({ scope, history, server, clients, now }: World): Violatio
     lines: [],
     // Two clients are no herd.
     events: [],
+    shortened: new Set<bigint>(),
     calmAt: 0,
     end,
   })

@@ -15,6 +15,8 @@ export interface Played {
   readonly lines: readonly Line[]
   /** Every event of a watch on a contender's node that a server sent: to which session, about which node. */
   readonly events: readonly SentEvent[]
+  /** Sessions that a server gave a shorter timeout than they had, in an answer to a handshake that came too late or never. */
+  readonly shortened: ReadonlySet<bigint>
   /** When the last fault was over. */
   readonly calmAt: number
   readonly end: EndState

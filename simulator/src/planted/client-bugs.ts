@@ -92,4 +92,16 @@ export const clientBugs: readonly PlantedBug[] = [
     faults: ['lag', 'touch', 'reset'],
     edits: [{ file: machine, find: 'connectFrame(this.exchange.lastZxid)', replace: 'connectFrame(0n)' }],
   },
+  {
+    name: 'credentials put heartbeats off',
+    edits: [
+      {
+        file: machine,
+        find: 'if (touching.length > 0) this.#pulse.touched(now, touching.length)',
+        replace: `const sent = this.exchange.takeCredentials()
+    if (sent.length + touching.length > 0) this.#pulse.touched(now, 2)`,
+      },
+      { file: machine, find: '...this.exchange.takeCredentials(), ...touching', replace: '...sent, ...touching' },
+    ],
+  },
 ]

@@ -7,11 +7,12 @@ const held = 'recipes/src/held.ts'
 const confirmation = 'recipes/src/confirmation.ts'
 const firstLease = 'recipes/src/first-lease.ts'
 const leaseTimes = 'recipes/src/lease-times.ts'
+const relay = 'recipes/src/relay.ts'
 const roles = 'recipes/src/roles.ts'
 
 const endless = {
   file: firstLease,
-  find: "if (heldWhile !== 'confirmed') return",
+  find: 'if (!isLeased(terms)) return',
   replace: 'return',
 }
 
@@ -22,8 +23,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: contender,
-        find: 'return zk.multi([op.check(node.path)], this.#pinned)',
-        replace: 'return zk.exists(node.path, this.#pinned)',
+        find: 'return await zk.multi([op.check(node.path)], this.#pinned)',
+        replace: 'return await zk.exists(node.path, this.#pinned)',
       },
     ],
   },
@@ -182,18 +183,26 @@ export const recipeBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'a grant is held for half of T until it is proven, whatever the heartbeats say',
-    faults: ['stall'],
+    name: 'a grant is held for a quarter of T before anything is proven',
+    faults: ['turnLink'],
     edits: [
       {
         file: firstLease,
-        find: 'byHeartbeats.remaining < byGrant.remaining ? byHeartbeats : byGrant',
-        replace: 'byGrant',
+        find: 'const relayAllowance = relayAllowanceOf(terms, session)',
+        replace: `if (touch !== undefined) return new Lease(runtime, momentOf(runtime), () => session.shortestTimeout / 4)
+  const relayAllowance = relayAllowanceOf(terms, session)`,
       },
+      { file: relay, find: '>= leaseTimes.recent(T) ? touch : undefined', replace: '>= -Infinity ? touch : undefined' },
+    ],
+  },
+  {
+    name: 'a lease is reckoned from the timeout that was agreed on last',
+    faults: ['crash', 'cutOff', 'turnLink'],
+    edits: [
       {
-        file: leaseTimes,
-        find: 'provisional: (T: number) => Math.floor(T / 4)',
-        replace: 'provisional: (T: number) => T / 2',
+        file: 'client/src/session/identity.ts',
+        find: 'this.shortestTimeout = config.resume.shortestTimeout ?? 0',
+        replace: 'this.shortestTimeout = config.sessionTimeout',
       },
     ],
   },

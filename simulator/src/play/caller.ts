@@ -58,7 +58,7 @@ export class Caller implements Participant {
 
   async connect(): Promise<void> {
     const { client, connectString, tapped, sessionTimeout, plan } = this.#options
-    const { maxWaiting, maxInFlight, hasCredential } = plan
+    const { turns: _, hasCredential, ...limits } = plan
     const first = ++this.#term
     // One that is given up goes on for a while: it closes its session.
     let isGivenUp = false
@@ -67,8 +67,7 @@ export class Caller implements Participant {
       this.#zk = await connect(connectString, {
         runtime: tapped(() => (isGivenUp ? first : this.#term)),
         sessionTimeout,
-        ...(maxWaiting !== undefined && { maxWaiting }),
-        ...(maxInFlight !== undefined && { maxInFlight }),
+        ...limits,
         ...(hasCredential && { auth: [{ scheme: 'digest', auth: `client${client}:secret` }] }),
       })
     } catch (error) {

@@ -1,7 +1,7 @@
 // Plays a scenario from beginning to end.
 import type { Played } from '../history/played.ts'
 import { ServerLog } from '../history/server-log.ts'
-import type { Scenario } from '../scenario/scenario.ts'
+import { longestTimeout, type Scenario } from '../scenario/scenario.ts'
 import { end, isQuiet, type Left, look } from './ending.ts'
 import { open } from './opening.ts'
 import { Stage, type StageOptions } from './stage.ts'
@@ -43,16 +43,16 @@ export async function play(scenario: Scenario, options: StageOptions = {}): Prom
   const unfinished = living(stage, pending)
   const left = await quiet(stage, scenario)
   const state = await end(stage, { ...left, pending: unfinished })
-  const { recorder, committed, events, lines } = stage
+  const { recorder, committed, events, shortened, lines } = stage
   const log = new ServerLog(committed)
-  const played = { scenario, history: recorder.history, log, committed, lines, events, calmAt, end: state }
+  const played = { scenario, history: recorder.history, log, committed, lines, events, shortened, calmAt, end: state }
   return { played, stage }
 }
 
 /** Lets time pass until nothing is left behind, or something has been left for too long. */
 async function quiet(stage: Stage, scenario: Scenario): Promise<Left> {
   const { world } = stage
-  const deadline = world.now + patience(scenario) + scenario.sessionTimeout + IDLE
+  const deadline = world.now + patience(scenario) + longestTimeout(scenario) + IDLE
   await world.run(world.now + SETTLING)
   let left = look(stage, scenario)
   while (world.now < deadline && !isQuiet(stage, left)) {
@@ -94,9 +94,11 @@ function plannedTime({ clients, sessionTimeout }: Scenario): number {
   const pauses = tasks.flatMap(({ after, hold, downgrade = [] }) => [after, ...hold, ...downgrade])
   const turns = clients.flatMap(({ calls }) => calls?.turns ?? [])
   const waits = turns.map(({ after, renews }) => after + (renews ? 4 : 2) * sessionTimeout)
-  return [...pauses, ...waits].reduce((sum, pause) => sum + pause, 0)
+  const handOvers = clients.flatMap(({ handOvers = [] }) => handOvers)
+  const absences = handOvers.map((each) => each.after + 2 * each.sessionTimeout)
+  return [...pauses, ...waits, ...absences].reduce((sum, pause) => sum + pause, 0)
 }
 
-function patience({ sessionTimeout }: Scenario): number {
-  return PATIENCE.sessionTimeouts * sessionTimeout + PATIENCE.ms
+function patience(scenario: Scenario): number {
+  return PATIENCE.sessionTimeouts * longestTimeout(scenario) + PATIENCE.ms
 }

@@ -1,5 +1,15 @@
 // What a client does: a program of a user, which knows nothing of the simulation but its Runtime and whom to tell.
-import { connect, KeeperError, op, type Runtime, type Session, type Watched, type ZooKeeper } from '@zk/client'
+import {
+  connect,
+  ConnectError,
+  type DetachedSession,
+  KeeperError,
+  op,
+  type Runtime,
+  type Session,
+  type Watched,
+  type ZooKeeper,
+} from '@zk/client'
 import {
   type Acquirable,
   type Held,
@@ -13,7 +23,7 @@ import {
 } from '@zk/recipes'
 import type { Recorder } from '../history/recorder.ts'
 import type { AttemptedTask, Refusal } from '../history/history.ts'
-import type { ClientPlan, Kind, RecipeName, Task } from '../scenario/scenario.ts'
+import type { ClientPlan, HandOver, Kind, RecipeName, Task } from '../scenario/scenario.ts'
 import type { Participant } from './participant.ts'
 import { CONFIG, PATH, SET } from './paths.ts'
 
@@ -33,13 +43,12 @@ export interface ProgramOptions {
 export class Program implements Participant {
   readonly #options: ProgramOptions
   #zk: ZooKeeper | undefined
-  #lock: Lock | undefined
-  #shared: SharedLock | undefined
-  #election: LeaderElection | undefined
   readonly #grants = new Map<number, { readonly held: Held; readonly session: Session }>()
   #watched: Watched | undefined
   #seen = -1
   #isClosed = false
+  /** Takes back the timer of the next refresh. */
+  #cancelRefresh = () => {}
 
   constructor(options: ProgramOptions) {
     this.#options = options
@@ -61,27 +70,67 @@ export class Program implements Participant {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#cancelRefresh()
     await this.#watched?.unwatch().catch(() => {})
     await this.#zk?.close()
   }
 
   async connect(): Promise<void> {
-    const { connectString, runtime, sessionTimeout, recipe, plan } = this.#options
-    const zk = await connect(connectString, { runtime, sessionTimeout })
-    this.#zk = zk
-    if (recipe === 'Lock') this.#lock = new Lock(zk, PATH, plan.holdOptions)
-    if (recipe === 'SharedLock') this.#shared = new SharedLock(zk, PATH, plan.holdOptions)
-    if (recipe === 'LeaderElection') this.#election = new LeaderElection(zk, PATH, plan.holdOptions)
+    const { connectString, runtime, sessionTimeout } = this.#options
+    this.#zk = await connect(connectString, { runtime, sessionTimeout })
   }
 
   begin(failed: (error: unknown) => void): readonly Promise<void>[] {
-    const { watches, workers } = this.#options.plan
-    if (watches) this.#watch().catch(failed)
-    return workers.map((tasks) => this.#work(tasks))
+    const { watches, workers, handOvers = [], refreshesEvery } = this.#options.plan
+    const begun = this.#handOver(handOvers)
+    if (watches) begun.then(() => this.#watch()).catch(failed)
+    if (refreshesEvery !== undefined) this.#refresh(refreshesEvery)
+    return workers.map((tasks) => this.#work(begun, tasks))
+  }
+
+  /** One client after the other goes on with the session; where there is none any more, with one of its own. */
+  async #handOver(handOvers: readonly HandOver[]): Promise<void> {
+    for (const { after, sessionTimeout } of handOvers) {
+      await this.#pause(after)
+      let session = await this.#detach()
+      for (let isConnected = false; !isConnected;) {
+        const { connectString, runtime } = this.#options
+        try {
+          this.#zk = await connect(connectString, { runtime, sessionTimeout, session })
+          isConnected = true
+        } catch (error) {
+          if (!ConnectError.is(error) && !KeeperError.is(error)) throw error
+          session = undefined
+          await this.#pause(1)
+        }
+      }
+    }
+  }
+
+  async #detach(): Promise<DetachedSession | undefined> {
+    try {
+      return await this.#zk!.detach()
+    } catch (error) {
+      if (!KeeperError.is(error)) throw error
+      await this.#zk!.close()
+      return undefined
+    }
+  }
+
+  /** As programs do whose credentials are given for a while only. */
+  #refresh(every: number): void {
+    this.#cancelRefresh = this.#options.runtime.setTimer(every, () => {
+      this.#zk!.addAuth('digest', `client${this.#options.client}:secret`).catch((error: unknown) => {
+        // It may be between two connections, two sessions, or two clients.
+        if (!KeeperError.is(error)) this.#unexpected('addAuth', error)
+      })
+      this.#refresh(every)
+    })
   }
 
   /** Does the tasks one after the other. */
-  async #work(tasks: readonly Task[]): Promise<void> {
+  async #work(begun: Promise<void>, tasks: readonly Task[]): Promise<void> {
+    await begun
     for (const task of tasks) {
       await this.#pause(task.after)
       const attempt = this.#options.recorder.newAttempt()
@@ -118,14 +167,14 @@ export class Program implements Participant {
     try {
       switch (task.how) {
         case 'acquire':
-          return await this.#acquired(attempt, task, await this.#acquire(task.kind, options))
+          return await this.#acquired(attempt, task, await this.#acquire(task, options))
         case 'tryAcquire': {
-          const held = await this.#acquirable(task.kind).tryAcquire({ signal })
+          const held = await this.#acquirable(task).tryAcquire({ signal })
           if (held !== undefined) return await this.#acquired(attempt, task, held)
           return this.#record({ type: 'refused', attempt, why: 'busy' })
         }
         case 'run':
-          await this.#acquirable(task.kind).run((held) => this.#hold(attempt, task, held), options)
+          await this.#acquirable(task).run((held) => this.#hold(attempt, task, held), options)
           return this.#released(attempt)
         case 'terms':
           return await this.#leadOnce(attempt, task, signal)
@@ -137,13 +186,19 @@ export class Program implements Participant {
     }
   }
 
-  #acquire(kind: Kind, options: Parameters<Lock['acquire']>[0]): Promise<Held | WriteHeld> {
-    return this.#election === undefined ? this.#acquirable(kind).acquire(options) : this.#election.campaign(options)
+  #acquire(task: Task, options: Parameters<Lock['acquire']>[0]): Promise<Held | WriteHeld> {
+    const isElection = this.#options.recipe === 'LeaderElection'
+    return isElection ? this.#election(task).campaign(options) : this.#acquirable(task).acquire(options)
   }
 
-  #acquirable(kind: Kind): Acquirable<Held | WriteHeld> {
-    if (this.#lock !== undefined) return this.#lock
-    return kind === 'read' ? this.#shared!.read : this.#shared!.write
+  #election({ holdOptions }: Task): LeaderElection {
+    return new LeaderElection(this.#zk!, PATH, holdOptions)
+  }
+
+  #acquirable({ kind, holdOptions }: Task): Acquirable<Held | WriteHeld> {
+    if (this.#options.recipe === 'Lock') return new Lock(this.#zk!, PATH, holdOptions)
+    const shared = new SharedLock(this.#zk!, PATH, holdOptions)
+    return kind === 'read' ? shared.read : shared.write
   }
 
   async #acquired(attempt: number, task: AttemptedTask, held: Held | WriteHeld): Promise<void> {
@@ -153,9 +208,10 @@ export class Program implements Participant {
     this.#ask(attempt, held)
   }
 
-  async #goOnAsReader(hold: readonly number[], { writes }: AttemptedTask, held: WriteHeld): Promise<void> {
+  async #goOnAsReader(hold: readonly number[], writer: AttemptedTask, held: WriteHeld): Promise<void> {
     const attempt = this.#options.recorder.newAttempt()
-    const task: AttemptedTask = { kind: 'read', how: 'downgrade', after: 0, hold, writes }
+    const { downgrade: _, timeout: __, abortAfter: ___, ...rest } = writer
+    const task: AttemptedTask = { ...rest, kind: 'read', how: 'downgrade', after: 0, hold }
     this.#record({ type: 'attempted', attempt, client: this.#options.client, task })
     try {
       await this.#acquired(attempt, task, await held.downgrade())
@@ -177,7 +233,7 @@ export class Program implements Participant {
   }
 
   async #leadOnce(attempt: number, task: Task, signal: AbortSignal): Promise<void> {
-    for await (const leadership of this.#election!.terms({ signal })) {
+    for await (const leadership of this.#election(task).terms({ signal })) {
       await this.#hold(attempt, task, leadership)
       break
     }

@@ -2,8 +2,9 @@
 import { EnsembleModel, type LoggedTxn } from '@zk/testing'
 import type { SentEvent } from '../history/played.ts'
 import type { Line } from '../history/line.ts'
+import { shortenedUnawares } from '../history/shortened.ts'
 import { Recorder } from '../history/recorder.ts'
-import type { RecipeName, Scenario } from '../scenario/scenario.ts'
+import type { EnsemblePlan, RecipeName, Scenario } from '../scenario/scenario.ts'
 import type { Client, Target } from '../strikes/index.ts'
 import { WALL_START } from '../world/clock.ts'
 import { TURNS } from '../world/drain.ts'
@@ -49,6 +50,7 @@ export class Stage implements Target {
       members,
       tickTime: ensemble.tickTime,
       syncLimit: ensemble.syncLimit,
+      memberOptions: limitsOf(members, ensemble),
       latency: () => latencies.below(8 * ensemble.latency + 1) / 8,
       history: { entries: 100_000 },
       now: () => this.world.now,
@@ -133,6 +135,11 @@ export class Stage implements Target {
     return this.#commits.log
   }
 
+  /** Whose timeout became shorter by the answer to a handshake that its client did not go by before that was over. */
+  get shortened(): ReadonlySet<bigint> {
+    return shortenedUnawares(this.model.history.entries)
+  }
+
   /** Events about contenders' nodes. */
   get events(): SentEvent[] {
     const events = this.model.history.events({ path: PATH })
@@ -140,4 +147,13 @@ export class Stage implements Target {
       message.type === 'event' ? [{ at, session, path: message.event.path ?? '' }] : [],
     )
   }
+}
+
+/** What members grant at most. */
+function limitsOf(members: readonly string[], { longestTimeouts = [] }: EnsemblePlan) {
+  const limited = members.flatMap((name, index): [string, { readonly maxSessionTimeout: number }][] => {
+    const maxSessionTimeout = longestTimeouts[index] ?? 0
+    return maxSessionTimeout === 0 ? [] : [[name, { maxSessionTimeout }]]
+  })
+  return Object.fromEntries(limited)
 }

@@ -55,6 +55,8 @@ export interface CallPlan {
   /** Options of the client, where it does not take the default. */
   readonly maxWaiting?: number
   readonly maxInFlight?: number
+  readonly maxWaitingBytes?: number
+  readonly maxInFlightBytes?: number
   /** Whether it connects with a credential. */
   readonly hasCredential: boolean
   readonly turns: readonly Turn[]

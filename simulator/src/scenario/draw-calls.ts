@@ -14,6 +14,9 @@ const drawnOps: readonly CallOp[] = [
 /** How far from its own number the node is that a call writes to: what is written together is read together. */
 const REACH = 6
 
+/** The smallest limit that a client takes: some ten calls. */
+const LEAST_BYTES = 1_024
+
 /** Of one scenario: the programs of its clients one after the other. */
 export class DrawnCalls {
   readonly #random: Random
@@ -29,12 +32,26 @@ export class DrawnCalls {
 
   plan(): CallPlan {
     const random = this.#random
+    const refreshes = random.chance(0.1)
     return {
       ...(random.chance(0.2) && { maxWaiting: random.between(1, 6) }),
       ...(random.chance(0.3) && { maxInFlight: random.between(1, 4) }),
+      ...(random.chance(0.1) && { maxWaitingBytes: LEAST_BYTES }),
+      ...(random.chance(0.1) && { maxInFlightBytes: LEAST_BYTES }),
       hasCredential: random.chance(0.3),
-      turns: Array.from({ length: random.between(3, 9) }, () => this.#turn()),
+      turns: refreshes ? this.#refreshes() : Array.from({ length: random.between(3, 9) }, () => this.#turn()),
     }
+  }
+
+  /** Credentials again and again, and nothing else for two session timeouts. */
+  #refreshes(): Turn[] {
+    const random = this.#random
+    const every = random.one([100, 200, 300])
+    const refresh = (): Turn => {
+      const id = this.#next++
+      return { after: every, calls: [{ id, op: 'addAuth', on: id }], waits: false }
+    }
+    return Array.from({ length: Math.min(Math.ceil((2 * this.#sessionTimeout) / every), 40) }, refresh)
   }
 
   #turn(): Turn {

@@ -5,6 +5,8 @@ import { callFaultyOps, type FaultType, faultyOps } from './fault.ts'
 import { everyFault, everyFaultOfCalls, faultKinds, type Shape } from './fault-kinds.ts'
 import {
   type ClientPlan,
+  type EnsemblePlan,
+  type HandOver,
   type Kind,
   type RecipeName,
   recipes,
@@ -34,23 +36,31 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
   const random = new Random(seed, 'scenario')
   const drawnRecipe = recipe ?? random.one(recipes)
   const tickTime = random.one([500, 500, 1_000, 2_000])
-  const ensemble = { members, tickTime, syncLimit: 5, latency: random.one([0, 1, 5, 20]) }
   const sessionTimeout = random.one([2, 2, 3, 5]) * tickTime
   const isOfCalls = drawnRecipe === 'ZooKeeper'
-  const shape = { clients, ensemble, sessionTimeout, ops: isOfCalls ? callFaultyOps : faultyOps }
   const calls = new DrawnCalls(random, sessionTimeout)
-  const terms = new Random(seed, 'hold options')
+  const manners = new Random(seed, 'manners')
+  const ensemble = {
+    members,
+    tickTime,
+    syncLimit: manners.one([5, 5, 10]),
+    latency: random.one([0, 1, 5, 20]),
+    ...(!isOfCalls && drawLimits(manners, members, tickTime)),
+  }
+  const network = { latency: random.one([1, 5, 20, 20, 60]), cuts: random.one([0, 0.05, 0.3]) }
   const drawOne = () =>
-    isOfCalls
-      ? drawCaller(random, calls)
-      : { ...drawClient(random, drawnRecipe, sessionTimeout), ...drawHoldOptions(terms) }
+    isOfCalls ? drawCaller(random, calls) : drawClient(random, manners, drawnRecipe, ensemble, sessionTimeout)
+  const plans: readonly ClientPlan[] = Array.from({ length: clients }, drawOne)
+  const handOvers = plans.flatMap((plan) => plan.handOvers ?? [])
+  const sessionTimeouts = [sessionTimeout, ...handOvers.map((each) => each.sessionTimeout)]
+  const shape = { clients, ensemble, sessionTimeouts, ops: isOfCalls ? callFaultyOps : faultyOps }
   return {
     seed,
     recipe: drawnRecipe,
     ensemble,
-    network: { latency: random.one([1, 5, 20, 20, 60]), cuts: random.one([0, 0.05, 0.3]) },
+    network,
     sessionTimeout,
-    clients: Array.from({ length: clients }, drawOne),
+    clients: plans,
     faults: drawFaults(random, shape, faults ?? (isOfCalls ? everyFaultOfCalls : everyFault)),
   }
 }
@@ -61,18 +71,62 @@ function drawCaller(random: Random, calls: DrawnCalls): ClientPlan {
 
 const drawRate = (random: Random) => random.one([1, 1, 0.99, 1.01, 0.995, 1.005])
 
-function drawClient(random: Random, recipe: RecipeName, sessionTimeout: number): ClientPlan {
+function drawClient(
+  random: Random,
+  manners: Random,
+  recipe: RecipeName,
+  ensemble: EnsemblePlan,
+  sessionTimeout: number,
+): ClientPlan {
   const workers = random.chance(0.2) ? 2 : 1
-  const tasks = () => Array.from({ length: random.between(1, 3) }, () => drawTask(random, recipe, sessionTimeout))
+  const manner = drawManners(manners, ensemble.tickTime)
+  const T = manner.handOvers?.at(-1)?.sessionTimeout ?? sessionTimeout
+  const drawOne = () => ({ ...drawTask(random, recipe, T), ...drawHoldOptions(manners, ensemble) })
+  const tasks = () => Array.from({ length: random.between(1, 3) }, drawOne)
   return {
     clockRate: drawRate(random),
     watches: random.chance(0.15),
     workers: Array.from({ length: workers }, tasks),
+    ...manner,
   }
 }
 
-function drawHoldOptions(random: Random): Pick<ClientPlan, 'holdOptions'> {
-  return random.chance(0.1) ? { holdOptions: { heldWhile: random.one(['connected', 'sessionAlive']) } } : {}
+/** In a few ensembles some members grant less than what is asked for. */
+function drawLimits(random: Random, members: number, tickTime: number): Pick<EnsemblePlan, 'longestTimeouts'> {
+  if (!random.chance(0.1)) return {}
+  return { longestTimeouts: Array.from({ length: members }, () => random.one([0, 0, 2, 3]) * tickTime) }
+}
+
+function drawManners(random: Random, tickTime: number): Pick<ClientPlan, 'handOvers' | 'refreshesEvery'> {
+  const handOver = (): HandOver => ({
+    after: random.below(random.one([1, 200, 2_000])),
+    sessionTimeout: random.one([2, 3, 5, 10]) * tickTime,
+  })
+  const handsOver = random.chance(0.15)
+  const refreshes = random.chance(0.2)
+  return {
+    ...(handsOver && { handOvers: Array.from({ length: random.one([1, 1, 2]) }, handOver) }),
+    ...(refreshes && { refreshesEvery: random.one([100, 200, 300, 500]) }),
+  }
+}
+
+/** Of one task: the locks of one session are held on different terms. */
+function drawHoldOptions(random: Random, ensemble: EnsemblePlan): Pick<Task, 'holdOptions'> {
+  const isLax = random.chance(0.05)
+  const hasAllowance = random.chance(0.15)
+  if (!isLax && !hasAllowance) return {}
+  return {
+    holdOptions: {
+      ...(isLax && { heldWhile: random.one(['connected', 'sessionAlive']) }),
+      ...(hasAllowance && { relayAllowance: drawRelayAllowance(random, ensemble) }),
+    },
+  }
+}
+
+/** Longer than what it must cover, half a tick and the way to a follower; a tick is half of the shortest T that there is. */
+function drawRelayAllowance(random: Random, { tickTime, latency }: EnsemblePlan): number {
+  const shortest = Math.ceil(tickTime / 2) + latency
+  return random.between(shortest, tickTime)
 }
 
 function drawTask(random: Random, recipe: RecipeName, sessionTimeout: number): Task {
@@ -108,9 +162,11 @@ function drawFaults(random: Random, shape: Shape, types: readonly FaultType[]): 
   if (types.length === 0) return []
   const drawnTypes = Array.from({ length: random.between(1, MOST_TYPES) }, () => random.one(types))
   const storm = random.one([500, 2_000, 2_000, 5_000])
-  const faults = Array.from({ length: random.between(0, MOST_FAULTS) }, () => ({
-    at: random.below(storm),
-    fault: faultKinds[random.one(drawnTypes)].draw(random, shape),
-  }))
+  const faults = Array.from({ length: random.between(0, MOST_FAULTS) }, () => {
+    const { draw, drawSecond } = faultKinds[random.one(drawnTypes)]
+    const first = { at: random.below(storm), fault: draw(random, shape) }
+    const second = drawSecond?.(random, first, shape)
+    return second === undefined ? [first] : [first, second]
+  }).flat()
   return faults.sort((one, other) => one.at - other.at)
 }

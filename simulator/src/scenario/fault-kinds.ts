@@ -1,19 +1,22 @@
 // How faults are drawn, and what they ask of the recipes.
 import type { Random } from '../world/random.ts'
 import type { Fault, FaultType, FaultyOp } from './fault.ts'
-import type { EnsemblePlan } from './scenario.ts'
+import type { EnsemblePlan, ScheduledFault } from './scenario.ts'
 
 /** What a fault is drawn for. */
 export interface Shape {
   readonly clients: number
   readonly ensemble: EnsemblePlan
-  readonly sessionTimeout: number
+  /** Those that clients ask for, in ms. */
+  readonly sessionTimeouts: readonly number[]
   /** Requests that may be struck. */
   readonly ops: readonly FaultyOp[]
 }
 
 interface FaultKind {
   readonly draw: (random: Random, shape: Shape) => Fault
+  /** What comes with one that begins then, if anything. */
+  readonly drawSecond?: (random: Random, first: ScheduledFault, shape: Shape) => ScheduledFault | undefined
 }
 
 const client = (random: Random, { clients }: Shape) =>
@@ -31,7 +34,8 @@ const withEvents = ({ ops }: Shape): readonly FaultyOp[] => [...ops, 'event']
 const services = ({ ops }: Shape) => ops.filter((op) => op !== 'connect')
 
 /** Often a blink, often about as long as the deadlines of a session, in ms. */
-function duration(random: Random, { sessionTimeout }: Shape, longest = 1.5): number {
+function duration(random: Random, { sessionTimeouts }: Shape, longest = 1.5): number {
+  const sessionTimeout = random.one(sessionTimeouts)
   const share = random.one([0.02, 0.1, 0.34, 0.67, 1, 1.5].filter((each) => each <= longest))
   return Math.ceil(sessionTimeout * share * (0.5 + random.next()))
 }
@@ -89,6 +93,16 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
   },
   crash: {
     draw: (random, shape) => ({ type: 'crash', member: memberOrLeader(random, shape), for: duration(random, shape) }),
+    // What takes a leader away often takes the way to the others with it.
+    drawSecond: (random, { at, fault }, shape) => {
+      if (fault.type !== 'crash' || fault.member !== 'leader' || random.chance(0.6)) return undefined
+      const length = duration(random, shape)
+      const before = random.below(50)
+      return {
+        at: Math.max(at - before, 0),
+        fault: { type: 'cutOff', client: client(random, shape), way: 'both', for: length },
+      }
+    },
   },
   freeze: {
     draw: (random, shape) => ({ type: 'freeze', member: memberOrLeader(random, shape), for: duration(random, shape) }),
@@ -110,6 +124,41 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
   isolateLeader: {
     draw: (random, shape) => ({ type: 'isolateLeader', for: duration(random, shape) }),
   },
+  stallLink: {
+    draw: (random, shape) => ({
+      type: 'stallLink',
+      client: random.chance(0.25) ? 'holder' : random.below(shape.clients),
+      way: random.chance(0.65) ? 'toFollower' : 'toLeader',
+      // Often so long that a session hardly outlives it.
+      for: random.chance(0.5)
+        ? Math.ceil(random.one(shape.sessionTimeouts) * (0.7 + random.next() / 2))
+        : duration(random, shape),
+    }),
+    // A link that stalls one way often stalls the other way before that is over.
+    drawSecond: (random, { at, fault }) => {
+      if (fault.type !== 'stallLink' || random.chance(0.25)) return undefined
+      const way = fault.way === 'toLeader' ? 'toFollower' : 'toLeader'
+      const overlap = random.below(Math.ceil(fault.for / 4) + 1)
+      return { at: at + fault.for - overlap, fault: { ...fault, way, for: overlap + fault.for } }
+    },
+  },
+  turnLink: {
+    draw: (random, shape) => {
+      const T = random.one(shape.sessionTimeouts)
+      const turnsAfter = Math.ceil(T * (0.4 + random.next() * 0.6))
+      const until = Math.ceil(T * (1 + random.next()))
+      const target = random.chance(0.25) ? 'holder' : random.below(shape.clients)
+      return {
+        type: 'turnLink',
+        client: target,
+        turnsAfter,
+        // The answer to what was committed arrives.
+        thenOpen: random.between(2, 4) * shape.ensemble.latency + random.below(Math.ceil(T / 8)),
+        for: turnsAfter + until,
+      }
+    },
+  },
+  loseTouch: { draw: (random, shape) => ({ type: 'loseTouch', client: client(random, shape) }) },
   expire: { draw: (random, shape) => ({ type: 'expire', client: client(random, shape) }) },
   move: {
     draw: (random, shape) => ({ type: 'move', client: client(random, shape), member: member(random, shape) }),

@@ -45,6 +45,26 @@ export type Fault =
   | { readonly type: 'cutFollower'; readonly nth: number; readonly for: number }
   /** The leader is left with a minority, and goes on answering its clients (L32). */
   | { readonly type: 'isolateLeader'; readonly for: number }
+  /** Between the leader and the follower that a client is at nothing arrives one way; what is sent the other way does. */
+  | {
+      readonly type: 'stallLink'
+      readonly client: ClientTarget
+      readonly way: 'toFollower' | 'toLeader'
+      readonly for: number
+    }
+  /**
+   * On the same link nothing arrives at the follower, until so long afterwards the leader has committed something for that
+   * client: from then on nothing arrives at the leader, and a moment later nothing either way.
+   */
+  | {
+      readonly type: 'turnLink'
+      readonly client: ClientTarget
+      readonly turnsAfter: number
+      readonly thenOpen: number
+      readonly for: number
+    }
+  /** The next touch at the follower that a client is at is never relayed. */
+  | { readonly type: 'loseTouch'; readonly client: ClientTarget }
   // --- the session of a client
   | { readonly type: 'expire'; readonly client: ClientTarget }
   /** Somebody resumes it at that member: its own connection is closed, or answers SessionMoved. */

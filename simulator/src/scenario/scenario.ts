@@ -16,7 +16,7 @@ export interface Scenario {
   readonly recipe: Workload
   readonly ensemble: EnsemblePlan
   readonly network: NetworkPlan
-  /** T asked for by every client, in ms. */
+  /** T asked for by every client at first, in ms. */
   readonly sessionTimeout: number
   readonly clients: readonly ClientPlan[]
   /** By time. */
@@ -31,6 +31,8 @@ export interface EnsemblePlan {
   readonly syncLimit: number
   /** Longest time of a message between members, in ms. */
   readonly latency: number
+  /** By member, the longest session timeout that it grants, in ms; 0 for 20 ticks. @default 0 for all */
+  readonly longestTimeouts?: readonly number[]
 }
 
 export interface NetworkPlan {
@@ -48,10 +50,20 @@ export interface ClientPlan {
   readonly watches: boolean
   /** Each does its tasks one after the other, all at the same time. */
   readonly workers: readonly (readonly Task[])[]
-  /** On which terms its recipe holds. @default those of the recipe */
-  readonly holdOptions?: Pick<HoldOptions, 'heldWhile'>
+  /** Before any task is begun the session changes hands, one time after the other. */
+  readonly handOvers?: readonly HandOver[]
+  /** Its credential is sent again and again, at such intervals in ms. */
+  readonly refreshesEvery?: number
   /** Of a client that only calls; it has no workers then. */
   readonly calls?: CallPlan
+}
+
+/** A client detaches its session, and another goes on with it. */
+export interface HandOver {
+  /** Pause before it, in ms. */
+  readonly after: number
+  /** What the other asks for, in ms. */
+  readonly sessionTimeout: number
 }
 
 /** What a task acquires; only readers do not exclude each other. */
@@ -70,8 +82,16 @@ export interface Task {
   /** Pauses while it is held. After each a guarded write, a fenced write, or both. */
   readonly hold: readonly number[]
   readonly writes: 'guarded' | 'fenced' | 'both'
+  /** On which terms it is held: each task has a lock of its own. @default those of the recipe */
+  readonly holdOptions?: HoldOptions
   /** Of a writer that goes on as a reader instead of releasing: pauses while it holds as such. */
   readonly downgrade?: readonly number[]
+}
+
+/** The longest T that any client asks for, in ms. */
+export function longestTimeout({ sessionTimeout, clients }: Scenario): number {
+  const handOvers = clients.flatMap(({ handOvers = [] }) => handOvers)
+  return handOvers.reduce((longest, each) => Math.max(longest, each.sessionTimeout), sessionTimeout)
 }
 
 export interface ScheduledFault {

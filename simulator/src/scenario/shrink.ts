@@ -1,6 +1,6 @@
 // A smaller scenario that goes wrong in the same way: delta debugging.
 import type { Call, CallPlan, Turn } from './calls.ts'
-import type { ClientPlan, Scenario, Task } from './scenario.ts'
+import type { ClientPlan, EnsemblePlan, Scenario, Task } from './scenario.ts'
 
 /** Whether the scenario still goes wrong. */
 export type StillFails = (scenario: Scenario) => Promise<boolean>
@@ -51,13 +51,16 @@ const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   (scenario) => ({ ...scenario, network: { ...scenario.network, cuts: 0 } }),
   (scenario) => eachClient(scenario, (client) => ({ ...client, clockRate: 1 })),
   (scenario) => eachClient(scenario, (client) => ({ ...client, watches: false })),
-  (scenario) => eachClient(scenario, ({ holdOptions: _, ...client }) => client),
+  (scenario) => ({ ...scenario, ensemble: withoutLimits(scenario.ensemble) }),
+  (scenario) => eachClient(scenario, ({ handOvers: _, ...client }) => client),
+  (scenario) => eachClient(scenario, ({ refreshesEvery: _, ...client }) => client),
+  (scenario) => eachTask(scenario, ({ holdOptions: _, ...task }) => task),
   (scenario) => eachTask(scenario, ({ timeout: _, ...task }) => task),
   (scenario) => eachTask(scenario, ({ abortAfter: _, ...task }) => task),
   (scenario) => eachTask(scenario, ({ downgrade: _, ...task }) => task),
   (scenario) => eachTask(scenario, (task) => (task.how === 'run' ? { ...task, how: 'acquire' } : task)),
   (scenario) => eachTask(scenario, (task) => ({ ...task, writes: 'fenced' })),
-  (scenario) => eachPlan(scenario, ({ maxWaiting: _, maxInFlight: __, ...plan }) => plan),
+  (scenario) => eachPlan(scenario, withoutFlowLimits),
   (scenario) => eachPlan(scenario, (plan) => ({ ...plan, hasCredential: false })),
   (scenario) => eachTurn(scenario, ({ renews: _, ...turn }) => turn),
   (scenario) => eachPlan(scenario, withoutEmptyTurns),
@@ -111,6 +114,15 @@ function withOnlyCalls(scenario: Scenario, kept: readonly Call[]): Scenario {
     calls: calls.filter((call) => kept.includes(call)),
   }))
   return eachPlan(fewer, withoutEmptyTurns)
+}
+
+function withoutLimits({ longestTimeouts: _, ...ensemble }: EnsemblePlan): EnsemblePlan {
+  return ensemble
+}
+
+function withoutFlowLimits(plan: CallPlan): CallPlan {
+  const { maxWaiting: _, maxInFlight: __, maxWaitingBytes: ___, maxInFlightBytes: ____, ...rest } = plan
+  return rest
 }
 
 /** One without calls stays where something else happens in it. */

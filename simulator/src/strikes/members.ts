@@ -1,7 +1,7 @@
 // What befalls a member of the ensemble, and the network between members.
 import type { EnsembleModel } from '@zk/testing'
-import type { MemberTarget } from '../scenario/fault.ts'
-import type { FaultOf, Heal, Target } from './target.ts'
+import type { ClientTarget, MemberTarget } from '../scenario/fault.ts'
+import { clientOf, type FaultOf, type Heal, type Target } from './target.ts'
 
 type Member = EnsembleModel['members'][number]
 
@@ -42,6 +42,62 @@ export const cutFollower = (fault: FaultOf<'cutFollower'>, { model }: Target): H
   const follower = followers[fault.nth % followers.length]!.name
   model.network.cut(leader, follower)
   return () => model.network.heal(leader, follower)
+}
+
+/** That of the client; any where it is at the leader, or nowhere. */
+function followerOf(target: Target, client: ClientTarget): Member | undefined {
+  const { clients, model } = target
+  const { sessionId } = clients[clientOf(target, client)]!.program
+  const followers = model.members.filter(({ role }) => role === 'follower')
+  const serves = ({ connections }: Member) => connections.some(({ session }) => session === sessionId)
+  return followers.find(serves) ?? followers[0]
+}
+
+export const stallLink = (fault: FaultOf<'stallLink'>, target: Target): Heal | undefined => {
+  const { network, leader } = target.model
+  const follower = followerOf(target, fault.client)
+  if (leader === undefined || follower === undefined) return undefined
+  const [from, to] = fault.way === 'toFollower' ? [leader, follower] : [follower, leader]
+  network.stall(from, to)
+  return () => network.resume(from, to)
+}
+
+/** How often it is looked whether something was committed, in ms. */
+const LOOKING = 10
+
+export const turnLink = ({ client, turnsAfter, thenOpen }: FaultOf<'turnLink'>, target: Target): Heal | undefined => {
+  const { clients, model, world } = target
+  const { network, leader } = model
+  const follower = followerOf(target, client)
+  if (leader === undefined || follower === undefined) return undefined
+  const { program } = clients[clientOf(target, client)]!
+  network.stall(leader, follower)
+  let last = leader.zxid
+  const look = (): void => {
+    const news = model.committedAfter(last) ?? []
+    last = news.at(-1)?.header.zxid ?? last
+    if (news.every(({ header }) => header.sessionId !== program.sessionId)) {
+      cancel = world.after(LOOKING, look)
+      return
+    }
+    network.stall(follower, leader)
+    network.resume(leader, follower)
+    cancel = world.after(thenOpen, () => network.stall(leader, follower))
+  }
+  const begin = () => {
+    last = leader.zxid
+    look()
+  }
+  let cancel = world.after(turnsAfter, begin)
+  return () => {
+    cancel()
+    network.resume(leader, follower)
+    network.resume(follower, leader)
+  }
+}
+
+export const loseTouch = (fault: FaultOf<'loseTouch'>, target: Target): undefined => {
+  followerOf(target, fault.client)?.loseTouch()
 }
 
 export const isolateLeader = (_: FaultOf<'isolateLeader'>, { model }: Target): Heal | undefined => {

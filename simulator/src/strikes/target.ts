@@ -6,6 +6,7 @@ import type { ClientTarget, Fault, FaultType } from '../scenario/fault.ts'
 import type { Link } from '../world/link.ts'
 import type { Network } from '../world/network.ts'
 import type { SimProcess } from '../world/sim-process.ts'
+import type { World } from '../world/world.ts'
 
 export interface Client {
   readonly process: SimProcess
@@ -19,6 +20,7 @@ export interface Target {
   readonly clients: readonly Client[]
   readonly recorder: Recorder
   readonly operator: Operator
+  readonly world: World
 }
 
 /** The index of the client that is meant. */

@@ -3,7 +3,7 @@ import type { HistoryEntry } from '@zk/testing'
 import type { Violation } from '../checks/check.ts'
 import type { Recorded } from '../history/history.ts'
 import type { Turn } from '../scenario/calls.ts'
-import type { ClientPlan, Scenario } from '../scenario/scenario.ts'
+import type { Scenario } from '../scenario/scenario.ts'
 import { toText } from './trace.ts'
 
 /** What was planned: clients with their tasks, and the schedule of faults. */
@@ -11,9 +11,10 @@ export function printScenario({ seed, recipe, ensemble, sessionTimeout, network,
   return [
     `seed ${seed}: ${recipe}, ${clients.length} clients, ${ensemble.members} servers`,
     `T ${sessionTimeout} ms, tick ${ensemble.tickTime} ms, latency up to ${network.latency} ms, cuts ${network.cuts}`,
-    ...clients.flatMap(({ clockRate, watches, workers, holdOptions }, client) =>
+    ...(ensemble.longestTimeouts === undefined ? [] : [`longest T by server: ${toText(ensemble.longestTimeouts)}`]),
+    ...clients.flatMap(({ clockRate, watches, workers, calls: _, ...manners }, client) =>
       workers.flatMap((tasks, worker) => [
-        `client ${client} worker ${worker} (clock ${clockRate}${watches ? ', watches' : ''})${termsOf(holdOptions)}`,
+        `client ${client} worker ${worker} (clock ${clockRate}${watches ? ', watches' : ''}) ${toText(manners)}`,
         ...tasks.map((task) => `    ${toText(task)}`),
       ]),
     ),
@@ -25,10 +26,6 @@ export function printScenario({ seed, recipe, ensemble, sessionTimeout, network,
     faults.length === 0 ? 'no faults' : 'faults',
     ...faults.map(({ at, fault }) => `    at ${at}: ${toText(fault)}`),
   ].join('\n')
-}
-
-function termsOf(holdOptions: ClientPlan['holdOptions']): string {
-  return holdOptions === undefined ? '' : ` ${toText(holdOptions)}`
 }
 
 function printTurn({ calls, ...turn }: Turn): string {

@@ -4,7 +4,7 @@ import type { EndState, Played } from '../../src/history/played.ts'
 import { type Life, ServerLog } from '../../src/history/server-log.ts'
 import { PATH, SET } from '../../src/play/paths.ts'
 import { draw } from '../../src/scenario/draw.ts'
-import type { ClientPlan, RecipeName, Task } from '../../src/scenario/scenario.ts'
+import type { RecipeName, Task } from '../../src/scenario/scenario.ts'
 
 export const task: Task = { kind: 'exclusive', how: 'acquire', after: 0, hold: [], writes: 'both' }
 
@@ -46,7 +46,9 @@ export class Draft {
   #end: Partial<EndState> = {}
   #events: Played['events'] = []
   #recipe: RecipeName = 'Lock'
-  #holdOptions: ClientPlan['holdOptions'] & object = {}
+  #holdOptions: Task['holdOptions']
+  #shortened: Played['shortened'] = new Set()
+  #committed: Played['committed'] = []
 
   add(at: number, happening: Happening): this {
     this.#history.push({ ...happening, at })
@@ -78,9 +80,19 @@ export class Draft {
     return this
   }
 
-  /** Of every client. */
-  holdOptions(options: ClientPlan['holdOptions'] & object): this {
+  /** Of every task. */
+  holdOptions(options: Task['holdOptions'] & object): this {
     this.#holdOptions = options
+    return this
+  }
+
+  committed(...committed: Played['committed']): this {
+    this.#committed = committed
+    return this
+  }
+
+  shortened(...sessions: readonly bigint[]): this {
+    this.#shortened = new Set(sessions)
     return this
   }
 
@@ -97,10 +109,17 @@ export class Draft {
   }
 
   played(): Played {
-    const history = [...this.#history].sort((one, other) => one.at - other.at)
+    const holdOptions = this.#holdOptions
+    const history = this.#history
+      .map((each) => {
+        if (each.type !== 'attempted' || holdOptions === undefined) return each
+        return { ...each, task: { ...each.task, holdOptions } }
+      })
+      .sort((one, other) => one.at - other.at)
     const end = { at: 100, pending: [], nodes: [], serverWatches: 0, timers: 0, links: 0, watched: [], ...this.#end }
-    const drawn = draw({ seed: 1, recipe: this.#recipe, faults: [] })
-    const scenario = { ...drawn, clients: drawn.clients.map((each) => ({ ...each, holdOptions: this.#holdOptions })) }
-    return { scenario, history, log: this.#log, committed: [], lines: [], events: this.#events, calmAt: 0, end }
+    const scenario = draw({ seed: 1, recipe: this.#recipe, faults: [] })
+    const shortened = this.#shortened
+    const committed = this.#committed
+    return { scenario, history, log: this.#log, committed, lines: [], events: this.#events, shortened, calmAt: 0, end }
   }
 }

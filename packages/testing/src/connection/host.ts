@@ -1,4 +1,4 @@
-import type { ServerVersion } from '../database/index.ts'
+import type { CheckedOptions } from '../options.ts'
 import type { Configuration } from './configuration.ts'
 import type { Faults } from './faults.ts'
 import type { History } from './history.ts'
@@ -23,8 +23,6 @@ export interface Limits {
   readonly clientConnections: number
   /** The id that may do everything, as in `super:BASE64`. */
   readonly superDigest: string | undefined
-  /** Whose operations are known. */
-  readonly version: ServerVersion
   /** Who may prove by SASL who he is; undefined where it is not set up. */
   readonly sasl: SaslSettings | undefined
 }
@@ -36,7 +34,7 @@ export interface Host {
   readonly faults: Faults
   readonly history: History
   readonly limits: Limits
-  readonly settings: Omit<Configuration, 'maxClientCnxns' | 'clientPort'>
+  readonly settings: Omit<Configuration, 'maxClientCnxns' | 'clientPort'> & Pick<CheckedOptions, 'memberOptions'>
   /** By the wall clock, in ms since the epoch. */
   wallNow(): number
   /** In [0, 1), like Math.random. */

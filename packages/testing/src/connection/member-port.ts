@@ -96,7 +96,8 @@ export class MemberPort {
     const { followers, settings, limits } = host
     const uptime = host.now - this.#startedAt
     const clientPort = Number(/:(\d+)$/.exec(this.address)?.[1] ?? USUAL_PORT)
-    const configuration = { ...settings, maxClientCnxns: limits.clientConnections, clientPort }
+    const limitsOfSessions = settings.memberOptions[this.name]
+    const configuration = { ...settings, ...limitsOfSessions, maxClientCnxns: limits.clientConnections, clientPort }
     const wallAt = (time: number) => host.wallNow() - host.now + time
     return answer(word, { member, connections, stats, uptime, wallAt, followers, configuration })
   }

@@ -14,7 +14,6 @@ import {
   type ServerMessage,
   Xid,
 } from '@zk/wire'
-import { isKnown } from '../database/index.ts'
 import type { Connection, EstablishedSession, ServerRequest } from '../server/request.ts'
 import { Books } from './books.ts'
 import type { Ending, Subject } from './fault.ts'
@@ -31,6 +30,9 @@ import { type Parsed, parseRequest, type Pending, pendingOf, refusalOf, releaseU
 import { Silence } from './silence.ts'
 import { strikeReply, strikeRequest } from './strike.ts'
 import { Unanswered } from './unanswered.ts'
+
+/** The zxid of the answer to a request that the server does not know (UnimplementedRequestProcessor). */
+const UNKNOWN = -1n
 
 /** One TCP connection of a client to a member, as bytes (NIOServerCnxn). */
 export class ServerConnection implements Connection {
@@ -108,7 +110,8 @@ export class ServerConnection implements Connection {
     if (this.#state === 'closed') return
     const { before, request } = this.#unanswered.settle(message)
     for (const refused of before) this.#answerRefused(refused)
-    if (request !== undefined) this.books.answered(message, zxid, request.takenAt)
+    // What no server knows counts for nothing, and has no zxid.
+    if (request !== undefined && zxid !== UNKNOWN) this.books.answered(message, zxid, request.takenAt)
     this.#reply(message, zxid, err, request?.rule, response)
     if (message.op === 'closeSession') return this.end('the client closed the session')
     let next: Pending | undefined
@@ -245,13 +248,10 @@ export class ServerConnection implements Connection {
     const { message, isMalformed } = parsed
     if (isProof(message) || this.#identity.mustProve) return this.#prove(message, isMalformed, rule)
     const isRefused = refusalOf(rule) !== undefined
-    // createSession is between servers.
-    if (!isRefused && (!isKnown(message.opCode, this.port.host.limits.version) || message.op === 'createSession')) {
-      this.#reply(message, -1n, ErrorCode.Unimplemented, rule)
-      return this.end(`opcode ${message.opCode} is not known`)
-    }
     const { member, host } = this.port
     const request = pendingOf(parsed, { connection: this, member: member.name, now: host.now }, rule)
+    // A server touches the session of whatever it refuses.
+    if (isRefused) member.touchBy(this)
     if (isRefused && this.outstanding === 0) return this.#answerRefused(request)
     this.#unanswered.add(request, member.tree)
     if (!isRefused) member.submit(request)

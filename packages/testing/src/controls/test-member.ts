@@ -86,6 +86,14 @@ export class TestMember {
     this.#do('catchUp()', () => this.#port.member.catchUp())
   }
 
+  /**
+   * While it follows a leader: the next touch of a session that it notes down is never relayed, as when the note comes while
+   * the notes are being sent (LearnerSessionTracker). Whatever touches next is relayed. False where it does not follow.
+   */
+  loseTouch(): boolean {
+    return this.#do('loseTouch()', () => this.#port.member.loseTouch())
+  }
+
   /** From now on connections are refused. Those that are there stay. */
   refuse(): void {
     this.#do('refuse()', () => (this.#port.isRefusing = true))
@@ -96,7 +104,7 @@ export class TestMember {
     this.#do('accept()', () => (this.#port.isRefusing = false))
   }
 
-  #do(what: string, action: () => unknown): void {
-    this.#control(`${this.name}.${what}`, action)
+  #do<Result>(what: string, action: () => Result): Result {
+    return this.#control(`${this.name}.${what}`, action)
   }
 }

@@ -49,6 +49,21 @@ export class TestNetwork {
     this.#control(`network.cut(${one}, ${other})`, () => this.#network.cut(one, other))
   }
 
+  /**
+   * No message passes from the one to the other; those the other way do. A leader whose words do not arrive still hears of
+   * sessions; a follower whose words do not arrive still learns what is committed.
+   */
+  stall(from: MemberLike, to: MemberLike): void {
+    const [one, other] = this.#pair(from, to)
+    this.#control(`network.stall(${one}, ${other})`, () => this.#network.stall(one, other))
+  }
+
+  /** Messages pass this way again. */
+  resume(from: MemberLike, to: MemberLike): void {
+    const [one, other] = this.#pair(from, to)
+    this.#control(`network.resume(${one}, ${other})`, () => this.#network.resume(one, other))
+  }
+
   /** The link between these two works again; without names, all links. */
   heal(a?: MemberLike, b?: MemberLike): void {
     if (a === undefined && b === undefined) return this.#control('network.heal()', () => this.#network.heal())
@@ -56,6 +71,7 @@ export class TestNetwork {
     this.#control(`network.heal(${one}, ${other})`, () => this.#network.heal(one, other))
   }
 
+  /** Whether messages between them wait, if only one way. */
   isCut(a: MemberLike, b: MemberLike): boolean {
     return this.#network.isCut(...this.#pair(a, b))
   }

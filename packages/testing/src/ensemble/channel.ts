@@ -7,7 +7,7 @@ export interface Wire {
   readonly now: number
   at(time: number, action: () => void): void
   delay(from: string, to: string): number
-  isCut(a: string, b: string): boolean
+  isStalled(from: string, to: string): boolean
 }
 
 /** One end of a connection, and the process that reads there. */
@@ -56,14 +56,14 @@ class Pipe<Packet> {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#first === this.#sent.length || this.#wire.isCut(this.#from, this.#to)) return
+    if (this.#isScheduled || this.#first === this.#sent.length || this.#wire.isStalled(this.#from, this.#to)) return
     this.#isScheduled = true
     this.#wire.at(this.#dues[this.#first]!, this.#arrive)
   }
 
   #arrived(): void {
     this.#isScheduled = false
-    if (this.#wire.isCut(this.#from, this.#to)) return
+    if (this.#wire.isStalled(this.#from, this.#to)) return
     const packet = this.#sent[this.#first++]!
     if (this.#first === this.#sent.length) {
       this.#sent = []

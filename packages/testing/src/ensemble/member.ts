@@ -135,6 +135,11 @@ export class Member {
     else this.#server?.submit(request)
   }
 
+  /** What a fault refuses in the server's place counts as heard. */
+  touchBy(connection: Connection): void {
+    this.process.input(() => this.#server?.touchBy(connection))
+  }
+
   /** The client, or a fault, has ended the connection. Harmless when it is closed already. */
   disconnected(connection: Connection): void {
     this.process.input(() => this.#server?.disconnected(connection))
@@ -188,6 +193,13 @@ export class Member {
       else if (state.type === 'leading') state.leader.server?.commits.catchUp()
       else if (state.type === 'following') state.follower.server?.commits.catchUp()
     })
+  }
+
+  /** A follower's next touch is lost, as one that is put into the table which is being sent. False where it follows nobody. */
+  loseTouch(): boolean {
+    const server = this.#state.type === 'following' ? this.#state.follower.server : undefined
+    server?.touches.loseNext()
+    return server !== undefined
   }
 
   // --- the ensemble's side ------------------------------------------------------------------------------------------

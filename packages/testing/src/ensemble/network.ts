@@ -7,6 +7,7 @@ export class Network {
   /** How long messages take from now on, in ms. None overtakes another of its connection. */
   latency: Latency
   readonly #names: readonly string[]
+  /** From whom to whom no message passes. */
   readonly #cuts = new Set<string>()
   readonly #channels = new Set<Channel>()
   readonly #wire: Wire
@@ -20,7 +21,7 @@ export class Network {
       },
       at: (time, action) => agenda.at(time, action),
       delay: (from, to) => this.latency(from, to),
-      isCut: (a, b) => this.isCut(a, b),
+      isStalled: (from, to) => this.isStalled(from, to),
     }
   }
 
@@ -34,7 +35,7 @@ export class Network {
     this.#cuts.clear()
     for (const [index, a] of this.#names.entries()) {
       for (const b of this.#names.slice(index + 1)) {
-        if (!groups.some((group) => group.includes(a) && group.includes(b))) this.#cuts.add(pair(a, b))
+        if (!groups.some((group) => group.includes(a) && group.includes(b))) this.#cut(a, b)
       }
     }
     this.#resume()
@@ -42,10 +43,21 @@ export class Network {
 
   /** As `partition`, between these two only. */
   cut(a: string, b: string): void {
-    this.#check(a)
-    this.#check(b)
-    if (a === b) throw new RangeError(`${a} is always in touch with itself`)
-    this.#cuts.add(pair(a, b))
+    this.#checkPair(a, b)
+    this.#cut(a, b)
+  }
+
+  /** As `cut`, for messages one way only. What is sent the other way arrives. */
+  stall(from: string, to: string): void {
+    this.#checkPair(from, to)
+    this.#cuts.add(way(from, to))
+  }
+
+  /** Messages pass this way again; the other way is as it was. */
+  resume(from: string, to: string): void {
+    this.#checkPair(from, to)
+    this.#cuts.delete(way(from, to))
+    this.#resume()
   }
 
   /** Between two members, of one member with all others, or, without names, between all. */
@@ -54,14 +66,23 @@ export class Network {
     if (b !== undefined) this.#check(b)
     for (const name of this.#names) {
       for (const other of this.#names) {
-        if ((a === undefined || name === a) && (b === undefined || other === b)) this.#cuts.delete(pair(name, other))
+        if ((a === undefined || name === a) && (b === undefined || other === b)) {
+          this.#cuts.delete(way(name, other))
+          this.#cuts.delete(way(other, name))
+        }
       }
     }
     this.#resume()
   }
 
+  /** Whether messages from one to the other wait. */
+  isStalled(from: string, to: string): boolean {
+    return this.#cuts.size > 0 && this.#cuts.has(way(from, to))
+  }
+
+  /** Whether messages wait, if only one way: who says something hears no answer then. */
   isCut(a: string, b: string): boolean {
-    return this.#cuts.size > 0 && this.#cuts.has(pair(a, b))
+    return this.isStalled(a, b) || this.isStalled(b, a)
   }
 
   /** A new connection; with a cut link what is sent on it waits. @internal */
@@ -75,10 +96,21 @@ export class Network {
     for (const channel of this.#channels) channel.resume()
   }
 
+  #cut(a: string, b: string): void {
+    this.#cuts.add(way(a, b))
+    this.#cuts.add(way(b, a))
+  }
+
+  #checkPair(a: string, b: string): void {
+    this.#check(a)
+    this.#check(b)
+    if (a === b) throw new RangeError(`${a} is always in touch with itself`)
+  }
+
   #check(name: string): void {
     if (!this.#names.includes(name)) throw new RangeError(`no member ${name}: there are ${this.#names.join(', ')}`)
   }
 }
 
 /** No name has a line break in it. */
-const pair = (a: string, b: string) => (a < b ? `${a}\n${b}` : `${b}\n${a}`)
+const way = (from: string, to: string) => `${from}\n${to}`

@@ -4,6 +4,12 @@ import type { Agenda } from './agenda.ts'
 /** How long a message between two members takes, in ms. Asked once a message; none overtakes another of its link. */
 export type Latency = (from: string, to: string) => number
 
+/** Between what a member brings the timeouts of sessions, in ms. */
+export interface SessionLimits {
+  readonly minSessionTimeout?: number
+  readonly maxSessionTimeout?: number
+}
+
 /** What an ensemble is made of. Times in ms. */
 export interface EnsembleSettings {
   /** Their names, each once. One member is a standalone server. */
@@ -23,6 +29,8 @@ export interface EnsembleSettings {
   readonly minSessionTimeout?: number
   /** @default 20 ticks */
   readonly maxSessionTimeout?: number
+  /** By name, what single members have otherwise. @default nothing */
+  readonly memberOptions?: Readonly<Record<string, SessionLimits>>
   /** How long members take to elect a leader, asked at each attempt. @default 200 to 250: FastLeaderElection.finalizeWait */
   readonly electionTime?: () => number
   /** @default none */
@@ -60,6 +68,7 @@ export function withDefaults(settings: EnsembleSettings): Settings {
     initLimit: 10,
     minSessionTimeout: 2 * tickTime,
     maxSessionTimeout: 20 * tickTime,
+    memberOptions: {},
     electionTime: () => 200 + Math.floor(random() * 50),
     latency: () => 0,
     sequenceOverflow: 'stick',

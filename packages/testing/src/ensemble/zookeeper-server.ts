@@ -1,5 +1,5 @@
 // What every serving member does for its clients, whatever its part in the quorum (ZooKeeperServer, FinalRequestProcessor).
-import { type ConnectRequest, ErrorCode, type TypeOf } from '@zk/wire'
+import { type ConnectRequest, ErrorCode, OpCode, type TypeOf } from '@zk/wire'
 import { answerRead, answerWrite, isKnown } from '../database/index.ts'
 import type { Connection, ServerRequest } from '../server/request.ts'
 import type { LoggedTxn } from '../server/txn.ts'
@@ -25,7 +25,7 @@ export abstract class ZooKeeperServer {
     this.#throttler = new RequestThrottler(host.settings, {
       now: () => host.process.now,
       isStale: ({ request: { connection } }) => connection !== undefined && this.#clients.get(connection) === undefined,
-      pass: (pending) => this.process(pending),
+      pass: (pending) => this.#submitNow(pending),
     })
   }
 
@@ -35,7 +35,7 @@ export abstract class ZooKeeperServer {
     if (lastZxidSeen > database.tree.lastProcessedZxid) {
       return connection.close('the client has seen a zxid that the member has not')
     }
-    const { minSessionTimeout, maxSessionTimeout } = settings
+    const { minSessionTimeout, maxSessionTimeout } = { ...settings, ...settings.memberOptions[this.host.name] }
     const client = this.#clients.add(connection, Math.min(Math.max(timeOut, minSessionTimeout), maxSessionTimeout))
     if (sessionId === 0n) {
       this.#clients.setSession(client, this.createSession(client.timeOut))
@@ -50,13 +50,13 @@ export abstract class ZooKeeperServer {
 
   submit(request: ServerRequest): void {
     const client = request.connection && this.#clients.get(request.connection)
-    if (client === undefined) return
-    // Nobody is told of a request whose session has ended: its connection will be closed when that is committed.
-    if (!this.touch(client.sessionId, client.timeOut)) return
-    if (isKnown(request.message.opCode, this.host.settings.version))
-      return this.#throttler.submit(new Pending(request, this.owner))
-    client.connection.reply(request, -1n, ErrorCode.Unimplemented)
-    this.#drop(client, `opcode ${request.message.opCode} is not known`)
+    if (client !== undefined) this.#throttler.submit(new Pending(request, this.owner))
+  }
+
+  /** As if the connection had asked for something that was refused. */
+  touchBy(connection: Connection): void {
+    const client = this.#clients.get(connection)
+    if (client !== undefined) this.touch(client.sessionId, client.timeOut)
   }
 
   disconnected(connection: Connection): void {
@@ -81,6 +81,23 @@ export abstract class ZooKeeperServer {
   protected abstract process(pending: Pending): void
   /** The entry is in the tree. */
   protected abstract applied(entry: LoggedTxn): void
+
+  /**
+   * Its turn has come. Whatever it asks for, and whatever becomes of that, the session is touched: with the timeout of this
+   * connection (submitRequestNow). What proves who the client is never comes this far, and touches nothing.
+   */
+  #submitNow(pending: Pending): void {
+    const { request } = pending
+    const client = request.connection && this.#clients.get(request.connection)
+    // Nobody is told of a request whose session has ended: its connection will be closed when that is committed.
+    if (client === undefined || !this.touch(client.sessionId, client.timeOut)) return this.#throttler.finished(pending)
+    if (isKnown(request.message.opCode, this.host.settings.version) && !isMeantForServers(request)) {
+      return this.process(pending)
+    }
+    this.#throttler.finished(pending)
+    client.connection.reply(request, -1n, ErrorCode.Unimplemented)
+    this.#drop(client, `opcode ${request.message.opCode} is not known`)
+  }
 
   // --- ends -------------------------------------------------------------------------------------------------------
 
@@ -164,6 +181,11 @@ function createSession({ connection, sessionId, timeOut }: Client): ServerReques
   new DataView(rest.buffer).setInt32(0, timeOut)
   const message = { type: 'request', op: 'createSession', opCode: -10, xid: 0, request: undefined, rest } as const
   return { sessionId, message, authInfo: [], owner: '', connection }
+}
+
+/** createSession, of a client that has a session. */
+function isMeantForServers({ message, connection }: ServerRequest): boolean {
+  return message.opCode === OpCode.createSession && connection !== undefined && connection.sessionId !== 0n
 }
 
 /** What a server asks of itself: nobody waits for it. */

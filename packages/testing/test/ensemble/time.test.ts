@@ -67,6 +67,16 @@ describe('ExpiryQueue', () => {
     queue.remove(element)
     expect(queue.size).toBe(0)
   })
+
+  it('ExpiryQueue moves what is touched with a shorter timeout to an earlier bucket', () => {
+    const queue = new ExpiryQueue(10, 0)
+    const element = { expiresAt: 0 }
+    queue.add(element, 0, 35)
+    queue.update(element, 0, 5)
+    expect(element.expiresAt).toBe(10)
+    expect([...queue.poll()]).toEqual([element])
+    for (let bucket = 0; bucket < 4; bucket++) expect([...queue.poll()]).toEqual([])
+  })
 })
 
 describe('Process', () => {

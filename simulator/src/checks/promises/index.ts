@@ -1,4 +1,5 @@
 import type { Check } from '../check.ts'
+import { healthySessions } from '../healthy-sessions.ts'
 import { callOrder } from './01-call-order.ts'
 import { serverOrder } from './02-server-order.ts'
 import { outcomes } from './03-outcomes.ts'
@@ -10,7 +11,7 @@ import { localExpiry } from './08-local-expiry.ts'
 import { brokenServers } from './09-broken-servers.ts'
 import { unknownNumbers } from './10-unknown-numbers.ts'
 
-/** One for each promise of the client, in their order: P1 to P10. Of histories of plain calls. */
+/** One for each promise of the client, in their order: P1 to P11. Of histories of plain calls. */
 export const promises: readonly Check[] = [
   callOrder,
   serverOrder,
@@ -22,4 +23,5 @@ export const promises: readonly Check[] = [
   localExpiry,
   brokenServers,
   unknownNumbers,
+  healthySessions('P11'),
 ]

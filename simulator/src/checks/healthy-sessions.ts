@@ -1,0 +1,20 @@
+import type { Check, InvariantId } from './check.ts'
+import { WALL_START } from '../world/clock.ts'
+
+/** A server that ends a session by itself asks without a xid; clients count theirs from 1. */
+const BY_SERVER = 0
+
+/**
+ * I18, P11: no session expires before anything has gone wrong. Whatever a client is busy with, servers hear of it in time.
+ */
+export function healthySessions(invariant: InvariantId): Check {
+  return ({ history, committed }) => {
+    // In the same ms it may be what struck: servers count whole ones.
+    const storm = Math.floor(history.find(({ type }) => type === 'struck')?.at ?? Infinity)
+    const expired = committed.filter(({ header, txn }) => txn.type === 'closeSession' && header.cxid === BY_SERVER)
+    return expired
+      .map(({ header }) => ({ session: header.sessionId, at: header.time - WALL_START }))
+      .filter(({ at }) => at < storm)
+      .map(({ session, at }) => ({ invariant, at, what: `0x${session.toString(16)} expired, and nothing was wrong` }))
+  }
+}

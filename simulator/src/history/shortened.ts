@@ -1,0 +1,42 @@
+// Sessions whose timeout a server shortened, and whose client does not know.
+import type { HistoryEntry } from '@zk/testing'
+
+interface Handshake {
+  readonly session: bigint
+  readonly timeOut: number
+  readonly at: number
+}
+
+/**
+ * A member that grants less than the others shortens a session as soon as it takes the handshake. The client knows when it
+ * has the answer; a request on the same connection shows that it has, or one on another that has as short a timeout. Until
+ * then it goes by the timeout that it knew: where the new one has passed by then, what it holds may be gone. (With the same
+ * limits everywhere that cannot be: A5.)
+ */
+export function shortenedUnawares(entries: Iterable<HistoryEntry>): ReadonlySet<bigint> {
+  const shortest = new Map<bigint, number>()
+  const byConnection = new Map<number, Handshake>()
+  /** Those that shortened, as long as nothing shows that the client knows. */
+  let unknown: Handshake[] = []
+  const unawares = new Set<bigint>()
+  for (const entry of entries) {
+    if (entry.from !== 'client' && entry.from !== 'server') continue
+    const { at, connection, message } = entry
+    if (message.type === 'connected') {
+      const { sessionId: session, timeOut } = message.response
+      if (timeOut <= 0) continue
+      const handshake = { session, timeOut, at }
+      byConnection.set(connection, handshake)
+      const known = shortest.get(session)
+      shortest.set(session, Math.min(known ?? Infinity, timeOut))
+      if (known !== undefined && timeOut < known) unknown.push(handshake)
+    } else if (entry.from === 'client' && unknown.length > 0) {
+      const heard = byConnection.get(connection)
+      const isKnown = ({ session, timeOut }: Handshake) => session === heard?.session && timeOut >= heard.timeOut
+      for (const each of unknown) if (isKnown(each) && at - each.at >= each.timeOut) unawares.add(each.session)
+      unknown = unknown.filter((each) => !isKnown(each))
+    }
+  }
+  for (const { session } of unknown) unawares.add(session)
+  return unawares
+}
