@@ -63,7 +63,7 @@ export class Confirmation {
     const refused: Refused<C>[] = []
     let found = all
     for (;;) {
-      const outcomes = (await Promise.all(chunks(found).map((chunk) => this.#commit(chunk)))).flat()
+      const outcomes = await this.#commitAll(chunks(found))
       if (this.#session.connection !== connection || outcomes.includes('unknown')) return undefined
       const culprits = outcomes.filter((outcome) => typeof outcome === 'object')
       if (culprits.length === 0) return { found, refused }
@@ -72,6 +72,13 @@ export class Confirmation {
       const isCulprit = new Set(culprits.map(({ checked }) => checked))
       found = found.filter((each) => !isCulprit.has(each))
     }
+  }
+
+  /** One after the other: the client may have been told to let few calls wait. */
+  async #commitAll<C extends Checked>(chunks: readonly (readonly C[])[]): Promise<Outcome<C>[]> {
+    const outcomes: Outcome<C>[] = []
+    for (const chunk of chunks) outcomes.push(...(await this.#commit(chunk)))
+    return outcomes
   }
 
   async #commit<C extends Checked>(chunk: readonly C[]): Promise<Outcome<C>[]> {
@@ -83,7 +90,7 @@ export class Confirmation {
       // Longer than the client was told to send.
       if (error instanceof RangeError && chunk.length > 1) {
         const half = Math.ceil(chunk.length / 2)
-        return (await Promise.all([chunk.slice(0, half), chunk.slice(half)].map((part) => this.#commit(part)))).flat()
+        return await this.#commitAll([chunk.slice(0, half), chunk.slice(half)])
       }
       // Of anything else, such as a session that moved, no node is the culprit.
       if (KeeperError.is(error, 'NoNode', 'NoAuth') && error.index !== undefined) {

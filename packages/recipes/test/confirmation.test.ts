@@ -161,6 +161,17 @@ describe('Confirmation of a client with a small maxRequestSize', () => {
   })
 })
 
+describe('Confirmation of a client that lets one call wait', () => {
+  test.each([1, 2])('Confirmation asks for one part after the other, with maxWaiting %i', async (maxWaiting) => {
+    const scene = new Scene()
+    const zk = await scene.client({ sessionTimeout: T, maxRequestSize: 1_024, maxInFlight: 1, maxWaiting })
+    const all: Held[] = []
+    for (let index = 0; index < 40; index++) all.push(await scene.done(new Lock(zk, `/locks/${index}`).acquire()))
+    await scene.world.advance(5 * T)
+    expect(all.filter((held) => !held.isHeld())).toEqual([])
+  })
+})
+
 describe('Confirmation that is answered oddly', () => {
   test.each(['SystemError', 'RuntimeInconsistency', 'DataInconsistency'] as const)(
     'Confirmation is tried again after one %s, and nothing is lost',

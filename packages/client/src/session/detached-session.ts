@@ -30,9 +30,8 @@ export interface SessionCredentials {
   readonly lastZxid?: bigint
   /**
    * The smallest timeout the session ever had, in ms, the one it was created with included. A new leader goes back to that one,
-   * so no lease may be longer: where it is not known, @zk/recipes refuses to acquire what is held by a lease. A `connect` that was to
-   * go on with the session, and gave up, counts too, with the timeout that it asked for: a server may find its handshake later.
-   * @default 0, not known
+   * so no lease may be longer: where it is not known, @zk/recipes refuses to acquire what is held by a lease. Servers are asked
+   * for no less than this, whatever `sessionTimeout` is. @default 0, not known
    */
   readonly shortestTimeout?: number
 }

@@ -41,8 +41,11 @@ export class Identity {
   }
 
   connectFrame(lastZxidSeen: bigint): Uint8Array {
-    const { sessionTimeout: timeOut, readOnly } = this.#config
+    const { sessionTimeout, readOnly } = this.#config
     const known = this.#isReal ? { sessionId: this.id, passwd: this.#passwd } : { sessionId: 0n, passwd: NO_PASSWD }
+    // Never for less than it had: a server may find this request after the client has given up, and another client, which goes on
+    // with the session, relies on more.
+    const timeOut = this.#isReal ? Math.max(sessionTimeout, this.shortestTimeout) : sessionTimeout
     return connectFrame({ lastZxidSeen, timeOut, readOnly, ...known })
   }
 

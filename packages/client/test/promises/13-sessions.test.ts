@@ -153,6 +153,27 @@ describe('Session.shortestTimeout', () => {
     },
   )
 
+  test.each([
+    [10_000, 1_000, 10_000],
+    [10_000, 30_000, 30_000],
+    [0, 1_000, 1_000],
+  ])(
+    'connect with a session whose shortest timeout is %i, and sessionTimeout %i, asks for %i: no handshake makes it shorter',
+    async (shortestTimeout, sessionTimeout, asked) => {
+      const world = new VirtualWorld()
+      const server = FakeServer.listen(world, 'zk1:2181')
+      const session = { id: 0x2an, passwd, shortestTimeout }
+      outcome(connect('zk1:2181', { runtime: world, session, sessionTimeout }))
+      const connection = await server.connection()
+      expect((await connection.expectConnect()).timeOut).toBe(asked)
+      connection.accept({ passwd, timeOut: asked })
+      await world.settle()
+      connection.rst()
+      await world.advance(1_000)
+      expect((await (await server.connection()).expectConnect()).timeOut).toBe(asked)
+    },
+  )
+
   test('Session.shortestTimeout is 0 where the credentials do not say it, whatever servers give', async () => {
     const world = new VirtualWorld()
     const server = FakeServer.listen(world, 'zk1:2181')
