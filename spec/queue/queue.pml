@@ -835,10 +835,10 @@ end:
   od
 }
 
-/* A write of a connection that is lost is executed late, or never. */
+/* A write of a connection that is lost is executed late, or never; behind the end of its session it is refused. */
 #define late(s) \
-  :: d_step { session[s].limbo == creating -> commit_create(s, session[s].limbo_of, session[s].reads); forget_limbo(s) } \
-  :: d_step { session[s].limbo == deleting -> commit_delete(session[s].limbo_of); forget_limbo(s) } \
+  :: d_step { session[s].limbo == creating && lives(s) -> commit_create(s, session[s].limbo_of, session[s].reads); forget_limbo(s) } \
+  :: d_step { session[s].limbo == deleting && lives(s) -> commit_delete(session[s].limbo_of); forget_limbo(s) } \
   :: d_step { session[s].limbo != nothing -> forget_limbo(s) }
 
 proctype Limbo()
@@ -868,6 +868,19 @@ end:
   od
 }
 
+#if CLIENTS > 2
+#define all_finished (client[0].finished && client[1].finished && client[2].finished)
+#else
+#define all_finished (client[0].finished && client[1].finished)
+#endif
+
+/* Nothing comes to a standstill before every acquire has ended and nothing remains of it. */
+proctype Standstill()
+{
+end:
+  timeout -> assert(all_finished && standing == 0)
+}
+
 init
 {
   atomic {
@@ -892,17 +905,13 @@ init
     run Return();
     run Expiry();
     run Misfortune();
-    run Limbo()
+    run Limbo();
+    run Standstill()
   }
 }
 
-/* Every acquire comes to an end, and nothing remains of it. Every process that can go on does so; faults stop some time. */
+/* Nor does anything go round for ever: every process that can go on does so, and faults stop some time. */
 #ifdef LIVENESS
-#if CLIENTS > 2
-#define all_finished (client[0].finished && client[1].finished && client[2].finished)
-#else
-#define all_finished (client[0].finished && client[1].finished)
-#endif
 /* Time goes on where nothing else does. */
 bool tick;
 
