@@ -835,10 +835,10 @@ end:
   od
 }
 
-/* A write of a connection that is lost is executed late, or never. */
+/* A write of a connection that is lost is executed late, or never; behind the end of its session it is refused. */
 #define late(s) \
-  :: d_step { session[s].limbo == creating -> commit_create(s, session[s].limbo_of, session[s].reads); forget_limbo(s) } \
-  :: d_step { session[s].limbo == deleting -> commit_delete(session[s].limbo_of); forget_limbo(s) } \
+  :: d_step { session[s].limbo == creating && lives(s) -> commit_create(s, session[s].limbo_of, session[s].reads); forget_limbo(s) } \
+  :: d_step { session[s].limbo == deleting && lives(s) -> commit_delete(session[s].limbo_of); forget_limbo(s) } \
   :: d_step { session[s].limbo != nothing -> forget_limbo(s) }
 
 proctype Limbo()
