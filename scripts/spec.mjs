@@ -83,7 +83,11 @@ function check({ folder, name, file, spin, gcc, pan, expect, note }) {
     const states = Number(/(\d+) states, stored/.exec(stdout)?.[1] ?? 0)
     const isWhole = status === 0 && !/Search not completed|max search depth too small|out of memory/.test(stdout)
     if (errors === '0' && isWhole) return outcomeOf('holds', { states })
-    if (errors === undefined || errors === '0' || !/assertion violated|acceptance cycle|invalid end state/.test(stdout)) {
+    if (
+      errors === undefined ||
+      errors === '0' ||
+      !/assertion violated|acceptance cycle|invalid end state/.test(stdout)
+    ) {
       return outcomeOf('undecided', { states, output: stdout })
     }
     const story = run('spin', '-k', `${file}.trail`, '-DSPEC', ...spin, model).stdout

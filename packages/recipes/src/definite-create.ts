@@ -50,29 +50,32 @@ export class DefiniteCreate {
   async make(): Promise<OwnNode | undefined> {
     const path = this.#queue.pathOf(namePrefix(this.#kind, this.#uuid))
     const { data, acl } = this.#options
-    let wasUnanswered = false
+    let unanswered = 0
     for (;;) {
       try {
         const mode = 'EPHEMERAL_SEQUENTIAL'
         const created = await this.#queue.zk.create(path, data, { mode, acl, ...this.#pinned })
         // A leader that is one no more answers a sync too, so an earlier create may have happened though no node was
         // found. Behind this one its node shows, and stays: we would wait on ourselves.
-        return wasUnanswered ? await this.#find() : toOwnNode(created.path, created.stat.czxid)
+        return unanswered > 0 ? await this.#find() : toOwnNode(created.path, created.stat.czxid)
       } catch (error) {
-        wasUnanswered ||= KeeperError.is(error) && error.outcomeUnknown
-        const found = await this.#afterFailure(error).catch((final: unknown) =>
-          this.#foundAfterAll(wasUnanswered, final),
+        if (KeeperError.is(error) && error.outcomeUnknown) unanswered++
+        const found = await this.#afterFailure(error, unanswered).catch((final: unknown) =>
+          this.#foundAfterAll(unanswered > 0, final),
         )
         if (found !== undefined) return found
-        if (this.#isCancelled) return wasUnanswered ? await this.#findForCertain() : undefined
+        if (this.#isCancelled) return unanswered > 0 ? await this.#findForCertain() : undefined
       }
     }
   }
 
   /** What a failed create left: our node, or nothing, and then the create may be repeated. */
-  async #afterFailure(error: unknown): Promise<OwnNode | undefined> {
+  async #afterFailure(error: unknown, unanswered: number): Promise<OwnNode | undefined> {
     const { zk, path } = this.#queue
-    if (KeeperError.is(error) && error.outcomeUnknown) return await this.#find()
+    if (KeeperError.is(error) && error.outcomeUnknown) {
+      // Of several creates a leader that is one no more may show the node of one, and another may be done later.
+      return unanswered > 1 ? await this.#findForCertain() : await this.#find()
+    }
     if (KeeperError.is(error, 'NoNode')) {
       // One of those above may be removed meanwhile, being empty: then all of it is to be done again.
       const making = () => zk.ensureContainer(path, this.#pinned)

@@ -50,11 +50,11 @@ export const recipeBugs: readonly PlantedBug[] = [
       {
         file: contender,
         find: 'let looks = 0\n',
-        replace: 'let looks = 0\n    const confirming = this.#confirm(node)\n',
+        replace: 'let looks = 0\n    const confirming = this.#confirm(node, asking)\n',
       },
       {
         file: contender,
-        find: 'const grant = await this.#confirm(node)',
+        find: 'const grant = await this.#confirm(node, asking)',
         replace: 'const grant = await confirming',
       },
     ],

@@ -41,7 +41,10 @@ export class SessionMachine {
     this.#jitter = new Jitter(config.seed)
     this.hosts = new Hosts(config.hostProvider ?? new ServerList(config.servers, this.#jitter), this.#jitter)
     this.identity = new Identity(config)
-    this.#pulse = new Pulse(() => this.#timing.times)
+    this.#pulse = new Pulse(
+      () => this.#timing.times,
+      () => (this.identity.shortestTimeout === 0 ? this.identity.timeout : this.identity.shortestTimeout),
+    )
     const pause = (times: number) => this.#jitter.between(0.5, 1) * throttlePause(times, this.#timing.times)
     this.exchange = new Exchange(
       config,

@@ -3,6 +3,7 @@ import { deadlines, type Times } from './deadlines.ts'
 
 export class Pulse {
   readonly #times: () => Times
+  readonly #shortestTimeout: () => number
   /** When the last valid frame came, on any connection; Infinity until the session exists. */
   heardAt = Infinity
   #connectedAt = 0
@@ -13,8 +14,9 @@ export class Pulse {
   #pingedAt = Infinity
   #unansweredPings = 0
 
-  constructor(times: () => Times) {
+  constructor(times: () => Times, shortestTimeout: () => number) {
     this.#times = times
+    this.#shortestTimeout = shortestTimeout
   }
 
   /** Whether any server has answered the session. */
@@ -64,6 +66,9 @@ export class Pulse {
   get pingAt(): number {
     if (this.#pingedAt < Infinity) return Infinity
     // From the last frame heard too: requests that are not answered must not leave the pings without time for their replies.
-    return Math.min(this.#touchedTwiceAt, this.heardAt) + deadlines.ping(this.#times())
+    // By the shortest timeout: a touch of a connection before may reach the leader late, and have it count that one
+    // (ExpiryQueue.update moves an expiry back, too).
+    const times = { ...this.#times(), T: this.#shortestTimeout() }
+    return Math.min(this.#touchedTwiceAt, this.heardAt) + deadlines.ping(times)
   }
 }

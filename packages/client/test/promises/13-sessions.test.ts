@@ -174,6 +174,16 @@ describe('Session.shortestTimeout', () => {
     },
   )
 
+  test('ZooKeeper pings by the shortest timeout of a session that was resumed with a longer one: a late touch may bring it back', async () => {
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    const session = { id: 0x2an, passwd, shortestTimeout: 3_000 }
+    outcome(connect('zk1:2181', { runtime: world, session, sessionTimeout: T }))
+    const connection = await server.accept({ passwd, timeOut: T })
+    await world.advance(4_000)
+    expect(connection.heartbeats).toEqual([1_000, 2_000, 3_000, 4_000])
+  })
+
   test('Session.shortestTimeout is 0 where the credentials do not say it, whatever servers give', async () => {
     const world = new VirtualWorld()
     const server = FakeServer.listen(world, 'zk1:2181')
