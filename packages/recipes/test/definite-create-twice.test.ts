@@ -7,12 +7,13 @@ import { VirtualWorld } from './support/outside.ts'
 
 const PATH = '/locks/report'
 const SESSION = 0x2an
+const UUID = '0123abcd-0123-4567-89ab-0123456789ab'
 
 /** A client whose creates are not answered, and whose lists are these, one after the other; the last one stays. */
 function client(lists: ((uuid: string) => string[])[]) {
   const runtime = new VirtualWorld()
   const calls: string[] = []
-  const uuid = 'f00d'
+  const uuid = UUID
   let looks = 0
   const zk = {
     runtime: { ...runtime, now: () => runtime.now(), uuid: () => uuid, random: () => 0 },
@@ -42,7 +43,7 @@ test('DefiniteCreate.make whose second create is not answered either looks behin
   expect(made?.czxid).toBe(1n)
   // What the second search finds is all that there is: it comes behind the check.
   expect(calls.slice(0, 6)).toEqual(['create', 'sync', 'list', 'create', 'check', 'sync'])
-  expect(calls.filter((call) => call.startsWith('delete'))).toEqual([`delete ${PATH}/${node('f00d', 2)}`])
+  expect(calls.filter((call) => call.startsWith('delete'))).toEqual([`delete ${PATH}/${node(UUID, 2)}`])
 })
 
 test('DefiniteCreate.make whose only unanswered create is found needs no committed request', async () => {
