@@ -3,7 +3,6 @@ import { KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { expect, test } from 'vitest'
 import { DefiniteCreate } from '../src/definite-create.ts'
 import type { Queue } from '../src/queue.ts'
-import { VirtualWorld } from './support/outside.ts'
 
 const PATH = '/locks/report'
 const SESSION = 0x2an
@@ -11,12 +10,11 @@ const UUID = '0123abcd-0123-4567-89ab-0123456789ab'
 
 /** A client whose creates are not answered, and whose lists are these, one after the other; the last one stays. */
 function client(lists: ((uuid: string) => string[])[]) {
-  const runtime = new VirtualWorld()
   const calls: string[] = []
   const uuid = UUID
   let looks = 0
   const zk = {
-    runtime: { ...runtime, now: () => runtime.now(), uuid: () => uuid, random: () => 0 },
+    runtime: { uuid: () => uuid },
     create: async (path: string) => {
       calls.push('create')
       throw new KeeperError('ConnectionLoss', { op: 'create', path, outcomeUnknown: true })
