@@ -218,6 +218,12 @@ describe('Session.shortestTimeout', () => {
     expect(connecting.value.session.shortestTimeout).toBe(4_000)
   })
 
+  test('Session.shortestTimeout of a new session is what the server grants, be it more than was asked for', async () => {
+    const world = new VirtualWorld()
+    const { zk } = await connected(world, { sessionTimeout: 1_000, handshake: { timeOut: 4_000 } })
+    expect(zk.session.shortestTimeout).toBe(4_000)
+  })
+
   test('Session.shortestTimeout of the session after an expired one is its own', async () => {
     const world = new VirtualWorld()
     const connection = await connected(world, { sessionTimeout: T, handshake: { timeOut: 4_000 } })
