@@ -34,7 +34,7 @@ export const recipeBugs: readonly PlantedBug[] = [
       {
         file: contender,
         find: 'if (isNext) return await this.#confirm(place.node)',
-        replace: 'if (isNext) return { node: place.node, ...this.#asking() }',
+        replace: 'if (isNext) return { node: place.node, touch: this.#known()?.touch }',
       },
     ],
   },
@@ -74,13 +74,13 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: create,
-        find: 'if (KeeperError.is(error) && error.outcomeUnknown) return await this.#find()',
-        replace: 'if (KeeperError.is(error) && error.outcomeUnknown) return undefined',
+        find: 'return unanswered > 1 ? await this.#findForCertain() : await this.#find()',
+        replace: 'return undefined',
       },
       {
         file: create,
-        find: 'return wasUnanswered ? await this.#find() : ',
-        replace: 'return wasUnanswered && false ? undefined : ',
+        find: 'return unanswered > 0 ? await this.#find() : ',
+        replace: 'return unanswered < 0 ? undefined : ',
       },
     ],
   },
