@@ -17,6 +17,32 @@ describeEnsemble('A session that changes hands', (ensemble) => {
     expect((await changed).type).toBe('NodeDeleted')
   })
 
+  test('ZooKeeper.detach leaves no contender in line, whatever it was doing', async () => {
+    await using other = await connect(ensemble.connectString)
+    const inLine = async () => {
+      await other.sync('/left')
+      return (await other.getChildren('/left')).children
+    }
+    await using ahead = await new Lock(other, '/left').acquire()
+    for (let round = 0; round < 10; round++) {
+      const first = await connect(ensemble.connectString)
+      const elsewhere = await new Lock(first, '/left/elsewhere').acquire()
+      const aborting = new AbortController()
+      const lock = new Lock(first, '/left')
+      const acquiring = Promise.allSettled([lock.acquire(), lock.acquire({ signal: aborting.signal })])
+      // In odd rounds their creates are under way.
+      if (round % 2 === 0) await first.sync('/left')
+      aborting.abort()
+      const session = await first.detach()
+      expect((await acquiring).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+      expect(elsewhere.signal.reason).toMatchObject({ reason: 'Closed' })
+      expect((await inLine()).filter((name) => name !== 'elsewhere')).toHaveLength(1)
+      await using next = await connect(ensemble.connectString, { session })
+      expect(await next.getEphemerals('/left')).toEqual([])
+    }
+    expect(ahead.isHeld()).toBe(true)
+  })
+
   test('connect goes on with a session at no server that is behind what it has seen', async () => {
     const first = await connect(ensemble.connectString)
     const { stat } = await first.create('/seen', '', { mode: 'EPHEMERAL' })

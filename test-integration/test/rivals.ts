@@ -15,9 +15,6 @@ import { caughtUp } from './clients.ts'
 import { type EnsembleNode, until } from '../src/ensemble/index.ts'
 import { machineTime } from '../src/history/index.ts'
 
-/** Granted only with a lease that is proven. */
-export const proven: HoldOptions = {}
-
 export type Recipe = 'lock' | 'shared' | 'election'
 
 export interface HolderOptions {

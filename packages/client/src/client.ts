@@ -7,7 +7,6 @@ import { followServers } from './follow-servers.ts'
 import type { NodeConfig } from './operations/config.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import type { DetachedSession } from './session/detached-session.ts'
-import { lastRequest } from './session/own-requests.ts'
 import type { Session } from './session/session.ts'
 import type { Sessions } from './sessions.ts'
 import type { ClientStats } from './stats.ts'
@@ -87,8 +86,9 @@ export abstract class Client {
 
   /**
    * Leaves the session without ending it, and ends the client: its ephemeral nodes stay until the session timeout has
-   * passed, or another client goes on with it (`connect(…, { session })`). What was called before is answered first, for
-   * half a session timeout at most; watches go, and nothing is held any more.
+   * passed, or another client goes on with it (`connect(…, { session })`). What was called before is answered first,
+   * and what @zk/recipes hold or wait for in the session is given up, nodes and all: this takes half a session timeout at most.
+   * Watches go.
    */
   async detach(): Promise<DetachedSession> {
     if (this.#kind === 'view') throw new TypeError('detach: this is a view; detach the client that it was made of')
@@ -97,10 +97,11 @@ export abstract class Client {
     // Who is told of its end may be so ahead of its signal.
     if (session.isOver) await Promise.resolve()
     session.signal.throwIfAborted()
+    session.detaching.throwIfAborted()
     // A read-only server's session is nothing to go on with elsewhere; nor is one that no server has given yet.
     const reason = sessionId === 0n ? 'ConnectionLoss' : 'NotReadOnly'
     if (session.detached === undefined) throw new KeeperError(reason, { op: 'detach' })
-    await session.close(lastRequest())
+    await session.detach()
     const { detached } = session
     if (detached === undefined) throw new KeeperError('SessionExpired', { op: 'detach', sessionId })
     return detached

@@ -1,5 +1,5 @@
 // Acquiring, for every recipe: contenders of one role on one path.
-import { KeeperError, wasAborted } from '@zk/client'
+import { KeeperError, onAbort, wasAborted } from '@zk/client'
 import type { Acquirable, AcquireOptions, TryAcquireOptions } from './acquirable.ts'
 import { Contender, type Grant } from './contender.ts'
 import { checkAcquireOptions, checkBody } from './checks.ts'
@@ -117,6 +117,8 @@ export class Contended<H extends Held = Held> implements Acquirable<H> {
     { onSuspended, onResumed }: HoldListeners,
   ): Promise<H | undefined> {
     let held: H | undefined
+    const leave = () => void contender.leave().catch(() => {})
+    const unlisten = onAbort(contender.session.detaching, leave)
     try {
       const grant = await patience.during(competing)
       if (grant === undefined) return undefined
@@ -128,12 +130,15 @@ export class Contended<H extends Held = Held> implements Acquirable<H> {
       if (error instanceof NodeVanished) return undefined
       throw error
     } finally {
-      if (held === undefined) contender.leave().catch(() => {})
+      unlisten()
+      if (held === undefined) leave()
     }
   }
 
   #contender(wait: Wait): Contender {
-    checkLease(this.#options, this.queue.zk.session)
+    const { session } = this.queue.zk
+    session.detaching.throwIfAborted()
+    checkLease(this.#options, session)
     const contender = new Contender(this.queue, this.#role, {
       ...this.#options,
       onQueued: (ahead) => wait.queued(contender, ahead),

@@ -7,7 +7,7 @@ import { type HoldOptions, isLeased, relayAllowanceOf } from './hold-options.ts'
 import type { ContenderName } from './names.ts'
 import { NodeVanished } from './node-vanished.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
-import { Relay, type RelayedTouch } from './relay.ts'
+import { knownTouch, Relay, type RelayedTouch } from './relay.ts'
 import type { Role } from './roles.ts'
 import { inOrder, persist } from './transient.ts'
 
@@ -79,7 +79,7 @@ export class Contender {
   async compete(): Promise<Grant> {
     let place = await this.enter()
     for (;;) {
-      if (this.#leaving !== undefined) throw new NodeVanished()
+      this.#throwIfLeaving()
       const blocker = this.#role.blocker(place.ahead)
       if (blocker === undefined) return place.grant ?? (await this.#confirm(place.node))
       this.#ahead = place.ahead
@@ -107,20 +107,24 @@ export class Contender {
 
   /** Takes the node away, in the background until that is confirmed or the session has ended. Idempotent. */
   leave(): Promise<void> {
-    this.#leaving ??= this.#remove()
+    if (this.#leaving === undefined) {
+      this.#leaving = this.#remove()
+      // Its create may be under way: a session that is left then would keep the node.
+      this.session.waitUntil(this.#leaving)
+    }
     return this.#leaving
   }
 
   /** Create and first look, in one segment. */
   async enter(): Promise<Place> {
     const asking = this.#known() ?? (await this.#synced())
-    if (this.#leaving !== undefined) throw new NodeVanished()
+    this.#throwIfLeaving()
     this.#entering = this.#create.make()
     // Behind the create on the same connection, the list shows our node and all older ones. It may fail on its own.
     const listing = this.#queue.list(this.#pinned)
     listing.catch(() => {})
     const node = await this.#entering
-    if (node === undefined) throw new NodeVanished()
+    if (node === undefined) return this.#vanished()
     this.#node = node
     this.#queue.tellExhausted(node.name)
     const first = await listing.catch(() => undefined)
@@ -180,10 +184,8 @@ export class Contender {
 
   /** What is asked now proves a lease, or there is to be none; undefined where a sync must be answered first. */
   #known(): Asking | undefined {
-    const on = this.session.connection
-    if (!isLeased(this.#options)) return { touch: undefined, on }
-    const touch = Relay.of(this.session).known(this.#queue.zk, relayAllowanceOf(this.#options, this.session))
-    return touch && { touch, on }
+    const touch = knownTouch(this.#queue.zk, this.session, this.#options)
+    return touch === undefined && isLeased(this.#options) ? undefined : { touch, on: this.session.connection }
   }
 
   async #synced(): Promise<Asking> {
@@ -206,17 +208,26 @@ export class Contender {
       const event = await watch.changed
       this.#watch = undefined
       if (event.type === 'SessionEnded') throw this.session.signal.reason
-      if (this.#leaving !== undefined) throw new NodeVanished()
+      this.#throwIfLeaving()
       if (event.type === 'NodeDeleted') return
     }
   }
 
   // --- leaving --------------------------------------------------------------------------------------------------
 
+  #throwIfLeaving(): void {
+    if (this.#leaving !== undefined) this.#vanished()
+  }
+
+  #vanished(): never {
+    this.session.detaching.throwIfAborted()
+    throw new NodeVanished()
+  }
+
   async #remove(): Promise<void> {
     this.#create.cancel()
     void this.#unwatch()
-    // At once where it is known: whatever is called next comes behind it, a detach too.
+    // At once where it is known: whatever is called next comes behind it.
     const node = this.#node ?? (await this.#entering?.catch(() => undefined))
     if (node !== undefined) await deleteOwn(this.#queue, this.session, node.path)
   }

@@ -26,7 +26,7 @@ export interface HoldOptions {
 
 /** Who is told while it is held. What they throw is an uncaught exception. */
 export interface HoldListeners {
-  /** The connection is lost. What was acquired is held on until its lease ends. */
+  /** A connection is lost: the next one too, before it was resumed. What was acquired is held on until its lease ends. */
   readonly onSuspended?: ((suspension: Suspension) => void) | undefined
   /** It was suspended, and is confirmed again. */
   readonly onResumed?: (() => void) | undefined

@@ -1,6 +1,6 @@
 // What each session holds under one chroot, and how long it may be sure of it. One listener a session, one a connection, one
 // timer and one round of confirmation at a time serve all of it.
-import { type Connection, onAbort, type Session, type ZooKeeper } from '@zk/client'
+import { type Connection, KeeperError, onAbort, type Session, type ZooKeeper } from '@zk/client'
 import { Confirmation, type Proof } from './confirmation.ts'
 import type { LossReason } from './errors.ts'
 import type { Lease } from './lease.ts'
@@ -40,7 +40,7 @@ export class Holdings {
   readonly #session: Session
   readonly #confirmation: Confirmation
   readonly #held = new Set<Holding>()
-  readonly #unlistenToSession: () => void
+  readonly #unlistenToSession: readonly (() => void)[]
   #connection: Connection | undefined
   #unlistenToConnection: (() => void) | undefined
   #round: Round = { name: 'none' }
@@ -62,13 +62,13 @@ export class Holdings {
     this.#zk = zk
     this.#session = session
     this.#confirmation = new Confirmation(zk, session)
-    this.#unlistenToSession = onAbort(session.signal, () => this.#ended())
+    this.#unlistenToSession = [session.signal, session.detaching].map((signal) => onAbort(signal, () => this.#ended()))
   }
 
   /** From now on the holding is told when it is lost; at once when it is lost already. Its lease is renewed in time. */
   add(holding: Holding): void {
-    const { signal, connection } = this.#session
-    if (signal.aborted) return holding.lose(endReason(this.#session), signal.reason)
+    const { signal, detaching, connection } = this.#session
+    if (signal.aborted || detaching.aborted) return this.#loseWithSession(holding)
     if (connection === undefined && holding.heldWhile === 'connected') return holding.lose('Disconnected')
     this.#held.add(holding)
     const now = this.#zk.runtime.now()
@@ -94,14 +94,19 @@ export class Holdings {
     if (this.#held.size > 0 || this.#round.name === 'running') return
     const byChroot = Holdings.#ofSession.get(this.#session)
     if (byChroot?.get(this.#zk.chroot) === this) byChroot.delete(this.#zk.chroot)
-    this.#unlistenToSession()
+    for (const unlisten of this.#unlistenToSession) unlisten()
     this.#unlistenToConnection?.()
   }
 
   // --- the session and its connections ----------------------------------------------------------------------------
 
   #ended(): void {
-    for (const holding of this.#held) holding.lose(endReason(this.#session), this.#session.signal.reason)
+    for (const holding of this.#held) this.#loseWithSession(holding)
+  }
+
+  #loseWithSession(holding: Holding): void {
+    const { signal, detaching } = this.#session
+    holding.lose(endReason(this.#session), signal.aborted ? signal.reason : detaching.reason)
   }
 
   #listenTo(connection: Connection): void {
@@ -221,5 +226,5 @@ function isConcerned({ heldWhile, isSuspended }: Holding): boolean {
 
 /** How what it held was lost with the session. */
 export function endReason({ signal }: Session): LossReason {
-  return (signal.reason as { code?: string }).code === 'SessionExpired' ? 'SessionExpired' : 'Closed'
+  return KeeperError.is(signal.reason, 'SessionExpired') ? 'SessionExpired' : 'Closed'
 }

@@ -7,6 +7,7 @@
 // lives until p + T at the least. The handshake of a connection is taken in by the leader itself, and needs no sync.
 // ARCHITECTURE.md says why.
 import { type Connection, elapsedSince, type Moment, type Session, type ZooKeeper } from '@zk/client'
+import { type HoldOptions, isLeased, relayAllowanceOf } from './hold-options.ts'
 import { leaseTimes } from './lease-times.ts'
 import { endure, inOrder } from './transient.ts'
 
@@ -88,4 +89,9 @@ export class Relay {
       }
     }
   }
+}
+
+/** One that a grant on these terms may be reckoned from at once; undefined where a sync must be answered first, or there is no lease. */
+export function knownTouch(zk: ZooKeeper, session: Session, terms: HoldOptions): RelayedTouch | undefined {
+  return isLeased(terms) ? Relay.of(session).known(zk, relayAllowanceOf(terms, session)) : undefined
 }

@@ -1,5 +1,5 @@
 // What a writer of a shared lock holds: it can go on as a reader, in the writer's place.
-import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
+import { KeeperError, onAbort, op, type Session, type ZooKeeper } from '@zk/client'
 import type { Grant } from './contender.ts'
 import { deleteOwn, type NodeOptions, type OwnNode } from './definite-create.ts'
 import { LockLostError } from './errors.ts'
@@ -12,8 +12,8 @@ import { downgradedName } from './names.ts'
 import { NodeVanished } from './node-vanished.ts'
 import { Patience } from './patience.ts'
 import type { Queue } from './queue.ts'
-import { type HoldTerms, isLeased, relayAllowanceOf } from './hold-options.ts'
-import { Relay, type RelayedTouch } from './relay.ts'
+import type { HoldTerms } from './hold-options.ts'
+import { knownTouch } from './relay.ts'
 import { endure, persist } from './transient.ts'
 
 export class WriteHeld extends Held {
@@ -45,6 +45,8 @@ export class WriteHeld extends Held {
     const reading = new Downgrade(this.#queue, session, this.#node, this.#options)
     const tenant = { session, leave: () => reading.leave() }
     const patience = new Patience(runtime, { signal: session.signal })
+    const leave = () => void reading.leave().catch(() => {})
+    const unlisten = onAbort(session.detaching, leave)
     try {
       const grant = await reading.make()
       const lease = await firstLease(this.#queue.zk, session, grant, this.#options, patience)
@@ -53,10 +55,12 @@ export class WriteHeld extends Held {
       held.acquired(runtime.now() - since)
       return held
     } catch (error) {
-      reading.leave().catch(() => {})
-      if (session.signal.aborted) throw new LockLostError(endReason(session), this.path, { cause: error })
+      leave()
+      if (session.signal.aborted || session.detaching.aborted)
+        throw new LockLostError(endReason(session), this.path, { cause: error })
       throw error instanceof NodeVanished ? new LockLostError('NodeGone', this.path, { cause: error }) : error
     } finally {
+      unlisten()
       patience.stop()
     }
   }
@@ -86,7 +90,7 @@ class Downgrade {
   async make(): Promise<Grant> {
     for (;;) {
       // What the writer was confirmed with will do, as a rule; where not, the lease is proven behind the transaction.
-      const touch = this.#knownTouch()
+      const touch = knownTouch(this.#zk, this.#session, this.#options)
       if (await this.#isCommitted()) {
         const isOfHere = touch?.connection === this.#session.connection
         return { node: this.#node, touch: isOfHere ? touch : undefined }
@@ -96,15 +100,12 @@ class Downgrade {
 
   /** Both nodes, whichever there is; in the background until that is confirmed. */
   async leave(): Promise<void> {
-    this.#leaving ??= Promise.all(
-      [this.#writer, this.#node.path].map((path) => deleteOwn(this.#queue, this.#session, path)),
-    )
+    if (this.#leaving === undefined) {
+      const paths = [this.#writer, this.#node.path]
+      this.#leaving = Promise.all(paths.map((path) => deleteOwn(this.#queue, this.#session, path)))
+      this.#session.waitUntil(this.#leaving)
+    }
     await this.#leaving
-  }
-
-  #knownTouch(): RelayedTouch | undefined {
-    if (!isLeased(this.#options)) return undefined
-    return Relay.of(this.#session).known(this.#zk, relayAllowanceOf(this.#options, this.#session))
   }
 
   /** False when that is not known, or was not possible for now. */

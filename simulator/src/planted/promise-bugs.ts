@@ -154,8 +154,8 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           file: session('machine'),
-          find: 'this.#timing.closeBy = now + deadlines.close(this.#timing.times)',
-          replace: 'this.#timing.closeBy = now + 4 * deadlines.close(this.#timing.times)',
+          find: 'this.#timing.closeBy = by',
+          replace: 'this.#timing.closeBy = now + 4 * (by - now)',
         },
       ],
     },

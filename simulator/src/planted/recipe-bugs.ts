@@ -86,7 +86,7 @@ export const recipeBugs: readonly PlantedBug[] = [
   },
   {
     name: 'an acquire that fails leaves its node',
-    edits: [{ file: contended, find: 'if (held === undefined) contender.leave().catch(() => {})', replace: '' }],
+    edits: [{ file: contended, find: 'if (held === undefined) leave()', replace: '' }],
   },
   {
     name: 'leaving does not wait for the create under way',

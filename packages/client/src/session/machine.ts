@@ -91,12 +91,12 @@ export class SessionMachine {
   }
 
   /** Ends the session after everything called before: with its `last` request, or without it when time is up. */
-  close(now: number, last: Request = closeSessionRequest()): Output[] {
+  close(now: number, last: Request = closeSessionRequest(), by = now + deadlines.close(this.#timing.times)): Output[] {
     if (this.#state.name === 'ended' || this.#timing.isClosing) return this.#take()
     // One that is to be resumed and did not get through stays as it was.
     if (!this.#pulse.wasHeard) this.#end('Closed')
     else {
-      this.#timing.closeBy = now + deadlines.close(this.#timing.times)
+      this.#timing.closeBy = by
       this.exchange.finish(last)
       if (this.#state.name === 'waiting') this.#state = { name: 'waiting', until: now }
       // Here the end of the session can be told; whether there is another server is not known.

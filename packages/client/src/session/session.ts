@@ -17,11 +17,13 @@ import type { Target } from './hosts.ts'
 import { InOrder } from './in-order.ts'
 import { SessionMachine } from './machine.ts'
 import type { Output } from './output.ts'
+import { lastRequest } from './own-requests.ts'
 import type { PersistentWatcher } from './persistent.ts'
 import { Prover, type Proving } from './prover.ts'
 import { type Asked, Request, tooLarge } from './request.ts'
 import { endCode, type EndReason } from './states.ts'
 import { TouchLog } from './touch-log.ts'
+import { Unfinished } from './unfinished.ts'
 import { Uplink } from './uplink.ts'
 import type { Watching } from './watching.ts'
 
@@ -39,6 +41,8 @@ export class Session {
   readonly #alarm: Alarm
   readonly #prover: Prover | undefined
   readonly #ended = new AbortController()
+  readonly #detaching = new AbortController()
+  readonly #unfinished = new Unfinished()
   /** Those who wait for the end. */
   readonly #closing: (() => void)[] = []
   /** Of the requests that came with a signal: how to listen to it no more. */
@@ -96,6 +100,22 @@ export class Session {
   /** Aborts when the session ends or is closed; its reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
   get signal(): AbortSignal {
     return this.#ended.signal
+  }
+
+  /**
+   * Aborts when the session is about to be left, by `detach`; its reason is a `KeeperError` `Closed`. Who listens may still make
+   * calls, and says with `waitUntil` for how long.
+   */
+  get detaching(): AbortSignal {
+    return this.#detaching.signal
+  }
+
+  /**
+   * A `detach` waits until this has settled, for half a session timeout at most: for work of several calls, such as a create
+   * whose node is to be deleted again. `close` does not wait: it ends the session, and all that belongs to it.
+   */
+  waitUntil(work: Promise<unknown>): void {
+    this.#unfinished.add(work)
   }
 
   /** @internal There is nothing more to come of it. */
@@ -157,12 +177,22 @@ export class Session {
     return this.#machine.identity.detached(this.#machine.exchange.lastZxid)
   }
 
-  /** @internal Resolves when the session has ended or, with another `last` request, is left: at the latest after T/2. */
-  close(last?: Request): Promise<void> {
+  /** @internal Resolves when the session is left: at the latest after T/2. Rejects when it has ended before. */
+  async detach(): Promise<void> {
+    const longest = deadlines.close({ T: this.timeout, servers: 1 })
+    const by = this.#now() + longest
+    this.#detaching.abort(new KeeperError('Closed', { sessionId: this.id }))
+    if (!this.#unfinished.isEmpty) await this.#unfinished.settled(this.#runtime, longest)
+    this.signal.throwIfAborted()
+    await this.close(lastRequest(), by)
+  }
+
+  /** @internal Resolves when the session has ended or, with another `last` request, is left: at the latest `by`, or after T/2. */
+  close(last?: Request, by?: number): Promise<void> {
     return new Promise((resolve) => {
       if (this.#machine.state.name === 'ended') return resolve()
       this.#closing.push(resolve)
-      this.#run(this.#machine.close(this.#now(), last))
+      this.#run(this.#machine.close(this.#now(), last, by))
       // Whoever relies on the session hears of it now: servers act on a close before its answer is here, if it ever is.
       this.#ended.abort(new KeeperError('Closed', { sessionId: this.id }))
     })
