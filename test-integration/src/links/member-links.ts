@@ -42,6 +42,8 @@ export class MemberLinks implements AsyncDisposable {
   readonly #addresses: readonly string[]
   readonly #listeners: readonly Server[]
   readonly #connections = new Set<LinkConnection>()
+  /** Accepted; the other end is still dialed. */
+  readonly #arriving = new Set<Socket>()
   readonly #held = new Set<string>()
   readonly #cut = new Set<string>()
   #isOpen = true
@@ -107,6 +109,7 @@ export class MemberLinks implements AsyncDisposable {
   async close(): Promise<void> {
     this.#isOpen = false
     for (const connection of this.#connections) connection.reset()
+    for (const socket of this.#arriving) socket.destroy()
     await Promise.all(
       this.#listeners.map(async (listener) => {
         listener.close()
@@ -126,7 +129,9 @@ export class MemberLinks implements AsyncDisposable {
       socket.resetAndDestroy()
       return
     }
+    this.#arriving.add(socket)
     const target = await this.#dial(socket, { host: this.#addresses[to - 1]!, port })
+    this.#arriving.delete(socket)
     if (target === undefined || this.#cut.has(way(from, to)) || !this.#isOpen) {
       target?.destroy()
       socket.resetAndDestroy()
@@ -149,6 +154,9 @@ export class MemberLinks implements AsyncDisposable {
     const until = performance.now() + PATIENCE
     while (!socket.destroyed && this.#isOpen) {
       const target = connect({ ...address, allowHalfOpen: true })
+      // A member whose network is gone refuses nothing: without this the attempt outlasts whoever asked for it by minutes.
+      const giveUp = () => target.destroy(new Error('the connection is wanted no more'))
+      socket.once('close', giveUp)
       try {
         await once(target, 'connect')
         target.on('error', () => {})
@@ -156,6 +164,8 @@ export class MemberLinks implements AsyncDisposable {
       } catch {
         if (performance.now() >= until) return undefined
         await sleep(PAUSE)
+      } finally {
+        socket.off('close', giveUp)
       }
     }
     return undefined
