@@ -93,6 +93,41 @@ describe('WriteHeld.downgrade that is struck', () => {
   )
 })
 
+describe('WriteHeld.downgrade over a connection that is lost', () => {
+  const losses = {
+    'before it is sent': (scene: Scene, zk: ZooKeeper) => scene.cut(zk),
+    'with its answer': (scene: Scene) => void scene.ensemble.faults.loseReply({ op: 'multi' }),
+    'with its request': (scene: Scene) => void scene.ensemble.faults.loseRequest({ op: 'multi' }),
+  }
+
+  // The handshake of the next connection is a touch that is newer than whatever was known before.
+  test.each(Object.entries(losses))(
+    'WriteHeld.downgrade whose connection is lost %s is done as soon as there is another, with its lease',
+    async (_, lose) => {
+      const T = 4_000
+      for (let idle = 0; idle < T / 2; idle += 190) {
+        for (let away = 0; away < 0.6 * T; away += 300) {
+          const scene = new Scene()
+          const zk = await scene.client({ sessionTimeout: T })
+          const write = await scene.done(new SharedLock(zk, PATH).write.acquire())
+          await scene.world.advance(idle)
+          scene.refuse()
+          const downgrading = outcome(write.downgrade())
+          lose(scene, zk)
+          await scene.world.settle()
+          await scene.world.advance(away)
+          scene.accept()
+          while (zk.session.connection === undefined) await scene.world.advance(1)
+          const where = `${idle} ms held, ${away} ms away`
+          expect(downgrading.status, where).toBe('fulfilled')
+          // From the handshake, as long as any.
+          expect(downgrading.value.leaseRemaining(), where).toBeGreaterThan(0.9 * T)
+        }
+      }
+    },
+  )
+})
+
 describe('SharedLock.write that comes while another downgrades', () => {
   test.each([
     ['where numbers tell the order', 7, 'stick'],

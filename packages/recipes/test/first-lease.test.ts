@@ -109,6 +109,34 @@ describe('Lock.acquire', () => {
     }
   })
 
+  test.each([1, 20, 500, 'default', 1_500, 2_000] as const)(
+    'Lock.acquire with a relay allowance of %s ms pauses for it before it proves anew what is too old',
+    async (relayAllowance) => {
+      const T = 4_000
+      const options = relayAllowance === 'default' ? {} : { relayAllowance }
+      const pauses = new Set<number>()
+      for (let latency = 100; latency < T / 2; latency += 300) {
+        for (let longer = 0; longer < T / 3; longer += 330) {
+          const { scene, zk } = await idle(T, longer)
+          const { connection } = zk.session
+          scene.network.latency = () => latency
+          const since = scene.since()
+          const acquiring = outcome(new Lock(zk, PATH, options).acquire())
+          while (acquiring.status === 'pending' && since.ops().filter((op) => op === 'sync').length < 2) {
+            await scene.world.advance(1)
+          }
+          const { asked } = since
+          const again = asked.findLastIndex(({ op }) => op === 'sync')
+          // A silence that is noticed has pauses of its own.
+          if (again > 0 && zk.session.connection === connection)
+            pauses.add(asked[again]!.at - (asked[again - 1]!.at + latency))
+        }
+      }
+      // Timers go by whole ms.
+      expect(pauses).toEqual(new Set([Math.ceil(options.relayAllowance ?? T / 3)]))
+    },
+  )
+
   test('Lock.acquire lets others go on where answers take too long for any lease', async () => {
     const T = 1_000
     const scene = new Scene()

@@ -11,6 +11,7 @@ import {
   op,
   type ZooKeeper,
 } from '../src/index.ts'
+import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 
 const PATH = '/locks/report'
@@ -146,6 +147,26 @@ describe('Held', () => {
     await scene.world.advance(100)
     await releasing
     expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('Held that is released while its node is being watched leaves no watch, where it must leave the node', async () => {
+    const atRelease = new Set<number>()
+    for (let time = 40; time < 80; time += 2) {
+      const scene = new Scene()
+      const zk = await scene.client()
+      // Contenders may create nodes, and not delete them.
+      scene.ensemble.nodes.create(PATH, { acl: [{ perms: 31 & ~8, id: { scheme: 'world', id: 'anyone' } }] })
+      const held = await scene.done(new Lock(zk, PATH).acquire())
+      scene.network.latency = () => 10
+      await scene.world.advance(time)
+      atRelease.add(scene.watches().length)
+      const releasing = outcome(held.release())
+      await scene.world.advance(100)
+      expect(releasing.error).toMatchObject({ code: 'NoAuth' })
+      expect(scene.ensemble.nodes.ephemerals()).toEqual([held.path])
+      expect([scene.watches(), scene.watchCount()], `released after ${time} ms`).toEqual([[], 0])
+    }
+    expect(atRelease).toEqual(new Set([0, 1]))
   })
 
   test('Held deletes only its own node, also when the parent was made again and numbers come round (L18)', async () => {

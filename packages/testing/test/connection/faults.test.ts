@@ -307,6 +307,58 @@ describe('which frames a rule is about', () => {
     expect([rule.count, model.faults.rules]).toEqual([1, []])
   })
 
+  // Of those that it has seized any may die, before others are struck or behind them.
+  test.each(['loseReply', 'fail', 'drop', 'garbage', 'merge'] as const)(
+    'a rule of %s strikes as often as it should, whoever of three leaves, and whenever, while it has seized their requests',
+    (type) => {
+      const released = new Set<string>()
+      for (let leaving = 0; leaving < 8; leaving++) {
+        for (let leavesAt = 0; leavesAt < 40; leavesAt += 4) {
+          const bench = new Bench({ members: 3, latency: 10 })
+          bench.pass(500)
+          const { faults, members, leader } = bench.model
+          const follower = members.find((member) => member !== leader)!.name
+          const connect = () => {
+            const client = bench.dial(follower)!
+            client.handshake()
+            bench.pass(100)
+            return client
+          }
+          const clients = [connect(), connect(), connect()]
+          const match = { op: 'create', path: '/struck', times: 3 } as const
+          const rule =
+            type === 'fail'
+              ? faults.fail({ ...match, code: 'APIError' })
+              : // Garbage that a decoder need not know.
+                faults[type]({ ...match, ...(type === 'garbage' && { bytes: new Uint8Array() }) })
+          for (const [index, client] of clients.entries()) {
+            // What is behind a write waits for it, also what fails by itself.
+            client.ask('create', node(`/before-${index}`))
+            client.ask('create', node('/struck'))
+            bench.pass(8)
+          }
+          bench.pass(leavesAt)
+          const struckBefore = rule.count
+          for (const [index, client] of clients.entries()) if ((leaving >> index) & 1) client.hangUp()
+          bench.pass(1_000)
+          const { count } = rule
+          if (count < 3) released.add(`${count} of them behind ${struckBefore}`)
+          const where = `${leaving.toString(2)} leave after ${leavesAt} ms`
+          expect(faults.rules, where).toEqual(count < 3 ? [rule] : [])
+          for (let struck = count; struck < 3; struck++) {
+            connect().ask('create', node('/struck'))
+            bench.pass(1_000)
+          }
+          connect().ask('create', node('/struck'))
+          bench.pass(1_000)
+          expect([rule.count, faults.rules], where).toEqual([3, []])
+        }
+      }
+      // Some of them die before any was struck, some behind.
+      expect([...released].sort()).toEqual(expect.arrayContaining(['0 of them behind 0', '2 of them behind 2']))
+    },
+  )
+
   test('a rule strikes no more than it should when several of its requests wait', () => {
     const bench = new Bench({ members: 3, latency: 10 })
     bench.pass(500)

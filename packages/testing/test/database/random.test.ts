@@ -3,7 +3,7 @@ import { CreateMode, type MultiOp, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { DataTree } from '../../src/database/index.ts'
 import type { ServerRequest } from '../../src/server/request.ts'
-import { bytes, Client, creating, picture, Server } from './support.ts'
+import { bytes, Client, creating, operator, picture, Server } from './support.ts'
 
 /** Integers from 0 up to, not including, `limit`, the same for the same seed (xorshift32). */
 function randomly(seed: number): (limit: number) => number {
@@ -44,9 +44,8 @@ function randomRequest(random: (limit: number) => number, clients: readonly Clie
 }
 
 /** A server after some hundred requests of three sessions, some of them outstanding together. */
-function* history(seed: number, steps: number): Generator<Server> {
+function* history(seed: number, steps: number, server = new Server()): Generator<Server> {
   const random = randomly(seed)
-  const server = new Server()
   const clients = [new Client(1n), new Client(2n), new Client(3n)]
   for (let step = 0; step < steps; step++) {
     server.prepare(randomRequest(random, clients))
@@ -143,6 +142,37 @@ describe('After any requests', () => {
       const txn = { type: 'create', path: '/copy', data, acl: [], kind: 'ephemeral', parentCVersion: -1 } as const
       copy.apply({ header, txn })
       expect(picture(server.tree)).toEqual(before)
+    }
+  })
+
+  test('a copy goes on as its original does: with its quotas, its counters and what it knows of its nodes', () => {
+    for (const seed of seeds) {
+      const server = new Server({ sequenceOverflow: seed % 2 === 0 ? 'stick' : 'wrap', enforceQuota: true })
+      for (const about of ['/a', '/b']) {
+        const quota = `/zookeeper/quota${about}`
+        server.make(quota, `${quota}/zookeeper_limits`, `${quota}/zookeeper_stats`)
+        const limits = {
+          path: `${quota}/zookeeper_limits`,
+          data: bytes('countHardLimit=3;byteHardLimit=9'),
+          version: -1,
+        }
+        server.ask(operator.request('setData', limits))
+      }
+      // A used-up counter goes on in the one way or the other.
+      server.make('/used-up')
+      server.operate({ type: 'presetCounter', path: '/used-up', counter: 2 ** 31 - 1 })
+      for (const _ of history(seed, 40, server));
+      const copy = server.tree.copy()
+      const known = server.log.length
+      for (const _ of history(seed + 100, 40, server));
+      server.make('/used-up/one', '/used-up/two')
+      for (const logged of server.log.slice(known)) copy.apply(logged)
+      expect(picture(copy)).toEqual(picture(server.tree))
+      const growths = NAMES.slice(0, 6).flatMap((name) =>
+        [1, 9].map((bytes) => [`/${name}`, { count: 1, bytes }] as const),
+      )
+      const checks = ({ quotas }: DataTree) => growths.map(([path, more]) => quotas.check(path, more))
+      expect(checks(copy)).toEqual(checks(server.tree))
     }
   })
 

@@ -166,6 +166,7 @@ export function picture(tree: DataTree): unknown {
     return [path, { ...node, data, acl, ...stat, children: tree.get(path)!.listChildren() }] as const
   })
   const owners = [...tree.ephemeralOwners].map((owner) => [owner, tree.ephemerals(owner).inOrder()] as const)
-  const { lastProcessedZxid, nodeCount, approximateDataSize, ephemeralsCount } = tree
-  return { nodes, owners, lastProcessedZxid, nodeCount, approximateDataSize, ephemeralsCount }
+  const { containers, ttls, lastProcessedZxid, nodeCount, approximateDataSize, ephemeralsCount } = tree
+  const others = { containers: new Set(containers), ttls: new Set(ttls) }
+  return { nodes, owners, ...others, lastProcessedZxid, nodeCount, approximateDataSize, ephemeralsCount }
 }

@@ -64,6 +64,33 @@ describe('SessionTracker', () => {
 })
 
 describe('Sessions', () => {
+  it.each([0, 1, 2])(
+    'Sessions whose end is on its way are neither heard, nor resumed, nor prolonged (member %i)',
+    (of) => {
+      for (const at of [0, 1, 2]) {
+        const world = World.ready()
+        const members = [world.leader, ...world.followers]
+        const client = world.client(members[of]!)
+        world.run(TICK)
+        const { expiresAt } = world.ensemble.sessions.get(client.sessionId)!
+        world.ensemble.sessions.expire(client.sessionId)
+        expect(world.ensemble.sessions.get(client.sessionId)).toMatchObject({ expiresAt, isClosing: true })
+        client.ping().create('/late')
+        const resumed = client.resume(members[at]!)
+        const told = world.ensemble.sessions.get(client.sessionId)
+        expect(told).toMatchObject({ expiresAt, isClosing: true })
+        world.runUntil(() => resumed.state !== 'connecting')
+        expect(resumed.state).toBe('expired')
+        world.run()
+        expect(world.ensemble.sessions.get(client.sessionId)).toBeUndefined()
+        expect(client.state).toBe('closed')
+        expect(has(world.leader, '/late')).toBe(false)
+        // A follower answers pings by itself, the leader none of a session that it ends.
+        expect(client.replies.map(({ op }) => op)).toEqual(of === 0 ? [] : ['ping'])
+      }
+    },
+  )
+
   it('Sessions are resumed with the password, at any member, and touched by that', () => {
     const world = World.ready()
     const [first, second] = world.followers
