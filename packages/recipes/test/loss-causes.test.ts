@@ -1,6 +1,14 @@
 // What a loss says it was caused by, whatever trouble the hold had outlasted before: nothing of that is told again.
 import { expect, test } from 'vitest'
-import { type Held, type HeldWhile, Lock, LockLostError, type LossReason, op, type ZooKeeper } from '../src/index.ts'
+import {
+  type Held,
+  type HeldWhile,
+  Lock,
+  type LockLostError,
+  type LossReason,
+  op,
+  type ZooKeeper,
+} from '../src/index.ts'
 import { Scene } from './support/scene.ts'
 
 const PATH = '/locks/report'
