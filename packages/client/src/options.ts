@@ -170,6 +170,7 @@ function checkSession(session: Partial<SessionCredentials> | null): void {
     throw new RangeError(`session.lastZxid must be a number of 63 bits, at least 0, not ${lastZxid}`)
   }
   inRange('session.shortestTimeout', session.shortestTimeout ?? 0, 0, 2 ** 31 - 1)
+  inRange('session.lastXid', session.lastXid ?? 0, 0, 2 ** 31 - 1)
 }
 
 /** What the option of this name has made. Later, in a timer, nobody could be told. */

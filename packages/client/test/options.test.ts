@@ -164,6 +164,16 @@ describe('checkOptions', () => {
     for (const shortestTimeout of [undefined, 0, 1, 2 ** 31 - 1]) check({ session: { ...session, shortestTimeout } })
   })
 
+  test('checkOptions refuses a session with a lastXid that no request can have had', () => {
+    const session = { id: 5n, passwd: new Uint8Array(16) }
+    for (const lastXid of [-1, 0.5, 2 ** 31, NaN, '7']) {
+      const error = thrownBy(() => check({ session: { ...session, lastXid } }))
+      expect(error).toBeInstanceOf(RangeError)
+      expect(error).toHaveProperty('message', expect.stringContaining('session.lastXid must be an integer'))
+    }
+    for (const lastXid of [undefined, 0, 1, 2 ** 31 - 1]) check({ session: { ...session, lastXid } })
+  })
+
   test('checkOptions says what a runtime lacks', () => {
     const runtime = { ...systemRuntime, uuid: undefined, dial: 5 }
     expect(() => check({ runtime })).toThrow('runtime must be a Runtime; it has no uuid, dial')

@@ -3,13 +3,15 @@ export class DetachedSession implements SessionCredentials {
   readonly id: bigint
   readonly lastZxid: bigint
   readonly shortestTimeout: number
+  readonly lastXid: number
   // Private: whoever prints it, or has it in an error, shows no secret.
   readonly #passwd: Uint8Array<ArrayBuffer>
 
-  constructor({ id, passwd, lastZxid, shortestTimeout }: Required<SessionCredentials>) {
+  constructor({ id, passwd, lastZxid, shortestTimeout, lastXid }: Required<SessionCredentials>) {
     this.id = id
     this.lastZxid = lastZxid
     this.shortestTimeout = shortestTimeout
+    this.lastXid = lastXid
     this.#passwd = new Uint8Array(passwd)
   }
 
@@ -34,4 +36,10 @@ export interface SessionCredentials {
    * for no less than this, whatever `sessionTimeout` is. @default 0, not known
    */
   readonly shortestTimeout?: number
+  /**
+   * The xid of the last request that was sent in the session. Requests go on behind it. A server finds the request that a
+   * transaction answers by session and xid alone (CommitProcessor): without this, a write that was under way when the session
+   * was left could answer a request of the next client, and that answer would be wrong. @default 0, not known: a random xid
+   */
+  readonly lastXid?: number
 }

@@ -7,7 +7,7 @@ import { Auths, type Credential } from './auths.ts'
 import type { SessionConfig } from './config.ts'
 import type { Flow } from './flow.ts'
 import type { Incoming } from './incoming.ts'
-import { Ledger } from './ledger.ts'
+import { LAST_XID, Ledger, nextXid } from './ledger.ts'
 import type { Output } from './output.ts'
 import { removalRequest, syncRequest } from './own-requests.ts'
 import type { Removal, Request, Whereabouts } from './request.ts'
@@ -36,12 +36,12 @@ export class Exchange {
   #refusing: KeeperErrorCode | undefined
 
   constructor(
-    { credentials, limits, resume }: Pick<SessionConfig, 'credentials' | 'limits' | 'resume'>,
+    { credentials, limits, resume, seed }: Pick<SessionConfig, 'credentials' | 'limits' | 'resume' | 'seed'>,
     pause: ThrottlePause,
     emit: (output: Output) => void,
     whereabouts: () => Whereabouts,
   ) {
-    this.#ledger = new Ledger(1, limits)
+    this.#ledger = new Ledger(firstXid(resume, seed), limits)
     this.#pause = pause
     this.#lastZxid = resume?.lastZxid ?? 0n
     this.#auths = new Auths(credentials)
@@ -59,6 +59,11 @@ export class Exchange {
   /** The latest transaction the caller may have seen; a server behind it refuses the session. */
   get lastZxid(): bigint {
     return this.#lastZxid
+  }
+
+  /** The xid of the last request that was sent. */
+  get lastXid(): number {
+    return this.#ledger.lastXid
   }
 
   /** When the oldest request without an answer was sent. */
@@ -280,4 +285,11 @@ export class Exchange {
     if (request !== undefined) this.#answers.take(request, reply)
     return request !== undefined
   }
+}
+
+/** A session that was left may have writes under way whose xids this client does not know. */
+function firstXid(resume: SessionConfig['resume'], seed: number): number {
+  if (resume === undefined) return 1
+  const { lastXid = 0 } = resume
+  return nextXid(lastXid > 0 ? lastXid : seed % LAST_XID)
 }

@@ -34,10 +34,10 @@ export class Identity {
   }
 
   /** Undefined where no ensemble knows the session: not yet, or no longer. */
-  detached(lastZxid: bigint): DetachedSession | undefined {
+  detached(lastZxid: bigint, lastXid: number): DetachedSession | undefined {
     if (!this.#isReal) return undefined
     const { id, shortestTimeout } = this
-    return new DetachedSession({ id, passwd: this.#passwd, lastZxid, shortestTimeout })
+    return new DetachedSession({ id, passwd: this.#passwd, lastZxid, shortestTimeout, lastXid })
   }
 
   connectFrame(lastZxidSeen: bigint): Uint8Array {

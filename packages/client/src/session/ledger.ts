@@ -8,7 +8,7 @@ import type { Request } from './request.ts'
 import { Window } from './window.ts'
 
 /** Java's ClientCnxn counts up to here and starts again at 1. */
-const LAST_XID = 2 ** 31 - 2
+export const LAST_XID = 2 ** 31 - 2
 
 export interface Interrupted {
   /** Settled before; their replies will not come. They are out of the ledger. */
@@ -29,16 +29,21 @@ export class Ledger {
   readonly #putOff = new Backlog()
   /** Nothing is sent before; -Infinity when nothing is held back. */
   #heldUntil = -Infinity
-  #nextXid: number
+  #lastXid: number
   /** Of all requests there ever were. */
   #count = 0
   /** No request's time is up before this; it may be earlier than the truth, never later. */
   #nextTimeout = Infinity
 
   constructor(firstXid = 1, limits: FlowLimits = NO_LIMITS) {
-    this.#nextXid = firstXid
+    this.#lastXid = firstXid - 1
     this.#limits = limits
     this.#window = new Window(limits.maxInFlight)
+  }
+
+  /** The xid of the last request that was sent; before the first one, that of the request before it. */
+  get lastXid(): number {
+    return this.#lastXid
   }
 
   /** A busy server is left alone. */
@@ -247,8 +252,11 @@ export class Ledger {
   }
 
   #takeXid(): number {
-    const xid = this.#nextXid
-    this.#nextXid = xid >= LAST_XID ? 1 : xid + 1
-    return xid
+    this.#lastXid = nextXid(this.#lastXid)
+    return this.#lastXid
   }
+}
+
+export function nextXid(xid: number): number {
+  return xid >= LAST_XID ? 1 : xid + 1
 }

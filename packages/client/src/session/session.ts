@@ -174,7 +174,8 @@ export class Session {
 
   /** @internal */
   get detached(): DetachedSession | undefined {
-    return this.#machine.identity.detached(this.#machine.exchange.lastZxid)
+    const { identity, exchange } = this.#machine
+    return identity.detached(exchange.lastZxid, exchange.lastXid)
   }
 
   /** @internal Resolves when the session is left: at the latest after T/2. Rejects when it has ended before. */

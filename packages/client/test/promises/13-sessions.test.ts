@@ -2,7 +2,7 @@
 import { inspect } from 'node:util'
 import { Create2Response, GetDataResponse, OpCode, SetSASLResponse } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { connect } from '../../src/index.ts'
+import { connect, type SessionCredentials } from '../../src/index.ts'
 import { connected, created, expired, FakeServer, nodeData, outcome, VirtualWorld } from '../support/index.ts'
 
 const T = 30_000
@@ -115,6 +115,46 @@ describe('connect with a session', () => {
     const third = await server.connection()
     expect((await third.expectConnect()).sessionId).toBe(0n)
     expect(connecting.status).toBe('fulfilled')
+  })
+})
+
+describe('The xids of a session that is handed on', () => {
+  /** Of the first request behind the handshake. */
+  async function firstXid(credentials: Partial<SessionCredentials>, seed = 1): Promise<number> {
+    const world = new VirtualWorld(seed)
+    const server = FakeServer.listen(world, 'zk1:2181')
+    const session = { id: 0x2an, passwd, ...credentials }
+    const connecting = outcome(connect('zk1:2181', { runtime: world, session }))
+    const connection = await server.accept({ passwd })
+    await world.settle()
+    outcome(connecting.value.exists('/'))
+    return (await connection.expect(OpCode.exists)).xid
+  }
+
+  test('connect goes on behind the last xid, which ZooKeeper.detach gives: a late answer of before is of no request now', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    outcome(zk.exists('/'))
+    connection.fail(await connection.expect(OpCode.exists), 'NoNode')
+    const detaching = outcome(zk.detach())
+    const last = await connection.expect(OpCode.sync)
+    connection.fail(last, 'Ok')
+    await world.settle()
+    expect(detaching.value.lastXid).toBe(last.xid)
+    expect(last.xid).toBeGreaterThan(1)
+    expect(await firstXid(detaching.value)).toBe(last.xid + 1)
+  })
+
+  test('connect begins anew behind the largest xid', async () => {
+    expect(await firstXid({ lastXid: 2 ** 31 - 3 })).toBe(2 ** 31 - 2)
+    for (const lastXid of [2 ** 31 - 2, 2 ** 31 - 1]) expect(await firstXid({ lastXid })).toBe(1)
+  })
+
+  test('connect begins at a random xid where the last one is not known', async () => {
+    const xids = await Promise.all([1, 2, 3, 4].map((seed) => firstXid({ lastXid: 0 }, seed)))
+    expect(new Set(xids).size).toBe(4)
+    for (const xid of xids) expect(xid).toBeGreaterThan(1_000)
+    expect(await firstXid({}, 1)).toBe(xids[0])
   })
 })
 

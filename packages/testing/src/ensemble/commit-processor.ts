@@ -9,17 +9,26 @@ import type { Process } from './process.ts'
 interface Commit {
   readonly sessionId: bigint
   readonly cxid: number
-  /** undefined for the answer to a `sync`. */
-  readonly entry: LoggedTxn | undefined
+  /** A transaction, or a `sync` that the leader has come to. */
+  readonly what: LoggedTxn | Pending
   readonly due: number
+}
+
+export interface CommitOptions {
+  /** Until a commit is applied, in ms. */
+  readonly lag: number
+  /**
+   * What becomes of a `sync` that a transaction was taken for, when the leader comes to it. Given by a follower, whose syncs wait
+   * for the leader; the leader itself answers one like a read.
+   */
+  readonly finishAgain?: (sync: Pending) => void
 }
 
 export class CommitProcessor {
   readonly #process: Process
-  /** A follower's `sync` waits for the leader; the leader itself answers one like a read. */
-  readonly #matchSyncs: boolean
   readonly #local: (pending: Pending) => void
   readonly #remote: (entry: LoggedTxn) => void
+  readonly #again: CommitOptions['finishAgain']
   /** Of sessions that wait for a commit all that came since. */
   readonly #sessions = new Map<bigint, Pending[]>()
   readonly #writes: Pending[] = []
@@ -31,12 +40,12 @@ export class CommitProcessor {
   /** `local` finishes a request of this server's, in a write with its entry; `remote` what another server was asked for. */
   constructor(
     process: Process,
-    { matchSyncs, lag }: { readonly matchSyncs: boolean; readonly lag: number },
+    { lag, finishAgain }: CommitOptions,
     local: (pending: Pending) => void,
     remote: (entry: LoggedTxn) => void,
   ) {
     this.#process = process
-    this.#matchSyncs = matchSyncs
+    this.#again = finishAgain
     this.#lag = lag
     this.#local = local
     this.#remote = remote
@@ -57,8 +66,9 @@ export class CommitProcessor {
     this.#committed(entry.header.sessionId, entry.header.cxid, entry)
   }
 
-  commitSync({ request }: Pending): void {
-    this.#committed(request.sessionId, request.message.xid, undefined)
+  commitSync(sync: Pending): void {
+    const { sessionId, message } = sync.request
+    this.#committed(sessionId, message.xid, sync)
   }
 
   /** For commits from now on, in ms. */
@@ -76,9 +86,9 @@ export class CommitProcessor {
     this.#timer?.cancel()
   }
 
-  #committed(sessionId: bigint, cxid: number, entry: LoggedTxn | undefined): void {
+  #committed(sessionId: bigint, cxid: number, what: Commit['what']): void {
     const last = this.#commits.at(-1)?.due ?? 0
-    this.#commits.push({ sessionId, cxid, entry, due: Math.max(last, this.#process.now + this.#lag) })
+    this.#commits.push({ sessionId, cxid, what, due: Math.max(last, this.#process.now + this.#lag) })
     this.#drain(this.#process.now)
   }
 
@@ -93,11 +103,14 @@ export class CommitProcessor {
     if (due !== Infinity) this.#timer = this.#process.at(due, () => this.#drain(due))
   }
 
-  #finish({ sessionId, cxid, entry }: Commit): void {
+  #finish({ sessionId, cxid, what }: Commit): void {
+    const entry = 'txn' in what ? what : undefined
     const { request } = this.#writes[0] ?? {}
-    // Commits come in the order of the requests: either this one is for the oldest of ours, or for none of them.
+    // Commits come in the order of the requests: either this one is for the oldest of ours, or for none of them. The server
+    // looks at session and xid only, so a write of an earlier connection whose client counted alike finishes a request too early.
     if (request?.sessionId !== sessionId || request.message.xid !== cxid) {
-      if (entry !== undefined) this.#remote(entry)
+      if ('txn' in what) this.#remote(what)
+      else this.#again?.(what)
       return
     }
     const pending = this.#writes.shift()!
@@ -111,6 +124,6 @@ export class CommitProcessor {
 
   #needsCommit({ request: { message }, isThrottled }: Pending): boolean {
     if (isThrottled) return false
-    return isWrite(message.opCode) || (this.#matchSyncs && message.opCode === OpCode.sync)
+    return isWrite(message.opCode) || (this.#again !== undefined && message.opCode === OpCode.sync)
   }
 }

@@ -1,5 +1,5 @@
 // A follower's side of its clients: reads are its own, writes the leader's (FollowerZooKeeperServer).
-import { OpCode } from '@zk/wire'
+import { ErrorCode, OpCode } from '@zk/wire'
 import { isWrite } from '../database/index.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import type { Client } from './clients.ts'
@@ -27,7 +27,7 @@ export class FollowerServer extends ZooKeeperServer {
     this.#ids = host.sessionIds()
     this.commits = new CommitProcessor(
       host.process,
-      { matchSyncs: true, lag: host.lag },
+      { lag: host.lag, finishAgain: (sync) => this.#finishAgain(sync) },
       (pending) => this.finish(pending),
       (entry) => this.finishRemote(entry),
     )
@@ -87,6 +87,13 @@ export class FollowerServer extends ZooKeeperServer {
     if (opCode === OpCode.sync || isWrite(opCode)) {
       this.#send({ type: 'request', request: { ...request, connection: undefined } })
     }
+  }
+
+  /** Its bytes were read before; servers before 3.9 cannot read them again (ByteBufferRequestRecord). */
+  #finishAgain(sync: Pending): void {
+    sync.entry = undefined
+    if (this.host.settings.version < '3.9') sync.refused = ErrorCode.MarshallingError
+    this.finish(sync)
   }
 
   protected override applied({ header, txn }: LoggedTxn): void {

@@ -140,7 +140,7 @@ export abstract class ZooKeeperServer {
     if (entry?.txn.type === 'createSession' && client !== undefined) return this.finishSessionInit(client, true)
     const { tree } = this.host.database
     const answer =
-      result !== undefined
+      result !== undefined && request.message.opCode !== OpCode.sync
         ? answerWrite(request, result)
         : err === ErrorCode.Ok
           ? answerRead(tree, request)
