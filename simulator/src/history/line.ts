@@ -20,9 +20,21 @@ export interface Heard extends Moment {
   readonly message: ServerMessage | undefined
 }
 
+/** A name that was looked up. */
+export interface LookUp {
+  readonly client: number
+  readonly term: number
+  readonly server: string
+  readonly asked: Moment
+  /** undefined where no answer came, whether or not anybody still waited for it. */
+  answered: Moment | undefined
+}
+
 export interface Line {
   readonly client: number
   readonly term: number
+  /** Whether its client proves by SASL who it is before it asks for anything. */
+  readonly usesSasl: boolean
   /** Its name. */
   readonly server: string
   readonly dialed: Moment

@@ -1,7 +1,7 @@
 import type { LoggedTxn } from '@zk/testing'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Recorded } from './history.ts'
-import type { Line } from './line.ts'
+import type { Line, LookUp } from './line.ts'
 import type { ServerLog } from './server-log.ts'
 
 /** A scenario that was played, with all that checkers look at. Times are true times, in ms. */
@@ -13,6 +13,8 @@ export interface Played {
   readonly committed: readonly LoggedTxn[]
   /** Connections of clients that only call, by when they were dialed. */
   readonly lines: readonly Line[]
+  /** Names that they looked up. */
+  readonly lookUps: readonly LookUp[]
   /** Every event of a watch on a contender's node that a server sent: to which session, about which node. */
   readonly events: readonly SentEvent[]
   /** Sessions that a server gave a shorter timeout than they had, in an answer to a handshake that came too late or never. */

@@ -17,6 +17,7 @@ import type { CallHappening, Outcome } from '../history/calls.ts'
 import { type Call, type CallPlan, type Turn, watchesOnce } from '../scenario/calls.ts'
 import type { Participant } from './participant.ts'
 import { CALLS, nodeOf } from './paths.ts'
+import { saslOption } from './sasl-user.ts'
 
 export interface CallerOptions {
   readonly client: number
@@ -25,6 +26,7 @@ export interface CallerOptions {
   readonly tapped: (term: () => number) => Runtime
   readonly connectString: string
   readonly sessionTimeout: number
+  readonly usesSasl: boolean
   readonly plan: CallPlan
   readonly note: (happening: CallHappening) => void
 }
@@ -57,7 +59,7 @@ export class Caller implements Participant {
   }
 
   async connect(): Promise<void> {
-    const { client, connectString, tapped, sessionTimeout, plan } = this.#options
+    const { client, connectString, tapped, sessionTimeout, usesSasl, plan } = this.#options
     const { turns: _, hasCredential, ...limits } = plan
     const first = ++this.#term
     // One that is given up goes on for a while: it closes its session.
@@ -67,6 +69,7 @@ export class Caller implements Participant {
       this.#zk = await connect(connectString, {
         runtime: tapped(() => (isGivenUp ? first : this.#term)),
         sessionTimeout,
+        ...saslOption(usesSasl),
         ...limits,
         ...(hasCredential && { auth: [{ scheme: 'digest', auth: `client${client}:secret` }] }),
       })

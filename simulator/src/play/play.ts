@@ -43,9 +43,10 @@ export async function play(scenario: Scenario, options: StageOptions = {}): Prom
   const unfinished = living(stage, pending)
   const left = await quiet(stage, scenario)
   const state = await end(stage, { ...left, pending: unfinished })
-  const { recorder, committed, events, shortened, lines } = stage
+  const { recorder, committed, events, shortened, lines, lookUps } = stage
   const log = new ServerLog(committed)
-  const played = { scenario, history: recorder.history, log, committed, lines, events, shortened, calmAt, end: state }
+  const { history } = recorder
+  const played = { scenario, history, log, committed, lines, lookUps, events, shortened, calmAt, end: state }
   return { played, stage }
 }
 

@@ -26,6 +26,7 @@ import type { AttemptedTask, Refusal } from '../history/history.ts'
 import type { ClientPlan, HandOver, Kind, RecipeName, Task } from '../scenario/scenario.ts'
 import type { Participant } from './participant.ts'
 import { CONFIG, PATH, SET } from './paths.ts'
+import { saslOption } from './sasl-user.ts'
 
 export interface ProgramOptions {
   /** Which client it is. */
@@ -76,8 +77,7 @@ export class Program implements Participant {
   }
 
   async connect(): Promise<void> {
-    const { connectString, runtime, sessionTimeout } = this.#options
-    this.#zk = await connect(connectString, { runtime, sessionTimeout })
+    this.#zk = await this.#connect(this.#options.sessionTimeout)
   }
 
   begin(failed: (error: unknown) => void): readonly Promise<void>[] {
@@ -94,9 +94,8 @@ export class Program implements Participant {
       await this.#pause(after)
       let session = await this.#detach()
       for (let isConnected = false; !isConnected;) {
-        const { connectString, runtime } = this.#options
         try {
-          this.#zk = await connect(connectString, { runtime, sessionTimeout, session })
+          this.#zk = await this.#connect(sessionTimeout, session)
           isConnected = true
         } catch (error) {
           if (!ConnectError.is(error) && !KeeperError.is(error)) throw error
@@ -105,6 +104,12 @@ export class Program implements Participant {
         }
       }
     }
+  }
+
+  #connect(sessionTimeout: number, session?: DetachedSession): Promise<ZooKeeper> {
+    const { connectString, runtime, plan } = this.#options
+    const options = { runtime, sessionTimeout, ...saslOption(plan.usesSasl) }
+    return connect(connectString, session === undefined ? options : { ...options, session })
   }
 
   async #detach(): Promise<DetachedSession | undefined> {

@@ -1,7 +1,7 @@
 // Everything a scenario is played on.
 import { EnsembleModel, type LoggedTxn } from '@zk/testing'
 import type { SentEvent } from '../history/played.ts'
-import type { Line } from '../history/line.ts'
+import type { Line, LookUp } from '../history/line.ts'
 import { shortenedUnawares } from '../history/shortened.ts'
 import { Recorder } from '../history/recorder.ts'
 import type { EnsemblePlan, RecipeName, Scenario } from '../scenario/scenario.ts'
@@ -10,16 +10,19 @@ import { WALL_START } from '../world/clock.ts'
 import { TURNS } from '../world/drain.ts'
 import { Network, type Observer } from '../world/network.ts'
 import { Random } from '../world/random.ts'
+import { Resolver } from '../world/resolver.ts'
 import { ServerHost } from '../world/server-host.ts'
 import { SimProcess } from '../world/sim-process.ts'
 import { wiretap } from '../world/wiretap.ts'
 import { type Witness, World } from '../world/world.ts'
+import { namesOf, SILENT } from './addresses.ts'
 import { Commits } from './commits.ts'
 import { Operator } from './operator.ts'
 import { PATH } from './paths.ts'
 import { Caller } from './caller.ts'
 import type { Participant } from './participant.ts'
 import { Program } from './program.ts'
+import { SASL_USERS } from './sasl-user.ts'
 import { FencedResource } from './resource.ts'
 
 export interface StageOptions {
@@ -34,11 +37,14 @@ export class Stage implements Target {
   readonly world: World
   readonly model: EnsembleModel
   readonly network: Network
+  readonly resolver: Resolver | undefined
   readonly recorder: Recorder
   readonly operator: Operator
   readonly clients: readonly Client[]
   /** Connections of clients that only call. */
   readonly lines: Line[] = []
+  /** Their look-ups. */
+  readonly lookUps: LookUp[] = []
   readonly #commits: Commits
   readonly #resource = new FencedResource()
 
@@ -51,6 +57,7 @@ export class Stage implements Target {
       tickTime: ensemble.tickTime,
       syncLimit: ensemble.syncLimit,
       memberOptions: limitsOf(members, ensemble),
+      ...(ensemble.sasl !== undefined && { sasl: { users: SASL_USERS, required: ensemble.sasl === 'required' } }),
       latency: () => latencies.below(8 * ensemble.latency + 1) / 8,
       history: { entries: 100_000 },
       now: () => this.world.now,
@@ -62,6 +69,8 @@ export class Stage implements Target {
     this.#commits = new Commits(model)
     this.world = new World(host, turns, witness)
     this.network = new Network(this.world, new Random(seed, 'network'), network, observer)
+    const names = namesOf(network, members)
+    this.resolver = names && new Resolver(this.world, new Random(seed, 'look-ups'), { latency: network.latency, names })
     this.recorder = new Recorder(this.world)
     this.operator = new Operator(model, this.recorder)
     for (const name of members) host.listen(this.network, name, () => this.world.now)
@@ -74,8 +83,10 @@ export class Stage implements Target {
       name: `10.0.0.${client + 1}`,
       random: new Random(seed, `client ${client}`),
       dialer: this.network,
+      resolver: this.resolver,
       clockRate: clients[client]!.clockRate,
     })
+    this.network.hold(process, SILENT, { up: true, down: true })
     const program =
       scenario.recipe === 'ZooKeeper'
         ? this.#caller(scenario, client, process)
@@ -108,21 +119,24 @@ export class Stage implements Target {
   }
 
   #caller({ clients, sessionTimeout }: Scenario, client: number, process: SimProcess): Participant {
-    const { recorder, lines } = this
+    const { recorder, lines, lookUps } = this
+    const { usesSasl = false, calls } = clients[client]!
     const moment = () => recorder.moment()
     return new Caller({
       client,
       runtime: process,
-      tapped: (term) => wiretap(process, { client, lines, moment, term }),
+      tapped: (term) => wiretap(process, { client, usesSasl, lines, lookUps, moment, term }),
       connectString: this.#connectString,
       sessionTimeout,
-      plan: clients[client]!.calls!,
+      usesSasl,
+      plan: calls!,
       note: (happening) => recorder.note(happening),
     })
   }
 
   get #connectString(): string {
-    return this.model.members.map(({ name }) => `${name}:2181`).join()
+    const hosts = this.resolver?.names ?? this.model.members.map(({ name }) => name)
+    return hosts.map((host) => `${host}:2181`).join()
   }
 
   /** Something went wrong that nobody expects. */

@@ -2,12 +2,13 @@
 import { Random } from '../world/random.ts'
 import { DrawnCalls } from './draw-calls.ts'
 import { callFaultyOps, type FaultType, faultyOps } from './fault.ts'
-import { everyFault, everyFaultOfCalls, faultKinds, type Shape } from './fault-kinds.ts'
+import { everyFault, everyFaultOfCalls, faultKinds, ofNames, type Shape } from './fault-kinds.ts'
 import {
   type ClientPlan,
   type EnsemblePlan,
   type HandOver,
   type Kind,
+  type NetworkPlan,
   type RecipeName,
   recipes,
   type Scenario,
@@ -40,29 +41,55 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
   const isOfCalls = drawnRecipe === 'ZooKeeper'
   const calls = new DrawnCalls(random, sessionTimeout)
   const manners = new Random(seed, 'manners')
+  const identities = new Random(seed, 'identities')
   const ensemble = {
     members,
     tickTime,
     syncLimit: manners.one([5, 5, 10]),
     latency: random.one([0, 1, 5, 20]),
     ...(!isOfCalls && drawLimits(manners, members, tickTime)),
+    ...drawSasl(identities),
   }
-  const network = { latency: random.one([1, 5, 20, 20, 60]), cuts: random.one([0, 0.05, 0.3]) }
+  const latency = random.one([1, 5, 20, 20, 60])
+  const cuts = random.one([0, 0.05, 0.3])
   const drawOne = () =>
     isOfCalls ? drawCaller(random, calls) : drawClient(random, manners, drawnRecipe, ensemble, sessionTimeout)
-  const plans: readonly ClientPlan[] = Array.from({ length: clients }, drawOne)
+  const plans = Array.from({ length: clients }, drawOne).map((plan) => withSasl(plan, identities, ensemble))
   const handOvers = plans.flatMap((plan) => plan.handOvers ?? [])
   const sessionTimeouts = [sessionTimeout, ...handOvers.map((each) => each.sessionTimeout)]
-  const shape = { clients, ensemble, sessionTimeouts, ops: isOfCalls ? callFaultyOps : faultyOps }
+  const ops = [...(isOfCalls ? callFaultyOps : faultyOps), ...(ensemble.sasl === undefined ? [] : (['sasl'] as const))]
+  const shape = { clients, ensemble, sessionTimeouts, ops }
+  const drawn = drawFaults(random, shape, faults ?? (isOfCalls ? everyFaultOfCalls : everyFault))
   return {
     seed,
     recipe: drawnRecipe,
     ensemble,
-    network,
+    network: {
+      // A whole handshake with SASL takes four round trips, and fits into an attempt.
+      latency: ensemble.sasl === undefined ? latency : Math.min(latency, 20),
+      cuts,
+      ...drawNames(new Random(seed, 'names'), drawn),
+    },
     sessionTimeout,
     clients: plans,
-    faults: drawFaults(random, shape, faults ?? (isOfCalls ? everyFaultOfCalls : everyFault)),
+    faults: drawn,
   }
+}
+
+function drawSasl(random: Random): Pick<EnsemblePlan, 'sasl'> {
+  return random.chance(0.2) ? { sasl: random.one(['offered', 'required']) } : {}
+}
+
+/** Where it is offered, most clients take it. */
+function withSasl(plan: ClientPlan, random: Random, { sasl }: EnsemblePlan): ClientPlan {
+  const usesSasl = sasl === 'required' || (sasl === 'offered' && random.chance(0.7))
+  return usesSasl ? { ...plan, usesSasl } : plan
+}
+
+/** Always where something befalls look-ups. */
+function drawNames(random: Random, faults: readonly ScheduledFault[]): Pick<NetworkPlan, 'names'> {
+  const areNeeded = faults.some(({ fault }) => ofNames.includes(fault.type))
+  return areNeeded || random.chance(0.05) ? { names: random.one(['each', 'each', 'one']) } : {}
 }
 
 function drawCaller(random: Random, calls: DrawnCalls): ClientPlan {

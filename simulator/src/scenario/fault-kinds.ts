@@ -31,13 +31,20 @@ const frame = (random: Random, shape: Shape, ops: readonly FaultyOp[]) => ({
   nth: random.between(1, 3),
 })
 const withEvents = ({ ops }: Shape): readonly FaultyOp[] => [...ops, 'event']
-const services = ({ ops }: Shape) => ops.filter((op) => op !== 'connect')
+/** What a server does in its turn, not at once as a handshake. */
+const services = ({ ops }: Shape) => ops.filter((op) => op !== 'connect' && op !== 'sasl')
 
 /** Often a blink, often about as long as the deadlines of a session, in ms. */
 function duration(random: Random, { sessionTimeouts }: Shape, longest = 1.5): number {
   const sessionTimeout = random.one(sessionTimeouts)
   const share = random.one([0.02, 0.1, 0.34, 0.67, 1, 1.5].filter((each) => each <= longest))
   return Math.ceil(sessionTimeout * share * (0.5 + random.next()))
+}
+
+/** A client looks names up only when it looks for a server. */
+function lostConnection(random: Random, { at, fault }: ScheduledFault): ScheduledFault | undefined {
+  if (!('client' in fault) || !('for' in fault) || random.chance(0.3)) return undefined
+  return { at: at + random.below(Math.ceil(fault.for / 2)), fault: { type: 'reset', client: fault.client } }
 }
 
 export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
@@ -69,6 +76,31 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
       latency: random.one([50, 200, 500]),
       for: duration(random, shape),
     }),
+  },
+  failLookUp: {
+    draw: (random, shape) => ({ type: 'failLookUp', client: client(random, shape), for: duration(random, shape) }),
+    drawSecond: lostConnection,
+  },
+  slowLookUp: {
+    draw: (random, shape) => ({
+      type: 'slowLookUp',
+      client: client(random, shape),
+      by: duration(random, shape, 1),
+      for: duration(random, shape),
+    }),
+    drawSecond: lostConnection,
+  },
+  misdirect: {
+    draw: (random, shape) => ({
+      type: 'misdirect',
+      client: client(random, shape),
+      name: member(random, shape),
+      to: Array.from({ length: random.one([0, 1, 1, 1, 2, 3]) }, () =>
+        random.one([member(random, shape), 'closed', 'silent'] as const),
+      ),
+      for: duration(random, shape),
+    }),
+    drawSecond: lostConnection,
   },
   stall: {
     draw: (random, shape) => ({
@@ -235,6 +267,9 @@ const all = Object.keys(faultKinds) as FaultType[]
 /** What only a server does that breaks the protocol, or knows more than we. */
 const ofOddServers: readonly FaultType[] = ['unknownError', 'unknownEvent', 'mangle']
 const ofContenders: readonly FaultType[] = ['deleteNode', 'deleteParent', 'touch', 'presetCounter']
+
+/** What befalls look-ups: nothing, where there are no names. */
+export const ofNames: readonly FaultType[] = ['failLookUp', 'slowLookUp', 'misdirect']
 
 /** What is drawn unless asked otherwise. */
 export const everyFault: readonly FaultType[] = all.filter((type) => !ofOddServers.includes(type))

@@ -29,6 +29,20 @@ export type Fault =
   | { readonly type: 'cutOff'; readonly client: ClientTarget; readonly way: Way; readonly for: number }
   /** Its segments take up to so long, one way. */
   | { readonly type: 'slow'; readonly client: ClientTarget; readonly latency: number; readonly for: number }
+  // --- the names that a client looks up
+  /** All its look-ups fail. */
+  | { readonly type: 'failLookUp'; readonly client: ClientTarget; readonly for: number }
+  /** They take so much longer, up to longer than the client waits. */
+  | { readonly type: 'slowLookUp'; readonly client: ClientTarget; readonly by: number; readonly for: number }
+  /** One name has other addresses: those of other members, or where nothing is, or none at all. */
+  | {
+      readonly type: 'misdirect'
+      readonly client: ClientTarget
+      /** The n-th name of the connect string, modulo how many there are. */
+      readonly name: number
+      readonly to: readonly AddressTarget[]
+      readonly for: number
+    }
   // --- the process of a client
   | { readonly type: 'stall'; readonly client: ClientTarget; readonly for: number }
   | { readonly type: 'wallJump'; readonly client: ClientTarget; readonly by: number }
@@ -107,6 +121,8 @@ export type Fault =
 export type MemberTarget = number | 'leader'
 /** An index, or whoever was granted last and holds; the first one when nobody does. */
 export type ClientTarget = number | 'holder'
+/** The index of a member; or a machine that refuses connections, or one that does not answer. */
+export type AddressTarget = number | 'closed' | 'silent'
 export type FaultType = Fault['type']
 
 /** What recipes ask of a server; `create` stands for all its variants. */
@@ -125,4 +141,4 @@ export const faultyOps = [
 
 /** What plain calls ask of it. */
 export const callFaultyOps = [...faultyOps, 'setData', 'addWatch'] as const
-export type FaultyOp = (typeof callFaultyOps)[number] | 'event'
+export type FaultyOp = (typeof callFaultyOps)[number] | 'sasl' | 'event'

@@ -52,6 +52,8 @@ const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   (scenario) => eachClient(scenario, (client) => ({ ...client, clockRate: 1 })),
   (scenario) => eachClient(scenario, (client) => ({ ...client, watches: false })),
   (scenario) => ({ ...scenario, ensemble: withoutLimits(scenario.ensemble) }),
+  withoutSasl,
+  withoutNames,
   (scenario) => eachClient(scenario, ({ handOvers: _, ...client }) => client),
   (scenario) => eachClient(scenario, ({ refreshesEvery: _, ...client }) => client),
   (scenario) => eachTask(scenario, ({ holdOptions: _, ...task }) => task),
@@ -118,6 +120,16 @@ function withOnlyCalls(scenario: Scenario, kept: readonly Call[]): Scenario {
 
 function withoutLimits({ longestTimeouts: _, ...ensemble }: EnsemblePlan): EnsemblePlan {
   return ensemble
+}
+
+function withoutSasl(scenario: Scenario): Scenario {
+  const { sasl: _, ...ensemble } = scenario.ensemble
+  return eachClient({ ...scenario, ensemble }, ({ usesSasl: _, ...client }) => client)
+}
+
+function withoutNames(scenario: Scenario): Scenario {
+  const { names: _, ...network } = scenario.network
+  return { ...scenario, network }
 }
 
 function withoutFlowLimits(plan: CallPlan): CallPlan {

@@ -2,6 +2,7 @@
 import type { Fault, FaultType } from '../scenario/fault.ts'
 import * as clients from './clients.ts'
 import { scriptFault } from './frames.ts'
+import * as names from './names.ts'
 import * as oddServers from './odd-servers.ts'
 import * as members from './members.ts'
 import type { FaultOf, Heal, Strike, Target } from './target.ts'
@@ -12,6 +13,9 @@ const strikes: { readonly [Type in FaultType]: Strike<Type> } = {
   hold: clients.hold,
   cutOff: clients.cutOff,
   slow: clients.slow,
+  failLookUp: names.failLookUp,
+  slowLookUp: names.slowLookUp,
+  misdirect: names.misdirect,
   stall: clients.stall,
   wallJump: clients.wallJump,
   killClient: clients.killClient,

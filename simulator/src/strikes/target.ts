@@ -5,6 +5,7 @@ import type { Participant } from '../play/participant.ts'
 import type { ClientTarget, Fault, FaultType } from '../scenario/fault.ts'
 import type { Link } from '../world/link.ts'
 import type { Network } from '../world/network.ts'
+import type { Resolver } from '../world/resolver.ts'
 import type { SimProcess } from '../world/sim-process.ts'
 import type { World } from '../world/world.ts'
 
@@ -17,6 +18,8 @@ export interface Client {
 export interface Target {
   readonly model: EnsembleModel
   readonly network: Network
+  /** undefined where clients know addresses. */
+  readonly resolver: Resolver | undefined
   readonly clients: readonly Client[]
   readonly recorder: Recorder
   readonly operator: Operator

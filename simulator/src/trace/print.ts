@@ -11,6 +11,8 @@ export function printScenario({ seed, recipe, ensemble, sessionTimeout, network,
   return [
     `seed ${seed}: ${recipe}, ${clients.length} clients, ${ensemble.members} servers`,
     `T ${sessionTimeout} ms, tick ${ensemble.tickTime} ms, latency up to ${network.latency} ms, cuts ${network.cuts}`,
+    ...(ensemble.sasl === undefined ? [] : [`SASL is ${ensemble.sasl}`]),
+    ...(network.names === undefined ? [] : [`names: ${network.names === 'each' ? 'one for each server' : 'one for all servers'}`]),
     ...(ensemble.longestTimeouts === undefined ? [] : [`longest T by server: ${toText(ensemble.longestTimeouts)}`]),
     ...clients.flatMap(({ clockRate, watches, workers, calls: _, ...manners }, client) =>
       workers.flatMap((tasks, worker) => [
@@ -18,10 +20,10 @@ export function printScenario({ seed, recipe, ensemble, sessionTimeout, network,
         ...tasks.map((task) => `    ${toText(task)}`),
       ]),
     ),
-    ...clients.flatMap(({ clockRate, calls }, client) => {
+    ...clients.flatMap(({ clockRate, usesSasl, calls }, client) => {
       if (calls === undefined) return []
       const { turns, ...options } = calls
-      return [`client ${client} (clock ${clockRate}, ${toText(options)})`, ...turns.map(printTurn)]
+      return [`client ${client} (clock ${clockRate}${usesSasl ? ', SASL' : ''}, ${toText(options)})`, ...turns.map(printTurn)]
     }),
     faults.length === 0 ? 'no faults' : 'faults',
     ...faults.map(({ at, fault }) => `    at ${at}: ${toText(fault)}`),

@@ -1,6 +1,7 @@
-import type { ConnectionHandler, DialTarget, Runtime, RuntimeConnection } from '@zk/client'
+import type { ConnectionHandler, DialTarget, LookupHandler, Runtime, RuntimeConnection } from '@zk/client'
 import { Clock } from './clock.ts'
 import type { Random } from './random.ts'
+import type { Resolver } from './resolver.ts'
 import type { World } from './world.ts'
 
 /** Opens connections for a process. */
@@ -12,6 +13,8 @@ export interface SimProcessOptions {
   readonly name: string
   readonly random: Random
   readonly dialer: Dialer
+  /** @default it dials whatever it is told to */
+  readonly resolver?: Resolver | undefined
   /** Of its clocks, 1 for right ones. */
   readonly clockRate: number
 }
@@ -31,18 +34,24 @@ type State =
 export class SimProcess implements Runtime {
   readonly name: string
   readonly clock: Clock
+  readonly resolve?: (host: string, handler: LookupHandler) => void
   readonly #world: World
   readonly #random: Random
   readonly #dialer: Dialer
   #state: State = { name: 'running' }
   #timers = 0
 
-  constructor(world: World, { name, random, dialer, clockRate }: SimProcessOptions) {
+  constructor(world: World, { name, random, dialer, resolver, clockRate }: SimProcessOptions) {
     this.name = name
     this.clock = new Clock(clockRate)
     this.#world = world
     this.#random = random
     this.#dialer = dialer
+    if (resolver === undefined) return
+    this.resolve = (host, handler) => {
+      world.activity++
+      resolver.resolve(this, host, handler)
+    }
   }
 
   // --- what befalls it ----------------------------------------------------------------------------------------------

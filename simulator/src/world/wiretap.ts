@@ -1,27 +1,46 @@
 import { Conversation, type MessageDecoder } from '@zk/wire'
 import type { ConnectionHandler, DialTarget, Runtime, RuntimeConnection } from '@zk/client'
-import type { Line, Moment, Sent } from '../history/line.ts'
+import type { Line, LookUp, Moment, Sent } from '../history/line.ts'
 
 export interface WiretapOptions {
   readonly client: number
+  /** Whether it proves by SASL who it is. */
+  readonly usesSasl: boolean
   readonly lines: Line[]
+  readonly lookUps: LookUp[]
   readonly moment: () => Moment
   /** Of the session that dials now. */
   readonly term: () => number
 }
 
 /** Listens at the socket of a process: its Runtime, which writes down what is dialed, handed over, and heard. */
-export function wiretap(runtime: Runtime, { client, lines, moment, term }: WiretapOptions): Runtime {
+export function wiretap(runtime: Runtime, { client, usesSasl, lines, lookUps, moment, term }: WiretapOptions): Runtime {
+  const resolve: NonNullable<Runtime['resolve']> = (host, handler) => {
+    const lookUp: LookUp = { client, term: term(), server: host, asked: moment(), answered: undefined }
+    lookUps.push(lookUp)
+    runtime.resolve!(host, {
+      found: (addresses) => {
+        lookUp.answered = moment()
+        handler.found(addresses)
+      },
+      failed: (error) => {
+        lookUp.answered = moment()
+        handler.failed(error)
+      },
+    })
+  }
   return {
     now: () => runtime.now(),
     wallNow: () => runtime.wallNow(),
     setTimer: (delay, callback) => runtime.setTimer(delay, callback),
     random: () => runtime.random(),
     uuid: () => runtime.uuid(),
+    ...(runtime.resolve !== undefined && { resolve }),
     dial(target: DialTarget, handler: ConnectionHandler): RuntimeConnection {
       const line: Line = {
         client,
         term: term(),
+        usesSasl,
         server: target.host,
         dialed: moment(),
         frames: [],

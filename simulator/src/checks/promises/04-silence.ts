@@ -1,4 +1,4 @@
-import type { Line } from '../../history/line.ts'
+import type { Line, Moment } from '../../history/line.ts'
 import type { Check, Violation } from '../check.ts'
 import { earliest, latest } from './patience.ts'
 import { sendingsOn, stoodSince, type Story, storyOf, type Term } from './story.ts'
@@ -8,8 +8,8 @@ const SHORTEST_CONNECT = 200
 
 /**
  * P4: silence is noticed. A connection is left when no whole frame came, or its oldest request was not answered, for 2/3 T, and
- * not before unless there is another reason; an attempt gets T / number of servers. Every server is tried before one is tried
- * again, and the next attempt comes within T/10.
+ * not before unless there is another reason; an attempt gets T / number of servers, and so does the look-up before it. Every
+ * server is tried before one is tried again, and the next attempt comes within T/10.
  */
 export const silence: Check = (played) => {
   const story = storyOf(played)
@@ -22,9 +22,11 @@ export const silence: Check = (played) => {
   ])
 }
 
+const longestAttempt = ({ T, servers }: Story): number => Math.max(T / servers, SHORTEST_CONNECT)
+
 function attempt({ client, server, dialed, ended }: Line, story: Story): Violation[] {
   const until = ended?.at ?? story.over(client)
-  const by = latest(story, client, dialed.at, Math.max(story.T / story.servers, SHORTEST_CONNECT), until)
+  const by = latest(story, client, dialed.at, longestAttempt(story), until)
   return until > by ? [{ invariant: 'P4', at: by, what: `client ${client} still tries ${server}` }] : []
 }
 
@@ -69,21 +71,51 @@ function isReason(message: Line['frames'][number]['message']): boolean {
 }
 
 /** As many attempts in a row as there are servers, each of which failed. */
-function rounds({ client, lines }: Term, { servers }: Story): Violation[] {
-  return lines.flatMap((line, index): Violation[] => {
-    const round = lines.slice(index, index + servers)
-    const isWhole = round.length === servers && round.every((each) => stoodSince(each) === undefined)
+function rounds(term: Term, { servers }: Story): Violation[] {
+  const attempts = attemptsOf(term)
+  return attempts.flatMap(({ at }, index): Violation[] => {
+    const round = attempts.slice(index, index + servers)
+    const isWhole = round.length === servers && round.every(({ hasFailed }) => hasFailed)
     if (!isWhole || new Set(round.map(({ server }) => server)).size === servers) return []
-    return [{ invariant: 'P4', at: line.dialed.at, what: `client ${client} does not try every server` }]
+    return [{ invariant: 'P4', at, what: `client ${term.client} does not try every server` }]
   })
 }
 
-function pauses({ client, lines, ended, closing }: Term, story: Story): Violation[] {
-  return lines.flatMap((line, index): Violation[] => {
-    if (line.ended === undefined || closing !== undefined) return []
-    const next = lines[index + 1]?.dialed.at ?? ended?.at ?? story.over(client)
-    const by = latest(story, client, line.ended.at, story.T / 10, next)
-    if (next <= by) return []
-    return [{ invariant: 'P4', at: by, what: `client ${client} does not look for a server` }]
+/** Each at a server: where its name was looked up, at all its addresses. */
+function attemptsOf({ lines, lookUps }: Term) {
+  const failed = (those: readonly Line[]) => those.every((line) => stoodSince(line) === undefined)
+  if (lookUps.length === 0) {
+    return lines.map((line) => ({ server: line.server, at: line.dialed.at, hasFailed: failed([line]) }))
+  }
+  return lookUps.map(({ server, asked }, index) => {
+    const next = lookUps[index + 1]?.asked.order ?? Infinity
+    const hasFailed = failed(lines.filter(({ dialed }) => dialed.order > asked.order && dialed.order < next))
+    return { server, at: asked.at, hasFailed }
   })
+}
+
+/** Behind each connection, and each look-up, the next comes soon. */
+function pauses(term: Term, story: Story): Violation[] {
+  const { client, lines, lookUps, ended, closing } = term
+  if (closing !== undefined) return []
+  const begun = [...lines.map(({ dialed }) => dialed), ...lookUps.map(({ asked }) => asked)]
+  begun.sort((one, other) => one.order - other.order)
+  const { T } = story
+  const wrongBehind = ({ order }: Moment, byAt: (next: number) => number): Violation[] => {
+    const next = begun.find((each) => each.order > order)?.at ?? ended?.at ?? story.over(client)
+    const by = byAt(next)
+    return next <= by ? [] : [{ invariant: 'P4', at: by, what: `client ${client} does not look for a server` }]
+  }
+  return [
+    ...lines.flatMap((line) => {
+      const left = line.ended
+      return left === undefined ? [] : wrongBehind(left, (next) => latest(story, client, left.at, T / 10, next))
+    }),
+    ...lookUps.flatMap(({ asked, answered }) =>
+      wrongBehind(asked, (next) => {
+        const givenUp = latest(story, client, asked.at, longestAttempt(story) + T / 10, next)
+        return answered === undefined ? givenUp : Math.min(givenUp, latest(story, client, answered.at, T / 10, next))
+      }),
+    ),
+  ]
 }

@@ -1,7 +1,7 @@
 import { ErrorCode } from '@zk/wire'
 import type { Check, Violation } from '../check.ts'
 import { earliest, latest } from './patience.ts'
-import { stoodSince, type Story, storyOf, type Term } from './story.ts'
+import { grantedSince, type Story, storyOf, type Term } from './story.ts'
 
 /** 4/3 T without a word. */
 const LOCAL_EXPIRY = 4 / 3
@@ -17,7 +17,7 @@ export const localExpiry: Check = (played) => {
 
 function endOf({ client, lines, ended, closing, began }: Term, story: Story): Violation[] {
   const heard = lines.flatMap((line) => {
-    const since = stoodSince(line)
+    const since = grantedSince(line)
     if (since === undefined) return []
     return line.frames.filter(
       ({ way, message, order }) => way === 'down' && message !== undefined && order >= since.order,

@@ -2,7 +2,7 @@
 import { type ReplyMessage, type RequestMessage, errorName } from '@zk/wire'
 import type { LoggedTxn, Txn } from '@zk/testing'
 import type { CallHappening, Outcome } from '../../history/calls.ts'
-import type { Heard, Line, Moment, Sent } from '../../history/line.ts'
+import type { Heard, Line, LookUp, Moment, Sent } from '../../history/line.ts'
 import type { Played } from '../../history/played.ts'
 import { nodeOf } from '../../play/paths.ts'
 import type { Call } from '../../scenario/calls.ts'
@@ -38,6 +38,7 @@ export interface Term {
   /** It was closed by its client, or `connect` failed. */
   closing: Moment | undefined
   readonly lines: Line[]
+  readonly lookUps: LookUp[]
   readonly calls: CallStory[]
 }
 
@@ -51,6 +52,7 @@ export interface Story {
   readonly stood: (client: number, from: number, to: number) => number
   /** T asked for, in ms, which servers grant. */
   readonly T: number
+  /** How many the connect string has; their names may have more addresses than one. */
   readonly servers: number
 }
 
@@ -64,7 +66,7 @@ export function storyOf(played: Played): Story {
 }
 
 function tell(played: Played): Story {
-  const { scenario, history, lines, committed } = played
+  const { scenario, history, lines, lookUps, committed } = played
   const plans = new Map(
     scenario.clients.flatMap(({ calls }) => calls!.turns.flatMap(({ calls }) => calls)).map((call) => [call.id, call]),
   )
@@ -73,7 +75,7 @@ function tell(played: Played): Story {
   const termOf = ({ client, term }: { readonly client: number; readonly term: number }): Term => {
     let found = terms.get(`${client} ${term}`)
     if (found === undefined) {
-      found = { client, term, began: undefined, ended: undefined, closing: undefined, lines: [], calls: [] }
+      found = { client, term, began: undefined, ended: undefined, closing: undefined, lines: [], lookUps: [], calls: [] }
       terms.set(`${client} ${term}`, found)
     }
     return found
@@ -105,6 +107,7 @@ function tell(played: Played): Story {
     if (each.type === 'connecting') termOf(each)
   }
   const callOf = namer([...plans.values()])
+  for (const lookUp of lookUps) termOf(lookUp).lookUps.push(lookUp)
   for (const line of lines) {
     termOf(line).lines.push(line)
     for (const sending of sendingsOn(line)) {
@@ -121,7 +124,7 @@ function tell(played: Played): Story {
     over: endings(played),
     stood: standstills(played),
     T: scenario.sessionTimeout,
-    servers: scenario.ensemble.members,
+    servers: scenario.network.names === 'one' ? 1 : scenario.ensemble.members,
   }
 }
 
@@ -156,8 +159,18 @@ function pair(line: Line): Sending[] {
 const isGranted = ({ message }: Line['frames'][number]): boolean =>
   message?.type === 'connected' && message.response.timeOut > 0
 
-/** The moment it stood; undefined for an attempt that failed. */
-export const stoodSince = ({ frames }: Line): Moment | undefined => frames.find(isGranted)
+/** The moment of that; undefined for an attempt that failed before. */
+export const grantedSince = ({ frames }: Line): Moment | undefined => frames.find(isGranted)
+
+/** The moment it stood: with SASL, when server and client have proved who they are. undefined for an attempt that failed. */
+export const stoodSince = ({ usesSasl, frames }: Line): Moment | undefined => frames.find(usesSasl ? isProof : isGranted)
+
+/** Whether it is the last word of a server in DIGEST-MD5. */
+function isProof({ message }: Line['frames'][number]): boolean {
+  if (message?.type !== 'reply' || message.op !== 'sasl' || message.err !== 0) return false
+  const { token } = message.response as { readonly token: Uint8Array | null }
+  return token !== null && utf8.decode(token).startsWith('rspauth=')
+}
 
 /** Id of the session that a connection was granted. */
 export function sessionOn({ frames }: Line): bigint | undefined {

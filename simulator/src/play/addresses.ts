@@ -1,0 +1,17 @@
+// Where servers are, and how they are called. The address of a member is its name in the ensemble.
+import type { NetworkPlan } from '../scenario/scenario.ts'
+
+/** A machine that refuses connections. */
+export const CLOSED = 'closed'
+/** One that does not answer. */
+export const SILENT = 'silent'
+
+/** The addresses of the names that a connect string has, in its order; undefined where it has addresses. */
+export function namesOf(
+  { names }: NetworkPlan,
+  members: readonly string[],
+): ReadonlyMap<string, readonly string[]> | undefined {
+  if (names === undefined) return undefined
+  if (names === 'one') return new Map([['zookeeper.example', members]])
+  return new Map(members.map((member) => [`${member}.example`, [member]]))
+}

@@ -1,0 +1,84 @@
+import type { LookupHandler } from '@zk/client'
+import type { Random } from './random.ts'
+import type { SimProcess } from './sim-process.ts'
+import type { World } from './world.ts'
+
+/** What is wrong with the look-ups of one process. */
+interface Trouble {
+  /** How many reasons there are for them to fail. */
+  failures: number
+  /** How much longer they take, in ms, for each reason there is: the longest counts. */
+  readonly delays: number[]
+  /** Other addresses of a name, by age: the last count. */
+  readonly redirections: { readonly host: string; readonly addresses: readonly string[] }[]
+}
+
+export interface ResolverOptions {
+  /** Longest time of a look-up, in ms. */
+  readonly latency: number
+  /** Addresses by name. */
+  readonly names: ReadonlyMap<string, readonly string[]>
+}
+
+/** Looks names up for processes, each time anew. */
+export class Resolver {
+  readonly #world: World
+  readonly #random: Random
+  readonly #options: ResolverOptions
+  readonly #troubles = new Map<SimProcess, Trouble>()
+
+  constructor(world: World, random: Random, options: ResolverOptions) {
+    this.#world = world
+    this.#random = random
+    this.#options = options
+  }
+
+  /** In the order of the connect string. */
+  get names(): readonly string[] {
+    return [...this.#options.names.keys()]
+  }
+
+  /** What it will answer is decided now; it comes when it comes, also when nobody waits for it any more. */
+  resolve(process: SimProcess, host: string, handler: LookupHandler): void {
+    const { failures, delays, redirections } = this.#troubleOf(process)
+    const redirected = redirections.findLast((each) => each.host === host)
+    const addresses = failures > 0 ? undefined : (redirected?.addresses ?? this.#options.names.get(host))
+    const latency = this.#random.below(this.#options.latency * 8 + 1) / 8
+    this.#world.after(Math.max(0, ...delays) + latency, () =>
+      process.arrive(() => {
+        if (addresses === undefined) handler.failed(new Error(`getaddrinfo ENOTFOUND ${host}`))
+        else handler.found(addresses)
+      }),
+    )
+  }
+
+  // --- what befalls look-ups; the returned function ends it ----------------------------------------------------------
+
+  fail(process: SimProcess): () => void {
+    const trouble = this.#troubleOf(process)
+    trouble.failures++
+    return () => trouble.failures--
+  }
+
+  slow(process: SimProcess, by: number): () => void {
+    const { delays } = this.#troubleOf(process)
+    delays.push(by)
+    return () => delays.splice(delays.indexOf(by), 1)
+  }
+
+  redirect(process: SimProcess, host: string, addresses: readonly string[]): () => void {
+    const { redirections } = this.#troubleOf(process)
+    const redirection = { host, addresses }
+    redirections.push(redirection)
+    return () => redirections.splice(redirections.indexOf(redirection), 1)
+  }
+
+  #troubleOf(process: SimProcess): Trouble {
+    let trouble = this.#troubles.get(process)
+    if (trouble === undefined) {
+      trouble = { failures: 0, delays: [], redirections: [] }
+      this.#troubles.set(process, trouble)
+    }
+    return trouble
+  }
+}
