@@ -28,7 +28,7 @@ export function judge({ scope, history, server, clients, now }: World): Violatio
     log: new ServerLog(server.log),
     committed: server.log,
     lines: [],
-      lookUps: [],
+    lookUps: [],
     // Two clients are no herd.
     events: [],
     shortened: new Set<bigint>(),

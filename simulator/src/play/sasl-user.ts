@@ -7,4 +7,5 @@ const password = 'secret'
 export const SASL_USERS = { [username]: password }
 
 /** Who a client proves to be, if it does. */
-export const saslOption = (usesSasl: boolean | undefined) => (usesSasl ? { sasl: digestMd5({ username, password }) } : {})
+export const saslOption = (usesSasl: boolean | undefined) =>
+  usesSasl ? { sasl: digestMd5({ username, password }) } : {}

@@ -16,6 +16,7 @@ import {
   type Task,
   type Workload,
 } from './scenario.ts'
+import { themes } from './themes.ts'
 
 export interface DrawOptions {
   readonly seed: number
@@ -52,14 +53,19 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
   }
   const latency = random.one([1, 5, 20, 20, 60])
   const cuts = random.one([0, 0.05, 0.3])
+  const isCrowd = manners.chance(0.25)
   const drawOne = () =>
-    isOfCalls ? drawCaller(random, calls) : drawClient(random, manners, drawnRecipe, ensemble, sessionTimeout)
+    isOfCalls
+      ? drawCaller(random, calls)
+      : drawClient({ random, manners, isCrowd }, drawnRecipe, ensemble, sessionTimeout)
   const plans = Array.from({ length: clients }, drawOne).map((plan) => withSasl(plan, identities, ensemble))
   const handOvers = plans.flatMap((plan) => plan.handOvers ?? [])
   const sessionTimeouts = [sessionTimeout, ...handOvers.map((each) => each.sessionTimeout)]
   const ops = [...(isOfCalls ? callFaultyOps : faultyOps), ...(ensemble.sasl === undefined ? [] : (['sasl'] as const))]
   const shape = { clients, ensemble, sessionTimeouts, ops }
-  const drawn = drawFaults(random, shape, faults ?? (isOfCalls ? everyFaultOfCalls : everyFault))
+  const mix =
+    faults === undefined ? drawMix(random, shape, isOfCalls ? everyFaultOfCalls : everyFault) : { types: faults, shape }
+  const drawn = drawFaults(random, mix)
   return {
     seed,
     recipe: drawnRecipe,
@@ -98,18 +104,24 @@ function drawCaller(random: Random, calls: DrawnCalls): ClientPlan {
 
 const drawRate = (random: Random) => random.one([1, 1, 0.99, 1.01, 0.995, 1.005])
 
+interface Manner {
+  readonly random: Random
+  readonly manners: Random
+  /** All come at once, and many leave before it is their turn: of those who wait, those in the middle go. */
+  readonly isCrowd: boolean
+}
+
 function drawClient(
-  random: Random,
-  manners: Random,
+  { random, manners, isCrowd }: Manner,
   recipe: RecipeName,
   ensemble: EnsemblePlan,
   sessionTimeout: number,
 ): ClientPlan {
-  const workers = random.chance(0.2) ? 2 : 1
+  const workers = isCrowd || random.chance(0.2) ? 2 : 1
   const manner = drawManners(manners, ensemble.tickTime)
   const T = manner.handOvers?.at(-1)?.sessionTimeout ?? sessionTimeout
-  const drawOne = () => ({ ...drawTask(random, recipe, T), ...drawHoldOptions(manners, ensemble) })
-  const tasks = () => Array.from({ length: random.between(1, 3) }, drawOne)
+  const drawOne = () => ({ ...drawTask({ random, isCrowd }, recipe, T), ...drawHoldOptions(manners, ensemble) })
+  const tasks = () => Array.from({ length: random.between(1, isCrowd ? 2 : 3) }, drawOne)
   return {
     clockRate: drawRate(random),
     watches: random.chance(0.15),
@@ -156,7 +168,7 @@ function drawRelayAllowance(random: Random, { tickTime, latency }: EnsemblePlan)
   return random.between(shortest, tickTime)
 }
 
-function drawTask(random: Random, recipe: RecipeName, sessionTimeout: number): Task {
+function drawTask({ random, isCrowd }: Omit<Manner, 'manners'>, recipe: RecipeName, sessionTimeout: number): Task {
   const how = random.one(ways[recipe])
   const kind = random.one(kinds[recipe])
   const hold = () =>
@@ -164,9 +176,9 @@ function drawTask(random: Random, recipe: RecipeName, sessionTimeout: number): T
   return {
     kind,
     how,
-    after: random.below(random.one([1, 50, 500, 2_000])),
+    after: random.below(random.one(isCrowd ? [1, 50, 200] : [1, 50, 500, 2_000])),
     ...(how !== 'tryAcquire' && how !== 'terms' && random.chance(0.2) && { timeout: random.below(3_000) }),
-    ...(random.chance(0.2) && { abortAfter: random.below(random.one([10, 200, 3_000])) }),
+    ...(random.chance(isCrowd ? 0.5 : 0.2) && { abortAfter: random.below(random.one([10, 200, 3_000])) }),
     hold: hold(),
     writes: random.one(['guarded', 'fenced', 'both']),
     ...(kind === 'write' && how !== 'run' && random.chance(0.4) && { downgrade: hold() }),
@@ -185,7 +197,7 @@ const kinds: Readonly<Record<RecipeName, readonly Kind[]>> = {
   LeaderElection: ['exclusive'],
 }
 
-function drawFaults(random: Random, shape: Shape, types: readonly FaultType[]): ScheduledFault[] {
+function drawFaults(random: Random, { types, shape }: Mix): ScheduledFault[] {
   if (types.length === 0) return []
   const drawnTypes = Array.from({ length: random.between(1, MOST_TYPES) }, () => random.one(types))
   const storm = random.one([500, 2_000, 2_000, 5_000])
@@ -196,4 +208,22 @@ function drawFaults(random: Random, shape: Shape, types: readonly FaultType[]): 
     return second === undefined ? [first] : [first, second]
   }).flat()
   return faults.sort((one, other) => one.at - other.at)
+}
+
+interface Mix {
+  /** What may be drawn. */
+  readonly types: readonly FaultType[]
+  readonly shape: Shape
+}
+
+/** All that there is, or what one theme has of it. */
+function drawMix(random: Random, shape: Shape, every: readonly FaultType[]): Mix {
+  if (random.chance(0.5)) return { types: every, shape }
+  const { types, ops = shape.ops } = random.one(
+    themes.filter(({ types }) => types.some((type) => every.includes(type))),
+  )
+  return {
+    types: types.filter((type) => every.includes(type)),
+    shape: { ...shape, ops: shape.ops.filter((op) => ops.includes(op)) },
+  }
 }

@@ -12,7 +12,9 @@ export function printScenario({ seed, recipe, ensemble, sessionTimeout, network,
     `seed ${seed}: ${recipe}, ${clients.length} clients, ${ensemble.members} servers`,
     `T ${sessionTimeout} ms, tick ${ensemble.tickTime} ms, latency up to ${network.latency} ms, cuts ${network.cuts}`,
     ...(ensemble.sasl === undefined ? [] : [`SASL is ${ensemble.sasl}`]),
-    ...(network.names === undefined ? [] : [`names: ${network.names === 'each' ? 'one for each server' : 'one for all servers'}`]),
+    ...(network.names === undefined
+      ? []
+      : [`names: ${network.names === 'each' ? 'one for each server' : 'one for all servers'}`]),
     ...(ensemble.longestTimeouts === undefined ? [] : [`longest T by server: ${toText(ensemble.longestTimeouts)}`]),
     ...clients.flatMap(({ clockRate, watches, workers, calls: _, ...manners }, client) =>
       workers.flatMap((tasks, worker) => [
@@ -23,7 +25,10 @@ export function printScenario({ seed, recipe, ensemble, sessionTimeout, network,
     ...clients.flatMap(({ clockRate, usesSasl, calls }, client) => {
       if (calls === undefined) return []
       const { turns, ...options } = calls
-      return [`client ${client} (clock ${clockRate}${usesSasl ? ', SASL' : ''}, ${toText(options)})`, ...turns.map(printTurn)]
+      return [
+        `client ${client} (clock ${clockRate}${usesSasl ? ', SASL' : ''}, ${toText(options)})`,
+        ...turns.map(printTurn),
+      ]
     }),
     faults.length === 0 ? 'no faults' : 'faults',
     ...faults.map(({ at, fault }) => `    at ${at}: ${toText(fault)}`),

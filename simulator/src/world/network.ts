@@ -41,7 +41,11 @@ export class Network implements Dialer {
     this.#listeners.set(host, accept)
   }
 
-  dial(process: SimProcess, { host: name, address: host = name }: DialTarget, handler: ConnectionHandler): RuntimeConnection {
+  dial(
+    process: SimProcess,
+    { host: name, address: host = name }: DialTarget,
+    handler: ConnectionHandler,
+  ): RuntimeConnection {
     const accept = this.#listeners.get(host)?.(process)
     const links = this.linksOf(process)
     const link: Link = new Link(this.#world, process, this.route(process, host), handler, {

@@ -75,7 +75,16 @@ function tell(played: Played): Story {
   const termOf = ({ client, term }: { readonly client: number; readonly term: number }): Term => {
     let found = terms.get(`${client} ${term}`)
     if (found === undefined) {
-      found = { client, term, began: undefined, ended: undefined, closing: undefined, lines: [], lookUps: [], calls: [] }
+      found = {
+        client,
+        term,
+        began: undefined,
+        ended: undefined,
+        closing: undefined,
+        lines: [],
+        lookUps: [],
+        calls: [],
+      }
       terms.set(`${client} ${term}`, found)
     }
     return found
@@ -163,7 +172,8 @@ const isGranted = ({ message }: Line['frames'][number]): boolean =>
 export const grantedSince = ({ frames }: Line): Moment | undefined => frames.find(isGranted)
 
 /** The moment it stood: with SASL, when server and client have proved who they are. undefined for an attempt that failed. */
-export const stoodSince = ({ usesSasl, frames }: Line): Moment | undefined => frames.find(usesSasl ? isProof : isGranted)
+export const stoodSince = ({ usesSasl, frames }: Line): Moment | undefined =>
+  frames.find(usesSasl ? isProof : isGranted)
 
 /** Whether it is the last word of a server in DIGEST-MD5. */
 function isProof({ message }: Line['frames'][number]): boolean {
