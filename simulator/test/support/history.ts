@@ -120,6 +120,17 @@ export class Draft {
     const scenario = draw({ seed: 1, recipe: this.#recipe, faults: [] })
     const shortened = this.#shortened
     const committed = this.#committed
-    return { scenario, history, log: this.#log, committed, lines: [], lookUps: [], events: this.#events, shortened, calmAt: 0, end }
+    return {
+      scenario,
+      history,
+      log: this.#log,
+      committed,
+      lines: [],
+      lookUps: [],
+      events: this.#events,
+      shortened,
+      calmAt: 0,
+      end,
+    }
   }
 }
