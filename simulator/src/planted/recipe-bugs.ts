@@ -184,7 +184,6 @@ export const recipeBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a grant is held for a quarter of T before anything is proven',
-    faults: ['turnLink'],
     edits: [
       {
         file: firstLease,
@@ -197,12 +196,21 @@ export const recipeBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a lease is reckoned from the timeout that was agreed on last',
-    faults: ['crash', 'cutOff', 'turnLink'],
     edits: [
       {
         file: 'client/src/session/identity.ts',
         find: 'this.shortestTimeout = config.resume.shortestTimeout ?? 0',
         replace: 'this.shortestTimeout = config.sessionTimeout',
+      },
+    ],
+  },
+  {
+    name: 'who goes on with a session counts its requests from 1',
+    edits: [
+      {
+        file: 'client/src/session/exchange.ts',
+        find: 'if (resume === undefined) return 1',
+        replace: 'return 1',
       },
     ],
   },
