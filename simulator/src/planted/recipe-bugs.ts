@@ -40,12 +40,10 @@ export const recipeBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a list that was read late is taken for older than the check',
-    faults: ['throttle'],
     edits: [{ file: contender, find: 'looks === 1 ? grant : undefined', replace: 'grant' }],
   },
   {
     name: 'the check after a wake-up goes before the list',
-    faults: ['slow', 'delayRequest'],
     edits: [
       {
         file: contender,
@@ -201,16 +199,6 @@ export const recipeBugs: readonly PlantedBug[] = [
         file: 'client/src/session/identity.ts',
         find: 'this.shortestTimeout = config.resume.shortestTimeout ?? 0',
         replace: 'this.shortestTimeout = config.sessionTimeout',
-      },
-    ],
-  },
-  {
-    name: 'who goes on with a session counts its requests from 1',
-    edits: [
-      {
-        file: 'client/src/session/exchange.ts',
-        find: 'if (resume === undefined) return 1',
-        replace: 'return 1',
       },
     ],
   },
