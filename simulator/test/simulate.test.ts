@@ -6,6 +6,8 @@ import { recipes, type Scenario, type Workload, workloads } from '../src/scenari
 import { simulate, simulateScenario } from '../src/simulate.ts'
 import { frameLines, printScenario, printTrace } from '../src/trace/print.ts'
 
+/** Among them is one of the few in which a session ends and its persistent watch goes on in the next. */
+const FIRST_SEED = 350
 const SEEDS = 150
 const TIMEOUT = 120_000
 
@@ -41,7 +43,7 @@ describe('simulate', () => {
     async () => {
       const seen = { settled: new Set<string>(), told: new Set<string>(), struck: new Set<string>() }
       const wire = { reconnections: 0, repeated: 0, broken: 0, unknownCodes: 0, refusedSessions: 0 }
-      for (let seed = 1; seed <= SEEDS; seed++) {
+      for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
         const { violations, played } = await simulate({ seed, recipe: 'ZooKeeper' })
         expect(violations, `seed ${seed}`).toEqual([])
         for (const each of played.history) {
