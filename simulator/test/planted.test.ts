@@ -23,8 +23,8 @@ describe('Planted bug', () => {
   })
 
   test('Planted bug that no longer applies is an error that says where', async () => {
-    const edit = { file: 'recipes/src/contender.ts', find: 'nobody wrote this', replace: '' }
-    await expect(edited([edit])).rejects.toThrow(/recipes\/src\/contender\.ts has 0 times/)
+    const edit = { file: 'recipes/src/queue/contender.ts', find: 'nobody wrote this', replace: '' }
+    await expect(edited([edit])).rejects.toThrow(/recipes\/src\/queue\/contender\.ts has 0 times/)
   })
 
   test('PLANTED.md says of every planted bug how many seeds it takes', () => {

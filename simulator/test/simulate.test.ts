@@ -156,8 +156,8 @@ describe('draw', () => {
     const allowances = drawn.flatMap(({ ensemble, clients }) =>
       clients.flatMap(({ workers }) =>
         workers.flat().flatMap(({ holdOptions }) => {
-          const { relayAllowance } = holdOptions ?? {}
-          return relayAllowance === undefined ? [] : [relayAllowance / ensemble.tickTime]
+          const { followerRelayDelay } = holdOptions ?? {}
+          return followerRelayDelay === undefined ? [] : [followerRelayDelay / ensemble.tickTime]
         }),
       ),
     )

@@ -1,7 +1,7 @@
 /*
  * The queue of contenders: who is granted a lock, and what is left of those who are not.
  *
- * Clients acquire once, hold, release. The rule they follow is that of packages/recipes/src (Contender, DefiniteCreate,
+ * Clients acquire once, hold, release. The rule they follow is that of packages/recipes/src (Contender, ProtectedCreate,
  * Line); the ensemble they follow it on is written from ZooKeeper's own source. See README.md for what is left out.
  */
 
@@ -398,7 +398,7 @@ inline ask_who_is_older()
   k = 0
 }
 
-/* DefiniteCreate.#find: own nodes in the list. The oldest stays. */
+/* ProtectedCreate.#find: own nodes in the list. The oldest stays. */
 inline search()
 {
   found = NOBODY;

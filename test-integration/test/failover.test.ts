@@ -158,7 +158,7 @@ describeEnsemble('failover', (ensemble) => {
       const zk = await newClient(ensemble, { chroot, sessionTimeout: 10_000 })
       const { session } = zk
       const log = new WatchLog()
-      const oddities = noteOddities()
+      const anomalies = noteOddities()
       await zk.create('/node', 'before')
       const { stat } = await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
       log.note(await zk.existsAndWatch('/missing'))
@@ -179,7 +179,7 @@ describeEnsemble('failover', (ensemble) => {
       await other.setData('/node', 'changed')
       await caughtUp(zk)
       expect(log.take()).toEqual(['NodeCreated /missing', 'NodeDataChanged /node'])
-      expect(oddities).toEqual([])
+      expect(anomalies).toEqual([])
     })
 
     test('connect ends in time without a quorum, calls time out, and all goes on when there is one again', async () => {

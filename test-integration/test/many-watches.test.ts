@@ -93,7 +93,7 @@ describeEnsemble('many watches', (ensemble) => {
         const sessionTimeout = 20 * ensemble.description.tickTime
         const zk = await newClient(ensemble, { chroot, servers: [home, ...ways], at: home, sessionTimeout })
         const { session } = zk
-        const oddities = noteOddities()
+        const anomalies = noteOddities()
         await commit(
           zk,
           [...Object.keys(kinds), 'persistent'].map((name) => op.create(`/${name}`)),
@@ -162,7 +162,7 @@ describeEnsemble('many watches', (ensemble) => {
         await caughtUp(zk)
         expect(await serverWatches(ensemble, chroot)).toEqual(noWatches)
         expect(zk.session).toBe(session)
-        expect(oddities).toEqual([])
+        expect(anomalies).toEqual([])
       },
     )
   })

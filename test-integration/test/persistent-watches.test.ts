@@ -15,7 +15,7 @@ describeEnsemble('persistent watches', (ensemble) => {
       new StreamLog(await zk.watch('/a', { recursive: true })),
       new StreamLog(await zk.watch('/', { recursive: true })),
     ]
-    const oddities = noteOddities()
+    const anomalies = noteOddities()
     await zk.create('/a')
     await zk.setData('/a', 'x')
     await zk.multi([op.create('/a/b'), op.setData('/a/b', 'y'), op.delete('/a/b')])
@@ -31,7 +31,7 @@ describeEnsemble('persistent watches', (ensemble) => {
       'NodeChildrenChanged /a',
       'NodeDeleted /a',
     ])
-    expect(oddities).toEqual([])
+    expect(anomalies).toEqual([])
   })
 
   test('ZooKeeper tells all watchers of one path all that they must know, in whatever order they come and go', async () => {

@@ -19,9 +19,9 @@ export class WatchLog {
 
 /** What the protocol does not foresee, from now to the end of the test: an event for nobody, for instance. */
 export function noteOddities(): readonly unknown[] {
-  const oddities: unknown[] = []
-  const note = (oddity: unknown): void => void oddities.push(oddity)
-  subscribe('zk:oddity', note)
-  onTestFinished(() => void unsubscribe('zk:oddity', note))
-  return oddities
+  const anomalies: unknown[] = []
+  const note = (anomaly: unknown): void => void anomalies.push(anomaly)
+  subscribe('zk:anomaly', note)
+  onTestFinished(() => void unsubscribe('zk:anomaly', note))
+  return anomalies
 }

@@ -14,7 +14,7 @@ describeEnsemble('watches', (ensemble) => {
       const zk = await newClient(ensemble)
       await Promise.all([zk.create('/changed', 'one'), zk.create('/deleted'), zk.create('/parent')])
       const log = new WatchLog()
-      const oddities = noteOddities()
+      const anomalies = noteOddities()
       for (const path of ['/changed', '/deleted', '/parent']) log.note(await zk.getDataAndWatch(path))
       await zk.create('/parent/child')
       await zk.setACL('/parent', [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }])
@@ -25,7 +25,7 @@ describeEnsemble('watches', (ensemble) => {
       // A child and an ACL are no data.
       expect(log.take()).toEqual(['NodeDataChanged /changed', 'NodeDeleted /deleted'])
       expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: ['/parent'], children: 0 })
-      expect(oddities).toEqual([])
+      expect(anomalies).toEqual([])
     })
 
     test('ZooKeeper.existsAndWatch tells once of a creation, a change of the data, or a deletion', async () => {
@@ -69,7 +69,7 @@ describeEnsemble('watches', (ensemble) => {
       const zk = await newClient(ensemble)
       await zk.create('/node')
       const log = new WatchLog()
-      const oddities = noteOddities()
+      const anomalies = noteOddities()
       log.note(await zk.getDataAndWatch('/node'))
       log.note(await zk.existsAndWatch('/node'))
       log.note(await zk.getChildrenAndWatch('/node'))
@@ -78,7 +78,7 @@ describeEnsemble('watches', (ensemble) => {
       await caughtUp(zk)
       expect(log.take()).toEqual(Array.from({ length: 4 }, () => 'NodeDeleted /node'))
       expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
-      expect(oddities).toEqual([])
+      expect(anomalies).toEqual([])
     })
 
     test('ZooKeeper.getDataAndWatch of a missing node leaves no watch, as does getChildrenAndWatch (V10)', async () => {
@@ -237,7 +237,7 @@ describeEnsemble('watches', (ensemble) => {
       const zk = await newClient(ensemble, { chroot, servers: [proxy] })
       const other = await newClient(ensemble, { chroot })
       const log = new WatchLog()
-      const oddities = noteOddities()
+      const anomalies = noteOddities()
       await Promise.all([zk.create('/data'), zk.create('/parent')])
       log.note(await zk.getDataAndWatch('/data'))
       log.note(await zk.existsAndWatch('/missing'))
@@ -248,7 +248,7 @@ describeEnsemble('watches', (ensemble) => {
       await caughtUp(zk)
       expect(log.take()).toEqual(['NodeChildrenChanged /parent', 'NodeCreated /missing', 'NodeDataChanged /data'])
       expect(await serverWatches(ensemble, chroot)).toEqual(noWatches)
-      expect(oddities).toEqual([])
+      expect(anomalies).toEqual([])
     })
 
     test('Watched.changed of one multi, cut off in the middle: the others come on the next connection, none twice (V05)', async () => {
@@ -257,7 +257,7 @@ describeEnsemble('watches', (ensemble) => {
       const zk = await newClient(ensemble, { chroot, servers: [proxy] })
       const other = await newClient(ensemble, { chroot })
       const log = new WatchLog()
-      const oddities = noteOddities()
+      const anomalies = noteOddities()
       const paths = ['/1', '/2', '/3', '/4', '/5']
       await zk.multi(paths.map((path) => op.create(path)))
       for (const path of paths) log.note(await zk.getDataAndWatch(path))
@@ -268,7 +268,7 @@ describeEnsemble('watches', (ensemble) => {
       expect(log.take()).toEqual(paths.map((path) => `NodeDataChanged ${path}`))
       expect(proxy.replies.filter((opCode) => opCode === OpCode.notification)).toHaveLength(5)
       expect(await serverWatches(ensemble, chroot)).toEqual(noWatches)
-      expect(oddities).toEqual([])
+      expect(anomalies).toEqual([])
     })
   })
 
@@ -297,7 +297,7 @@ describeEnsemble('watches', (ensemble) => {
         await other.create('/child/went/child')
         await caughtUp(zk)
         const log = new WatchLog()
-        const oddities = noteOddities()
+        const anomalies = noteOddities()
         for (const name of existing) {
           log.note(await zk.getDataAndWatch(`/data/${name}`))
           log.note(await zk.existsAndWatch(`/exist/${name}`))
@@ -366,7 +366,7 @@ describeEnsemble('watches', (ensemble) => {
           'NodeDeleted /exist/quiet',
         ])
         expect(await serverWatches(ensemble, chroot)).toEqual(noWatches)
-        expect(oddities).toEqual([])
+        expect(anomalies).toEqual([])
       },
     )
 
@@ -376,7 +376,7 @@ describeEnsemble('watches', (ensemble) => {
       const way = await newProxy(next!)
       const zk = await newClient(ensemble, { chroot, servers: [first!, way], at: first!, sessionTimeout: 8_000 })
       const other = await newClient(ensemble, { chroot, servers: [next!], sessionTimeout: 8_000 })
-      const oddities = noteOddities()
+      const anomalies = noteOddities()
       const paths = Array.from({ length: 2_000 }, (_, index) => `/${`${index}-`.padEnd(100, 'x')}`)
       for (let from = 0; from < paths.length; from += 500) {
         await zk.multi(paths.slice(from, from + 500).map((path) => op.create(path)))
@@ -407,7 +407,7 @@ describeEnsemble('watches', (ensemble) => {
       const outcomes = await Promise.all(watched.map((each) => each.changed))
       expect(outcomes.filter(({ type }) => type === 'DataWatchRemoved')).toHaveLength(1_800)
       expect(nodeOf(ensemble, other)).toBe(next)
-      expect(oddities).toEqual([])
+      expect(anomalies).toEqual([])
     })
   })
 

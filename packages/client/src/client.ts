@@ -1,16 +1,16 @@
 // What a client has besides operations: sessions, servers, an end.
 import { parseConnectString } from '@zk/wire'
 import type { CallOptions } from './call-options.ts'
-import type { ClientStates } from './client-state.ts'
+import type { ClientStates } from './telemetry/client-state.ts'
 import { atCaller, KeeperError } from './errors.ts'
-import { followServers } from './follow-servers.ts'
+import { followServers } from './helpers/follow-servers.ts'
 import type { NodeConfig } from './operations/config.ts'
 import type { Runtime } from './runtime/runtime.ts'
-import type { DetachedSession } from './session/detached-session.ts'
-import type { Session } from './session/session.ts'
+import type { DetachedSession } from './session/protocol/detached-session.ts'
+import type { Session } from './session/driver/session.ts'
 import type { Sessions } from './sessions.ts'
-import type { ClientStats } from './stats.ts'
-import type { Watched } from './watcher.ts'
+import type { ClientStats } from './telemetry/stats.ts'
+import type { Watched } from './watches/watcher.ts'
 
 export abstract class Client {
   readonly #sessions: Sessions
@@ -47,7 +47,7 @@ export abstract class Client {
    *     for await (const state of zk.states()) if (state.name === 'disconnected') …
    */
   states(): ClientStates {
-    return this.#sessions.insight.states()
+    return this.#sessions.telemetry.states()
   }
 
   /**
@@ -80,7 +80,7 @@ export abstract class Client {
     return {
       update: (servers) => this.#sessions.updateServers(servers),
       gaveUp: (why) =>
-        this.#sessions.insight.oddity(`/zookeeper/config is followed no more: ${String(why)}`, this.session),
+        this.#sessions.telemetry.anomaly(`/zookeeper/config is followed no more: ${String(why)}`, this.session),
     }
   }
 

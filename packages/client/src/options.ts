@@ -1,12 +1,12 @@
 import { JUTE_MAXBUFFER, type ServerAddress } from '@zk/wire'
-import { checkLogger, type Logger, silentLogger } from './logger.ts'
+import { checkLogger, type Logger, silentLogger } from './telemetry/logger.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import { systemRuntime } from './runtime/system.ts'
 import { checkMechanism, type SaslMechanism } from './sasl/mechanism.ts'
-import { LOCAL_EXPIRY } from './session/deadlines.ts'
-import type { SessionCredentials } from './session/detached-session.ts'
-import type { HostProvider } from './session/server-list.ts'
-import { checkTlsSource, type TlsSource } from './tls.ts'
+import { LOCAL_EXPIRY } from './session/protocol/deadlines.ts'
+import type { SessionCredentials } from './session/protocol/detached-session.ts'
+import type { HostProvider } from './session/servers/static-host-provider.ts'
+import { checkTlsSource, type TlsSource } from './runtime/tls.ts'
 
 /** A credential for every connection: `{ scheme: 'digest', auth: 'user:password' }`. */
 export interface AuthInfo {

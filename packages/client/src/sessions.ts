@@ -1,22 +1,22 @@
 import { formatServer, type ServerAddress } from '@zk/wire'
 import { onAbort } from './aborts.ts'
 import { type ConnectAttempt, ConnectError, KeeperError } from './errors.ts'
-import { Insight } from './insight.ts'
+import { Telemetry } from './telemetry/telemetry.ts'
 import { checkHostProvider, type ClientOptions } from './options.ts'
 import type { Runtime } from './runtime/runtime.ts'
-import type { Credential } from './session/auths.ts'
-import { backoff, deadlines } from './session/deadlines.ts'
-import type { SessionCredentials } from './session/detached-session.ts'
-import { lastRequest } from './session/own-requests.ts'
-import type { HostProvider } from './session/server-list.ts'
-import { Session } from './session/session.ts'
-import { endCode, type EndReason } from './session/states.ts'
-import type { ClientStats } from './stats.ts'
+import type { Credential } from './session/requests/credentials.ts'
+import { backoff, deadlines } from './session/protocol/deadlines.ts'
+import type { SessionCredentials } from './session/protocol/detached-session.ts'
+import { lastRequest } from './session/requests/internal-requests.ts'
+import type { HostProvider } from './session/servers/static-host-provider.ts'
+import { Session } from './session/driver/session.ts'
+import { endCode, type EndReason } from './session/protocol/states.ts'
+import type { ClientStats } from './telemetry/stats.ts'
 
 /** The sessions of a client, one after the other: an expired one is followed by the next. */
 export class Sessions {
   readonly runtime: Runtime
-  readonly insight: Insight
+  readonly telemetry: Telemetry
   #servers: readonly ServerAddress[]
   readonly #hostProvider: HostProvider | undefined
   readonly #options: ClientOptions
@@ -32,7 +32,7 @@ export class Sessions {
 
   constructor(servers: readonly ServerAddress[], options: ClientOptions) {
     this.runtime = options.runtime
-    this.insight = new Insight(options.logger, options.traceFrames)
+    this.telemetry = new Telemetry(options.logger, options.traceFrames)
     this.#servers = servers
     this.#hostProvider =
       options.hostProvider && checkHostProvider(options.hostProvider(servers, () => this.runtime.random()))
@@ -46,7 +46,7 @@ export class Sessions {
   }
 
   stats(): ClientStats {
-    return this.insight.stats(this.#current.flow, this.runtime.now())
+    return this.telemetry.stats(this.#current.flow, this.runtime.now())
   }
 
   /** Resolves when the first session stands. An abort of the signal ends the search. */
@@ -73,7 +73,7 @@ export class Sessions {
   /** Goes by this list from now on, in this session and those that follow. */
   updateServers(servers: readonly ServerAddress[]): void {
     this.#servers = servers
-    this.insight.serversChanged()
+    this.telemetry.serversChanged()
     this.#current.updateServers(servers)
   }
 
@@ -103,7 +103,7 @@ export class Sessions {
         this.#settleFirst?.resolve()
       },
       ended: (reason) => this.#ended(reason),
-      insight: this.insight,
+      telemetry: this.telemetry,
     })
   }
 
@@ -112,13 +112,13 @@ export class Sessions {
     // It was given, and was gone before SASL was through: `connect` looks for another for as long as it would have.
     const isFirst = !this.#stood && ended.id !== 0n && this.#options.session === undefined
     if (reason === 'SessionExpired' && isFirst) {
-      this.insight.renewing()
+      this.telemetry.renewing()
       this.#current = this.#open(this.runtime.now(), this.#openedAt + this.#options.connectTimeout)
       return
     }
     this.#settleFirst?.reject(this.#failure(reason))
-    if (reason !== 'SessionExpired' || !this.#stood || !this.#options.renewSession) return this.insight.over()
-    this.insight.renewing()
+    if (reason !== 'SessionExpired' || !this.#stood || !this.#options.renewSession) return this.telemetry.over()
+    this.telemetry.renewing()
     const times = { T: ended.timeout, servers: this.#servers.length }
     if (ended.id === 0n) this.#stillborn++
     const longest = this.#stillborn === 0 ? deadlines.renew(times) : backoff(this.#stillborn, times)

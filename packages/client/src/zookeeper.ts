@@ -29,14 +29,14 @@ import type { Op, ReadOp } from './operations/ops.ts'
 import { type RemovableWatches, removeWatches } from './operations/remove-watches.ts'
 import { sync } from './operations/sync.ts'
 import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
-import { type NodeEvents, NodeEventsSource, type WatchOptions } from './node-events.ts'
+import { type NodeEvents, NodeEventsSource, type WatchOptions } from './watches/node-events.ts'
 import { checkAuth, checkRepeatThrottled, checkTimeout } from './options.ts'
-import { createBelow, type Make, makeContainers, snapshot, wantsParents } from './parents.ts'
-import type { Refusal, Removal } from './session/request.ts'
+import { createBelow, type Make, makeContainers, snapshot, wantsParents } from './helpers/parents.ts'
+import type { ErrorReply, Removal } from './session/requests/request.ts'
 import type { Sessions } from './sessions.ts'
-import type { Stat } from './stat.ts'
-import { takeWatchers, watchedBy } from './watch-removal.ts'
-import { CallWatcher, type Watched } from './watcher.ts'
+import type { Stat } from './operations/stat.ts'
+import { takeWatchers, watchedBy } from './watches/watch-removal.ts'
+import { CallWatcher, type Watched } from './watches/watcher.ts'
 
 /**
  * A client of one ensemble. Every call is queued before it returns, so calls of one turn leave in one segment, in this
@@ -224,7 +224,7 @@ export class ZooKeeper extends Client {
     const absolute = this.#chroot.absolute(path)
     const isAny = takeWatchers(session, absolute, type)
     if (!isAny && !session.signal.aborted) throw new KeeperError('NoWatcher', { op: 'removeWatches', path })
-    const removal = session.watching.removal(absolute, type)
+    const removal = session.watches.removal(absolute, type)
     if (removal === undefined) return
     try {
       const removes = { path: absolute, type: removal }
@@ -296,7 +296,7 @@ export class ZooKeeper extends Client {
     args: Args,
     options: CallOptions,
     chroot?: Chroot,
-  ): Promise<Exclude<Result, Refusal>> {
+  ): Promise<Exclude<Result, ErrorReply>> {
     try {
       return await this.#submit(operation, args, options, { chroot })
     } catch (error) {
@@ -330,10 +330,10 @@ export class ZooKeeper extends Client {
       chroot = this.#chroot,
       ...about
     }: { watcher?: CallWatcher; removes?: Removal | undefined; chroot?: Chroot | undefined } = {},
-  ): Promise<Exclude<Result, Refusal>> {
+  ): Promise<Exclude<Result, ErrorReply>> {
     const { session = this.session, timeout, repeatThrottled } = options
     checkTimeout(timeout)
     checkRepeatThrottled(repeatThrottled)
-    return session.call(prepare(operation, chroot, args, about), options) as Promise<Exclude<Result, Refusal>>
+    return session.call(prepare(operation, chroot, args, about), options) as Promise<Exclude<Result, ErrorReply>>
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { backoff, deadlines, LOCAL_EXPIRY } from '../src/session/deadlines.ts'
+import { backoff, deadlines, LOCAL_EXPIRY } from '../src/session/protocol/deadlines.ts'
 
 const three = { T: 30_000, servers: 3 }
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Fifo } from '../src/session/fifo.ts'
+import { Fifo } from '../src/session/requests/fifo.ts'
 
 function fifoOf<T>(...items: T[]): Fifo<T> {
   const fifo = new Fifo<T>()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseConfig } from '../src/ensemble-config.ts'
-import { clientAddresses } from '../src/follow-servers.ts'
+import { parseConfig } from '../src/helpers/ensemble-config.ts'
+import { clientAddresses } from '../src/helpers/follow-servers.ts'
 
 const addresses = (text: string) => clientAddresses(parseConfig(text)).map(({ host, port }) => [host, port])
 

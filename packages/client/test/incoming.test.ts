@@ -1,6 +1,6 @@
 import { ErrorCode, encode, ReplyHeader, Stat, Xid } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { readConnectResponse, readIncoming } from '../src/session/incoming.ts'
+import { readConnectResponse, readIncoming } from '../src/session/protocol/incoming.ts'
 import { authReply, bodyOf, connectReply, passwd, pingReply, SESSION_ID } from './frames.ts'
 import { wireStat } from './stat.ts'
 import { eventFrame, replyFrame } from './support/frames.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Jitter } from '../src/session/jitter.ts'
+import { Jitter } from '../src/session/servers/jitter.ts'
 
 /** Seeds as they come from a Runtime: spread over 32 bits. */
 function seeds(count: number): number[] {

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { ExistsResponse, OpCode } from '@zk/wire'
 import { expect, onTestFinished, test } from 'vitest'
-import { StateFeed } from '../src/client-state.ts'
+import { StateFeed } from '../src/telemetry/client-state.ts'
 import { connected, outcome, someStat, VirtualWorld } from './support/index.ts'
 
 const REQUESTS = Number(process.env['LEAK_REQUESTS'] ?? 4_000)

@@ -15,7 +15,7 @@ import { Chroot } from '../src/chroot.ts'
 import { multi } from '../src/operations/multi.ts'
 import { op, type Op } from '../src/operations/ops.ts'
 import { prepare } from '../src/operations/operation.ts'
-import { Refusal } from '../src/session/request.ts'
+import { ErrorReply } from '../src/session/requests/request.ts'
 import { stat, wireStat } from './stat.ts'
 
 const app = new Chroot('/app')
@@ -108,8 +108,8 @@ describe('multi', () => {
     ],
   ])('multi that failed says which operation did it: %s', (_, codes, { code, index, results }) => {
     const refusal = resultOf(all, ...codes.map(error))
-    expect(refusal).toBeInstanceOf(Refusal)
-    expect(refusal).toEqual(new Refusal(code, { index, path: '/a', results: results as [] }))
+    expect(refusal).toBeInstanceOf(ErrorReply)
+    expect(refusal).toEqual(new ErrorReply(code, { index, path: '/a', results: results as [] }))
   })
 
   test('multi takes another number of results for a broken protocol', () => {

@@ -1,6 +1,6 @@
 import { JUTE_MAXBUFFER } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { silentLogger } from '../src/logger.ts'
+import { silentLogger } from '../src/telemetry/logger.ts'
 import { checkAuth, checkOptions, checkTimeout } from '../src/options.ts'
 import { systemRuntime } from '../src/runtime/system.ts'
 import { thrownBy } from './thrown.ts'

@@ -1,6 +1,6 @@
 import { ErrorCode, OpCode, SetDataRequest } from '@zk/wire'
 import { expect, test } from 'vitest'
-import { Refusal, Request } from '../src/session/request.ts'
+import { ErrorReply, Request } from '../src/session/requests/request.ts'
 import { bodiesIn, requestsIn } from './frames.ts'
 import { own, read, watcher, write } from './requests.ts'
 
@@ -72,7 +72,7 @@ test('Request keeps an xid with a meaning of its own', () => {
 })
 
 test('Refusal carries the code, and of a multi what was said of each operation', () => {
-  expect(new Refusal(ErrorCode.NoNode)).toMatchObject({ code: -101, multi: undefined })
+  expect(new ErrorReply(ErrorCode.NoNode)).toMatchObject({ code: -101, multi: undefined })
   const multi = { index: 1, path: '/a', results: ['Ok' as const, 'NoNode' as const] }
-  expect(new Refusal(ErrorCode.NoNode, multi).multi).toEqual(multi)
+  expect(new ErrorReply(ErrorCode.NoNode, multi).multi).toEqual(multi)
 })

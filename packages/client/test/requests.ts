@@ -1,8 +1,8 @@
 import { setWatchesRequests } from '@zk/wire'
 import { GetDataRequest, OpCode, SetDataRequest, SyncRequest } from '@zk/wire'
-import { setWatchesRequest } from '../src/session/own-requests.ts'
-import { Request, type RequestInit } from '../src/session/request.ts'
-import type { Watcher, WatcherOutcome, WatchKind } from '../src/session/watches.ts'
+import { setWatchesRequest } from '../src/session/requests/internal-requests.ts'
+import { Request, type RequestInit } from '../src/session/requests/request.ts'
+import type { Watcher, WatcherOutcome, WatchKind } from '../src/session/watches/one-shot-watches.ts'
 
 type Given = Partial<RequestInit>
 

@@ -28,9 +28,9 @@ const secrets = {
 const challenge = bytes('realm="zk-sasl-md5",nonce="n",charset=utf-8,algorithm=md5-sess')
 
 test('ZooKeeper, Session and their errors show no secret, before, during and after the proof of who one is (S26)', async () => {
-  const oddities: unknown[] = []
-  const note = (oddity: unknown) => oddities.push(oddity)
-  diagnostics.subscribe('zk:oddity', note)
+  const anomalies: unknown[] = []
+  const note = (anomaly: unknown) => anomalies.push(anomaly)
+  diagnostics.subscribe('zk:anomaly', note)
   const world = new VirtualWorld()
   const server = FakeServer.listen(world, 'zk1:2181')
   // A server's proof is not what this is about: any will do.
@@ -53,9 +53,9 @@ test('ZooKeeper, Session and their errors show no secret, before, during and aft
   second.reply(await second.expect(OpCode.sasl), SetSASLResponse, { token: null }, { err: ErrorCode.AuthFailed })
   await world.settle()
   expectNoSecret([more.error, zk, zk.session, zk.session.signal.reason])
-  expect(oddities).not.toEqual([])
-  expectNoSecret(oddities)
-  diagnostics.unsubscribe('zk:oddity', note)
+  expect(anomalies).not.toEqual([])
+  expectNoSecret(anomalies)
+  diagnostics.unsubscribe('zk:anomaly', note)
 })
 
 test.each([

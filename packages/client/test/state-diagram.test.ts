@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { transitions } from '../src/session/states.ts'
+import { transitions } from '../src/session/protocol/states.ts'
 import { stateDiagram } from './state-diagram.ts'
 
 const page = new URL('../../../ARCHITECTURE.md', import.meta.url)

@@ -1,4 +1,4 @@
-import { transitions } from '../src/session/states.ts'
+import { transitions } from '../src/session/protocol/states.ts'
 
 const FIRST = 'waiting'
 const LAST = 'ended'

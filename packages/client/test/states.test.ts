@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest'
 import { ErrorCode } from '@zk/wire'
-import { endCode, endTrigger, type State, wayFrom, transitions, type Trigger } from '../src/session/states.ts'
+import {
+  endCode,
+  endTrigger,
+  type State,
+  transitionFrom,
+  transitions,
+  type Trigger,
+} from '../src/session/protocol/states.ts'
 
 type Name = State['name']
 
@@ -24,8 +31,8 @@ test('transitions has no way out of ended', () => {
 
 test('transitions ends every other state by expiry and by close, whatever it is doing', () => {
   for (const from of names.filter((name) => name !== 'ended')) {
-    expect(wayFrom(from, 'expired')).toBe('ended')
-    expect(wayFrom(from, 'closed')).toBe('ended')
+    expect(transitionFrom(from, 'expired')).toBe('ended')
+    expect(transitionFrom(from, 'closed')).toBe('ended')
   }
 })
 
@@ -40,12 +47,12 @@ test('transitions makes every connection by dialing, and loses every one to wait
 })
 
 test('transitions lets no session end as unreachable that was connected', () => {
-  expect(wayFrom('connected', 'unreachable')).toBeUndefined()
+  expect(transitionFrom('connected', 'unreachable')).toBeUndefined()
 })
 
 test('target is what the table says, and undefined for all that it does not say', () => {
   const said = ways.map(({ from, trigger, to }) => [from, trigger, to])
-  const all = names.flatMap((from) => triggers.map((trigger) => [from, trigger, wayFrom(from, trigger)]))
+  const all = names.flatMap((from) => triggers.map((trigger) => [from, trigger, transitionFrom(from, trigger)]))
   expect(all.filter(([, , to]) => to !== undefined)).toEqual(expect.arrayContaining(said))
   expect(all.filter(([, , to]) => to !== undefined)).toHaveLength(said.length)
 })
@@ -53,7 +60,7 @@ test('target is what the table says, and undefined for all that it does not say'
 test('endTrigger and endCode know every reason; each leads from some state to ended, and to a code callers can read', () => {
   expect(Object.keys(endTrigger).sort()).toEqual(Object.keys(endCode).sort())
   for (const trigger of Object.values(endTrigger)) {
-    expect(names.some((from) => wayFrom(from, trigger) === 'ended')).toBe(true)
+    expect(names.some((from) => transitionFrom(from, trigger) === 'ended')).toBe(true)
   }
   const ends = new Set(ways.filter(({ to }) => to === 'ended').map(({ trigger }) => trigger))
   expect([...ends].sort()).toEqual(Object.values(endTrigger).sort())

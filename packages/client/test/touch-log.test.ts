@@ -1,6 +1,6 @@
 import { OpCode, SyncResponse } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { TouchLog } from '../src/session/touch-log.ts'
+import { TouchLog } from '../src/session/protocol/touch-log.ts'
 import { connected, outcome, SeededRandom, VirtualWorld } from './support/index.ts'
 
 const T = 3_200

@@ -1,16 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import { type FiredType, tableOf, type Watcher, type WatchKind, WatchRegistry } from '../src/session/watches.ts'
+import {
+  type FiredType,
+  tableOf,
+  type Watcher,
+  type WatchKind,
+  OneShotWatches,
+} from '../src/session/watches/one-shot-watches.ts'
 import { watcher } from './requests.ts'
 
 const KINDS = ['data', 'exist', 'child'] as const satisfies readonly WatchKind[]
 
-function registryOf(...watchers: readonly Watcher[]): WatchRegistry {
-  const registry = new WatchRegistry()
+function registryOf(...watchers: readonly Watcher[]): OneShotWatches {
+  const registry = new OneShotWatches()
   for (const each of watchers) registry.add(each)
   return registry
 }
 
-describe('WatchRegistry.fired', () => {
+describe('OneShotWatches.fired', () => {
   // ZKWatchManager.materialize of the Java client; removals as in ZKWatchManager.removeWatcher.
   test.each([
     ['NodeCreated', ['data', 'exist']],
@@ -20,7 +26,7 @@ describe('WatchRegistry.fired', () => {
     ['DataWatchRemoved', ['data', 'exist']],
     ['ChildWatchRemoved', ['child']],
   ] as const satisfies readonly [FiredType, readonly WatchKind[]][])(
-    'WatchRegistry.fired takes with %s what Java does: %j',
+    'OneShotWatches.fired takes with %s what Java does: %j',
     (type, kinds) => {
       const watchers = KINDS.map((kind) => watcher('/a', kind, 'set'))
       const registry = registryOf(...watchers)
@@ -31,7 +37,7 @@ describe('WatchRegistry.fired', () => {
     },
   )
 
-  test('WatchRegistry.fired leaves watchers that are only asked for: their event comes behind their reply', () => {
+  test('OneShotWatches.fired leaves watchers that are only asked for: their event comes behind their reply', () => {
     const [asked, set] = [watcher('/a', 'data'), watcher('/a', 'data', 'set')]
     const registry = registryOf(asked, set)
     expect(registry.fired('NodeDataChanged', '/a')).toEqual([set])
@@ -40,25 +46,25 @@ describe('WatchRegistry.fired', () => {
     expect(registry.fired('NodeDeleted', '/a')).toEqual([asked])
   })
 
-  test('WatchRegistry.fired is about one path, not those below or beside it', () => {
+  test('OneShotWatches.fired is about one path, not those below or beside it', () => {
     const registry = registryOf(...['/', '/a/b', '/ab', '/A'].map((path) => watcher(path, 'data', 'set')))
     expect(registry.fired('NodeDeleted', '/a')).toEqual([])
   })
 
-  test('WatchRegistry.fired takes all watchers of a path, in the order of their calls', () => {
+  test('OneShotWatches.fired takes all watchers of a path, in the order of their calls', () => {
     const watchers = [watcher('/a', 'exist', 'set'), watcher('/a', 'data', 'set'), watcher('/a', 'exist', 'set')]
     expect(registryOf(...watchers).fired('NodeDeleted', '/a')).toEqual(watchers)
   })
 
-  test('WatchRegistry.fired takes and does not tell', () => {
+  test('OneShotWatches.fired takes and does not tell', () => {
     const set = watcher('/a', 'data', 'set')
     registryOf(set).fired('NodeDeleted', '/a')
     expect(set.told).toEqual([])
   })
 })
 
-describe('WatchRegistry.at', () => {
-  test('WatchRegistry.at gives those of one of the server’s tables, asked for or set; exist watches are in the data table', () => {
+describe('OneShotWatches.at', () => {
+  test('OneShotWatches.at gives those of one of the server’s tables, asked for or set; exist watches are in the data table', () => {
     const [data, exist, child] = [watcher('/a', 'data', 'set'), watcher('/a', 'exist'), watcher('/a', 'child')]
     const registry = registryOf(data, exist, child, watcher('/b', 'data', 'set'))
     expect(registry.at('/a', 'data')).toEqual([data, exist])
@@ -68,8 +74,8 @@ describe('WatchRegistry.at', () => {
   })
 })
 
-describe('WatchRegistry.remove', () => {
-  test('WatchRegistry.remove forgets one watcher and no other of its path', () => {
+describe('OneShotWatches.remove', () => {
+  test('OneShotWatches.remove forgets one watcher and no other of its path', () => {
     const [one, other] = [watcher('/a', 'data', 'set'), watcher('/a', 'data', 'set')]
     const registry = registryOf(one, other)
     registry.remove(one)
@@ -77,7 +83,7 @@ describe('WatchRegistry.remove', () => {
     expect(registry.at('/a', 'data')).toEqual([other])
   })
 
-  test('WatchRegistry.remove forgets a path with its last watcher: one added later comes last', () => {
+  test('OneShotWatches.remove forgets a path with its last watcher: one added later comes last', () => {
     const [first, again] = [watcher('/a', 'data', 'set'), watcher('/a', 'data', 'set')]
     const registry = registryOf(first, watcher('/b', 'data', 'set'))
     registry.remove(first)
@@ -85,7 +91,7 @@ describe('WatchRegistry.remove', () => {
     expect(registry.standing()).toMatchObject({ dataWatches: ['/b', '/a'] })
   })
 
-  test('WatchRegistry.remove does nothing to one that it does not have', () => {
+  test('OneShotWatches.remove does nothing to one that it does not have', () => {
     const registry = registryOf(watcher('/a', 'data', 'set'))
     registry.remove(watcher('/a', 'data'))
     registry.remove(watcher('/b', 'data'))
@@ -93,8 +99,8 @@ describe('WatchRegistry.remove', () => {
   })
 })
 
-describe('WatchRegistry.clear', () => {
-  test('WatchRegistry.clear takes out all, set or only asked for', () => {
+describe('OneShotWatches.clear', () => {
+  test('OneShotWatches.clear takes out all, set or only asked for', () => {
     const watchers = [watcher('/a', 'data', 'set'), watcher('/b', 'child')]
     const registry = registryOf(...watchers)
     expect(registry.clear()).toEqual(watchers)
@@ -103,8 +109,8 @@ describe('WatchRegistry.clear', () => {
   })
 })
 
-describe('WatchRegistry.standing', () => {
-  test('WatchRegistry.standing says once for each path and kind what is set', () => {
+describe('OneShotWatches.standing', () => {
+  test('OneShotWatches.standing says once for each path and kind what is set', () => {
     const registry = registryOf(
       watcher('/a', 'data', 'set'),
       watcher('/a', 'data', 'set'),
@@ -115,7 +121,7 @@ describe('WatchRegistry.standing', () => {
     expect(registry.standing()).toEqual({ dataWatches: ['/a'], existWatches: ['/b'], childWatches: ['/a', '/c'] })
   })
 
-  test('WatchRegistry.standing leaves out what is asked for (it is asked again), fired or removed', () => {
+  test('OneShotWatches.standing leaves out what is asked for (it is asked again), fired or removed', () => {
     const [fired, removed] = [watcher('/fired', 'data', 'set'), watcher('/removed', 'data', 'set')]
     const registry = registryOf(watcher('/asked', 'data'), fired, removed)
     registry.fired('NodeDeleted', '/fired')
@@ -123,7 +129,7 @@ describe('WatchRegistry.standing', () => {
     expect(registry.standing()).toEqual({ dataWatches: [], existWatches: [], childWatches: [] })
   })
 
-  test('WatchRegistry.standing takes nothing out', () => {
+  test('OneShotWatches.standing takes nothing out', () => {
     const registry = registryOf(watcher('/a', 'data', 'set'))
     expect(registry.standing()).toEqual(registry.standing())
   })

@@ -26,12 +26,12 @@ export function checkAcquireOptions({ timeout, signal, onQueued, onSuspended, on
   }
 }
 
-export function checkHoldOptions({ heldWhile, relayAllowance }: HoldOptions): void {
+export function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void {
   if (heldWhile !== undefined && !heldWhiles.includes(heldWhile)) {
     throw new TypeError(`heldWhile must be one of ${heldWhiles.join(', ')}, not ${heldWhile as string}`)
   }
-  if (relayAllowance !== undefined && !(typeof relayAllowance === 'number' && relayAllowance >= 0)) {
-    throw new RangeError(`relayAllowance must be a number of ms, 0 or more, not ${String(relayAllowance)}`)
+  if (followerRelayDelay !== undefined && !(typeof followerRelayDelay === 'number' && followerRelayDelay >= 0)) {
+    throw new RangeError(`followerRelayDelay must be a number of ms, 0 or more, not ${String(followerRelayDelay)}`)
   }
 }
 

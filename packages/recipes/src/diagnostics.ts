@@ -1,7 +1,7 @@
 // What `node:diagnostics_channel` tells of recipes. A channel without a subscriber costs nothing.
 import { channel } from 'node:diagnostics_channel'
 import type { LossReason } from './errors.ts'
-import type { Kind } from './names.ts'
+import type { Kind } from './queue/names.ts'
 
 interface Contention {
   /** Of the lock or the election. */

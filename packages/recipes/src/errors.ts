@@ -40,7 +40,7 @@ export class LockLostError extends Error {
 }
 
 /** Who was in the way when patience ended. */
-export interface Obstacle {
+export interface Blocker {
   /** Of the contender's node. */
   readonly path: string
   /** What it stored in its node. */
@@ -62,14 +62,14 @@ export class LockTimeoutError extends Error {
   /** Paths of those ahead, oldest first. */
   readonly ahead: readonly string[]
   /** The one that was waited for: a writer or a candidate the one right ahead, a reader the writer right ahead. */
-  readonly obstacle: Obstacle | undefined
+  readonly blocker: Blocker | undefined
 
-  constructor(path: string, timeout: number, ahead: readonly string[] | undefined, obstacle?: Obstacle) {
-    super(`${path} was not granted within ${timeout} ms: ${placeOf(ahead, obstacle)}`)
+  constructor(path: string, timeout: number, ahead: readonly string[] | undefined, blocker?: Blocker) {
+    super(`${path} was not granted within ${timeout} ms: ${placeOf(ahead, blocker)}`)
     this.path = path
     this.position = ahead?.length
     this.ahead = ahead ?? []
-    this.obstacle = obstacle
+    this.blocker = blocker
   }
 
   /** True for a `LockTimeoutError` of any copy of this package in the program. */
@@ -95,11 +95,11 @@ export class WouldDeadlockError extends Error {
   }
 }
 
-function placeOf(ahead: readonly string[] | undefined, obstacle: Obstacle | undefined): string {
+function placeOf(ahead: readonly string[] | undefined, blocker: Blocker | undefined): string {
   if (ahead === undefined) return 'nobody was seen ahead; is the ensemble reachable?'
   if (ahead.length === 0) return 'nobody is ahead any more, but no answer confirmed it; is the ensemble reachable?'
-  if (obstacle === undefined) return `${ahead.length} ahead, the oldest is ${ahead[0]}`
-  const { path, label, sessionId, since, isOwn } = obstacle
+  if (blocker === undefined) return `${ahead.length} ahead, the oldest is ${ahead[0]}`
+  const { path, label, sessionId, since, isOwn } = blocker
   const whose = isOwn ? 'this very client' : `session 0x${sessionId.toString(16)}`
   const named = label === '' ? whose : `${whose} (${JSON.stringify(label)})`
   // Not by our clock: it need not agree with the leader's.

@@ -1,16 +1,16 @@
 import { KeeperError, type MultiResults, type Op, op, type Session, type ZooKeeper } from '@zk/client'
-import type { OwnNode } from './definite-create.ts'
+import type { OwnNode } from './queue/protected-create.ts'
 import { report } from './diagnostics.ts'
 import { LockLostError, type LossReason } from './errors.ts'
-import { type Holding, Holdings } from './holdings.ts'
-import type { Lease } from './lease.ts'
-import type { Kind } from './names.ts'
-import { OwnNodeWatch } from './own-node-watch.ts'
-import { Patience } from './patience.ts'
-import { type HeldWhile, relayAllowanceOf, type HoldTerms } from './hold-options.ts'
+import { type Holding, LeaseKeeper } from './lease/lease-keeper.ts'
+import type { Lease } from './lease/lease.ts'
+import type { Kind } from './queue/names.ts'
+import { OwnNodeWatch } from './queue/own-node-watch.ts'
+import { WaitLimit } from './queue/wait-limit.ts'
+import { type HeldWhile, followerRelayDelayOf, type HoldTerms } from './hold-options.ts'
 
 /** Who has the node, and takes it away. */
-export interface Tenant {
+export interface Owner {
   readonly session: Session
   /** In the background until it is confirmed, or the session has ended. Idempotent. */
   leave(): Promise<void>
@@ -32,11 +32,11 @@ export class Held implements AsyncDisposable, Holding {
   /** @internal */
   readonly lease: Lease
   readonly #zk: ZooKeeper
-  readonly #tenant: Tenant
+  readonly #tenant: Owner
   readonly #terms: HoldTerms
   readonly #lost = new AbortController()
   readonly #ownNode: OwnNodeWatch
-  readonly #holdings: Holdings
+  readonly #holdings: LeaseKeeper
   readonly #kind: Kind
   readonly #since: number
   #isSuspended = false
@@ -44,7 +44,7 @@ export class Held implements AsyncDisposable, Holding {
   #isTold = false
 
   /** @internal */
-  constructor(zk: ZooKeeper, tenant: Tenant, node: OwnNode, lease: Lease, terms: HoldTerms) {
+  constructor(zk: ZooKeeper, tenant: Owner, node: OwnNode, lease: Lease, terms: HoldTerms) {
     const { session } = tenant
     const { runtime } = zk
     this.path = node.path
@@ -60,7 +60,7 @@ export class Held implements AsyncDisposable, Holding {
       // Where its lease was over before, the ensemble has taken it.
       if (this.isHeld()) this.lose('NodeGone')
     })
-    this.#holdings = Holdings.of(zk, session)
+    this.#holdings = LeaseKeeper.of(zk, session)
     this.#holdings.add(this)
   }
 
@@ -75,8 +75,8 @@ export class Held implements AsyncDisposable, Holding {
   }
 
   /** @internal */
-  get relayAllowance(): number {
-    return relayAllowanceOf(this.#terms, this.#tenant.session)
+  get followerRelayDelay(): number {
+    return followerRelayDelayOf(this.#terms, this.#tenant.session)
   }
 
   /** @internal */
@@ -127,7 +127,7 @@ export class Held implements AsyncDisposable, Holding {
     if ((this.signal.reason as LockLostError).reason === 'Downgraded') return
     const late = () => new KeeperError('RequestTimeout', { op: 'release', path: this.path })
     const timeout = { after: this.#tenant.session.timeout, error: late }
-    const patience = new Patience(this.#zk.runtime, { timeout })
+    const patience = new WaitLimit(this.#zk.runtime, { timeout })
     try {
       await patience.during(this.#tenant.leave())
     } finally {

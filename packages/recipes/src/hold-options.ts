@@ -1,5 +1,5 @@
 import type { Session } from '@zk/client'
-import { leaseTimes } from './lease-times.ts'
+import { leaseTimes } from './lease/lease-times.ts'
 
 /**
  * What has to be so for something to be held:
@@ -21,7 +21,7 @@ export interface HoldOptions {
    * leader asks. Behind an observer master it must be longer than a tick and two round trips. At most half the session timeout.
    * @default a third of it
    */
-  readonly relayAllowance?: number
+  readonly followerRelayDelay?: number
 }
 
 /** Who is told while it is held. What they throw is an uncaught exception. */
@@ -45,7 +45,7 @@ export function isLeased({ heldWhile = 'confirmed' }: HoldOptions): boolean {
 
 /** Throws where no lease can be proven in this session, or none in time. */
 export function checkLease(options: HoldOptions, { shortestTimeout }: Session): void {
-  const { relayAllowance = 0 } = options
+  const { followerRelayDelay = 0 } = options
   const longest = leaseTimes.longestRelay(shortestTimeout)
   if (!isLeased(options)) return
   if (shortestTimeout === 0) {
@@ -54,12 +54,12 @@ export function checkLease(options: HoldOptions, { shortestTimeout }: Session): 
         "had: resume it with all that zk.detach() gave, or hold while 'connected'",
     )
   }
-  if (relayAllowance <= longest) return
+  if (followerRelayDelay <= longest) return
   throw new RangeError(
-    `relayAllowance must not be above half the session timeout, ${longest} ms here, but is ${relayAllowance}`,
+    `followerRelayDelay must not be above half the session timeout, ${longest} ms here, but is ${followerRelayDelay}`,
   )
 }
 
-export function relayAllowanceOf({ relayAllowance }: HoldOptions, { shortestTimeout }: Session): number {
-  return relayAllowance ?? leaseTimes.relay(shortestTimeout)
+export function followerRelayDelayOf({ followerRelayDelay }: HoldOptions, { shortestTimeout }: Session): number {
+  return followerRelayDelay ?? leaseTimes.relay(shortestTimeout)
 }

@@ -1,12 +1,12 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { AcquireOptions } from './acquirable.ts'
 import { checkAcquireOptions, checkClient, checkHoldOptions, checkNode, checkPath } from './checks.ts'
-import { Contended, plainHold, unlessLate } from './contended.ts'
+import { QueueLock, plainHold, unlessLate } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
-import { observeFirst } from './observe.ts'
-import { Patience } from './patience.ts'
-import { type ContenderInfo, Queue } from './queue.ts'
-import { candidate } from './roles.ts'
+import { observeFirst } from './queue/observe.ts'
+import { WaitLimit } from './queue/wait-limit.ts'
+import { type ContenderInfo, Queue } from './queue/queue.ts'
+import { candidate } from './queue/roles.ts'
 import type { HoldOptions } from './hold-options.ts'
 
 export interface LeaderElectionOptions extends HoldOptions {
@@ -30,14 +30,14 @@ export type Leader = ContenderInfo
  */
 export class LeaderElection {
   readonly path: string
-  readonly #contended: Contended
+  readonly #contended: QueueLock
 
   constructor(zk: ZooKeeper, path: string, { data = '', ...options }: LeaderElectionOptions = {}) {
     checkClient(zk)
     this.path = checkPath(path)
     checkNode('data', data, options.acl)
     checkHoldOptions(options)
-    this.#contended = new Contended(new Queue(zk, path, candidate.rivals), candidate, { data, ...options }, plainHold)
+    this.#contended = new QueueLock(new Queue(zk, path, candidate.rivals), candidate, { data, ...options }, plainHold)
   }
 
   /** Stands for election and resolves when elected. Releasing it resigns. */
@@ -91,7 +91,7 @@ export class LeaderElection {
         // A generator that is dropped here leaves its watch, but no listener at the signal.
         if (isFirst || leader?.fencingToken !== told?.fencingToken) yield leader
         told = leader
-        const patience = new Patience(queue.zk.runtime, { signal })
+        const patience = new WaitLimit(queue.zk.runtime, { signal })
         await patience.during(watch.changed).catch(undefinedIfAborted(signal))
         patience.stop()
       } finally {

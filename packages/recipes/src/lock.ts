@@ -9,10 +9,10 @@ import {
   checkNode,
   checkPath,
 } from './checks.ts'
-import { Contended, plainHold } from './contended.ts'
+import { QueueLock, plainHold } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
-import { type ContenderInfo, Queue } from './queue.ts'
-import { exclusive } from './roles.ts'
+import { type ContenderInfo, Queue } from './queue/queue.ts'
+import { exclusive } from './queue/roles.ts'
 import { Reentrancy } from './reentrancy.ts'
 import type { HoldOptions } from './hold-options.ts'
 
@@ -45,7 +45,7 @@ export interface ExclusiveLockOptions extends LockOptions {
  */
 export class Lock implements Acquirable<Held> {
   readonly path: string
-  readonly #contended: Contended
+  readonly #contended: QueueLock
   readonly #reentrancy: Reentrancy<Held> | undefined
 
   constructor(zk: ZooKeeper, path: string, { label = '', reentrant, ...options }: ExclusiveLockOptions = {}) {
@@ -54,7 +54,7 @@ export class Lock implements Acquirable<Held> {
     checkNode('label', label, options.acl)
     checkHoldOptions(options)
     checkBoolean('reentrant', reentrant)
-    this.#contended = new Contended(
+    this.#contended = new QueueLock(
       new Queue(zk, path, exclusive.rivals),
       exclusive,
       { data: label, ...options },

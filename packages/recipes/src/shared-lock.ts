@@ -1,11 +1,11 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable } from './acquirable.ts'
 import { checkClient, checkHoldOptions, checkNode, checkPath } from './checks.ts'
-import { Contended, type ToHeld, plainHold } from './contended.ts'
+import { QueueLock, type ToHeld, plainHold } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
 import type { LockOptions } from './lock.ts'
-import { type ContenderInfo, Queue } from './queue.ts'
-import { reader, writer } from './roles.ts'
+import { type ContenderInfo, Queue } from './queue/queue.ts'
+import { reader, writer } from './queue/roles.ts'
 import { WriteHeld } from './write-held.ts'
 
 const toWriteHeld: ToHeld<WriteHeld> = (...granted) => new WriteHeld(...granted)
@@ -36,8 +36,8 @@ export class SharedLock {
     checkNode('label', label, options.acl)
     checkHoldOptions(options)
     this.#queue = new Queue(zk, path, reader.rivals)
-    this.read = new Contended(this.#queue, reader, { data: label, ...options }, plainHold)
-    this.write = new Contended(this.#queue, writer, { data: label, ...options }, toWriteHeld)
+    this.read = new QueueLock(this.#queue, reader, { data: label, ...options }, plainHold)
+    this.write = new QueueLock(this.#queue, writer, { data: label, ...options }, toWriteHeld)
   }
 
   /** Readers and writers, who hold or wait, oldest first. */

@@ -1,29 +1,29 @@
 // What a writer of a shared lock holds: it can go on as a reader, in the writer's place.
 import { KeeperError, onAbort, op, type Session, type ZooKeeper } from '@zk/client'
-import type { Grant } from './contender.ts'
-import { deleteOwn, type NodeOptions, type OwnNode } from './definite-create.ts'
+import type { Grant } from './queue/contender.ts'
+import { deleteOwn, type NodeOptions, type OwnNode } from './queue/protected-create.ts'
 import { LockLostError } from './errors.ts'
-import { firstLease } from './first-lease.ts'
-import { Held, type Tenant } from './held.ts'
-import { endReason } from './holdings.ts'
-import { ifMissing } from './if-missing.ts'
-import type { Lease } from './lease.ts'
-import { downgradedName } from './names.ts'
-import { NodeVanished } from './node-vanished.ts'
-import { Patience } from './patience.ts'
-import type { Queue } from './queue.ts'
+import { firstLease } from './lease/first-lease.ts'
+import { Held, type Owner } from './held.ts'
+import { endReason } from './lease/lease-keeper.ts'
+import { ifMissing } from './queue/if-missing.ts'
+import type { Lease } from './lease/lease.ts'
+import { downgradedName } from './queue/names.ts'
+import { NodeVanished } from './queue/node-vanished.ts'
+import { WaitLimit } from './queue/wait-limit.ts'
+import type { Queue } from './queue/queue.ts'
 import type { HoldTerms } from './hold-options.ts'
-import { knownTouch } from './relay.ts'
-import { endure, persist } from './transient.ts'
+import { knownTouch } from './lease/relay.ts'
+import { throwUnlessTransient, retry } from './queue/retry.ts'
 
 export class WriteHeld extends Held {
   readonly #queue: Queue
-  readonly #tenant: Tenant
+  readonly #tenant: Owner
   readonly #node: OwnNode
   readonly #options: NodeOptions & HoldTerms
 
   /** @internal */
-  constructor(queue: Queue, tenant: Tenant, node: OwnNode, lease: Lease, options: NodeOptions & HoldTerms) {
+  constructor(queue: Queue, tenant: Owner, node: OwnNode, lease: Lease, options: NodeOptions & HoldTerms) {
     super(queue.zk, tenant, node, lease, options)
     this.#queue = queue
     this.#tenant = tenant
@@ -44,7 +44,7 @@ export class WriteHeld extends Held {
     const since = runtime.now()
     const reading = new Downgrade(this.#queue, session, this.#node, this.#options)
     const tenant = { session, leave: () => reading.leave() }
-    const patience = new Patience(runtime, { signal: session.signal })
+    const patience = new WaitLimit(runtime, { signal: session.signal })
     const leave = () => void reading.leave().catch(() => {})
     const unlisten = onAbort(session.detaching, leave)
     try {
@@ -121,11 +121,11 @@ class Downgrade {
       if (KeeperError.is(error, 'NodeExists')) return await this.#exists()
       if (KeeperError.is(error, 'NoNode')) throw new NodeVanished()
       if (KeeperError.is(error) && error.outcomeUnknown) {
-        const syncing = persist(this.#zk.runtime, () => this.#zk.sync(path, { session }))
+        const syncing = retry(this.#zk.runtime, () => this.#zk.sync(path, { session }))
         await ifMissing(syncing, undefined)
         return await this.#exists()
       }
-      await endure(this.#zk.runtime, error)
+      await throwUnlessTransient(this.#zk.runtime, error)
       return false
     }
   }
@@ -133,7 +133,7 @@ class Downgrade {
   /** Whether there is such a node of ours. */
   async #exists(): Promise<boolean> {
     const session = this.#session
-    const stat = await persist(this.#zk.runtime, () => this.#zk.exists(this.#node.path, { session }))
+    const stat = await retry(this.#zk.runtime, () => this.#zk.exists(this.#node.path, { session }))
     return stat?.ephemeralOwner === session.id
   }
 }

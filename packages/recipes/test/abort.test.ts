@@ -27,7 +27,7 @@ const recipes: [name: string, make: (zk: ZooKeeper) => Pick<Acquirable<Held>, 'a
 ]
 
 /** Who is in everybody's way. */
-function obstacle(name: string, zk: ZooKeeper): Pick<Acquirable<Held>, 'acquire'> {
+function blocker(name: string, zk: ZooKeeper): Pick<Acquirable<Held>, 'acquire'> {
   return name.startsWith('SharedLock')
     ? new SharedLock(zk, PATH).write
     : recipes.find(([each]) => each === name)![1](zk)
@@ -48,7 +48,7 @@ describe.each(recipes)('%s.acquire that is aborted', (name, make) => {
         const clients = await scene.clients(3)
         const [zk, holder, next] = clients as [ZooKeeper, ZooKeeper, ZooKeeper]
         if (exists) await scene.done(new Lock(zk, PATH).run(() => {}))
-        const obstructing = waits ? await scene.done(obstacle(name, holder).acquire()) : undefined
+        const obstructing = waits ? await scene.done(blocker(name, holder).acquire()) : undefined
 
         const aborting = new AbortController()
         let toldLate = 0

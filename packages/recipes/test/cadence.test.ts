@@ -21,7 +21,7 @@ function syncs(ops: readonly (string | undefined)[]): number {
   return ops.filter((op) => op === 'sync').length
 }
 
-describe('Holdings', () => {
+describe('LeaseKeeper', () => {
   test.each([
     [1_000, 0],
     [2_000, 1],
@@ -30,7 +30,7 @@ describe('Holdings', () => {
     [30_000, 0],
     [30_000, 100],
   ])(
-    'Holdings of a session of %i ms, %i ms from its server, needs two rounds more than three in a session timeout at most',
+    'LeaseKeeper of a session of %i ms, %i ms from its server, needs two rounds more than three in a session timeout at most',
     async (sessionTimeout, latency) => {
       const more: number[] = []
       for (let phase = 0; phase < PHASES; phase++) {
@@ -46,7 +46,7 @@ describe('Holdings', () => {
     },
   )
 
-  test('Holdings needs no round more for the locks that come and go beside one that is held', async () => {
+  test('LeaseKeeper needs no round more for the locks that come and go beside one that is held', async () => {
     const T = 10_000
     const { scene, zk } = await idle(T, 1.9 * T)
     const first = await scene.done(new Lock(zk, '/locks/first').acquire())
@@ -65,7 +65,7 @@ describe('Holdings', () => {
     expect(syncs(since.ops())).toBeGreaterThanOrEqual(3 * TIMEOUTS - 2)
   })
 
-  test('Holdings needs no round more for what is held again and again for a short time', async () => {
+  test('LeaseKeeper needs no round more for what is held again and again for a short time', async () => {
     const T = 10_000
     const { scene, zk } = await idle(T, 1.5 * T)
     const lock = new Lock(zk, '/lock')
@@ -95,7 +95,7 @@ describe('Holdings', () => {
     await scene.done(new Lock(zk, '/beside').acquire())
     expect(syncs(since.ops())).toBe(1)
     // A touch that counted as relayed sooner does not do.
-    const patient = await scene.done(new Lock(zk, '/patient', { relayAllowance: T / 2 }).acquire())
+    const patient = await scene.done(new Lock(zk, '/patient', { followerRelayDelay: T / 2 }).acquire())
     expect(syncs(since.ops())).toBe(2)
     expect(patient.isHeld()).toBe(true)
   })

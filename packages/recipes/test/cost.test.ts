@@ -130,11 +130,13 @@ describe('With waiters', () => {
     expect(sinceSecond.told).toHaveLength(1)
   })
 
-  test('Lock with the longest relay allowance is handed over with one sync, too', async () => {
+  test('Lock with the longest follower relay delay is handed over with one sync, too', async () => {
     const scene = prepared()
     const sessionTimeout = 4_000
     const clients = [1, 2, 3].map(() => scene.client({ sessionTimeout }))
-    const locks = (await Promise.all(clients)).map((zk) => new Lock(zk, PATH, { relayAllowance: sessionTimeout / 2 }))
+    const locks = (await Promise.all(clients)).map(
+      (zk) => new Lock(zk, PATH, { followerRelayDelay: sessionTimeout / 2 }),
+    )
     const waiting: Outcome<Held>[] = []
     for (const lock of locks) waiting.push(await scene.start(lock.acquire()))
     await scene.world.advance(10 * sessionTimeout)

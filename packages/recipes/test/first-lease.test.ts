@@ -2,7 +2,7 @@
 // may have counted for long already.
 import { describe, expect, test } from 'vitest'
 import { type HoldOptions, Lock, type ZooKeeper } from '../src/index.ts'
-import { leaseTimes } from '../src/lease-times.ts'
+import { leaseTimes } from '../src/lease/lease-times.ts'
 import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 
@@ -102,7 +102,7 @@ describe('Lock.acquire', () => {
     const T = 1_000
     for (let longer = 0; longer < T / 3; longer += 10) {
       const { scene, zk } = await idle(T, longer)
-      const held = await granted(scene, zk, { relayAllowance: T / 2 })
+      const held = await granted(scene, zk, { followerRelayDelay: T / 2 })
       expect(held.leaseRemaining(), `${longer} ms behind`).toBeGreaterThan(leaseTimes.round(T))
       await scene.world.advance(5 * T)
       expect(held.isHeld(), `${longer} ms behind`).toBe(true)
@@ -110,10 +110,10 @@ describe('Lock.acquire', () => {
   })
 
   test.each([1, 20, 500, 'default', 1_500, 2_000] as const)(
-    'Lock.acquire with a relay allowance of %s ms pauses for it before it proves anew what is too old',
-    async (relayAllowance) => {
+    'Lock.acquire with a follower relay delay of %s ms pauses for it before it proves anew what is too old',
+    async (followerRelayDelay) => {
       const T = 4_000
-      const options = relayAllowance === 'default' ? {} : { relayAllowance }
+      const options = followerRelayDelay === 'default' ? {} : { followerRelayDelay }
       const pauses = new Set<number>()
       for (let latency = 100; latency < T / 2; latency += 300) {
         for (let longer = 0; longer < T / 3; longer += 330) {
@@ -133,7 +133,7 @@ describe('Lock.acquire', () => {
         }
       }
       // Timers go by whole ms.
-      expect(pauses).toEqual(new Set([Math.ceil(options.relayAllowance ?? T / 3)]))
+      expect(pauses).toEqual(new Set([Math.ceil(options.followerRelayDelay ?? T / 3)]))
     },
   )
 

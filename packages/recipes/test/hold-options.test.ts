@@ -11,9 +11,9 @@ const bad: [what: string, options: object, message: RegExp][] = [
   ['heldWhile null', { heldWhile: null }, /heldWhile must be one of/],
   ['acl', { acl: [] }, /acl must be a list of .* at least one entry/],
   ['entry of an acl', { acl: [{ perms: 31 }] }, /acl must be a list of/],
-  ['relayAllowance', { relayAllowance: -1 }, /relayAllowance must be a number of ms, 0 or more, not -1/],
-  ['relayAllowance', { relayAllowance: Number.NaN }, /relayAllowance must be a number of ms/],
-  ['relayAllowance', { relayAllowance: '5' }, /relayAllowance must be a number of ms, 0 or more, not 5/],
+  ['followerRelayDelay', { followerRelayDelay: -1 }, /followerRelayDelay must be a number of ms, 0 or more, not -1/],
+  ['followerRelayDelay', { followerRelayDelay: Number.NaN }, /followerRelayDelay must be a number of ms/],
+  ['followerRelayDelay', { followerRelayDelay: '5' }, /followerRelayDelay must be a number of ms, 0 or more, not 5/],
 ]
 
 const recipes: [name: string, make: (zk: ZooKeeper, options: LockOptions) => unknown][] = [
@@ -72,23 +72,23 @@ describe('Lock.acquire', () => {
     expect(since.ops()).toEqual([])
   })
 
-  test('Lock.tryAcquire that is refused for its relay allowance listens to no signal any more', async () => {
+  test('Lock.tryAcquire that is refused for its follower relay delay listens to no signal any more', async () => {
     const scene = new Scene()
     const zk = await scene.client({ sessionTimeout: 4_000 })
     const { signal } = new AbortController()
-    expect((await scene.start(new Lock(zk, PATH, { relayAllowance: 2_001 }).tryAcquire({ signal }))).status).toBe(
+    expect((await scene.start(new Lock(zk, PATH, { followerRelayDelay: 2_001 }).tryAcquire({ signal }))).status).toBe(
       'rejected',
     )
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  test('Lock.acquire refuses a relay allowance with which no round would come in time, and sends nothing', async () => {
+  test('Lock.acquire refuses a follower relay delay with which no round would come in time, and sends nothing', async () => {
     const scene = new Scene()
     const zk = await scene.client({ sessionTimeout: 4_000 })
     const since = scene.since()
     for (const lock of [
-      new Lock(zk, PATH, { relayAllowance: 2_001 }),
-      new Lock(zk, PATH, { relayAllowance: Infinity }),
+      new Lock(zk, PATH, { followerRelayDelay: 2_001 }),
+      new Lock(zk, PATH, { followerRelayDelay: Infinity }),
     ]) {
       const expected = { name: 'RangeError', message: expect.stringMatching(/not be above half .* 2000 ms here/) }
       expect((await scene.start(lock.acquire())).error).toMatchObject(expected)
@@ -99,11 +99,11 @@ describe('Lock.acquire', () => {
   })
 
   test.each([0, 100, 1_333, 1_700, 2_000])(
-    'Lock.acquire with a relay allowance of %i ms of T = 4 s is held on, at 7 rounds a T at most',
-    async (relayAllowance) => {
+    'Lock.acquire with a follower relay delay of %i ms of T = 4 s is held on, at 7 rounds a T at most',
+    async (followerRelayDelay) => {
       const scene = new Scene({ members: 3 })
       const zk = await scene.client({ sessionTimeout: 4_000 })
-      const held = await scene.done(new Lock(zk, PATH, { relayAllowance }).acquire())
+      const held = await scene.done(new Lock(zk, PATH, { followerRelayDelay }).acquire())
       const since = scene.since()
       await scene.world.advance(40_000)
       expect(held.isHeld()).toBe(true)

@@ -1,7 +1,7 @@
 // Where nothing goes wrong nothing is lost, whenever in the rhythm of a session's heartbeats it was acquired.
 import { expect, test } from 'vitest'
 import { type Held, Lock } from '../src/index.ts'
-import { leaseTimes } from '../src/lease-times.ts'
+import { leaseTimes } from '../src/lease/lease-times.ts'
 import { Scene } from './support/scene.ts'
 
 const PHASES = 24
@@ -9,13 +9,13 @@ const PHASES = 24
 interface Setting {
   readonly sessionTimeout: number
   readonly latency: number
-  readonly relayAllowance?: number
+  readonly followerRelayDelay?: number
 }
 
 /** Acquired by a session that was idle before. */
 async function holding(
   phase: number,
-  { sessionTimeout, latency, relayAllowance = sessionTimeout / 3 }: Setting,
+  { sessionTimeout, latency, followerRelayDelay = sessionTimeout / 3 }: Setting,
 ): Promise<{ scene: Scene; held: Held }> {
   const scene = new Scene({ members: 3 })
   scene.network.latency = () => latency
@@ -23,12 +23,12 @@ async function holding(
   await scene.world.advance(4 * latency)
   const zk = await connecting
   await scene.world.advance(sessionTimeout + (phase / PHASES) * sessionTimeout)
-  const acquiring = scene.start(new Lock(zk, '/lock', { relayAllowance }).acquire())
+  const acquiring = scene.start(new Lock(zk, '/lock', { followerRelayDelay }).acquire())
   await scene.world.advance(20 * latency)
   return { scene, held: (await acquiring).value }
 }
 
-test.each<[sessionTimeout: number, latency: number, relayAllowance?: number]>([
+test.each<[sessionTimeout: number, latency: number, followerRelayDelay?: number]>([
   [1_000, 0],
   [1_000, 10],
   [4_000, 20],
@@ -37,10 +37,10 @@ test.each<[sessionTimeout: number, latency: number, relayAllowance?: number]>([
   [30_000, 100, 15_000],
 ])(
   'Held of a session of %i ms, %i ms from its server, keeps its lease',
-  async (sessionTimeout, latency, relayAllowance = sessionTimeout / 3) => {
+  async (sessionTimeout, latency, followerRelayDelay = sessionTimeout / 3) => {
     const lost: string[] = []
     for (let phase = 0; phase < PHASES; phase++) {
-      const { scene, held } = await holding(phase, { sessionTimeout, latency, relayAllowance })
+      const { scene, held } = await holding(phase, { sessionTimeout, latency, followerRelayDelay })
       await scene.world.advance(5 * sessionTimeout)
       if (!held.isHeld()) lost.push(`phase ${phase}: ${String(held.signal.reason)}`)
     }

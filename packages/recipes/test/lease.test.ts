@@ -1,14 +1,14 @@
-import { elapsedSince, momentOf, type Runtime } from '@zk/client'
+import { elapsedSince, timestamp, type Runtime } from '@zk/client'
 import { describe, expect, test } from 'vitest'
-import { Lease } from '../src/lease.ts'
-import { leaseTimes } from '../src/lease-times.ts'
+import { Lease } from '../src/lease/lease.ts'
+import { leaseTimes } from '../src/lease/lease-times.ts'
 import { VirtualWorld } from './support/outside.ts'
 
 const HOUR = 3_600_000
 
 function leased(length: number): { world: VirtualWorld; lease: Lease } {
   const world = new VirtualWorld()
-  return { world, lease: new Lease(world, momentOf(world), () => length) }
+  return { world, lease: new Lease(world, timestamp(world), () => length) }
 }
 
 describe('Lease', () => {
@@ -39,7 +39,7 @@ describe('Lease', () => {
   test('Lease.renew makes it longer, never shorter', () => {
     const { world, lease } = leased(100)
     world.stall(50)
-    const later = momentOf(world)
+    const later = timestamp(world)
     lease.renew(later, () => 100)
     expect(lease.remaining).toBe(100)
     lease.renew(later, () => 20)
@@ -49,14 +49,14 @@ describe('Lease', () => {
   test('Lease.renew brings nothing back that is over', () => {
     const { world, lease } = leased(100)
     world.stall(100)
-    lease.renew(momentOf(world), () => 100)
+    lease.renew(timestamp(world), () => 100)
     expect(lease.remaining).toBe(0)
   })
 
   test('Lease is shorter as soon as the session timeout is (S17)', () => {
     const world = new VirtualWorld()
     let timeout = 100
-    const lease = new Lease(world, momentOf(world), () => timeout)
+    const lease = new Lease(world, timestamp(world), () => timeout)
     timeout = 30
     expect(lease.remaining).toBe(30)
   })
@@ -65,7 +65,7 @@ describe('Lease', () => {
     let now = 0
     let wallNow = 0
     const runtime = { now: () => now, wallNow: () => wallNow } as Runtime
-    const moment = momentOf(runtime)
+    const moment = timestamp(runtime)
     now = 3
     wallNow = 5
     expect(elapsedSince(runtime, moment)).toBe(5)
@@ -83,7 +83,7 @@ describe('leaseTimes', () => {
     expect(leaseTimes.relay(T)).toBeGreaterThan(T / 4)
   })
 
-  test.each(timeouts)('leaseTimes of T = %i leave time for two more rounds, whatever the relay allowance', (T) => {
+  test.each(timeouts)('leaseTimes of T = %i leave time for two more rounds, whatever the follower relay delay', (T) => {
     for (const relay of [0, 10, T / 6, leaseTimes.relay(T), T * 0.4, leaseTimes.longestRelay(T)]) {
       const pause = leaseTimes.pause(T, relay)
       expect(pause).toBeGreaterThanOrEqual(T / 6)

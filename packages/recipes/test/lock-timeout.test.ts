@@ -35,7 +35,7 @@ describe('LockTimeoutError', () => {
       path: PATH,
       position: 2,
       ahead: [first, next],
-      obstacle: { path: next, label: 'host-1', sessionId: clients[1]!.session.id, since, isOwn: false },
+      blocker: { path: next, label: 'host-1', sessionId: clients[1]!.session.id, since, isOwn: false },
     })
     expect(error.message).toBe(
       `${PATH} was not granted within ${TIMEOUT} ms: 2 ahead; waited for session ${hex(clients[1]!)} ("host-1"), ` +
@@ -51,7 +51,7 @@ describe('LockTimeoutError', () => {
       scene,
       lock.run(() => lock.acquire({ timeout: TIMEOUT })),
     )
-    expect(error.obstacle).toMatchObject({ label: '', isOwn: true })
+    expect(error.blocker).toMatchObject({ label: '', isOwn: true })
     expect(error.message).toContain('1 ahead; waited for this very client, queued at ')
   })
 
@@ -60,7 +60,7 @@ describe('LockTimeoutError', () => {
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     await scene.done(new Lock(holder, PATH, { label: 'a "b"\nc' }).acquire())
     const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
-    expect(error.obstacle?.label).toBe('a "b"\nc')
+    expect(error.blocker?.label).toBe('a "b"\nc')
     expect(error.message).toContain('("a \\"b\\"\\nc")')
     expect(error.message).not.toContain('\n')
   })
@@ -77,7 +77,7 @@ describe('LockTimeoutError', () => {
     ] as const) {
       const acquirable = new SharedLock(await scene.client(), PATH)[kind]
       const error = await timedOut(scene, acquirable.acquire({ timeout: TIMEOUT }))
-      expect(error).toMatchObject({ position: 3, obstacle: { label } })
+      expect(error).toMatchObject({ position: 3, blocker: { label } })
     }
   })
 
@@ -86,7 +86,7 @@ describe('LockTimeoutError', () => {
     const [leader, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     await scene.done(new LeaderElection(leader, PATH, { data: 'host-1:8080' }).campaign())
     const error = await timedOut(scene, new LeaderElection(zk, PATH).campaign({ timeout: TIMEOUT }))
-    expect(error.obstacle).toMatchObject({ label: 'host-1:8080', isOwn: false })
+    expect(error.blocker).toMatchObject({ label: 'host-1:8080', isOwn: false })
   })
 
   test('LockTimeoutError names the one that is waited for now, not one that left', async () => {
@@ -100,7 +100,7 @@ describe('LockTimeoutError', () => {
     scene.world.setTimer(TIMEOUT - 10, () => aborting.abort())
     scene.ensemble.faults.delayReply({ op: 'getData', path: first.path, session: clients[2]!.session.id, ms: 60_000 })
     const error = await timedOut(scene, new Lock(clients[2]!, PATH).acquire({ timeout: TIMEOUT }))
-    expect(error).toMatchObject({ position: 1, ahead: [first.path], obstacle: undefined })
+    expect(error).toMatchObject({ position: 1, ahead: [first.path], blocker: undefined })
     expect(error.message).toBe(`${PATH} was not granted within ${TIMEOUT} ms: 1 ahead, the oldest is ${first.path}`)
   })
 
@@ -111,7 +111,7 @@ describe('LockTimeoutError', () => {
     scene.ensemble.faults.delayReply({ op: 'multi', session: zk.session.id, ms: 60_000 })
     scene.world.setTimer(TIMEOUT - 10, () => void held.release())
     const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
-    expect(error).toMatchObject({ position: 0, ahead: [], obstacle: undefined })
+    expect(error).toMatchObject({ position: 0, ahead: [], blocker: undefined })
     expect(error.message).toMatch(/nobody is ahead any more, but no answer confirmed it/)
   })
 
@@ -126,7 +126,7 @@ describe('LockTimeoutError', () => {
     })
     const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
     expect(zk.session).not.toBe(session)
-    expect(error.obstacle).toMatchObject({ path: held.path, isOwn: true })
+    expect(error.blocker).toMatchObject({ path: held.path, isOwn: true })
   })
 
   test('LockTimeoutError names the next one when the one ahead has left', async () => {
@@ -138,7 +138,7 @@ describe('LockTimeoutError', () => {
     await scene.world.settle()
     scene.world.setTimer(1_000, () => aborting.abort())
     const error = await timedOut(scene, new Lock(clients[2]!, PATH).acquire({ timeout: TIMEOUT }))
-    expect(error).toMatchObject({ position: 1, ahead: [first.path], obstacle: { path: first.path, label: 'host-0' } })
+    expect(error).toMatchObject({ position: 1, ahead: [first.path], blocker: { path: first.path, label: 'host-0' } })
   })
 
   test('LockTimeoutError names the one ahead in the next session too', async () => {
@@ -147,7 +147,7 @@ describe('LockTimeoutError', () => {
     const held = await scene.done(new Lock(holder, PATH, { label: 'host-0' }).acquire())
     scene.world.setTimer(1_000, () => scene.expire(zk))
     const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
-    expect(error).toMatchObject({ ahead: [held.path], obstacle: { label: 'host-0', isOwn: false } })
+    expect(error).toMatchObject({ ahead: [held.path], blocker: { label: 'host-0', isOwn: false } })
   })
 
   test('LockTimeoutError says when the queue was never seen', async () => {
@@ -155,7 +155,7 @@ describe('LockTimeoutError', () => {
     const zk = await scene.client()
     scene.freeze(zk)
     const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
-    expect(error).toMatchObject({ position: undefined, ahead: [], obstacle: undefined })
+    expect(error).toMatchObject({ position: undefined, ahead: [], blocker: undefined })
     expect(error.message).toContain('is the ensemble reachable?')
   })
 

@@ -2,7 +2,7 @@
 // LeaderLatch), byte for byte.
 import { describe, expect, test } from 'vitest'
 import { LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
-import { namePrefix, parseName } from '../src/names.ts'
+import { namePrefix, parseName } from '../src/queue/names.ts'
 import { Scene } from './support/scene.ts'
 
 const uuid = '64a1d9f2-3c07-4f0e-9d43-0b1a7c55e2f8'

@@ -13,9 +13,9 @@ const T = 6_000
 const LATENCY = 60
 
 const terms = {
-  short: { relayAllowance: T / 2 },
+  short: { followerRelayDelay: T / 2 },
   usual: {},
-  long: { relayAllowance: 10 },
+  long: { followerRelayDelay: 10 },
   connected: { heldWhile: 'connected' },
   sessionAlive: { heldWhile: 'sessionAlive' },
 } as const satisfies Record<string, HoldOptions>

@@ -141,7 +141,7 @@ describe('Lock.run, re-entrant', () => {
     const [one, other] = [1, 2].map(() => new Lock(zk, PATH, { reentrant: true })) as [Lock, Lock]
     const running = outcome(one.run(() => other.run(() => {}, { timeout: 1_000 })))
     await scene.world.advance(1_000)
-    expect(running.error).toMatchObject({ name: 'LockTimeoutError', obstacle: { isOwn: true } })
+    expect(running.error).toMatchObject({ name: 'LockTimeoutError', blocker: { isOwn: true } })
     await scene.world.settle()
     expect(scene.leftovers()).toEqual(nothing)
   })
@@ -421,7 +421,7 @@ describe('AsyncLocalStorage', () => {
     const lock = new Lock(await scene.client(), PATH)
     const running = outcome(lock.run(() => lock.run(() => {}, { timeout: 1_000 })))
     await scene.world.advance(1_000)
-    expect(running.error).toMatchObject({ name: 'LockTimeoutError', obstacle: { isOwn: true } })
+    expect(running.error).toMatchObject({ name: 'LockTimeoutError', blocker: { isOwn: true } })
     await scene.world.settle()
     expect(scene.leftovers()).toEqual(nothing)
   })

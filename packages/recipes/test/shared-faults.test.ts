@@ -128,7 +128,7 @@ describe('SharedLock', () => {
     const upgrading = outcome(write.acquire({ timeout: 1_000 }))
     await scene.world.advance(1_000)
     expect(LockTimeoutError.is(upgrading.error)).toBe(true)
-    expect(upgrading.error).toMatchObject({ obstacle: { path: held.path, isOwn: true } })
+    expect(upgrading.error).toMatchObject({ blocker: { path: held.path, isOwn: true } })
     expect(held.isHeld()).toBe(true)
     await scene.done(held.release())
     expect(scene.leftovers()).toEqual(nothing)

@@ -34,13 +34,13 @@ const write: Acquire = (zk) => new SharedLock(zk, PATH).write.acquire()
 const campaign: Acquire = (zk) => new LeaderElection(zk, PATH).campaign()
 
 /** It is content with touches that this one's neighbour must not rely on. */
-const hasty: Acquire = (zk) => new Lock(zk, '/locks/hasty', { relayAllowance: 1 }).acquire()
+const hasty: Acquire = (zk) => new Lock(zk, '/locks/hasty', { followerRelayDelay: 1 }).acquire()
 
 const ways: Record<string, Way> = {
   'Lock.acquire that is free': { acquire: lock },
   'Lock.acquire behind another': { acquire: lock, before: [lock] },
-  'Lock.acquire beside one with a short relay allowance': { acquire: lock, beside: hasty },
-  'Lock.acquire behind another, beside one with a short relay allowance': {
+  'Lock.acquire beside one with a short follower relay delay': { acquire: lock, beside: hasty },
+  'Lock.acquire behind another, beside one with a short follower relay delay': {
     acquire: lock,
     before: [lock],
     beside: hasty,

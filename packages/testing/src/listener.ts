@@ -31,7 +31,7 @@ const LONGEST_TIMER = 2 ** 31 - 1
 
 export class Listener {
   readonly model: EnsembleModel
-  readonly #doors: readonly Door[]
+  readonly #doors: readonly Acceptor[]
   readonly #sockets = new Map<Link, Socket>()
   /** Below those that speak TLS. */
   readonly #raw = new WeakMap<Socket, Socket>()
@@ -87,7 +87,7 @@ export class Listener {
     const names = this.model.members.map(({ name }) => name)
     checkPorts(ports, names.length)
     this.#doors = names.map((member, index) => {
-      return new Door(member, { host, port: ports?.[index] ?? 0, tls }, (caller) => this.#accept(member, caller))
+      return new Acceptor(member, { host, port: ports?.[index] ?? 0, tls }, (caller) => this.#accept(member, caller))
     })
   }
 
@@ -237,7 +237,7 @@ interface Caller {
 }
 
 /** Where one member is reached: a port that is listened at while it should be. */
-class Door {
+class Acceptor {
   readonly member: string
   readonly #host: string
   readonly #tls: TestTlsOptions | undefined

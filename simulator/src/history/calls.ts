@@ -43,7 +43,7 @@ export type CallHappening =
       readonly term: number
       readonly code: string
       /** What the protocol does not foresee, counted by the session. */
-      readonly oddities: number
+      readonly anomalies: number
     }
   | { readonly type: 'closing'; readonly client: number; readonly term: number; readonly within: number }
   | { readonly type: 'closed'; readonly client: number }

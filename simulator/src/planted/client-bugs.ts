@@ -1,10 +1,10 @@
 import type { PlantedBug } from './bug.ts'
 
-const ledger = 'client/src/session/ledger.ts'
-const machine = 'client/src/session/machine.ts'
-const session = 'client/src/session/session.ts'
-const uplink = 'client/src/session/uplink.ts'
-const watching = 'client/src/session/watching.ts'
+const ledger = 'client/src/session/requests/request-queue.ts'
+const machine = 'client/src/session/protocol/session-machine.ts'
+const session = 'client/src/session/driver/session.ts'
+const uplink = 'client/src/session/driver/transport.ts'
+const watching = 'client/src/session/watches/watch-manager.ts'
 
 /** Each a mistake that some client was shipped with, or that ours could have been. */
 export const clientBugs: readonly PlantedBug[] = [
@@ -57,7 +57,7 @@ export const clientBugs: readonly PlantedBug[] = [
     name: 'a deletion does not take data watches with it',
     edits: [
       {
-        file: 'client/src/session/watches.ts',
+        file: 'client/src/session/watches/one-shot-watches.ts',
         find: "NodeDeleted: ['data', 'exist', 'child'],",
         replace: "NodeDeleted: ['exist', 'child'],",
       },
@@ -78,7 +78,7 @@ export const clientBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: session,
-        find: '  #end(reason: EndReason): void {\n    this.#alarm.stop()\n',
+        find: '  #end(reason: EndReason): void {\n    this.#timer.stop()\n',
         replace: '  #end(reason: EndReason): void {\n',
       },
     ],
@@ -90,18 +90,18 @@ export const clientBugs: readonly PlantedBug[] = [
   {
     name: 'what a server has not seen yet is read from it',
     faults: ['lag', 'touch', 'reset'],
-    edits: [{ file: machine, find: 'connectFrame(this.exchange.lastZxid)', replace: 'connectFrame(0n)' }],
+    edits: [{ file: machine, find: 'connectFrame(this.pipeline.lastZxid)', replace: 'connectFrame(0n)' }],
   },
   {
     name: 'credentials put heartbeats off',
     edits: [
       {
         file: machine,
-        find: 'if (touching.length > 0) this.#pulse.touched(now, touching.length)',
-        replace: `const sent = this.exchange.takeCredentials()
-    if (sent.length + touching.length > 0) this.#pulse.touched(now, 2)`,
+        find: 'if (touching.length > 0) this.#heartbeat.touched(now, touching.length)',
+        replace: `const sent = this.pipeline.takeCredentials()
+    if (sent.length + touching.length > 0) this.#heartbeat.touched(now, 2)`,
       },
-      { file: machine, find: '...this.exchange.takeCredentials(), ...touching', replace: '...sent, ...touching' },
+      { file: machine, find: '...this.pipeline.takeCredentials(), ...touching', replace: '...sent, ...touching' },
     ],
   },
 ]

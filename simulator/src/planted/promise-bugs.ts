@@ -10,9 +10,9 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'requests of one turn leave one by one',
       edits: [
         {
-          file: session('machine'),
-          find: 'this.exchange.send(now, SEGMENT_SIZE)',
-          replace: 'this.exchange.send(now, 1)',
+          file: session('protocol/session-machine'),
+          find: 'this.pipeline.send(now, SEGMENT_SIZE)',
+          replace: 'this.pipeline.send(now, 1)',
         },
       ],
     },
@@ -20,7 +20,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'what was not sent goes ahead of what is repeated',
       edits: [
         {
-          file: session('ledger'),
+          file: session('requests/request-queue'),
           find: 'waiting.sort((one, other) => one.order - other.order)',
           replace: 'waiting.sort((one, other) => Number(other.xid === undefined) - Number(one.xid === undefined))',
         },
@@ -31,7 +31,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'events are told a turn of the microtask queue later',
       edits: [
         {
-          file: 'client/src/watcher.ts',
+          file: 'client/src/watches/watcher.ts',
           find: 'return await this.#event',
           replace: 'return await this.#event.then((event) => event)',
         },
@@ -41,7 +41,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'failures are told a turn of the microtask queue earlier than results',
       edits: [
         {
-          file: session('session'),
+          file: session('driver/session'),
           find: 'return output.request.resolve(output.value)',
           replace: 'return queueMicrotask(() => output.request.resolve(output.value))',
         },
@@ -52,7 +52,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a write that was sent says at its timeout that it did not happen',
       edits: [
         {
-          file: session('exchange'),
+          file: session('requests/request-pipeline'),
           find: "const outcomeUnknown = request.kind === 'write' && request.phase.name === 'sent'",
           replace: 'const outcomeUnknown = false',
         },
@@ -62,7 +62,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'writes that were never sent are said to be unknown',
       edits: [
         {
-          file: session('exchange'),
+          file: session('requests/request-pipeline'),
           find: "outcomeUnknown: wasSent && request.kind === 'write' })",
           replace: "outcomeUnknown: (wasSent || true) && request.kind === 'write' })",
         },
@@ -71,13 +71,15 @@ export const promiseBugs: readonly PlantedBug[] = (
     {
       name: 'no sync goes ahead of reads when a write was not answered',
       faults: ['lag', 'loseReply', 'drop', 'reset'],
-      edits: [{ file: session('exchange'), find: 'if (leftWrites) this.#syncOwed = true\n', replace: '' }],
+      edits: [
+        { file: session('requests/request-pipeline'), find: 'if (leftWrites) this.#syncOwed = true\n', replace: '' },
+      ],
     },
     {
       name: 'what is aborted before it is sent is sent all the same',
       edits: [
         {
-          file: session('ledger'),
+          file: session('requests/request-queue'),
           find: 'if (!this.#unsent.delete(request)) this.#putOff.delete(request)\n',
           replace: '',
         },
@@ -88,7 +90,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'silence counts after T',
       edits: [
         {
-          file: session('deadlines'),
+          file: session('protocol/deadlines'),
           find: 'silence: ({ T }: Times) => (T * 2) / 3',
           replace: 'silence: ({ T }: Times) => T',
         },
@@ -98,7 +100,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a request without an answer does not count while pings are answered',
       edits: [
         {
-          file: session('pulse'),
+          file: session('protocol/heartbeat'),
           find: 'Math.min(oldestRequest ?? Infinity, this.#pingedAt)',
           replace: 'Math.min(oldestRequest === undefined ? Infinity : Infinity, this.#pingedAt)',
         },
@@ -108,9 +110,9 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'bytes count as a sign of life before they are a frame',
       edits: [
         {
-          file: session('machine'),
+          file: session('protocol/session-machine'),
           find: '    frames.push(bytes)\n',
-          replace: "    frames.push(bytes)\n    if (this.#state.name === 'connected') this.#pulse.heardAt = now\n",
+          replace: "    frames.push(bytes)\n    if (this.#state.name === 'connected') this.#heartbeat.heardAt = now\n",
         },
       ],
     },
@@ -118,7 +120,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'the server that failed is tried again',
       edits: [
         {
-          file: session('server-list'),
+          file: session('servers/static-host-provider'),
           find: 'this.#next = this.#servers.indexOf(server) + 1',
           replace: 'this.#next = Math.max(1, this.#next)',
         },
@@ -128,7 +130,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a server that takes the connection and says nothing is waited for',
       edits: [
         {
-          file: session('deadlines'),
+          file: session('protocol/deadlines'),
           find: 'Math.max(T / servers, SHORTEST_CONNECT)',
           replace: 'Math.max((2 * T) / servers, SHORTEST_CONNECT)',
         },
@@ -139,7 +141,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'calls that wait for a connection have no time limit',
       edits: [
         {
-          file: session('ledger'),
+          file: session('requests/request-queue'),
           find: 'const waiting = [...this.#sent, ...this.#putOff, ...this.#unsent].filter(',
           replace: 'const waiting = [...this.#sent, ...this.#putOff].filter(',
         },
@@ -147,13 +149,13 @@ export const promiseBugs: readonly PlantedBug[] = (
     },
     {
       name: 'an aborted call goes on listening to its signal',
-      edits: [{ file: session('session'), find: '    this.#unlisten.get(request)?.()\n', replace: '' }],
+      edits: [{ file: session('driver/session'), find: '    this.#unlisten.get(request)?.()\n', replace: '' }],
     },
     {
       name: 'close waits for its answer however long it takes',
       edits: [
         {
-          file: session('machine'),
+          file: session('protocol/session-machine'),
           find: 'this.#timing.closeBy = by',
           replace: 'this.#timing.closeBy = now + 4 * (by - now)',
         },
@@ -163,7 +165,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a watch that is taken back stays at the server',
       edits: [
         {
-          file: 'client/src/watch-removal.ts',
+          file: 'client/src/watches/watch-removal.ts',
           find: 'if (!wasLast || session.connection === undefined) return',
           replace: 'if (wasLast || session.connection === undefined) return',
         },
@@ -174,9 +176,9 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'the queue goes ahead of the watches',
       edits: [
         {
-          file: session('exchange'),
-          find: 'this.#ledger.prepend(first)',
-          replace: 'for (const each of first) this.#ledger.enqueue(each)',
+          file: session('requests/request-pipeline'),
+          find: 'this.#queue.prepend(first)',
+          replace: 'for (const each of first) this.#queue.enqueue(each)',
         },
       ],
     },
@@ -184,7 +186,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'credentials are not sent again',
       edits: [
         {
-          file: session('auths'),
+          file: session('requests/credentials'),
           find: 'this.#sentHere.clear()',
           replace: '',
         },
@@ -194,7 +196,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a persistent watch does not tell of its gap',
       edits: [
         {
-          file: 'client/src/node-events.ts',
+          file: 'client/src/watches/node-events.ts',
           find: 'if (this.#missed !== undefined) this.#queue.push',
           replace: "if (this.#missed === 'renewed') this.#queue.push",
         },
@@ -205,7 +207,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'what was not sent waits on when its session has expired',
       edits: [
         {
-          file: session('ledger'),
+          file: session('requests/request-queue'),
           find: '...this.#unsent.clear().map((request) => ({ request, wasSent: false })),',
           replace: '',
         },
@@ -215,8 +217,8 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'the watches of an expired session are not told',
       edits: [
         {
-          file: session('exchange'),
-          find: '    this.watching.end()\n',
+          file: session('requests/request-pipeline'),
+          find: '    this.watches.end()\n',
           replace: '',
         },
       ],
@@ -236,9 +238,9 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a session that nothing is heard of lives for 2 T',
       edits: [
         {
-          file: session('timing'),
-          find: 'pulse.heardAt + config.localExpiry * identity.timeout',
-          replace: 'pulse.heardAt + 2 * identity.timeout',
+          file: session('protocol/timing'),
+          find: 'heartbeat.heardAt + config.localExpiry * identity.timeout',
+          replace: 'heartbeat.heardAt + 2 * identity.timeout',
         },
       ],
     },
@@ -246,9 +248,9 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a session that nothing is heard of ends after T',
       edits: [
         {
-          file: session('timing'),
-          find: 'pulse.heardAt + config.localExpiry * identity.timeout',
-          replace: 'pulse.heardAt + identity.timeout',
+          file: session('protocol/timing'),
+          find: 'heartbeat.heardAt + config.localExpiry * identity.timeout',
+          replace: 'heartbeat.heardAt + identity.timeout',
         },
       ],
     },
@@ -257,7 +259,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a reply is taken for that of the oldest request, whatever its xid',
       edits: [
         {
-          file: session('exchange'),
+          file: session('requests/request-pipeline'),
           find: ' || phase.xid !== reply.xid) {',
           replace: ') {',
         },
@@ -267,9 +269,9 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a server that breaks the protocol ends the session',
       edits: [
         {
-          file: session('machine'),
-          find: 'this.exchange.refuseReply(error)\n        this.#hangUp(error, now)',
-          replace: "this.exchange.refuseReply(error)\n        this.#end('SessionExpired')",
+          file: session('protocol/session-machine'),
+          find: 'this.pipeline.refuseReply(error)\n        this.#hangUp(error, now)',
+          replace: "this.pipeline.refuseReply(error)\n        this.#end('SessionExpired')",
         },
       ],
     },
@@ -278,7 +280,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'an error code that nobody knows is told as another',
       edits: [
         {
-          file: session('answers'),
+          file: session('requests/reply-handler'),
           find: "known === undefined || known === 'Ok' ? 'Unknown' : known",
           replace: "known === undefined || known === 'Ok' ? 'SystemError' : known",
         },
@@ -288,7 +290,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'an event of unknown type ends the connection',
       edits: [
         {
-          file: session('exchange'),
+          file: session('requests/request-pipeline'),
           find: "    if (event === undefined || event === 'None'",
           replace: "    if (event === undefined) throw new ProtocolError('unknown')\n    if (event === 'None'",
         },

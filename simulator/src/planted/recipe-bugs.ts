@@ -1,14 +1,14 @@
 import type { PlantedBug } from './bug.ts'
 
-const contender = 'recipes/src/contender.ts'
-const create = 'recipes/src/definite-create.ts'
-const contended = 'recipes/src/contended.ts'
+const contender = 'recipes/src/queue/contender.ts'
+const create = 'recipes/src/queue/protected-create.ts'
+const contended = 'recipes/src/queue/queue-lock.ts'
 const held = 'recipes/src/held.ts'
-const confirmation = 'recipes/src/confirmation.ts'
-const firstLease = 'recipes/src/first-lease.ts'
-const leaseTimes = 'recipes/src/lease-times.ts'
-const relay = 'recipes/src/relay.ts'
-const roles = 'recipes/src/roles.ts'
+const confirmation = 'recipes/src/lease/lease-renewal.ts'
+const firstLease = 'recipes/src/lease/first-lease.ts'
+const leaseTimes = 'recipes/src/lease/lease-times.ts'
+const relay = 'recipes/src/lease/relay.ts'
+const roles = 'recipes/src/queue/roles.ts'
 
 const endless = {
   file: firstLease,
@@ -101,7 +101,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: create,
-        find: 'await persist(zk.runtime, () => zk.delete(path, { session }))',
+        find: 'await retry(zk.runtime, () => zk.delete(path, { session }))',
         replace: 'await zk.delete(path, { session })',
       },
     ],
@@ -175,9 +175,9 @@ export const recipeBugs: readonly PlantedBug[] = [
       {
         file: confirmation,
         find: 'return { touched, ...proof }',
-        replace: 'return { touched: momentOf(this.#zk.runtime), ...proof }',
+        replace: 'return { touched: timestamp(this.#zk.runtime), ...proof }',
       },
-      { file: confirmation, find: 'type Moment, op,', replace: 'type Moment, momentOf, op,' },
+      { file: confirmation, find: 'type Timestamp, op,', replace: 'type Timestamp, timestamp, op,' },
     ],
   },
   {
@@ -185,9 +185,9 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: firstLease,
-        find: 'const relayAllowance = relayAllowanceOf(terms, session)',
-        replace: `if (touch !== undefined) return new Lease(runtime, momentOf(runtime), () => session.shortestTimeout / 4)
-  const relayAllowance = relayAllowanceOf(terms, session)`,
+        find: 'const followerRelayDelay = followerRelayDelayOf(terms, session)',
+        replace: `if (touch !== undefined) return new Lease(runtime, timestamp(runtime), () => session.shortestTimeout / 4)
+  const followerRelayDelay = followerRelayDelayOf(terms, session)`,
       },
       { file: relay, find: '>= leaseTimes.recent(T) ? touch : undefined', replace: '>= -Infinity ? touch : undefined' },
     ],
@@ -196,9 +196,19 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'a lease is reckoned from the timeout that was agreed on last',
     edits: [
       {
-        file: 'client/src/session/identity.ts',
+        file: 'client/src/session/protocol/identity.ts',
         find: 'this.shortestTimeout = config.resume.shortestTimeout ?? 0',
         replace: 'this.shortestTimeout = config.sessionTimeout',
+      },
+    ],
+  },
+  {
+    name: 'who goes on with a session counts its requests from 1',
+    edits: [
+      {
+        file: 'client/src/session/requests/request-pipeline.ts',
+        find: 'if (resume === undefined) return 1',
+        replace: 'return 1',
       },
     ],
   },
@@ -211,7 +221,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       { file: held, find: "if (this.lease.remaining <= 0) this.lose('LeaseLost')", replace: '' },
       {
-        file: 'recipes/src/holdings.ts',
+        file: 'recipes/src/lease/lease-keeper.ts',
         find: "if (remaining <= 0) holding.lose('LeaseLost', this.#doubt)",
         replace: 'if (remaining <= 0) next = Infinity',
       },
@@ -264,7 +274,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'contenders are sorted as text',
     edits: [
       {
-        file: 'recipes/src/queue.ts',
+        file: 'recipes/src/queue/queue.ts',
         find: '.sort(bySequence)',
         replace: '.sort((one, other) => (one.name < other.name ? -1 : 1))',
       },
@@ -274,7 +284,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'an acquire does not time out',
     edits: [
       {
-        file: 'recipes/src/patience.ts',
+        file: 'recipes/src/queue/wait-limit.ts',
         find: 'return await Promise.race([promise, this.#over])',
         replace: 'return await promise',
       },

@@ -248,7 +248,7 @@ export class Caller implements Participant {
     this.#note({ type: 'began', client, term })
     session.signal.addEventListener('abort', () => {
       const { code } = session.signal.reason as KeeperError
-      this.#note({ type: 'ended', client, term, code, oddities: session.oddities })
+      this.#note({ type: 'ended', client, term, code, anomalies: session.anomalies })
       if (zk.session === session) return
       this.#term++
       this.#follow(zk)

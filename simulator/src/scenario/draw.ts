@@ -157,7 +157,7 @@ function drawHoldOptions(random: Random, ensemble: EnsemblePlan): Pick<Task, 'ho
   return {
     holdOptions: {
       ...(isLax && { heldWhile: random.one(['connected', 'sessionAlive']) }),
-      ...(hasAllowance && { relayAllowance: drawRelayAllowance(random, ensemble) }),
+      ...(hasAllowance && { followerRelayDelay: drawRelayAllowance(random, ensemble) }),
     },
   }
 }

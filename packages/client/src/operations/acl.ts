@@ -1,5 +1,5 @@
 import { type ACL as WireACL, operations } from '@zk/wire'
-import { type Stat, toStat } from '../stat.ts'
+import { type Stat, toStat } from './stat.ts'
 import { type ACL, checkACL, checkVersion, required } from './arguments.ts'
 import type { VersionOptions } from './delete.ts'
 import type { Operation } from './operation.ts'

@@ -1,8 +1,8 @@
 import { type GetDataResponse, operations, type TypeOf } from '@zk/wire'
-import { type Stat, toStat } from '../stat.ts'
+import { type Stat, toStat } from './stat.ts'
 import { checkVersion, type Data, toBytes } from './arguments.ts'
 import type { VersionOptions } from './delete.ts'
-import type { WatchKind } from '../session/watches.ts'
+import type { WatchKind } from '../session/watches/one-shot-watches.ts'
 import type { Operation } from './operation.ts'
 
 export interface NodeData {

@@ -1,6 +1,6 @@
 import { ErrorCode, errorName, type MultiOp, type MultiResult, OpCode, operations, ProtocolError } from '@zk/wire'
-import { needsOf } from '../needs.ts'
-import { Refusal } from '../session/request.ts'
+import { needsOf } from './needs.ts'
+import { ErrorReply } from '../session/requests/request.ts'
 import type { Operation } from './operation.ts'
 import { encodeParts, type Op } from './ops.ts'
 
@@ -12,7 +12,7 @@ export type MultiResults<Ops extends readonly Op<unknown>[]> = {
 /** The descriptor for one list of operations: all happen, in order and under one zxid, or none. */
 export function multi<const Ops extends readonly Op<unknown>[]>(
   ops: Ops,
-): Operation<[], typeof operations.multi, MultiResults<Ops> | Refusal> {
+): Operation<[], typeof operations.multi, MultiResults<Ops> | ErrorReply> {
   // What was sent: the caller may use his list again before the reply is here.
   let sent: readonly Op<unknown>[] = []
   let parts: readonly MultiOp[] = []
@@ -40,7 +40,7 @@ function refused(
   ops: readonly Op<unknown>[],
   parts: readonly MultiOp[],
   results: readonly MultiResult[],
-): Refusal | undefined {
+): ErrorReply | undefined {
   const codes = results.map((result) => (result.type === OpCode.error ? result.response.err : ErrorCode.Ok))
   const failed = (code: number) => code !== ErrorCode.Ok
   const index = codes.findIndex((code) => failed(code) && code !== ErrorCode.RuntimeInconsistency)
@@ -49,5 +49,5 @@ function refused(
   const names = codes.map((code) => errorName(code) ?? 'Unknown')
   const code = codes[culprit]!
   const needs = code === ErrorCode.Unimplemented ? needsOf(parts[culprit]!.type) : undefined
-  return new Refusal(code, { index: culprit, path: ops[culprit]?.path, results: names, needs })
+  return new ErrorReply(code, { index: culprit, path: ops[culprit]?.path, results: names, needs })
 }

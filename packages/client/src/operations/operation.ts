@@ -1,7 +1,7 @@
 import { type ErrorName, type Operation as WireOperation, readNamed, type TypeOf } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
-import type { Call, RequestInit, Whereabouts } from '../session/request.ts'
-import type { WatchKind } from '../session/watches.ts'
+import type { Call, RequestInit, ErrorContext } from '../session/requests/request.ts'
+import type { WatchKind } from '../session/watches/one-shot-watches.ts'
 
 /** A row of the wire's table of operations: opcode, records, and what a lost connection means. */
 export type Wire = WireOperation & { readonly opCode: number }
@@ -13,7 +13,7 @@ export interface Operation<Args extends readonly unknown[], W extends Wire, Resu
   readonly wire: W | ((...args: Args) => W)
   /** The arguments as the request; throws a `TypeError` or `RangeError` for what cannot be sent. */
   readonly encode: (chroot: Chroot, ...args: Args) => TypeOf<W['request']>
-  readonly result: (response: TypeOf<W['response']>, chroot: Chroot, where?: () => Whereabouts) => Result
+  readonly result: (response: TypeOf<W['response']>, chroot: Chroot, where?: () => ErrorContext) => Result
   /** Codes that are answers, not errors. */
   readonly forgives?: Partial<Record<ErrorName, () => Result>>
 }

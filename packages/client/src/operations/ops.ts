@@ -1,7 +1,7 @@
 // The operations that a `multi` or a `multiRead` is made of.
 import { type MultiOp, type MultiResult, OpCode, ProtocolError } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
-import { type Stat, toStat } from '../stat.ts'
+import { type Stat, toStat } from './stat.ts'
 import { checkVersion, type Data, required, toBytes } from './arguments.ts'
 import { toNames } from './children.ts'
 import { checkTTL, type CreateOptions, hasTTL, toCreateRequest } from './create.ts'

@@ -1,4 +1,4 @@
-import type { TlsOptions } from '../tls.ts'
+import type { TlsOptions } from './tls.ts'
 
 /**
  * All of the world that client and recipes touch: time, randomness, sockets. Give `connect` one of your own to run

@@ -1,7 +1,7 @@
 // The one file that opens sockets.
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
-import type { TlsOptions } from '../tls.ts'
+import type { TlsOptions } from './tls.ts'
 import type { Connection, ConnectionHandler, DialTarget } from './runtime.ts'
 import { ended, type Stage, tlsFailure, tlsSetUpFailure } from './tls-failure.ts'
 

@@ -130,7 +130,7 @@ describe('What nobody asked for', () => {
     connection.raw(replyFrame({ xid: -2, zxid: 0n }))
     await world.settle()
     expect(connection.heartbeats).toEqual([])
-    expect(zk.session.oddities).toBe(0)
+    expect(zk.session.anomalies).toBe(0)
     // Silence counts from then.
     await world.advance((2 * T) / 3 - 1)
     expect(connection.isClosed).toBe(false)

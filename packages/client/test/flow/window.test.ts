@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Window } from '../../src/session/window.ts'
+import { Window } from '../../src/session/requests/window.ts'
 
 describe('Window', () => {
   test('Window is as wide as its limit until the server is too busy, and at the next server again', () => {

@@ -2,7 +2,7 @@ import { channel, subscribe, tracingChannel, unsubscribe } from 'node:diagnostic
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ErrorResponse, ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { report, tracesRequests } from '../../src/diagnostics.ts'
+import { report, tracesRequests } from '../../src/telemetry/diagnostics.ts'
 import { connect } from '../../src/index.ts'
 import { connected, FakeServer, nodeData, outcome, reconnected, someStat, VirtualWorld } from '../support/index.ts'
 import { heard } from './heard.ts'
@@ -207,7 +207,7 @@ describe('zk:frame', () => {
 })
 
 describe('Channels', () => {
-  test.each(['zk:oddity', 'zk:connection', 'zk:session', 'zk:watch', 'zk:frame'] as const)(
+  test.each(['zk:anomaly', 'zk:connection', 'zk:session', 'zk:watch', 'zk:frame'] as const)(
     '%s without a subscriber costs no message',
     (name) => {
       let made = 0

@@ -45,7 +45,7 @@ describe('logger', () => {
     ])
   })
 
-  test('ZooKeeper logs oddities and throttled requests, no data and no credentials', async () => {
+  test('ZooKeeper logs anomalies and throttled requests, no data and no credentials', async () => {
     const { lines, logger } = notebook()
     const world = new VirtualWorld()
     const auth = [{ scheme: 'digest', auth: 'alice:secret' }]

@@ -1,7 +1,7 @@
 import { OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, type ClientState, type ClientStates } from '../../src/index.ts'
-import { StateFeed } from '../../src/client-state.ts'
+import { StateFeed } from '../../src/telemetry/client-state.ts'
 import { connected, expired, FakeServer, NamedWorld, outcome, VirtualWorld } from '../support/index.ts'
 
 /** Takes every state at once, into the list. */

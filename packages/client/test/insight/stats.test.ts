@@ -1,6 +1,6 @@
 import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { Counters } from '../../src/stats.ts'
+import { Counters } from '../../src/telemetry/stats.ts'
 import { connected, nodeData, outcome, reconnected, someStat, VirtualWorld } from '../support/index.ts'
 
 const found = { stat: someStat }
@@ -50,7 +50,7 @@ describe('ZooKeeper.stats', () => {
     await world.settle()
     await world.advance(500)
     const before = zk.stats()
-    expect(before).toMatchObject({ events: 1, oddities: 1, sinceHeard: 500 })
+    expect(before).toMatchObject({ events: 1, anomalies: 1, sinceHeard: 500 })
     expect(before.bytes.sent).toBeGreaterThan(44)
     expect(before.bytes.received).toBeGreaterThan(40)
     await reconnected(world, { server, connection })

@@ -1,6 +1,6 @@
 import { type SetWatches, SyncResponse, type TypeOf } from '@zk/wire'
 import { expect, test } from 'vitest'
-import type { Credential } from '../../src/session/auths.ts'
+import type { Credential } from '../../src/session/requests/credentials.ts'
 import { authReply, namesIn, passwd, pingReply, requestsIn, SESSION_ID } from '../frames.ts'
 import { read, sync, watcher, write } from '../requests.ts'
 import { eventFrame, replyFrame } from '../support/frames.ts'
@@ -126,7 +126,7 @@ test('SessionMachine backs off from a server that takes it and drops it again at
   // Random below 100, 200, 400 … ms: the later half comes to more.
   const sum = (part: number[]) => part.reduce((total, pause) => total + pause, 0)
   expect(sum(pauses.slice(4))).toBeGreaterThan(4 * sum(pauses.slice(0, 4)))
-  expect(machine.hosts.attempts).toMatchObject([{ server: 'zk1:2181', attempts: 8 }])
+  expect(machine.servers.attempts).toMatchObject([{ server: 'zk1:2181', attempts: 8 }])
 })
 
 test('SessionMachine forgets earlier failures when a connection has stood for T/3', () => {
@@ -134,9 +134,9 @@ test('SessionMachine forgets earlier failures when a connection has stood for T/
   machine.elapse(0)
   machine.lost(new Error('refused'), 0)
   connect(machine, machine.deadline())
-  expect(machine.hosts.attempts).toHaveLength(1)
+  expect(machine.servers.attempts).toHaveLength(1)
   lost(machine, 15_000)
-  expect(machine.hosts.attempts).toEqual([])
+  expect(machine.servers.attempts).toEqual([])
 })
 
 test('SessionMachine puts the requests of one turn into one segment, and many into several', () => {

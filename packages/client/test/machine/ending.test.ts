@@ -1,6 +1,6 @@
 import { OpCode, SetDataResponse } from '@zk/wire'
 import { expect, test } from 'vitest'
-import { Request } from '../../src/session/request.ts'
+import { Request } from '../../src/session/requests/request.ts'
 import { connectReply, namesIn, pingReply } from '../frames.ts'
 import { read, watcher, write } from '../requests.ts'
 import { wireStat } from '../stat.ts'

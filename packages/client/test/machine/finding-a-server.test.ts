@@ -1,6 +1,6 @@
 import { encodeFrame, ReplyHeader } from '@zk/wire'
 import { expect, test } from 'vitest'
-import type { SessionMachine } from '../../src/session/machine.ts'
+import type { SessionMachine } from '../../src/session/protocol/session-machine.ts'
 import { connectReply, namesIn, SESSION_ID } from '../frames.ts'
 import { read } from '../requests.ts'
 import {
@@ -74,7 +74,7 @@ test('SessionMachine tries the next server at once when one fails, and pauses af
   expect([...dialed].sort()).toEqual(['zk1', 'zk2', 'zk3'])
   expect(machine.deadline()).toBeGreaterThan(2)
   expect(machine.deadline()).toBeLessThan(2 + 100)
-  expect(machine.hosts.attempts.map(({ server, attempts, error }) => [server, attempts, error.message])).toEqual(
+  expect(machine.servers.attempts.map(({ server, attempts, error }) => [server, attempts, error.message])).toEqual(
     dialed.map((host, index) => [`${host}:2181`, 1, `refused ${index}`]),
   )
 })
@@ -90,7 +90,7 @@ test.each([
   expect(machine.elapse(9_999)).toEqual([])
   expect(typesOf(machine.elapse(10_000))).toEqual(['hangUp', 'unreached'])
   expect(machine.state).toEqual({ name: 'waiting', until: 10_000 })
-  expect(machine.hosts.attempts).toMatchObject([{ error: { message } }])
+  expect(machine.servers.attempts).toMatchObject([{ error: { message } }])
 })
 
 test('SessionMachine gives up at connectBy; the attempt under way is among those it lists', () => {
@@ -103,7 +103,7 @@ test('SessionMachine gives up at connectBy; the attempt under way is among those
   expect(typesOf(outputs)).toEqual(['hangUp', 'unreached', 'reject', 'ended'])
   expect(rejectionOf(outputs, request)).toMatchObject({ code: 'ConnectionLoss', outcomeUnknown: false })
   expect(outputs.at(-1)).toEqual({ type: 'ended', reason: 'Unreachable' })
-  expect(machine.hosts.attempts).toMatchObject([
+  expect(machine.servers.attempts).toMatchObject([
     { server: 'zk1:2181', error: { message: 'no TCP connection in time' } },
   ])
 })
@@ -114,7 +114,7 @@ test.each([
 ] as const)('SessionMachine gives up at connectBy also while it is %s', (name, machine, first, message) => {
   expect(nameOf(machine)).toBe(name)
   expect(typesOf(machine.elapse(5))).toEqual([...first, 'ended'])
-  expect(machine.hosts.attempts.map(({ error }) => error.message)).toEqual(message === undefined ? [] : [message])
+  expect(machine.servers.attempts.map(({ error }) => error.message)).toEqual(message === undefined ? [] : [message])
 })
 
 test('SessionMachine has no connectBy once there is a session', () => {
@@ -140,7 +140,7 @@ test.each([
   machine.transmit(0)
   expect(typesOf(machine.received(answer, 1))).toEqual(['hangUp', 'unreached'])
   expect(nameOf(machine)).toBe('waiting')
-  expect(machine.hosts.attempts).toMatchObject([
+  expect(machine.servers.attempts).toMatchObject([
     { error: { name: 'ProtocolError', message: expect.stringContaining(message) } },
   ])
 })

@@ -10,7 +10,7 @@ test('SessionMachine.updateServers leaves a server that is gone at once when not
   expect(typesOf(machine.updateServers([zk2], 5_000))).toEqual(['hangUp', 'disconnected'])
   expect(machine.deadline()).toBe(5_000)
   expect(machine.elapse(5_000)).toMatchObject([{ type: 'lookUp', server: zk2 }])
-  expect(machine.hosts.attempts).toEqual([])
+  expect(machine.servers.attempts).toEqual([])
 })
 
 test('SessionMachine.updateServers gives up an attempt at a server that is gone', () => {
@@ -39,7 +39,7 @@ test('SessionMachine.resolved dials one address, and gives it its part of the ti
   // The other at once, without another look-up.
   expect(machine.deadline()).toBe(2_000)
   expect(machine.elapse(2_000)).toMatchObject([{ type: 'dial', target: { host: 'zk1' } }])
-  expect(new Set(machine.hosts.attempts.map(({ address }) => address)).size).toBe(1)
+  expect(new Set(machine.servers.attempts.map(({ address }) => address)).size).toBe(1)
 })
 
 test('SessionMachine.resolved is not heard when the attempt is over', () => {

@@ -1,12 +1,12 @@
 // Session machines, told by hand what happens and when: no driver, no timer, no promise.
 import { ConnectRequest, decode, type TypeOf } from '@zk/wire'
 import { expect } from 'vitest'
-import type { SessionConfig } from '../../src/session/config.ts'
-import { NO_LIMITS } from '../../src/session/flow.ts'
-import { SessionMachine } from '../../src/session/machine.ts'
-import type { Output } from '../../src/session/output.ts'
-import type { Request } from '../../src/session/request.ts'
-import type { State } from '../../src/session/states.ts'
+import type { SessionConfig } from '../../src/session/protocol/config.ts'
+import { NO_LIMITS } from '../../src/session/requests/flow.ts'
+import { SessionMachine } from '../../src/session/protocol/session-machine.ts'
+import type { Output } from '../../src/session/protocol/output.ts'
+import type { Request } from '../../src/session/requests/request.ts'
+import type { State } from '../../src/session/protocol/states.ts'
 import { bodiesIn, connectReply, namesIn } from '../frames.ts'
 import type { Handshake } from '../support/frames.ts'
 

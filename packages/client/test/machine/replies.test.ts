@@ -154,11 +154,11 @@ test('SessionMachine leaves a server that says the session has moved; a write ma
 
 test('SessionMachine reports events that it cannot place, and goes on', () => {
   const machine = connected()
-  const oddity = (what: string) => [{ type: 'oddity', what }]
-  expect(machine.received(eventFrame(99, '/a'), 1)).toEqual(oddity('event of type unknown for /a'))
-  expect(machine.received(eventFrame('None', null), 1)).toEqual(oddity('event of type None for '))
+  const anomaly = (what: string) => [{ type: 'anomaly', what }]
+  expect(machine.received(eventFrame(99, '/a'), 1)).toEqual(anomaly('event of type unknown for /a'))
+  expect(machine.received(eventFrame('None', null), 1)).toEqual(anomaly('event of type None for '))
   expect(machine.received(eventFrame('NodeDeleted', '/a'), 1)).toEqual(
-    oddity('NodeDeleted for /a, which nobody watches'),
+    anomaly('NodeDeleted for /a, which nobody watches'),
   )
   expect(nameOf(machine)).toBe('connected')
 })

@@ -11,8 +11,8 @@ import {
 } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { KeeperError } from '../../src/index.ts'
-import type { SessionMachine } from '../../src/session/machine.ts'
-import { Request } from '../../src/session/request.ts'
+import type { SessionMachine } from '../../src/session/protocol/session-machine.ts'
+import { Request } from '../../src/session/requests/request.ts'
 import { authReply, namesIn } from '../frames.ts'
 import { read, write } from '../requests.ts'
 import { replyFrame } from '../support/frames.ts'
@@ -115,7 +115,7 @@ describe('SessionMachine with SASL', () => {
   test('SessionMachine gives up the connection when the mechanism cannot go on, and the client when that says AuthFailed', () => {
     const one = authenticating()
     expect(typesOf(one.unproved(broken, 1))).toEqual(['hangUp', 'unreached'])
-    expect(one.hosts.attempts).toMatchObject([{ server: 'zk1:2181', error: broken }])
+    expect(one.servers.attempts).toMatchObject([{ server: 'zk1:2181', error: broken }])
     const other = authenticating()
     expect(typesOf(other.unproved(new KeeperError('AuthFailed'), 1))).toEqual(['hangUp', 'ended'])
     expect(typesOf([...other.unproved(broken, 2), ...other.prove(bytes('x'), 2)])).toEqual([])
@@ -129,7 +129,7 @@ describe('SessionMachine with SASL', () => {
   ])('SessionMachine gives up a connection on which SASL meets %s', (_, frames, message) => {
     const machine = authenticating()
     expect(typesOf(machine.received(frames, 1))).toContain('hangUp')
-    expect(machine.hosts.attempts[0]!.error.message).toMatch(message)
+    expect(machine.servers.attempts[0]!.error.message).toMatch(message)
   })
 
   test('SessionMachine takes a reply to a credential that it did not send as ever (W14)', () => {
@@ -142,7 +142,7 @@ describe('SessionMachine with SASL', () => {
     const machine = authenticating()
     expect(machine.deadline()).toBe(T)
     expect(typesOf(machine.elapse(T))).toContain('hangUp')
-    expect(machine.hosts.attempts[0]!.error.message).toBe('SASL was not through in time')
+    expect(machine.servers.attempts[0]!.error.message).toBe('SASL was not through in time')
   })
 
   test('SessionMachine gives up in time when no server is through with SASL, though each gives it a session', () => {
@@ -160,7 +160,7 @@ test('SessionMachine that gives up tells the reason of a whole attempt, not that
   connect(machine, at)
   expect(at).toBeLessThan(500)
   machine.elapse(500)
-  expect(machine.hosts.attempts).toMatchObject([{ attempts: 2, error: { message: 'no ticket' } }])
+  expect(machine.servers.attempts).toMatchObject([{ attempts: 2, error: { message: 'no ticket' } }])
 })
 
 describe('SessionMachine without SASL', () => {

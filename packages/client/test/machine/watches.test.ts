@@ -45,7 +45,7 @@ test('SessionMachine takes off a watch that was left to a read, when that read i
     machine.received(replyFrame({ xid: 1 }), 1)
     const request = read('/a', { watcher: second })
     machine.submit(request)
-    expect(machine.exchange.watching.unwatch(first)).toBe(false)
+    expect(machine.pipeline.watches.unwatch(first)).toBe(false)
     if (isAnswered) {
       machine.transmit(1)
       machine.received(replyFrame({ xid: 2, err: 'NoAuth' }), 1)
@@ -129,24 +129,24 @@ test('SessionMachine forgets the watcher of an abandoned read whose connection i
   lost(machine, 2)
   expect(abandoned.phase).toBe('gone')
   // Else it would count for ever as somebody who waits.
-  expect(machine.exchange.watching.unwatch(waiting)).toBe(true)
+  expect(machine.pipeline.watches.unwatch(waiting)).toBe(true)
 })
 
 test('Watching.unwatch is true when the server keeps a watch that nobody else waits for', () => {
   const machine = connected()
   const [first, second, child] = [watcher('/a', 'data'), watcher('/a', 'exist'), watcher('/a', 'child')]
   for (const each of [first, second, child]) machine.submit(read('/a', { watcher: each }))
-  expect(machine.exchange.watching.unwatch(first)).toBe(false)
+  expect(machine.pipeline.watches.unwatch(first)).toBe(false)
   machine.transmit(0)
   for (const xid of [1, 2, 3]) machine.received(replyFrame({ xid }), 1)
   expect(second.kind).toBe('data')
   expect([
-    machine.exchange.watching.unwatch(first),
-    machine.exchange.watching.unwatch(first),
-    machine.exchange.watching.unwatch(second),
+    machine.pipeline.watches.unwatch(first),
+    machine.pipeline.watches.unwatch(first),
+    machine.pipeline.watches.unwatch(second),
   ]).toEqual([false, false, true])
-  expect(machine.received(eventFrame('NodeDataChanged', '/a'), 2)).toMatchObject([{ type: 'oddity' }])
-  expect([machine.exchange.watching.unwatch(child), machine.exchange.watching.unwatch(child)]).toEqual([true, false])
+  expect(machine.received(eventFrame('NodeDataChanged', '/a'), 2)).toMatchObject([{ type: 'anomaly' }])
+  expect([machine.pipeline.watches.unwatch(child), machine.pipeline.watches.unwatch(child)]).toEqual([true, false])
   expect(reconnect(machine, 3)).toEqual([])
 })
 
@@ -172,8 +172,8 @@ test('Watching.take takes all from the tables named, those only asked for too', 
   machine.transmit(0)
   for (const xid of [1, 2]) machine.received(replyFrame({ xid }), 1)
   machine.submit(read('/a', { watcher: asked }))
-  expect(machine.exchange.watching.take('/a', ['data'])).toEqual([data, asked])
-  expect(machine.exchange.watching.take('/a', ['data', 'child'])).toEqual([child])
+  expect(machine.pipeline.watches.take('/a', ['data'])).toEqual([data, asked])
+  expect(machine.pipeline.watches.take('/a', ['data', 'child'])).toEqual([child])
   // The reply comes later: the removal behind it has taken the watch off the server by then.
   machine.transmit(1)
   machine.received(replyFrame({ xid: 3 }), 2)

@@ -3,22 +3,22 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { ExistsResponse, GetDataResponse, KeeperState, MultiResponse, OpCode, RequestHeader, decode } from '@zk/wire'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { op } from '../../src/index.ts'
-import { Ledger } from '../../src/session/ledger.ts'
-import { Request } from '../../src/session/request.ts'
+import { RequestQueue } from '../../src/session/requests/request-queue.ts'
+import { Request } from '../../src/session/requests/request.ts'
 import { connected, nodeData, outcome, reconnected, someStat, VirtualWorld } from '../support/index.ts'
 
-const oddities: unknown[] = []
+const anomalies: unknown[] = []
 const note = (message: unknown) => {
-  oddities.push(message)
+  anomalies.push(message)
 }
 
 beforeEach(() => {
-  oddities.length = 0
-  subscribe('zk:oddity', note)
+  anomalies.length = 0
+  subscribe('zk:anomaly', note)
 })
 
 afterEach(() => {
-  unsubscribe('zk:oddity', note)
+  unsubscribe('zk:anomaly', note)
 })
 
 describe('An error code that this version does not know', () => {
@@ -75,7 +75,7 @@ describe('An event that this version does not know', () => {
     const changed = outcome(read.value.changed)
     connection.event(type, '/a')
     await world.settle()
-    expect(oddities).toEqual([{ what, server: 'zk1:2181', sessionId: zk.session.id }])
+    expect(anomalies).toEqual([{ what, server: 'zk1:2181', sessionId: zk.session.id }])
     expect(changed.status).toBe('pending')
     connection.event('NodeDataChanged', '/a')
     await world.settle()
@@ -100,7 +100,7 @@ describe('An event that this version does not know', () => {
     const { connection } = await connected(world)
     connection.event('None', null, { state: KeeperState.SyncConnected })
     await world.settle()
-    expect(oddities.length).toBe(1)
+    expect(anomalies.length).toBe(1)
     expect(connection.isClosed).toBe(false)
   })
 
@@ -109,15 +109,15 @@ describe('An event that this version does not know', () => {
     const { server, connection } = await connected(world)
     connection.event('NodeDataChanged', '/nobody')
     await world.settle()
-    expect(oddities).toMatchObject([{ what: 'NodeDataChanged for /nobody, which nobody watches' }])
+    expect(anomalies).toMatchObject([{ what: 'NodeDataChanged for /nobody, which nobody watches' }])
     const second = await reconnected(world, { server, connection })
     await second.expectNothing()
   })
 })
 
 describe('xids', () => {
-  test('Ledger goes on with 1 behind 2^31-2, and keeps the order (W28)', () => {
-    const ledger = new Ledger(2 ** 31 - 3)
+  test('RequestQueue goes on with 1 behind 2^31-2, and keeps the order (W28)', () => {
+    const ledger = new RequestQueue(2 ** 31 - 3)
     const requests = ['/a', '/b', '/c', '/d'].map(
       (path) => new Request({ op: 'sync', path, opCode: OpCode.sync, kind: 'neither' }),
     )

@@ -105,7 +105,7 @@ describe.each([
     next.reply(await next.expect(OpCode.closeSession))
     await world.settle()
     expect(closing.status).toBe('fulfilled')
-    expect([session.oddities, world.dials.length]).toEqual([0, 2])
+    expect([session.anomalies, world.dials.length]).toEqual([0, 2])
   })
 
   test('connect takes the tokens of SASL', async () => {

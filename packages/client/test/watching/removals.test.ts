@@ -244,7 +244,7 @@ async function play({ kind, isThere, standing, setting, removing, isSetFirst, be
       expect(each.told.map(({ type }) => type)).toEqual(isOver(each) ? [] : events)
     }
 
-    expect(scene.zk.session.oddities).toBe(0)
+    expect(scene.zk.session.anomalies).toBe(0)
 
     // --- what is left
     for (const each of loops) if (!each.isOver) scene.calls.leave(each)

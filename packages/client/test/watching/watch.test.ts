@@ -34,7 +34,7 @@ describe('ZooKeeper.watch', () => {
     for (const path of ['/a', '/a/b', '/a/b/c', '/ab', '/']) at.connection.event('NodeDataChanged', path)
     await at.world.settle()
     expect(told).toEqual(['/a', '/a/b', '/a/b/c'].map((path) => `NodeDataChanged ${path}`))
-    expect(at.zk.session.oddities).toBe(2)
+    expect(at.zk.session.anomalies).toBe(2)
   })
 
   test('ZooKeeper.watch with recursive of the root tells of everything', async () => {
@@ -84,7 +84,7 @@ describe('ZooKeeper.watch', () => {
     await world.settle()
     expect(told).toEqual(['NodeDataChanged /', 'NodeDataChanged /a'])
     expect([changed.value.path, children0.value.path]).toEqual(['/a', '/'])
-    expect(zk.session.oddities).toBe(3)
+    expect(zk.session.anomalies).toBe(3)
   })
 
   test('ZooKeeper.watch of a server that does not know it says from which version on (3.6)', async () => {
@@ -217,11 +217,11 @@ describe('A watch that is taken back', () => {
     const request = await at.connection.expect(OpCode.removeWatches)
     at.connection.event('NodeDataChanged', '/a/b')
     await at.world.settle()
-    expect(at.zk.session.oddities).toBe(0)
+    expect(at.zk.session.anomalies).toBe(0)
     at.connection.reply(request)
     at.connection.event('NodeDataChanged', '/a/b')
     await at.world.settle()
-    expect(at.zk.session.oddities).toBe(1)
+    expect(at.zk.session.anomalies).toBe(1)
   })
 
   test('ZooKeeper.watch that is aborted on its way rejects with the reason, and leaves no watch (V11)', async () => {

@@ -34,8 +34,8 @@ export class Recorder implements Runtime {
    * answered for so long when a sync was sent, the earlier, where the sync was answered before the committed request was
    * sent, on the same connection; or the handshake of that connection.
    */
-  touchedBy(relayAllowance: number): number {
-    return Math.max(...this.#connections.map((connection) => touchedOn(connection, relayAllowance)))
+  touchedBy(followerRelayDelay: number): number {
+    return Math.max(...this.#connections.map((connection) => touchedOn(connection, followerRelayDelay)))
   }
 
   // --- Runtime ----------------------------------------------------------------------------------------------------
@@ -96,13 +96,13 @@ export class Recorder implements Runtime {
   }
 }
 
-function touchedOn({ handshake, asked }: Recorded, relayAllowance: number): number {
+function touchedOn({ handshake, asked }: Recorded, followerRelayDelay: number): number {
   const touches = asked
     .filter(({ op, answered }) => COMMITTED.includes(op ?? '') && answered < Infinity)
     .flatMap((committed) => {
       const syncs = asked.filter(({ op, answered }) => op === 'sync' && answered <= committed.sent)
       const relayed = syncs.map((sync) => {
-        const before = asked.filter(({ answered }) => answered <= sync.sent - relayAllowance)
+        const before = asked.filter(({ answered }) => answered <= sync.sent - followerRelayDelay)
         return before.at(-2)?.sent ?? -Infinity
       })
       return handshake.answered <= committed.sent ? [handshake.sent, ...relayed] : relayed

@@ -66,7 +66,7 @@ export class WatchWalk {
     for (const single of this.#singles) this.#unwatch(single)
     await this.#scene.world.settle()
     expect(this.#scene.watchCount(), 'watches that the servers keep').toBe(0)
-    expect(this.#zk.session.oddities, 'events for nobody').toBe(0)
+    expect(this.#zk.session.anomalies, 'events for nobody').toBe(0)
     await this.#scene.done(this.#zk.close())
   }
 

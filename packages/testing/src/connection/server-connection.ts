@@ -15,7 +15,7 @@ import {
   Xid,
 } from '@zk/wire'
 import type { Connection, EstablishedSession, ServerRequest } from '../server/request.ts'
-import { Books } from './books.ts'
+import { ConnectionLog } from './connection-log.ts'
 import type { Ending, Subject } from './fault.ts'
 import type { FaultRule } from './fault-rule.ts'
 import { Gate } from './gate.ts'
@@ -39,7 +39,7 @@ export class ServerConnection implements Connection {
   readonly id: number
   readonly port: MemberPort
   readonly remote: Remote
-  readonly books: Books
+  readonly books: ConnectionLog
   /** By the wall clock, in ms since the epoch. */
   readonly establishedAt: number
   sessionId = 0n
@@ -63,7 +63,7 @@ export class ServerConnection implements Connection {
     this.id = id
     this.port = port
     this.remote = remote
-    this.books = new Books(this, port)
+    this.books = new ConnectionLog(this, port)
     this.#identity = new Identity(remote, { ...host.limits, random: () => host.random() })
     this.establishedAt = host.wallNow()
     this.#frames = new FrameDecoder({ limit: host.limits.juteMaxBuffer })

@@ -57,7 +57,7 @@ export class DataNode {
 
   /** In the order in which clients get them. */
   listChildren(): string[] {
-    return this.#children?.inOrder() ?? []
+    return this.#children?.pinnedTo() ?? []
   }
 
   addChild(name: string): void {

@@ -31,7 +31,7 @@ export const unknownNumbers: Check = (played) => {
       ]
     }
     const told = odd.filter(({ frame }) => frame.order < (ended?.order ?? -1)).length
-    if (ended === undefined || ended.oddities >= told) return []
+    if (ended === undefined || ended.anomalies >= told) return []
     return [{ invariant: 'P10', at: ended.at, what: `client ${client} does not count events of unknown type` }]
   })
   return [...codes, ...events]

@@ -1,0 +1,154 @@
+import { validatePath } from '@zk/wire'
+import { wasAborted } from '../aborts.ts'
+import { KeeperError } from '../errors.ts'
+import { op } from '../operations/ops.ts'
+import { checkConcurrency, isSystemNode, walk } from './walk.ts'
+import type { CallOptions } from '../call-options.ts'
+import type { ZooKeeper } from '../zookeeper.ts'
+
+export interface DeleteRecursiveOptions extends CallOptions {
+  /** How many batches are on their way at a time, and how many times four nodes are read ahead. @default 4 */
+  readonly concurrency?: number
+  /** Leaves the node itself. @default false */
+  readonly contentsOnly?: boolean
+  /** Told after each batch how many nodes are gone by this call. */
+  readonly onProgress?: (progress: { readonly deleted: number }) => void
+}
+
+/** So many nodes, or so many characters of paths, make a batch: far below what a server takes in one request. */
+const BATCH = { nodes: 100, characters: 32_768 }
+const READS_PER_BATCH = 4
+
+/**
+ * Deletes a node and all below it, children first, in batches; resolves with how many it has deleted. It is no
+ * transaction: others see it half-way, and an error leaves what is left. Nodes that go meanwhile are fine, and nodes that
+ * come are deleted too, as long as a pass over what is left gets anywhere; else it rejects with `NotEmpty`. A connection
+ * that is lost is survived, an expired session is not. Each request has the `timeout` to itself.
+ *
+ * Neither the root of what the client sees nor `/zookeeper` can be deleted (`TypeError`). With `contentsOnly` all that is
+ * below the root can, except `/zookeeper`.
+ */
+export async function deleteRecursive(
+  zk: ZooKeeper,
+  path: string,
+  { concurrency = 4, contentsOnly = false, onProgress = () => {}, ...options }: DeleteRecursiveOptions = {},
+): Promise<number> {
+  validatePath(path)
+  checkConcurrency(concurrency)
+  if (typeof onProgress !== 'function') throw new TypeError('onProgress must be a function')
+  if (isSystemNode(zk, path)) throw new TypeError(`deleteRecursive ${path}: this is the servers' own`)
+  if (path === '/' && !contentsOnly) {
+    throw new TypeError('deleteRecursive /: the root is not deleted; contentsOnly: true deletes all that is below it')
+  }
+  let deleted = 0
+  for (;;) {
+    const pass = new Pass(zk, options, concurrency, (count) => {
+      deleted += count
+      onProgress({ deleted })
+    })
+    const before = deleted
+    await pass.run(path, contentsOnly)
+    if (pass.left === undefined) return deleted
+    if (deleted === before && !KeeperError.is(pass.left, 'ConnectionLoss')) throw pass.left
+  }
+}
+
+class Pass {
+  /** Why something had to be left. */
+  left: unknown
+  readonly #zk: ZooKeeper
+  readonly #options: CallOptions
+  readonly #concurrency: number
+  readonly #done: (count: number) => void
+  #batch: string[] = []
+  #characters = 0
+  /** In the order in which they were sent, which is that in which they are done. */
+  #pending: Promise<void>[] = []
+
+  constructor(zk: ZooKeeper, options: CallOptions, concurrency: number, done: (count: number) => void) {
+    this.#zk = zk
+    this.#options = options
+    this.#concurrency = concurrency
+    this.#done = done
+  }
+
+  async run(path: string, contentsOnly: boolean): Promise<void> {
+    /** Nodes whose children are not all seen yet. */
+    const open: string[] = []
+    try {
+      const concurrency = this.#concurrency * READS_PER_BATCH
+      for await (const node of walk(this.#zk, path, { ...this.#options, concurrency })) {
+        while (open.length > 0 && !isBelow(node.path, open.at(-1)!)) await this.#add(open.pop()!)
+        open.push(node.path)
+      }
+      // What is left is from the top of the walk down to its last node.
+      const last = contentsOnly ? open.slice(1) : open
+      for (const each of last.reverse()) await this.#add(each)
+      this.#send()
+      await Promise.all(this.#pending)
+    } finally {
+      // Whatever failed: nothing goes on behind the caller's back.
+      await Promise.allSettled(this.#pending)
+    }
+  }
+
+  async #add(path: string): Promise<void> {
+    this.#batch.push(path)
+    this.#characters += path.length
+    if (this.#batch.length < BATCH.nodes && this.#characters < BATCH.characters) return
+    this.#send()
+    while (this.#pending.length >= this.#concurrency) {
+      await this.#pending[0]
+      this.#pending = this.#pending.slice(1)
+    }
+  }
+
+  #send(): void {
+    const paths = this.#batch
+    if (paths.length === 0) return
+    this.#batch = []
+    this.#characters = 0
+    const done = this.#delete(paths)
+    // Heard of when its turn comes.
+    done.catch(() => {})
+    this.#pending.push(done)
+  }
+
+  async #delete(paths: readonly string[]): Promise<void> {
+    try {
+      await this.#zk.multi(
+        paths.map((path) => op.delete(path)),
+        this.#options,
+      )
+    } catch (error) {
+      if (wasAborted(error, this.#options.signal)) throw error
+      // One that cannot be deleted has kept the others; or all together are over maxRequestSize.
+      const isOfAll = error instanceof RangeError || (KeeperError.is(error) && error.index !== undefined)
+      if (isOfAll) return await this.#deleteEach(paths)
+      if (!KeeperError.is(error, 'ConnectionLoss')) throw error
+      this.left = error
+      return
+    }
+    this.#done(paths.length)
+  }
+
+  async #deleteEach(paths: readonly string[]): Promise<void> {
+    const results = await Promise.allSettled(paths.map((path) => this.#zk.delete(path, this.#options)))
+    let failure: unknown
+    for (const result of results) {
+      if (result.status === 'fulfilled') continue
+      const error: unknown = result.reason
+      if (wasAborted(error, this.#options.signal)) failure ??= error
+      else if (KeeperError.is(error, 'ConnectionLoss')) this.left = error
+      // What a lost connection has left is in the way of those above.
+      else if (KeeperError.is(error, 'NotEmpty')) this.left ??= error
+      else if (!KeeperError.is(error, 'NoNode')) failure ??= error
+    }
+    this.#done(results.filter(({ status }) => status === 'fulfilled').length)
+    if (failure !== undefined) throw failure
+  }
+}
+
+function isBelow(path: string, above: string): boolean {
+  return path.startsWith(above === '/' ? above : `${above}/`)
+}

@@ -1,0 +1,157 @@
+import { ProtocolError, validatePath } from '@zk/wire'
+import { wasAborted } from '../aborts.ts'
+import { KeeperError } from '../errors.ts'
+import type { Children } from '../operations/children.ts'
+import type { CallOptions } from '../call-options.ts'
+import type { ZooKeeper } from '../zookeeper.ts'
+
+export interface WalkOptions extends CallOptions {
+  /** How many nodes are read at a time, ahead of whoever iterates. @default 16 */
+  readonly concurrency?: number
+}
+
+/** A node, with its children's names in the order in which they follow. */
+export interface WalkedNode extends Children {
+  readonly path: string
+}
+
+interface Entry {
+  readonly path: string
+  /** undefined for a node that has gone. Never rejected without somebody to hear of it. */
+  reading?: Promise<Children | undefined>
+}
+
+/**
+ * A node and all below it: each before its children, in the order of their names. What comes and goes meanwhile may or may
+ * not be seen; a node that has gone is left out, as is all that servers keep for themselves (`/zookeeper`), unless the walk
+ * begins there. Each read has the `timeout` to itself.
+ *
+ *     for await (const { path, stat } of walk(zk, '/orders')) …
+ */
+export function walk(zk: ZooKeeper, path = '/', options: WalkOptions = {}): AsyncIterableIterator<WalkedNode> {
+  validatePath(path)
+  return new Walk(zk, path, options)
+}
+
+class Walk implements AsyncIterableIterator<WalkedNode> {
+  readonly #zk: ZooKeeper
+  readonly #options: CallOptions
+  readonly #concurrency: number
+  /** What is still to come, the next one last. */
+  #stack: Entry[]
+  #inFlight = 0
+  #isOver = false
+  /** Each `next` waits for the one before. */
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(zk: ZooKeeper, path: string, { concurrency = 16, ...options }: WalkOptions) {
+    this.#zk = zk
+    this.#options = options
+    this.#concurrency = checkConcurrency(concurrency)
+    this.#stack = [{ path }]
+  }
+
+  async next(): Promise<IteratorResult<WalkedNode, undefined>> {
+    const before = this.#turn
+    const turn = before.then(() => this.#advance())
+    this.#turn = turn.catch(() => {})
+    return await turn
+  }
+
+  async return(): Promise<IteratorResult<WalkedNode, undefined>> {
+    this.#end()
+    return DONE
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async #advance(): Promise<IteratorResult<WalkedNode, undefined>> {
+    for (let entry = this.#stack.pop(); entry !== undefined; entry = this.#stack.pop()) {
+      const { path, reading = this.#read(entry) } = entry
+      this.#readAhead()
+      const read = await this.#orEnd(reading)
+      if (this.#isOver) return DONE
+      if (read === undefined) continue
+      const children = read.children.sort()
+      for (const name of children.toReversed()) {
+        const child = childPath(path, name)
+        if (!isSystemNode(this.#zk, child) || isSystemNode(this.#zk, path)) this.#stack.push({ path: child })
+      }
+      this.#readAhead()
+      return { done: false, value: { path, children, stat: read.stat } }
+    }
+    return DONE
+  }
+
+  async #orEnd<T>(reading: Promise<T>): Promise<T> {
+    try {
+      return await reading
+    } catch (error) {
+      this.#end()
+      throw error
+    }
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#stack = []
+  }
+
+  #readAhead(): void {
+    for (let i = this.#stack.length - 1; i >= 0 && this.#inFlight < this.#concurrency; i--) {
+      const entry = this.#stack[i]!
+      if (entry.reading === undefined) void this.#read(entry)
+      // Further ones may be read already, from before the walk went deeper.
+      else if (this.#stack.length - i > this.#concurrency) return
+    }
+  }
+
+  #read(entry: Entry): Promise<Children | undefined> {
+    this.#inFlight++
+    const reading = this.#children(entry.path)
+    reading.catch(() => {})
+    entry.reading = reading
+    return reading
+  }
+
+  async #children(path: string): Promise<Children | undefined> {
+    try {
+      const read = await this.#zk.getChildren(path, this.#options)
+      for (const name of read.children) checkName(path, name)
+      return read
+    } catch (error) {
+      const isGone = KeeperError.is(error, 'NoNode') && !wasAborted(error, this.#options.signal)
+      if (isGone) return undefined
+      throw error
+    } finally {
+      this.#inFlight--
+    }
+  }
+}
+
+function childPath(path: string, name: string): string {
+  return `${path === '/' ? '' : path}/${name}`
+}
+
+/** Servers let no node be called what cannot be part of a path: one that says so is broken. */
+function checkName(path: string, name: string): void {
+  try {
+    if (!name.includes('/')) return void validatePath(childPath(path, name))
+  } catch {}
+  const cause = new ProtocolError(`a child cannot be called ${JSON.stringify(name)}`)
+  throw new KeeperError('InvalidResponse', { op: 'walk', path, cause })
+}
+
+const DONE = { done: true, value: undefined } as const
+
+/** What servers keep for themselves: their configuration, quotas. */
+export function isSystemNode(zk: ZooKeeper, path: string): boolean {
+  return `${zk.chroot === '/' ? '' : zk.chroot}${path}/`.startsWith('/zookeeper/')
+}
+
+export function checkConcurrency(concurrency: number): number {
+  if (Number.isInteger(concurrency) && concurrency >= 1) return concurrency
+  throw new RangeError(`concurrency must be an integer, 1 or more, not ${String(concurrency)}`)
+}

@@ -1,0 +1,58 @@
+// A connection to one server, plain or with TLS, which may first have to be asked for.
+import type { Connection, ConnectionHandler, DialTarget, Runtime } from '../../runtime/runtime.ts'
+import { checkTls, type TlsOptions, type TlsSource } from '../../runtime/tls.ts'
+
+/** As `runtime.dial`. May throw: then the attempt has failed. */
+export function dialWith(
+  runtime: Runtime,
+  tls: TlsSource | undefined,
+  server: DialTarget,
+  handler: ConnectionHandler,
+): Connection {
+  if (tls === undefined) return runtime.dial(server, handler)
+  const given = ask(tls)
+  if (!(given instanceof Promise)) return runtime.dial({ ...server, tls: given }, handler)
+  let connection: Connection | undefined
+  let isOpen = true
+  const dial = (options: TlsOptions) => {
+    if (isOpen) connection = runtime.dial({ ...server, tls: options }, handler)
+  }
+  const fail = (error: unknown) => {
+    if (isOpen) handler.lost(error as Error)
+  }
+  given.then(dial).catch(fail)
+  return {
+    // Nobody writes before it is opened.
+    write: (bytes) => connection?.write(bytes) ?? false,
+    close: () => {
+      isOpen = false
+      connection?.close()
+    },
+  }
+}
+
+function ask(tls: TlsSource): TlsOptions | Promise<TlsOptions> {
+  if (typeof tls !== 'function') return checkTls(tls)
+  try {
+    const given = tls()
+    return isThenable(given) ? answer(given) : checkTls(given)
+  } catch (error) {
+    throw failed(error)
+  }
+}
+
+async function answer(given: PromiseLike<unknown>): Promise<TlsOptions> {
+  try {
+    return checkTls(await given)
+  } catch (error) {
+    throw failed(error)
+  }
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+
+function failed(error: unknown): Error {
+  const said = error instanceof Error ? error.message : 'it threw what is no Error'
+  return new Error(`the tls function of connect failed: ${said}`, { cause: error })
+}

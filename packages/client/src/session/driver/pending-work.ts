@@ -1,0 +1,33 @@
+import type { Runtime } from '../../runtime/runtime.ts'
+
+/** Work of several calls that a session is not left in the middle of. */
+export class PendingWork {
+  readonly #work = new Set<Promise<unknown>>()
+
+  get isEmpty(): boolean {
+    return this.#work.size === 0
+  }
+
+  add(work: Promise<unknown>): void {
+    this.#work.add(work)
+    const settled = () => this.#work.delete(work)
+    work.then(settled, settled)
+  }
+
+  /** Resolves when all of it has settled, what is added meanwhile too, or when time is up. */
+  settled(runtime: Runtime, timeout: number): Promise<void> {
+    return new Promise((resolve) => {
+      let isInTime = true
+      const stopTimer = runtime.setTimer(timeout, () => {
+        isInTime = false
+        resolve()
+      })
+      const wait = async () => {
+        while (isInTime && !this.isEmpty) await Promise.allSettled(this.#work)
+        stopTimer()
+        resolve()
+      }
+      void wait()
+    })
+  }
+}

@@ -1,0 +1,43 @@
+// Asks a SASL mechanism for tokens, as the session has to send them.
+import type { SaslExchange, SaslMechanism } from '../../sasl/mechanism.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
+import type { Output } from '../protocol/output.ts'
+
+export type SaslStep = Extract<Output, { type: 'saslStart' | 'saslChallenge' }>
+
+export class SaslClient {
+  readonly #mechanism: SaslMechanism
+  readonly #runtime: Runtime
+  #starts = 0
+  /** Of the present connection. */
+  #exchange: SaslExchange | undefined
+
+  constructor(mechanism: SaslMechanism, runtime: Runtime) {
+    this.#mechanism = mechanism
+    this.#runtime = runtime
+  }
+
+  /** What to say next; undefined when the exchange is complete. */
+  async token(output: SaslStep): Promise<Uint8Array | undefined> {
+    if (output.type === 'saslStart') {
+      this.#exchange = undefined
+      const start = ++this.#starts
+      const exchange = await this.#mechanism.start({ server: output.server, nonce: () => this.#runtime.uuid() })
+      // It may have taken so long that this is another connection, which has an exchange of its own.
+      if (start === this.#starts) this.#exchange = exchange
+      return this.#bytes(exchange.first ?? new Uint8Array(0))
+    }
+    const token = await this.#exchange?.step(output.token)
+    return token === undefined ? undefined : this.#bytes(token)
+  }
+
+  /** What it throws may be anything. */
+  failure(error: unknown): Error {
+    return error instanceof Error ? error : new Error(`SASL ${this.#mechanism.name} failed`, { cause: error })
+  }
+
+  #bytes(token: unknown): Uint8Array {
+    if (token instanceof Uint8Array) return token
+    throw new TypeError(`SASL ${this.#mechanism.name}: a token must be a Uint8Array`)
+  }
+}

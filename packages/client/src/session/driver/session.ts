@@ -1,0 +1,386 @@
+// Drives a SessionMachine: owns its socket and its one timer, and does what it says.
+import { formatServer, type ServerAddress } from '@zk/wire'
+import { onAbort } from '../../aborts.ts'
+import { type ConnectAttempt, KeeperError } from '../../errors.ts'
+import type { Telemetry } from '../../telemetry/telemetry.ts'
+import { type Timestamp, timestamp } from '../../timestamp.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
+import { Timer } from './timer.ts'
+import type { Credential } from '../requests/credentials.ts'
+import type { DriverConfig, SessionListener, WaitOptions } from './session-listener.ts'
+import type { SessionConfig } from '../protocol/config.ts'
+import { type Connection, newConnection, type OwnConnection } from './connection.ts'
+import { deadlines } from '../protocol/deadlines.ts'
+import type { DetachedSession } from '../protocol/detached-session.ts'
+import type { Flow } from '../requests/flow.ts'
+import type { Target } from '../servers/server-picker.ts'
+import { SerialExecutor } from './serial-executor.ts'
+import { SessionMachine } from '../protocol/session-machine.ts'
+import type { Output } from '../protocol/output.ts'
+import { lastRequest } from '../requests/internal-requests.ts'
+import type { PersistentWatcher } from '../watches/persistent-watches.ts'
+import { SaslClient, type SaslStep } from './sasl-client.ts'
+import { type PreparedRequest, Request, tooLarge } from '../requests/request.ts'
+import { endCode, type EndReason } from '../protocol/states.ts'
+import { TouchLog } from '../protocol/touch-log.ts'
+import { PendingWork } from './pending-work.ts'
+import { Transport } from './transport.ts'
+import type { WatchManager } from '../watches/watch-manager.ts'
+
+/**
+ * What ZooKeeper calls a session: it outlives connections, owns ephemeral nodes and watches, and ends once. After its
+ * end the client has another.
+ */
+export class Session {
+  readonly #machine: SessionMachine
+  readonly #runtime: Runtime
+  readonly #listener: SessionListener
+  /** @internal */ readonly telemetry: Telemetry
+  readonly #maxRequestSize: number
+  readonly #transport: Transport
+  readonly #timer: Timer
+  readonly #saslClient: SaslClient | undefined
+  readonly #ended = new AbortController()
+  readonly #detaching = new AbortController()
+  readonly #pendingWork = new PendingWork()
+  /** Those who wait for the end. */
+  readonly #closing: (() => void)[] = []
+  /** Of the requests that came with a signal: how to listen to it no more. */
+  readonly #unlisten = new Map<Request, () => void>()
+  #connection: OwnConnection | undefined
+  #wasConnected = false
+  /** When the last ConnectRequest was sent. */
+  #handshake: Timestamp
+  #anomalies = 0
+  /** By the last look at the clock. */
+  #time = 0
+  #flushing = false
+  readonly #outputs = new SerialExecutor<Output>((output) => this.#perform(output))
+
+  /** @internal */
+  constructor(config: SessionConfig & DriverConfig, runtime: Runtime, listener: SessionListener) {
+    this.#machine = new SessionMachine({ ...config, usesSasl: config.sasl !== undefined })
+    this.#saslClient = config.sasl && new SaslClient(config.sasl, runtime)
+    this.#maxRequestSize = config.limits.maxRequestSize
+    this.#transport = new Transport(runtime, config.tls)
+    this.#runtime = runtime
+    this.#listener = listener
+    this.telemetry = listener.telemetry
+    this.#handshake = timestamp(runtime)
+    this.#timer = new Timer(
+      runtime,
+      () => this.#run(this.#machine.elapse(this.#now())),
+      (ms) => this.telemetry.late(ms),
+    )
+    this.#setAlarm()
+  }
+
+  /**
+   * The id ZooKeeper gave it; 0 until then. It is the `ephemeralOwner` of its ephemeral nodes. One that began at a
+   * read-only server has another at each connection, until a server that takes writes has given it one for good.
+   */
+  get id(): bigint {
+    return this.#machine.identity.id
+  }
+
+  /** The negotiated session timeout in ms; the one asked for until there is one. */
+  get timeout(): number {
+    return this.#machine.identity.timeout
+  }
+
+  /**
+   * The smallest timeout it ever had, in ms: a server that it reconnects to may give it another, and a new leader goes back to
+   * the first (SessionTrackerImpl takes it from the transaction that created the session). 0 where it is not known: the
+   * session was resumed with credentials that do not say it.
+   */
+  get shortestTimeout(): number {
+    return this.#machine.identity.shortestTimeout
+  }
+
+  /** Aborts when the session ends or is closed; its reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
+  get signal(): AbortSignal {
+    return this.#ended.signal
+  }
+
+  /**
+   * Aborts when the session is about to be left, by `detach`; its reason is a `KeeperError` `Closed`. Who listens may still make
+   * calls, and says with `waitUntil` for how long.
+   */
+  get detaching(): AbortSignal {
+    return this.#detaching.signal
+  }
+
+  /**
+   * A `detach` waits until this has settled, for half a session timeout at most: for work of several calls, such as a create
+   * whose node is to be deleted again. `close` does not wait: it ends the session, and all that belongs to it.
+   */
+  waitUntil(work: Promise<unknown>): void {
+    this.#pendingWork.add(work)
+  }
+
+  /** @internal There is nothing more to come of it. */
+  get isOver(): boolean {
+    return this.#machine.state.name === 'ended'
+  }
+
+  /** The connection it has now; undefined while it is looking for a server, and after its end. */
+  get connection(): Connection | undefined {
+    return this.#connection
+  }
+
+  /**
+   * How many things the protocol does not foresee were survived: events of unknown type, events nobody waits for. The
+   * diagnostics channel `zk:anomaly` says what they were.
+   */
+  get anomalies(): number {
+    return this.#anomalies
+  }
+
+  /** @internal */
+  get attempts(): readonly ConnectAttempt[] {
+    return this.#machine.servers.attempts
+  }
+
+  /** @internal What waits and flies now. */
+  get flow(): Flow {
+    return this.#machine.pipeline.flow
+  }
+
+  /** @internal Queues a request, before it returns. */
+  call(asked: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
+    return this.#promise(asked, waiting, (request) => this.#machine.submit(request))
+  }
+
+  /** @internal Sends a credential now, and first on every later connection. */
+  authenticate(credential: Credential, asked: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
+    return this.#promise(asked, waiting, (request) => this.#machine.authenticate(credential, request))
+  }
+
+  /** @internal Who waits for what to happen at the nodes. */
+  get watches(): WatchManager {
+    return this.#machine.pipeline.watches
+  }
+
+  /** @internal This watcher is not to be told any more; the server hears of it. */
+  unsubscribe(watcher: PersistentWatcher): void {
+    this.#machine.pipeline.watches.unsubscribe(watcher)
+    this.#run([])
+  }
+
+  /** @internal */
+  updateServers(servers: readonly ServerAddress[]): void {
+    this.#run(this.#machine.updateServers(servers, this.#now()))
+  }
+
+  /** @internal */
+  get detached(): DetachedSession | undefined {
+    const { identity, pipeline } = this.#machine
+    return identity.detached(pipeline.lastZxid, pipeline.lastXid)
+  }
+
+  /** @internal Resolves when the session is left: at the latest after T/2. Rejects when it has ended before. */
+  async detach(): Promise<void> {
+    const longest = deadlines.close({ T: this.timeout, servers: 1 })
+    const by = this.#now() + longest
+    this.#detaching.abort(new KeeperError('Closed', { sessionId: this.id }))
+    if (!this.#pendingWork.isEmpty) await this.#pendingWork.settled(this.#runtime, longest)
+    this.signal.throwIfAborted()
+    await this.close(lastRequest(), by)
+  }
+
+  /** @internal Resolves when the session has ended or, with another `last` request, is left: at the latest `by`, or after T/2. */
+  close(last?: Request, by?: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#machine.state.name === 'ended') return resolve()
+      this.#closing.push(resolve)
+      this.#run(this.#machine.close(this.#now(), last, by))
+      // Whoever relies on the session hears of it now: servers act on a close before its answer is here, if it ever is.
+      this.#ended.abort(new KeeperError('Closed', { sessionId: this.id }))
+    })
+  }
+
+  #promise(asked: PreparedRequest, waiting: WaitOptions, submit: (request: Request) => Output[]): Promise<unknown> {
+    const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }), repeatThrottled } = waiting
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const calledAt = this.#now()
+      const request = new Request(asked, { resolve, reject, calledAt, expiresAt: calledAt + timeout, repeatThrottled })
+      if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
+      const abandon = (reason: unknown) => this.#abandon(request, reason)
+      if (signal !== undefined) this.#unlisten.set(request, onAbort(signal, abandon))
+      this.telemetry.called(request, this)
+      // Who was told of it may have aborted it.
+      if (request.phase.name === 'unsent') this.#run(submit(request))
+    })
+  }
+
+  #abandon(request: Request, reason: unknown): void {
+    this.#unlisten.delete(request)
+    if (this.#machine.abandon(request)) {
+      this.telemetry.aborted(request, this, this.#now(), reason)
+      request.reject(reason)
+    }
+    // What it leaves behind, a watch at the server for one, may call for a request of ours.
+    this.#run([])
+  }
+
+  // --- doing what the machine says ------------------------------------------------------------------------------
+
+  #run(outputs: readonly Output[]): void {
+    // Who is told of something may call for more.
+    if (!this.#outputs.do(outputs)) return
+    this.#flushSoon()
+    this.#setAlarm()
+  }
+
+  #perform(output: Output): void {
+    switch (output.type) {
+      case 'resolve':
+        this.#forgetSignal(output.request)
+        this.telemetry.resolved(output.request, this, this.#time)
+        return output.request.resolve(output.value)
+      case 'reject':
+        this.#forgetSignal(output.request)
+        this.telemetry.rejected(output.request, this, this.#time, output.error)
+        return output.request.reject(output.error)
+      case 'notify':
+        this.telemetry.notified(output.watcher, output.outcome, this)
+        return output.watcher.notify(output.outcome)
+      case 'tell':
+        this.telemetry.notified(output.watcher, output.outcome, this)
+        return output.watcher.notify(output.outcome)
+      case 'throttled':
+        return this.telemetry.throttled(output.request, this)
+      case 'unreached':
+        return this.telemetry.unreached(output, this, this.#time)
+      case 'lookUp':
+        return this.#lookUp(output.server)
+      case 'dial':
+        return this.#dial(output.target)
+      case 'saslStart':
+      case 'saslChallenge':
+        return void this.#prove(this.#saslClient!, output)
+      case 'hangUp':
+        return this.#transport.hangUp()
+      case 'connected': {
+        const isFirst = !this.#wasConnected
+        this.#wasConnected = true
+        this.#connection = newConnection(output, new TouchLog(this.#handshake, this.timeout))
+        this.telemetry.connected(this.#connection, this, this.#time, isFirst)
+        return this.#listener.connected()
+      }
+      case 'disconnected': {
+        const connection = this.#connection
+        this.#connection = undefined
+        this.#transport.endProbe()
+        this.telemetry.lost(output.error, connection?.server, this, this.#time)
+        return connection?.lose(output.error)
+      }
+      case 'probe':
+        return this.#transport.probe(output.server, output.lot, (answer, asked) =>
+          this.#run(this.#machine.probed(answer, asked, this.#now())),
+        )
+      case 'endProbe':
+        return this.#transport.endProbe()
+      case 'ended':
+        return this.#end(output.reason)
+      case 'anomaly':
+        this.#anomalies++
+        return this.telemetry.anomaly(output.what, this)
+    }
+  }
+
+  #lookUp(server: ServerAddress): void {
+    if (this.#runtime.resolve === undefined) return this.#dial(server)
+    this.telemetry.lookingUp(this.#time)
+    this.#transport.lookUp(server, {
+      found: (addresses) => this.#run(this.#machine.resolved(addresses, this.#now())),
+      failed: (error) => this.#run(this.#machine.lost(error, this.#now())),
+    })
+  }
+
+  #dial(target: Target): void {
+    this.telemetry.dialing(formatServer(target), this, this.#time)
+    // Who was told of it may have ended the attempt.
+    if (this.#machine.state.name !== 'dialing') return
+    this.#transport.dial(target, {
+      opened: () => this.#run(this.#machine.opened()),
+      received: (bytes) => this.#run(this.#received(bytes, this.#now())),
+      drained: () => this.#run([]),
+      lost: (error) => this.#run(this.#machine.lost(error, this.#now())),
+    })
+  }
+
+  async #prove(prover: SaslClient, output: SaslStep): Promise<void> {
+    const { connection } = this.#transport
+    let tell: (now: number) => Output[]
+    try {
+      const token = await prover.token(output)
+      tell = (now) => this.#machine.prove(token, now)
+    } catch (error) {
+      tell = (now) => this.#machine.unproved(prover.failure(error), now)
+    }
+    // It may have taken so long that this is another connection.
+    if (this.#transport.connection === connection) this.#run(tell(this.#now()))
+  }
+
+  #received(bytes: Uint8Array, now: number): Output[] {
+    this.telemetry.received(bytes, this, now)
+    const outputs = this.#machine.received(bytes, now)
+    this.#connection?.touches.answered(this.#machine.answeredBefore, now)
+    return outputs
+  }
+
+  #end(reason: EndReason): void {
+    this.#timer.stop()
+    this.telemetry.ended(reason, this)
+    // First the client, so that whoever is told finds its next session.
+    this.#listener.ended(reason)
+    this.#ended.abort(new KeeperError(endCode[reason], { sessionId: this.id }))
+    for (const resolve of this.#closing) resolve()
+  }
+
+  #forgetSignal(request: Request): void {
+    this.#unlisten.get(request)?.()
+    this.#unlisten.delete(request)
+  }
+
+  /** Once a microtask, so that all requests of one turn leave in one segment. */
+  #flushSoon(): void {
+    if (this.#flushing) return
+    this.#flushing = true
+    queueMicrotask(() => {
+      this.#flushing = false
+      this.#flush()
+      this.#setAlarm()
+    })
+  }
+
+  #flush(): void {
+    while (this.#transport.isWritable) {
+      const now = this.#now()
+      const before = this.#machine.touchesSent
+      const bytes = this.#machine.transmit(now)
+      if (bytes === undefined) return
+      this.#noteSending(now, this.#machine.touchesSent - before)
+      // First the socket: who is told of it may end the connection.
+      this.#transport.write(bytes)
+      this.telemetry.sent(bytes, this)
+    }
+  }
+
+  #noteSending(now: number, touches: number): void {
+    const log = this.#connection?.touches
+    if (this.#machine.state.name === 'handshaking') this.#handshake = timestamp(this.#runtime, now)
+    else if (touches > 0 && log?.wants(now) === true) log.sent(timestamp(this.#runtime, now), touches)
+  }
+
+  #setAlarm(): void {
+    this.#timer.set(this.#machine.deadline())
+  }
+
+  #now(): number {
+    this.#time = this.#runtime.now()
+    return this.#time
+  }
+}

@@ -1,0 +1,39 @@
+// The one timer of a session.
+import type { Runtime } from '../../runtime/runtime.ts'
+
+export class Timer {
+  readonly #runtime: Runtime
+  readonly #elapsed: () => void
+  readonly #late: (ms: number) => void
+  #timer: { readonly at: number; readonly cancel: () => void } | undefined
+
+  /** `late` is told by how much the timer was called later than it was set for. */
+  constructor(runtime: Runtime, ring: () => void, late: (ms: number) => void) {
+    this.#runtime = runtime
+    this.#elapsed = ring
+    this.#late = late
+  }
+
+  /** Rings at this moment, or at an earlier one for which it was set: then it is to be set again. Infinity for never. */
+  set(at: number): void {
+    if (this.#timer !== undefined && this.#timer.at <= at) return
+    this.stop()
+    if (at === Infinity) return
+    this.#timer = { at, cancel: this.#runtime.setTimer(at - this.#runtime.now(), () => this.#due(at)) }
+  }
+
+  stop(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+
+  /** After a stall timers fire before sockets are read: what has arrived is heard before time is held against it. */
+  #due(at: number): void {
+    this.#late(this.#runtime.now() - at)
+    const cancel = this.#runtime.setTimer(0, () => {
+      this.#timer = undefined
+      this.#elapsed()
+    })
+    this.#timer = { at: -Infinity, cancel }
+  }
+}

@@ -1,0 +1,71 @@
+// Who the session is to the servers: its id, its password, its timeout; and the handshake that says or changes them.
+import { connectFrame } from '../requests/internal-requests.ts'
+import { readConnectResponse } from './incoming.ts'
+import type { SessionConfig } from './config.ts'
+import { DetachedSession } from './detached-session.ts'
+
+const NO_PASSWD = new Uint8Array(16)
+
+export class Identity {
+  /** 0 until a server has given one. */
+  id = 0n
+  /** T in ms: the negotiated one, or the one asked for until there is one. */
+  timeout: number
+  /** Of all it ever had, in ms; 0 where it was resumed with credentials that do not say it. */
+  shortestTimeout: number
+  #passwd: Uint8Array = NO_PASSWD
+  /**
+   * Whether the ensemble knows the session. What a read-only server gives is known to it alone, so the next server is
+   * asked for a session anew (ClientCnxn.seenRwServerBefore).
+   */
+  #isReal = false
+  readonly #config: SessionConfig
+
+  constructor(config: SessionConfig) {
+    this.#config = config
+    this.timeout = config.sessionTimeout
+    this.shortestTimeout = config.sessionTimeout
+    if (config.resume === undefined) return
+    this.id = config.resume.id
+    // A copy: the caller may wipe his.
+    this.#passwd = new Uint8Array(config.resume.passwd)
+    this.shortestTimeout = config.resume.shortestTimeout ?? 0
+    this.#isReal = true
+  }
+
+  /** Undefined where no ensemble knows the session: not yet, or no longer. */
+  detached(lastZxid: bigint, lastXid: number): DetachedSession | undefined {
+    if (!this.#isReal) return undefined
+    const { id, shortestTimeout } = this
+    return new DetachedSession({ id, passwd: this.#passwd, lastZxid, shortestTimeout, lastXid })
+  }
+
+  connectFrame(lastZxidSeen: bigint): Uint8Array {
+    const { sessionTimeout, readOnly } = this.#config
+    const known = this.#isReal ? { sessionId: this.id, passwd: this.#passwd } : { sessionId: 0n, passwd: NO_PASSWD }
+    // Never for less than it had: a server may find this request after the client has given up, and another client, which goes on
+    // with the session, relies on more.
+    const timeOut = this.#isReal ? Math.max(sessionTimeout, this.shortestTimeout) : sessionTimeout
+    return connectFrame({ lastZxidSeen, timeOut, readOnly, ...known })
+  }
+
+  /** There is no such session any more. */
+  expired(): void {
+    this.#isReal = false
+  }
+
+  /** Takes in the answer. Throws a `ProtocolError` where it is none, or that of a server which will not do. */
+  answered(frame: Uint8Array): 'expired' | 'readWrite' | 'readOnly' {
+    const ours = this.#isReal ? this.id : 0n
+    const { timeOut, sessionId, passwd, readOnly } = readConnectResponse(frame, ours, this.#config.readOnly)
+    if (timeOut <= 0) return 'expired'
+    this.id = sessionId
+    this.#passwd = passwd ?? new Uint8Array(0)
+    this.timeout = timeOut
+    // The answer to a session that is asked for anew says what it begins with.
+    this.shortestTimeout = this.#isReal ? Math.min(this.shortestTimeout, timeOut) : timeOut
+    if (readOnly) return 'readOnly'
+    this.#isReal = true
+    return 'readWrite'
+  }
+}

@@ -1,0 +1,65 @@
+import type { ServerAddress } from '@zk/wire'
+import type { PersistentOutcome, PersistentWatcher } from '../watches/persistent-watches.ts'
+import type { Target } from '../servers/server-picker.ts'
+import type { SearchStep } from '../servers/read-write-search.ts'
+import type { Request } from '../requests/request.ts'
+import type { EndReason, State } from './states.ts'
+import type { Watcher, WatcherOutcome } from '../watches/one-shot-watches.ts'
+
+/** What the session asks of its driver, in this order. */
+export type Output =
+  /** Find out the addresses of the server: see `SessionMachine.resolved`. */
+  | { readonly type: 'lookUp'; readonly server: ServerAddress }
+  | { readonly type: 'dial'; readonly target: Target }
+  | { readonly type: 'hangUp' }
+  /** A SASL exchange begins: `prove` or `unproved` is to be told what the mechanism says. */
+  | { readonly type: 'saslStart'; readonly server: string }
+  /** It goes on: the server has said this. */
+  | { readonly type: 'saslChallenge'; readonly token: Uint8Array | undefined }
+  | { readonly type: 'resolve'; readonly request: Request; readonly value: unknown }
+  | { readonly type: 'reject'; readonly request: Request; readonly error: Error }
+  | { readonly type: 'notify'; readonly watcher: Watcher; readonly outcome: WatcherOutcome }
+  | { readonly type: 'tell'; readonly watcher: PersistentWatcher; readonly outcome: PersistentOutcome }
+  /** A busy server has not executed it; whether it is asked again is the request's. */
+  | { readonly type: 'throttled'; readonly request: Request }
+  | { readonly type: 'connected'; readonly server: string; readonly readOnly: boolean }
+  | Unreached
+  | { readonly type: 'disconnected'; readonly error: Error }
+  | SearchStep
+  | { readonly type: 'ended'; readonly reason: EndReason }
+  /** Something the protocol does not foresee, survived: for diagnostics. */
+  | { readonly type: 'anomaly'; readonly what: string }
+
+/** An attempt has failed. */
+interface Unreached {
+  readonly type: 'unreached'
+  readonly server: string
+  /** Which of its addresses, where its name has been resolved. */
+  readonly address: string | undefined
+  readonly error: Error
+  /** The server took the handshake and closed the connection without an answer. */
+  readonly closedHandshake: boolean
+  /** Whether the session has seen a transaction, which a server may be behind. */
+  readonly hasSeen: boolean
+  /** How many addresses there are, as far as names have been resolved. */
+  readonly servers: number
+}
+
+export function unreached(
+  state: Extract<State, { name: 'dialing' | 'handshaking' | 'authenticating' }>,
+  error: Error,
+  byServer: boolean,
+  lastZxid: bigint,
+  servers: number,
+): Unreached {
+  const wasAsked = state.name === 'handshaking' && state.connectRequest === 'sent'
+  return {
+    type: 'unreached',
+    server: state.server,
+    address: state.target.address,
+    error,
+    closedHandshake: byServer && wasAsked,
+    hasSeen: lastZxid > 0n,
+    servers,
+  }
+}

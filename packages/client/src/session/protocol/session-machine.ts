@@ -1,0 +1,363 @@
+// The session without I/O: told what happened and when, it says what to do. It touches no socket, timer, promise, clock
+// or random source. Methods are sorted by direction: what the caller asks, what the world reports, what is due.
+import { concat, formatServer, FrameDecoder, FrameTooLargeError, ProtocolError, type ServerAddress } from '@zk/wire'
+import { KeeperError } from '../../errors.ts'
+import type { Credential } from '../requests/credentials.ts'
+import type { SessionConfig } from './config.ts'
+import { deadlines, throttlePause } from './deadlines.ts'
+import { RequestPipeline } from '../requests/request-pipeline.ts'
+import { SEGMENT_SIZE } from '../requests/flow.ts'
+import { ServerPicker, type Target } from '../servers/server-picker.ts'
+import { Identity } from './identity.ts'
+import { type Incoming, readIncoming } from './incoming.ts'
+import { Jitter } from '../servers/jitter.ts'
+import { type Output, unreached } from './output.ts'
+import { closeSessionRequest, pings } from '../requests/internal-requests.ts'
+import { Heartbeat } from './heartbeat.ts'
+import type { ReadWriteSearch } from '../servers/read-write-search.ts'
+import type { Request } from '../requests/request.ts'
+import { SaslHandshake } from './sasl-handshake.ts'
+import { StaticHostProvider } from '../servers/static-host-provider.ts'
+import { assertTransition, endCode, type EndReason, endTrigger, type State, tooSlow, type Trigger } from './states.ts'
+import { Timing } from './timing.ts'
+
+type In<Name extends State['name']> = Extract<State, { name: Name }>
+type Established = Pick<In<'authenticating'>, 'server' | 'target' | 'frames' | 'readOnly'>
+
+export class SessionMachine {
+  readonly identity: Identity
+  readonly servers: ServerPicker
+  readonly pipeline: RequestPipeline
+  readonly #config: SessionConfig
+  readonly #jitter: Jitter
+  readonly #heartbeat: Heartbeat
+  readonly #timing: Timing
+  #state: State
+  #outputs: Output[] = []
+  #touchesSent = 0
+
+  constructor(config: SessionConfig) {
+    this.#config = config
+    this.#jitter = new Jitter(config.seed)
+    this.servers = new ServerPicker(
+      config.hostProvider ?? new StaticHostProvider(config.servers, this.#jitter),
+      this.#jitter,
+    )
+    this.identity = new Identity(config)
+    this.#heartbeat = new Heartbeat(
+      () => this.#timing.times,
+      () => (this.identity.shortestTimeout === 0 ? this.identity.timeout : this.identity.shortestTimeout),
+    )
+    const pause = (times: number) => this.#jitter.between(0.5, 1) * throttlePause(times, this.#timing.times)
+    this.pipeline = new RequestPipeline(
+      config,
+      pause,
+      (output) => this.#outputs.push(output),
+      () => ({
+        server: 'server' in this.#state ? this.#state.server : undefined,
+        sessionId: this.identity.id === 0n ? undefined : this.identity.id,
+      }),
+    )
+    const { identity, servers, pipeline } = this
+    this.#timing = new Timing({ config, identity, servers, pipeline, heartbeat: this.#heartbeat })
+    this.#state = { name: 'waiting', until: config.startAt }
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  /** All requests and pings that were sent before this moment, on this connection, are answered. */
+  get answeredBefore(): number {
+    return this.#state.name === 'connected' ? this.#timing.openSince : -Infinity
+  }
+
+  /** How many requests and pings were sent, on all connections. */
+  get touchesSent(): number {
+    return this.#touchesSent
+  }
+
+  // --- what the caller asks -------------------------------------------------------------------------------------
+
+  submit(request: Request): Output[] {
+    this.pipeline.submit(request)
+    return this.#take()
+  }
+
+  authenticate(credential: Credential, request: Request): Output[] {
+    this.pipeline.authenticate(credential, request)
+    return this.#take()
+  }
+
+  abandon(request: Request): boolean {
+    return this.pipeline.abandon(request)
+  }
+
+  /** Ends the session after everything called before: with its `last` request, or without it when time is up. */
+  close(now: number, last: Request = closeSessionRequest(), by = now + deadlines.close(this.#timing.times)): Output[] {
+    if (this.#state.name === 'ended' || this.#timing.isClosing) return this.#take()
+    // One that is to be resumed and did not get through stays as it was.
+    if (!this.#heartbeat.wasHeard) this.#end('Closed')
+    else {
+      this.#timing.closeBy = by
+      this.pipeline.finish(last)
+      if (this.#state.name === 'waiting') this.#state = { name: 'waiting', until: now }
+      // Here the end of the session can be told; whether there is another server is not known.
+      if (this.#state.name === 'connected') this.#state = { ...this.#state, leaving: undefined }
+    }
+    return this.#take()
+  }
+
+  /** Goes by this list from now on. */
+  updateServers(servers: readonly ServerAddress[], now: number): Output[] {
+    const state = this.#state
+    // What a server of the old list says no longer counts.
+    if (state.name === 'connected' && state.search?.forget(now) === true) this.#outputs.push({ type: 'endProbe' })
+    const current = 'target' in state ? state.target : undefined
+    if (this.servers.update(servers, current)) this.#leave(new Error('the list of servers was changed'), now)
+    return this.#take()
+  }
+
+  // --- what the world reports -----------------------------------------------------------------------------------
+
+  /** The addresses of the server that is dialed. Each gets its own part of the time. */
+  resolved(addresses: readonly string[], now: number): Output[] {
+    if (this.#state.name !== 'dialing') return this.#take()
+    const target = this.servers.resolved(this.#state.target, addresses)
+    if (target === undefined) this.#lost(new Error(`${this.#state.server} has no address`), now, false)
+    else {
+      this.#state = { ...this.#state, target, by: this.#timing.connectBy(now) }
+      this.#outputs.push({ type: 'dial', target })
+    }
+    return this.#take()
+  }
+
+  /** The TCP connection stands. */
+  opened(): Output[] {
+    if (this.#state.name === 'dialing') {
+      const { server, target, by } = this.#state
+      const frames = new FrameDecoder({ limit: this.#config.maxResponseSize })
+      this.#enter('opened', { name: 'handshaking', server, target, by, frames, connectRequest: 'due' })
+    }
+    return this.#take()
+  }
+
+  received(bytes: Uint8Array, now: number): Output[] {
+    if ('frames' in this.#state) {
+      try {
+        this.#read(this.#state.frames, bytes, now)
+        this.#leaveWhenIdle(now)
+      } catch (error) {
+        if (!(error instanceof ProtocolError)) throw error
+        if (error instanceof FrameTooLargeError) this.pipeline.refuseReply(error)
+        this.#hangUp(error, now)
+      }
+    }
+    return this.#take()
+  }
+
+  /** What a server said that was asked whether it takes writes, at which of its addresses. */
+  probed(answer: string | undefined, asked: Target, now: number): Output[] {
+    const search = this.#state.name === 'connected' ? this.#state.search : undefined
+    if (search?.answered(answer, now) === true) {
+      this.servers.prefer(asked)
+      this.#leave(new Error(`${formatServer(asked)} takes writes`), now)
+    }
+    return this.#take()
+  }
+
+  /** The TCP connection failed, or the peer closed it. */
+  lost(error: Error, now: number): Output[] {
+    this.#lost(error, now, true)
+    return this.#take()
+  }
+
+  /** What the SASL mechanism says to the server; undefined when it is through. */
+  prove(token: Uint8Array | undefined, now: number): Output[] {
+    if (this.#state.name !== 'authenticating') return this.#take()
+    if (token !== undefined) this.#state.sasl.say(token)
+    else this.#connected('proved', this.#state, now)
+    return this.#take()
+  }
+
+  /** The SASL mechanism cannot go on. */
+  unproved(error: Error, now: number): Output[] {
+    if (this.#state.name !== 'authenticating') return this.#take()
+    if (KeeperError.is(error, 'AuthFailed')) this.#end('AuthFailed')
+    else this.#hangUp(error, now)
+    return this.#take()
+  }
+
+  /** Time has passed: does what is due. */
+  elapse(now: number): Output[] {
+    if (this.#state.name === 'ended') return this.#take()
+    this.pipeline.settleOverdue(now)
+    if (now >= this.#timing.closeBy) this.#end('Closed')
+    else if (now >= this.#timing.expiresAt) this.#end('SessionExpired')
+    else if (now >= this.#timing.giveUpAt) this.#giveUp(now)
+    else this.#advance(now)
+    return this.#take()
+  }
+
+  // --- what is due ----------------------------------------------------------------------------------------------
+
+  /** Bytes to write now, in one segment; undefined when nothing is due. */
+  transmit(now: number): Uint8Array | undefined {
+    const state = this.#state
+    if (state.name === 'handshaking' && state.connectRequest === 'due') {
+      this.#state = { ...state, connectRequest: 'sent' }
+      this.#heartbeat.handshake(now)
+      return this.identity.connectFrame(this.pipeline.lastZxid)
+    }
+    if (state.name === 'authenticating') return state.sasl.transmit()
+    if (state.name !== 'connected') return undefined
+    // Who is about to leave asks for nothing more; but the session must live until then, so pings go.
+    const touching = state.leaving === undefined ? this.pipeline.send(now, SEGMENT_SIZE) : this.pipeline.takeUrgent()
+    if (touching.length > 0) this.#heartbeat.touched(now, touching.length)
+    this.#touchesSent += touching.length
+    const frames = [...this.pipeline.takeCredentials(), ...touching]
+    return frames.length === 0 ? undefined : concat(frames)
+  }
+
+  /** When `elapse` must be called at the latest. */
+  deadline(): number {
+    return this.#timing.next(this.#state)
+  }
+
+  #advance(now: number): void {
+    const state = this.#state
+    if (state.name === 'connected') {
+      this.#keepUp(state.search, now)
+      if (now >= this.#timing.brokenAt) this.#hangUp(this.#timing.whyBroken(now), now)
+    } else if (now < this.#timing.ofState(state)) return
+    else if (state.name === 'waiting') this.#dial(now)
+    else if ('by' in state) this.#hangUp(new Error(tooSlow[state.name]), now)
+  }
+
+  #keepUp(search: ReadWriteSearch | undefined, now: number): void {
+    if (now >= this.#heartbeat.pingAt) {
+      this.#heartbeat.pinged(now, pings.length)
+      this.pipeline.urgent(pings)
+    }
+    const step = search?.elapse(now, () => this.servers.nextToAsk())
+    if (step !== undefined) this.#outputs.push(step)
+  }
+
+  /** The attempt under way is part of what happened at each server; cut short, it says less than one before it. */
+  #giveUp(now: number): void {
+    const state = this.#state
+    if ('by' in state) this.#hangUp(this.servers.lastErrorAt(state.target) ?? new Error(tooSlow[state.name]), now)
+    this.#end('Unreachable')
+  }
+
+  // --- connections ----------------------------------------------------------------------------------------------
+
+  #dial(now: number): void {
+    const target = this.servers.next()
+    this.#enter('dial', { name: 'dialing', server: formatServer(target), target, by: this.#timing.connectBy(now) })
+    this.#outputs.push(target.address === undefined ? { type: 'lookUp', server: target } : { type: 'dial', target })
+  }
+
+  #read(frames: FrameDecoder, bytes: Uint8Array, now: number): void {
+    frames.push(bytes)
+    for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
+      if (this.#state.name === 'handshaking') this.#handshake(frame, this.#state, now)
+      else if (this.#state.name === 'authenticating') this.#proving(readIncoming(frame), this.#state.sasl, now)
+      else if (this.#state.name === 'connected') this.#incoming(readIncoming(frame), now)
+      else return
+      this.#heartbeat.heardAt = now
+    }
+  }
+
+  #incoming(incoming: Incoming, now: number): void {
+    if (incoming.type === 'ping') return this.#heartbeat.ponged()
+    const end = this.pipeline.incoming(incoming, now)
+    if (end !== undefined) this.#end(end)
+  }
+
+  #proving(incoming: Incoming, sasl: SaslHandshake, now: number): void {
+    if (incoming.type !== 'reply') return this.#incoming(incoming, now)
+    const heard = sasl.heard(incoming)
+    if (heard === 'refused') this.#end('AuthFailed')
+    else this.#outputs.push({ type: 'saslChallenge', token: heard.token })
+  }
+
+  #handshake(frame: Uint8Array, { server, target, by, frames }: In<'handshaking'>, now: number): void {
+    const answer = this.identity.answered(frame)
+    if (answer === 'expired') return this.#end('SessionExpired')
+    const established = { server, target, frames, readOnly: answer === 'readOnly' }
+    if (this.#config.usesSasl !== true) return this.#connected('established', established, now)
+    this.#enter('accepted', { name: 'authenticating', ...established, by, sasl: new SaslHandshake() })
+    this.#outputs.push({ type: 'saslStart', server })
+  }
+
+  #connected(trigger: Trigger, { server, target, frames, readOnly }: Established, now: number): void {
+    const search = this.servers.search(readOnly, now, this.identity.timeout)
+    this.#enter(trigger, { name: 'connected', server, target, frames, since: now, search, leaving: undefined })
+    this.servers.connected(target)
+    this.#timing.connected()
+    this.#heartbeat.connected(now)
+    this.pipeline.connected()
+    this.#outputs.push({ type: 'connected', server, readOnly })
+  }
+
+  /** For another server; first what was asked of this one is answered, so that no outcome is left unknown. */
+  #leave(why: Error, now: number): void {
+    const state = this.#state
+    if ('by' in state) this.#hangUp(why, now)
+    else if (state.name === 'connected' && !this.#timing.isClosing) {
+      this.#state = { ...state, leaving: why, search: undefined }
+      this.#leaveWhenIdle(now)
+    }
+  }
+
+  #leaveWhenIdle(now: number): void {
+    const leaving = this.#state.name === 'connected' ? this.#state.leaving : undefined
+    if (leaving !== undefined && this.pipeline.oldestSentAt === undefined) this.#hangUp(leaving, now)
+  }
+
+  /** Ends the connection from our side. */
+  #hangUp(error: Error, now: number): void {
+    this.#outputs.push({ type: 'hangUp' })
+    this.#lost(error, now, false)
+  }
+
+  #lost(error: Error, now: number, byServer: boolean): void {
+    const state = this.#state
+    if (!('server' in state)) return
+    if (state.name === 'connected') {
+      this.#outputs.push({ type: 'disconnected', error })
+      this.pipeline.interrupted(error)
+    } else this.#outputs.push(unreached(state, error, byServer, this.pipeline.lastZxid, this.servers.size))
+    const { leaving, since = Infinity }: Partial<In<'connected'>> = state.name === 'connected' ? state : {}
+    if (leaving !== undefined || now - since >= deadlines.ping(this.#timing.times)) this.servers.held()
+    else this.servers.failed(state.target, error)
+    const pause = leaving === undefined ? this.servers.pause(this.identity.timeout) : 0
+    this.#enter('lost', { name: 'waiting', until: Math.min(now + pause, Math.max(now, this.#timing.expiresAt)) })
+  }
+
+  /** Everything that waits is told, then that the session is over. */
+  #end(cause: EndReason): void {
+    const { name } = this.#state
+    if (cause === 'SessionExpired') this.identity.expired()
+    const reason = cause === 'SessionExpired' && this.#timing.isClosing ? 'Closed' : cause
+    this.pipeline.end(endCode[reason])
+    this.#enter(endTrigger[reason], { name: 'ended', reason })
+    if (name !== 'waiting') this.#outputs.push({ type: 'hangUp' })
+    // Before the loss of the connection: the end of the session says more.
+    this.#outputs.push({ type: 'ended', reason })
+    if (name !== 'connected') return
+    this.#outputs.push({ type: 'disconnected', error: new Error(`the session has ended: ${reason}`) })
+  }
+
+  #enter(trigger: Trigger, state: State): void {
+    assertTransition(this.#state.name, trigger, state.name)
+    this.#state = state
+  }
+
+  #take(): Output[] {
+    const outputs = this.#outputs
+    this.#outputs = []
+    return outputs
+  }
+}

@@ -1,0 +1,93 @@
+// Credentials are sent first on every connection and answered out of order with ordinary requests, so they are
+// matched among themselves.
+import { AuthPacket, encodeFrame, OpCode, RequestHeader, Xid } from '@zk/wire'
+import type { Request } from './request.ts'
+import { Fifo } from './fifo.ts'
+
+export interface Credential {
+  /** 'digest', 'ip', 'x509' … */
+  readonly scheme: string
+  /** What the scheme takes; for 'digest' it is `user:password`. */
+  readonly auth: Uint8Array
+}
+
+export class Credentials {
+  readonly #credentials: Credential[]
+  readonly #unanswered = new Fifo<Credential>()
+  readonly #callers = new Map<Credential, Request>()
+  /** On this connection. */
+  readonly #sentHere = new Set<Credential>()
+  /** On any. */
+  readonly #sent = new WeakSet<Credential>()
+
+  /** The list belongs to the client: it outlives sessions, and grows here. */
+  constructor(credentials: Credential[]) {
+    this.#credentials = credentials
+  }
+
+  /** One that was added before is sent again now, and kept once: a program may refresh its credentials all the time. */
+  add(credential: Credential, caller: Request): void {
+    const known = this.#credentials.find((each) => isSame(each, credential) && !this.#callers.has(each))
+    if (known === undefined) this.#credentials.push(credential)
+    else this.#sentHere.delete(known)
+    this.#callers.set(known ?? credential, caller)
+  }
+
+  /** Frames for all that this connection has not been sent yet. */
+  frames(): Uint8Array[] {
+    const unsent = this.#credentials.filter((credential) => !this.#sentHere.has(credential))
+    return unsent.map((credential) => {
+      this.#unanswered.push(credential)
+      this.#sentHere.add(credential)
+      this.#sent.add(credential)
+      return toFrame(credential)
+    })
+  }
+
+  /** The reply to the oldest unanswered credential is here; its caller, if one still waits. */
+  answered(): Request | undefined {
+    const credential = this.#unanswered.shift()
+    return credential === undefined ? undefined : this.#takeCaller(credential)
+  }
+
+  /** The connection is gone: all will be sent again on the next. */
+  interrupted(): void {
+    this.#unanswered.drop()
+    this.#sentHere.clear()
+  }
+
+  /** Callers for whom `condition` holds are no longer waiting. What was never sent for them never will be. */
+  takeCallers(condition: (caller: Request) => boolean): Request[] {
+    const taken = [...this.#callers].filter(([, caller]) => condition(caller)).map(([credential]) => credential)
+    for (const unsent of taken.filter((credential) => !this.#sent.has(credential))) {
+      this.#credentials.splice(this.#credentials.indexOf(unsent), 1)
+    }
+    return taken.flatMap((credential) => this.#takeCaller(credential) ?? [])
+  }
+
+  get nextTimeout(): number {
+    let next = Infinity
+    for (const { expiresAt } of this.#callers.values()) next = Math.min(next, expiresAt)
+    return next
+  }
+
+  #takeCaller(credential: Credential): Request | undefined {
+    const caller = this.#callers.get(credential)
+    this.#callers.delete(credential)
+    if (caller !== undefined) caller.phase = { name: 'settled' }
+    return caller
+  }
+}
+
+function isSame(one: Credential, other: Credential): boolean {
+  const { auth } = other
+  if (one.scheme !== other.scheme || one.auth.length !== auth.length) return false
+  return one.auth.every((byte, index) => byte === auth[index])
+}
+
+function toFrame({ scheme, auth }: Credential): Uint8Array {
+  return encodeFrame((writer) => {
+    RequestHeader.write(writer, { xid: Xid.auth, type: OpCode.auth })
+    AuthPacket.write(writer, { type: 0, scheme, auth })
+  })
+}

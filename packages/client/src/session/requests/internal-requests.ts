@@ -1,0 +1,115 @@
+// Requests that the session makes for itself.
+import {
+  AddWatchRequest,
+  ConnectRequest,
+  encodeFrame,
+  ErrorResponse,
+  OpCode,
+  operations,
+  RemoveWatchesRequest,
+  RequestHeader,
+  SyncRequest,
+  SyncResponse,
+  type TypeOf,
+  type WatchesRequest,
+  WatcherType,
+  Xid,
+} from '@zk/wire'
+import type { WatchMode } from '../watches/persistent-watches.ts'
+import { addWatchModes, type Removal, Request } from './request.ts'
+import type { WatchTable } from '../watches/one-shot-watches.ts'
+
+const ping = encodeFrame((writer) => RequestHeader.write(writer, { xid: Xid.ping, type: OpCode.ping }))
+
+/**
+ * Two pings: a follower may lose a touch, namely one that it puts into the table which it is just sending to the leader
+ * (LearnerSessionTracker.touchSession), but not both.
+ */
+export const pings: readonly Uint8Array[] = [ping, ping]
+
+export function connectFrame(request: Omit<TypeOf<typeof ConnectRequest>, 'protocolVersion'>): Uint8Array {
+  return encodeFrame((writer) => ConnectRequest.write(writer, { protocolVersion: 0, ...request }))
+}
+
+export function setWatchesRequest({ opCode, request }: WatchesRequest, done?: () => void): Request {
+  const { request: type } = opCode === OpCode.setWatches ? operations.setWatches : operations.setWatches2
+  return new Request({
+    op: 'setWatches',
+    opCode,
+    kind: 'connection',
+    xid: Xid.setWatches,
+    body: (writer) => type.write(writer, request),
+    ...(done === undefined ? {} : { result: done }),
+  })
+}
+
+/** Makes the server catch up with the leader before it answers what comes behind. */
+export function syncRequest(done: () => void): Request {
+  return new Request({
+    op: 'sync',
+    opCode: OpCode.sync,
+    kind: 'connection',
+    body: (writer) => SyncRequest.write(writer, { path: '/' }),
+    result: (reader) => {
+      SyncResponse.read(reader)
+      done()
+    },
+  })
+}
+
+export function closeSessionRequest(): Request {
+  return new Request({ op: 'close', opCode: OpCode.closeSession, kind: 'neither' })
+}
+
+/** The last request of a session that is left, not closed: once it is answered all before it are. */
+export function lastRequest(): Request {
+  return new Request({
+    op: 'detach',
+    opCode: OpCode.sync,
+    kind: 'neither',
+    body: (writer) => SyncRequest.write(writer, { path: '/' }),
+  })
+}
+
+/** Takes a watch nobody waits for off the server. It may have fired meanwhile, hence NoWatcher is fine. */
+export function dropWatchRequest(path: string, table: WatchTable): Request {
+  return removalRequest({ path, type: table === 'child' ? 'Children' : 'Data' })
+}
+
+/** Takes all watches of a path off the server: the only removal of persistent ones that all servers know. */
+export function clearWatchesRequest(path: string): Request {
+  return removalRequest({ path, type: 'Any' })
+}
+
+/** Takes one of several watches off a server from 3.9 on. Older ones do not know the type, and had but one. */
+export function dropModeRequest(path: string, mode: WatchMode): Request {
+  return removalRequest({ path, type: mode === 'persistent' ? 'Persistent' : 'PersistentRecursive' })
+}
+
+export function removalRequest(removes: Removal): Request {
+  const { path, type } = removes
+  return new Request({
+    op: 'removeWatches',
+    path,
+    opCode: OpCode.removeWatches,
+    kind: 'connection',
+    body: (writer) => RemoveWatchesRequest.write(writer, { path, type: WatcherType[type] }),
+    removes,
+    forgives: { NoWatcher: () => undefined, MarshallingError: () => undefined },
+  })
+}
+
+/** A path is watched on in another mode. */
+export function addWatchRequest(path: string, mode: WatchMode, done: () => void): Request {
+  return new Request({
+    op: 'addWatch',
+    path,
+    opCode: OpCode.addWatch,
+    kind: 'connection',
+    body: (writer) => AddWatchRequest.write(writer, { path, mode: addWatchModes[mode] }),
+    result: (reader) => {
+      ErrorResponse.read(reader)
+      done()
+    },
+  })
+}

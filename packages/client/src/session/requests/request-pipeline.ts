@@ -1,0 +1,295 @@
+// What was asked of the servers and what they answered: requests, credentials, watches. It outlives connections and
+// ends with the session.
+import { ErrorCode, OpCode, ProtocolError } from '@zk/wire'
+import type { KeeperErrorCode } from '../../errors.ts'
+import { ReplyHandler, type Reply } from './reply-handler.ts'
+import { Credentials, type Credential } from './credentials.ts'
+import type { SessionConfig } from '../protocol/config.ts'
+import type { Flow } from './flow.ts'
+import type { Incoming } from '../protocol/incoming.ts'
+import { LAST_XID, RequestQueue, nextXid } from './request-queue.ts'
+import type { Output } from '../protocol/output.ts'
+import { removalRequest, syncRequest } from './internal-requests.ts'
+import type { Removal, Request, ErrorContext } from './request.ts'
+import type { EndReason } from '../protocol/states.ts'
+import { changesWatches, countsOn, setsWatches, WatchManager } from '../watches/watch-manager.ts'
+
+/** How long to leave a server alone that was too busy for a request for the n-th time, in ms. */
+type ThrottlePause = (times: number) => number
+
+export class RequestPipeline {
+  readonly #queue: RequestQueue
+  /** Who waits for what to happen at the nodes. */
+  readonly watches: WatchManager
+  readonly #replies: ReplyHandler
+  readonly #credentials: Credentials
+  readonly #emit: (output: Output) => void
+  readonly #pause: ThrottlePause
+  /** Frames that overtake the queue. */
+  #urgent: Uint8Array[] = []
+  #lastZxid: bigint
+  /** A write was left without an answer: the next server must catch up before it is read. */
+  #syncOwed = false
+  /** Its answer ends the session. */
+  #last: Request | undefined
+  /** Set once no more requests are taken. */
+  #refusing: KeeperErrorCode | undefined
+
+  constructor(
+    { credentials, limits, resume, seed }: Pick<SessionConfig, 'credentials' | 'limits' | 'resume' | 'seed'>,
+    pause: ThrottlePause,
+    emit: (output: Output) => void,
+    errorContext: () => ErrorContext,
+  ) {
+    this.#queue = new RequestQueue(firstXid(resume, seed), limits)
+    this.#pause = pause
+    this.#lastZxid = resume?.lastZxid ?? 0n
+    this.#credentials = new Credentials(credentials)
+    this.watches = new WatchManager(emit, () => this.#lastZxid, limits.maxRequestSize)
+    this.#emit = emit
+    this.#replies = new ReplyHandler({
+      watches: this.watches,
+      queue: this.#queue,
+      emit,
+      errorContext,
+      lostAnswer: () => (this.#syncOwed = true),
+    })
+  }
+
+  /** The latest transaction the caller may have seen; a server behind it refuses the session. */
+  get lastZxid(): bigint {
+    return this.#lastZxid
+  }
+
+  /** The xid of the last request that was sent. */
+  get lastXid(): number {
+    return this.#queue.lastXid
+  }
+
+  /** When the oldest request without an answer was sent. */
+  get oldestSentAt(): number | undefined {
+    return this.#queue.oldestSentAt
+  }
+
+  get flow(): Flow {
+    return this.#queue.flow
+  }
+
+  get nextTimeout(): number {
+    return Math.min(this.#queue.nextTimeout, this.#credentials.nextTimeout)
+  }
+
+  // --- the caller's side ----------------------------------------------------------------------------------------
+
+  submit(request: Request): void {
+    if (this.#refusing !== undefined) return this.#replies.reject(request, this.#refusing)
+    // A removal is taken all the same: its watch would stay at the server.
+    const mayWait = request.isOwn || request.removes !== undefined || this.#queue.hasRoomFor(request)
+    if (!mayWait) return this.#replies.reject(request, 'QueueFull')
+    this.#queue.enqueue(request)
+    this.watches.add(request)
+  }
+
+  authenticate(credential: Credential, request: Request): void {
+    if (this.#refusing !== undefined) return this.#replies.reject(request, this.#refusing)
+    this.#credentials.add(credential, request)
+  }
+
+  /** Takes one last request, and none after it. */
+  finish(request: Request): void {
+    this.#last = request
+    this.#queue.enqueue(request)
+    this.#refusing = 'Closed'
+  }
+
+  /** The caller no longer waits. False when the request was settled already. */
+  abandon(request: Request): boolean {
+    if (this.#credentials.takeCallers((caller) => caller === request).length > 0) return true
+    const wasUnsent = request.phase.name === 'unsent'
+    if (wasUnsent && request.removes !== undefined) this.#removeAllTheSame(request, request.removes)
+    const abandoned = this.#queue.abandon(request)
+    if (!abandoned) return false
+    if (wasUnsent && request.watcher !== undefined) this.#replies.giveUp(request.watcher)
+    this.watches.unsubscribe(request.persistent)
+    return true
+  }
+
+  /** Those who watched were told that it is gone. In its place: watches asked for behind it are to stay. */
+  #removeAllTheSame(request: Request, removes: Removal): void {
+    const own = removalRequest(removes)
+    if (!this.#queue.replace(request, own)) this.#queue.enqueue(own)
+  }
+
+  /** Settles the requests whose time is up, and lets go on what was held back until now. */
+  settleOverdue(now: number): void {
+    this.#queue.resume(now)
+    const callers = this.#credentials.takeCallers(({ expiresAt }) => expiresAt <= now)
+    for (const request of [...callers, ...this.#queue.overdue(now)]) {
+      const outcomeUnknown = request.kind === 'write' && request.phase.name === 'sent'
+      this.abandon(request)
+      const cause = request.timesThrottled > 0 ? this.#replies.error(request, 'ThrottledOp') : undefined
+      this.#replies.reject(request, 'RequestTimeout', { outcomeUnknown, cause })
+    }
+  }
+
+  // --- the connection's side ------------------------------------------------------------------------------------
+
+  /** A connection stands: before what waits go credentials, watches, and a sync if one is owed. */
+  connected(): void {
+    const first = this.watches.connected()
+    if (this.#syncOwed) first.push(syncRequest(() => (this.#syncOwed = false)))
+    this.#queue.prepend(first)
+  }
+
+  /** The connection is gone. */
+  interrupted(cause: Error): void {
+    const { tombstones, unknown, leftWrites } = this.#queue.interrupted()
+    if (leftWrites) this.#syncOwed = true
+    for (const request of tombstones) this.watches.remove(request)
+    this.watches.interrupted()
+    this.#credentials.interrupted()
+    this.#urgent = []
+    for (const request of unknown) this.#replies.reject(request, 'ConnectionLoss', { outcomeUnknown: true, cause })
+  }
+
+  /** Frames that go before everything that waits. */
+  urgent(frames: readonly Uint8Array[]): void {
+    this.#urgent.push(...frames)
+  }
+
+  takeUrgent(): Uint8Array[] {
+    const urgent = this.#urgent
+    this.#urgent = []
+    return urgent
+  }
+
+  /** Credentials that this connection has not been sent. They go before everything else, and do not touch the session. */
+  takeCredentials(): Uint8Array[] {
+    return this.#credentials.frames()
+  }
+
+  /** The frames to send now, about `limit` bytes of them; the credentials go ahead of them. */
+  send(now: number, limit: number): Uint8Array[] {
+    const frames = this.takeUrgent()
+    frames.push(...this.#queue.send(now, limit, (request) => this.watches.sending(request)))
+    // Behind the end of the session nothing is asked for; nor of a server that is too busy.
+    if (this.#refusing !== undefined || this.#queue.isHeld) return frames
+    // What is to be taken off is still to be set again.
+    const { next } = this.#queue
+    if (next !== undefined && setsWatches(next)) return frames
+    frames.push(...this.#queue.sendNow(this.watches.due(), now))
+    return frames
+  }
+
+  /** Takes in what a server said; returns the reason when that ends the session. */
+  incoming(incoming: Exclude<Incoming, { type: 'ping' }>, now: number): EndReason | undefined {
+    switch (incoming.type) {
+      case 'auth':
+        return this.#authReply(incoming.err)
+      case 'event':
+        return this.#event(incoming)
+      case 'reply':
+        return this.#reply(incoming, now)
+    }
+  }
+
+  /** A reply so long that it cannot be taken in: repeating the request would repeat that. */
+  refuseReply(cause: Error): void {
+    const request = this.#queue.oldest
+    if (request?.phase.name !== 'sent') return
+    this.#queue.answered()
+    this.#replies.rejectUnread(request, 'ResponseTooLarge', cause)
+  }
+
+  /** The session is over: everything that waits is told. */
+  end(code: KeeperErrorCode): void {
+    this.#refusing = code
+    for (const { request, wasSent } of this.#queue.clear()) {
+      this.#replies.reject(request, code, { outcomeUnknown: wasSent && request.kind === 'write' })
+    }
+    for (const request of this.#credentials.takeCallers(() => true)) this.#replies.reject(request, code)
+    this.watches.end()
+  }
+
+  // --- frames ---------------------------------------------------------------------------------------------------
+
+  #authReply(err: number): EndReason | undefined {
+    if (err !== ErrorCode.Ok) return 'AuthFailed'
+    const request = this.#credentials.answered()
+    if (request !== undefined) this.#emit({ type: 'resolve', request, value: undefined })
+    return undefined
+  }
+
+  #event({ event, path, zxid }: Extract<Incoming, { type: 'event' }>): undefined {
+    if (event === undefined || event === 'None' || event === 'PersistentWatchRemoved') {
+      this.#emit({ type: 'anomaly', what: `event of type ${event ?? 'unknown'} for ${path}` })
+      return undefined
+    }
+    this.watches.event(event, path, zxid)
+    return undefined
+  }
+
+  #reply(reply: Reply, now: number): EndReason | undefined {
+    if (reply.err === ErrorCode.Unimplemented && this.#overtaken(reply)) return undefined
+    const request = this.#queue.oldest
+    const phase = request?.phase
+    if (request === undefined || (phase?.name !== 'sent' && phase?.name !== 'abandoned') || phase.xid !== reply.xid) {
+      throw new ProtocolError(`a reply with xid ${reply.xid}, which is not that of the oldest request`)
+    }
+    // The session lives on with another server; what this one was asked it may have passed on.
+    if (reply.err === ErrorCode.SessionMoved) throw new ProtocolError('the session has moved to another server')
+    // A caller is told himself. Of what is our own nobody would be: the session would try for ever.
+    if (reply.err === ErrorCode.SessionClosedRequireSaslAuth && request.kind === 'connection') return 'AuthFailed'
+    // Never from events, pings or auth replies: what they show may be delivered only in part. Nor from setWatches: the
+    // events of its later chunks are still to come.
+    if (reply.zxid > this.#lastZxid && !setsWatches(request)) this.#lastZxid = reply.zxid
+    this.#queue.answered(reply.err !== ErrorCode.ThrottledOp)
+    if (reply.err === ErrorCode.ThrottledOp) this.#throttled(request, reply, now)
+    else this.#replies.take(request, reply)
+    if (reply.err === ErrorCode.SessionExpired) return 'SessionExpired'
+    if (reply.err !== ErrorCode.Ok && request.forgiven(reply.err) === undefined) this.#notDone(request)
+    return request === this.#last && request.phase.name !== 'unsent' ? 'Closed' : undefined
+  }
+
+  /**
+   * Not executed. Watches set again, or a sync that is owed, would now come behind what relies on them: those cost the
+   * connection, as when they are refused for another reason.
+   */
+  #throttled(request: Request, reply: Reply, now: number): void {
+    const { kind, opCode, phase, removes } = request
+    const isAwaited = phase.name === 'sent'
+    request.timesThrottled++
+    if (isAwaited) this.#emit({ type: 'throttled', request })
+    const mustComeFirst = kind === 'connection' && opCode !== OpCode.removeWatches
+    const isRepeated = isAwaited && !mustComeFirst && request.repeatThrottled
+    if (!isRepeated) this.#replies.take(request, reply)
+    // Those who watched were told that it is gone, whoever waits for it.
+    const again = isRepeated ? request : removes && removalRequest(removes)
+    if (again !== undefined) this.#queue.putOff(again, now + this.#pause(request.timesThrottled))
+  }
+
+  /**
+   * A change of watches with others behind it costs the connection: what was set meanwhile would be taken off, or missed.
+   * The next connection sets all of them anew.
+   */
+  #notDone(request: Request): void {
+    if (changesWatches(request) && this.#queue.hasSent((each) => countsOn(each, request))) {
+      throw new ProtocolError(`${request.op} was not executed, and watches were set behind it`)
+    }
+    this.watches.undone(request)
+  }
+
+  /** What a server does not know it refuses ahead of all that was asked before, and closes the connection then. */
+  #overtaken(reply: Reply): boolean {
+    const request = this.#queue.takeOvertaking(reply.xid)
+    if (request !== undefined) this.#replies.take(request, reply)
+    return request !== undefined
+  }
+}
+
+/** A session that was left may have writes under way whose xids this client does not know. */
+function firstXid(resume: SessionConfig['resume'], seed: number): number {
+  if (resume === undefined) return 1
+  const { lastXid = 0 } = resume
+  return nextXid(lastXid > 0 ? lastXid : seed % LAST_XID)
+}

@@ -1,0 +1,262 @@
+// Every request between its call and its answer: waiting to be sent, or sent and waiting for a reply. Replies come in
+// the order of the requests, so the sent ones are one queue; what a timeout or an abort settles early stays in it as a
+// tombstone, because its reply still comes. What a busy server has put off (ThrottledOp) waits again, before all others.
+import { SendQueue } from './send-queue.ts'
+import { Fifo } from './fifo.ts'
+import { type Flow, type FlowLimits, hasRoom, NO_LIMITS } from './flow.ts'
+import type { Request } from './request.ts'
+import { Window } from './window.ts'
+
+/** Java's ClientCnxn counts up to here and starts again at 1. */
+export const LAST_XID = 2 ** 31 - 2
+
+export interface Interrupted {
+  /** Settled before; their replies will not come. They are out of the ledger. */
+  readonly tombstones: readonly Request[]
+  /** Writes that may have happened; they are out of the ledger. */
+  readonly unknown: readonly Request[]
+  /** Whether any write, settled before or now, was left without an answer. */
+  readonly leftWrites: boolean
+}
+
+export class RequestQueue {
+  readonly #limits: FlowLimits
+  readonly #unsent = new SendQueue()
+  readonly #sent = new Fifo<Request>()
+  #sentBytes = 0
+  readonly #window: Window
+  /** Put off by a busy server, in call order: they go first when nothing is held back any more. */
+  readonly #putOff = new SendQueue()
+  /** Nothing is sent before; -Infinity when nothing is held back. */
+  #heldUntil = -Infinity
+  #lastXid: number
+  /** Of all requests there ever were. */
+  #count = 0
+  /** No request's time is up before this; it may be earlier than the truth, never later. */
+  #nextTimeout = Infinity
+
+  constructor(firstXid = 1, limits: FlowLimits = NO_LIMITS) {
+    this.#lastXid = firstXid - 1
+    this.#limits = limits
+    this.#window = new Window(limits.maxInFlight)
+  }
+
+  /** The xid of the last request that was sent; before the first one, that of the request before it. */
+  get lastXid(): number {
+    return this.#lastXid
+  }
+
+  /** A busy server is left alone. */
+  get isHeld(): boolean {
+    return this.#heldUntil > -Infinity
+  }
+
+  /** No request's time is up before this, and nothing that is held back may go before. */
+  get nextTimeout(): number {
+    return this.isHeld ? Math.min(this.#nextTimeout, this.#heldUntil) : this.#nextTimeout
+  }
+
+  get flow(): Flow {
+    return {
+      waiting: this.#unsent.count + this.#putOff.count,
+      waitingBytes: this.#unsent.bytes + this.#putOff.bytes,
+      inFlight: this.#sent.size,
+      inFlightBytes: this.#sentBytes,
+    }
+  }
+
+  /** Whether one more may wait. */
+  hasRoomFor({ frameSize }: Request): boolean {
+    const unsent = this.#unsent
+    const putOff = this.#putOff
+    const { maxWaiting, maxWaitingBytes } = this.#limits
+    return hasRoom(unsent.count + putOff.count, unsent.bytes + putOff.bytes, frameSize, maxWaiting, maxWaitingBytes)
+  }
+
+  /** When the oldest request without an answer was sent, tombstones included. */
+  get oldestSentAt(): number | undefined {
+    const phase = this.#sent.peek()?.phase
+    return phase?.name === 'sent' || phase?.name === 'abandoned' ? phase.at : undefined
+  }
+
+  enqueue(request: Request): void {
+    request.order = ++this.#count
+    this.#unsent.add(request)
+    this.#nextTimeout = Math.min(this.#nextTimeout, request.expiresAt)
+  }
+
+  /** Puts another in the place of one that waits; false where it does not. */
+  replace(request: Request, other: Request): boolean {
+    other.order = request.order
+    return this.#unsent.replace(request, other) || this.#putOff.replace(request, other)
+  }
+
+  /** Puts requests before everything else that waits. */
+  prepend(requests: readonly Request[]): void {
+    this.#unsent.prepend(requests)
+  }
+
+  /** What was held back until now may go. */
+  resume(now: number): void {
+    if (now < this.#heldUntil) return
+    this.#heldUntil = -Infinity
+    this.#unsent.prepend(this.#putOff.clear())
+  }
+
+  /**
+   * Numbers the next requests and moves them to the sent ones, until `limit` bytes or the limits of what may be in flight
+   * are reached, or none waits. The connection's own requests need no room. Each is first handed to `sending`,
+   * which says what must go right behind it.
+   */
+  send(now: number, limit: number, sending: (request: Request) => Request[] = () => []): Uint8Array[] {
+    const frames: Uint8Array[] = []
+    let size = 0
+    if (this.isHeld) this.resume(now)
+    if (this.isHeld) return frames
+    for (const request of this.#unsent) {
+      if (size >= limit) break
+      if (request.kind !== 'connection' && !this.#mayFly(request)) break
+      this.#unsent.delete(request)
+      const behind = sending(request)
+      const bytes = this.sendNow([request, ...behind], now)
+      size += bytes.reduce((sum, { byteLength }) => sum + byteLength, 0)
+      frames.push(...bytes)
+    }
+    return frames
+  }
+
+  /** Numbers these requests and puts them to the sent ones, ahead of all that waits. */
+  sendNow(requests: readonly Request[], now: number): Uint8Array[] {
+    return requests.map((request) => {
+      const xid = request.fixedXid ?? this.#takeXid()
+      this.#sent.push(request)
+      this.#sentBytes += request.frameSize
+      request.phase = { name: 'sent', xid, at: now }
+      return request.bytes(xid)
+    })
+  }
+
+  /** The first that waits. */
+  get next(): Request | undefined {
+    const [first] = this.#unsent
+    return first
+  }
+
+  /** The oldest sent request: the one the next reply must be about. */
+  get oldest(): Request | undefined {
+    return this.#sent.peek()
+  }
+
+  /** Whether there is such a one among those without an answer. */
+  hasSent(isSuch: (request: Request) => boolean): boolean {
+    return [...this.#sent].some(isSuch)
+  }
+
+  /** Takes the oldest sent request out: its reply is here. */
+  answered(wasExecuted = true): void {
+    this.#sentBytes -= this.#sent.shift()?.frameSize ?? 0
+    if (wasExecuted) this.#window.done()
+  }
+
+  /**
+   * The request just answered was not executed: it waits again, with all others, until then. What was sent behind it cannot
+   * be called back, but nothing else overtakes it. While something is held back already, the moment stays.
+   */
+  putOff(request: Request, until: number): void {
+    request.phase = { name: 'unsent' }
+    this.#putOff.add(request)
+    this.#nextTimeout = Math.min(this.#nextTimeout, request.expiresAt)
+    if (this.isHeld) return
+    this.#heldUntil = until
+    this.#window.tooBusy(this.#sent.size + 1)
+  }
+
+  /** Takes a sent request out ahead of others before it; undefined where there is no such request, or none before it. */
+  takeOvertaking(xid: number): Request | undefined {
+    const hasXid = ({ phase }: Request) => (phase.name === 'sent' || phase.name === 'abandoned') && phase.xid === xid
+    const oldest = this.oldest
+    const taken = oldest === undefined || hasXid(oldest) ? undefined : this.#sent.take(hasXid)
+    this.#sentBytes -= taken?.frameSize ?? 0
+    return taken
+  }
+
+  /**
+   * Settles one request before its answer: an unsent one is taken from the queue, a sent one leaves a tombstone. False
+   * when it was settled already.
+   */
+  abandon(request: Request): boolean {
+    const { phase } = request
+    if (phase.name === 'unsent') {
+      if (!this.#unsent.delete(request)) this.#putOff.delete(request)
+      request.phase = { name: 'settled' }
+      return true
+    }
+    if (phase.name !== 'sent') return false
+    request.phase = { ...phase, name: 'abandoned' }
+    return true
+  }
+
+  /** The requests whose time is up, in call order. They are still in the ledger. */
+  overdue(now: number): Request[] {
+    if (now < this.#nextTimeout) return []
+    const waiting = [...this.#sent, ...this.#putOff, ...this.#unsent].filter(({ phase }) => phase.name !== 'abandoned')
+    const overdue = waiting.filter(({ expiresAt }) => expiresAt <= now)
+    this.#nextTimeout = waiting.reduce(
+      (next, { expiresAt }) => (expiresAt > now ? Math.min(next, expiresAt) : next),
+      Infinity,
+    )
+    return overdue
+  }
+
+  /**
+   * The connection is gone. Sent writes leave with an unknown outcome; the rest of what was sent goes back to the front
+   * of the queue, in call order; what was the connection's own is forgotten.
+   */
+  interrupted(): Interrupted {
+    // Another server may have time for what this one put off.
+    const putOff = this.#putOff.clear()
+    this.#heldUntil = -Infinity
+    this.#window.open()
+    const sent = this.#dropSent()
+    const alive = sent.filter(({ phase }) => phase.name === 'sent')
+    const tombstones = sent.filter(({ phase }) => phase.name === 'abandoned')
+    const repeated = alive.filter(({ kind }) => kind === 'read' || kind === 'neither')
+    const unknown = alive.filter(({ kind }) => kind === 'write')
+    for (const request of sent) request.phase = { name: 'settled' }
+    for (const request of repeated) request.phase = { name: 'unsent' }
+    const waiting = [...putOff, ...repeated, ...this.#unsent.clear()].filter(({ kind }) => kind !== 'connection')
+    this.#unsent.prepend(waiting.sort((one, other) => one.order - other.order))
+    return { tombstones, unknown, leftWrites: sent.some(({ kind }) => kind === 'write') }
+  }
+
+  /** Takes out every request that waits for a settlement, sent ones first. `wasSent` tells which had left. */
+  clear(): { request: Request; wasSent: boolean }[] {
+    this.resume(Infinity)
+    const sent = this.#dropSent().filter(({ phase }) => phase.name === 'sent')
+    const all = [
+      ...sent.map((request) => ({ request, wasSent: true })),
+      ...this.#unsent.clear().map((request) => ({ request, wasSent: false })),
+    ]
+    this.#nextTimeout = Infinity
+    for (const { request } of all) request.phase = { name: 'settled' }
+    return all
+  }
+
+  #mayFly({ frameSize }: Request): boolean {
+    return hasRoom(this.#sent.size, this.#sentBytes, frameSize, this.#window.size, this.#limits.maxInFlightBytes)
+  }
+
+  #dropSent(): Request[] {
+    this.#sentBytes = 0
+    return this.#sent.drop()
+  }
+
+  #takeXid(): number {
+    this.#lastXid = nextXid(this.#lastXid)
+    return this.#lastXid
+  }
+}
+
+export function nextXid(xid: number): number {
+  return xid >= LAST_XID ? 1 : xid + 1
+}

@@ -1,0 +1,59 @@
+// A session at a read-only server looks for one that takes writes: it asks one after the other `isro`, with pauses that
+// grow, as Java's ClientCnxn.pingRwServer.
+import type { ServerAddress } from '@zk/wire'
+import { backoff, deadlines } from '../protocol/deadlines.ts'
+import type { Jitter } from './jitter.ts'
+
+type Phase = { readonly name: 'pausing'; readonly until: number } | { readonly name: 'asking'; readonly by: number }
+
+export type SearchStep =
+  /** `lot`, from 0 to 1, decides which of its addresses is asked. */
+  { readonly type: 'probe'; readonly server: ServerAddress; readonly lot: number } | { readonly type: 'endProbe' }
+
+export class ReadWriteSearch {
+  readonly #jitter: Jitter
+  readonly #T: number
+  #asked: number
+  #phase: Phase
+
+  constructor(now: number, T: number, jitter: Jitter, asked = 0) {
+    this.#asked = asked
+    this.#jitter = jitter
+    this.#T = T
+    this.#phase = this.#pause(now)
+  }
+
+  get deadline(): number {
+    return this.#phase.name === 'pausing' ? this.#phase.until : this.#phase.by
+  }
+
+  elapse(now: number, next: () => ServerAddress): SearchStep | undefined {
+    if (now < this.deadline) return undefined
+    if (this.#phase.name === 'asking') {
+      this.#phase = this.#pause(now)
+      return { type: 'endProbe' }
+    }
+    this.#phase = { name: 'asking', by: now + deadlines.probe() }
+    return { type: 'probe', server: next(), lot: this.#jitter.upTo(1) }
+  }
+
+  /** What the server said, undefined for nothing; true when it takes writes. */
+  answered(answer: string | undefined, now: number): boolean {
+    if (this.#phase.name !== 'asking') return false
+    this.#phase = this.#pause(now)
+    return answer === 'rw'
+  }
+
+  /** Whether a server is being asked; its answer is not waited for. */
+  forget(now: number): boolean {
+    const wasAsking = this.#phase.name === 'asking'
+    if (wasAsking) this.#phase = this.#pause(now)
+    return wasAsking
+  }
+
+  #pause(now: number): Phase {
+    const longest = backoff(++this.#asked, { T: this.#T, servers: 1 })
+    // At least half of it: a lone server must not be asked in a loop.
+    return { name: 'pausing', until: now + longest / 2 + this.#jitter.upTo(longest / 2) }
+  }
+}

@@ -1,0 +1,142 @@
+// How a client stands with its ensemble, told to all who ask.
+import type { EndReason } from '../session/protocol/states.ts'
+
+export type ClientState =
+  /** A session's first connection is looked for. */
+  | { readonly name: 'connecting' }
+  | {
+      readonly name: 'connected'
+      readonly server: string
+      readonly sessionId: bigint
+      /** The server has no quorum: see the option `readOnly`. */
+      readonly readOnly: boolean
+    }
+  | {
+      readonly name: 'disconnected'
+      readonly sessionId: bigint
+      /** What the connection, or the last attempt, ended with. */
+      readonly error: Error
+      /**
+       * Every server took our handshake and closed the connection without an answer, one after the other. So does one that has
+       * seen less than we have, and one that is part of no quorum: which of the two it is they do not say. When it stays so,
+       * the ensemble has lost transactions, from a backup for instance; the session ends by local expiry.
+       */
+      readonly ensembleBehind: boolean
+    }
+  /** `connecting` follows, unless `renewSession` is false. */
+  | { readonly name: 'expired'; readonly sessionId: bigint }
+  | { readonly name: 'closed' | 'authFailed' }
+
+export const endState = {
+  SessionExpired: 'expired',
+  AuthFailed: 'authFailed',
+  Closed: 'closed',
+  Unreachable: 'closed',
+} as const satisfies Record<EndReason, ClientState['name']>
+
+type Result = IteratorResult<ClientState, undefined>
+
+/** The states from now on; leaving the loop ends it. One that is not awaited costs the client nothing: it may be dropped. */
+export interface ClientStates extends AsyncIterableIterator<ClientState, undefined> {
+  return(): Promise<Result>
+}
+
+/** The current state, and the followers that wait for the next. It has no reference to others: they look when they are asked. */
+export class StateFeed {
+  #current: ClientState = { name: 'connecting' }
+  /** How many states there were. */
+  #count = 1
+  #isOver = false
+  readonly #waiting = new Set<Follower>()
+
+  get current(): ClientState {
+    return this.#current
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  enter(state: ClientState): void {
+    this.#current = state
+    this.#count++
+    for (const follower of this.#awaited()) follower.look()
+  }
+
+  /** There will be no other state. */
+  end(): void {
+    this.#isOver = true
+    for (const follower of this.#awaited()) follower.look()
+  }
+
+  follow(): ClientStates {
+    return new Follower(this)
+  }
+
+  /** It looks at the next state, once. */
+  tellNext(follower: Follower): void {
+    this.#waiting.add(follower)
+  }
+
+  forget(follower: Follower): void {
+    this.#waiting.delete(follower)
+  }
+
+  #awaited(): readonly Follower[] {
+    const followers = [...this.#waiting]
+    this.#waiting.clear()
+    return followers
+  }
+}
+
+/** Keeps no state but looks at the last: a slow one gets only that. */
+class Follower implements ClientStates {
+  /** undefined when it has left. */
+  #feed: StateFeed | undefined
+  /** How many states there were when it looked last. */
+  #seen = 0
+  /** Of calls of `next`. */
+  readonly #takers: ((result: Result) => void)[] = []
+
+  constructor(feed: StateFeed) {
+    this.#feed = feed
+  }
+
+  /** One await, as every operation has: promises then settle in the order of what they tell. */
+  async next(): Promise<Result> {
+    return await new Promise<Result>((resolve) => {
+      this.#takers.push(resolve)
+      this.look()
+    })
+  }
+
+  async return(): Promise<Result> {
+    this.#feed?.forget(this)
+    this.#feed = undefined
+    this.look()
+    return OVER
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  /** There may be something for calls that wait. */
+  look(): void {
+    const feed = this.#feed
+    if (feed !== undefined && this.#seen < feed.count) {
+      const taker = this.#takers.shift()
+      if (taker === undefined) return
+      this.#seen = feed.count
+      taker({ value: feed.current, done: false })
+    }
+    if (feed === undefined || feed.isOver) for (const taker of this.#takers.splice(0)) taker(OVER)
+    else if (this.#takers.length > 0) feed.tellNext(this)
+  }
+}
+
+const OVER = { value: undefined, done: true } as const

@@ -1,0 +1,111 @@
+// What `node:diagnostics_channel` tells of the client. A channel without a subscriber costs nothing. No message holds what
+// nodes hold, or a credential.
+import { type Channel, channel } from 'node:diagnostics_channel'
+import type { KeeperErrorCode } from '../errors.ts'
+import type { WatcherOutcome } from '../session/watches/one-shot-watches.ts'
+
+interface Place {
+  readonly sessionId: bigint
+  /** `host:port`; undefined while there is no connection. */
+  readonly server: string | undefined
+}
+
+/**
+ * One call, the same object at each of its events. They are those of a `TracingChannel` named `zk:request`: `start`, in the
+ * caller's async context; `end`, at once; `error` for a failure; `asyncStart` and `asyncEnd` when it is settled.
+ */
+export interface RequestMessage extends Place {
+  /** The client's method. */
+  readonly op: string
+  readonly path: string | undefined
+  /** From here on all is undefined until the call is settled. The xid stays so for one that was never sent. */
+  xid: number | undefined
+  /** ms from the call. */
+  duration: number | undefined
+  /** `Ok`, the error's code, or `Aborted`. */
+  code: KeeperErrorCode | 'Ok' | 'Aborted' | 'Other' | undefined
+  outcomeUnknown: boolean | undefined
+  error: unknown
+}
+
+export interface ClientMessages {
+  /** Something the protocol does not foresee, survived. */
+  'zk:anomaly': Place & { readonly what: string }
+  /**
+   * `failed` ends an attempt without a connection, `lost` a connection that stood. `reason` is an error; `duration` is in ms,
+   * since the name was looked up or, where that succeeded, the address was dialed; or since it stood.
+   */
+  'zk:connection': Place &
+    (
+      | { readonly event: 'dialing' }
+      | { readonly event: 'established'; readonly readOnly: boolean }
+      | { readonly event: 'failed' | 'lost'; readonly reason: Error; readonly duration: number }
+    )
+  /** `timeout` is the session timeout in ms. */
+  'zk:session': Place & {
+    readonly event: 'established' | 'expired' | 'closed' | 'authFailed' | 'unreachable'
+    readonly timeout: number
+  }
+  /** A watch has fired or was removed. `path` is the server's. */
+  'zk:watch': Place & {
+    readonly type: Exclude<WatcherOutcome['type'], 'SessionEnded'> | 'PersistentWatchRemoved'
+    readonly path: string
+    readonly zxid: bigint | undefined
+  }
+  /** With `traceFrames` only: one frame, its header and how many bytes it has without the four of its length. */
+  'zk:frame': Place & {
+    readonly direction: 'sent' | 'received'
+    readonly size: number
+    /** Of all but the two frames of the handshake. */
+    readonly xid: number | undefined
+    /** Of a request. */
+    readonly opCode: number | undefined
+    /** Of an answer. */
+    readonly err: number | undefined
+  }
+}
+
+const channels = {
+  'zk:anomaly': channel('zk:anomaly'),
+  'zk:connection': channel('zk:connection'),
+  'zk:session': channel('zk:session'),
+  'zk:watch': channel('zk:watch'),
+  'zk:frame': channel('zk:frame'),
+} as const satisfies Record<keyof ClientMessages, Channel>
+
+// By the names that TracingChannel uses; not every runtime has the class, and its own methods add turns to promises.
+const [start, end, asyncStart, asyncEnd, failed] = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'].map((event) =>
+  channel(`tracing:zk:request:${event}`),
+) as [Channel, Channel, Channel, Channel, Channel]
+
+export function report<Name extends keyof ClientMessages>(name: Name, message: () => ClientMessages[Name]): void {
+  if (channels[name].hasSubscribers) publish(channels[name], message())
+}
+
+export function tracesRequests(): boolean {
+  return (
+    start.hasSubscribers ||
+    asyncEnd.hasSubscribers ||
+    failed.hasSubscribers ||
+    end.hasSubscribers ||
+    asyncStart.hasSubscribers
+  )
+}
+
+export function traceCall(message: RequestMessage): void {
+  publish(start, message)
+  publish(end, message)
+}
+
+export function traceSettled(message: RequestMessage): void {
+  if (message.error !== undefined) publish(failed, message)
+  publish(asyncStart, message)
+  publish(asyncEnd, message)
+}
+
+/** Node tells the process of a subscriber that throws; elsewhere it may be thrown here. It stops nothing. */
+function publish(channel: Channel, message: unknown): void {
+  try {
+    channel.publish(message)
+  } catch {}
+}

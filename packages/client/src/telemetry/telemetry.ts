@@ -1,0 +1,227 @@
+// All that a client tells of itself: numbers, channels, the logger, its state. The sessions' drivers report here; nothing
+// of it decides anything.
+import { type ClientStates, endState, StateFeed } from './client-state.ts'
+import { report, type RequestMessage, traceCall, traceSettled, tracesRequests } from './diagnostics.ts'
+import { formatSessionId, KeeperError } from '../errors.ts'
+import { FrameTrace } from './frame-trace.ts'
+import { log, type Logger } from './logger.ts'
+import type { Connection } from '../session/driver/connection.ts'
+import type { Flow } from '../session/requests/flow.ts'
+import type { Output } from '../session/protocol/output.ts'
+import type { Request } from '../session/requests/request.ts'
+import type { EndReason } from '../session/protocol/states.ts'
+import { type ClientStats, Counters } from './stats.ts'
+
+/** A session, as far as messages name it. */
+export interface SessionInfo {
+  readonly id: bigint
+  readonly timeout: number
+  readonly connection: { readonly server: string } | undefined
+  readonly isOver: boolean
+}
+
+type Unreached = Extract<Output, { type: 'unreached' }>
+type Outcome = Extract<Output, { type: 'notify' | 'tell' }>['outcome']
+
+export class Telemetry {
+  readonly #counters = new Counters()
+  readonly #logger: Logger
+  readonly #tracesFrames: boolean
+  readonly #states = new StateFeed()
+  /** When the current attempt, or connection, began. */
+  #since = 0
+  #frames: FrameTrace | undefined
+  #heardAt: number | undefined
+  /** Servers that closed the connection at the handshake, since one last answered it or failed otherwise. */
+  readonly #silent = new Set<string>()
+
+  constructor(logger: Logger, tracesFrames: boolean) {
+    this.#logger = logger
+    this.#tracesFrames = tracesFrames
+  }
+
+  stats(flow: Flow, now: number): ClientStats {
+    return this.#counters.snapshot(flow, this.#heardAt === undefined ? undefined : now - this.#heardAt)
+  }
+
+  states(): ClientStates {
+    return this.#states.follow()
+  }
+
+  // --- calls ----------------------------------------------------------------------------------------------------
+
+  called(request: Request, session: SessionInfo): void {
+    this.#counters.called++
+    if (!tracesRequests()) return
+    const { op, path } = request
+    const open = { xid: undefined, duration: undefined, code: undefined, outcomeUnknown: undefined, error: undefined }
+    request.trace = { op, path, ...place(session), ...open }
+    traceCall(request.trace)
+  }
+
+  resolved(request: Request, session: SessionInfo, now: number): void {
+    // The session's own requests were called by nobody.
+    if (request.calledAt === undefined) return
+    this.#counters.took(now - request.calledAt)
+    if (request.trace !== undefined) this.#settled(request.trace, request, session, now, 'Ok')
+  }
+
+  rejected(request: Request, session: SessionInfo, now: number, error: unknown): void {
+    if (request.calledAt === undefined) return
+    const code = KeeperError.is(error) ? error.code : 'Other'
+    this.#counters.failed(code)
+    if (request.trace !== undefined) this.#settled(request.trace, request, session, now, code, error)
+  }
+
+  aborted(request: Request, session: SessionInfo, now: number, reason: unknown): void {
+    this.#counters.aborted++
+    if (request.trace !== undefined) this.#settled(request.trace, request, session, now, 'Aborted', reason)
+  }
+
+  throttled({ op, path, timesThrottled }: Request, session: SessionInfo): void {
+    this.#counters.throttled++
+    this.#log('debug', 'the server was too busy for a request', session, () => ({ op, path, times: timesThrottled }))
+  }
+
+  #settled(
+    message: RequestMessage,
+    { xid, calledAt }: Request,
+    session: SessionInfo,
+    now: number,
+    code: RequestMessage['code'],
+    error?: unknown,
+  ): void {
+    const outcomeUnknown = KeeperError.is(error) && error.outcomeUnknown
+    // An error that is undefined is an error all the same.
+    const failure = code === 'Ok' ? undefined : (error ?? new Error(`rejected with ${String(error)}`))
+    const duration = now - (calledAt ?? now)
+    traceSettled(Object.assign(message, place(session), { xid, duration, code, outcomeUnknown, error: failure }))
+  }
+
+  // --- connections ----------------------------------------------------------------------------------------------
+
+  sent(bytes: Uint8Array, session: SessionInfo): void {
+    this.#counters.bytesSent += bytes.byteLength
+    this.#frames?.sent(bytes, place(session))
+  }
+
+  received(bytes: Uint8Array, session: SessionInfo, now: number): void {
+    this.#counters.bytesReceived += bytes.byteLength
+    this.#heardAt = now
+    this.#frames?.received(bytes, place(session))
+  }
+
+  /** What the old servers did says nothing of the new ones. */
+  serversChanged(): void {
+    this.#silent.clear()
+  }
+
+  lookingUp(now: number): void {
+    this.#since = now
+  }
+
+  dialing(server: string, session: SessionInfo, now: number): void {
+    this.#counters.dialed++
+    this.#since = now
+    if (this.#tracesFrames) this.#frames = new FrameTrace()
+    report('zk:connection', () => ({ event: 'dialing', ...place(session), server }))
+    this.#log('debug', 'dialing', session, () => ({ server }))
+  }
+
+  unreached(attempt: Unreached, session: SessionInfo, now: number): void {
+    const { server, address, error, servers, closedHandshake, hasSeen } = attempt
+    const duration = now - this.#since
+    report('zk:connection', () => ({ event: 'failed', ...place(session), server, reason: error, duration }))
+    this.#log('debug', 'no connection', session, () => ({ server, err: error, duration }))
+    const where = address === undefined ? server : `${server} ${address}`
+    if (closedHandshake) this.#silent.add(where)
+    else this.#silent.clear()
+    const { current } = this.#states
+    if (current.name !== 'disconnected') return
+    const ensembleBehind = hasSeen && this.#silent.size >= servers
+    if (ensembleBehind === current.ensembleBehind) return
+    this.#states.enter({ ...current, error, ensembleBehind })
+    if (ensembleBehind) this.#log('warn', 'every server closes the connection: behind us, or no quorum', session)
+  }
+
+  connected({ server, readOnly }: Connection, session: SessionInfo, now: number, isFirst: boolean): void {
+    this.#counters.established++
+    this.#since = now
+    this.#silent.clear()
+    report('zk:connection', () => ({ event: 'established', ...place(session), server, readOnly }))
+    if (isFirst) {
+      this.#counters.sessions++
+      report('zk:session', () => ({ event: 'established', ...place(session), timeout: session.timeout }))
+    } else this.#counters.reconnected++
+    this.#states.enter({ name: 'connected', server, sessionId: session.id, readOnly })
+    const message = isFirst ? 'session established' : 'reconnected'
+    this.#log('info', message, session, () => ({ timeout: session.timeout, readOnly }))
+  }
+
+  lost(error: Error, server: string | undefined, session: SessionInfo, now: number): void {
+    this.#counters.lost++
+    const duration = now - this.#since
+    report('zk:connection', () => ({ event: 'lost', ...place(session), server, reason: error, duration }))
+    // The end of the session has said more.
+    if (session.isOver) return
+    this.#states.enter({ name: 'disconnected', sessionId: session.id, error, ensembleBehind: false })
+    this.#log('warn', 'connection lost', session, () => ({ server, err: error, duration }))
+  }
+
+  // --- the session ----------------------------------------------------------------------------------------------
+
+  /** The session has ended; the next may follow. */
+  ended(reason: EndReason, session: SessionInfo): void {
+    if (reason === 'SessionExpired') this.#counters.expired++
+    this.#heardAt = undefined
+    const state = endState[reason]
+    const event = reason === 'Unreachable' ? 'unreachable' : state
+    report('zk:session', () => ({ event, ...place(session), timeout: session.timeout }))
+    this.#states.enter(state === 'expired' ? { name: state, sessionId: session.id } : { name: state })
+    this.#log(reason === 'Closed' ? 'info' : 'error', `session ${event}`, session)
+  }
+
+  /** The next session is on its way. */
+  renewing(): void {
+    this.#states.enter({ name: 'connecting' })
+  }
+
+  /** There will be no other session. */
+  over(): void {
+    this.#states.end()
+  }
+
+  notified(watcher: { readonly path: string }, outcome: Outcome, session: SessionInfo): void {
+    const { type } = outcome
+    if (type === 'SessionEnded' || type === 'Set' || type === 'Refused') return
+    this.#counters.events++
+    report('zk:watch', () => {
+      // Of a recursive watch it is the node's own.
+      const path = 'path' in outcome ? outcome.path : watcher.path
+      return { type, path, zxid: 'zxid' in outcome ? outcome.zxid : undefined, ...place(session) }
+    })
+  }
+
+  anomaly(what: string, session: SessionInfo): void {
+    this.#counters.anomalies++
+    report('zk:anomaly', () => ({ what, ...place(session) }))
+    this.#log('warn', 'something the protocol does not foresee', session, () => ({ what }))
+  }
+
+  /** The session's timer was called so much later than it was set for, in ms. */
+  late(ms: number): void {
+    this.#counters.late(Math.max(0, ms))
+  }
+
+  #log(level: keyof Logger, message: string, session: SessionInfo, more: () => object = () => ({})): void {
+    log(this.#logger, level, `zk: ${message}`, () => ({
+      sessionId: formatSessionId(session.id),
+      server: session.connection?.server,
+      ...more(),
+    }))
+  }
+}
+
+function place({ id, connection }: SessionInfo): { sessionId: bigint; server: string | undefined } {
+  return { sessionId: id, server: connection?.server }
+}

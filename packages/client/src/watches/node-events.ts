@@ -1,0 +1,198 @@
+// The events of a persistent watch, as an async iterator that outlives connections and sessions.
+import { onAbort } from '../aborts.ts'
+import type { Chroot } from '../chroot.ts'
+import { atCaller } from '../errors.ts'
+import { EventQueue } from './event-queue.ts'
+import { addWatch } from '../operations/add-watch.ts'
+import { prepare } from '../operations/operation.ts'
+import { checkRepeatThrottled, checkTimeout } from '../options.ts'
+import type { PersistentOutcome, PersistentWatcher, WatchMode } from '../session/watches/persistent-watches.ts'
+import type { Session } from '../session/driver/session.ts'
+import type { Sessions } from '../sessions.ts'
+import type { NodeEvent, SessionEnded, WatchRemoved } from './watcher.ts'
+import type { CallOptions } from '../call-options.ts'
+
+/**
+ * Something may have happened here that is not told: read again what you know of the nodes. Whatever happens after you
+ * have taken it is told.
+ */
+export interface Gap {
+  readonly type: 'Gap'
+  /**
+   * `reconnected`: the connection was lost, and the watch is set again on another. `renewed`: the session ended, and the
+   * watch is set in the next. `overflow`: more happened than `maxQueued`, and the loop did not take it.
+   */
+  readonly cause: 'reconnected' | 'renewed' | 'overflow'
+  /** The watched one. */
+  readonly path: string
+}
+
+/** What a persistent watch tells. `SessionEnded` and `WatchRemoved` are the last. */
+export type WatchEvent = NodeEvent | Gap | SessionEnded | WatchRemoved
+
+/**
+ * The events of one persistent watch. Leaving the loop over them, `return()`, `await using` and the signal take the watch
+ * back; nothing else does: one that is dropped goes on, and keeps up to `maxQueued` events, until the client is closed.
+ */
+export interface NodeEvents extends AsyncIterableIterator<WatchEvent, undefined>, AsyncDisposable {
+  return(): Promise<IteratorResult<WatchEvent, undefined>>
+}
+
+export interface WatchOptions {
+  /** Also all that is below the node, at any depth; then nothing is told of children changed. @default false */
+  readonly recursive?: boolean | undefined
+  /** How many events may wait to be taken; at one more all of them become a `Gap`. At least 1. @default 1_000 */
+  readonly maxQueued?: number | undefined
+}
+
+const MAX_QUEUED = 1_000
+
+/** @internal */
+export class NodeEventsSource implements NodeEvents {
+  readonly #sessions: Sessions
+  readonly #chroot: Chroot
+  readonly #path: string
+  readonly #absolute: string
+  readonly #mode: WatchMode
+  readonly #options: CallOptions
+  readonly #queue: EventQueue<WatchEvent>
+  #session: Session
+  #watcher: PersistentWatcher | undefined
+  /** What was missed when the watch is set; undefined for nothing, the first time. */
+  #missed: 'reconnected' | 'renewed' | undefined
+  #unlisten = () => {}
+  /** Of what the source asks for by itself. */
+  readonly #left = new AbortController()
+
+  constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions) {
+    const { recursive = false, maxQueued = MAX_QUEUED, session = sessions.current } = options
+    if (typeof recursive !== 'boolean') throw new TypeError('recursive must be true or false')
+    if (!Number.isInteger(maxQueued) || maxQueued < 1) {
+      throw new RangeError(`maxQueued must be an integer, 1 or more, not ${String(maxQueued)}`)
+    }
+    checkTimeout(options.timeout)
+    checkRepeatThrottled(options.repeatThrottled)
+    this.#sessions = sessions
+    this.#chroot = chroot
+    this.#path = path
+    this.#absolute = chroot.absolute(path)
+    this.#mode = recursive ? 'recursive' : 'persistent'
+    this.#options = options
+    this.#queue = new EventQueue<WatchEvent>(maxQueued, () => this.#gap('overflow'))
+    this.#session = session
+  }
+
+  /** Queues the request before it returns. */
+  open(): Promise<unknown> {
+    const { signal } = this.#options
+    if (signal !== undefined && !signal.aborted) this.#unlisten = onAbort(signal, () => this.#stop())
+    const added = this.#add(this.#options)
+    added.catch(() => this.#stop())
+    return added
+  }
+
+  // One await, as every operation has: promises then settle in the order of what they tell.
+
+  async next(): Promise<IteratorResult<WatchEvent, undefined>> {
+    try {
+      return await this.#queue.take()
+    } catch (error) {
+      throw atCaller(error)
+    }
+  }
+
+  /** Takes the watch back; the server hears of it as soon as it can be told. */
+  async return(): Promise<IteratorResult<WatchEvent, undefined>> {
+    this.#stop()
+    return { value: undefined, done: true }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop()
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  #add(waiting: CallOptions, isOwn = false): Promise<unknown> {
+    const session = this.#session
+    const watcher: PersistentWatcher = {
+      path: this.#absolute,
+      mode: this.#mode,
+      phase: 'asked',
+      notify: (outcome) => this.#heard(outcome),
+    }
+    this.#watcher = watcher
+    return session.call({ ...prepare(addWatch, this.#chroot, [this.#path]), persistent: watcher, isOwn }, waiting)
+  }
+
+  #heard(outcome: PersistentOutcome): void {
+    switch (outcome.type) {
+      case 'Set':
+        if (this.#missed !== undefined) this.#queue.push(this.#gap(this.#missed))
+        this.#missed = 'reconnected'
+        return
+      case 'Refused':
+        return this.#fail(outcome.error)
+      case 'PersistentWatchRemoved':
+        return this.#end({ type: 'PersistentWatchRemoved', path: this.#path })
+      case 'SessionEnded':
+        return this.#renewSoon()
+      case 'NodeCreated':
+      case 'NodeDeleted':
+      case 'NodeDataChanged':
+      case 'NodeChildrenChanged':
+        return this.#queue.push({ ...outcome, path: this.#chroot.relative(outcome.path) })
+    }
+  }
+
+  /** The next session, if there is one, is there when the signal of this one aborts. */
+  #renewSoon(): void {
+    const { signal } = this.#session
+    if (signal.aborted) this.#renew()
+    else onAbort(signal, () => this.#renew())
+  }
+
+  #renew(): void {
+    if (this.#watcher === undefined) return
+    const { current } = this.#sessions
+    const isLast = current === this.#session || this.#options.session !== undefined
+    if (isLast) return this.#end({ type: 'SessionEnded', path: this.#path })
+    this.#session = current
+    this.#missed = 'renewed'
+    // However long it takes: nobody waits for the answer but the loop.
+    const added = this.#add({ timeout: Infinity, signal: this.#left.signal }, true)
+    added.catch((error: unknown) => {
+      if (this.#session.signal.aborted) this.#renew()
+      else this.#fail(error)
+    })
+  }
+
+  #stop(): void {
+    this.#queue.close()
+    this.#leave()
+  }
+
+  #fail(error: unknown): void {
+    this.#queue.fail(error)
+    this.#leave()
+  }
+
+  #end(last: WatchEvent): void {
+    this.#queue.end(last)
+    this.#leave()
+  }
+
+  #leave(): void {
+    this.#unlisten()
+    const watcher = this.#watcher
+    this.#watcher = undefined
+    this.#left.abort()
+    if (watcher !== undefined) this.#session.unsubscribe(watcher)
+  }
+
+  #gap(cause: Gap['cause']): Gap {
+    return { type: 'Gap', cause, path: this.#path }
+  }
+}

@@ -1,0 +1,230 @@
+// What each session holds under one chroot, and how long it may be sure of it. One listener a session, one a connection, one
+// timer and one round of confirmation at a time serve all of it.
+import { type Connection, KeeperError, onAbort, type Session, type ZooKeeper } from '@zk/client'
+import { LeaseRenewal, type Proof } from './lease-renewal.ts'
+import type { LossReason } from '../errors.ts'
+import type { Lease } from './lease.ts'
+import { leaseTimes } from './lease-times.ts'
+import type { HeldWhile } from '../hold-options.ts'
+
+/** Something that is held as long as its rule says. */
+export interface Holding {
+  readonly path: string
+  readonly heldWhile: HeldWhile
+  /** Its end decides where it is held while `confirmed`. */
+  readonly lease: Lease
+  /** In ms; see `leaseTimes.relay`. */
+  readonly followerRelayDelay: number
+  readonly isSuspended: boolean
+  lose(reason: LossReason, cause?: unknown): void
+  /** A round has come to its end for it: it is suspended no longer. */
+  confirmed(): void
+  /** The connection is lost; it is still held. */
+  suspended(): void
+}
+
+/** The next round of confirmation, or the one under way and when another is due behind it. */
+type Round =
+  | { readonly name: 'none' }
+  | { readonly name: 'due'; readonly at: number }
+  | { readonly name: 'running'; readonly nextBy: number }
+
+/** Added to the pause between two rounds: what was answered before it must have been answered for as long as it. */
+const ROUNDING = 1
+
+/** There is one for as long as something is held. */
+export class LeaseKeeper {
+  /** By chroot: nodes are checked by their paths there. */
+  static readonly #ofSession = new WeakMap<Session, Map<string, LeaseKeeper>>()
+  readonly #zk: ZooKeeper
+  readonly #session: Session
+  readonly #confirmation: LeaseRenewal
+  readonly #held = new Set<Holding>()
+  readonly #unlistenToSession: readonly (() => void)[]
+  #connection: Connection | undefined
+  #unlistenToConnection: (() => void) | undefined
+  #round: Round = { name: 'none' }
+  /** Why the last round of confirmation did not come to its end. */
+  #doubt: unknown
+  #alarm: { readonly at: number; readonly cancel: () => void } | undefined
+
+  static of(zk: ZooKeeper, session: Session): LeaseKeeper {
+    const byChroot = LeaseKeeper.#ofSession.get(session) ?? new Map<string, LeaseKeeper>()
+    LeaseKeeper.#ofSession.set(session, byChroot)
+    const known = byChroot.get(zk.chroot)
+    if (known !== undefined) return known
+    const holdings = new LeaseKeeper(zk, session)
+    byChroot.set(zk.chroot, holdings)
+    return holdings
+  }
+
+  private constructor(zk: ZooKeeper, session: Session) {
+    this.#zk = zk
+    this.#session = session
+    this.#confirmation = new LeaseRenewal(zk, session)
+    this.#unlistenToSession = [session.signal, session.detaching].map((signal) => onAbort(signal, () => this.#ended()))
+  }
+
+  /** From now on the holding is told when it is lost; at once when it is lost already. Its lease is renewed in time. */
+  add(holding: Holding): void {
+    const { signal, detaching, connection } = this.#session
+    if (signal.aborted || detaching.aborted) return this.#loseWithSession(holding)
+    if (connection === undefined && holding.heldWhile === 'connected') return holding.lose('Disconnected')
+    this.#held.add(holding)
+    const now = this.#zk.runtime.now()
+    if (connection === undefined) holding.suspended()
+    else this.#listenTo(connection)
+    // A round that is under way plans the next for all that is held then.
+    const pause = connection === undefined ? 0 : this.#round.name === 'running' ? Infinity : this.#pause(holding)
+    if (isConcerned(holding)) this.#confirmBy(now + pause)
+    if (holding.heldWhile === 'confirmed') this.#wakeAt(now + holding.lease.remaining)
+  }
+
+  remove(holding: Holding): void {
+    this.#held.delete(holding)
+    if (this.#held.size > 0) return
+    this.#alarm?.cancel()
+    this.#alarm = undefined
+    if (this.#round.name === 'due') this.#round = { name: 'none' }
+    this.#endWhenIdle()
+  }
+
+  /** Leaves no listener behind: a program may make a view of its client for each thing it locks. */
+  #endWhenIdle(): void {
+    if (this.#held.size > 0 || this.#round.name === 'running') return
+    const byChroot = LeaseKeeper.#ofSession.get(this.#session)
+    if (byChroot?.get(this.#zk.chroot) === this) byChroot.delete(this.#zk.chroot)
+    for (const unlisten of this.#unlistenToSession) unlisten()
+    this.#unlistenToConnection?.()
+  }
+
+  // --- the session and its connections ----------------------------------------------------------------------------
+
+  #ended(): void {
+    for (const holding of this.#held) this.#loseWithSession(holding)
+  }
+
+  #loseWithSession(holding: Holding): void {
+    const { signal, detaching } = this.#session
+    holding.lose(endReason(this.#session), signal.aborted ? signal.reason : detaching.reason)
+  }
+
+  #listenTo(connection: Connection): void {
+    if (connection === this.#connection) return
+    this.#connection = connection
+    this.#unlistenToConnection?.()
+    this.#unlistenToConnection = onAbort(connection.signal, (cause) => this.#disconnected(cause))
+  }
+
+  #disconnected(cause: unknown): void {
+    this.#doubt = cause
+    for (const holding of this.#held) {
+      if (holding.heldWhile === 'connected') holding.lose('Disconnected', cause)
+      else holding.suspended()
+    }
+    // Its sync waits for the next connection, whose handshake is the touch that it needs. One that is under way does the same.
+    if (this.#round.name !== 'running') this.#confirmBy(this.#zk.runtime.now())
+  }
+
+  // --- confirmation -----------------------------------------------------------------------------------------------
+
+  /** Those that a round of confirmation is for. */
+  get #concerned(): Holding[] {
+    return [...this.#held].filter(isConcerned)
+  }
+
+  #confirmBy(at: number): void {
+    if (this.#concerned.length === 0) return
+    switch (this.#round.name) {
+      case 'running':
+        this.#round = { name: 'running', nextBy: Math.min(this.#round.nextBy, at) }
+        return
+      case 'due':
+      case 'none':
+        if (this.#round.name === 'due' && this.#round.at <= at) return
+        this.#round = { name: 'due', at }
+        this.#wakeAt(at)
+    }
+  }
+
+  async #confirm(): Promise<void> {
+    const followerRelayDelay = this.#concerned.reduce((longest, each) => Math.max(longest, each.followerRelayDelay), 0)
+    // One that comes meanwhile and needs a longer one has to wait for the next round.
+    const checked = () => this.#concerned.filter((each) => each.followerRelayDelay <= followerRelayDelay)
+    let nextBy = Infinity
+    this.#round = { name: 'running', nextBy }
+    try {
+      const proof = await this.#confirmation.prove(checked, followerRelayDelay)
+      if (proof !== undefined) this.#took(proof)
+      // What this round asked will be relayed by then.
+      nextBy = this.#zk.runtime.now() + this.#pause({ followerRelayDelay })
+    } catch (error) {
+      this.#doubt = error
+      // Not of the session's end: something odd, which the next round may not meet.
+      if (!this.#session.signal.aborted)
+        nextBy = this.#zk.runtime.now() + leaseTimes.retry(this.#session.shortestTimeout)
+    }
+    nextBy = Math.min(nextBy, this.#round.nextBy)
+    this.#round = { name: 'none' }
+    if (nextBy < Infinity) this.#confirmBy(nextBy)
+    this.#endWhenIdle()
+  }
+
+  #pause({ followerRelayDelay }: { readonly followerRelayDelay: number }): number {
+    const { shortestTimeout } = this.#session
+    const usual = leaseTimes.pause(shortestTimeout, followerRelayDelay) + ROUNDING
+    const remaining = this.#concerned.reduce((least, { lease }) => Math.min(least, lease.remaining), Infinity)
+    return Math.max(leaseTimes.shortestPause(shortestTimeout), leaseTimes.next(shortestTimeout, usual, remaining))
+  }
+
+  #took({ touched, found, refused }: Proof<Holding>): void {
+    const { connection } = this.#session
+    this.#doubt = undefined
+    if (connection !== undefined) this.#listenTo(connection)
+    for (const { checked, cause } of refused) {
+      if (cause.code === 'NoNode') checked.lose('NodeGone', cause)
+      else if (checked.heldWhile === 'confirmed') checked.lose('LeaseLost', cause)
+      else checked.confirmed()
+    }
+    for (const holding of found) {
+      holding.lease.renew(touched, () => leaseTimes.proven(this.#session.shortestTimeout))
+      holding.confirmed()
+    }
+  }
+
+  // --- time -------------------------------------------------------------------------------------------------------
+
+  #wakeAt(at: number): void {
+    if (this.#alarm !== undefined && this.#alarm.at <= at) return
+    this.#alarm?.cancel()
+    const { runtime } = this.#zk
+    this.#alarm = { at, cancel: runtime.setTimer(at - runtime.now(), () => this.#awake()) }
+  }
+
+  #awake(): void {
+    this.#alarm = undefined
+    const now = this.#zk.runtime.now()
+    let next = Infinity
+    for (const holding of this.#held) {
+      const { remaining } = holding.lease
+      if (remaining <= 0) holding.lose('LeaseLost', this.#doubt)
+      else next = Math.min(next, now + remaining)
+    }
+    if (this.#round.name === 'due') {
+      if (this.#round.at <= now) void this.#confirm()
+      else next = Math.min(next, this.#round.at)
+    }
+    // Whoever was told of a loss may have given up the rest.
+    if (next < Infinity && this.#held.size > 0) this.#wakeAt(next)
+  }
+}
+
+/** What is held while `sessionAlive` needs no proof, but to know that it is resumed. */
+function isConcerned({ heldWhile, isSuspended }: Holding): boolean {
+  return heldWhile === 'confirmed' || isSuspended
+}
+
+/** How what it held was lost with the session. */
+export function endReason({ signal }: Session): LossReason {
+  return KeeperError.is(signal.reason, 'SessionExpired') ? 'SessionExpired' : 'Closed'
+}

@@ -1,0 +1,120 @@
+// One round of proof that the ensemble has not given away what a session holds:
+//
+//     p, sync   a touch that the leader has taken in (relay.ts)
+//     check     of what is held, committed, sent behind the sync's answer, on the same connection
+//
+// Then no leader lets the session expire before p + T.
+import { type Connection, KeeperError, type Timestamp, op, type Session, type ZooKeeper } from '@zk/client'
+import { leaseTimes } from './lease-times.ts'
+import { Relay } from './relay.ts'
+import { throwUnlessTransient, pinnedTo } from '../queue/retry.ts'
+
+/** What a round looks for. */
+export interface Checked {
+  readonly path: string
+}
+
+export interface Proof<C extends Checked> {
+  /** When the session was touched for certain. */
+  readonly touched: Timestamp
+  readonly found: readonly C[]
+  readonly refused: readonly Refused<C>[]
+}
+
+/** Its check failed for good: somebody has deleted it (`NoNode`), or taken away the right to read it. */
+export interface Refused<C extends Checked> {
+  readonly checked: C
+  readonly cause: KeeperError
+}
+
+/** Of one transaction. */
+type Outcome<C extends Checked> = 'found' | 'unknown' | Refused<C>
+
+/** Longest of the paths of one transaction, in characters: a fraction of jute.maxbuffer. */
+const CHUNK_SIZE = 64 * 1024
+
+export class LeaseRenewal {
+  readonly #zk: ZooKeeper
+  readonly #session: Session
+
+  constructor(zk: ZooKeeper, session: Session) {
+    this.#zk = zk
+    this.#session = session
+  }
+
+  /**
+   * Proves, until it succeeds: over as many connections as that takes. `checked` is asked when the checks are to be sent;
+   * where it gives nothing there is nothing to prove. Rejects when the session is over.
+   */
+  async prove<C extends Checked>(
+    checked: () => readonly C[],
+    followerRelayDelay: number,
+  ): Promise<Proof<C> | undefined> {
+    while (checked().length > 0) {
+      const { at: touched, connection } = await Relay.of(this.#session).sync(this.#zk, followerRelayDelay)
+      const proof = await this.#check(checked(), connection)
+      if (proof !== undefined) return { touched, ...proof }
+    }
+    return undefined
+  }
+
+  /** undefined when the connection was lost over it, or the servers were too busy. */
+  async #check<C extends Checked>(
+    all: readonly C[],
+    connection: Connection,
+  ): Promise<Omit<Proof<C>, 'touched'> | undefined> {
+    const refused: Refused<C>[] = []
+    let found = all
+    for (;;) {
+      const outcomes = await this.#commitAll(chunks(found))
+      if (this.#session.connection !== connection || outcomes.includes('unknown')) return undefined
+      const culprits = outcomes.filter((outcome) => typeof outcome === 'object')
+      if (culprits.length === 0) return { found, refused }
+      // One fails its whole transaction: the others are looked for again.
+      refused.push(...culprits)
+      const isCulprit = new Set(culprits.map(({ checked }) => checked))
+      found = found.filter((each) => !isCulprit.has(each))
+    }
+  }
+
+  /** One after the other: the client may have been told to let few calls wait. */
+  async #commitAll<C extends Checked>(chunks: readonly (readonly C[])[]): Promise<Outcome<C>[]> {
+    const outcomes: Outcome<C>[] = []
+    for (const chunk of chunks) outcomes.push(...(await this.#commit(chunk)))
+    return outcomes
+  }
+
+  async #commit<C extends Checked>(chunk: readonly C[]): Promise<Outcome<C>[]> {
+    try {
+      const checks = chunk.map(({ path }) => op.check(path))
+      await this.#zk.multi(checks, pinnedTo(this.#session))
+      return ['found']
+    } catch (error) {
+      // Longer than the client was told to send.
+      if (error instanceof RangeError && chunk.length > 1) {
+        const half = Math.ceil(chunk.length / 2)
+        return await this.#commitAll([chunk.slice(0, half), chunk.slice(half)])
+      }
+      // Of anything else, such as a session that moved, no node is the culprit.
+      if (KeeperError.is(error, 'NoNode', 'NoAuth') && error.index !== undefined) {
+        return [{ checked: chunk[error.index]!, cause: error }]
+      }
+      await throwUnlessTransient(this.#zk.runtime, error, leaseTimes.retry(this.#session.shortestTimeout))
+      return ['unknown']
+    }
+  }
+}
+
+function chunks<C extends Checked>(all: readonly C[]): C[][] {
+  const chunks: C[][] = []
+  let size = Infinity
+  for (const each of all) {
+    size += each.path.length
+    if (size > CHUNK_SIZE) {
+      chunks.push([])
+      size = each.path.length
+    }
+    chunks.at(-1)!.push(each)
+  }
+  return chunks
+}

@@ -1,0 +1,43 @@
+// Watching who is first, without being woken by everybody who comes and goes.
+import type { CallOptions, Watched } from '@zk/client'
+import { ifMissing } from './if-missing.ts'
+import type { ContenderName } from './names.ts'
+import type { ContenderInfo, Queue } from './queue.ts'
+import { retryAcrossSessions } from './retry.ts'
+
+export interface Observation {
+  readonly leader: ContenderInfo | undefined
+  /** Fires when somebody else may be first. */
+  readonly watch: Watched
+}
+
+export async function observeFirst(queue: Queue, options: CallOptions): Promise<Observation> {
+  const { zk } = queue
+  const { signal } = options
+  for (;;) {
+    const first = await retryAcrossSessions(zk, () => queue.oldest(options), signal)
+    const watching = () => (first === undefined ? watchEmpty(queue, options) : watchContender(queue, first, options))
+    const observation = await retryAcrossSessions(zk, watching, signal)
+    if (observation !== undefined) return observation
+  }
+}
+
+/** undefined when it is gone. */
+async function watchContender(
+  queue: Queue,
+  name: ContenderName,
+  options: CallOptions,
+): Promise<Observation | undefined> {
+  const read = await ifMissing(queue.zk.getDataAndWatch(queue.pathOf(name.name), options), undefined, options.signal)
+  return read && { leader: queue.info(name, read), watch: read }
+}
+
+/** undefined when the queue is not empty after all. */
+async function watchEmpty(queue: Queue, options: CallOptions): Promise<Observation | undefined> {
+  const parent = await ifMissing(queue.zk.getChildrenAndWatch(queue.path, options), undefined, options.signal)
+  const watch = parent ?? (await queue.zk.existsAndWatch(queue.path, options))
+  const isEmpty = 'children' in watch ? queue.inLine(watch.children).length === 0 : watch.stat === undefined
+  if (isEmpty) return { leader: undefined, watch }
+  await watch.unwatch()
+  return undefined
+}

@@ -1,0 +1,46 @@
+// How a holder notices that somebody else deleted its node.
+import type { Session, Watched, ZooKeeper } from '@zk/client'
+import { ifMissing } from './if-missing.ts'
+import { pinnedTo, retry } from './retry.ts'
+
+/** A hold shorter than this, in ms, does without a watch on its own node. */
+const OWN_WATCH_AFTER = 50
+
+export class OwnNodeWatch {
+  readonly #zk: ZooKeeper
+  readonly #session: Session
+  readonly #path: string
+  readonly #cancelTimer: () => void
+  #watch: Watched | undefined
+  #stopped = false
+
+  /** Calls `onGone` once when the node is gone, unless it is stopped before. */
+  constructor(zk: ZooKeeper, session: Session, path: string, onGone: () => void) {
+    this.#zk = zk
+    this.#session = session
+    this.#path = path
+    this.#cancelTimer = zk.runtime.setTimer(OWN_WATCH_AFTER, () => {
+      // An error that lasts is the session's end, or the right to read was taken away: then nothing can be watched.
+      this.#untilGone(onGone).catch(() => {})
+    })
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#cancelTimer()
+    this.#watch?.unwatch().catch(() => {})
+  }
+
+  async #untilGone(onGone: () => void): Promise<void> {
+    const watching = () => ifMissing(this.#zk.getDataAndWatch(this.#path, pinnedTo(this.#session)), undefined)
+    while (!this.#stopped) {
+      this.#watch = await retry(this.#zk.runtime, watching)
+      if (this.#stopped) return this.stop()
+      const event = await this.#watch?.changed
+      if (event?.type === 'SessionEnded') return
+      // Whatever else happened to it, or to the watch, it is to be watched on.
+      if (event === undefined || event.type === 'NodeDeleted') break
+    }
+    if (!this.#stopped) onGone()
+  }
+}

@@ -1,0 +1,77 @@
+// Who is ahead of a contender. Nobody comes in ahead of it later on, so that is decided once: at the first list that shows
+// its own node, which shows all older ones that are left too. Only a writer that goes on as a reader puts a new node in its
+// place.
+import type { CallOptions } from '@zk/client'
+import type { OwnNode } from './protected-create.ts'
+import { type ContenderName, isDowngraded } from './names.ts'
+import { NodeVanished } from './node-vanished.ts'
+import type { Queue } from './queue.ts'
+import { areInOrder } from './sequences.ts'
+
+/** Those of a list, in line, who are ahead. */
+type Ahead = (list: readonly ContenderName[]) => readonly ContenderName[]
+
+export class Predecessors {
+  readonly #own: string
+  readonly #ahead: Ahead
+
+  /** `list` shows our node. Where numbers do not tell who is older, every other node is asked when it was created. */
+  static async join(
+    queue: Queue,
+    own: OwnNode,
+    list: readonly ContenderName[],
+    options: CallOptions,
+  ): Promise<Predecessors> {
+    const ahead = areInOrder(list) ? byNumber(own.name) : byCreation(await olderThan(queue, own, list, options))
+    return new Predecessors(own.name.name, ahead)
+  }
+
+  private constructor(own: string, ahead: Ahead) {
+    this.#own = own
+    this.#ahead = ahead
+  }
+
+  /** Those of this list who are ahead, oldest first. Throws `NodeVanished` where our own node is missing: that is never success. */
+  ahead(list: readonly ContenderName[]): readonly ContenderName[] {
+    if (!shows(list, this.#own)) throw new NodeVanished()
+    return this.#ahead(list)
+  }
+}
+
+export function shows(list: readonly ContenderName[], own: string): boolean {
+  return list.some(({ name }) => name === own)
+}
+
+/** A reader in its writer's place has its number. Negative ones come later, if they come. */
+function byNumber(own: ContenderName): Ahead {
+  return (list) => list.filter(({ sequence }) => sequence >= 0 && sequence < own.sequence)
+}
+
+/**
+ * A reader in its writer's place is younger than those who wait behind. Whoever went on as a reader was first: it is ahead of
+ * everybody.
+ */
+function byCreation(older: readonly ContenderName[]): Ahead {
+  return (list) => {
+    const present = new Set(list.map(({ name }) => name))
+    return [...list.filter(isDowngraded), ...older.filter((each) => present.has(each.name) && !isDowngraded(each))]
+  }
+}
+
+/**
+ * Those older than our node, oldest first. A writer that is gone when it is asked may have gone on as a reader that this list
+ * does not show: it counts as one of them, so that there is another look.
+ */
+async function olderThan(
+  queue: Queue,
+  own: OwnNode,
+  list: readonly ContenderName[],
+  options: CallOptions,
+): Promise<readonly ContenderName[]> {
+  const others = list.filter(({ name }) => name !== own.name.name)
+  const created = await queue.byCreation(others, options)
+  const left = new Set(created.map(({ contender }) => contender))
+  const gone = others.filter((each) => each.kind === 'write' && !left.has(each))
+  const older = created.filter(({ czxid }) => czxid < own.czxid).map(({ contender }) => contender)
+  return [...gone, ...older]
+}

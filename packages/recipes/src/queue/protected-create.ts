@@ -1,0 +1,203 @@
+// Making a contender's node: exactly one, whatever becomes of replies.
+import { type ACL, type CallOptions, KeeperError, op, type Session } from '@zk/client'
+import { report } from '../diagnostics.ts'
+import { ifMissing } from './if-missing.ts'
+import { type ContenderName, type Kind, namePrefix, parseName } from './names.ts'
+import type { Queue } from './queue.ts'
+import { throwUnlessTransient, pinnedTo, pause, retry } from './retry.ts'
+
+/** Before a delete that was refused is asked for again, in ms. */
+const REFUSED_PAUSE = 1_000
+
+export interface NodeOptions {
+  readonly data: Uint8Array | string
+  readonly acl?: readonly ACL[] | undefined
+}
+
+/** Our node, and what the server said of it. */
+export interface OwnNode {
+  readonly name: ContenderName
+  readonly path: string
+  /** The fencing token. */
+  readonly czxid: bigint
+}
+
+export class ProtectedCreate {
+  readonly #queue: Queue
+  readonly #session: Session
+  readonly #kind: Kind
+  readonly #options: NodeOptions
+  readonly #pinned: CallOptions
+  /** The same for every create of this attempt: it finds the node again after a lost reply. */
+  readonly #uuid: string
+  #isCancelled = false
+
+  constructor(queue: Queue, session: Session, kind: Kind, options: NodeOptions) {
+    this.#queue = queue
+    this.#session = session
+    this.#kind = kind
+    this.#options = options
+    this.#pinned = pinnedTo(session)
+    this.#uuid = queue.zk.runtime.uuid()
+  }
+
+  /** The node is no longer wanted: `make` does not try again. */
+  cancel(): void {
+    this.#isCancelled = true
+  }
+
+  /** undefined when it was cancelled before there was one. */
+  async make(): Promise<OwnNode | undefined> {
+    const path = this.#queue.pathOf(namePrefix(this.#kind, this.#uuid))
+    const { data, acl } = this.#options
+    let unanswered = 0
+    for (;;) {
+      try {
+        const mode = 'EPHEMERAL_SEQUENTIAL'
+        const created = await this.#queue.zk.create(path, data, { mode, acl, ...this.#pinned })
+        // A leader that is one no more answers a sync too, so an earlier create may have happened though no node was
+        // found. Behind this one its node shows, and stays: we would wait on ourselves.
+        return unanswered > 0 ? await this.#find() : toOwnNode(created.path, created.stat.czxid)
+      } catch (error) {
+        if (KeeperError.is(error) && error.outcomeUnknown) unanswered++
+        const found = await this.#afterFailure(error, unanswered).catch((final: unknown) =>
+          this.#foundAfterAll(unanswered > 0, final),
+        )
+        if (found !== undefined) return found
+        if (this.#isCancelled) return unanswered > 0 ? await this.#findForCertain() : undefined
+      }
+    }
+  }
+
+  /** What a failed create left: our node, or nothing, and then the create may be repeated. */
+  async #afterFailure(error: unknown, unanswered: number): Promise<OwnNode | undefined> {
+    const { zk, path } = this.#queue
+    if (KeeperError.is(error) && error.outcomeUnknown) {
+      // Of several creates a leader that is one no more may show the node of one, and another may be done later.
+      return unanswered > 1 ? await this.#findForCertain() : await this.#find()
+    }
+    if (KeeperError.is(error, 'NoNode')) {
+      // One of those above may be removed meanwhile, being empty: then all of it is to be done again.
+      const making = () => zk.ensureContainer(path, this.#pinned)
+      if (!this.#isCancelled) await ifMissing(retry(zk.runtime, making), undefined)
+      return undefined
+    }
+    await throwUnlessTransient(zk.runtime, error)
+    return undefined
+  }
+
+  /** There will be no further create: our node, if an earlier one has made it, is not to be left behind. */
+  async #foundAfterAll(wasUnanswered: boolean, final: unknown): Promise<OwnNode> {
+    const found = wasUnanswered ? await this.#findForCertain().catch(() => undefined) : undefined
+    if (found === undefined) throw final
+    return found
+  }
+
+  /** Behind a committed request, which no leader can answer that is one no more. */
+  async #findForCertain(): Promise<OwnNode | undefined> {
+    const { zk, path } = this.#queue
+    const committing = retry(zk.runtime, () => zk.multi([op.check(path)], this.#pinned))
+    await ifMissing(committing, undefined)
+    return await this.#find()
+  }
+
+  /** The node of a create that was not answered. */
+  async #find(): Promise<OwnNode | undefined> {
+    const children = await ifMissing(
+      retry(this.#queue.zk.runtime, () => this.#syncAndList()),
+      undefined,
+    )
+    if (children === undefined) return undefined
+    const mine = children.map(parseName).filter((name) => name?.uuid === this.#uuid)
+    const nodes = await Promise.all(mine.map((name) => this.#own(name!)))
+    const [oldest, ...younger] = nodes.filter((node) => node !== undefined).sort(byCreation)
+    // A younger one that may not be deleted is behind the oldest, so it does not stop us. It is reported as an orphan.
+    const deleting = younger.map(({ path }) => deleteOwn(this.#queue, this.#session, path).catch(() => {}))
+    await Promise.all(deleting)
+    return oldest
+  }
+
+  /**
+   * As new as a create before it, be it at another server: none takes a client that has seen a later zxid than its own, and
+   * the answer to a sync has one. Not both at once: the client may have been told to let one call wait, not two.
+   */
+  async #syncAndList(): Promise<readonly string[]> {
+    const { zk, path } = this.#queue
+    await zk.sync(path, this.#pinned)
+    const { children } = await zk.getChildren(path, this.#pinned)
+    return children
+  }
+
+  /** A node is ours only if this very session owns it. */
+  async #own(name: ContenderName): Promise<OwnNode | undefined> {
+    const { zk } = this.#queue
+    const path = this.#queue.pathOf(name.name)
+    const stat = await retry(zk.runtime, () => zk.exists(path, this.#pinned))
+    return stat?.ephemeralOwner === this.#session.id ? { name, path, czxid: stat.czxid } : undefined
+  }
+}
+
+/**
+ * Until it is confirmed. An ended session has taken its nodes with it. When it is refused it rejects, and goes on in the
+ * background: an orphan would be in the way of every contender for as long as the session lives. It is reported on
+ * `zk:orphan`, since an acquire that was aborted or timed out has settled before.
+ */
+export async function deleteOwn(queue: Queue, session: Session, path: string): Promise<void> {
+  const refusal = await refusalOf(queue, session, path)
+  if (refusal === undefined) return
+  const error = KeeperError.is(refusal.error, 'NoAuth') ? withoutRight(queue, path, refusal.error) : refusal.error
+  report('zk:orphan', () => ({ path: queue.path, kind: kindOf(path), node: path, error }))
+  void deleteAgain(queue, session, path)
+  throw error
+}
+
+async function deleteAgain(queue: Queue, session: Session, path: string): Promise<void> {
+  do await pause(queue.zk.runtime, REFUSED_PAUSE)
+  while ((await refusalOf(queue, session, path)) !== undefined)
+}
+
+/** undefined when the node is gone. */
+async function refusalOf(queue: Queue, session: Session, path: string): Promise<{ error: unknown } | undefined> {
+  const { zk } = queue
+  try {
+    await retry(zk.runtime, () => zk.delete(path, { session }))
+    return undefined
+  } catch (error) {
+    // From 3.6 on servers answer this also when the node is gone, since they look at the rights first.
+    const mayBeGone = KeeperError.is(error, 'NoAuth')
+    const isGone = mayBeGone ? !(await exists(queue, session, path)) : KeeperError.is(error, 'NoNode')
+    return isGone || session.signal.aborted ? undefined : { error }
+  }
+}
+
+/** Also when that is not known. */
+async function exists({ zk }: Queue, session: Session, path: string): Promise<boolean> {
+  const asking = retry(zk.runtime, () => zk.exists(path, { session }))
+  return await asking.then(
+    (stat) => stat !== undefined,
+    () => true,
+  )
+}
+
+/** The path grants CREATE and not DELETE. */
+function withoutRight({ path: parent }: Queue, path: string, cause: KeeperError): KeeperError {
+  const { op, number, server, sessionId } = cause
+  const needs =
+    `grant DELETE on ${parent}; until then the node stays for as long as the session lives, ` +
+    'and every contender behind it waits'
+  return new KeeperError('NoAuth', { op, path, number, server, sessionId, needs, cause })
+}
+
+function kindOf(path: string): Kind {
+  return parseName(path.slice(path.lastIndexOf('/') + 1))!.kind
+}
+
+function toOwnNode(path: string, czxid: bigint): OwnNode {
+  const name = parseName(path.slice(path.lastIndexOf('/') + 1))
+  if (name === undefined) throw new Error(`the server named our node ${path}`)
+  return { name, path, czxid }
+}
+
+function byCreation(one: OwnNode, other: OwnNode): number {
+  return one.czxid < other.czxid ? -1 : 1
+}

@@ -1,0 +1,153 @@
+// Acquiring, for every recipe: contenders of one role on one path.
+import { KeeperError, onAbort, wasAborted } from '@zk/client'
+import type { Acquirable, AcquireOptions, TryAcquireOptions } from '../acquirable.ts'
+import { Contender, type Grant } from './contender.ts'
+import { checkAcquireOptions, checkBody } from '../checks.ts'
+import type { NodeOptions, OwnNode } from './protected-create.ts'
+import { firstLease } from '../lease/first-lease.ts'
+import { Held, type Owner } from '../held.ts'
+import { ifMissing } from './if-missing.ts'
+import type { Lease } from '../lease/lease.ts'
+import { NodeVanished } from './node-vanished.ts'
+import { WaitLimit } from './wait-limit.ts'
+import type { Queue } from './queue.ts'
+import type { Role } from './roles.ts'
+import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from '../hold-options.ts'
+import { retry } from './retry.ts'
+import { Wait } from './wait.ts'
+
+export interface QueueLockOptions extends NodeOptions, HoldOptions {}
+
+/** Makes what is held of what was granted. */
+export type ToHeld<H extends Held> = (
+  queue: Queue,
+  tenant: Owner,
+  node: OwnNode,
+  lease: Lease,
+  options: NodeOptions & HoldTerms,
+) => H
+
+export const plainHold: ToHeld<Held> = ({ zk }, tenant, node, lease, terms) => new Held(zk, tenant, node, lease, terms)
+
+export class QueueLock<H extends Held = Held> implements Acquirable<H> {
+  readonly queue: Queue
+  readonly #role: Role
+  readonly #options: QueueLockOptions
+  readonly #toHeld: ToHeld<H>
+
+  constructor(queue: Queue, role: Role, options: QueueLockOptions, toHeld: ToHeld<H>) {
+    this.queue = queue
+    this.#role = role
+    this.#options = options
+    this.#toHeld = toHeld
+  }
+
+  async acquire(options: AcquireOptions = {}): Promise<H> {
+    checkAcquireOptions(options)
+    options.signal?.throwIfAborted()
+    const { timeout = Infinity, signal } = options
+    const wait = new Wait(this.queue, this.#role.kind, options.onQueued)
+    const patience = new WaitLimit(this.queue.zk.runtime, {
+      signal,
+      timeout: { after: timeout, error: () => wait.tooLong(timeout) },
+    })
+    try {
+      for (;;) {
+        const held = await this.#attempt(wait, patience, options)
+        if (held?.isHeld()) return wait.ended(held)
+      }
+    } finally {
+      patience.stop()
+    }
+  }
+
+  async tryAcquire(options: TryAcquireOptions = {}): Promise<H | undefined> {
+    const { signal } = options
+    checkAcquireOptions(options)
+    signal?.throwIfAborted()
+    const { zk } = this.queue
+    const wait = new Wait(this.queue, this.#role.kind, undefined)
+    const contender = this.#contender(wait)
+    const patience = new WaitLimit(zk.runtime, { signal })
+    const { session } = contender
+    try {
+      contender.prepare()
+      // Where somebody is seen to be in the way no node is made.
+      const looking = retry(zk.runtime, () => ifMissing(this.queue.list({ session }), []))
+      if (this.#role.blocker(await patience.during(looking)) !== undefined) return undefined
+      const held = await this.#hold(contender, contender.competeOnce(), patience, options)
+      held?.throwIfLost()
+      return held && wait.ended(held)
+    } finally {
+      patience.stop()
+    }
+  }
+
+  async run<T>(body: (held: H) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
+    checkBody(body)
+    const held = await this.acquire(options)
+    let result: T
+    try {
+      result = await body(held)
+    } catch (error) {
+      await held.release().catch(() => {})
+      throw error
+    }
+    await held.release().catch(unlessLate)
+    return result
+  }
+
+  /** One node in one session. undefined when it must queue again: the session expired, or the node was deleted. */
+  async #attempt(wait: Wait, patience: WaitLimit, options: AcquireOptions): Promise<H | undefined> {
+    const contender = this.#contender(wait)
+    try {
+      return await this.#hold(contender, contender.compete(), patience, options)
+    } catch (error) {
+      const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.queue.zk.session !== contender.session
+      if (hasNextSession && !wasAborted(error, options.signal)) return undefined
+      throw error
+    }
+  }
+
+  /** What the contender gets by competing. It may be lost by now. Without it the contender leaves. */
+  async #hold(
+    contender: Contender,
+    competing: Promise<Grant | undefined>,
+    patience: WaitLimit,
+    { onSuspended, onResumed }: HoldListeners,
+  ): Promise<H | undefined> {
+    let held: H | undefined
+    const leave = () => void contender.leave().catch(() => {})
+    const unlisten = onAbort(contender.session.detaching, leave)
+    try {
+      const grant = await patience.during(competing)
+      if (grant === undefined) return undefined
+      const lease = await patience.during(firstLease(this.queue.zk, contender.session, grant, this.#options, patience))
+      const options = { ...this.#options, onSuspended, onResumed }
+      held = this.#toHeld(this.queue, contender, grant.node, lease, options)
+      return held
+    } catch (error) {
+      if (error instanceof NodeVanished) return undefined
+      throw error
+    } finally {
+      unlisten()
+      if (held === undefined) leave()
+    }
+  }
+
+  #contender(wait: Wait): Contender {
+    const { session } = this.queue.zk
+    session.detaching.throwIfAborted()
+    checkLease(this.#options, session)
+    const contender = new Contender(this.queue, this.#role, {
+      ...this.#options,
+      onQueued: (ahead) => wait.queued(contender, ahead),
+    })
+    return contender
+  }
+}
+
+/** A release that takes long goes on in the background. */
+export function unlessLate(error: unknown): void {
+  if (!KeeperError.is(error, 'RequestTimeout')) throw error
+}

@@ -1,0 +1,139 @@
+// The contenders of one path, in order.
+import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
+import { report } from '../diagnostics.ts'
+import { ifMissing } from './if-missing.ts'
+import { type ContenderName, isDowngraded, type Kind, parseName } from './names.ts'
+import { areInOrder, bySequence, isExhausted } from './sequences.ts'
+import { retry } from './retry.ts'
+
+/** Somebody who holds or waits. */
+export interface ContenderInfo {
+  readonly path: string
+  readonly kind: Kind
+  /** 0 for the oldest. */
+  readonly position: number
+  /** What it stored in its node: its label, or a candidate's data. */
+  readonly data: Uint8Array
+  /** The same as text. */
+  readonly label: string
+  readonly sessionId: bigint
+  /** When it entered, by the leader's clock, in ms since the epoch. */
+  readonly since: number
+  /**
+   * The czxid of its node: it rises with every later contender of the path. Who went on as a reader has that of its writer's
+   * node, as its holder knows, and not this one.
+   */
+  readonly fencingToken: bigint
+}
+
+/** A contender, and the zxid of the transaction that made its node. */
+interface Created {
+  readonly contender: ContenderName
+  readonly czxid: bigint
+}
+
+const utf8 = new TextDecoder()
+
+export class Queue {
+  readonly zk: ZooKeeper
+  readonly path: string
+  readonly #rivals: readonly Kind[]
+  #isExhaustionTold = false
+
+  constructor(zk: ZooKeeper, path: string, rivals: readonly Kind[]) {
+    this.zk = zk
+    this.path = path
+    this.#rivals = rivals
+  }
+
+  pathOf(name: string): string {
+    return `${this.path}/${name}`
+  }
+
+  /**
+   * By their numbers, which is oldest first while they are in order. Children that are no contenders are left out. Rejects with
+   * `NoNode` when the path does not exist.
+   */
+  async list(options: CallOptions): Promise<ContenderName[]> {
+    const { children } = await this.zk.getChildren(this.path, options)
+    return this.inLine(children)
+  }
+
+  /** The contenders among these children, by their numbers. */
+  inLine(children: readonly string[]): ContenderName[] {
+    return children
+      .map(parseName)
+      .filter((name) => name !== undefined)
+      .filter(({ kind }) => this.#rivals.includes(kind))
+      .sort(bySequence)
+  }
+
+  /** These, oldest first, by what servers say of their creation. Those gone meanwhile are left out. */
+  async byCreation(names: readonly ContenderName[], options: CallOptions): Promise<Created[]> {
+    const asked = names.map(async (contender) => {
+      const asking = () => this.zk.exists(this.pathOf(contender.name), options)
+      const stat = await retry(this.zk.runtime, asking, options.signal)
+      return stat && { contender, czxid: stat.czxid }
+    })
+    const created = (await Promise.all(asked)).filter((each) => each !== undefined)
+    return created.sort((one, other) => (one.czxid < other.czxid ? -1 : 1))
+  }
+
+  /** Who holds and who waits, oldest first. Whoever leaves while it is read is left out. */
+  async contenders(options: CallOptions): Promise<ContenderInfo[]> {
+    const names = await ifMissing(this.list(options), [], options.signal)
+    const read = await Promise.all(names.map(async (name) => [name, await this.#read(name, options)] as const))
+    const placed = read.flatMap(([name, info]) =>
+      info === undefined ? [] : [{ info, place: isDowngraded(name) ? 0n : info.fencingToken }],
+    )
+    if (!areInOrder(names)) placed.sort((one, other) => (one.place < other.place ? -1 : 1))
+    return placed.map(({ info }, position) => ({ ...info, position }))
+  }
+
+  /** The oldest; undefined when there is none. */
+  async first(options: CallOptions): Promise<ContenderInfo | undefined> {
+    for (;;) {
+      const name = await this.oldest(options)
+      if (name === undefined) return undefined
+      const info = await this.#read(name, options)
+      if (info !== undefined) return info
+    }
+  }
+
+  /** Its name; undefined when there is none. */
+  async oldest(options: CallOptions): Promise<ContenderName | undefined> {
+    for (;;) {
+      const names = await ifMissing(this.list(options), [], options.signal)
+      if (names.length === 0 || areInOrder(names)) return names[0]
+      const [oldest] = await this.byCreation(names, options)
+      if (oldest !== undefined) return oldest.contender
+    }
+  }
+
+  /** Says once that the counter is used up, as this number shows. */
+  tellExhausted({ kind, sequence }: ContenderName): void {
+    if (this.#isExhaustionTold || !isExhausted(sequence)) return
+    this.#isExhaustionTold = true
+    report('zk:exhausted', () => ({ path: this.path, kind, sequence }))
+  }
+
+  /** What a contender's node says. */
+  info({ name, kind }: ContenderName, { data, stat }: NodeData): ContenderInfo {
+    return {
+      path: this.pathOf(name),
+      kind,
+      position: 0,
+      data,
+      label: utf8.decode(data),
+      sessionId: stat.ephemeralOwner,
+      since: stat.ctime,
+      fencingToken: stat.czxid,
+    }
+  }
+
+  /** undefined when it is gone. */
+  async #read(name: ContenderName, options: CallOptions): Promise<ContenderInfo | undefined> {
+    const node = await ifMissing(this.zk.getData(this.pathOf(name.name), options), undefined, options.signal)
+    return node && this.info(name, node)
+  }
+}

@@ -1,0 +1,67 @@
+import { KeeperError, type Runtime, type Session, wasAborted, type ZooKeeper } from '@zk/client'
+
+/** Pause before an overloaded server, a client with too many calls waiting, or a server without a quorum is asked again, in ms. */
+const RELIEF_PAUSE = 500
+
+/**
+ * Runs in this session only, and rejects when a busy server has not executed it: for calls of one segment, which rely on
+ * their order (the client would repeat one behind the others), and where a lease must not wait: while the client repeats a call
+ * it holds back all others.
+ */
+export function pinnedTo(session: Session): { readonly session: Session; readonly repeatThrottled: false } {
+  return { session, repeatThrottled: false }
+}
+
+/**
+ * Calls again what failed for no lasting reason, until it succeeds or fails for one. Each call must be repeatable. `signal` is
+ * that of the calls, where they have one.
+ */
+export async function retry<T>(runtime: Runtime, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      if (wasAborted(error, signal)) throw error
+      await throwUnlessTransient(runtime, error)
+    }
+  }
+}
+
+/**
+ * What is asked again after a pause only. A client that agreed to a read-only server looks for one that takes writes:
+ * whoever wants a lock waits for that, as for a connection.
+ */
+const paused = ['ThrottledOp', 'QueueFull', 'NotReadOnly'] as const
+
+/** The same call may succeed next time, in the same session. */
+function isTransient(error: unknown): boolean {
+  return KeeperError.is(error, 'ConnectionLoss', 'RequestTimeout', 'OperationTimeout', ...paused)
+}
+
+/** Goes on in the client's next session too: for calls that are not bound to one. */
+export async function retryAcrossSessions<T>(zk: ZooKeeper, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await retry(zk.runtime, call, signal)
+    } catch (error) {
+      const hasNextSession = KeeperError.is(error, 'SessionExpired') && !zk.session.signal.aborted
+      if (!hasNextSession || wasAborted(error, signal)) throw error
+    }
+  }
+}
+
+/** Rethrows what will not pass; what will, it outlasts: who cannot serve now is given a pause, in ms up to twice as long. */
+export async function throwUnlessTransient(
+  runtime: Runtime,
+  error: unknown,
+  reliefPause = RELIEF_PAUSE,
+): Promise<void> {
+  if (!isTransient(error)) throw error
+  if (KeeperError.is(error, ...paused)) await pause(runtime, reliefPause * (1 + runtime.random()))
+}
+
+export function pause(runtime: Runtime, delay: number): Promise<void> {
+  return new Promise((resolve) => {
+    runtime.setTimer(delay, resolve)
+  })
+}

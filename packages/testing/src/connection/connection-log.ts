@@ -1,0 +1,84 @@
+import type { ClientMessage, OperationName, ServerMessage } from '@zk/wire'
+import type { FaultRule } from './fault-rule.ts'
+import type { History } from './history.ts'
+import { ConnectionStats, type ServerStats, shortNames } from './stats.ts'
+import { weight } from './weight.ts'
+
+/** Whose books these are. */
+interface Subject {
+  readonly id: number
+  readonly sessionId: bigint
+}
+
+/** What was answered: a request, or a handshake as the createSession that it is for the servers. */
+interface Answered {
+  readonly op: OperationName | undefined
+  readonly xid: number
+}
+
+/** Where they are kept. */
+interface Office {
+  readonly name: string
+  readonly stats: ServerStats
+  readonly host: { readonly now: number; readonly history: History }
+}
+
+/** What one connection leaves in the history, and in the counters of its member. */
+export class ConnectionLog {
+  readonly stats = new ConnectionStats()
+  readonly #of: Subject
+  readonly #at: Office
+
+  constructor(of: Subject, at: Office) {
+    this.#of = of
+    this.#at = at
+  }
+
+  received(message: ClientMessage, size: number, rule?: FaultRule): void {
+    this.stats.received++
+    this.#at.stats.received++
+    const { history } = this.#at.host
+    if (!history.isKept) return
+    const fault = rule?.strikesRequest ? rule.fault.type : undefined
+    const { id: connection, sessionId: session } = this.#of
+    const { name: member } = this.#at
+    history.add(
+      { at: this.#at.host.now, member, connection, session, from: 'client', message, fault },
+      weight(message, size),
+    )
+  }
+
+  sent(message: ServerMessage, size: number, rule?: FaultRule): void {
+    this.stats.sent++
+    this.#at.stats.sent++
+    const { history } = this.#at.host
+    if (!history.isKept) return
+    const fault = rule === undefined || rule.strikesRequest ? undefined : rule.fault.type
+    const { id: connection, sessionId: session } = this.#of
+    const { name: member } = this.#at
+    history.add(
+      { at: this.#at.host.now, member, connection, session, from: 'server', message, fault },
+      weight(message, size),
+    )
+  }
+
+  connection(what: 'opened' | 'closed', reason = ''): void {
+    const { history, now: at } = this.#at.host
+    const { id: connection, sessionId: session } = this.#of
+    if (history.isKept)
+      history.add({ at, member: this.#at.name, connection, session, from: 'connection', what, reason })
+  }
+
+  answered({ op, xid }: Answered, zxid: bigint, takenAt: number): void {
+    const { stats } = this
+    const { now } = this.#at.host
+    const took = now - takenAt
+    if (xid >= 0) stats.lastCxid = xid
+    stats.lastZxid = zxid
+    stats.lastOp = (op && shortNames[op]) ?? 'NA'
+    stats.lastResponseTime = now
+    stats.lastLatency = took
+    stats.latency.add(took)
+    this.#at.stats.latency.add(took)
+  }
+}
