@@ -392,7 +392,7 @@ describeEnsemble('operations', (ensemble) => {
         op.create('/new/child-', '', { mode: 'EPHEMERAL_SEQUENTIAL' }),
         op.setData('/new', 'changed', { version: 0 }),
         op.delete('/old', { version: 0 }),
-        op.check('/guard', 0),
+        op.check('/guard', { version: 0 }),
         op.create('/container', 'in a multi', { mode: 'CONTAINER' }),
         op.create('/ephemeral', '', { mode: 'EPHEMERAL', acl: READ_ACL_UNSAFE }),
       ])
@@ -421,7 +421,7 @@ describeEnsemble('operations', (ensemble) => {
           op.create('/a'),
           op.create('/container', '', { mode: 'CONTAINER' }),
           op.setData('/node', 'changed'),
-          op.check('/node', 7),
+          op.check('/node', { version: 7 }),
           op.delete('/node'),
           op.create('/missing/b'),
         ]),
@@ -461,7 +461,13 @@ describeEnsemble('operations', (ensemble) => {
 
     test('ZooKeeper.multi sees within itself what it did before', async () => {
       const zk = await newClient(ensemble)
-      await zk.multi([op.create('/a'), op.check('/a', 0), op.setData('/a', 'x'), op.check('/a', 1), op.delete('/a')])
+      await zk.multi([
+        op.create('/a'),
+        op.check('/a', { version: 0 }),
+        op.setData('/a', 'x'),
+        op.check('/a', { version: 1 }),
+        op.delete('/a'),
+      ])
       expect(await zk.exists('/a')).toBeUndefined()
     })
   })

@@ -1,4 +1,3 @@
-export { onAbort, wasAborted } from './aborts.ts'
 export type { ClientState, ClientStates } from './telemetry/client-state.ts'
 export { connect } from './connect.ts'
 export type { ClientMessages, RequestMessage } from './telemetry/diagnostics.ts'
@@ -12,7 +11,6 @@ export {
 } from './errors.ts'
 export type { EnsembleConfig, ServerAddresses, ServerConfig } from './helpers/ensemble-config.ts'
 export type { Logger } from './telemetry/logger.ts'
-export { elapsedSince, type Timestamp, timestamp } from './timestamp.ts'
 export type { NodeACL } from './operations/acl.ts'
 export type { ACL, Data } from './operations/arguments.ts'
 export type { Children } from './operations/children.ts'
@@ -29,17 +27,11 @@ export type { NodeConfig, Reconfiguration } from './operations/config.ts'
 export type { MultiResults } from './operations/multi.ts'
 export type { ReadResult, ReadResults } from './operations/multi-read.ts'
 export { type Op, op, type ReadOp } from './operations/ops.ts'
-export type { Gap, NodeEvents, WatchEvent, WatchOptions } from './watches/node-events.ts'
+export type { Gap, NodeEvents, PersistentWatchEvent, WatchOptions } from './watches/node-events.ts'
 export type { RemovableWatches } from './operations/remove-watches.ts'
 export type { ClientInfo } from './operations/who-am-i.ts'
 export type { AuthInfo, ConnectOptions, MakeHostProvider } from './options.ts'
-export type {
-  Connection as RuntimeConnection,
-  ConnectionHandler,
-  DialTarget,
-  LookupHandler,
-  Runtime,
-} from './runtime/runtime.ts'
+export type { RuntimeConnection, ConnectionHandler, DialTarget, LookupHandler, Runtime } from './runtime/runtime.ts'
 export { systemRuntime } from './runtime/system.ts'
 export { digestMd5, type DigestMd5Options } from './sasl/digest-md5.ts'
 export type { SaslContext, SaslExchange, SaslMechanism } from './sasl/mechanism.ts'
@@ -54,6 +46,6 @@ export type { ServerCertificate, TlsOptions, TlsSource, TlsVersion } from './run
 export type { NodeEvent, SessionEnded, Watched, WatchedEvent, WatchRemoved } from './watches/watcher.ts'
 export type { CallOptions, ParentsOptions } from './call-options.ts'
 export { ZooKeeper } from './zookeeper.ts'
-export { type CreateMode, Perms, ProtocolError, validatePath } from '@zk/wire'
+export { type CreateMode, formatACL, generateDigest, parseACL, Perms, ProtocolError, validatePath } from '@zk/wire'
 export { deleteRecursive, type DeleteRecursiveOptions } from './helpers/delete-recursive.ts'
 export { walk, type WalkedNode, type WalkOptions } from './helpers/walk.ts'

@@ -32,7 +32,7 @@ function resultOf(ops: readonly Op<unknown>[], ...results: MultiResult[]): unkno
 }
 
 const error = (err: number): MultiResult => ({ type: OpCode.error, response: { err } })
-const all = [op.create('/a'), op.check('/a', 3), op.setData('/a', 'b'), op.delete('/a')] as const
+const all = [op.create('/a'), op.check('/a', { version: 3 }), op.setData('/a', 'b'), op.delete('/a')] as const
 
 describe('multi', () => {
   test('multi is one write of all its operations, in order, below the chroot', () => {
@@ -157,13 +157,13 @@ describe('multi', () => {
     ['setData', op.setData('/a', undefined as unknown as string), TypeError],
     ['setData', op.setData('/a', 'x', { version: NaN }), RangeError],
     ['check', op.check('/..'), TypeError],
-    ['check', op.check('/a', 0.5), RangeError],
+    ['check', op.check('/a', { version: 0.5 }), RangeError],
   ])('op.%s is refused when the multi is called, before anything of it is sent', (_, wrong, type) => {
     expect(() => requestOf(op.check('/fine'), wrong)).toThrow(type)
   })
 
   test('op is made once and may be used in many a multi, below any chroot', () => {
-    const check = op.check('/a', 1)
+    const check = op.check('/a', { version: 1 })
     expect(check.path).toBe('/a')
     expect(requestOf(check, check).ops).toHaveLength(2)
     expect(check.encode(new Chroot())).toEqual({ type: OpCode.check, request: { path: '/a', version: 1 } })

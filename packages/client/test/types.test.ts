@@ -16,7 +16,8 @@ declare const zk: ZooKeeper
 
 describe('ZooKeeper.multi', () => {
   test('ZooKeeper.multi gives a tuple: the result of each operation at its position', () => {
-    const call = () => zk.multi([op.create('/a'), op.check('/a', 1), op.setData('/a', 'x'), op.delete('/a')])
+    const call = () =>
+      zk.multi([op.create('/a'), op.check('/a', { version: 1 }), op.setData('/a', 'x'), op.delete('/a')])
     expectTypeOf(call).returns.resolves.toEqualTypeOf<readonly [{ readonly path: string }, void, Stat, void]>()
   })
 
@@ -63,10 +64,10 @@ describe('results', () => {
 
   test('watch gives events that a switch over `type` can tell apart', () => {
     type Events = Awaited<ReturnType<ZooKeeper['watch']>>
-    expectTypeOf<Events>().toExtend<AsyncIterable<client.WatchEvent> & AsyncDisposable>()
-    type Gap = Extract<client.WatchEvent, { type: 'Gap' }>
+    expectTypeOf<Events>().toExtend<AsyncIterable<client.PersistentWatchEvent> & AsyncDisposable>()
+    type Gap = Extract<client.PersistentWatchEvent, { type: 'Gap' }>
     expectTypeOf<Gap['cause']>().toEqualTypeOf<'reconnected' | 'renewed' | 'overflow'>()
-    expectTypeOf<client.WatchEvent['path']>().toEqualTypeOf<string>()
+    expectTypeOf<client.PersistentWatchEvent['path']>().toEqualTypeOf<string>()
   })
 
   test('reads with a watch give what the read gives, and `changed`, which never rejects and tells what happened', () => {

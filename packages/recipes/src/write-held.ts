@@ -1,5 +1,6 @@
 // What a writer of a shared lock holds: it can go on as a reader, in the writer's place.
-import { KeeperError, onAbort, op, type Session, type ZooKeeper } from '@zk/client'
+import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
+import { onAbort } from '@zk/client/internal'
 import type { Grant } from './queue/contender.ts'
 import { deleteOwn, type NodeOptions, type OwnNode } from './queue/protected-create.ts'
 import { LockLostError } from './errors.ts'

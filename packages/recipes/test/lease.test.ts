@@ -1,4 +1,5 @@
-import { elapsedSince, timestamp, type Runtime } from '@zk/client'
+import { type Runtime } from '@zk/client'
+import { elapsedSince, timestamp } from '@zk/client/internal'
 import { describe, expect, test } from 'vitest'
 import { Lease } from '../src/lease/lease.ts'
 import { leaseTimes } from '../src/lease/lease-times.ts'

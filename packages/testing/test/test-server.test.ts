@@ -22,7 +22,7 @@ describe('a server', () => {
     await zk.create('/b', 'one')
     const { data, changed } = await zk.getDataAndWatch('/b')
     expect(text(data)).toBe('one')
-    await zk.multi([op.check('/b', 0), op.setData('/b', 'two')])
+    await zk.multi([op.check('/b', { version: 0 }), op.setData('/b', 'two')])
     expect(await changed).toMatchObject({ type: 'NodeDataChanged', path: '/b' })
     await zk.create('/b/n-', '', { mode: 'EPHEMERAL_SEQUENTIAL' })
     expect((await zk.getChildren('/b')).children).toEqual(['n-0000000000'])

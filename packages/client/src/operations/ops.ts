@@ -69,7 +69,7 @@ export const op = {
   }),
 
   /** Fails the multi unless the node exists and has this version (-1: any). */
-  check: (path: string, version = -1): Op<void> => ({
+  check: (path: string, { version = -1 }: VersionOptions = {}): Op<void> => ({
     kind: 'write',
     path,
     encode: (chroot) => ({

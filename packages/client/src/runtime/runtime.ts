@@ -24,7 +24,7 @@ export interface Runtime {
    */
   resolve?(host: string, handler: LookupHandler): void
   /** Starts one TCP connection, with TLS where the target asks for it. It reports to `handler`, never before `dial` has returned. */
-  dial(target: DialTarget, handler: ConnectionHandler): Connection
+  dial(target: DialTarget, handler: ConnectionHandler): RuntimeConnection
 }
 
 export interface DialTarget {
@@ -55,7 +55,7 @@ export interface ConnectionHandler {
   lost(error: Error): void
 }
 
-export interface Connection {
+export interface RuntimeConnection {
   /** Takes the bytes. False asks to wait for `drained` before writing more. */
   write(bytes: Uint8Array): boolean
   /** Ends the connection at once; the handler hears nothing more of it. */

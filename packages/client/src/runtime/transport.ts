@@ -2,13 +2,13 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import type { TlsOptions } from './tls.ts'
-import type { Connection, ConnectionHandler, DialTarget } from './runtime.ts'
+import type { RuntimeConnection, ConnectionHandler, DialTarget } from './runtime.ts'
 import { ended, type Stage, tlsFailure, tlsSetUpFailure } from './tls-failure.ts'
 
 /** Bytes the socket may hold for a peer that does not read, before `write` asks to wait. */
 const HIGH_WATER_MARK = 256 * 1024
 
-export function dial({ host, port, address = host, tls }: DialTarget, handler: ConnectionHandler): Connection {
+export function dial({ host, port, address = host, tls }: DialTarget, handler: ConnectionHandler): RuntimeConnection {
   // Given a name, `connect` looks it up at every call, and tries its addresses one after the other (autoSelectFamily).
   const where = { host: address, port }
   const socket = tls === undefined ? connect({ ...where, noDelay: true, keepAlive: true }) : secured(where, host, tls)

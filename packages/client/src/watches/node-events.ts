@@ -28,15 +28,18 @@ export interface Gap {
 }
 
 /** What a persistent watch tells. `SessionEnded` and `WatchRemoved` are the last. */
-export type WatchEvent = NodeEvent | Gap | SessionEnded | WatchRemoved
+export type PersistentWatchEvent = NodeEvent | Gap | SessionEnded | WatchRemoved
 
 /**
  * The events of one persistent watch. Leaving the loop over them, `return()`, `await using` and the signal take the watch
  * back; nothing else does: one that is dropped goes on, and keeps up to `maxQueued` events, until the client is closed.
  */
-export interface NodeEvents extends AsyncIterableIterator<WatchEvent, undefined>, AsyncDisposable {
-  return(): Promise<IteratorResult<WatchEvent, undefined>>
+export interface NodeEvents extends AsyncIterableIterator<PersistentWatchEvent, undefined>, AsyncDisposable {
+  return(): Promise<IteratorResult<PersistentWatchEvent, undefined>>
 }
+
+/** What `watch` returns: its events, and a promise of them that resolves when the server has set the watch. */
+export interface OpeningNodeEvents extends NodeEvents, PromiseLike<NodeEvents> {}
 
 export interface WatchOptions {
   /** Also all that is below the node, at any depth; then nothing is told of children changed. @default false */
@@ -55,7 +58,7 @@ export class NodeEventsSource implements NodeEvents {
   readonly #absolute: string
   readonly #mode: WatchMode
   readonly #options: CallOptions
-  readonly #queue: EventQueue<WatchEvent>
+  readonly #queue: EventQueue<PersistentWatchEvent>
   #session: Session
   #watcher: PersistentWatcher | undefined
   /** What was missed when the watch is set; undefined for nothing, the first time. */
@@ -78,7 +81,7 @@ export class NodeEventsSource implements NodeEvents {
     this.#absolute = chroot.absolute(path)
     this.#mode = recursive ? 'recursive' : 'persistent'
     this.#options = options
-    this.#queue = new EventQueue<WatchEvent>(maxQueued, () => this.#gap('overflow'))
+    this.#queue = new EventQueue<PersistentWatchEvent>(maxQueued, () => this.#gap('overflow'))
     this.#session = session
   }
 
@@ -93,7 +96,7 @@ export class NodeEventsSource implements NodeEvents {
 
   // One await, as every operation has: promises then settle in the order of what they tell.
 
-  async next(): Promise<IteratorResult<WatchEvent, undefined>> {
+  async next(): Promise<IteratorResult<PersistentWatchEvent, undefined>> {
     try {
       return await this.#queue.take()
     } catch (error) {
@@ -102,7 +105,7 @@ export class NodeEventsSource implements NodeEvents {
   }
 
   /** Takes the watch back; the server hears of it as soon as it can be told. */
-  async return(): Promise<IteratorResult<WatchEvent, undefined>> {
+  async return(): Promise<IteratorResult<PersistentWatchEvent, undefined>> {
     this.#stop()
     return { value: undefined, done: true }
   }
@@ -179,7 +182,7 @@ export class NodeEventsSource implements NodeEvents {
     this.#leave()
   }
 
-  #end(last: WatchEvent): void {
+  #end(last: PersistentWatchEvent): void {
     this.#queue.end(last)
     this.#leave()
   }

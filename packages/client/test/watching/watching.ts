@@ -1,6 +1,6 @@
 // What the tests of persistent watches have in common.
 import { ErrorResponse, OpCode } from '@zk/wire'
-import type { NodeEvents, WatchEvent, WatchOptions } from '../../src/index.ts'
+import type { NodeEvents, PersistentWatchEvent, WatchOptions } from '../../src/index.ts'
 import { type Connected, connected, type ConnectedOptions, outcome, VirtualWorld } from '../support/index.ts'
 
 export interface Start extends Connected {
@@ -36,6 +36,6 @@ export function follow(events: NodeEvents): { readonly told: string[]; readonly 
   return { told, ending }
 }
 
-export function describeEvent(event: WatchEvent): string {
+export function describeEvent(event: PersistentWatchEvent): string {
   return event.type === 'Gap' ? `Gap ${event.cause}` : `${event.type} ${event.path}`
 }

@@ -1,5 +1,6 @@
 // The lease that something is granted with.
-import { timestamp, type Session, type ZooKeeper } from '@zk/client'
+import { type Session, type ZooKeeper } from '@zk/client'
+import { timestamp } from '@zk/client/internal'
 import { LeaseRenewal } from './lease-renewal.ts'
 import type { Grant } from '../queue/contender.ts'
 import { Lease } from './lease.ts'

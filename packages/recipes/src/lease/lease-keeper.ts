@@ -1,6 +1,7 @@
 // What each session holds under one chroot, and how long it may be sure of it. One listener a session, one a connection, one
 // timer and one round of confirmation at a time serve all of it.
-import { type Connection, KeeperError, onAbort, type Session, type ZooKeeper } from '@zk/client'
+import { type Connection, KeeperError, type Session, type ZooKeeper } from '@zk/client'
+import { onAbort } from '@zk/client/internal'
 import { LeaseRenewal, type Proof } from './lease-renewal.ts'
 import type { LossReason } from '../errors.ts'
 import type { Lease } from './lease.ts'

@@ -4,7 +4,8 @@
 //     check     of what is held, committed, sent behind the sync's answer, on the same connection
 //
 // Then no leader lets the session expire before p + T.
-import { type Connection, KeeperError, type Timestamp, op, type Session, type ZooKeeper } from '@zk/client'
+import { type Connection, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
+import type { Timestamp } from '@zk/client/internal'
 import { leaseTimes } from './lease-times.ts'
 import { Relay } from './relay.ts'
 import { throwUnlessTransient, pinnedTo } from '../queue/retry.ts'

@@ -1,4 +1,5 @@
-import { elapsedSince, type Timestamp, type Runtime } from '@zk/client'
+import { type Runtime } from '@zk/client'
+import { elapsedSince, type Timestamp } from '@zk/client/internal'
 
 /** A time during which the ensemble cannot have given away what is held. */
 export class Lease {

@@ -6,7 +6,8 @@
 // The leader takes p in ahead of whatever this connection sends behind the sync's answer: when that is committed, the session
 // lives until p + T at the least. The handshake of a connection is taken in by the leader itself, and needs no sync.
 // ARCHITECTURE.md says why.
-import { type Connection, elapsedSince, type Timestamp, type Session, type ZooKeeper } from '@zk/client'
+import { type Connection, type Session, type ZooKeeper } from '@zk/client'
+import { elapsedSince, type Timestamp } from '@zk/client/internal'
 import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import { leaseTimes } from './lease-times.ts'
 import { throwUnlessTransient, pinnedTo } from '../queue/retry.ts'

@@ -1,4 +1,5 @@
-import { KeeperError, wasAborted } from '@zk/client'
+import { KeeperError } from '@zk/client'
+import { wasAborted } from '@zk/client/internal'
 
 /**
  * Settles as the call does, but with `value` where it rejects because the node does not exist. `signal` is that of the call,

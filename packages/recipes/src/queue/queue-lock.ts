@@ -1,5 +1,6 @@
 // Acquiring, for every recipe: contenders of one role on one path.
-import { KeeperError, onAbort, wasAborted } from '@zk/client'
+import { KeeperError } from '@zk/client'
+import { onAbort, wasAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, TryAcquireOptions } from '../acquirable.ts'
 import { Contender, type Grant } from './contender.ts'
 import { checkAcquireOptions, checkBody } from '../checks.ts'

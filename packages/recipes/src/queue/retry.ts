@@ -1,4 +1,5 @@
-import { KeeperError, type Runtime, type Session, wasAborted, type ZooKeeper } from '@zk/client'
+import { KeeperError, type Runtime, type Session, type ZooKeeper } from '@zk/client'
+import { wasAborted } from '@zk/client/internal'
 
 /** Pause before an overloaded server, a client with too many calls waiting, or a server without a quorum is asked again, in ms. */
 const RELIEF_PAUSE = 500

@@ -1,4 +1,5 @@
-import { onAbort, type Runtime } from '@zk/client'
+import { type Runtime } from '@zk/client'
+import { onAbort } from '@zk/client/internal'
 
 /** No timer of the runtimes is longer, in ms: 25 days. Patience that would be has no end. */
 const LONGEST = 2 ** 31 - 1

@@ -1,5 +1,5 @@
 // One client with watches of every kind on a few nodes, in random order, against what a server would have to tell each.
-import { KeeperError, type NodeEvents, type Watched, type WatchEvent, type ZooKeeper } from '@zk/client'
+import { KeeperError, type NodeEvents, type Watched, type PersistentWatchEvent, type ZooKeeper } from '@zk/client'
 import { expect } from 'vitest'
 import { SeededRandom } from './outside.ts'
 import { Scene, type SceneOptions } from './scene.ts'
@@ -197,6 +197,6 @@ function isTold({ path, isRecursive }: Stream, type: string, at: string): boolea
   return type !== 'NodeChildrenChanged' && (path === at || path === '/' || at.startsWith(`${path}/`))
 }
 
-function describe(event: WatchEvent): string {
+function describe(event: PersistentWatchEvent): string {
   return event.type === 'Gap' ? `Gap ${event.cause}` : `${event.type} ${event.path}`
 }

@@ -1,5 +1,5 @@
 // A connection to one server, plain or with TLS, which may first have to be asked for.
-import type { Connection, ConnectionHandler, DialTarget, Runtime } from '../../runtime/runtime.ts'
+import type { RuntimeConnection, ConnectionHandler, DialTarget, Runtime } from '../../runtime/runtime.ts'
 import { checkTls, type TlsOptions, type TlsSource } from '../../runtime/tls.ts'
 
 /** As `runtime.dial`. May throw: then the attempt has failed. */
@@ -8,11 +8,11 @@ export function dialWith(
   tls: TlsSource | undefined,
   server: DialTarget,
   handler: ConnectionHandler,
-): Connection {
+): RuntimeConnection {
   if (tls === undefined) return runtime.dial(server, handler)
   const given = ask(tls)
   if (!(given instanceof Promise)) return runtime.dial({ ...server, tls: given }, handler)
-  let connection: Connection | undefined
+  let connection: RuntimeConnection | undefined
   let isOpen = true
   const dial = (options: TlsOptions) => {
     if (isOpen) connection = runtime.dial({ ...server, tls: options }, handler)

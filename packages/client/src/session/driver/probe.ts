@@ -1,5 +1,5 @@
 // The raw text exchange `isro`: a server that takes writes says `rw`, a read-only one `ro`, one that does not serve `null`.
-import type { Connection, DialTarget, Runtime } from '../../runtime/runtime.ts'
+import type { RuntimeConnection, DialTarget, Runtime } from '../../runtime/runtime.ts'
 import type { TlsSource } from '../../runtime/tls.ts'
 import { dialWith } from './dialer.ts'
 
@@ -13,7 +13,7 @@ export function probe(
   target: DialTarget,
   answered: (answer: string | undefined) => void,
 ): () => void {
-  let connection: Connection | undefined
+  let connection: RuntimeConnection | undefined
   let isOver = false
   let text = ''
   const end = () => {

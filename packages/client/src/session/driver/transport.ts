@@ -1,6 +1,6 @@
 // What a session has under way to servers: a look-up, a connection, a question whether one takes writes; one of each.
 import type { ServerAddress } from '@zk/wire'
-import type { Connection, ConnectionHandler, LookupHandler, Runtime } from '../../runtime/runtime.ts'
+import type { RuntimeConnection, ConnectionHandler, LookupHandler, Runtime } from '../../runtime/runtime.ts'
 import type { TlsSource } from '../../runtime/tls.ts'
 import { dialWith } from './dialer.ts'
 import type { Target } from '../servers/server-picker.ts'
@@ -10,7 +10,7 @@ import { probe } from './probe.ts'
 export class Transport {
   readonly #runtime: Runtime
   readonly #tls: TlsSource | undefined
-  #connection: Connection | undefined
+  #connection: RuntimeConnection | undefined
   #writable = true
   #endLookUp = () => {}
   #endProbe = () => {}
@@ -35,7 +35,7 @@ export class Transport {
   }
 
   dial(target: Target, handler: ConnectionHandler): void {
-    let connection: Connection | undefined
+    let connection: RuntimeConnection | undefined
     const mine = (tell: () => void) => {
       // One that was hung up may still have had something to say.
       if (this.#connection === connection) tell()
