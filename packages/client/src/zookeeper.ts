@@ -29,7 +29,8 @@ import type { Op, ReadOp } from './operations/ops.ts'
 import { type RemovableWatches, removeWatches } from './operations/remove-watches.ts'
 import { sync } from './operations/sync.ts'
 import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
-import { type NodeEvents, NodeEventsSource, type WatchOptions } from './watches/node-events.ts'
+import { NodeEventsSource, type OpeningNodeEvents, type WatchOptions } from './watches/node-events.ts'
+import { openNodeEvents } from './watches/opening-node-events.ts'
 import { checkAuth, checkRepeatThrottled, checkTimeout } from './options.ts'
 import { createBelow, type Make, makeContainers, snapshot, wantsParents } from './helpers/parents.ts'
 import type { ErrorReply, Removal } from './session/requests/request.ts'
@@ -194,20 +195,17 @@ export class ZooKeeper extends Client {
    * All that happens to the node from now on, or with `recursive` to it and all below it, until the loop is left, the
    * signal aborts, or the client is closed:
    *
-   *     for await (const event of await zk.watch('/config', { recursive: true })) …
+   *     for await (const event of zk.watch('/config', { recursive: true })) …
+   *
+   * `await zk.watch(…)` gives the same events when the server has set the watch: nothing that happens later is missed. Without the
+   * `await` an error of the call rejects the first `next()`.
    *
    * It outlives connections and sessions, but servers do not tell what happened in between: then a `Gap` comes, behind
    * which everything is told again. What was read before it is to be read anew. The node need not exist. Servers before
    * 3.6 refuse with `Unimplemented`.
    */
-  async watch(path: string, options: WatchOptions & CallOptions = {}): Promise<NodeEvents> {
-    const events = new NodeEventsSource(this.#sessions, this.#chroot, path, options)
-    try {
-      await events.open()
-      return events
-    } catch (error) {
-      throw atCaller(error, options.signal)
-    }
+  watch(path: string, options: WatchOptions & CallOptions = {}): OpeningNodeEvents {
+    return openNodeEvents(() => new NodeEventsSource(this.#sessions, this.#chroot, path, options), options.signal)
   }
 
   /**

@@ -39,7 +39,7 @@ export interface NodeEvents extends AsyncIterableIterator<PersistentWatchEvent, 
 }
 
 /** What `watch` returns: its events, and a promise of them that resolves when the server has set the watch. */
-export interface OpeningNodeEvents extends NodeEvents, PromiseLike<NodeEvents> {}
+export interface OpeningNodeEvents extends NodeEvents, Promise<NodeEvents> {}
 
 export interface WatchOptions {
   /** Also all that is below the node, at any depth; then nothing is told of children changed. @default false */

@@ -1,52 +1,58 @@
-// Events that may be iterated before the server has set the watch, or awaited until it has.
-import type { NodeEvents, OpeningNodeEvents } from './node-events.ts'
+// The events of a watch that the server may not have set yet.
+import { atCaller } from '../errors.ts'
+import type { NodeEvents, NodeEventsSource, OpeningNodeEvents } from './node-events.ts'
 
 type Result = Awaited<ReturnType<NodeEvents['next']>>
 
-/** An error of opening rejects the first `next()`, or whatever awaits the events; not both go unhandled. */
-export class OpeningEvents implements OpeningNodeEvents {
-  readonly #opening: Promise<NodeEvents>
-  #events: NodeEvents | undefined
-  #hasFailed = false
+const OVER: Result = { value: undefined, done: true }
 
-  constructor(opening: Promise<NodeEvents>) {
-    this.#opening = opening
-    opening.then(
-      (events) => (this.#events = events),
-      () => {},
-    )
-  }
-
-  // eslint-disable-next-line unicorn/no-thenable -- `await zk.watch(…)` waits until the watch is set
-  then<Value = NodeEvents, Failure = never>(
-    onfulfilled?: ((events: NodeEvents) => Value | PromiseLike<Value>) | null,
-    onrejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
-  ): Promise<Value | Failure> {
-    return this.#opening.then(onfulfilled, onrejected)
-  }
-
-  async next(): Promise<Result> {
-    if (this.#hasFailed) return OVER
+/** Sends the request before it returns. What `make` throws is an error of the watch like any other: nothing throws here. */
+export function openNodeEvents(make: () => NodeEventsSource, signal: AbortSignal | undefined): OpeningNodeEvents {
+  let source: NodeEventsSource | undefined
+  const open = async (): Promise<NodeEvents> => {
     try {
-      return await (this.#events ?? (await this.#opening)).next()
+      source = make()
+      await source.open()
+      return source
     } catch (error) {
-      this.#hasFailed = true
-      throw error
+      throw atCaller(error, signal)
     }
   }
-
-  async return(): Promise<Result> {
-    const events = await this.#opening.catch(() => undefined)
-    return (await events?.return()) ?? OVER
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.return()
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
-  }
+  return withEvents(open(), source)
 }
 
-const OVER = { value: undefined, done: true } as const
+/** `source` is undefined where the arguments are wrong. */
+function withEvents(opening: Promise<NodeEvents>, source: NodeEvents | undefined): OpeningNodeEvents {
+  let state: 'opening' | 'open' | 'failed' = 'opening'
+  opening.then(
+    () => (state = 'open'),
+    // The first `next()` rejects with it, and what awaits the watch.
+    () => {},
+  )
+  const isFailed = () => state === 'failed'
+  const events: OpeningNodeEvents = Object.assign(opening, {
+    async next(): Promise<Result> {
+      if (isFailed()) return OVER
+      try {
+        if (state === 'opening') await opening
+      } catch (error) {
+        // An earlier `next()` may have waited, too.
+        if (isFailed()) return OVER
+        state = 'failed'
+        throw error
+      }
+      return await source!.next()
+    },
+
+    async return(): Promise<Result> {
+      return (await source?.return()) ?? OVER
+    },
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      await source?.return()
+    },
+
+    [Symbol.asyncIterator]: () => events,
+  })
+  return events
+}
