@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { transitions } from '../src/session/protocol/states.ts'
-import { stateDiagram } from './state-diagram.ts'
+import { phases, transitions } from '../src/session/protocol/states.ts'
+import { stateDiagrams } from './state-diagram.ts'
 
 const page = new URL('../../../ARCHITECTURE.md', import.meta.url)
 const BEGIN = '<!-- session-states:begin -->\n'
@@ -19,15 +19,15 @@ function parts(text: string): [string, string, string] {
 test('ARCHITECTURE.md shows the states of a session as states.ts has them (UPDATE_DIAGRAM=1 draws them anew)', () => {
   const [before, shown, after] = parts(readFileSync(page, 'utf8'))
   if (process.env.UPDATE_DIAGRAM === '1') {
-    writeFileSync(page, before + stateDiagram() + after)
+    writeFileSync(page, before + stateDiagrams() + after)
     return
   }
-  expect(shown).toBe(stateDiagram())
+  expect(shown).toBe(stateDiagrams())
 })
 
-test('stateDiagram says of every way of the table where it leads', () => {
-  const lines = stateDiagram().split('\n')
-  for (const [from, targets] of Object.entries(transitions)) {
+test('stateDiagrams says of every way of both tables where it leads', () => {
+  const lines = stateDiagrams().split('\n')
+  for (const [from, targets] of [...Object.entries(phases), ...Object.entries(transitions)]) {
     for (const [trigger, to] of Object.entries(targets)) {
       expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^    ${from} --> ${to}: .*\\b${trigger}\\b`)))
     }

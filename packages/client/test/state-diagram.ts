@@ -1,16 +1,17 @@
-import { transitions } from '../src/session/protocol/states.ts'
+import { phases, transitions } from '../src/session/protocol/states.ts'
 
-const FIRST = 'waiting'
-const LAST = 'ended'
+/** The tables of `states.ts` as Mermaid diagrams: what stands in ARCHITECTURE.md. */
+export function stateDiagrams(): string {
+  return [diagramOf(phases, 'open'), diagramOf(transitions, 'waiting')].join('\n\n')
+}
 
-/** The table of `states.ts` as a Mermaid diagram: what stands in ARCHITECTURE.md. */
-export function stateDiagram(): string {
-  const ways = Object.entries(transitions).flatMap(([from, targets]) => {
-    const triggers = Object.entries<string>(targets)
+function diagramOf(table: Readonly<Record<string, object>>, first: string): string {
+  const ways = Object.entries(table).flatMap(([from, targets]) => {
+    const triggers = Object.entries<string>(targets as Record<string, string>)
     return [...new Set(triggers.map(([, to]) => to))].map((to) => {
       const along = triggers.filter(([, each]) => each === to).map(([trigger]) => trigger)
       return `    ${from} --> ${to}: ${along.join(', ')}`
     })
   })
-  return ['```mermaid', 'stateDiagram-v2', `    [*] --> ${FIRST}`, ...ways, `    ${LAST} --> [*]`, '```'].join('\n')
+  return ['```mermaid', 'stateDiagram-v2', `    [*] --> ${first}`, ...ways, '    ended --> [*]', '```'].join('\n')
 }

@@ -31,28 +31,38 @@ test('transitions has no way out of ended', () => {
 
 test('transitions ends every other state by expiry and by close, whatever it is doing', () => {
   for (const from of names.filter((name) => name !== 'ended')) {
-    expect(transitionFrom(from, 'expired')).toBe('ended')
-    expect(transitionFrom(from, 'closed')).toBe('ended')
+    expect(transitionFrom(transitions, from, 'expired')).toBe('ended')
+    // A connection that is being left stays for the end.
+    expect(transitionFrom(transitions, from, from === 'leaving' ? 'stay' : 'closed')).toBe(
+      from === 'leaving' ? 'connected' : 'ended',
+    )
   }
 })
 
 test('transitions makes every connection by dialing, and loses every one to waiting', () => {
-  expect(ways.filter(({ to }) => to === 'connected').map(({ from }) => from)).toEqual(['handshaking', 'authenticating'])
+  expect(ways.filter(({ to }) => to === 'connected').map(({ from }) => from)).toEqual([
+    'handshaking',
+    'authenticating',
+    'leaving',
+  ])
   expect(ways.filter(({ trigger }) => trigger === 'lost').map(({ from, to }) => [from, to])).toEqual([
     ['dialing', 'waiting'],
     ['handshaking', 'waiting'],
     ['authenticating', 'waiting'],
     ['connected', 'waiting'],
+    ['leaving', 'waiting'],
   ])
 })
 
 test('transitions lets no session end as unreachable that was connected', () => {
-  expect(transitionFrom('connected', 'unreachable')).toBeUndefined()
+  expect(transitionFrom(transitions, 'connected', 'unreachable')).toBeUndefined()
 })
 
 test('target is what the table says, and undefined for all that it does not say', () => {
   const said = ways.map(({ from, trigger, to }) => [from, trigger, to])
-  const all = names.flatMap((from) => triggers.map((trigger) => [from, trigger, transitionFrom(from, trigger)]))
+  const all = names.flatMap((from) =>
+    triggers.map((trigger) => [from, trigger, transitionFrom(transitions, from, trigger)]),
+  )
   expect(all.filter(([, , to]) => to !== undefined)).toEqual(expect.arrayContaining(said))
   expect(all.filter(([, , to]) => to !== undefined)).toHaveLength(said.length)
 })
@@ -60,7 +70,7 @@ test('target is what the table says, and undefined for all that it does not say'
 test('endTrigger and endCode know every reason; each leads from some state to ended, and to a code callers can read', () => {
   expect(Object.keys(endTrigger).sort()).toEqual(Object.keys(endCode).sort())
   for (const trigger of Object.values(endTrigger)) {
-    expect(names.some((from) => transitionFrom(from, trigger) === 'ended')).toBe(true)
+    expect(names.some((from) => transitionFrom(transitions, from, trigger) === 'ended')).toBe(true)
   }
   const ends = new Set(ways.filter(({ to }) => to === 'ended').map(({ trigger }) => trigger))
   expect([...ends].sort()).toEqual(Object.values(endTrigger).sort())

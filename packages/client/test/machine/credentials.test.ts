@@ -36,7 +36,7 @@ test('SessionMachine ends when a credential is refused, and tells everybody who 
   expect(typesOf(outputs)).toEqual(['reject', 'reject', 'hangUp', 'ended', 'disconnected'])
   expect(rejectionOf(outputs, request)).toMatchObject({ code: 'AuthFailed', outcomeUnknown: false })
   expect(rejectionOf(outputs, waiting)).toMatchObject({ code: 'AuthFailed', outcomeUnknown: true })
-  expect(machine.state).toEqual({ name: 'ended', reason: 'AuthFailed' })
+  expect(machine.phase).toEqual({ name: 'ended', reason: 'AuthFailed' })
 })
 
 test('SessionMachine sends what was not answered again on the next connection, and resolves each caller once', () => {

@@ -108,7 +108,7 @@ describe('SessionMachine with SASL', () => {
       const outputs = machine.received(answer(1, null, ErrorCode[code]), 1)
       expect(typesOf(outputs)).toEqual(['reject', 'hangUp', 'ended'])
       expect(rejectionOf(outputs, waiting)).toMatchObject({ code: 'AuthFailed', outcomeUnknown: false })
-      expect(machine.state).toEqual({ name: 'ended', reason: 'AuthFailed' })
+      expect(machine.phase).toEqual({ name: 'ended', reason: 'AuthFailed' })
     },
   )
 
@@ -149,7 +149,7 @@ describe('SessionMachine with SASL', () => {
     const machine = authenticating({ connectBy: 500 })
     expect(machine.identity.id).not.toBe(0n)
     machine.elapse(500)
-    expect(machine.state).toEqual({ name: 'ended', reason: 'Unreachable' })
+    expect(machine.phase).toEqual({ name: 'ended', reason: 'Unreachable' })
   })
 })
 
@@ -185,7 +185,7 @@ describe('SessionMachine without SASL', () => {
     // It owes a sync now.
     expect(reconnect(machine, 1)).toEqual(['sync /'])
     machine.received(replyFrame({ xid: 2, err: refusal }), 2_000)
-    expect(machine.state).toEqual({ name: 'ended', reason: 'AuthFailed' })
+    expect(machine.phase).toEqual({ name: 'ended', reason: 'AuthFailed' })
   })
 
   test('SessionMachine ends when a server wants SASL in answer to a ping', () => {
@@ -194,7 +194,7 @@ describe('SessionMachine without SASL', () => {
     machine.elapse(T / 3)
     machine.transmit(T / 3)
     machine.received(replyFrame({ xid: -2, err: refusal }), T / 3)
-    expect(machine.state).toEqual({ name: 'ended', reason: 'AuthFailed' })
+    expect(machine.phase).toEqual({ name: 'ended', reason: 'AuthFailed' })
   })
 
   test('SessionMachine ends as closed when a server wants SASL in answer to the end of the session', () => {
@@ -204,6 +204,6 @@ describe('SessionMachine without SASL', () => {
     machine.transmit(0)
     machine.received(replyFrame({ xid: 1, err: refusal }), 0)
     expect(nameOf(machine)).toBe('ended')
-    expect(machine.state).toMatchObject({ reason: 'Closed' })
+    expect(machine.phase).toMatchObject({ reason: 'Closed' })
   })
 })

@@ -129,7 +129,7 @@ test('SessionMachine counts the session as expired 4/3 T after it last heard of 
   const outputs = machine.elapse(40_000)
   expect(typesOf(outputs)).toEqual(['reject', 'ended'])
   expect(rejectionOf(outputs, request)).toMatchObject({ code: 'SessionExpired', outcomeUnknown: false })
-  expect(machine.state).toEqual({ name: 'ended', reason: 'SessionExpired' })
+  expect(machine.phase).toEqual({ name: 'ended', reason: 'SessionExpired' })
   expect(machine.deadline()).toBe(Infinity)
 })
 

@@ -1,11 +1,15 @@
 import { ErrorCode } from '@zk/wire'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { SessionMachine } from '../../src/session/protocol/session-machine.ts'
-import { type State, transitions, type Trigger } from '../../src/session/protocol/states.ts'
+import { type Phase, phases, type State, transitions } from '../../src/session/protocol/states.ts'
 import { authReply, connectReply } from '../frames.ts'
+import { read } from '../requests.ts'
 import { replyFrame } from '../support/frames.ts'
-import { authenticating, broken, connected, dialing, handshaking, lost, machineOf, nameOf } from './machines.ts'
+import { authenticating, broken, connected, dialing, handshaking, lost, machineOf, nameOf, T } from './machines.ts'
 
+const zk2 = { host: 'zk2', port: 2181 }
+
+type Life = { [From in Phase['name']]: `${From} ${keyof (typeof phases)[From] & string}` }[Phase['name']]
 type Way = { [From in State['name']]: `${From} ${keyof (typeof transitions)[From] & string}` }[State['name']]
 
 /** A machine whose session exists, on its way to the next connection. */
@@ -14,6 +18,25 @@ function again(to: 'dialing' | 'handshaking'): SessionMachine {
   machine.elapse(39_990)
   if (to === 'handshaking') machine.opened()
   expect(nameOf(machine)).toBe(to)
+  return machine
+}
+
+/** A machine that leaves its server as soon as a read is answered. */
+function leaving(): SessionMachine {
+  const machine = connected()
+  machine.submit(read())
+  machine.transmit(0)
+  machine.updateServers([zk2], 0)
+  return machine
+}
+
+function detaching(machine = connected()): SessionMachine {
+  machine.detach(0)
+  return machine
+}
+
+function closing(machine = connected()): SessionMachine {
+  machine.close(0)
   return machine
 }
 
@@ -50,6 +73,18 @@ const ways: Record<Way, () => [SessionMachine, (machine: SessionMachine) => void
     (machine) => machine.received(connectReply({ timeOut: 0 }), 39_995),
   ],
   'handshaking closed': () => [handshaking(), (machine) => machine.close(0)],
+  'connected leave': () => [
+    connected(),
+    (machine) => {
+      machine.submit(read())
+      machine.transmit(0)
+      machine.updateServers([zk2], 0)
+    },
+  ],
+  'leaving stay': () => [leaving(), (machine) => machine.close(0)],
+  'leaving lost': () => [leaving(), (machine) => machine.lost(broken, 0)],
+  'leaving expired': () => [leaving(), (machine) => machine.elapse(40_000)],
+  'leaving authFailed': () => [leaving(), (machine) => machine.received(authReply(ErrorCode.AuthFailed), 0)],
   'connected lost': () => [connected(), (machine) => machine.lost(broken, 0)],
   'connected expired': () => [connected(), (machine) => machine.elapse(40_000)],
   'connected authFailed': () => [connected(), (machine) => machine.received(authReply(ErrorCode.AuthFailed), 0)],
@@ -63,30 +98,58 @@ const ways: Record<Way, () => [SessionMachine, (machine: SessionMachine) => void
   ],
 }
 
-test.each(Object.entries(ways))('SessionMachine goes the way %s', (way, begin) => {
-  const [from, trigger] = way.split(' ') as [State['name'], Trigger]
-  const [machine, go] = begin()
-  expect(nameOf(machine)).toBe(from)
-  go(machine)
-  expect(nameOf(machine)).toBe((transitions[from] as Partial<Record<Trigger, State['name']>>)[trigger])
-})
+const lives: Record<Life, () => [SessionMachine, (machine: SessionMachine) => void]> = {
+  'open detach': () => [connected(), (machine) => machine.detach(0)],
+  'open close': () => [connected(), (machine) => machine.close(0)],
+  'open expired': () => [connected(), (machine) => machine.elapse(40_000)],
+  'open authFailed': () => [connected(), (machine) => machine.received(authReply(ErrorCode.AuthFailed), 0)],
+  'open closed': () => [machineOf(), (machine) => machine.close(0)],
+  'open unreachable': () => [machineOf({ startAt: 10, connectBy: 5 }), (machine) => machine.elapse(5)],
+  'detaching close': () => [detaching(), (machine) => machine.close(0)],
+  'detaching expired': () => [detaching(), (machine) => machine.elapse(40_000)],
+  'detaching authFailed': () => [detaching(), (machine) => machine.received(authReply(ErrorCode.AuthFailed), 0)],
+  'detaching closed': () => [detaching(machineOf()), (machine) => machine.close(0)],
+  'detaching unreachable': () => [detaching(machineOf({ startAt: 10, connectBy: 5 })), (machine) => machine.elapse(5)],
+  'closing authFailed': () => [closing(), (machine) => machine.received(authReply(ErrorCode.AuthFailed), 0)],
+  'closing closed': () => [closing(), (machine) => machine.elapse(T / 2)],
+  // The server has answered the handshake, and SASL is not through when time is up.
+  'closing unreachable': () => [closing(authenticating({ connectBy: 100 })), (machine) => machine.elapse(100)],
+}
 
-test('SessionMachine has no other way to go', () => {
-  const table = Object.entries(transitions).flatMap(([from, to]) =>
-    Object.keys(to).map((trigger) => `${from} ${trigger}`),
-  )
-  expect(Object.keys(ways).sort()).toEqual(table.sort())
-})
+const nameOfPhase = ({ phase }: SessionMachine) => phase.name
 
-test.each(Object.entries(ways))('SessionMachine throws when the table does not have the way %s', (way, begin) => {
-  const [from, trigger] = way.split(' ') as [State['name'], Trigger]
-  const [machine, go] = begin()
-  const table = transitions[from] as Partial<Record<Trigger, State['name']>>
-  const to = table[trigger]!
-  try {
-    delete table[trigger]
-    expect(() => go(machine)).toThrow(`no way from ${from} by ${trigger} to ${to}`)
-  } finally {
-    table[trigger] = to
-  }
+interface Table {
+  readonly transitions: Record<string, Partial<Record<string, string>>>
+  readonly ways: Readonly<Record<string, () => [SessionMachine, (machine: SessionMachine) => void]>>
+  readonly nameOf: (machine: SessionMachine) => string
+}
+
+describe.each<[string, Table]>([
+  ['connection', { transitions, ways, nameOf }],
+  ['life', { transitions: phases, ways: lives, nameOf: nameOfPhase }],
+])('SessionMachine, the states of its %s', (_, { transitions: table, ways, nameOf }) => {
+  test.each(Object.entries(ways))('SessionMachine goes the way %s', (way, begin) => {
+    const [from, trigger] = way.split(' ') as [string, string]
+    const [machine, go] = begin()
+    expect(nameOf(machine)).toBe(from)
+    go(machine)
+    expect(nameOf(machine)).toBe(table[from]?.[trigger])
+  })
+
+  test('SessionMachine has no other way to go', () => {
+    const all = Object.entries(table).flatMap(([from, to]) => Object.keys(to).map((trigger) => `${from} ${trigger}`))
+    expect(Object.keys(ways).sort()).toEqual(all.sort())
+  })
+
+  test.each(Object.entries(ways))('SessionMachine throws when the table does not have the way %s', (way, begin) => {
+    const [from, trigger] = way.split(' ') as [string, string]
+    const [machine, go] = begin()
+    const to = table[from]![trigger]!
+    try {
+      delete table[from]![trigger]
+      expect(() => go(machine)).toThrow(`no transition from ${from} by ${trigger} to ${to}`)
+    } finally {
+      table[from]![trigger] = to
+    }
+  })
 })

@@ -180,20 +180,20 @@ export class Session {
 
   /** @internal Resolves when the session is left: at the latest after T/2. Rejects when it has ended before. */
   async detach(): Promise<void> {
-    const longest = deadlines.close({ T: this.timeout, servers: 1 })
-    const by = this.#now() + longest
+    const now = this.#now()
+    const by = this.#machine.detach(now)
     this.#detaching.abort(new KeeperError('Closed', { sessionId: this.id }))
-    if (!this.#pendingWork.isEmpty) await this.#pendingWork.settled(this.#runtime, longest)
+    if (!this.#pendingWork.isEmpty) await this.#pendingWork.settled(this.#runtime, by - now)
     this.signal.throwIfAborted()
-    await this.close(lastRequest(), by)
+    await this.close(lastRequest())
   }
 
-  /** @internal Resolves when the session has ended or, with another `last` request, is left: at the latest `by`, or after T/2. */
-  close(last?: Request, by?: number): Promise<void> {
+  /** @internal Resolves when the session has ended or, with another `last` request, is left: at the latest after T/2. */
+  close(last?: Request): Promise<void> {
     return new Promise((resolve) => {
       if (this.#machine.state.name === 'ended') return resolve()
       this.#closing.push(resolve)
-      this.#run(this.#machine.close(this.#now(), last, by))
+      this.#run(this.#machine.close(this.#now(), last))
       // Whoever relies on the session hears of it now: servers act on a close before its answer is here, if it ever is.
       this.#ended.abort(new KeeperError('Closed', { sessionId: this.id }))
     })

@@ -18,11 +18,28 @@ import type { ReadWriteSearch } from '../servers/read-write-search.ts'
 import type { Request } from '../requests/request.ts'
 import { SaslHandshake } from './sasl-handshake.ts'
 import { StaticHostProvider } from '../servers/static-host-provider.ts'
-import { assertTransition, endCode, type EndReason, endTrigger, type State, tooSlow, type Trigger } from './states.ts'
+import {
+  assertTransition,
+  endCode,
+  type EndReason,
+  endTrigger,
+  type Phase,
+  phases,
+  type PhaseTrigger,
+  refusalIn,
+  type State,
+  tooSlow,
+  transitions,
+  type Trigger,
+} from './states.ts'
 import { Timing } from './timing.ts'
 
 type In<Name extends State['name']> = Extract<State, { name: Name }>
 type Established = Pick<In<'authenticating'>, 'server' | 'target' | 'frames' | 'readOnly'>
+
+/** Whether the session stands on a connection. */
+const isEstablished = (state: State): state is In<'connected' | 'leaving'> =>
+  state.name === 'connected' || state.name === 'leaving'
 
 export class SessionMachine {
   readonly identity: Identity
@@ -32,6 +49,7 @@ export class SessionMachine {
   readonly #jitter: Jitter
   readonly #heartbeat: Heartbeat
   readonly #timing: Timing
+  #phase: Phase = { name: 'open' }
   #state: State
   #outputs: Output[] = []
   #touchesSent = 0
@@ -49,27 +67,33 @@ export class SessionMachine {
       () => (this.identity.shortestTimeout === 0 ? this.identity.timeout : this.identity.shortestTimeout),
     )
     const pause = (times: number) => this.#jitter.between(0.5, 1) * throttlePause(times, this.#timing.times)
-    this.pipeline = new RequestPipeline(
-      config,
+    this.pipeline = new RequestPipeline(config, {
       pause,
-      (output) => this.#outputs.push(output),
-      () => ({
+      emit: (output) => this.#outputs.push(output),
+      refusal: () => refusalIn(this.#phase),
+      errorContext: () => ({
         server: 'server' in this.#state ? this.#state.server : undefined,
         sessionId: this.identity.id === 0n ? undefined : this.identity.id,
       }),
-    )
+    })
     const { identity, servers, pipeline } = this
     this.#timing = new Timing({ config, identity, servers, pipeline, heartbeat: this.#heartbeat })
     this.#state = { name: 'waiting', until: config.startAt }
   }
 
+  /** Of the session's life. */
+  get phase(): Phase {
+    return this.#phase
+  }
+
+  /** Of its connection. */
   get state(): State {
     return this.#state
   }
 
   /** All requests and pings that were sent before this moment, on this connection, are answered. */
   get answeredBefore(): number {
-    return this.#state.name === 'connected' ? this.#timing.openSince : -Infinity
+    return isEstablished(this.#state) ? this.#timing.openSince : -Infinity
   }
 
   /** How many requests and pings were sent, on all connections. */
@@ -93,17 +117,30 @@ export class SessionMachine {
     return this.pipeline.abandon(request)
   }
 
+  /** It is about to be left, with `close`. Returns until when that may take. */
+  detach(now: number): number {
+    const by = now + deadlines.close(this.#timing.times)
+    if (this.#phase.name === 'open') this.#pass('detach', { name: 'detaching', by })
+    return by
+  }
+
   /** Ends the session after everything called before: with its `last` request, or without it when time is up. */
-  close(now: number, last: Request = closeSessionRequest(), by = now + deadlines.close(this.#timing.times)): Output[] {
-    if (this.#state.name === 'ended' || this.#timing.isClosing) return this.#take()
+  close(now: number, last: Request = closeSessionRequest()): Output[] {
+    const phase = this.#phase
+    if (phase.name === 'ended' || phase.name === 'closing') return this.#take()
     // One that is to be resumed and did not get through stays as it was.
     if (!this.#heartbeat.wasHeard) this.#end('Closed')
     else {
-      this.#timing.closeBy = by
+      const by = phase.name === 'detaching' ? phase.by : now + deadlines.close(this.#timing.times)
+      this.#pass('close', { name: 'closing', by })
       this.pipeline.finish(last)
-      if (this.#state.name === 'waiting') this.#state = { name: 'waiting', until: now }
-      // Here the end of the session can be told; whether there is another server is not known.
-      if (this.#state.name === 'connected') this.#state = { ...this.#state, leaving: undefined }
+      const state = this.#state
+      if (state.name === 'waiting') this.#state = { name: 'waiting', until: now }
+      // This server can end the session; whether there is another server is not known.
+      if (state.name === 'leaving') {
+        const { server, target, frames, since } = state
+        this.#enter('stay', { name: 'connected', server, target, frames, since, search: undefined })
+      }
     }
     return this.#take()
   }
@@ -192,7 +229,7 @@ export class SessionMachine {
   elapse(now: number): Output[] {
     if (this.#state.name === 'ended') return this.#take()
     this.pipeline.settleOverdue(now)
-    if (now >= this.#timing.closeBy) this.#end('Closed')
+    if (now >= this.#timing.closeBy(this.#phase)) this.#end('Closed')
     else if (now >= this.#timing.expiresAt) this.#end('SessionExpired')
     else if (now >= this.#timing.giveUpAt) this.#giveUp(now)
     else this.#advance(now)
@@ -210,9 +247,9 @@ export class SessionMachine {
       return this.identity.connectFrame(this.pipeline.lastZxid)
     }
     if (state.name === 'authenticating') return state.sasl.transmit()
-    if (state.name !== 'connected') return undefined
-    // Who is about to leave asks for nothing more; but the session must live until then, so pings go.
-    const touching = state.leaving === undefined ? this.pipeline.send(now, SEGMENT_SIZE) : this.pipeline.takeUrgent()
+    if (!isEstablished(state)) return undefined
+    // A connection that is about to be left takes no more requests. The session must live until then, so pings go.
+    const touching = state.name === 'connected' ? this.pipeline.send(now, SEGMENT_SIZE) : this.pipeline.takeUrgent()
     if (touching.length > 0) this.#heartbeat.touched(now, touching.length)
     this.#touchesSent += touching.length
     const frames = [...this.pipeline.takeCredentials(), ...touching]
@@ -221,13 +258,13 @@ export class SessionMachine {
 
   /** When `elapse` must be called at the latest. */
   deadline(): number {
-    return this.#timing.next(this.#state)
+    return this.#timing.next(this.#state, this.#phase)
   }
 
   #advance(now: number): void {
     const state = this.#state
-    if (state.name === 'connected') {
-      this.#keepUp(state.search, now)
+    if (isEstablished(state)) {
+      this.#keepUp(state.name === 'connected' ? state.search : undefined, now)
       if (now >= this.#timing.brokenAt) this.#hangUp(this.#timing.whyBroken(now), now)
     } else if (now < this.#timing.ofState(state)) return
     else if (state.name === 'waiting') this.#dial(now)
@@ -263,7 +300,7 @@ export class SessionMachine {
     for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
       if (this.#state.name === 'handshaking') this.#handshake(frame, this.#state, now)
       else if (this.#state.name === 'authenticating') this.#proving(readIncoming(frame), this.#state.sasl, now)
-      else if (this.#state.name === 'connected') this.#incoming(readIncoming(frame), now)
+      else if (isEstablished(this.#state)) this.#incoming(readIncoming(frame), now)
       else return
       this.#heartbeat.heardAt = now
     }
@@ -293,7 +330,7 @@ export class SessionMachine {
 
   #connected(trigger: Trigger, { server, target, frames, readOnly }: Established, now: number): void {
     const search = this.servers.search(readOnly, now, this.identity.timeout)
-    this.#enter(trigger, { name: 'connected', server, target, frames, since: now, search, leaving: undefined })
+    this.#enter(trigger, { name: 'connected', server, target, frames, since: now, search })
     this.servers.connected(target)
     this.#timing.connected()
     this.#heartbeat.connected(now)
@@ -305,15 +342,16 @@ export class SessionMachine {
   #leave(why: Error, now: number): void {
     const state = this.#state
     if ('by' in state) this.#hangUp(why, now)
-    else if (state.name === 'connected' && !this.#timing.isClosing) {
-      this.#state = { ...state, leaving: why, search: undefined }
+    else if (state.name === 'connected' && this.#phase.name !== 'closing') {
+      const { server, target, frames, since } = state
+      this.#enter('leave', { name: 'leaving', server, target, frames, since, why })
       this.#leaveWhenIdle(now)
     }
   }
 
   #leaveWhenIdle(now: number): void {
-    const leaving = this.#state.name === 'connected' ? this.#state.leaving : undefined
-    if (leaving !== undefined && this.pipeline.oldestSentAt === undefined) this.#hangUp(leaving, now)
+    const state = this.#state
+    if (state.name === 'leaving' && this.pipeline.oldestSentAt === undefined) this.#hangUp(state.why, now)
   }
 
   /** Ends the connection from our side. */
@@ -325,34 +363,41 @@ export class SessionMachine {
   #lost(error: Error, now: number, byServer: boolean): void {
     const state = this.#state
     if (!('server' in state)) return
-    if (state.name === 'connected') {
+    if (isEstablished(state)) {
       this.#outputs.push({ type: 'disconnected', error })
       this.pipeline.interrupted(error)
     } else this.#outputs.push(unreached(state, error, byServer, this.pipeline.lastZxid, this.servers.size))
-    const { leaving, since = Infinity }: Partial<In<'connected'>> = state.name === 'connected' ? state : {}
-    if (leaving !== undefined || now - since >= deadlines.ping(this.#timing.times)) this.servers.held()
+    const isLeft = state.name === 'leaving'
+    const hasLasted = state.name === 'connected' && now - state.since >= deadlines.ping(this.#timing.times)
+    if (isLeft || hasLasted) this.servers.held()
     else this.servers.failed(state.target, error)
-    const pause = leaving === undefined ? this.servers.pause(this.identity.timeout) : 0
+    const pause = isLeft ? 0 : this.servers.pause(this.identity.timeout)
     this.#enter('lost', { name: 'waiting', until: Math.min(now + pause, Math.max(now, this.#timing.expiresAt)) })
   }
 
   /** Everything that waits is told, then that the session is over. */
   #end(cause: EndReason): void {
-    const { name } = this.#state
+    const state = this.#state
     if (cause === 'SessionExpired') this.identity.expired()
-    const reason = cause === 'SessionExpired' && this.#timing.isClosing ? 'Closed' : cause
+    const reason = cause === 'SessionExpired' && this.#phase.name === 'closing' ? 'Closed' : cause
+    this.#pass(endTrigger[reason], { name: 'ended', reason })
     this.pipeline.end(endCode[reason])
-    this.#enter(endTrigger[reason], { name: 'ended', reason })
-    if (name !== 'waiting') this.#outputs.push({ type: 'hangUp' })
+    this.#enter(endTrigger[reason], { name: 'ended' })
+    if (state.name !== 'waiting') this.#outputs.push({ type: 'hangUp' })
     // Before the loss of the connection: the end of the session says more.
     this.#outputs.push({ type: 'ended', reason })
-    if (name !== 'connected') return
+    if (!isEstablished(state)) return
     this.#outputs.push({ type: 'disconnected', error: new Error(`the session has ended: ${reason}`) })
   }
 
   #enter(trigger: Trigger, state: State): void {
-    assertTransition(this.#state.name, trigger, state.name)
+    assertTransition(transitions, this.#state.name, trigger, state.name)
     this.#state = state
+  }
+
+  #pass(trigger: PhaseTrigger, phase: Phase): void {
+    assertTransition(phases, this.#phase.name, trigger, phase.name)
+    this.#phase = phase
   }
 
   #take(): Output[] {

@@ -1,15 +1,25 @@
-// The session's states and every way from one to another. This table is the whole of it: the machine cannot move
-// otherwise, and the diagram in ARCHITECTURE.md is made from it.
+// The states of a session, and every transition. The session has two at a time: a phase of its life, and the state of its
+// connection. The machine cannot move otherwise than these two tables say, and the diagrams in ARCHITECTURE.md are made
+// from them.
 //
-// 1. A state carries what only it needs. What outlives a connection (id, password, T, requests, watches) is the
-//    session's and stands beside the state.
-// 2. `connected` means that the handshake succeeded, and SASL where it was asked for: requests may be sent.
-// 3. `ended` is final. A new session is a new machine.
+// 1. A state carries what only it needs. What outlives a connection (id, password, T, requests, watches) belongs to the
+//    session and stands beside the states.
+// 2. `connected` means that the handshake succeeded, and SASL where it is used: requests may be sent.
+// 3. `ended` is final, in both tables at once. A new session is a new machine.
 import type { FrameDecoder } from '@zk/wire'
 import type { KeeperErrorCode } from '../../errors.ts'
 import type { Target } from '../servers/server-picker.ts'
 import type { ReadWriteSearch } from '../servers/read-write-search.ts'
 import type { SaslHandshake } from './sasl-handshake.ts'
+
+export type Phase =
+  /** the caller uses it */
+  | { readonly name: 'open' }
+  /** it is about to be left, and recipes still give up what they hold in it; at `by` it is over in any case */
+  | { readonly name: 'detaching'; readonly by: number }
+  /** its last request is queued or sent, and no other is taken; at `by` it is over in any case */
+  | { readonly name: 'closing'; readonly by: number }
+  | { readonly name: 'ended'; readonly reason: EndReason }
 
 export type State =
   /** between two attempts */
@@ -44,10 +54,17 @@ export type State =
       readonly since: number
       /** At a read-only server: the search for one that takes writes. */
       readonly search: ReadWriteSearch | undefined
-      /** To go to another server as soon as nothing is unanswered, and why. */
-      readonly leaving: Error | undefined
     }
-  | { readonly name: 'ended'; readonly reason: EndReason }
+  /** the connection is to end as soon as nothing is unanswered: the session goes to another server */
+  | {
+      readonly name: 'leaving'
+      readonly server: string
+      readonly target: Target
+      readonly frames: FrameDecoder
+      readonly since: number
+      readonly why: Error
+    }
+  | { readonly name: 'ended' }
 
 /** What is said when a state that has a `by` does not end in time. */
 export const tooSlow = {
@@ -66,6 +83,24 @@ export type EndReason =
   /** connect() found no server in time */
   | 'Unreachable'
 
+/** The phases of a session's life. */
+export const phases = {
+  open: {
+    detach: 'detaching',
+    close: 'closing',
+    expired: 'ended',
+    authFailed: 'ended',
+    closed: 'ended',
+    unreachable: 'ended',
+  },
+  detaching: { close: 'closing', expired: 'ended', authFailed: 'ended', closed: 'ended', unreachable: 'ended' },
+  closing: { authFailed: 'ended', closed: 'ended', unreachable: 'ended' },
+  ended: {},
+} as const satisfies Record<Phase['name'], Partial<Record<string, Phase['name']>>>
+
+export type PhaseTrigger = { [P in Phase['name']]: keyof (typeof phases)[P] }[Phase['name']]
+
+/** The states of its connection. */
 export const transitions = {
   waiting: { dial: 'dialing', expired: 'ended', closed: 'ended', unreachable: 'ended' },
   dialing: { opened: 'handshaking', lost: 'waiting', expired: 'ended', closed: 'ended' },
@@ -77,20 +112,23 @@ export const transitions = {
     closed: 'ended',
   },
   authenticating: { proved: 'connected', lost: 'waiting', expired: 'ended', authFailed: 'ended', closed: 'ended' },
-  connected: { lost: 'waiting', expired: 'ended', authFailed: 'ended', closed: 'ended' },
+  connected: { leave: 'leaving', lost: 'waiting', expired: 'ended', authFailed: 'ended', closed: 'ended' },
+  leaving: { stay: 'connected', lost: 'waiting', expired: 'ended', authFailed: 'ended' },
   ended: {},
 } as const satisfies Record<State['name'], Partial<Record<string, State['name']>>>
 
 export type Trigger = { [S in State['name']]: keyof (typeof transitions)[S] }[State['name']]
 
-/** The state that `trigger` leads to from `from`, or undefined where the table has no such way. */
-export function transitionFrom(from: State['name'], trigger: Trigger): State['name'] | undefined {
-  return (transitions[from] as Partial<Record<Trigger, State['name']>>)[trigger]
+type Table = Readonly<Record<string, Partial<Record<string, string>>>>
+
+/** The state that `trigger` leads to from `from`, or undefined where the table has no such transition. */
+export function transitionFrom(table: Table, from: string, trigger: string): string | undefined {
+  return table[from]?.[trigger]
 }
 
-/** Throws where the table has no such way: a mistake of ours. */
-export function assertTransition(from: State['name'], trigger: Trigger, to: State['name']): void {
-  if (transitionFrom(from, trigger) !== to) throw new Error(`no way from ${from} by ${trigger} to ${to}`)
+/** Throws where the table has no such transition: a mistake of ours. */
+export function assertTransition(table: Table, from: string, trigger: string, to: string): void {
+  if (transitionFrom(table, from, trigger) !== to) throw new Error(`no transition from ${from} by ${trigger} to ${to}`)
 }
 
 /** The code that calls reject with in a session that ended so. */
@@ -101,10 +139,16 @@ export const endCode = {
   Unreachable: 'ConnectionLoss',
 } as const satisfies Record<EndReason, KeeperErrorCode>
 
+/** The code that a request is rejected with at its call, where the session takes no more. */
+export function refusalIn(phase: Phase): KeeperErrorCode | undefined {
+  if (phase.name === 'closing') return 'Closed'
+  return phase.name === 'ended' ? endCode[phase.reason] : undefined
+}
+
 /** The trigger by which a session ends so. */
 export const endTrigger = {
   SessionExpired: 'expired',
   AuthFailed: 'authFailed',
   Closed: 'closed',
   Unreachable: 'unreachable',
-} as const satisfies Record<EndReason, Trigger>
+} as const satisfies Record<EndReason, Trigger & PhaseTrigger>

@@ -5,7 +5,7 @@ import type { RequestPipeline } from '../requests/request-pipeline.ts'
 import type { ServerPicker } from '../servers/server-picker.ts'
 import type { Identity } from './identity.ts'
 import type { Heartbeat } from './heartbeat.ts'
-import type { State } from './states.ts'
+import type { Phase, State } from './states.ts'
 
 export interface TimingSources {
   readonly config: SessionConfig
@@ -16,8 +16,6 @@ export interface TimingSources {
 }
 
 export class Timing {
-  /** When a session that is being closed, or left, ends in any case. */
-  closeBy = Infinity
   /** When to give up; never once it was connected. */
   #giveUpAt: number
   readonly #of: TimingSources
@@ -31,14 +29,16 @@ export class Timing {
     return { T: this.#of.identity.timeout, servers: this.#of.servers.size }
   }
 
-  get isClosing(): boolean {
-    return this.closeBy < Infinity
+  /** When `elapse` must be called at the latest. */
+  next(state: State, phase: Phase): number {
+    if (state.name === 'ended') return Infinity
+    const { nextTimeout } = this.#of.pipeline
+    return Math.min(this.ofState(state), nextTimeout, this.expiresAt, this.closeBy(phase), this.#giveUpAt)
   }
 
-  /** When `elapse` must be called at the latest. */
-  next(state: State): number {
-    if (state.name === 'ended') return Infinity
-    return Math.min(this.ofState(state), this.#of.pipeline.nextTimeout, this.expiresAt, this.closeBy, this.#giveUpAt)
+  /** When a session that is being closed, or left, ends in any case. */
+  closeBy(phase: Phase): number {
+    return phase.name === 'closing' ? phase.by : Infinity
   }
 
   ofState(state: State): number {
@@ -51,6 +51,8 @@ export class Timing {
         return state.by
       case 'connected':
         return Math.min(this.brokenAt, this.#of.heartbeat.pingAt, state.search?.deadline ?? Infinity)
+      case 'leaving':
+        return Math.min(this.brokenAt, this.#of.heartbeat.pingAt)
       case 'ended':
         return Infinity
     }

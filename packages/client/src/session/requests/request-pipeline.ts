@@ -14,8 +14,15 @@ import type { Removal, Request, ErrorContext } from './request.ts'
 import type { EndReason } from '../protocol/states.ts'
 import { changesWatches, countsOn, setsWatches, WatchManager } from '../watches/watch-manager.ts'
 
-/** How long to leave a server alone that was too busy for a request for the n-th time, in ms. */
-type ThrottlePause = (times: number) => number
+/** What the pipeline needs of the session. */
+interface PipelineContext {
+  /** How long to leave a server alone that was too busy for a request for the n-th time, in ms. */
+  readonly pause: (times: number) => number
+  readonly emit: (output: Output) => void
+  /** Why no more requests are taken; undefined where they are. */
+  readonly refusal: () => KeeperErrorCode | undefined
+  readonly errorContext: () => ErrorContext
+}
 
 export class RequestPipeline {
   readonly #queue: RequestQueue
@@ -23,8 +30,7 @@ export class RequestPipeline {
   readonly watches: WatchManager
   readonly #replies: ReplyHandler
   readonly #credentials: Credentials
-  readonly #emit: (output: Output) => void
-  readonly #pause: ThrottlePause
+  readonly #context: PipelineContext
   /** Frames that overtake the queue. */
   #urgent: Uint8Array[] = []
   #lastZxid: bigint
@@ -32,21 +38,17 @@ export class RequestPipeline {
   #syncOwed = false
   /** Its answer ends the session. */
   #last: Request | undefined
-  /** Set once no more requests are taken. */
-  #refusing: KeeperErrorCode | undefined
 
   constructor(
     { credentials, limits, resume, seed }: Pick<SessionConfig, 'credentials' | 'limits' | 'resume' | 'seed'>,
-    pause: ThrottlePause,
-    emit: (output: Output) => void,
-    errorContext: () => ErrorContext,
+    context: PipelineContext,
   ) {
+    const { emit, errorContext } = context
     this.#queue = new RequestQueue(firstXid(resume, seed), limits)
-    this.#pause = pause
+    this.#context = context
     this.#lastZxid = resume?.lastZxid ?? 0n
     this.#credentials = new Credentials(credentials)
     this.watches = new WatchManager(emit, () => this.#lastZxid, limits.maxRequestSize)
-    this.#emit = emit
     this.#replies = new ReplyHandler({
       watches: this.watches,
       queue: this.#queue,
@@ -82,7 +84,8 @@ export class RequestPipeline {
   // --- the caller's side ----------------------------------------------------------------------------------------
 
   submit(request: Request): void {
-    if (this.#refusing !== undefined) return this.#replies.reject(request, this.#refusing)
+    const refusal = this.#context.refusal()
+    if (refusal !== undefined) return this.#replies.reject(request, refusal)
     // A removal is taken all the same: its watch would stay at the server.
     const mayWait = request.isOwn || request.removes !== undefined || this.#queue.hasRoomFor(request)
     if (!mayWait) return this.#replies.reject(request, 'QueueFull')
@@ -91,7 +94,8 @@ export class RequestPipeline {
   }
 
   authenticate(credential: Credential, request: Request): void {
-    if (this.#refusing !== undefined) return this.#replies.reject(request, this.#refusing)
+    const refusal = this.#context.refusal()
+    if (refusal !== undefined) return this.#replies.reject(request, refusal)
     this.#credentials.add(credential, request)
   }
 
@@ -99,7 +103,6 @@ export class RequestPipeline {
   finish(request: Request): void {
     this.#last = request
     this.#queue.enqueue(request)
-    this.#refusing = 'Closed'
   }
 
   /** The caller no longer waits. False when the request was settled already. */
@@ -173,7 +176,7 @@ export class RequestPipeline {
     const frames = this.takeUrgent()
     frames.push(...this.#queue.send(now, limit, (request) => this.watches.sending(request)))
     // Behind the end of the session nothing is asked for; nor of a server that is too busy.
-    if (this.#refusing !== undefined || this.#queue.isHeld) return frames
+    if (this.#context.refusal() !== undefined || this.#queue.isHeld) return frames
     // What is to be taken off is still to be set again.
     const { next } = this.#queue
     if (next !== undefined && setsWatches(next)) return frames
@@ -203,7 +206,6 @@ export class RequestPipeline {
 
   /** The session is over: everything that waits is told. */
   end(code: KeeperErrorCode): void {
-    this.#refusing = code
     for (const { request, wasSent } of this.#queue.clear()) {
       this.#replies.reject(request, code, { outcomeUnknown: wasSent && request.kind === 'write' })
     }
@@ -216,13 +218,13 @@ export class RequestPipeline {
   #authReply(err: number): EndReason | undefined {
     if (err !== ErrorCode.Ok) return 'AuthFailed'
     const request = this.#credentials.answered()
-    if (request !== undefined) this.#emit({ type: 'resolve', request, value: undefined })
+    if (request !== undefined) this.#context.emit({ type: 'resolve', request, value: undefined })
     return undefined
   }
 
   #event({ event, path, zxid }: Extract<Incoming, { type: 'event' }>): undefined {
     if (event === undefined || event === 'None' || event === 'PersistentWatchRemoved') {
-      this.#emit({ type: 'anomaly', what: `event of type ${event ?? 'unknown'} for ${path}` })
+      this.#context.emit({ type: 'anomaly', what: `event of type ${event ?? 'unknown'} for ${path}` })
       return undefined
     }
     this.watches.event(event, path, zxid)
@@ -259,13 +261,13 @@ export class RequestPipeline {
     const { kind, opCode, phase, removes } = request
     const isAwaited = phase.name === 'sent'
     request.timesThrottled++
-    if (isAwaited) this.#emit({ type: 'throttled', request })
+    if (isAwaited) this.#context.emit({ type: 'throttled', request })
     const mustComeFirst = kind === 'connection' && opCode !== OpCode.removeWatches
     const isRepeated = isAwaited && !mustComeFirst && request.repeatThrottled
     if (!isRepeated) this.#replies.take(request, reply)
     // Those who watched were told that it is gone, whoever waits for it.
     const again = isRepeated ? request : removes && removalRequest(removes)
-    if (again !== undefined) this.#queue.putOff(again, now + this.#pause(request.timesThrottled))
+    if (again !== undefined) this.#queue.putOff(again, now + this.#context.pause(request.timesThrottled))
   }
 
   /**
