@@ -1,8 +1,7 @@
-import { AuthPacket, OpCode, parentOf, type Writer } from '@zk/wire'
+import { AuthPacket, OpCode, parentOf, parseConnectString, type Writer } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
 import type { CallOptions, ParentsOptions } from './call-options.ts'
 import { Chroot, wholeTree } from './chroot.ts'
-import { Client } from './client.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
 import { type ACL, type Data, toBytes } from './operations/arguments.ts'
@@ -34,31 +33,64 @@ import { openNodeEvents } from './watches/opening-node-events.ts'
 import { checkAuth, checkRepeatThrottled, checkTimeout } from './options.ts'
 import { createBelow, type Make, makeContainers, snapshot, wantsParents } from './helpers/parents.ts'
 import type { ErrorReply, Removal } from './session/requests/request.ts'
+import { followServers } from './helpers/follow-servers.ts'
+import type { ClientStates } from './telemetry/client-state.ts'
+import type { Runtime } from './runtime/runtime.ts'
+import type { DetachedSession } from './session/protocol/detached-session.ts'
+import type { Session } from './session/driver/session.ts'
+import type { ClientStats } from './telemetry/stats.ts'
 import type { Sessions } from './sessions.ts'
 import type { Stat } from './operations/stat.ts'
-import { takeWatchers, watchedBy } from './watches/watch-removal.ts'
-import { CallWatcher, type Watched } from './watches/watcher.ts'
+import { CallWatcher, takeWatchers, type Watched, watchedBy } from './watches/watcher.ts'
 
 /**
  * A client of one ensemble. Every call is queued before it returns, so calls of one turn leave in one segment, in this
  * order. Each rejects with a `KeeperError` for what ZooKeeper says, with a `TypeError` or `RangeError`, before anything
  * is sent, for arguments that cannot be right, and with the signal's reason when it is aborted.
  */
-export class ZooKeeper extends Client {
+export class ZooKeeper {
   readonly #sessions: Sessions
   readonly #chroot: Chroot
+  readonly #kind: 'owner' | 'view'
 
-  /** @internal Use `connect`. */
+  /** @internal Use `connect`. A view does not end its sessions. */
   constructor(sessions: Sessions, chroot: Chroot, kind: 'owner' | 'view' = 'owner') {
-    super(sessions, kind)
     this.#sessions = sessions
     this.#chroot = chroot
+    this.#kind = kind
   }
 
   /** Path that every path of this client is below; '/' for none. */
-  override get chroot(): string {
+  get chroot(): string {
     return this.#chroot.path
   }
+
+  /** The session that calls run in now. After an expiry it is another object. */
+  get session(): Session {
+    return this.#sessions.current
+  }
+
+  /** What `connect` was given, or its default: for code that wants to share the client's time and randomness. */
+  get runtime(): Runtime {
+    return this.#sessions.runtime
+  }
+
+  /** What the client has done since `connect`, in numbers, and how much waits and is in flight. A snapshot; cheap to ask for. */
+  stats(): ClientStats {
+    return this.#sessions.stats()
+  }
+
+  /**
+   * How the client stands with its ensemble: at once the state there is, then every other until it is closed. Whoever does
+   * not ask for the next one in time misses some, and gets the last.
+   *
+   *     for await (const state of zk.states()) if (state.name === 'disconnected') …
+   */
+  states(): ClientStates {
+    return this.#sessions.telemetry.states()
+  }
+
+  // --- operations --------------------------------------------------------------------------------------------------
 
   /** Makes a node. A sequential one gets the parent's counter, ten digits, behind its path. */
   async create(
@@ -174,7 +206,7 @@ export class ZooKeeper extends Client {
   }
 
   /** `changed` tells of a reconfiguration; its `path` is that of the config node. */
-  override getConfigAndWatch(options: CallOptions = {}): Promise<NodeConfig & Watched> {
+  getConfigAndWatch(options: CallOptions = {}): Promise<NodeConfig & Watched> {
     return this.#watch(getConfigAndWatch, CONFIG_NODE, options, (read) => read, wholeTree)
   }
 
@@ -279,6 +311,81 @@ export class ZooKeeper extends Client {
    */
   withChroot(path: string): ZooKeeper {
     return new ZooKeeper(this.#sessions, new Chroot(this.#chroot.absolute(path)), 'view')
+  }
+
+  // --- servers and the end -----------------------------------------------------------------------------------------
+
+  /**
+   * Goes by another list of servers from now on: `host:port,…`, with the client's own chroot or none. Of the clients of an
+   * ensemble as many move to another server as it takes for each to have its share; one moves when what it has asked is
+   * answered, and stays in its session.
+   */
+  updateServers(connectString: string): void {
+    const { servers, chroot } = parseConnectString(connectString)
+    if (chroot !== '/' && chroot !== this.chroot) {
+      throw new TypeError(`updateServers: the chroot stays ${this.chroot}, it cannot become ${chroot}`)
+    }
+    this.#sessions.updateServers(servers)
+  }
+
+  /**
+   * Takes the servers from the ensemble's own configuration, `/zookeeper/config`, now and whenever it changes, until the
+   * signal aborts or the client is closed. Resolves when it has them for the first time. Servers whose line does not say
+   * where they take clients are left out; rejects when none is left.
+   */
+  async followServers({ signal }: Pick<CallOptions, 'signal'> = {}): Promise<void> {
+    try {
+      await followServers(this, this.#follower, signal)
+    } catch (error) {
+      throw atCaller(error, signal)
+    }
+  }
+
+  /**
+   * Leaves the session without ending it, and ends the client: its ephemeral nodes stay until the session timeout has
+   * passed, or another client goes on with it (`connect(…, { session })`). What was called before is answered first,
+   * and what @zk/recipes hold or wait for in the session is given up, nodes and all: this takes half a session timeout at most.
+   * Watches go.
+   */
+  async detach(): Promise<DetachedSession> {
+    if (this.#kind === 'view') throw new TypeError('detach: this is a view; detach the client that it was made of')
+    const { session } = this
+    const { id: sessionId } = session
+    // Who is told of its end may be so ahead of its signal.
+    if (session.isOver) await Promise.resolve()
+    session.signal.throwIfAborted()
+    session.detaching.throwIfAborted()
+    // A read-only server's session is nothing to go on with elsewhere; nor is one that no server has given yet.
+    const reason = sessionId === 0n ? 'ConnectionLoss' : 'NotReadOnly'
+    if (session.detached === undefined) throw new KeeperError(reason, { op: 'detach' })
+    await session.detach()
+    const { detached } = session
+    if (detached === undefined) throw new KeeperError('SessionExpired', { op: 'detach', sessionId })
+    return detached
+  }
+
+  /** Ends the session, which removes its ephemeral nodes at once, and the client. Settles within half a session timeout. */
+  async close(): Promise<void> {
+    if (this.#kind === 'view') return
+    // Who is told of the end of a session may close the client before the next one is there.
+    for (let closed: Session | undefined; closed !== this.session;) {
+      closed = this.session
+      await closed.close()
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  // --- what the methods share --------------------------------------------------------------------------------------
+
+  get #follower(): Parameters<typeof followServers>[1] {
+    return {
+      update: (servers) => this.#sessions.updateServers(servers),
+      gaveUp: (why) =>
+        this.#sessions.telemetry.anomaly(`/zookeeper/config is followed no more: ${String(why)}`, this.session),
+    }
   }
 
   /** Asks for nodes of the whole tree. */

@@ -97,9 +97,9 @@ export const clientBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: machine,
-        find: 'if (touching.length > 0) this.#heartbeat.touched(now, touching.length)',
+        find: 'if (touching.length > 0) this.#timing.touched(now, touching.length)',
         replace: `const sent = this.pipeline.takeCredentials()
-    if (sent.length + touching.length > 0) this.#heartbeat.touched(now, 2)`,
+    if (sent.length + touching.length > 0) this.#timing.touched(now, 2)`,
       },
       { file: machine, find: '...this.pipeline.takeCredentials(), ...touching', replace: '...sent, ...touching' },
     ],

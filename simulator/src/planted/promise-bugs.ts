@@ -100,7 +100,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a request without an answer does not count while pings are answered',
       edits: [
         {
-          file: session('protocol/heartbeat'),
+          file: session('protocol/timing'),
           find: 'Math.min(oldestRequest ?? Infinity, this.#pingedAt)',
           replace: 'Math.min(oldestRequest === undefined ? Infinity : Infinity, this.#pingedAt)',
         },
@@ -112,7 +112,7 @@ export const promiseBugs: readonly PlantedBug[] = (
         {
           file: session('protocol/session-machine'),
           find: '    frames.push(bytes)\n',
-          replace: "    frames.push(bytes)\n    if (this.#state.name === 'connected') this.#heartbeat.heardAt = now\n",
+          replace: "    frames.push(bytes)\n    if (this.#state.name === 'connected') this.#timing.heard(now)\n",
         },
       ],
     },
@@ -239,8 +239,8 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           file: session('protocol/timing'),
-          find: 'heartbeat.heardAt + config.localExpiry * identity.timeout',
-          replace: 'heartbeat.heardAt + 2 * identity.timeout',
+          find: 'this.#heardAt + config.localExpiry * identity.timeout',
+          replace: 'this.#heardAt + 2 * identity.timeout',
         },
       ],
     },
@@ -249,8 +249,8 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           file: session('protocol/timing'),
-          find: 'heartbeat.heardAt + config.localExpiry * identity.timeout',
-          replace: 'heartbeat.heardAt + identity.timeout',
+          find: 'this.#heardAt + config.localExpiry * identity.timeout',
+          replace: 'this.#heardAt + identity.timeout',
         },
       ],
     },
@@ -280,7 +280,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'an error code that nobody knows is told as another',
       edits: [
         {
-          file: session('requests/reply-handler'),
+          file: session('requests/request-pipeline'),
           find: "known === undefined || known === 'Ok' ? 'Unknown' : known",
           replace: "known === undefined || known === 'Ok' ? 'SystemError' : known",
         },

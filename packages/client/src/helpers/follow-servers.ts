@@ -1,14 +1,23 @@
 // Keeps a client's list of servers as the ensemble's own configuration has it.
 import type { ServerAddress } from '@zk/wire'
 import { onAbort } from '../aborts.ts'
-import type { Client } from '../client.ts'
 import type { EnsembleConfig } from './ensemble-config.ts'
 import { KeeperError } from '../errors.ts'
+import type { CallOptions } from '../call-options.ts'
 import type { NodeConfig } from '../operations/config.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import type { Session } from '../session/driver/session.ts'
 import type { Watched } from '../watches/watcher.ts'
 
 /** Before the configuration is read again that could not be read, in ms. */
 const RETRY_PAUSE = 1_000
+
+/** What is needed of the client. */
+interface ConfiguredClient {
+  readonly session: Session
+  readonly runtime: Runtime
+  getConfigAndWatch(options?: CallOptions): Promise<NodeConfig & Watched>
+}
 
 interface Follower {
   update(servers: readonly ServerAddress[]): void
@@ -18,7 +27,7 @@ interface Follower {
 
 /** Resolves when the list was taken over for the first time, and goes on until the signal aborts or the client ends. */
 export async function followServers(
-  client: Client,
+  client: ConfiguredClient,
   follower: Follower,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -33,7 +42,7 @@ export async function followServers(
 }
 
 async function goOn(
-  client: Client,
+  client: ConfiguredClient,
   follower: Follower,
   signal: AbortSignal | undefined,
   first: Watched,
@@ -53,7 +62,7 @@ async function goOn(
 
 /** Undefined where it is over. */
 async function readAgain(
-  client: Client,
+  client: ConfiguredClient,
   follower: Follower,
   signal: AbortSignal | undefined,
 ): Promise<(NodeConfig & Watched) | undefined> {
@@ -75,7 +84,7 @@ async function readAgain(
 }
 
 /** Ends early where it is over. */
-function pause({ runtime, session }: Client, signal: AbortSignal | undefined): Promise<void> {
+function pause({ runtime, session }: ConfiguredClient, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const signals = signal === undefined ? [session.signal] : [session.signal, signal]
     if (signals.some(({ aborted }) => aborted)) return resolve()

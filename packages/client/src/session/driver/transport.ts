@@ -1,11 +1,9 @@
 // What a session has under way to servers: a look-up, a connection, a question whether one takes writes; one of each.
 import type { ServerAddress } from '@zk/wire'
-import type { RuntimeConnection, ConnectionHandler, LookupHandler, Runtime } from '../../runtime/runtime.ts'
+import type { ConnectionHandler, DialTarget, LookupHandler, Runtime, RuntimeConnection } from '../../runtime/runtime.ts'
 import type { TlsSource } from '../../runtime/tls.ts'
 import { dialWith } from './dialer.ts'
 import type { Target } from '../servers/server-picker.ts'
-import { lookUp } from './look-up.ts'
-import { probe } from './probe.ts'
 
 export class Transport {
   readonly #runtime: Runtime
@@ -100,4 +98,70 @@ export class Transport {
   endProbe(): void {
     this.#endProbe()
   }
+}
+
+/** Has the runtime look up a name. The returned function ends it untold. */
+function lookUp(runtime: Runtime, host: string, handler: LookupHandler): () => void {
+  let isOver = false
+  const once = (tell: () => void) => {
+    if (isOver) return
+    isOver = true
+    tell()
+  }
+  try {
+    runtime.resolve?.(host, {
+      found: (addresses) => once(() => handler.found(addresses)),
+      failed: (error) => once(() => handler.failed(error)),
+    })
+  } catch (error) {
+    // A runtime that cannot even try has failed as one that tried.
+    once(() => handler.failed(error as Error))
+  }
+  return () => {
+    isOver = true
+  }
+}
+
+const QUESTION = new TextEncoder().encode('isro')
+const ANSWER_SIZE = 2
+
+/**
+ * The raw text exchange `isro`: a server that takes writes answers `rw`, a read-only one `ro`, one that does not serve `null`.
+ * Asks, and tells once what was answered; undefined for nothing of use. The returned function ends it untold.
+ */
+function probe(
+  runtime: Runtime,
+  tls: TlsSource | undefined,
+  target: DialTarget,
+  answered: (answer: string | undefined) => void,
+): () => void {
+  let connection: RuntimeConnection | undefined
+  let isOver = false
+  let text = ''
+  const end = () => {
+    isOver = true
+    connection?.close()
+  }
+  const tell = (answer: string | undefined) => {
+    if (isOver) return
+    end()
+    answered(answer)
+  }
+  try {
+    connection = dialWith(runtime, tls, target, {
+      opened: () => {
+        if (!isOver) connection?.write(QUESTION)
+      },
+      received: (bytes) => {
+        text += String.fromCharCode(...bytes.subarray(0, ANSWER_SIZE))
+        if (text.length >= ANSWER_SIZE) tell(text.slice(0, ANSWER_SIZE))
+      },
+      drained: () => {},
+      lost: () => tell(undefined),
+    })
+  } catch {
+    // A runtime that cannot even try has failed as one that tried.
+    tell(undefined)
+  }
+  return end
 }

@@ -13,7 +13,6 @@ import { type Incoming, readIncoming } from './incoming.ts'
 import { Jitter } from '../servers/jitter.ts'
 import { type Output, unreached } from './output.ts'
 import { closeSessionRequest, pings } from '../requests/internal-requests.ts'
-import { Heartbeat } from './heartbeat.ts'
 import type { ReadWriteSearch } from '../servers/read-write-search.ts'
 import type { Request } from '../requests/request.ts'
 import { SaslHandshake } from './sasl-handshake.ts'
@@ -47,7 +46,6 @@ export class SessionMachine {
   readonly pipeline: RequestPipeline
   readonly #config: SessionConfig
   readonly #jitter: Jitter
-  readonly #heartbeat: Heartbeat
   readonly #timing: Timing
   #phase: Phase = { name: 'open' }
   #state: State
@@ -62,10 +60,6 @@ export class SessionMachine {
       this.#jitter,
     )
     this.identity = new Identity(config)
-    this.#heartbeat = new Heartbeat(
-      () => this.#timing.times,
-      () => (this.identity.shortestTimeout === 0 ? this.identity.timeout : this.identity.shortestTimeout),
-    )
     const pause = (times: number) => this.#jitter.between(0.5, 1) * throttlePause(times, this.#timing.times)
     this.pipeline = new RequestPipeline(config, {
       pause,
@@ -77,7 +71,7 @@ export class SessionMachine {
       }),
     })
     const { identity, servers, pipeline } = this
-    this.#timing = new Timing({ config, identity, servers, pipeline, heartbeat: this.#heartbeat })
+    this.#timing = new Timing({ config, identity, servers, pipeline })
     this.#state = { name: 'waiting', until: config.startAt }
   }
 
@@ -129,7 +123,7 @@ export class SessionMachine {
     const phase = this.#phase
     if (phase.name === 'ended' || phase.name === 'closing') return this.#take()
     // One that is to be resumed and did not get through stays as it was.
-    if (!this.#heartbeat.wasHeard) this.#end('Closed')
+    if (!this.#timing.wasHeard) this.#end('Closed')
     else {
       const by = phase.name === 'detaching' ? phase.by : now + deadlines.close(this.#timing.times)
       this.#pass('close', { name: 'closing', by })
@@ -243,14 +237,14 @@ export class SessionMachine {
     const state = this.#state
     if (state.name === 'handshaking' && state.connectRequest === 'due') {
       this.#state = { ...state, connectRequest: 'sent' }
-      this.#heartbeat.handshake(now)
+      this.#timing.handshake(now)
       return this.identity.connectFrame(this.pipeline.lastZxid)
     }
     if (state.name === 'authenticating') return state.sasl.transmit()
     if (!isEstablished(state)) return undefined
     // A connection that is about to be left takes no more requests. The session must live until then, so pings go.
     const touching = state.name === 'connected' ? this.pipeline.send(now, SEGMENT_SIZE) : this.pipeline.takeUrgent()
-    if (touching.length > 0) this.#heartbeat.touched(now, touching.length)
+    if (touching.length > 0) this.#timing.touched(now, touching.length)
     this.#touchesSent += touching.length
     const frames = [...this.pipeline.takeCredentials(), ...touching]
     return frames.length === 0 ? undefined : concat(frames)
@@ -272,8 +266,8 @@ export class SessionMachine {
   }
 
   #keepUp(search: ReadWriteSearch | undefined, now: number): void {
-    if (now >= this.#heartbeat.pingAt) {
-      this.#heartbeat.pinged(now, pings.length)
+    if (now >= this.#timing.pingAt) {
+      this.#timing.pinged(now, pings.length)
       this.pipeline.urgent(pings)
     }
     const step = search?.elapse(now, () => this.servers.nextToAsk())
@@ -302,12 +296,12 @@ export class SessionMachine {
       else if (this.#state.name === 'authenticating') this.#proving(readIncoming(frame), this.#state.sasl, now)
       else if (isEstablished(this.#state)) this.#incoming(readIncoming(frame), now)
       else return
-      this.#heartbeat.heardAt = now
+      this.#timing.heard(now)
     }
   }
 
   #incoming(incoming: Incoming, now: number): void {
-    if (incoming.type === 'ping') return this.#heartbeat.ponged()
+    if (incoming.type === 'ping') return this.#timing.ponged()
     const end = this.pipeline.incoming(incoming, now)
     if (end !== undefined) this.#end(end)
   }
@@ -332,8 +326,7 @@ export class SessionMachine {
     const search = this.servers.search(readOnly, now, this.identity.timeout)
     this.#enter(trigger, { name: 'connected', server, target, frames, since: now, search })
     this.servers.connected(target)
-    this.#timing.connected()
-    this.#heartbeat.connected(now)
+    this.#timing.connected(now)
     this.pipeline.connected()
     this.#outputs.push({ type: 'connected', server, readOnly })
   }

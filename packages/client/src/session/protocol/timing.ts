@@ -1,24 +1,32 @@
-// Until when what a session waits for must have happened: the formulas of deadlines.ts, with what the session knows.
+// When the session must do something next, and by when something must have happened: the formulas of deadlines.ts, with what
+// was sent and heard when. Heartbeats are here.
 import type { SessionConfig } from './config.ts'
 import { deadlines, type Times } from './deadlines.ts'
 import type { RequestPipeline } from '../requests/request-pipeline.ts'
 import type { ServerPicker } from '../servers/server-picker.ts'
 import type { Identity } from './identity.ts'
-import type { Heartbeat } from './heartbeat.ts'
 import type { Phase, State } from './states.ts'
 
 export interface TimingSources {
   readonly config: SessionConfig
   readonly identity: Identity
-  readonly heartbeat: Heartbeat
   readonly servers: ServerPicker
   readonly pipeline: RequestPipeline
 }
 
 export class Timing {
+  readonly #of: TimingSources
+  /** When the last valid frame came, on any connection; Infinity until the session exists. */
+  #heardAt = Infinity
+  #connectedAt = 0
+  /** When the session was touched last, and since when twice. */
+  #touchedAt = 0
+  #touchedTwiceAt = 0
+  /** When the pings were sent of which some are not answered yet; Infinity when there are none. */
+  #pingedAt = Infinity
+  #unansweredPings = 0
   /** When to give up; never once it was connected. */
   #giveUpAt: number
-  readonly #of: TimingSources
 
   constructor(sources: TimingSources) {
     this.#of = sources
@@ -29,16 +37,55 @@ export class Timing {
     return { T: this.#of.identity.timeout, servers: this.#of.servers.size }
   }
 
+  // --- what happened --------------------------------------------------------------------------------------------
+
+  /** A valid frame came. */
+  heard(now: number): void {
+    this.#heardAt = now
+  }
+
+  /** Whether any server has answered the session. */
+  get wasHeard(): boolean {
+    return this.#heardAt < Infinity
+  }
+
+  /** The ConnectRequest was sent: the leader itself touches the session for it (Leader REVALIDATE), once is enough. */
+  handshake(now: number): void {
+    this.touched(now, 2)
+  }
+
+  /** A connection stands: nothing on it is unanswered. */
+  connected(now: number): void {
+    this.#giveUpAt = Infinity
+    this.#connectedAt = now
+    this.#unansweredPings = 0
+    this.#pingedAt = Infinity
+  }
+
+  /** So many requests and pings were sent. Credentials and SASL do not touch the session. */
+  touched(now: number, count: number): void {
+    this.#touchedTwiceAt = count > 1 ? now : this.#touchedAt
+    this.#touchedAt = now
+  }
+
+  /** So many pings were sent. */
+  pinged(now: number, count: number): void {
+    this.#pingedAt = now
+    this.#unansweredPings = count
+  }
+
+  ponged(): void {
+    if (this.#unansweredPings > 0) this.#unansweredPings--
+    if (this.#unansweredPings === 0) this.#pingedAt = Infinity
+  }
+
+  // --- what follows from it -------------------------------------------------------------------------------------
+
   /** When `elapse` must be called at the latest. */
   next(state: State, phase: Phase): number {
     if (state.name === 'ended') return Infinity
     const { nextTimeout } = this.#of.pipeline
     return Math.min(this.ofState(state), nextTimeout, this.expiresAt, this.closeBy(phase), this.#giveUpAt)
-  }
-
-  /** When a session that is being closed, or left, ends in any case. */
-  closeBy(phase: Phase): number {
-    return phase.name === 'closing' ? phase.by : Infinity
   }
 
   ofState(state: State): number {
@@ -50,44 +97,60 @@ export class Timing {
       case 'authenticating':
         return state.by
       case 'connected':
-        return Math.min(this.brokenAt, this.#of.heartbeat.pingAt, state.search?.deadline ?? Infinity)
+        return Math.min(this.brokenAt, this.pingAt, state.search?.deadline ?? Infinity)
       case 'leaving':
-        return Math.min(this.brokenAt, this.#of.heartbeat.pingAt)
+        return Math.min(this.brokenAt, this.pingAt)
       case 'ended':
         return Infinity
     }
   }
 
+  get pingAt(): number {
+    if (this.#pingedAt < Infinity) return Infinity
+    const { identity } = this.#of
+    // By the shortest timeout: a touch of a connection before may reach the leader late, and have it count that one
+    // (ExpiryQueue.update moves an expiry back, too).
+    const T = identity.shortestTimeout === 0 ? identity.timeout : identity.shortestTimeout
+    // From the last frame heard too: requests that are not answered must not leave the pings without time for their replies.
+    return Math.min(this.#touchedTwiceAt, this.#heardAt) + deadlines.ping({ ...this.times, T })
+  }
+
   /** When a connection that stands is taken for dead. */
   get brokenAt(): number {
-    return Math.min(this.#of.heartbeat.silentAt, this.openSince + deadlines.answer(this.times))
+    return Math.min(this.#silentAt, this.openSince + deadlines.answer(this.times))
   }
 
   whyBroken(now: number): Error {
-    const what = now >= this.#of.heartbeat.silentAt ? 'nothing heard' : 'no answer'
+    const what = now >= this.#silentAt ? 'nothing heard' : 'no answer'
     return new Error(`${what} for 2/3 of the session timeout`)
   }
 
-  /** Of all that is to be answered the oldest was sent then. */
+  get #silentAt(): number {
+    // SASL may have taken its time at our side.
+    return Math.max(this.#heardAt, this.#connectedAt) + deadlines.silence(this.times)
+  }
+
+  /** When the oldest of all that is to be answered was sent. */
   get openSince(): number {
-    return this.#of.heartbeat.openSince(this.#of.pipeline.oldestSentAt)
+    return Math.min(this.#of.pipeline.oldestSentAt ?? Infinity, this.#pingedAt)
   }
 
   /** Local expiry. */
   get expiresAt(): number {
-    const { heartbeat, config, identity } = this.#of
-    return heartbeat.heardAt + config.localExpiry * identity.timeout
+    const { config, identity } = this.#of
+    return this.#heardAt + config.localExpiry * identity.timeout
+  }
+
+  /** When a session that is being closed, or left, ends in any case. */
+  closeBy(phase: Phase): number {
+    return phase.name === 'closing' ? phase.by : Infinity
   }
 
   get giveUpAt(): number {
     return this.#giveUpAt
   }
 
-  connected(): void {
-    this.#giveUpAt = Infinity
-  }
-
-  /** Of an attempt that begins now. */
+  /** Until when an attempt that begins now may take. */
   connectBy(now: number): number {
     // While it was never connected, every server is to have its turn before connect() gives up.
     const T = Math.min(this.times.T, this.#giveUpAt - this.#of.config.startAt)

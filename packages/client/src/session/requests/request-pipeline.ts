@@ -1,8 +1,8 @@
 // What was asked of the servers and what they answered: requests, credentials, watches. It outlives connections and
 // ends with the session.
-import { ErrorCode, OpCode, ProtocolError } from '@zk/wire'
-import type { KeeperErrorCode } from '../../errors.ts'
-import { ReplyHandler, type Reply } from './reply-handler.ts'
+import { ErrorCode, errorName, OpCode, ProtocolError } from '@zk/wire'
+import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../errors.ts'
+import { needsOf } from '../../operations/needs.ts'
 import { Credentials, type Credential } from './credentials.ts'
 import type { SessionConfig } from '../protocol/config.ts'
 import type { Flow } from './flow.ts'
@@ -10,9 +10,12 @@ import type { Incoming } from '../protocol/incoming.ts'
 import { LAST_XID, RequestQueue, nextXid } from './request-queue.ts'
 import type { Output } from '../protocol/output.ts'
 import { removalRequest, syncRequest } from './internal-requests.ts'
-import type { Removal, Request, ErrorContext } from './request.ts'
+import { type ErrorContext, ErrorReply, type Removal, type Request } from './request.ts'
 import type { EndReason } from '../protocol/states.ts'
+import type { Watcher } from '../watches/one-shot-watches.ts'
 import { changesWatches, countsOn, setsWatches, WatchManager } from '../watches/watch-manager.ts'
+
+type Reply = Extract<Incoming, { type: 'reply' }>
 
 /** What the pipeline needs of the session. */
 interface PipelineContext {
@@ -28,7 +31,6 @@ export class RequestPipeline {
   readonly #queue: RequestQueue
   /** Who waits for what to happen at the nodes. */
   readonly watches: WatchManager
-  readonly #replies: ReplyHandler
   readonly #credentials: Credentials
   readonly #context: PipelineContext
   /** Frames that overtake the queue. */
@@ -43,19 +45,11 @@ export class RequestPipeline {
     { credentials, limits, resume, seed }: Pick<SessionConfig, 'credentials' | 'limits' | 'resume' | 'seed'>,
     context: PipelineContext,
   ) {
-    const { emit, errorContext } = context
     this.#queue = new RequestQueue(firstXid(resume, seed), limits)
     this.#context = context
     this.#lastZxid = resume?.lastZxid ?? 0n
     this.#credentials = new Credentials(credentials)
-    this.watches = new WatchManager(emit, () => this.#lastZxid, limits.maxRequestSize)
-    this.#replies = new ReplyHandler({
-      watches: this.watches,
-      queue: this.#queue,
-      emit,
-      errorContext,
-      lostAnswer: () => (this.#syncOwed = true),
-    })
+    this.watches = new WatchManager(context.emit, () => this.#lastZxid, limits.maxRequestSize)
   }
 
   /** The latest transaction the caller may have seen; a server behind it refuses the session. */
@@ -85,17 +79,17 @@ export class RequestPipeline {
 
   submit(request: Request): void {
     const refusal = this.#context.refusal()
-    if (refusal !== undefined) return this.#replies.reject(request, refusal)
+    if (refusal !== undefined) return this.#reject(request, refusal)
     // A removal is taken all the same: its watch would stay at the server.
     const mayWait = request.isOwn || request.removes !== undefined || this.#queue.hasRoomFor(request)
-    if (!mayWait) return this.#replies.reject(request, 'QueueFull')
+    if (!mayWait) return this.#reject(request, 'QueueFull')
     this.#queue.enqueue(request)
     this.watches.add(request)
   }
 
   authenticate(credential: Credential, request: Request): void {
     const refusal = this.#context.refusal()
-    if (refusal !== undefined) return this.#replies.reject(request, refusal)
+    if (refusal !== undefined) return this.#reject(request, refusal)
     this.#credentials.add(credential, request)
   }
 
@@ -112,7 +106,7 @@ export class RequestPipeline {
     if (wasUnsent && request.removes !== undefined) this.#removeAllTheSame(request, request.removes)
     const abandoned = this.#queue.abandon(request)
     if (!abandoned) return false
-    if (wasUnsent && request.watcher !== undefined) this.#replies.giveUp(request.watcher)
+    if (wasUnsent && request.watcher !== undefined) this.#giveUp(request.watcher)
     this.watches.unsubscribe(request.persistent)
     return true
   }
@@ -130,8 +124,8 @@ export class RequestPipeline {
     for (const request of [...callers, ...this.#queue.overdue(now)]) {
       const outcomeUnknown = request.kind === 'write' && request.phase.name === 'sent'
       this.abandon(request)
-      const cause = request.timesThrottled > 0 ? this.#replies.error(request, 'ThrottledOp') : undefined
-      this.#replies.reject(request, 'RequestTimeout', { outcomeUnknown, cause })
+      const cause = request.timesThrottled > 0 ? this.#error(request, 'ThrottledOp') : undefined
+      this.#reject(request, 'RequestTimeout', { outcomeUnknown, cause })
     }
   }
 
@@ -152,7 +146,7 @@ export class RequestPipeline {
     this.watches.interrupted()
     this.#credentials.interrupted()
     this.#urgent = []
-    for (const request of unknown) this.#replies.reject(request, 'ConnectionLoss', { outcomeUnknown: true, cause })
+    for (const request of unknown) this.#reject(request, 'ConnectionLoss', { outcomeUnknown: true, cause })
   }
 
   /** Frames that go before everything that waits. */
@@ -201,15 +195,15 @@ export class RequestPipeline {
     const request = this.#queue.oldest
     if (request?.phase.name !== 'sent') return
     this.#queue.answered()
-    this.#replies.rejectUnread(request, 'ResponseTooLarge', cause)
+    this.#rejectUnread(request, 'ResponseTooLarge', cause)
   }
 
   /** The session is over: everything that waits is told. */
   end(code: KeeperErrorCode): void {
     for (const { request, wasSent } of this.#queue.clear()) {
-      this.#replies.reject(request, code, { outcomeUnknown: wasSent && request.kind === 'write' })
+      this.#reject(request, code, { outcomeUnknown: wasSent && request.kind === 'write' })
     }
-    for (const request of this.#credentials.takeCallers(() => true)) this.#replies.reject(request, code)
+    for (const request of this.#credentials.takeCallers(() => true)) this.#reject(request, code)
     this.watches.end()
   }
 
@@ -247,7 +241,7 @@ export class RequestPipeline {
     if (reply.zxid > this.#lastZxid && !setsWatches(request)) this.#lastZxid = reply.zxid
     this.#queue.answered(reply.err !== ErrorCode.ThrottledOp)
     if (reply.err === ErrorCode.ThrottledOp) this.#throttled(request, reply, now)
-    else this.#replies.take(request, reply)
+    else this.#take(request, reply)
     if (reply.err === ErrorCode.SessionExpired) return 'SessionExpired'
     if (reply.err !== ErrorCode.Ok && request.forgiven(reply.err) === undefined) this.#notDone(request)
     return request === this.#last && request.phase.name !== 'unsent' ? 'Closed' : undefined
@@ -264,7 +258,7 @@ export class RequestPipeline {
     if (isAwaited) this.#context.emit({ type: 'throttled', request })
     const mustComeFirst = kind === 'connection' && opCode !== OpCode.removeWatches
     const isRepeated = isAwaited && !mustComeFirst && request.repeatThrottled
-    if (!isRepeated) this.#replies.take(request, reply)
+    if (!isRepeated) this.#take(request, reply)
     // Those who watched were told that it is gone, whoever waits for it.
     const again = isRepeated ? request : removes && removalRequest(removes)
     if (again !== undefined) this.#queue.putOff(again, now + this.#context.pause(request.timesThrottled))
@@ -284,8 +278,101 @@ export class RequestPipeline {
   /** What a server does not know it refuses ahead of all that was asked before, and closes the connection then. */
   #overtaken(reply: Reply): boolean {
     const request = this.#queue.takeOvertaking(reply.xid)
-    if (request !== undefined) this.#replies.take(request, reply)
+    if (request !== undefined) this.#take(request, reply)
     return request !== undefined
+  }
+
+  // --- what a reply means ---------------------------------------------------------------------------------------
+
+  #take(request: Request, reply: Reply): void {
+    if (request.phase.name === 'abandoned') this.#abandonedReply(request, reply)
+    else this.#settle(request, reply)
+  }
+
+  #settle(request: Request, { err, body }: Reply): void {
+    request.phase = { name: 'settled' }
+    try {
+      this.#settled(
+        request,
+        err === ErrorCode.Ok ? request.result(body, this.#context.errorContext) : new ErrorReply(err),
+      )
+    } catch (error) {
+      // What the caller's own code throws is the caller's.
+      if (!(error instanceof ProtocolError))
+        return this.#context.emit({ type: 'reject', request, error: error as Error })
+      this.#rejectUnread(request, 'InvalidResponse', error)
+      throw error
+    }
+    if (request.watcher?.phase === 'set' && request.watcher.kind === 'exist' && err === ErrorCode.Ok) {
+      request.watcher.kind = 'data'
+    }
+  }
+
+  #settled(request: Request, answer: unknown): void {
+    if (!(answer instanceof ErrorReply)) return this.#resolve(request, answer)
+    const forgiven = request.forgiven(answer.code)
+    if (forgiven === undefined) this.#refuse(request, answer)
+    else this.#resolve(request, forgiven())
+  }
+
+  #resolve(request: Request, value: unknown): void {
+    this.watches.done(request)
+    this.watches.answered(request)
+    this.#context.emit({ type: 'resolve', request, value })
+  }
+
+  #refuse(request: Request, { code, multi }: ErrorReply): void {
+    if (request.opCode === OpCode.removeWatches && request.kind === 'connection') {
+      return this.#context.emit({
+        type: 'anomaly',
+        what: `a watch on ${request.path} stays: its removal was refused with ${code}`,
+      })
+    }
+    const known = errorName(code)
+    if (setsWatches(request) && known === 'Unimplemented') {
+      const details = { op: 'watch', needs: needsOf(OpCode.addWatch), ...this.#context.errorContext() }
+      this.watches.refused(new KeeperError(known, details))
+    }
+    // A read-only server cannot: it stays owed to the next.
+    if (request.kind === 'connection' && code === ErrorCode.NotReadOnly) return undefined
+    // Without its watches, or a sync it owes, a connection would keep less than is promised.
+    if (request.kind === 'connection') throw new ProtocolError(`${request.op} was refused with code ${code}`)
+    if (request.watcher !== undefined) this.#giveUp(request.watcher)
+    const name = known === undefined || known === 'Ok' ? 'Unknown' : known
+    const needs = code === ErrorCode.Unimplemented ? needsOf(request.opCode) : undefined
+    this.#reject(request, name, { number: code, needs, ...multi })
+  }
+
+  /** Nobody waits for this reply; a watch that it set is taken off the server again. */
+  #abandonedReply(request: Request, { err }: Reply): void {
+    const { watcher } = request
+    if (err === ErrorCode.Ok || request.forgiven(err) !== undefined) this.watches.done(request)
+    if (watcher === undefined) return
+    const isSet = err === ErrorCode.Ok || (watcher.kind === 'exist' && err === ErrorCode.NoNode)
+    this.#giveUp(watcher, isSet || watcher.inherits)
+  }
+
+  /** A watcher that is not to be told: what the server keeps on its behalf goes when nobody else waits for it. */
+  #giveUp(watcher: Watcher, isSet?: boolean): void {
+    const drop = this.watches.giveUp(watcher, isSet)
+    if (drop !== undefined) this.#queue.enqueue(drop)
+  }
+
+  /** Its answer came and cannot be read: a write may have happened, as if the answer had been lost. */
+  #rejectUnread(request: Request, code: KeeperErrorCode, cause: Error): void {
+    const outcomeUnknown = request.kind === 'write'
+    if (outcomeUnknown) this.#syncOwed = true
+    this.#reject(request, code, { outcomeUnknown, cause })
+  }
+
+  #reject(request: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): void {
+    // A tombstone keeps its watcher until the reply tells whether the watch is set.
+    if (request.phase.name !== 'abandoned') this.watches.remove(request)
+    this.#context.emit({ type: 'reject', request, error: this.#error(request, code, details) })
+  }
+
+  #error({ op, path }: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): KeeperError {
+    return new KeeperError(code, { op, path, ...this.#context.errorContext(), ...details })
   }
 }
 
