@@ -101,8 +101,8 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           file: session('protocol/timing'),
-          find: 'Math.min(oldestRequest ?? Infinity, this.#pingedAt)',
-          replace: 'Math.min(oldestRequest === undefined ? Infinity : Infinity, this.#pingedAt)',
+          find: 'Math.min(this.#of.pipeline.oldestSentAt ?? Infinity, this.#pingedAt)',
+          replace: 'this.#pingedAt',
         },
       ],
     },
@@ -156,8 +156,8 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           file: session('protocol/session-machine'),
-          find: 'this.#timing.closeBy = by',
-          replace: 'this.#timing.closeBy = now + 4 * (by - now)',
+          find: "{ name: 'closing', by }",
+          replace: "{ name: 'closing', by: now + 4 * (by - now) }",
         },
       ],
     },
@@ -165,7 +165,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a watch that is taken back stays at the server',
       edits: [
         {
-          file: 'client/src/watches/watch-removal.ts',
+          file: 'client/src/watches/watcher.ts',
           find: 'if (!wasLast || session.connection === undefined) return',
           replace: 'if (wasLast || session.connection === undefined) return',
         },

@@ -177,7 +177,11 @@ export const recipeBugs: readonly PlantedBug[] = [
         find: 'return { touched, ...proof }',
         replace: 'return { touched: timestamp(this.#zk.runtime), ...proof }',
       },
-      { file: confirmation, find: 'type Timestamp, op,', replace: 'type Timestamp, timestamp, op,' },
+      {
+        file: confirmation,
+        find: 'import type { Timestamp } from',
+        replace: 'import { type Timestamp, timestamp } from',
+      },
     ],
   },
   {
@@ -199,16 +203,6 @@ export const recipeBugs: readonly PlantedBug[] = [
         file: 'client/src/session/protocol/identity.ts',
         find: 'this.shortestTimeout = config.resume.shortestTimeout ?? 0',
         replace: 'this.shortestTimeout = config.sessionTimeout',
-      },
-    ],
-  },
-  {
-    name: 'who goes on with a session counts its requests from 1',
-    edits: [
-      {
-        file: 'client/src/session/requests/request-pipeline.ts',
-        find: 'if (resume === undefined) return 1',
-        replace: 'return 1',
       },
     ],
   },
