@@ -45,9 +45,16 @@ describe.each(published)('$manifest.name', ({ folder, manifest }) => {
     expect(all.filter((name) => !published.some((other) => other.manifest.name === name))).toEqual([])
   })
 
-  test('exports one entry, for sources, types and builds', () => {
+  test('exports one entry, and an internal one where other packages need it, for sources, types and builds', () => {
+    const entry = (name: string) => ({
+      '@zk/source': `./src/${name}.ts`,
+      types: `./dist/${name}.d.ts`,
+      default: `./dist/${name}.js`,
+    })
+    const hasInternal = existsSync(join(root, folder, 'src/internal.ts'))
     expect(manifest.exports).toEqual({
-      '.': { '@zk/source': './src/index.ts', types: './dist/index.d.ts', default: './dist/index.js' },
+      '.': entry('index'),
+      ...(hasInternal && { './internal': entry('internal') }),
     })
     expect(existsSync(join(root, folder, 'src/index.ts'))).toBe(true)
   })

@@ -1,5 +1,5 @@
 import type { ACL } from './operations/arguments.ts'
-import type { Session } from './session/driver/session.ts'
+import type { Session } from './session.ts'
 
 /** How a call waits, and in which session it runs. */
 export interface CallOptions {

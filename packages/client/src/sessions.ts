@@ -9,7 +9,7 @@ import { backoff, deadlines } from './session/protocol/deadlines.ts'
 import type { SessionCredentials } from './session/protocol/detached-session.ts'
 import { lastRequest } from './session/requests/internal-requests.ts'
 import type { HostProvider } from './session/servers/static-host-provider.ts'
-import { Session } from './session/driver/session.ts'
+import { SessionDriver } from './session/driver/session-driver.ts'
 import { endCode, type EndReason } from './session/protocol/states.ts'
 import type { ClientStats } from './telemetry/stats.ts'
 
@@ -23,7 +23,7 @@ export class Sessions {
   /** Grows with addAuth; every connection of every session starts with all of them. */
   readonly #credentials: Credential[] = []
   readonly #openedAt: number
-  #current: Session
+  #current: SessionDriver
   #settleFirst: { resolve: () => void; reject: (error: unknown) => void } | undefined
   /** Whether any session ever stood: before, it is `connect` that fails. */
   #stood = false
@@ -41,7 +41,7 @@ export class Sessions {
     this.#current = this.#open(this.#openedAt, this.#openedAt + options.connectTimeout, options.session)
   }
 
-  get current(): Session {
+  get current(): SessionDriver {
     return this.#current
   }
 
@@ -77,7 +77,7 @@ export class Sessions {
     this.#current.updateServers(servers)
   }
 
-  #open(startAt: number, connectBy: number, resume?: SessionCredentials): Session {
+  #open(startAt: number, connectBy: number, resume?: SessionCredentials): SessionDriver {
     const { sessionTimeout, localExpiry, maxResponseSize, readOnly, tls, sasl } = this.#options
     const { maxRequestSize, maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes } = this.#options
     const config = {
@@ -96,7 +96,7 @@ export class Sessions {
       tls,
       sasl,
     }
-    return new Session(config, this.runtime, {
+    return new SessionDriver(config, this.runtime, {
       connected: () => {
         this.#stood = true
         this.#stillborn = 0

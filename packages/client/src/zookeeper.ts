@@ -37,7 +37,8 @@ import { followServers } from './helpers/follow-servers.ts'
 import type { ClientStates } from './telemetry/client-state.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import type { DetachedSession } from './session/protocol/detached-session.ts'
-import type { Session } from './session/driver/session.ts'
+import { driverOf, type SessionDriver } from './session/driver/session-driver.ts'
+import type { Session } from './session.ts'
 import type { ClientStats } from './telemetry/stats.ts'
 import type { Sessions } from './sessions.ts'
 import type { Stat } from './operations/stat.ts'
@@ -98,7 +99,8 @@ export class ZooKeeper {
     data?: Data,
     options: CreateOptions & ParentsOptions & CallOptions = {},
   ): Promise<Created> {
-    const { session = this.session, timeout = session.timeout, signal } = options
+    const session = this.#sessionOf(options)
+    const { timeout = session.timeout, signal } = options
     const isBelow = wantsParents(options.parents)
     const creation = isBelow ? snapshot({ data, options }) : { data, options }
     const until = this.runtime.now() + timeout
@@ -246,7 +248,7 @@ export class ZooKeeper {
    * the last of them. Rejects with `NoWatcher` when there are none.
    */
   async removeWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = {}): Promise<void> {
-    const { session = this.session } = options
+    const session = this.#sessionOf(options)
     // Before any watcher is taken: a refused call changes nothing.
     checkTimeout(options.timeout)
     checkRepeatThrottled(options.repeatThrottled)
@@ -272,7 +274,7 @@ export class ZooKeeper {
     checkAuth(scheme, auth)
     checkTimeout(options.timeout)
     checkRepeatThrottled(options.repeatThrottled)
-    const { session = this.session } = options
+    const session = this.#sessionOf(options)
     // A copy: it is sent again on later connections, when the caller may have wiped his.
     const credential = { scheme, auth: new Uint8Array(toBytes(auth)) }
     try {
@@ -292,7 +294,8 @@ export class ZooKeeper {
     path: string,
     { acl, ...options }: CallOptions & Pick<CreateOptions, 'acl'> = {},
   ): Promise<void> {
-    const { session = this.session, timeout = session.timeout, signal } = options
+    const session = this.#sessionOf(options)
+    const { timeout = session.timeout, signal } = options
     checkTimeout(timeout)
     const absolute = this.#chroot.absolute(path)
     // The root is there, and nobody is asked for it.
@@ -349,7 +352,7 @@ export class ZooKeeper {
    */
   async detach(): Promise<DetachedSession> {
     if (this.#kind === 'view') throw new TypeError('detach: this is a view; detach the client that it was made of')
-    const { session } = this
+    const session = this.#sessions.current
     const { id: sessionId } = session
     // Who is told of its end may be so ahead of its signal.
     if (session.isOver) await Promise.resolve()
@@ -368,8 +371,8 @@ export class ZooKeeper {
   async close(): Promise<void> {
     if (this.#kind === 'view') return
     // Who is told of the end of a session may close the client before the next one is there.
-    for (let closed: Session | undefined; closed !== this.session;) {
-      closed = this.session
+    for (let closed: SessionDriver | undefined; closed !== this.#sessions.current;) {
+      closed = this.#sessions.current
       await closed.close()
     }
   }
@@ -380,11 +383,19 @@ export class ZooKeeper {
 
   // --- what the methods share --------------------------------------------------------------------------------------
 
+  /** The session that a call is pinned to, or the current one. */
+  #sessionOf({ session }: CallOptions): SessionDriver {
+    return session === undefined ? this.#sessions.current : driverOf(session)
+  }
+
   get #follower(): Parameters<typeof followServers>[1] {
     return {
       update: (servers) => this.#sessions.updateServers(servers),
       gaveUp: (why) =>
-        this.#sessions.telemetry.anomaly(`/zookeeper/config is followed no more: ${String(why)}`, this.session),
+        this.#sessions.telemetry.anomaly(
+          `/zookeeper/config is followed no more: ${String(why)}`,
+          this.#sessions.current,
+        ),
     }
   }
 
@@ -416,7 +427,7 @@ export class ZooKeeper {
     read: (result: Result) => Read,
     chroot = this.#chroot,
   ): Promise<Read & Watched> {
-    const { session = this.session } = options
+    const session = this.#sessionOf(options)
     const watcher = new CallWatcher(operation.watch, path, chroot)
     try {
       const result = await this.#submit(operation, [path], { ...options, session }, { watcher, chroot })
@@ -436,9 +447,11 @@ export class ZooKeeper {
       ...about
     }: { watcher?: CallWatcher; removes?: Removal | undefined; chroot?: Chroot | undefined } = {},
   ): Promise<Exclude<Result, ErrorReply>> {
-    const { session = this.session, timeout, repeatThrottled } = options
+    const { timeout, repeatThrottled } = options
     checkTimeout(timeout)
     checkRepeatThrottled(repeatThrottled)
-    return session.call(prepare(operation, chroot, args, about), options) as Promise<Exclude<Result, ErrorReply>>
+    return this.#sessionOf(options).call(prepare(operation, chroot, args, about), options) as Promise<
+      Exclude<Result, ErrorReply>
+    >
   }
 }

@@ -1,7 +1,15 @@
 // Arguments that cannot be right: the promise is rejected, and neither the server nor the client has changed.
 import { GetDataResponse, OpCode } from '@zk/wire'
 import { expect, test } from 'vitest'
-import { deleteRecursive, type Op, op, type ReadOp, type RemovableWatches, type ZooKeeper } from '../src/index.ts'
+import {
+  deleteRecursive,
+  type Op,
+  op,
+  type ReadOp,
+  type RemovableWatches,
+  type Session,
+  type ZooKeeper,
+} from '../src/index.ts'
 import { connected, nodeData, outcome, reconnected, VirtualWorld } from './support/index.ts'
 
 type Call = (zk: ZooKeeper) => Promise<unknown>
@@ -95,6 +103,11 @@ test.each<[string, Call, new () => Error]>([
   ['reconfig with a server that is none', (zk) => zk.reconfig({ joining: ['zk4:2181'] }), TypeError],
   ['reconfig with an id that is none', (zk) => zk.reconfig({ leaving: [1.5] }), TypeError],
   ['reconfig from a version that is none', (zk) => zk.reconfig({ leaving: [1], fromConfig: -2n }), RangeError],
+  [
+    'exists in a session that is none',
+    (zk) => zk.exists('/a', { session: { id: 5n } as unknown as Session }),
+    TypeError,
+  ],
   ['multi of no list', (zk) => zk.multi(undefined as unknown as []), TypeError],
   ['multi with one wrong operation', (zk) => zk.multi([op.check('/a'), op.delete('/a', { version: -2 })]), RangeError],
 ])('ZooKeeper.%s is rejected, and nothing is sent', (_, call, error) => expectRefusal(call, error))

@@ -2,7 +2,7 @@ import type { PlantedBug } from './bug.ts'
 
 const ledger = 'client/src/session/requests/request-queue.ts'
 const machine = 'client/src/session/protocol/session-machine.ts'
-const session = 'client/src/session/driver/session.ts'
+const session = 'client/src/session/driver/session-driver.ts'
 const uplink = 'client/src/session/driver/transport.ts'
 const watching = 'client/src/session/watches/watch-manager.ts'
 

@@ -41,7 +41,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'failures are told a turn of the microtask queue earlier than results',
       edits: [
         {
-          file: session('driver/session'),
+          file: session('driver/session-driver'),
           find: 'return output.request.resolve(output.value)',
           replace: 'return queueMicrotask(() => output.request.resolve(output.value))',
         },
@@ -149,7 +149,7 @@ export const promiseBugs: readonly PlantedBug[] = (
     },
     {
       name: 'an aborted call goes on listening to its signal',
-      edits: [{ file: session('driver/session'), find: '    this.#unlisten.get(request)?.()\n', replace: '' }],
+      edits: [{ file: session('driver/session-driver'), find: '    this.#unlisten.get(request)?.()\n', replace: '' }],
     },
     {
       name: 'close waits for its answer however long it takes',
@@ -228,8 +228,9 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           file: 'client/src/zookeeper.ts',
-          find: '    return session.call(prepare(',
-          replace: '    return (session.signal.aborted ? this.session : session).call(prepare(',
+          find: '    return this.#sessionOf(options).call(prepare(',
+          replace: `    const pinned = this.#sessionOf(options)
+    return (pinned.signal.aborted ? this.#sessions.current : pinned).call(prepare(`,
         },
       ],
     },

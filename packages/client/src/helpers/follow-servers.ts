@@ -6,7 +6,7 @@ import { KeeperError } from '../errors.ts'
 import type { CallOptions } from '../call-options.ts'
 import type { NodeConfig } from '../operations/config.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import type { Session } from '../session/driver/session.ts'
+import type { Session } from '../session.ts'
 import type { Watched } from '../watches/watcher.ts'
 
 /** Before the configuration is read again that could not be read, in ms. */

@@ -5,7 +5,7 @@ import { report, type RequestMessage, traceCall, traceSettled, tracesRequests } 
 import { formatSessionId, KeeperError } from '../errors.ts'
 import { FrameTrace } from './frame-trace.ts'
 import { log, type Logger } from './logger.ts'
-import type { Connection } from '../session/driver/connection.ts'
+import type { Connection } from '../session.ts'
 import type { Flow } from '../session/requests/flow.ts'
 import type { Output } from '../session/protocol/output.ts'
 import type { Request } from '../session/requests/request.ts'

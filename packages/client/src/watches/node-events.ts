@@ -7,7 +7,7 @@ import { addWatch } from '../operations/add-watch.ts'
 import { prepare } from '../operations/operation.ts'
 import { checkRepeatThrottled, checkTimeout } from '../options.ts'
 import type { PersistentOutcome, PersistentWatcher, WatchMode } from '../session/watches/persistent-watches.ts'
-import type { Session } from '../session/driver/session.ts'
+import { driverOf, type SessionDriver } from '../session/driver/session-driver.ts'
 import type { Sessions } from '../sessions.ts'
 import type { NodeEvent, SessionEnded, WatchRemoved } from './watcher.ts'
 import type { CallOptions } from '../call-options.ts'
@@ -59,7 +59,7 @@ export class NodeEventsSource implements NodeEvents {
   readonly #mode: WatchMode
   readonly #options: CallOptions
   readonly #queue: EventQueue<PersistentWatchEvent>
-  #session: Session
+  #session: SessionDriver
   #watcher: PersistentWatcher | undefined
   /** What was missed when the watch is set; undefined for nothing, the first time. */
   #missed: 'reconnected' | 'renewed' | undefined
@@ -68,7 +68,7 @@ export class NodeEventsSource implements NodeEvents {
   readonly #left = new AbortController()
 
   constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions) {
-    const { recursive = false, maxQueued = MAX_QUEUED, session = sessions.current } = options
+    const { recursive = false, maxQueued = MAX_QUEUED, session } = options
     if (typeof recursive !== 'boolean') throw new TypeError('recursive must be true or false')
     if (!Number.isInteger(maxQueued) || maxQueued < 1) {
       throw new RangeError(`maxQueued must be an integer, 1 or more, not ${String(maxQueued)}`)
@@ -82,7 +82,7 @@ export class NodeEventsSource implements NodeEvents {
     this.#mode = recursive ? 'recursive' : 'persistent'
     this.#options = options
     this.#queue = new EventQueue<PersistentWatchEvent>(maxQueued, () => this.#gap('overflow'))
-    this.#session = session
+    this.#session = session === undefined ? sessions.current : driverOf(session)
   }
 
   /** Queues the request before it returns. */

@@ -3,7 +3,7 @@
 import { type Chroot, wholeTree } from '../chroot.ts'
 import { prepare } from '../operations/operation.ts'
 import { type RemovableWatches, removedWatches, removeWatches } from '../operations/remove-watches.ts'
-import type { Session } from '../session/driver/session.ts'
+import type { SessionDriver } from '../session/driver/session-driver.ts'
 import type { WatchKind, Watcher, WatcherOutcome } from '../session/watches/one-shot-watches.ts'
 import type { PersistentOutcome } from '../session/watches/persistent-watches.ts'
 
@@ -69,7 +69,7 @@ export class CallWatcher implements Watcher {
 }
 
 /** What a read gives besides its result, for the watch that it has set. */
-export function watchedBy(watcher: CallWatcher, session: Session): Watched {
+export function watchedBy(watcher: CallWatcher, session: SessionDriver): Watched {
   return {
     changed: watcher.changed(),
     unwatch: async () => {
@@ -90,7 +90,7 @@ export function watchedBy(watcher: CallWatcher, session: Session): Watched {
 }
 
 /** Takes these watchers of a server's path out, and tells them. Says whether there were any. */
-export function takeWatchers(session: Session, path: string, type: RemovableWatches): boolean {
+export function takeWatchers(session: SessionDriver, path: string, type: RemovableWatches): boolean {
   const { watches } = session
   const { tables, modes } = removedWatches(type)
   const once = watches.take(path, tables)
@@ -100,14 +100,14 @@ export function takeWatchers(session: Session, path: string, type: RemovableWatc
   return once.length + forGood.length > 0
 }
 
-function tellRemoved(watcher: Watcher, session: Session): void {
+function tellRemoved(watcher: Watcher, session: SessionDriver): void {
   tell(watcher, { type: watcher.kind === 'child' ? 'ChildWatchRemoved' : 'DataWatchRemoved' }, session)
 }
 
 function tell<Outcome extends WatcherOutcome | PersistentOutcome>(
   watcher: { readonly path: string; notify(outcome: Outcome): void },
   outcome: Outcome,
-  session: Session,
+  session: SessionDriver,
 ): void {
   session.telemetry.notified(watcher, outcome, session)
   watcher.notify(outcome)

@@ -9,7 +9,8 @@ import { Timer } from './timer.ts'
 import type { Credential } from '../requests/credentials.ts'
 import type { DriverConfig, SessionListener, WaitOptions } from './session-listener.ts'
 import type { SessionConfig } from '../protocol/config.ts'
-import { type Connection, newConnection, type OwnConnection } from './connection.ts'
+import type { Connection, Session } from '../../session.ts'
+import { newConnection, type OwnConnection } from './connection.ts'
 import { deadlines } from '../protocol/deadlines.ts'
 import type { DetachedSession } from '../protocol/detached-session.ts'
 import type { Flow } from '../requests/flow.ts'
@@ -27,15 +28,11 @@ import { PendingWork } from './pending-work.ts'
 import { Transport } from './transport.ts'
 import type { WatchManager } from '../watches/watch-manager.ts'
 
-/**
- * What ZooKeeper calls a session: it outlives connections, owns ephemeral nodes and watches, and ends once. After its
- * end the client has another.
- */
-export class Session {
+export class SessionDriver implements Session {
   readonly #machine: SessionMachine
   readonly #runtime: Runtime
   readonly #listener: SessionListener
-  /** @internal */ readonly telemetry: Telemetry
+  readonly telemetry: Telemetry
   readonly #maxRequestSize: number
   readonly #transport: Transport
   readonly #timer: Timer
@@ -57,7 +54,6 @@ export class Session {
   #flushing = false
   readonly #outputs = new SerialExecutor<Output>((output) => this.#perform(output))
 
-  /** @internal */
   constructor(config: SessionConfig & DriverConfig, runtime: Runtime, listener: SessionListener) {
     this.#machine = new SessionMachine({ ...config, usesSasl: config.sasl !== undefined })
     this.#saslClient = config.sasl && new SaslClient(config.sasl, runtime)
@@ -75,110 +71,83 @@ export class Session {
     this.#setAlarm()
   }
 
-  /**
-   * The id ZooKeeper gave it; 0 until then. It is the `ephemeralOwner` of its ephemeral nodes. One that began at a
-   * read-only server has another at each connection, until a server that takes writes has given it one for good.
-   */
   get id(): bigint {
     return this.#machine.identity.id
   }
 
-  /** The negotiated session timeout in ms; the one asked for until there is one. */
   get timeout(): number {
     return this.#machine.identity.timeout
   }
 
-  /**
-   * The smallest timeout it ever had, in ms: a server that it reconnects to may give it another, and a new leader goes back to
-   * the first (SessionTrackerImpl takes it from the transaction that created the session). 0 where it is not known: the
-   * session was resumed with credentials that do not say it.
-   */
   get shortestTimeout(): number {
     return this.#machine.identity.shortestTimeout
   }
 
-  /** Aborts when the session ends or is closed; its reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
   get signal(): AbortSignal {
     return this.#ended.signal
   }
 
-  /**
-   * Aborts when the session is about to be left, by `detach`; its reason is a `KeeperError` `Closed`. Who listens may still make
-   * calls, and says with `waitUntil` for how long.
-   */
   get detaching(): AbortSignal {
     return this.#detaching.signal
   }
 
-  /**
-   * A `detach` waits until this has settled, for half a session timeout at most: for work of several calls, such as a create
-   * whose node is to be deleted again. `close` does not wait: it ends the session, and all that belongs to it.
-   */
   waitUntil(work: Promise<unknown>): void {
     this.#pendingWork.add(work)
   }
 
-  /** @internal There is nothing more to come of it. */
+  /** There is nothing more to come of it. */
   get isOver(): boolean {
     return this.#machine.state.name === 'ended'
   }
 
-  /** The connection it has now; undefined while it is looking for a server, and after its end. */
   get connection(): Connection | undefined {
     return this.#connection
   }
 
-  /**
-   * How many things the protocol does not foresee were survived: events of unknown type, events nobody waits for. The
-   * diagnostics channel `zk:anomaly` says what they were.
-   */
   get anomalies(): number {
     return this.#anomalies
   }
 
-  /** @internal */
   get attempts(): readonly ConnectAttempt[] {
     return this.#machine.servers.attempts
   }
 
-  /** @internal What waits and flies now. */
+  /** What waits and flies now. */
   get flow(): Flow {
     return this.#machine.pipeline.flow
   }
 
-  /** @internal Queues a request, before it returns. */
+  /** Queues a request, before it returns. */
   call(asked: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
     return this.#promise(asked, waiting, (request) => this.#machine.submit(request))
   }
 
-  /** @internal Sends a credential now, and first on every later connection. */
+  /** Sends a credential now, and first on every later connection. */
   authenticate(credential: Credential, asked: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
     return this.#promise(asked, waiting, (request) => this.#machine.authenticate(credential, request))
   }
 
-  /** @internal Who waits for what to happen at the nodes. */
+  /** Who waits for what to happen at the nodes. */
   get watches(): WatchManager {
     return this.#machine.pipeline.watches
   }
 
-  /** @internal This watcher is not to be told any more; the server hears of it. */
+  /** This watcher is not to be told any more; the server hears of it. */
   unsubscribe(watcher: PersistentWatcher): void {
     this.#machine.pipeline.watches.unsubscribe(watcher)
     this.#run([])
   }
 
-  /** @internal */
   updateServers(servers: readonly ServerAddress[]): void {
     this.#run(this.#machine.updateServers(servers, this.#now()))
   }
 
-  /** @internal */
   get detached(): DetachedSession | undefined {
     const { identity, pipeline } = this.#machine
     return identity.detached(pipeline.lastZxid, pipeline.lastXid)
   }
 
-  /** @internal Resolves when the session is left: at the latest after T/2. Rejects when it has ended before. */
+  /** Resolves when the session is left: at the latest after T/2. Rejects when it has ended before. */
   async detach(): Promise<void> {
     const now = this.#now()
     const by = this.#machine.detach(now)
@@ -188,7 +157,7 @@ export class Session {
     await this.close(lastRequest())
   }
 
-  /** @internal Resolves when the session has ended or, with another `last` request, is left: at the latest after T/2. */
+  /** Resolves when the session has ended or, with another `last` request, is left: at the latest after T/2. */
   close(last?: Request): Promise<void> {
     return new Promise((resolve) => {
       if (this.#machine.state.name === 'ended') return resolve()
@@ -383,4 +352,10 @@ export class Session {
     this.#time = this.#runtime.now()
     return this.#time
   }
+}
+
+/** What a caller names as the session of a call. */
+export function driverOf(session: Session): SessionDriver {
+  if (session instanceof SessionDriver) return session
+  throw new TypeError('session must be a Session, as zk.session gives it')
 }
