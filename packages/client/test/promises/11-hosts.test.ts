@@ -335,7 +335,7 @@ describe('ZooKeeper.followServers', () => {
     expect(zk.session.connection?.server).toBe('zk2:2181')
   })
 
-  test('ZooKeeper.followServers listens to its signal once, however often the servers change', async () => {
+  test('ZooKeeper.followServers listens to its signal no more when the client is closed, however often the servers changed', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const { signal } = new AbortController()
@@ -344,13 +344,18 @@ describe('ZooKeeper.followServers', () => {
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, config(zk1))
     await world.settle()
     expect(following.status).toBe('fulfilled')
-    const before = listeners()
+    expect(listeners()).toBe(1)
     for (let changes = 0; changes < 5; changes++) {
       connection.event('NodeDataChanged', '/zookeeper/config')
       connection.reply(await connection.expect(OpCode.getData), GetDataResponse, config(zk1))
       await world.settle()
     }
-    expect(listeners()).toBe(before)
+    expect(listeners()).toBe(1)
+    const closing = outcome(zk.close())
+    connection.fail(await connection.expect(OpCode.closeSession), 'Ok')
+    await world.settle()
+    expect(closing.status).toBe('fulfilled')
+    expect(listeners()).toBe(0)
   })
 
   test('ZooKeeper.followServers rejects where no server says where it takes clients', async () => {
