@@ -1,4 +1,5 @@
 // Where the servers are: names with several addresses, lists that change, the ensemble's own word for it.
+import { getEventListeners } from 'node:events'
 import { GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, ConnectError, type HostProvider } from '../../src/index.ts'
@@ -332,6 +333,29 @@ describe('ZooKeeper.followServers', () => {
     expect(connection.isClosed).toBe(true)
     await other.accept()
     expect(zk.session.connection?.server).toBe('zk2:2181')
+  })
+
+  test('ZooKeeper.followServers listens to its signal no more when the client is closed, however often the servers changed', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const { signal } = new AbortController()
+    const listeners = () => getEventListeners(signal, 'abort').length
+    const following = outcome(zk.followServers({ signal }))
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, config(zk1))
+    await world.settle()
+    expect(following.status).toBe('fulfilled')
+    expect(listeners()).toBe(1)
+    for (let changes = 0; changes < 5; changes++) {
+      connection.event('NodeDataChanged', '/zookeeper/config')
+      connection.reply(await connection.expect(OpCode.getData), GetDataResponse, config(zk1))
+      await world.settle()
+    }
+    expect(listeners()).toBe(1)
+    const closing = outcome(zk.close())
+    connection.fail(await connection.expect(OpCode.closeSession), 'Ok')
+    await world.settle()
+    expect(closing.status).toBe('fulfilled')
+    expect(listeners()).toBe(0)
   })
 
   test('ZooKeeper.followServers rejects where no server says where it takes clients', async () => {
