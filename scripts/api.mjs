@@ -1,0 +1,143 @@
+// Reports of the public surface: docs/api has one for each entry that a published package exports.
+//
+// They are made of the built declarations, by API Extractor. `pnpm api` writes them; with `--check` they are only compared,
+// and nothing is written into the tree. What no entry exports but an exported declaration mentions is in them too,
+// without `export`: `ZooKeeper` has most of its members from such a class.
+
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const reportFolder = join(root, 'docs', 'api')
+
+const made = makeReports(publishedEntries())
+const stored = readReports(reportFolder)
+const names = [...new Set([...made.keys(), ...stored.keys()])].toSorted()
+const changed = names.filter((name) => made.get(name) !== stored.get(name))
+
+if (process.argv.includes('--check')) {
+  for (const name of changed) console.log(`docs/api/${name}\n${difference(stored.get(name), made.get(name))}\n`)
+  if (changed.length > 0) {
+    console.log(
+      'The public surface is not what docs/api says. Is that intended? Then run `pnpm api` and commit what it writes.',
+    )
+    process.exitCode = 1
+  }
+} else {
+  mkdirSync(reportFolder, { recursive: true })
+  for (const name of changed) {
+    const report = made.get(name)
+    if (report === undefined) rmSync(join(reportFolder, name))
+    else writeFileSync(join(reportFolder, name), report)
+    console.log(`docs/api/${name}`)
+  }
+}
+
+/** Every entry of every published package: its name to import, and the declarations of the build. */
+function publishedEntries() {
+  return readdirSync(join(root, 'packages')).flatMap((folderName) => {
+    const folder = join(root, 'packages', folderName)
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    if (manifest.private === true) return []
+    return Object.entries(manifest.exports).map(([subpath, { types }]) => ({
+      name: manifest.name + subpath.slice(1),
+      packageName: manifest.name,
+      fileName: `${folderName}${subpath.slice(1).replaceAll('/', '-')}.api.md`,
+      folder,
+      declarations: join(folder, types),
+    }))
+  })
+}
+
+/** File name to text. API Extractor writes files only, so it gets a folder outside the tree. */
+function makeReports(entries) {
+  const folder = mkdtempSync(join(tmpdir(), 'zk-api-'))
+  try {
+    const configs = entries.map((entry) => configFor(entry, entries, folder))
+    // One program of all entries takes half the time of one each.
+    const compilerState = CompilerState.create(configs[0], {
+      additionalEntryPoints: entries.map((entry) => entry.declarations),
+    })
+    for (const config of configs) {
+      const { succeeded } = Extractor.invoke(config, { compilerState, localBuild: true, messageCallback: tellErrors })
+      if (!succeeded) throw new Error(`API Extractor could not read ${config.mainEntryPointFilePath}`)
+    }
+    const reports = readReports(folder)
+    // A report bears the name of the package, whichever of its entries it is about.
+    for (const { fileName, name, packageName } of entries) {
+      reports.set(fileName, reports.get(fileName).replace(`"${packageName}"`, `"${name}"`))
+    }
+    return reports
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function configFor({ fileName, folder, declarations }, entries, reportsIn) {
+  const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.base.json'), 'utf8'))
+  // Without the condition for sources, packages see the built declarations of each other, as programs do.
+  const { target, lib, types, module, moduleResolution, exactOptionalPropertyTypes } = compilerOptions
+  return ExtractorConfig.prepare({
+    configObjectFullPath: undefined,
+    packageJsonFullPath: join(folder, 'package.json'),
+    configObject: {
+      projectFolder: folder,
+      mainEntryPointFilePath: declarations,
+      newlineKind: 'lf',
+      compiler: {
+        overrideTsconfig: {
+          compilerOptions: {
+            target,
+            lib,
+            types,
+            module,
+            moduleResolution,
+            exactOptionalPropertyTypes,
+            strict: true,
+            skipLibCheck: true,
+          },
+          files: entries.map((entry) => entry.declarations),
+        },
+      },
+      apiReport: {
+        enabled: true,
+        reportFileName: fileName,
+        reportFolder: reportsIn,
+        reportTempFolder: join(reportsIn, 'temp'),
+        includeForgottenExports: true,
+      },
+      docModel: { enabled: false },
+      dtsRollup: { enabled: false },
+      tsdocMetadata: { enabled: false },
+      messages: {
+        // Messages name lines, which change with every edit. What is undocumented is marked in its place.
+        extractorMessageReporting: { default: { logLevel: ExtractorLogLevel.None } },
+        tsdocMessageReporting: { default: { logLevel: ExtractorLogLevel.None } },
+        compilerMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
+      },
+    },
+  })
+}
+
+function tellErrors(message) {
+  if (message.logLevel === ExtractorLogLevel.Error) console.log(message.text)
+  message.handled = true
+}
+
+function readReports(folder) {
+  const fileNames = readdirSync(folder).filter((name) => name.endsWith('.api.md'))
+  return new Map(fileNames.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
+}
+
+/** The lines that only one of the texts has; where it is the same lines in another order, that. */
+function difference(before = '', after = '') {
+  const only = (sign, text, other) => {
+    const known = new Set(other.split('\n'))
+    return text.split('\n').flatMap((line) => (known.has(line) ? [] : [`${sign} ${line}`]))
+  }
+  const lines = [...only('-', before, after), ...only('+', after, before)]
+  return lines.length > 0 ? lines.join('\n') : 'the same lines, in another place or number'
+}
