@@ -4,7 +4,7 @@
 // and nothing is written into the tree. What no entry exports but an exported declaration mentions is in them too,
 // without `export`: `ZooKeeper` has most of its members from such a class.
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -128,7 +128,7 @@ function tellErrors(message) {
 }
 
 function readReports(folder) {
-  const fileNames = readdirSync(folder).filter((name) => name.endsWith('.api.md'))
+  const fileNames = (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.endsWith('.api.md'))
   return new Map(fileNames.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 
