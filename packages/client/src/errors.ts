@@ -8,7 +8,9 @@ const connectBrand = Symbol.for('@zk/ConnectError')
 /**
  * ZooKeeper's names for what it reports, and five of ours: `Closed` (the client was closed), `QueueFull` (too many calls wait
  * to be sent, see `maxWaiting`), `ResponseTooLarge` (a reply over `maxResponseSize`), `InvalidResponse` (a reply that cannot
- * be read) and `Unknown` (a code this version does not know: see `number`).
+ * be read) and `Unknown` (a server answered with a number that this version does not know: see `number`).
+ *
+ * A later version may know more names: what is `Unknown` now has one then. Only the number stays; `KeeperError.is` takes it.
  */
 export type KeeperErrorCode =
   | Exclude<ErrorName, 'Ok'>
@@ -18,29 +20,46 @@ export type KeeperErrorCode =
   | 'InvalidResponse'
   | 'Unknown'
 
+/** What a `KeeperError` is made with, besides its code: its members of the same names, each undefined by default. */
 export interface KeeperErrorDetails {
+  /** The operation, by the name of the client's method. */
   readonly op?: string | undefined
+  /** The node that the call was about. */
   readonly path?: string | undefined
+  /** What the server answered. @default ZooKeeper's number for the code, where it has one */
   readonly number?: number | undefined
+  /** @default false */
   readonly outcomeUnknown?: boolean | undefined
+  /** `host:port` */
   readonly server?: string | undefined
+  /** Of the session that the call ran in. */
   readonly sessionId?: bigint | undefined
+  /** Of a failed multi: which operation failed it, from 0. */
   readonly index?: number | undefined
+  /** Of a failed multi: what was said of each operation. */
   readonly results?: readonly (KeeperErrorCode | 'Ok')[] | undefined
   /** Of `Unimplemented` and `NoAuth`: what a server must be to know the operation; which right it takes, and where. */
   readonly needs?: string | undefined
   readonly cause?: unknown
 }
 
-/** What ZooKeeper, or the session with it, says of a call that did not succeed. */
+/**
+ * What ZooKeeper, or the session with it, says of a call that did not succeed. The message is for people: it may change with
+ * any version.
+ */
 export class KeeperError extends Error {
   override readonly name = 'KeeperError'
   readonly [keeperBrand] = true
+  /** What happened, by name; `Unknown` where a server answered with a number that this version has no name for. */
   readonly code: KeeperErrorCode
-  /** ZooKeeper's number for the code; undefined for a code of ours. */
+  /**
+   * What the server answered, or ZooKeeper's number for the code; undefined for a code of ours. Of `Unknown` it is all there is,
+   * and what a program should go by: it stays when a later version has a name for it.
+   */
   readonly number: number | undefined
   /** The operation, by the name of the client's method. */
   readonly op: string | undefined
+  /** The node that the call was about, as the caller named it; undefined where it is about none. */
   readonly path: string | undefined
   /**
    * True exactly when this is about a write whose bytes had been handed to the socket and whose answer never came, or
@@ -49,8 +68,9 @@ export class KeeperError extends Error {
   readonly outcomeUnknown: boolean
   /** `host:port` of the server the session was connected to. */
   readonly server: string | undefined
+  /** Of the session that the call ran in; undefined before there is one. */
   readonly sessionId: bigint | undefined
-  /** Of a failed multi: which operation failed it. */
+  /** Of a failed multi: which operation failed it, from 0. Code, number and path are those of this operation. */
   readonly index: number | undefined
   /** Of a failed multi: what was said of each operation; `RuntimeInconsistency` after the one that failed. */
   readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
@@ -68,9 +88,18 @@ export class KeeperError extends Error {
     this.results = details.results
   }
 
-  /** True for a `KeeperError` of any copy of this package in the program, with one of the codes when some are given. */
-  static is<Code extends KeeperErrorCode>(error: unknown, ...codes: Code[]): error is KeeperError & { code: Code } {
-    return branded(error, keeperBrand) && (codes.length === 0 || codes.includes((error as KeeperError).code as Code))
+  /**
+   * True for a `KeeperError` of any copy of this package in the program, with one of the codes or ZooKeeper's numbers when some
+   * are given. A number is found under whatever name it has: `KeeperError.is(error, -200)` goes on to be right when a later
+   * version has a name for what this one calls `Unknown`.
+   */
+  static is<Code extends KeeperErrorCode>(error: unknown, ...codes: Code[]): error is KeeperError & { code: Code }
+  /** With numbers too, where the compiler cannot tell the code. */
+  static is(error: unknown, ...codes: (KeeperErrorCode | number)[]): error is KeeperError
+  static is(error: unknown, ...codes: (KeeperErrorCode | number)[]): boolean {
+    if (!branded(error, keeperBrand)) return false
+    const { code, number } = error as KeeperError
+    return codes.length === 0 || codes.includes(code) || (number !== undefined && codes.includes(number))
   }
 }
 
@@ -80,7 +109,7 @@ export interface ConnectAttempt {
   readonly server: string
   /** Which of its addresses, where the host name has several. */
   readonly address?: string
-  /** How often it was tried. */
+  /** How often it was tried; 0 where its turn did not come. */
   readonly attempts: number
   /** What the last attempt ended with. */
   readonly error: Error
@@ -90,6 +119,7 @@ export interface ConnectAttempt {
 export class ConnectError extends Error {
   override readonly name = 'ConnectError'
   readonly [connectBrand] = true
+  /** All servers there were, those too that were not tried; one with several addresses once for each that was tried. */
   readonly servers: readonly ConnectAttempt[]
 
   constructor(servers: readonly ConnectAttempt[], after: number) {
@@ -133,7 +163,7 @@ function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
     server === undefined ? undefined : `server ${server}`,
     sessionId === undefined ? undefined : `session ${formatSessionId(sessionId)}`,
   ].filter((part) => part !== undefined)
-  const what = code === 'Unknown' ? `unknown error code ${number}` : code
+  const what = code === 'Unknown' ? `unknown error code ${number ?? ''}`.trimEnd() : code
   const hint = outcomeUnknown
     ? 'sent but not answered: it may have happened; read before you repeat it'
     : [advice[code], code === 'Unimplemented' || code === 'NoAuth' ? details.needs : undefined]

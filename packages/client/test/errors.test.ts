@@ -57,6 +57,7 @@ describe('KeeperError', () => {
   test('KeeperError reports a code that nobody knows with its number', () => {
     const error = new KeeperError('Unknown', { op: 'getData', path: '/a', number: -200 })
     expect(error).toMatchObject({ code: 'Unknown', number: -200, message: 'getData /a: unknown error code -200' })
+    expect(new KeeperError('Unknown', { op: 'getData' }).message).toBe('getData: unknown error code')
   })
 
   test('KeeperError keeps its cause, and has none unless it is given', () => {
@@ -80,6 +81,19 @@ describe('KeeperError.is', () => {
     expect(KeeperError.is(error, 'NoNode')).toBe(true)
     expect(KeeperError.is(error, 'NodeExists', 'NoNode')).toBe(true)
     expect(KeeperError.is(error, 'NodeExists')).toBe(false)
+  })
+
+  test('KeeperError.is finds a number under whatever name it has, and under none', () => {
+    const unknown: unknown = new KeeperError('Unknown', { number: -200 })
+    expect(KeeperError.is(unknown, -200)).toBe(true)
+    expect(KeeperError.is(unknown, 'NoNode', -200)).toBe(true)
+    expect(KeeperError.is(unknown, 'Unknown')).toBe(true)
+    expect(KeeperError.is(unknown, -201, 'NoNode')).toBe(false)
+    const known: unknown = new KeeperError('NoNode')
+    expect(KeeperError.is(known, ErrorCode.NoNode)).toBe(true)
+    expect(KeeperError.is(known, ErrorCode.NodeExists)).toBe(false)
+    // A code of ours has no number, so no number is its.
+    expect(KeeperError.is(new KeeperError('Closed'), 0, -1)).toBe(false)
   })
 
   test.each([undefined, null, 'NoNode', 5, {}, new Error('NoNode'), new ConnectError([], 1), { code: 'NoNode' }])(

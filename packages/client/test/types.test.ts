@@ -98,6 +98,8 @@ test('KeeperError.is narrows the error, and its code to those asked for', () => 
   const error = new Error('whatever') as unknown
   if (KeeperError.is(error)) expectTypeOf(error.code).toEqualTypeOf<KeeperErrorCode>()
   if (KeeperError.is(error, 'NoNode', 'BadVersion')) expectTypeOf(error.code).toEqualTypeOf<'NoNode' | 'BadVersion'>()
+  // A number may have any name.
+  if (KeeperError.is(error, 'NoNode', -200)) expectTypeOf(error.code).toEqualTypeOf<KeeperErrorCode>()
 })
 
 test('bytes of the public types are Uint8Arrays, in and out', () => {
