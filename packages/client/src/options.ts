@@ -10,10 +10,16 @@ import { checkTlsSource, type TlsSource } from './runtime/tls.ts'
 
 /** A credential for every connection: `{ scheme: 'digest', auth: 'user:password' }`. */
 export interface AuthInfo {
+  /** Such as `digest`; `AuthFailed` ends the client where the servers do not know it. */
   readonly scheme: string
+  /** What the scheme takes; text goes as UTF-8. A secret: it is in no error and on no diagnostics channel. */
   readonly auth: Uint8Array | string
 }
 
+/**
+ * How `connect` finds a server, and what its client does. `connect` rejects with a `TypeError` or `RangeError` for an option that
+ * it does not know or whose value cannot be right; undefined stands for the default.
+ */
 export interface ConnectOptions {
   /**
    * Session timeout T to ask for, in ms, at least 1; the server brings it between 2 and 20 of its ticks. Below about 8 s
@@ -86,6 +92,10 @@ type WithoutDefault = 'tls' | 'sasl'
 export type ClientOptions = Required<Omit<ConnectOptions, 'signal' | WithoutDefault>> &
   Pick<ConnectOptions, WithoutDefault>
 
+/**
+ * Makes what chooses servers, from those of the connect string. `random` is that of the runtime: who draws from it alone can be
+ * played again from a seed.
+ */
 export type MakeHostProvider = (servers: readonly ServerAddress[], random: () => number) => HostProvider
 
 const defaults = {

@@ -8,6 +8,7 @@ export interface Timestamp {
   readonly wallNow: number
 }
 
+/** The moment that it is now. `now` is for a caller that has read the steady clock already. */
 export function timestamp(runtime: Runtime, now = runtime.now()): Timestamp {
   return { now, wallNow: runtime.wallNow() }
 }

@@ -117,6 +117,7 @@ export class ZooKeeper {
     }
   }
 
+  /** Deletes a node. Rejects with `NoNode`, `NotEmpty` where it has children, `BadVersion` where it has another version. */
   delete(path: string, options: VersionOptions & CallOptions = {}): Promise<void> {
     return this.#call(deleteNode, [path, options], options)
   }
@@ -131,6 +132,10 @@ export class ZooKeeper {
     return this.#watch(existsAndWatch, path, options, (stat) => ({ stat }))
   }
 
+  /**
+   * The node's data and Stat, or `NoNode`. A server may be behind others: what it gives may be old, but not older than what was
+   * seen in this session before. `sync` called right before it helps: see there.
+   */
   getData(path: string, options: CallOptions = {}): Promise<NodeData> {
     return this.#call(getData, [path], options)
   }
@@ -140,10 +145,15 @@ export class ZooKeeper {
     return this.#watch(getDataAndWatch, path, options, (read) => read)
   }
 
+  /**
+   * Replaces the data, all of it; resolves with the node's Stat after it. Rejects with `NoNode`, or `BadVersion` where it has
+   * another version.
+   */
   setData(path: string, data: Data, options: VersionOptions & CallOptions = {}): Promise<Stat> {
     return this.#call(setData, [path, data, options], options)
   }
 
+  /** The names of the children, in no order, and the Stat of the node; `NoNode` when there is none. */
   getChildren(path: string, options: CallOptions = {}): Promise<Children> {
     return this.#call(getChildren, [path], options)
   }
@@ -153,6 +163,7 @@ export class ZooKeeper {
     return this.#watch(getChildrenAndWatch, path, options, (read) => read)
   }
 
+  /** Who may do what with the node. It takes READ or ADMIN on it; servers hide the hashes of `digest` from who has no ADMIN. */
   getACL(path: string, options: CallOptions = {}): Promise<NodeACL> {
     return this.#call(getACL, [path], options)
   }
@@ -377,6 +388,7 @@ export class ZooKeeper {
     }
   }
 
+  /** As `close`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }

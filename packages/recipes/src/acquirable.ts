@@ -1,6 +1,7 @@
 import type { Held } from './held.ts'
 import type { HoldListeners } from './hold-options.ts'
 
+/** How long to wait, and who is told meanwhile. */
 export interface AcquireOptions extends HoldListeners {
   /** Longest wait in ms, 0 or more; then `acquire` rejects with a `LockTimeoutError`. @default for ever */
   readonly timeout?: number | undefined
@@ -10,8 +11,10 @@ export interface AcquireOptions extends HoldListeners {
   readonly onQueued?: ((place: QueuePlace) => void) | undefined
 }
 
+/** What there is to say where nobody waits: `signal` and the listeners. */
 export type TryAcquireOptions = Omit<AcquireOptions, 'timeout' | 'onQueued'>
 
+/** A place in the queue, as it was when last seen. */
 export interface QueuePlace {
   /** How many are ahead. */
   readonly position: number
@@ -21,7 +24,11 @@ export interface QueuePlace {
 
 /** Whatever can be held: by one at a time, or by those who may share. */
 export interface Acquirable<H extends Held> {
-  /** Waits in line. However it ends without a grant, the place in line is given up. */
+  /**
+   * Waits in line. However it ends without a grant, the place in line is given up. It rejects with a `LockTimeoutError`, with the
+   * reason of the signal, or with a `KeeperError` for what waiting does not mend (`NoAuth`, `Closed` …); a lost connection and an
+   * expired session it outlasts.
+   */
   acquire(options?: AcquireOptions): Promise<H>
   /**
    * Without waiting in line. What it grants is granted as by `acquire`. It is undefined when a contender that is in the way was

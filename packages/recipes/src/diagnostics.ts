@@ -15,6 +15,7 @@ interface HoldMessage extends Contention {
   readonly fencingToken: bigint
 }
 
+/** The diagnostics channels of the recipes, by name, and what is published there. */
 export interface RecipeMessages {
   /**
    * The path's sequence counter is used up, or within a million of that: other clients that queue there may let several hold.

@@ -23,6 +23,7 @@ export type LossReason =
 export class LockLostError extends Error {
   override readonly name = 'LockLostError'
   readonly [lostBrand] = true
+  /** The first thing that ended it: what comes later does not change it. */
   readonly reason: LossReason
   /** Of the contender's node. */
   readonly path: string
@@ -45,6 +46,7 @@ export interface Blocker {
   readonly path: string
   /** What it stored in its node. */
   readonly label: string
+  /** The session that its node belongs to. */
   readonly sessionId: bigint
   /** When it entered, by the leader's clock, in ms since the epoch. */
   readonly since: number
@@ -56,6 +58,7 @@ export interface Blocker {
 export class LockTimeoutError extends Error {
   override readonly name = 'LockTimeoutError'
   readonly [timeoutBrand] = true
+  /** Of the lock or the election. */
   readonly path: string
   /** How many were ahead when last seen; undefined when nobody ever was. */
   readonly position: number | undefined
@@ -82,6 +85,7 @@ export class LockTimeoutError extends Error {
 export class WouldDeadlockError extends Error {
   override readonly name = 'WouldDeadlockError'
   readonly [deadlockBrand] = true
+  /** Of the lock. */
   readonly path: string
 
   constructor(path: string) {

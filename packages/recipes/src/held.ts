@@ -135,6 +135,7 @@ export class Held implements AsyncDisposable, Holding {
     }
   }
 
+  /** As `release`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.release()
   }

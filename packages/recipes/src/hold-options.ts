@@ -32,6 +32,7 @@ export interface HoldListeners {
   readonly onResumed?: (() => void) | undefined
 }
 
+/** What `onSuspended` is told. */
 export interface Suspension {
   /** ms until it is lost, if nothing can be confirmed before. `Infinity` while `sessionAlive`. */
   readonly leaseRemaining: number

@@ -9,6 +9,7 @@ import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { candidate } from './queue/roles.ts'
 import type { HoldOptions } from './hold-options.ts'
 
+/** What a candidate is, and how its leadership is held. */
 export interface LeaderElectionOptions extends HoldOptions {
   /** What the candidate tells about itself, an address for instance; others see it in `leader`. @default empty */
   readonly data?: Uint8Array | string
@@ -29,6 +30,7 @@ export type Leader = ContenderInfo
  *     for await (const leadership of election.terms({ signal })) { … }
  */
 export class LeaderElection {
+  /** As it was given: the node that the candidates are below. */
   readonly path: string
   readonly #contended: QueueLock
 

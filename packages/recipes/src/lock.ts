@@ -16,6 +16,7 @@ import { exclusive } from './queue/roles.ts'
 import { Reentrancy } from './reentrancy.ts'
 import type { HoldOptions } from './hold-options.ts'
 
+/** What contenders are, and how what they are granted is held. */
 export interface LockOptions extends HoldOptions {
   /** Says to others who holds or waits; stored in the contender's node. @default '' */
   readonly label?: string
@@ -23,6 +24,7 @@ export interface LockOptions extends HoldOptions {
   readonly acl?: readonly ACL[]
 }
 
+/** Those of `Lock`. */
 export interface ExclusiveLockOptions extends LockOptions {
   /**
    * A `run` inside a `run` of this object, in one chain of async calls, goes on with what the outer one holds, as Curator's
@@ -44,6 +46,7 @@ export interface ExclusiveLockOptions extends LockOptions {
  * The path and what is missing above it are made as containers: the servers remove them when nobody queues any more.
  */
 export class Lock implements Acquirable<Held> {
+  /** As it was given: the node that the contenders are below. */
   readonly path: string
   readonly #contended: QueueLock
   readonly #reentrancy: Reentrancy<Held> | undefined
@@ -63,15 +66,18 @@ export class Lock implements Acquirable<Held> {
     this.#reentrancy = reentrant ? new Reentrancy(path) : undefined
   }
 
+  /** See `Acquirable`. With `reentrant` it rejects with a `WouldDeadlockError` inside a `run` of this object. */
   async acquire(options?: AcquireOptions): Promise<Held> {
     this.#reentrancy?.refuseInside()
     return await this.#contended.acquire(options)
   }
 
+  /** See `Acquirable`. With `reentrant`, too, it is undefined inside a `run` of this object: that is in the way. */
   tryAcquire(options?: TryAcquireOptions): Promise<Held | undefined> {
     return this.#contended.tryAcquire(options)
   }
 
+  /** See `Acquirable`. With `reentrant` a `run` inside goes on with what the outer one holds. */
   async run<T>(body: (held: Held) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
     checkBody(body)
     const reentrancy = this.#reentrancy

@@ -25,8 +25,11 @@ const toWriteHeld: ToHeld<WriteHeld> = (...granted) => new WriteHeld(...granted)
  * below any *write's*.
  */
 export class SharedLock {
+  /** As it was given: the node that the contenders are below. */
   readonly path: string
+  /** For those who share: it waits for the writers ahead, not for readers. */
   readonly read: Acquirable<Held>
+  /** For one alone: it waits for all who are ahead. */
   readonly write: Acquirable<WriteHeld>
   readonly #queue: Queue
 

@@ -17,6 +17,7 @@ import type { HoldTerms } from './hold-options.ts'
 import { knownTouch } from './lease/relay.ts'
 import { throwUnlessTransient, retry } from './queue/retry.ts'
 
+/** What a writer of a `SharedLock` holds. It can go on as a reader. */
 export class WriteHeld extends Held {
   readonly #queue: Queue
   readonly #tenant: Owner

@@ -6,6 +6,7 @@ import { checkConcurrency, isSystemNode, walk } from './walk.ts'
 import type { CallOptions } from '../call-options.ts'
 import type { ZooKeeper } from '../zookeeper.ts'
 
+/** How `deleteRecursive` goes about it. `timeout` is that of each request, not of the whole. */
 export interface DeleteRecursiveOptions extends CallOptions {
   /** How many batches are on their way at a time, and how many times four nodes are read ahead. @default 4 */
   readonly concurrency?: number

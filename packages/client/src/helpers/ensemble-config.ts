@@ -4,6 +4,7 @@
 export interface ServerConfig {
   /** `myid` */
   readonly id: number
+  /** An observer serves clients and has no vote. */
   readonly role: 'participant' | 'observer'
   /** Where other servers find it: one, unless it has several networks. */
   readonly addresses: readonly ServerAddresses[]
@@ -14,14 +15,19 @@ export interface ServerConfig {
   readonly client: { readonly host: string; readonly port: number } | undefined
 }
 
+/** Where the other servers of the ensemble find one. */
 export interface ServerAddresses {
+  /** A name or an address, IPv6 in no brackets. */
   readonly host: string
+  /** Where followers connect to their leader. */
   readonly quorumPort: number
+  /** Where votes are exchanged. */
   readonly electionPort: number
 }
 
 /** The servers of an ensemble, as they have agreed on them. A standalone server has none. */
 export interface EnsembleConfig {
+  /** Lines that are not understood are left out: see `text`. */
   readonly servers: readonly ServerConfig[]
   /** The zxid of the reconfiguration that made it, or 0: what `fromConfig` of `reconfig` takes. */
   readonly version: bigint

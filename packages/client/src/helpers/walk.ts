@@ -5,6 +5,7 @@ import type { Children } from '../operations/children.ts'
 import type { CallOptions } from '../call-options.ts'
 import type { ZooKeeper } from '../zookeeper.ts'
 
+/** How `walk` reads. `timeout` is that of each read, not of the whole. */
 export interface WalkOptions extends CallOptions {
   /** How many nodes are read at a time, ahead of whoever iterates. @default 16 */
   readonly concurrency?: number
@@ -12,6 +13,7 @@ export interface WalkOptions extends CallOptions {
 
 /** A node, with its children's names in the order in which they follow. */
 export interface WalkedNode extends Children {
+  /** As the client sees it, its chroot left out. */
   readonly path: string
 }
 

@@ -4,8 +4,10 @@ import { type ACL, checkACL, checkVersion, required } from './arguments.ts'
 import type { VersionOptions } from './delete.ts'
 import type { Operation } from './operation.ts'
 
+/** What `getACL` gives. */
 export interface NodeACL {
   readonly acl: ACL[]
+  /** `aversion` is the version of the ACL, which `setACL` takes. */
   readonly stat: Stat
 }
 

@@ -9,6 +9,7 @@ export type Data = Uint8Array | string
 export interface ACL {
   /** Sum of `Perms`. */
   readonly perms: number
+  /** Whom it is about: `world`, `auth`, `digest`, `ip` … and what the scheme makes of the id. */
   readonly id: { readonly scheme: string; readonly id: string }
 }
 

@@ -4,6 +4,7 @@ import { required } from './arguments.ts'
 import type { WatchKind } from '../session/watches/one-shot-watches.ts'
 import type { Operation } from './operation.ts'
 
+/** What `getChildren` gives: all of one moment. */
 export interface Children {
   /** Names, not paths, in no order. */
   readonly children: string[]

@@ -8,7 +8,9 @@ import type { Operation } from './operation.ts'
 /** Where servers keep their configuration (ZooDefs.CONFIG_NODE): for every client the same, whatever its chroot. */
 export const CONFIG_NODE = '/zookeeper/config'
 
+/** What `getConfig` and `reconfig` give. */
 export interface NodeConfig {
+  /** The configuration that the server knows; it may be an old one, as with every read. */
   readonly config: EnsembleConfig
   /** Of the node: the version of the configuration is `config.version`. */
   readonly stat: Stat

@@ -4,10 +4,15 @@ import { type Stat, toStat } from './stat.ts'
 import { type ACL, checkACL, type Data, describe, required, toBytes } from './arguments.ts'
 import type { Operation } from './operation.ts'
 
+/** What kind of node `create` makes. */
 export interface CreateOptions {
-  /** @default 'PERSISTENT' */
+  /**
+   * Whether it goes with the session (`EPHEMERAL`), when it is empty (`CONTAINER`) or old (`…_WITH_TTL`), and whether the server
+   * numbers it (`…_SEQUENTIAL`).
+   * @default 'PERSISTENT'
+   */
   readonly mode?: CreateMode
-  /** @default OPEN_ACL_UNSAFE */
+  /** Who may do what with the node: at least one entry. Nodes below it do not inherit it. @default OPEN_ACL_UNSAFE */
   readonly acl?: readonly ACL[] | undefined
   /**
    * Of a mode with a TTL: the node goes when its data was not set for so long, in ms, and it has no children. Servers
@@ -16,9 +21,11 @@ export interface CreateOptions {
   readonly ttl?: number | undefined
 }
 
+/** What `create` gives. */
 export interface Created {
   /** The path of the new node, with the counter's ten digits when it is sequential. */
   readonly path: string
+  /** Of the new node; its `czxid` is the transaction that made it. */
   readonly stat: Stat
 }
 

@@ -5,8 +5,11 @@ import type { VersionOptions } from './delete.ts'
 import type { WatchKind } from '../session/watches/one-shot-watches.ts'
 import type { Operation } from './operation.ts'
 
+/** What `getData` gives: data and Stat of one moment. */
 export interface NodeData {
+  /** Memory of its own, which the caller may change; empty for a node without data. */
   readonly data: Uint8Array<ArrayBuffer>
+  /** `version` is what `setData` and `delete` take. */
   readonly stat: Stat
 }
 

@@ -2,8 +2,9 @@ import { operations } from '@zk/wire'
 import { checkVersion } from './arguments.ts'
 import type { Operation } from './operation.ts'
 
+/** Which version a write, or a check, is for: that of the data, of the ACL in `setACL`. */
 export interface VersionOptions {
-  /** Only if the node has this version; -1 for any. @default -1 */
+  /** Only if the node has this version, else it is refused with `BadVersion`; -1 for any. @default -1 */
   readonly version?: number
 }
 

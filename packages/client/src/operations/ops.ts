@@ -43,6 +43,7 @@ export const op = {
     },
   }),
 
+  /** Fails the multi unless the node exists, has no children, and has this version (-1: any). */
   delete: (path: string, { version = -1 }: VersionOptions = {}): Op<void> => ({
     kind: 'write',
     path,
@@ -55,6 +56,7 @@ export const op = {
     },
   }),
 
+  /** Fails the multi unless the node exists and has this version (-1: any). Gives the node's Stat after it. */
   setData: (path: string, data: Data, { version = -1 }: VersionOptions = {}): Op<Stat> => ({
     kind: 'write',
     path,

@@ -27,9 +27,11 @@ export interface Runtime {
   dial(target: DialTarget, handler: ConnectionHandler): RuntimeConnection
 }
 
+/** Where a connection is to go. */
 export interface DialTarget {
   /** A host name or an address, as it stands in the connect string: whom the server must prove to be. */
   readonly host: string
+  /** Of TCP. */
   readonly port: number
   /** Where to connect to; without it the host name is to be resolved now. */
   readonly address?: string
@@ -40,14 +42,19 @@ export interface DialTarget {
   readonly tls?: TlsOptions | undefined
 }
 
+/** What a look-up tells who asked: one of these, once. */
 export interface LookupHandler {
+  /** The addresses, in any order; at least one. */
   found(addresses: readonly string[]): void
+  /** The name has no address, or nobody could say. */
   failed(error: Error): void
 }
 
 /** What a connection tells its owner. After `lost` it says nothing more. */
 export interface ConnectionHandler {
+  /** It stands, with TLS where that was asked for: bytes may be written. */
   opened(): void
+  /** Bytes as they come: nothing is said of where a frame begins. */
   received(bytes: Uint8Array): void
   /** The bytes held back are gone to the network: `write` may go on. */
   drained(): void
@@ -55,6 +62,7 @@ export interface ConnectionHandler {
   lost(error: Error): void
 }
 
+/** What a client may do with a connection it has dialed. */
 export interface RuntimeConnection {
   /** Takes the bytes. False asks to wait for `drained` before writing more. */
   write(bytes: Uint8Array): boolean

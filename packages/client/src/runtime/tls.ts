@@ -6,14 +6,19 @@ type Pem = string | Uint8Array
 
 /** What a server shows of itself, for `checkServerIdentity`. */
 export interface ServerCertificate {
+  /** Whom it was given to, by the parts of the name: `CN`, `O` … */
   readonly subject: Readonly<Record<string, string | readonly string[]>>
+  /** Who has signed it, by the parts of the name. */
   readonly issuer: Readonly<Record<string, string | readonly string[]>>
   /** Names and addresses it is good for, such as `DNS:zk1, IP Address:10.0.0.1`. */
   readonly subjectaltname?: string | undefined
   /** SHA-256 of the whole, in hexadecimal with colons: to pin a certificate. */
   readonly fingerprint256: string
+  /** In hexadecimal. */
   readonly serialNumber: string
+  /** Since when it is good, as OpenSSL prints it: `Nov 23 09:00:00 2026 GMT`. */
   readonly valid_from: string
+  /** How long it is good, printed alike. */
   readonly valid_to: string
   /** DER */
   readonly raw: Uint8Array
@@ -43,11 +48,15 @@ export interface TlsOptions {
   readonly minVersion?: TlsVersion
   /** @default that of the runtime: TLSv1.3 */
   readonly maxVersion?: TlsVersion
+  /** In OpenSSL's form. @default those of the runtime */
   readonly ciphers?: string
+  /** Curves for the exchange of keys, separated by colons. @default those of the runtime */
   readonly ecdhCurve?: string
+  /** Signature algorithms, separated by colons. @default those of the runtime */
   readonly sigalgs?: string
 }
 
+/** Versions of the protocol, as `node:tls` names them. */
 export type TlsVersion = 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'
 
 /** The option `tls`: `true` for all defaults; a function is asked anew at each connection, for certificates that rotate. */

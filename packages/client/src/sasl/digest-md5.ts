@@ -4,8 +4,11 @@ import { KeeperError } from '../errors.ts'
 import { parseDirectives, quoted } from './directives.ts'
 import type { SaslExchange, SaslMechanism } from './mechanism.ts'
 
+/** What `digestMd5` proves, and to which service. */
 export interface DigestMd5Options {
+  /** As in the JAAS configuration of the servers. */
   readonly username: string
+  /** It is never sent: the server is shown that we have it. */
   readonly password: string
   /** Who to be, where that is another. @default username */
   readonly authorizationId?: string

@@ -11,6 +11,7 @@ export interface SaslMechanism {
   start(context: SaslContext): SaslExchange | Promise<SaslExchange>
 }
 
+/** What a mechanism is told of the connection. */
 export interface SaslContext {
   /** `host:port` */
   readonly server: string

@@ -1,6 +1,7 @@
 // How a client stands with its ensemble, told to all who ask.
 import type { EndReason } from '../session/protocol/states.ts'
 
+/** How a client stands with its ensemble. `closed` and `authFailed` are the last; so is `expired` where `renewSession` is false. */
 export type ClientState =
   /** A session's first connection is looked for. */
   | { readonly name: 'connecting' }
@@ -38,6 +39,7 @@ type Result = IteratorResult<ClientState, undefined>
 
 /** The states from now on; leaving the loop ends it. One that is not awaited costs the client nothing: it may be dropped. */
 export interface ClientStates extends AsyncIterableIterator<ClientState, undefined> {
+  /** Ends it: a `next` that waits resolves, without a state. */
   return(): Promise<Result>
 }
 

@@ -17,17 +17,21 @@ interface Place {
 export interface RequestMessage extends Place {
   /** The client's method. */
   readonly op: string
+  /** As the caller named it. */
   readonly path: string | undefined
   /** From here on all is undefined until the call is settled. The xid stays so for one that was never sent. */
   xid: number | undefined
   /** ms from the call. */
   duration: number | undefined
-  /** `Ok`, the error's code, or `Aborted`. */
+  /** `Ok`, the error's code, `Aborted`, or `Other` for an error that is no `KeeperError`. */
   code: KeeperErrorCode | 'Ok' | 'Aborted' | 'Other' | undefined
+  /** That of the `KeeperError`; false for a call that succeeded, was aborted, or failed with another error. */
   outcomeUnknown: boolean | undefined
+  /** What the call rejects with; undefined where it succeeded. */
   error: unknown
 }
 
+/** The diagnostics channels of the client, by name, and what is published there. `tracing:zk:request:*` have `RequestMessage`. */
 export interface ClientMessages {
   /** Something the protocol does not foresee, survived. */
   'zk:anomaly': Place & { readonly what: string }

@@ -1,8 +1,12 @@
 /** Where the client tells what happens: pino's shape, and that of the loggers like it. `bindings` are plain data, and `err`. */
 export interface Logger {
+  /** Attempts to connect, requests that a busy server did not execute. */
   debug(bindings: object, message: string): void
+  /** Sessions established and closed, reconnections. */
   info(bindings: object, message: string): void
+  /** A connection lost, and what the protocol does not foresee: survived. */
   warn(bindings: object, message: string): void
+  /** A session lost, or no server found. */
   error(bindings: object, message: string): void
 }
 

@@ -5,10 +5,13 @@ import type { Flow } from '../session/requests/flow.ts'
 /** Upper ends of the buckets, in ms. */
 const BOUNDS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, Infinity] as const
 
+/** How long calls took: from the call to its answer, the wait to be sent included. */
 export interface Latency {
+  /** How many calls. */
   readonly count: number
   /** In ms, as all below. */
   readonly mean: number
+  /** The longest. */
   readonly max: number
   /** How many took up to so long, and longer than the bucket before says. */
   readonly buckets: readonly { readonly upTo: number; readonly count: number }[]
@@ -16,6 +19,7 @@ export interface Latency {
 
 /** What a client has done since `connect`, in all of its sessions, and how things stand. It does not change any more. */
 export interface ClientStats {
+  /** Calls of all views of the client. */
   readonly requests: {
     /** All calls, those still under way included. */
     readonly called: number
@@ -28,6 +32,7 @@ export interface ClientStats {
   }
   /** Bytes on all connections. */
   readonly bytes: { readonly sent: number; readonly received: number }
+  /** Attempts to connect, and connections. */
   readonly connections: {
     /** Attempts. */
     readonly dialed: number
@@ -36,9 +41,11 @@ export interface ClientStats {
     readonly reconnected: number
     readonly lost: number
   }
+  /** Sessions that a server gave, and those that were lost by expiry. */
   readonly sessions: { readonly established: number; readonly expired: number }
   /** Watches that were told of a change or their removal. */
   readonly events: number
+  /** How often something came that the protocol does not foresee, and was survived: channel `zk:anomaly`. */
   readonly anomalies: number
   /** Of the current session, now. */
   readonly flow: Flow

@@ -35,12 +35,14 @@ export type PersistentWatchEvent = NodeEvent | Gap | SessionEnded | WatchRemoved
  * back; nothing else does: one that is dropped goes on, and keeps up to `maxQueued` events, until the client is closed.
  */
 export interface NodeEvents extends AsyncIterableIterator<PersistentWatchEvent, undefined>, AsyncDisposable {
+  /** Takes the watch back. A `next` that waits resolves with its end. */
   return(): Promise<IteratorResult<PersistentWatchEvent, undefined>>
 }
 
 /** What `watch` returns: its events, and a promise of them that resolves when the server has set the watch. */
 export interface OpeningNodeEvents extends NodeEvents, Promise<NodeEvents> {}
 
+/** What a persistent watch is to tell, and how much of it may wait. */
 export interface WatchOptions {
   /** Also all that is below the node, at any depth; then nothing is told of children changed. @default false */
   readonly recursive?: boolean | undefined

@@ -9,7 +9,9 @@ import type { PersistentOutcome } from '../session/watches/persistent-watches.ts
 
 /** Something happened to a watched node. */
 export interface NodeEvent {
+  /** `NodeChildrenChanged`: a child was created or deleted; which one is not told, nor is a change of its data. */
   readonly type: 'NodeCreated' | 'NodeDeleted' | 'NodeDataChanged' | 'NodeChildrenChanged'
+  /** Where it happened, as the client sees it: of a recursive watch it may be below the watched one. */
   readonly path: string
   /** The transaction that did it; only servers from 3.9 on say it, and none for what happened while disconnected. */
   readonly zxid?: bigint
@@ -18,15 +20,18 @@ export interface NodeEvent {
 /** The watch was taken back, by `unwatch` or `removeWatches`. */
 export interface WatchRemoved {
   readonly type: 'DataWatchRemoved' | 'ChildWatchRemoved' | 'PersistentWatchRemoved'
+  /** The watched one. */
   readonly path: string
 }
 
 /** The session ended with the watch still set: the event, if there is one, will never come. */
 export interface SessionEnded {
   readonly type: 'SessionEnded'
+  /** The watched one. */
   readonly path: string
 }
 
+/** What ends a one-shot watch. */
 export type WatchedEvent = NodeEvent | WatchRemoved | SessionEnded
 
 /** What a read with a watch gives besides its result. Client and server keep the watch until its event, or `unwatch`. */

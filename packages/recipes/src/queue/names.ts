@@ -4,6 +4,7 @@
 
 /** What stands between uuid and counter; it tells what the contender wants. */
 export const marker = { lock: 'lock-', latch: 'latch-', read: '__READ__', write: '__WRIT__' } as const
+/** What a contender wants: an exclusive lock, to lead, to read or to write. */
 export type Kind = keyof typeof marker
 
 export interface ContenderName {

@@ -8,7 +8,9 @@ import { retry } from './retry.ts'
 
 /** Somebody who holds or waits. */
 export interface ContenderInfo {
+  /** Of its node. */
   readonly path: string
+  /** What it wants. */
   readonly kind: Kind
   /** 0 for the oldest. */
   readonly position: number
@@ -16,6 +18,7 @@ export interface ContenderInfo {
   readonly data: Uint8Array
   /** The same as text. */
   readonly label: string
+  /** The session that its node belongs to. */
   readonly sessionId: bigint
   /** When it entered, by the leader's clock, in ms since the epoch. */
   readonly since: number

@@ -1,8 +1,12 @@
 /** A session without a client: another may go on with it, `connect(…, { session })`, until its timeout has passed. */
 export class DetachedSession implements SessionCredentials {
+  /** Signed, as on the wire: `formatSessionId` prints it as servers do. */
   readonly id: bigint
+  /** The latest transaction that the client may have seen. */
   readonly lastZxid: bigint
+  /** The smallest timeout that the session ever had, in ms; 0 where it is not known. */
   readonly shortestTimeout: number
+  /** The xid of the last request that was sent. */
   readonly lastXid: number
   // Private: whoever prints it, or has it in an error, shows no secret.
   readonly #passwd: Uint8Array<ArrayBuffer>
@@ -23,7 +27,9 @@ export class DetachedSession implements SessionCredentials {
 
 /** What it takes to go on with a session. */
 export interface SessionCredentials {
+  /** Signed, as on the wire; not 0. */
   readonly id: bigint
+  /** A secret: whoever has it may do all that the session may, and end it. */
   readonly passwd: Uint8Array
   /**
    * The latest transaction that who had the session may have seen. A server that has not applied it refuses the session, and

@@ -16,11 +16,15 @@ export interface FlowLimits {
   readonly maxInFlightBytes: number
 }
 
-/** The load now. */
+/** The load now: calls, those of all views of the client, and the client's own requests. */
 export interface Flow {
+  /** Requests that wait to be sent, see `maxWaiting`. */
   readonly waiting: number
+  /** Bytes of them. */
   readonly waitingBytes: number
+  /** Requests that were sent and are not answered, see `maxInFlight`. */
   readonly inFlight: number
+  /** Bytes of them. */
   readonly inFlightBytes: number
 }
 
