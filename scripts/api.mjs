@@ -2,11 +2,12 @@
 //
 // They are made of the built declarations, by API Extractor. `pnpm api` writes them; with `--check` they are only compared,
 // and nothing is written into the tree. What no entry exports but an exported declaration mentions is in them too,
-// without `export`: `ZooKeeper` has most of its members from such a class.
+// without `export`: `ZooKeeper` has members from such a class. Declarations that do not compile fail both: a user's compiler reads
+// them, too, unless it is told to skip them.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor'
 
@@ -63,7 +64,8 @@ function makeReports(entries) {
     })
     for (const config of configs) {
       const { succeeded } = Extractor.invoke(config, { compilerState, localBuild: true, messageCallback: tellErrors })
-      if (!succeeded) throw new Error(`API Extractor could not read ${config.mainEntryPointFilePath}`)
+      if (!succeeded)
+        throw new Error('the built declarations have errors that their users would see: what they are stands above')
     }
     const reports = readReports(folder)
     // A report bears the name of the package, whichever of its entries it is about.
@@ -97,7 +99,6 @@ function configFor({ fileName, folder, declarations }, entries, reportsIn) {
             moduleResolution,
             exactOptionalPropertyTypes,
             strict: true,
-            skipLibCheck: true,
           },
           files: entries.map((entry) => entry.declarations),
         },
@@ -123,7 +124,9 @@ function configFor({ fileName, folder, declarations }, entries, reportsIn) {
 }
 
 function tellErrors(message) {
-  if (message.logLevel === ExtractorLogLevel.Error) console.log(message.text)
+  const { sourceFilePath, sourceFileLine, text } = message
+  const where = sourceFilePath === undefined ? '' : `${relative(root, sourceFilePath)}:${sourceFileLine}: `
+  if (message.logLevel === ExtractorLogLevel.Error) console.log(where + text)
   message.handled = true
 }
 

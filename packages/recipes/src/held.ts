@@ -2,7 +2,7 @@ import { KeeperError, type MultiResults, type Op, op, type Session, type ZooKeep
 import type { OwnNode } from './queue/protected-create.ts'
 import { report } from './diagnostics.ts'
 import { LockLostError, type LossReason } from './errors.ts'
-import { type Holding, LeaseKeeper } from './lease/lease-keeper.ts'
+import { LeaseKeeper } from './lease/lease-keeper.ts'
 import type { Lease } from './lease/lease.ts'
 import type { Kind } from './queue/names.ts'
 import { OwnNodeWatch } from './queue/own-node-watch.ts'
@@ -22,7 +22,7 @@ export interface Owner {
  * A signal is always late for code that blocks the event loop, and code that does not ask is not stopped: only the
  * fencing token, checked by whatever is written to, protects against that.
  */
-export class Held implements AsyncDisposable, Holding {
+export class Held implements AsyncDisposable {
   /** Of the contender's znode. */
   readonly path: string
   /** The czxid of that znode: greater than that of every contender that entered before. See `fencingText`. */
