@@ -4,10 +4,12 @@ import { describe, expect, expectTypeOf, test } from 'vitest'
 import type * as client from '../src/index.ts'
 import {
   type Created,
+  formatACL,
   KeeperError,
   type KeeperErrorCode,
   type NodeData,
   op,
+  parseACL,
   type Stat,
   type ZooKeeper,
 } from '../src/index.ts'
@@ -92,6 +94,13 @@ describe('arguments', () => {
     const call = () => zk.setData('/a')
     expectTypeOf(call).toBeFunction()
   })
+})
+
+test('parseACL gives what create takes, formatACL takes what getACL gives', () => {
+  const create = () => zk.create('/a', '', { acl: parseACL('world:anyone:r') })
+  expectTypeOf(create).returns.resolves.toEqualTypeOf<Created>()
+  const format = async () => formatACL((await zk.getACL('/a')).acl)
+  expectTypeOf(format).returns.resolves.toEqualTypeOf<string>()
 })
 
 test('KeeperError.is narrows the error, and its code to those asked for', () => {

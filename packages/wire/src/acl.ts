@@ -15,7 +15,7 @@ const SCHEME = /^[^\s:,]+$/
  * `cdrwa`; where Java leaves such an entry or letter out and goes on, this throws a `TypeError` that says what is wrong
  * with it. An id cannot hold a comma.
  */
-export function parseACL(text: string): ACL[] {
+export function parseACL(text: string): (ACL & { readonly id: { readonly scheme: string; readonly id: string } })[] {
   return text.split(',').map((untrimmed) => {
     const entry = untrimmed.trim()
     const refuse = (reason: string) => new TypeError(`ACL ${JSON.stringify(text)}: ${JSON.stringify(entry)} ${reason}`)
