@@ -108,6 +108,9 @@ test.each<[string, Call, new () => Error]>([
     (zk) => zk.exists('/a', { session: { id: 5n } as unknown as Session }),
     TypeError,
   ],
+  ['delete with a bare version', (zk) => zk.delete('/a', 3 as VersionOptions), TypeError],
+  ['setData with a bare version', (zk) => zk.setData('/a', '', 3 as VersionOptions), TypeError],
+  ['multi with a bare version', (zk) => zk.multi([op.check('/a', 3 as VersionOptions)]), TypeError],
   ['multi of no list', (zk) => zk.multi(undefined as unknown as []), TypeError],
   ['multi with one wrong operation', (zk) => zk.multi([op.check('/a'), op.delete('/a', { version: -2 })]), RangeError],
 ])('ZooKeeper.%s is rejected, and nothing is sent', (_, call, error) => expectRefusal(call, error))

@@ -1,6 +1,6 @@
 import { type ACL as WireACL, operations } from '@zk/wire'
 import { type Stat, toStat } from './stat.ts'
-import { type ACL, checkACL, checkVersion, required } from './arguments.ts'
+import { type ACL, checkACL, versionIn, required } from './arguments.ts'
 import type { VersionOptions } from './delete.ts'
 import type { Operation } from './operation.ts'
 
@@ -25,10 +25,10 @@ type Write = Operation<[path: string, acl: readonly ACL[], options: VersionOptio
 export const setACL: Write = {
   name: 'setACL',
   wire: operations.setACL,
-  encode: (chroot, path, acl, { version = -1 }) => ({
+  encode: (chroot, path, acl, options) => ({
     path: chroot.absolute(path),
     acl: checkACL(acl),
-    version: checkVersion(version),
+    version: versionIn(options),
   }),
   result: ({ stat }) => toStat(stat),
 }

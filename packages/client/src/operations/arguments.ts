@@ -23,8 +23,12 @@ export function toBytes(data: Data): Uint8Array {
   throw new TypeError(`data must be a Uint8Array or a string, not ${describe(data)}`)
 }
 
-/** -1 stands for any version. */
-export function checkVersion(version: number): number {
+/** -1 stands for any version. A bare number, as other clients take it, would else mean any version, too. */
+export function versionIn(options: { readonly version?: number }): number {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(`options must be an object, such as { version: 3 }, not ${describe(options)}`)
+  }
+  const { version = -1 } = options
   if (Number.isInteger(version) && version >= -1 && version <= LARGEST_INT) return version
   throw new RangeError(`version must be an integer from -1 (any) to ${LARGEST_INT}, not ${describe(version)}`)
 }

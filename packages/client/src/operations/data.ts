@@ -1,6 +1,6 @@
 import { type GetDataResponse, operations, type TypeOf } from '@zk/wire'
 import { type Stat, toStat } from './stat.ts'
-import { checkVersion, type Data, toBytes } from './arguments.ts'
+import { versionIn, type Data, toBytes } from './arguments.ts'
 import type { VersionOptions } from './delete.ts'
 import type { WatchKind } from '../session/watches/one-shot-watches.ts'
 import type { Operation } from './operation.ts'
@@ -39,10 +39,10 @@ type Write = Operation<[path: string, data: Data, options: VersionOptions], type
 export const setData: Write = {
   name: 'setData',
   wire: operations.setData,
-  encode: (chroot, path, data, { version = -1 }) => ({
+  encode: (chroot, path, data, options) => ({
     path: chroot.absolute(path),
     data: toBytes(data),
-    version: checkVersion(version),
+    version: versionIn(options),
   }),
   result: ({ stat }) => toStat(stat),
 }

@@ -1,5 +1,5 @@
 import { operations } from '@zk/wire'
-import { checkVersion } from './arguments.ts'
+import { versionIn } from './arguments.ts'
 import type { Operation } from './operation.ts'
 
 /** Which version a write, or a check, is for: that of the data, of the ACL in `setACL`. */
@@ -13,6 +13,6 @@ type Args = [path: string, options: VersionOptions]
 export const deleteNode: Operation<Args, typeof operations.delete, void> = {
   name: 'delete',
   wire: operations.delete,
-  encode: (chroot, path, { version = -1 }) => ({ path: chroot.absolute(path), version: checkVersion(version) }),
+  encode: (chroot, path, options) => ({ path: chroot.absolute(path), version: versionIn(options) }),
   result: () => undefined,
 }

@@ -2,7 +2,7 @@
 import { type MultiOp, type MultiResult, OpCode, ProtocolError } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
 import { type Stat, toStat } from './stat.ts'
-import { checkVersion, type Data, required, toBytes } from './arguments.ts'
+import { versionIn, type Data, required, toBytes } from './arguments.ts'
 import { toNames } from './children.ts'
 import { checkTTL, type CreateOptions, hasTTL, toCreateRequest } from './create.ts'
 import { type NodeData, toNodeData } from './data.ts'
@@ -44,12 +44,12 @@ export const op = {
   }),
 
   /** Fails the multi unless the node exists, has no children, and has this version (-1: any). */
-  delete: (path: string, { version = -1 }: VersionOptions = {}): Op<void> => ({
+  delete: (path: string, options: VersionOptions = {}): Op<void> => ({
     kind: 'write',
     path,
     encode: (chroot) => ({
       type: OpCode.delete,
-      request: { path: chroot.absolute(path), version: checkVersion(version) },
+      request: { path: chroot.absolute(path), version: versionIn(options) },
     }),
     result: (result) => {
       if (result.type !== OpCode.delete) throw unexpected(result)
@@ -57,12 +57,12 @@ export const op = {
   }),
 
   /** Fails the multi unless the node exists and has this version (-1: any). Gives the node's Stat after it. */
-  setData: (path: string, data: Data, { version = -1 }: VersionOptions = {}): Op<Stat> => ({
+  setData: (path: string, data: Data, options: VersionOptions = {}): Op<Stat> => ({
     kind: 'write',
     path,
     encode: (chroot) => ({
       type: OpCode.setData,
-      request: { path: chroot.absolute(path), data: toBytes(data), version: checkVersion(version) },
+      request: { path: chroot.absolute(path), data: toBytes(data), version: versionIn(options) },
     }),
     result: (result) => {
       if (result.type !== OpCode.setData) throw unexpected(result)
@@ -71,12 +71,12 @@ export const op = {
   }),
 
   /** Fails the multi unless the node exists and has this version (-1: any). */
-  check: (path: string, { version = -1 }: VersionOptions = {}): Op<void> => ({
+  check: (path: string, options: VersionOptions = {}): Op<void> => ({
     kind: 'write',
     path,
     encode: (chroot) => ({
       type: OpCode.check,
-      request: { path: chroot.absolute(path), version: checkVersion(version) },
+      request: { path: chroot.absolute(path), version: versionIn(options) },
     }),
     result: (result) => {
       if (result.type !== OpCode.check) throw unexpected(result)

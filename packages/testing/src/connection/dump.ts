@@ -7,7 +7,7 @@ import type { ServerConnection } from './server-connection.ts'
 export function dump(server: Monitored): string {
   const { member, connections, wallAt } = server
   const { tree } = member
-  const owners = [...tree.ephemeralOwners].map((id) => [id, tree.ephemerals(id).pinnedTo()] as const)
+  const owners = [...tree.ephemeralOwners].map((id) => [id, tree.ephemerals(id).inOrder()] as const)
   const ephemerals = owners.map(([id, paths]) => `0x${unsigned(id)}:\n${paths.map((path) => `\t${path}\n`).join('')}`)
   return [
     'SessionTracker dump:\n',

@@ -63,7 +63,7 @@ export class TestNodes {
     }
     const tree = this.#tree
     const owners = session === undefined ? [...tree.ephemeralOwners] : [session]
-    return owners.flatMap((owner) => [...tree.ephemerals(owner).pinnedTo()]).sort()
+    return owners.flatMap((owner) => [...tree.ephemerals(owner).inOrder()]).sort()
   }
 
   /** Makes the parents that are missing, too. */

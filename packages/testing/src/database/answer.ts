@@ -91,7 +91,7 @@ const reads: Reads = {
   getEphemerals({ prefixPath }, tree, { sessionId }) {
     const prefix = prefixPath ?? ''
     const isAll = prefix.trim() === '' || prefix.trim() === '/'
-    const ephemerals = tree.ephemerals(sessionId).pinnedTo()
+    const ephemerals = tree.ephemerals(sessionId).inOrder()
     return { err: 0, response: { ephemerals: ephemerals.filter((path) => isAll || path.startsWith(prefix)) } }
   },
   whoAmI: (_, __, { authInfo }) => ({ err: 0, response: { clientInfo: authInfo.map(clientInfo) } }),

@@ -57,7 +57,7 @@ export class DataNode {
 
   /** In the order in which clients get them. */
   listChildren(): string[] {
-    return this.#children?.pinnedTo() ?? []
+    return this.#children?.inOrder() ?? []
   }
 
   addChild(name: string): void {

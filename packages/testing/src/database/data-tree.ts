@@ -283,7 +283,7 @@ export class DataTree {
       this.#delete(path, zxid)
       left?.delete(path)
     }
-    for (const path of left?.pinnedTo() ?? []) this.#delete(path, zxid)
+    for (const path of left?.inOrder() ?? []) this.#delete(path, zxid)
     return { txn, err: 0 }
   }
 

@@ -20,7 +20,7 @@ export class JavaHashSet extends Set<string> {
     return this
   }
 
-  pinnedTo(): string[] {
+  inOrder(): string[] {
     if (this.size < 2) return [...this]
     const mask = this.#capacity - 1
     const bins: { readonly name: string; readonly bin: number }[] = []
@@ -33,7 +33,7 @@ export class JavaHashSet extends Set<string> {
     let capacity = 1
     while (capacity < Math.floor(this.size / 0.75 + 1)) capacity *= 2
     const clone = new JavaHashSet(this.size === 0 ? 16 : capacity)
-    for (const name of this.pinnedTo()) clone.add(name)
+    for (const name of this.inOrder()) clone.add(name)
     return clone
   }
 

@@ -125,7 +125,7 @@ export class Preparation {
       if (node === undefined) owned.delete(path)
       else if (node.ephemeralOwner === sessionId) owned.add(path)
     }
-    const paths = owned.pinnedTo()
+    const paths = owned.inOrder()
     for (const path of paths) {
       // The parent still counts the child: until this is applied, its deletion is refused with NotEmpty.
       const parent = changes.get(parentOf(path))

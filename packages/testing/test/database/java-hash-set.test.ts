@@ -8,13 +8,13 @@ const words = ['banana', 'apple', 'cherry', 'Aa', 'BB', 'AaAa', 'BBBB', 'AaBB', 
 test('JavaHashSet lists its names as HashSet walks them', () => {
   const set = new JavaHashSet(8)
   for (const name of numbers) set.add(name)
-  expect(set.pinnedTo().map((name) => Number(name.slice(2)))).toEqual([185, 74, 0, 222, 111, 37, 259, 148])
+  expect(set.inOrder().map((name) => Number(name.slice(2)))).toEqual([185, 74, 0, 222, 111, 37, 259, 148])
 })
 
 test('JavaHashSet keeps names with equal hash codes in the order they came, also when it grows', () => {
   const set = new JavaHashSet(8)
   for (const name of [...numbers, ...words]) set.add(name)
-  const listed = set.pinnedTo().filter((name) => words.includes(name))
+  const listed = set.inOrder().filter((name) => words.includes(name))
   expect(listed.join(' ')).toBe('banana Aa BB cherry apple v w x y z AaAa BBBB AaBB')
 })
 
@@ -24,7 +24,7 @@ test('JavaHashSet does not shrink, but a clone of it is small', () => {
   for (const name of many) set.add(name)
   for (const name of many.slice(4)) set.delete(name)
   const clone = set.clone()
-  const listed = (set: JavaHashSet) => set.pinnedTo().map((name) => Number(name.slice(2)))
+  const listed = (set: JavaHashSet) => set.inOrder().map((name) => Number(name.slice(2)))
   expect(listed(set)).toEqual([111, 37, 0, 74])
   expect(listed(clone)).toEqual([111, 37, 74, 0])
   clone.delete('n-0000000000')
@@ -35,7 +35,7 @@ test('JavaHashSet has a copy in the same order that is its own', () => {
   const set = new JavaHashSet(8)
   for (const name of words) set.add(name)
   const copy = set.copy()
-  expect(copy.pinnedTo()).toEqual(set.pinnedTo())
+  expect(copy.inOrder()).toEqual(set.inOrder())
   copy.add('another')
   expect(set.has('another')).toBe(false)
 })

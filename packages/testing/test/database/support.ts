@@ -165,7 +165,7 @@ export function picture(tree: DataTree): unknown {
     const stat = { czxid, mzxid, pzxid, ctime, mtime, version, cversion, aversion, ephemeralOwner }
     return [path, { ...node, data, acl, ...stat, children: tree.get(path)!.listChildren() }] as const
   })
-  const owners = [...tree.ephemeralOwners].map((owner) => [owner, tree.ephemerals(owner).pinnedTo()] as const)
+  const owners = [...tree.ephemeralOwners].map((owner) => [owner, tree.ephemerals(owner).inOrder()] as const)
   const { containers, ttls, lastProcessedZxid, nodeCount, approximateDataSize, ephemeralsCount } = tree
   const others = { containers: new Set(containers), ttls: new Set(ttls) }
   return { nodes, owners, ...others, lastProcessedZxid, nodeCount, approximateDataSize, ephemeralsCount }
