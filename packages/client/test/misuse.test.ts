@@ -8,6 +8,7 @@ import {
   type ReadOp,
   type RemovableWatches,
   type Session,
+  type VersionOptions,
   type ZooKeeper,
 } from '../src/index.ts'
 import { connected, nodeData, outcome, reconnected, VirtualWorld } from './support/index.ts'
