@@ -25,7 +25,7 @@ import { multi, type MultiResults } from './operations/multi.ts'
 import { multiRead, type ReadResults } from './operations/multi-read.ts'
 import { type Operation, prepare, type WatchingOperation, type Wire } from './operations/operation.ts'
 import type { Op, ReadOp } from './operations/ops.ts'
-import { type RemovableWatches, removeWatches } from './operations/remove-watches.ts'
+import { type RemovableWatches, removedWatches, removeWatches } from './operations/remove-watches.ts'
 import { sync } from './operations/sync.ts'
 import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
 import { NodeEventsSource, type OpeningNodeEvents, type WatchOptions } from './watches/node-events.ts'
@@ -42,7 +42,7 @@ import type { Session } from './session.ts'
 import type { ClientStats } from './telemetry/stats.ts'
 import type { Sessions } from './sessions.ts'
 import type { Stat } from './operations/stat.ts'
-import { CallWatcher, takeWatchers, type Watched, watchedBy } from './watches/watcher.ts'
+import { CallWatcher, type Watched, watchedBy } from './watches/watcher.ts'
 
 /**
  * A client of one ensemble. Every call is queued before it returns, so calls of one turn leave in one segment, in this
@@ -265,9 +265,10 @@ export class ZooKeeper {
     checkRepeatThrottled(options.repeatThrottled)
     options.signal?.throwIfAborted()
     const absolute = this.#chroot.absolute(path)
-    const isAny = takeWatchers(session, absolute, type)
-    if (!isAny && !session.signal.aborted) throw new KeeperError('NoWatcher', { op: 'removeWatches', path })
-    const removal = session.watches.removal(absolute, type)
+    const { tables, modes } = removedWatches(type)
+    const wereThere = session.takeWatchers(absolute, tables, modes)
+    if (!wereThere && !session.signal.aborted) throw new KeeperError('NoWatcher', { op: 'removeWatches', path })
+    const removal = session.removal(absolute, type)
     if (removal === undefined) return
     try {
       const removes = { path: absolute, type: removal }

@@ -2,7 +2,7 @@ import { setWatchesRequests } from '@zk/wire'
 import { GetDataRequest, OpCode, SetDataRequest, SyncRequest } from '@zk/wire'
 import { setWatchesRequest } from '../src/session/requests/internal-requests.ts'
 import { Request, type RequestInit } from '../src/session/requests/request.ts'
-import type { Watcher, WatcherOutcome, WatchKind } from '../src/session/watches/one-shot-watches.ts'
+import type { OneShotWatcher, OneShotOutcome, WatchKind } from '../src/session/watches/watchers.ts'
 
 type Given = Partial<RequestInit>
 
@@ -40,11 +40,11 @@ export function own(): Request {
   return setWatchesRequest(setWatchesRequests(0n, { dataWatches: ['/a'] })[0]!)
 }
 
-export interface TestWatcher extends Watcher {
-  readonly told: WatcherOutcome[]
+export interface TestWatcher extends OneShotWatcher {
+  readonly told: OneShotOutcome[]
 }
 
-export function watcher(path: string, kind: WatchKind, phase: Watcher['phase'] = 'asked'): TestWatcher {
-  const told: WatcherOutcome[] = []
+export function watcher(path: string, kind: WatchKind, phase: OneShotWatcher['phase'] = 'asked'): TestWatcher {
+  const told: OneShotOutcome[] = []
   return { path, kind, phase, told, notify: (outcome) => told.push(outcome) }
 }

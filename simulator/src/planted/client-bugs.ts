@@ -38,7 +38,7 @@ export const clientBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: watching,
-        find: '      ...once,\n',
+        find: '        ...listsOf(oneShot),\n',
         replace: '',
       },
     ],
@@ -48,8 +48,8 @@ export const clientBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: watching,
-        find: 'setWatchesRequests(this.#lastZxid(), lists, this.#maxRequestSize)',
-        replace: 'setWatchesRequests(2n ** 62n, lists, this.#maxRequestSize)',
+        find: 'this.#lastZxid = lastZxid',
+        replace: 'this.#lastZxid = () => 2n ** 62n',
       },
     ],
   },
@@ -57,7 +57,7 @@ export const clientBugs: readonly PlantedBug[] = [
     name: 'a deletion does not take data watches with it',
     edits: [
       {
-        file: 'client/src/session/watches/one-shot-watches.ts',
+        file: 'client/src/session/watches/path-watches.ts',
         find: "NodeDeleted: ['data', 'exist', 'child'],",
         replace: "NodeDeleted: ['exist', 'child'],",
       },

@@ -166,8 +166,8 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           file: 'client/src/watches/watcher.ts',
-          find: 'if (!wasLast || session.connection === undefined) return',
-          replace: 'if (wasLast || session.connection === undefined) return',
+          find: 'if (type === undefined || session.connection === undefined) return',
+          replace: 'if (type !== undefined || session.connection === undefined) return',
         },
       ],
     },

@@ -1,7 +1,7 @@
 import { operations } from '@zk/wire'
 import { type Stat, toStat } from './stat.ts'
 import { required } from './arguments.ts'
-import type { WatchKind } from '../session/watches/one-shot-watches.ts'
+import type { WatchKind } from '../session/watches/watchers.ts'
 import type { Operation } from './operation.ts'
 
 /** What `getChildren` gives: all of one moment. */

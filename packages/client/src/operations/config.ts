@@ -1,7 +1,7 @@
 import { type GetDataResponse, operations, type TypeOf } from '@zk/wire'
 import { type EnsembleConfig, parseConfig } from '../helpers/ensemble-config.ts'
 import { type Stat, toStat } from './stat.ts'
-import type { WatchKind } from '../session/watches/one-shot-watches.ts'
+import type { WatchKind } from '../session/watches/watchers.ts'
 import { describe } from './arguments.ts'
 import type { Operation } from './operation.ts'
 

@@ -2,7 +2,7 @@ import { type GetDataResponse, operations, type TypeOf } from '@zk/wire'
 import { type Stat, toStat } from './stat.ts'
 import { versionIn, type Data, toBytes } from './arguments.ts'
 import type { VersionOptions } from './delete.ts'
-import type { WatchKind } from '../session/watches/one-shot-watches.ts'
+import type { WatchKind } from '../session/watches/watchers.ts'
 import type { Operation } from './operation.ts'
 
 /** What `getData` gives: data and Stat of one moment. */

@@ -1,6 +1,6 @@
 import { operations } from '@zk/wire'
 import { type Stat, toStat } from './stat.ts'
-import type { WatchKind } from '../session/watches/one-shot-watches.ts'
+import type { WatchKind } from '../session/watches/watchers.ts'
 import type { Operation } from './operation.ts'
 
 type Exists = Operation<[path: string], typeof operations.exists, Stat | undefined>

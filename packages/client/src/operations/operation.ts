@@ -1,7 +1,7 @@
 import { type ErrorName, type Operation as WireOperation, readNamed, type TypeOf } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
 import type { Call, RequestInit, ErrorContext } from '../session/requests/request.ts'
-import type { WatchKind } from '../session/watches/one-shot-watches.ts'
+import type { WatchKind } from '../session/watches/watchers.ts'
 
 /** A row of the wire's table of operations: opcode, records, and what a lost connection means. */
 export type Wire = WireOperation & { readonly opCode: number }

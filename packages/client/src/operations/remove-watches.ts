@@ -1,6 +1,5 @@
 import { operations, WatcherType } from '@zk/wire'
-import type { WatchMode } from '../session/watches/persistent-watches.ts'
-import type { WatchTable } from '../session/watches/one-shot-watches.ts'
+import type { WatchMode, WatchTable } from '../session/watches/watchers.ts'
 import type { Operation } from './operation.ts'
 
 /** Which watches of a path: one-shot ones on its data (exists watches too) or its children, persistent ones, or all. */

@@ -2,7 +2,7 @@
 // nodes hold, or a credential.
 import { type Channel, channel } from 'node:diagnostics_channel'
 import type { KeeperErrorCode } from '../errors.ts'
-import type { WatcherOutcome } from '../session/watches/one-shot-watches.ts'
+import type { OneShotOutcome } from '../session/watches/watchers.ts'
 
 interface Place {
   readonly sessionId: bigint
@@ -52,7 +52,7 @@ export interface ClientMessages {
   }
   /** A watch has fired or was removed. `path` is the server's. */
   'zk:watch': Place & {
-    readonly type: Exclude<WatcherOutcome['type'], 'SessionEnded'> | 'PersistentWatchRemoved'
+    readonly type: Exclude<OneShotOutcome['type'], 'SessionEnded'> | 'PersistentWatchRemoved'
     readonly path: string
     readonly zxid: bigint | undefined
   }

@@ -1,11 +1,10 @@
-// What a program gets of a read with a watch: the promise of its one event, and the way to take the watch back. Watches are taken
-// back here at once, and at the server where nothing else of this client needs them.
+// What a program gets of a read with a watch: the promise of its one event, and the way to take the watch back. It is taken back
+// here at once, and at the server where nothing else of this client needs it.
 import { type Chroot, wholeTree } from '../chroot.ts'
 import { prepare } from '../operations/operation.ts'
-import { type RemovableWatches, removedWatches, removeWatches } from '../operations/remove-watches.ts'
+import { removeWatches } from '../operations/remove-watches.ts'
 import type { SessionDriver } from '../session/driver/session-driver.ts'
-import type { WatchKind, Watcher, WatcherOutcome } from '../session/watches/one-shot-watches.ts'
-import type { PersistentOutcome } from '../session/watches/persistent-watches.ts'
+import type { WatchKind, OneShotWatcher, OneShotOutcome } from '../session/watches/watchers.ts'
 
 /** Something happened to a watched node. */
 export interface NodeEvent {
@@ -46,10 +45,10 @@ export interface Watched {
 }
 
 /** A watcher of one call, with the promise of its event. */
-export class CallWatcher implements Watcher {
+export class CallWatcher implements OneShotWatcher {
   readonly path: string
   kind: WatchKind
-  phase: Watcher['phase'] = 'asked'
+  phase: OneShotWatcher['phase'] = 'asked'
   readonly #caller: string
   readonly #event: Promise<WatchedEvent>
   #resolve: (event: WatchedEvent) => void = () => {}
@@ -63,7 +62,7 @@ export class CallWatcher implements Watcher {
     })
   }
 
-  notify(outcome: WatcherOutcome): void {
+  notify(outcome: OneShotOutcome): void {
     this.#resolve({ ...outcome, path: this.#caller })
   }
 
@@ -78,13 +77,10 @@ export function watchedBy(watcher: CallWatcher, session: SessionDriver): Watched
   return {
     changed: watcher.changed(),
     unwatch: async () => {
-      const isWaiting = watcher.phase === 'set'
-      const wasLast = session.watches.unwatch(watcher)
-      if (isWaiting) tellRemoved(watcher, session)
-      if (!wasLast || session.connection === undefined) return
-      const type = watcher.kind === 'child' ? 'Children' : 'Data'
+      const type = session.unwatch(watcher)
+      if (type === undefined || session.connection === undefined) return
       try {
-        const removes = { path: watcher.path, type } as const
+        const removes = { path: watcher.path, type }
         await session.call(prepare(removeWatches, wholeTree, [watcher.path, type], { removes }), {})
       } catch (error) {
         // It went with the session.
@@ -92,28 +88,4 @@ export function watchedBy(watcher: CallWatcher, session: SessionDriver): Watched
       }
     },
   }
-}
-
-/** Takes these watchers of a server's path out, and tells them. Says whether there were any. */
-export function takeWatchers(session: SessionDriver, path: string, type: RemovableWatches): boolean {
-  const { watches } = session
-  const { tables, modes } = removedWatches(type)
-  const once = watches.take(path, tables)
-  const forGood = watches.persistentAt(path, modes)
-  for (const watcher of once) tellRemoved(watcher, session)
-  for (const watcher of forGood) tell(watcher, { type: 'PersistentWatchRemoved' }, session)
-  return once.length + forGood.length > 0
-}
-
-function tellRemoved(watcher: Watcher, session: SessionDriver): void {
-  tell(watcher, { type: watcher.kind === 'child' ? 'ChildWatchRemoved' : 'DataWatchRemoved' }, session)
-}
-
-function tell<Outcome extends WatcherOutcome | PersistentOutcome>(
-  watcher: { readonly path: string; notify(outcome: Outcome): void },
-  outcome: Outcome,
-  session: SessionDriver,
-): void {
-  session.telemetry.notified(watcher, outcome, session)
-  watcher.notify(outcome)
 }

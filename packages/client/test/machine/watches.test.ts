@@ -1,6 +1,7 @@
 import { ProtocolError } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { namesIn, requestsIn } from '../frames.ts'
+import type { Output } from '../../src/session/protocol/output.ts'
 import { read, watcher } from '../requests.ts'
 import { eventFrame, replyFrame } from '../support/frames.ts'
 import { connected, lost, nameOf, reconnect, typesOf } from './machines.ts'
@@ -45,7 +46,7 @@ test('SessionMachine takes off a watch that was left to a read, when that read i
     machine.received(replyFrame({ xid: 1 }), 1)
     const request = read('/a', { watcher: second })
     machine.submit(request)
-    expect(machine.pipeline.watches.unwatch(first)).toBe(false)
+    expect(machine.pipeline.watches.unwatch(first)).toBeUndefined()
     if (isAnswered) {
       machine.transmit(1)
       machine.received(replyFrame({ xid: 2, err: 'NoAuth' }), 1)
@@ -129,14 +130,14 @@ test('SessionMachine forgets the watcher of an abandoned read whose connection i
   lost(machine, 2)
   expect(abandoned.phase).toBe('gone')
   // Else it would count for ever as somebody who waits.
-  expect(machine.pipeline.watches.unwatch(waiting)).toBe(true)
+  expect(machine.pipeline.watches.unwatch(waiting)).toBe('Data')
 })
 
-test('Watching.unwatch is true when the server keeps a watch that nobody else waits for', () => {
+test('WatchManager.unwatch gives the removal where the server has a watch that nothing else waits for', () => {
   const machine = connected()
   const [first, second, child] = [watcher('/a', 'data'), watcher('/a', 'exist'), watcher('/a', 'child')]
   for (const each of [first, second, child]) machine.submit(read('/a', { watcher: each }))
-  expect(machine.pipeline.watches.unwatch(first)).toBe(false)
+  expect(machine.pipeline.watches.unwatch(first)).toBeUndefined()
   machine.transmit(0)
   for (const xid of [1, 2, 3]) machine.received(replyFrame({ xid }), 1)
   expect(second.kind).toBe('data')
@@ -144,9 +145,11 @@ test('Watching.unwatch is true when the server keeps a watch that nobody else wa
     machine.pipeline.watches.unwatch(first),
     machine.pipeline.watches.unwatch(first),
     machine.pipeline.watches.unwatch(second),
-  ]).toEqual([false, false, true])
+  ]).toEqual([undefined, undefined, 'Data'])
+  machine.takeOutputs()
   expect(machine.received(eventFrame('NodeDataChanged', '/a'), 2)).toMatchObject([{ type: 'anomaly' }])
-  expect([machine.pipeline.watches.unwatch(child), machine.pipeline.watches.unwatch(child)]).toEqual([true, false])
+  expect(machine.pipeline.watches.unwatch(child)).toBe('Children')
+  expect(machine.pipeline.watches.unwatch(child)).toBeUndefined()
   expect(reconnect(machine, 3)).toEqual([])
 })
 
@@ -165,17 +168,23 @@ test.each([
   expect([each.phase, each.kind]).toEqual([phase, then])
 })
 
-test('Watching.take takes all from the tables named, those only asked for too', () => {
+test('WatchManager.take takes and notifies all from the tables named, those only asked for too', () => {
   const machine = connected()
   const [data, child, asked] = [watcher('/a', 'data'), watcher('/a', 'child'), watcher('/a', 'data')]
   for (const each of [data, child]) machine.submit(read('/a', { watcher: each }))
   machine.transmit(0)
   for (const xid of [1, 2]) machine.received(replyFrame({ xid }), 1)
   machine.submit(read('/a', { watcher: asked }))
-  expect(machine.pipeline.watches.take('/a', ['data'])).toEqual([data, asked])
-  expect(machine.pipeline.watches.take('/a', ['data', 'child'])).toEqual([child])
+  expect(machine.pipeline.watches.take('/a', ['data'], [])).toBe(true)
+  expect(watchersOf(machine.takeOutputs())).toEqual([data, asked])
+  expect(machine.pipeline.watches.take('/a', ['data', 'child'], [])).toBe(true)
+  expect(watchersOf(machine.takeOutputs())).toEqual([child])
+  expect(machine.pipeline.watches.take('/a', ['data', 'child'], [])).toBe(false)
   // The reply comes later: the removal behind it has taken the watch off the server by then.
   machine.transmit(1)
   machine.received(replyFrame({ xid: 3 }), 2)
   expect([data.phase, child.phase, asked.phase]).toEqual(['gone', 'gone', 'gone'])
 })
+
+const watchersOf = (outputs: readonly Output[]) =>
+  outputs.flatMap((output) => (output.type === 'notify' ? [output.watcher] : []))

@@ -1,5 +1,5 @@
 // Drives a SessionMachine: owns its socket and its one timer, and does what it says.
-import { formatServer, type ServerAddress } from '@zk/wire'
+import { formatServer, type ServerAddress, type WatcherType } from '@zk/wire'
 import { onAbort } from '../../aborts.ts'
 import { type ConnectAttempt, KeeperError } from '../../errors.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
@@ -19,14 +19,13 @@ import { SerialExecutor } from './serial-executor.ts'
 import { SessionMachine } from '../protocol/session-machine.ts'
 import type { Output } from '../protocol/output.ts'
 import { lastRequest } from '../requests/internal-requests.ts'
-import type { PersistentWatcher } from '../watches/persistent-watches.ts'
+import type { OneShotWatcher, PersistentWatcher, WatchMode, WatchTable } from '../watches/watchers.ts'
 import { SaslClient, type SaslStep } from './sasl-client.ts'
 import { type PreparedRequest, Request, tooLarge } from '../requests/request.ts'
 import { endCode, type EndReason } from '../protocol/states.ts'
 import { TouchLog } from '../protocol/touch-log.ts'
 import { PendingWork } from './pending-work.ts'
 import { Transport } from './transport.ts'
-import type { WatchManager } from '../watches/watch-manager.ts'
 
 export class SessionDriver implements Session {
   readonly #machine: SessionMachine
@@ -127,15 +126,29 @@ export class SessionDriver implements Session {
     return this.#promise(asked, waiting, (request) => this.#machine.authenticate(credential, request))
   }
 
-  /** Who waits for what to happen at the nodes. */
-  get watches(): WatchManager {
-    return this.#machine.pipeline.watches
+  /** Takes a one-shot watcher out, which is notified. Gives the removal that the server needs, if it needs one. */
+  unwatch(watcher: OneShotWatcher): WatcherType | undefined {
+    const removal = this.#machine.pipeline.watches.unwatch(watcher)
+    this.#run(this.#machine.takeOutputs())
+    return removal
   }
 
-  /** This watcher is not to be told any more; the server hears of it. */
+  /** Takes out these watchers of a server's path, which are notified. False when there were none. */
+  takeWatchers(path: string, tables: readonly WatchTable[], modes: readonly WatchMode[]): boolean {
+    const wereThere = this.#machine.pipeline.watches.take(path, tables, modes)
+    this.#run(this.#machine.takeOutputs())
+    return wereThere
+  }
+
+  /** What removeWatches is to remove at the server, once its watchers were taken; undefined for nothing. */
+  removal(path: string, type: WatcherType): WatcherType | undefined {
+    return this.#machine.pipeline.watches.removal(path, type)
+  }
+
+  /** This watcher is notified no more. The server is asked to remove what nothing else needs. */
   unsubscribe(watcher: PersistentWatcher): void {
     this.#machine.pipeline.watches.unsubscribe(watcher)
-    this.#run([])
+    this.#run(this.#machine.takeOutputs())
   }
 
   updateServers(servers: readonly ServerAddress[]): void {
@@ -213,9 +226,6 @@ export class SessionDriver implements Session {
         this.telemetry.rejected(output.request, this, this.#time, output.error)
         return output.request.reject(output.error)
       case 'notify':
-        this.telemetry.notified(output.watcher, output.outcome, this)
-        return output.watcher.notify(output.outcome)
-      case 'tell':
         this.telemetry.notified(output.watcher, output.outcome, this)
         return output.watcher.notify(output.outcome)
       case 'throttled':

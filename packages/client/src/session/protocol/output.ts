@@ -1,10 +1,9 @@
 import type { ServerAddress } from '@zk/wire'
-import type { PersistentOutcome, PersistentWatcher } from '../watches/persistent-watches.ts'
 import type { Target } from '../servers/server-picker.ts'
 import type { SearchStep } from '../servers/read-write-search.ts'
 import type { Request } from '../requests/request.ts'
 import type { EndReason, State } from './states.ts'
-import type { Watcher, WatcherOutcome } from '../watches/one-shot-watches.ts'
+import type { OneShotOutcome, PersistentOutcome, Watcher } from '../watches/watchers.ts'
 
 /** What the session asks of its driver, in this order. */
 export type Output =
@@ -18,8 +17,7 @@ export type Output =
   | { readonly type: 'saslChallenge'; readonly token: Uint8Array | undefined }
   | { readonly type: 'resolve'; readonly request: Request; readonly value: unknown }
   | { readonly type: 'reject'; readonly request: Request; readonly error: Error }
-  | { readonly type: 'notify'; readonly watcher: Watcher; readonly outcome: WatcherOutcome }
-  | { readonly type: 'tell'; readonly watcher: PersistentWatcher; readonly outcome: PersistentOutcome }
+  | { readonly type: 'notify'; readonly watcher: Watcher; readonly outcome: OneShotOutcome | PersistentOutcome }
   /** A busy server has not executed it; whether it is asked again is the request's. */
   | { readonly type: 'throttled'; readonly request: Request }
   | { readonly type: 'connected'; readonly server: string; readonly readOnly: boolean }

@@ -85,6 +85,13 @@ export class SessionMachine {
     return this.#state
   }
 
+  /** What there is to do since the outputs were taken last. Most methods return it. */
+  takeOutputs(): Output[] {
+    const outputs = this.#outputs
+    this.#outputs = []
+    return outputs
+  }
+
   /** All requests and pings that were sent before this moment, on this connection, are answered. */
   get answeredBefore(): number {
     return isEstablished(this.#state) ? this.#timing.openSince : -Infinity
@@ -99,12 +106,12 @@ export class SessionMachine {
 
   submit(request: Request): Output[] {
     this.pipeline.submit(request)
-    return this.#take()
+    return this.takeOutputs()
   }
 
   authenticate(credential: Credential, request: Request): Output[] {
     this.pipeline.authenticate(credential, request)
-    return this.#take()
+    return this.takeOutputs()
   }
 
   abandon(request: Request): boolean {
@@ -121,7 +128,7 @@ export class SessionMachine {
   /** Ends the session after everything called before: with its `last` request, or without it when time is up. */
   close(now: number, last: Request = closeSessionRequest()): Output[] {
     const phase = this.#phase
-    if (phase.name === 'ended' || phase.name === 'closing') return this.#take()
+    if (phase.name === 'ended' || phase.name === 'closing') return this.takeOutputs()
     // One that is to be resumed and did not get through stays as it was.
     if (!this.#timing.wasHeard) this.#end('Closed')
     else {
@@ -136,7 +143,7 @@ export class SessionMachine {
         this.#enter('stay', { name: 'connected', server, target, frames, since, search: undefined })
       }
     }
-    return this.#take()
+    return this.takeOutputs()
   }
 
   /** Goes by this list from now on. */
@@ -146,21 +153,21 @@ export class SessionMachine {
     if (state.name === 'connected' && state.search?.forget(now) === true) this.#outputs.push({ type: 'endProbe' })
     const current = 'target' in state ? state.target : undefined
     if (this.servers.update(servers, current)) this.#leave(new Error('the list of servers was changed'), now)
-    return this.#take()
+    return this.takeOutputs()
   }
 
   // --- what the world reports -----------------------------------------------------------------------------------
 
   /** The addresses of the server that is dialed. Each gets its own part of the time. */
   resolved(addresses: readonly string[], now: number): Output[] {
-    if (this.#state.name !== 'dialing') return this.#take()
+    if (this.#state.name !== 'dialing') return this.takeOutputs()
     const target = this.servers.resolved(this.#state.target, addresses)
     if (target === undefined) this.#lost(new Error(`${this.#state.server} has no address`), now, false)
     else {
       this.#state = { ...this.#state, target, by: this.#timing.connectBy(now) }
       this.#outputs.push({ type: 'dial', target })
     }
-    return this.#take()
+    return this.takeOutputs()
   }
 
   /** The TCP connection stands. */
@@ -170,7 +177,7 @@ export class SessionMachine {
       const frames = new FrameDecoder({ limit: this.#config.maxResponseSize })
       this.#enter('opened', { name: 'handshaking', server, target, by, frames, connectRequest: 'due' })
     }
-    return this.#take()
+    return this.takeOutputs()
   }
 
   received(bytes: Uint8Array, now: number): Output[] {
@@ -184,7 +191,7 @@ export class SessionMachine {
         this.#hangUp(error, now)
       }
     }
-    return this.#take()
+    return this.takeOutputs()
   }
 
   /** What a server said that was asked whether it takes writes, at which of its addresses. */
@@ -194,40 +201,40 @@ export class SessionMachine {
       this.servers.prefer(asked)
       this.#leave(new Error(`${formatServer(asked)} takes writes`), now)
     }
-    return this.#take()
+    return this.takeOutputs()
   }
 
   /** The TCP connection failed, or the peer closed it. */
   lost(error: Error, now: number): Output[] {
     this.#lost(error, now, true)
-    return this.#take()
+    return this.takeOutputs()
   }
 
   /** What the SASL mechanism says to the server; undefined when it is through. */
   prove(token: Uint8Array | undefined, now: number): Output[] {
-    if (this.#state.name !== 'authenticating') return this.#take()
+    if (this.#state.name !== 'authenticating') return this.takeOutputs()
     if (token !== undefined) this.#state.sasl.say(token)
     else this.#connected('proved', this.#state, now)
-    return this.#take()
+    return this.takeOutputs()
   }
 
   /** The SASL mechanism cannot go on. */
   unproved(error: Error, now: number): Output[] {
-    if (this.#state.name !== 'authenticating') return this.#take()
+    if (this.#state.name !== 'authenticating') return this.takeOutputs()
     if (KeeperError.is(error, 'AuthFailed')) this.#end('AuthFailed')
     else this.#hangUp(error, now)
-    return this.#take()
+    return this.takeOutputs()
   }
 
   /** Time has passed: does what is due. */
   elapse(now: number): Output[] {
-    if (this.#state.name === 'ended') return this.#take()
+    if (this.#state.name === 'ended') return this.takeOutputs()
     this.pipeline.settleOverdue(now)
     if (now >= this.#timing.closeBy(this.#phase)) this.#end('Closed')
     else if (now >= this.#timing.expiresAt) this.#end('SessionExpired')
     else if (now >= this.#timing.giveUpAt) this.#giveUp(now)
     else this.#advance(now)
-    return this.#take()
+    return this.takeOutputs()
   }
 
   // --- what is due ----------------------------------------------------------------------------------------------
@@ -391,11 +398,5 @@ export class SessionMachine {
   #pass(trigger: PhaseTrigger, phase: Phase): void {
     assertTransition(phases, this.#phase.name, trigger, phase.name)
     this.#phase = phase
-  }
-
-  #take(): Output[] {
-    const outputs = this.#outputs
-    this.#outputs = []
-    return outputs
   }
 }

@@ -15,9 +15,8 @@ import {
   WatcherType,
   Xid,
 } from '@zk/wire'
-import type { WatchMode } from '../watches/persistent-watches.ts'
 import { addWatchModes, type Removal, Request } from './request.ts'
-import type { WatchTable } from '../watches/one-shot-watches.ts'
+import type { WatchMode, WatchTable } from '../watches/watchers.ts'
 
 const ping = encodeFrame((writer) => RequestHeader.write(writer, { xid: Xid.ping, type: OpCode.ping }))
 

@@ -12,7 +12,7 @@ import type { Output } from '../protocol/output.ts'
 import { removalRequest, syncRequest } from './internal-requests.ts'
 import { type ErrorContext, ErrorReply, type Removal, type Request } from './request.ts'
 import type { EndReason } from '../protocol/states.ts'
-import type { Watcher } from '../watches/one-shot-watches.ts'
+import type { OneShotWatcher } from '../watches/watchers.ts'
 import { changesWatches, countsOn, setsWatches, WatchManager } from '../watches/watch-manager.ts'
 
 type Reply = Extract<Incoming, { type: 'reply' }>
@@ -349,11 +349,11 @@ export class RequestPipeline {
     if (err === ErrorCode.Ok || request.forgiven(err) !== undefined) this.watches.done(request)
     if (watcher === undefined) return
     const isSet = err === ErrorCode.Ok || (watcher.kind === 'exist' && err === ErrorCode.NoNode)
-    this.#giveUp(watcher, isSet || watcher.inherits)
+    this.#giveUp(watcher, isSet || watcher.sharesWatch)
   }
 
   /** A watcher that is not to be told: what the server keeps on its behalf goes when nobody else waits for it. */
-  #giveUp(watcher: Watcher, isSet?: boolean): void {
+  #giveUp(watcher: OneShotWatcher, isSet?: boolean): void {
     const drop = this.watches.giveUp(watcher, isSet)
     if (drop !== undefined) this.#queue.enqueue(drop)
   }

@@ -10,8 +10,7 @@ import {
 } from '@zk/wire'
 import type { RequestMessage } from '../../telemetry/diagnostics.ts'
 import type { KeeperErrorCode, KeeperErrorDetails } from '../../errors.ts'
-import type { PersistentWatcher, WatchMode } from '../watches/persistent-watches.ts'
-import type { Watcher } from '../watches/one-shot-watches.ts'
+import type { OneShotWatcher, PersistentWatcher, WatchMode } from '../watches/watchers.ts'
 
 /**
  * What a lost connection means for a request that was sent on it: a `read` is repeated, so is `neither` (it changes no
@@ -63,7 +62,7 @@ export interface RequestInit {
   readonly expiresAt?: number
   /** Undefined for the session's own. */
   readonly calledAt?: number
-  readonly watcher?: Watcher | undefined
+  readonly watcher?: OneShotWatcher | undefined
   /** Who asks for a persistent watch. */
   readonly persistent?: PersistentWatcher | undefined
   readonly removes?: Removal | undefined
@@ -109,7 +108,7 @@ export class Request {
   xid: number | undefined
   /** Where somebody follows it. */
   trace: RequestMessage | undefined
-  readonly watcher: Watcher | undefined
+  readonly watcher: OneShotWatcher | undefined
   readonly persistent: PersistentWatcher | undefined
   readonly removes: Removal | undefined
   readonly isOwn: boolean

@@ -1,10 +1,6 @@
-// What the server is to watch for this session, and who is told of what it sees.
-//
-// One-shot and persistent watches of one path get into each other's way: up to 3.8 a server keeps one of them for a path
-// and a table, the last one set. So a read asks for a watch only where no persistent one tells the same already; and
-// whenever a persistent one comes or goes, what else the path needs is set again. Which request asks for what is decided
-// as it is sent, when it is known what the server will have done before it.
-import { OpCode, setWatchesRequests, type WatcherType, type WatchesRequest } from '@zk/wire'
+// The watches of a session: which events each watcher is notified of, and what the server is asked to watch. Which request asks
+// for what is decided as it is sent, when it is known what the server will have done before it.
+import { OpCode, parentOf, setWatchesRequests, type WatcherType } from '@zk/wire'
 import type { KeeperError } from '../../errors.ts'
 import type { Output } from '../protocol/output.ts'
 import {
@@ -14,25 +10,30 @@ import {
   dropWatchRequest,
   setWatchesRequest,
 } from '../requests/internal-requests.ts'
+import type { Request } from '../requests/request.ts'
+import { afterAdd, afterClear, type Change, PathWatches, reconcile } from './path-watches.ts'
 import {
+  type FiredType,
+  modeFor,
+  type NodeEventType,
+  type OneShotOutcome,
+  type OneShotWatcher,
   type PersistentOutcome,
   type PersistentWatcher,
-  PersistentWatches,
+  tableOf,
+  type WatchKind,
   type WatchMode,
-} from './persistent-watches.ts'
-import type { Request } from '../requests/request.ts'
-import { type FiredType, tableOf, type Watcher, OneShotWatches, type WatchTable } from './one-shot-watches.ts'
+  type WatchTable,
+} from './watchers.ts'
 
 export class WatchManager {
-  readonly #oneShot = new OneShotWatches()
-  readonly #persistent = new PersistentWatches()
+  readonly #paths = new Map<string, PathWatches>()
   readonly #emit: (output: Output) => void
   readonly #lastZxid: () => bigint
   readonly #maxRequestSize: number
-  /** Paths of which the server may keep more or less than is wanted. */
-  readonly #dirty = new Set<string>()
-  /** Paths of which a one-shot watch may be left that nobody waits for. */
-  readonly #leftovers = new Set<string>()
+  /** Paths of which the server may have more or less than is wanted. */
+  readonly #dirty = new Set<PathWatches>()
+  #persistentCount = 0
 
   constructor(emit: (output: Output) => void, lastZxid: () => bigint, maxRequestSize: number) {
     this.#emit = emit
@@ -43,50 +44,56 @@ export class WatchManager {
   // --- the caller's side ----------------------------------------------------------------------------------------
 
   add({ watcher, persistent }: Request): void {
-    if (watcher !== undefined) this.#oneShot.add(watcher)
-    if (persistent !== undefined) this.#persistent.add(persistent)
+    if (watcher !== undefined) this.#at(watcher.path).oneShot.add(watcher)
+    if (persistent === undefined) return
+    this.#at(persistent.path).persistent.add(persistent)
+    this.#persistentCount++
   }
 
   remove({ watcher, persistent }: Request): void {
-    if (watcher !== undefined) this.#oneShot.remove(watcher)
+    if (watcher !== undefined) this.#remove(watcher)
     this.unsubscribe(persistent)
   }
 
-  /** It is not to be told any more; what the server keeps for it alone is removed with what is sent next. */
+  /** It is notified no more; what the server has for it alone is removed with what is sent next. */
   unsubscribe(persistent: PersistentWatcher | undefined): void {
-    if (persistent === undefined || !this.#persistent.remove(persistent)) return
-    const { path } = persistent
-    const { sent, live } = this.#persistent.at(path)
-    if (sent === undefined && live === undefined && !this.#leftovers.has(path)) this.#persistent.forget(path)
-    else this.#dirty.add(path)
+    if (persistent === undefined || !this.#removePersistent(persistent)) return
+    const at = this.#at(persistent.path)
+    if (at.mode !== undefined || at.hasLeftover) this.#dirty.add(at)
+    else this.#prune(at)
   }
 
-  /** True when the server keeps a watch that nobody else waits for. */
-  unwatch(watcher: Watcher): boolean {
-    if (watcher.phase !== 'set') return false
-    this.#oneShot.remove(watcher)
-    return !this.#transfer(watcher)
+  /** Takes the watcher out and notifies it. Gives the removal that the server needs: where it has a watch that nothing else waits for. */
+  unwatch(watcher: OneShotWatcher): WatcherType | undefined {
+    if (watcher.phase !== 'set') return undefined
+    this.#remove(watcher)
+    this.#notify(watcher, { type: removedFrom[tableOf(watcher.kind)] })
+    return this.#isShared(watcher) ? undefined : typeOf[tableOf(watcher.kind)]
   }
 
   /** Like `unwatch`, of one whose caller does not wait for the removal: the request for it, where it takes one. */
-  giveUp(watcher: Watcher, isSet = watcher.inherits ?? false): Request | undefined {
-    this.#oneShot.remove(watcher)
-    if (!isSet || this.#transfer(watcher)) return undefined
+  giveUp(watcher: OneShotWatcher, isSet = watcher.sharesWatch ?? false): Request | undefined {
+    this.#remove(watcher)
+    if (!isSet || this.#isShared(watcher)) return undefined
     return dropWatchRequest(watcher.path, tableOf(watcher.kind))
   }
 
   /**
-   * Takes out the one-shot watchers of a path in these tables; telling them is up to the caller. Those only asked for go
-   * too: the server sets their watches before it removes them.
+   * Takes out and notifies the one-shot watchers of a path in these tables, and notifies its persistent ones of these modes. Those
+   * only asked for go too: the server sets their watches before it removes them. False when there were none.
    */
-  take(path: string, tables: readonly WatchTable[]): Watcher[] {
-    const watchers = tables.flatMap((table) => this.#oneShot.at(path, table))
-    for (const watcher of watchers) this.#oneShot.remove(watcher)
-    return watchers
-  }
-
-  persistentAt(path: string, modes: readonly WatchMode[]): PersistentWatcher[] {
-    return this.#persistent.on(path).filter(({ mode }) => modes.includes(mode))
+  take(path: string, tables: readonly WatchTable[], modes: readonly WatchMode[]): boolean {
+    const oneShot = tables.flatMap((table) => this.#known(path)?.in(table) ?? [])
+    const persistent = [...(this.#known(path)?.persistent ?? [])].filter(({ mode }) => modes.includes(mode))
+    for (const watcher of oneShot) {
+      this.#remove(watcher)
+      this.#notify(watcher, { type: removedFrom[tableOf(watcher.kind)] })
+    }
+    for (const watcher of persistent) {
+      this.unsubscribe(watcher)
+      this.#notifyPersistent(watcher, { type: 'PersistentWatchRemoved' })
+    }
+    return oneShot.length + persistent.length > 0
   }
 
   /**
@@ -94,76 +101,97 @@ export class WatchManager {
    * stay there for a persistent watch goes with that.
    */
   removal(path: string, type: WatcherType): WatcherType | undefined {
-    const tables = (['data', 'child'] as const).filter((table) => this.#persistent.needs(path, table))
+    const at = this.#known(path)
     if (type === 'Data' || type === 'Children') return this.#keeps(path, tableOfType[type]) ? undefined : type
     // Older servers know no other type for persistent ones; one-shot watches of the path are set again. Where their reads
     // are still to be answered it waits for that.
-    const isAwaited = this.#oneShot.on(path).some(({ phase }) => phase !== 'set')
-    return tables.length === 0 && !isAwaited ? 'Any' : undefined
+    const isAwaited = [...(at?.oneShot ?? [])].some(({ phase }) => phase !== 'set')
+    const isNeeded = at?.needs('data') === true || at?.needs('child') === true
+    return isNeeded || isAwaited ? undefined : 'Any'
   }
 
   // --- the connection's side ------------------------------------------------------------------------------------
 
   /** A connection stands: the requests that set again what the last one had. */
   connected(): Request[] {
-    const once = this.#oneShot.standing()
-    const away = this.#persistent.away()
-    for (const [path, mode] of away) this.#persistent.at(path).sent = mode
-    const isRecursive = (path: string) => away.get(path) === 'recursive'
-    const requests = this.#requests({
-      // First the one-shot ones, which are told what they missed: up to 3.8 those behind them take their places.
-      ...once,
-      persistentWatches: [...away.keys()].filter((path) => !isRecursive(path)),
-      persistentRecursiveWatches: [...away.keys()].filter(isRecursive),
-    })
-    for (const path of Object.values(once).flat()) {
-      for (const watcher of this.#oneShot.on(path)) watcher.isArmed = !this.#persistent.covers(path)
+    const oneShot: OneShotWatcher[] = []
+    const away = new Map<string, WatchMode>()
+    for (const at of this.#paths.values()) {
+      for (const watcher of at.oneShot) if (watcher.phase === 'set') oneShot.push(watcher)
+      const mode = modeFor([...at.persistent].filter(({ phase }) => phase === 'away'))
+      if (mode === undefined) continue
+      away.set(at.path, mode)
+      at.asked = mode
+    }
+    const pathsOf = (mode: WatchMode) => [...away.keys()].filter((path) => away.get(path) === mode)
+    const requests = setWatchesRequests(
+      this.#lastZxid(),
+      {
+        // First the one-shot ones, which must learn what they missed: up to 3.8 those behind them take their places.
+        ...listsOf(oneShot),
+        persistentWatches: pathsOf('persistent'),
+        persistentRecursiveWatches: pathsOf('recursive'),
+      },
+      this.#maxRequestSize,
+    )
+    for (const { path } of oneShot) {
+      const at = this.#at(path)
+      for (const watcher of at.oneShot) watcher.isArmed = !at.isCovered
     }
     return requests.map((request, index) =>
-      // Only behind the last of them nothing is told any more of what happened before.
+      // Only behind the last of them comes no event of what happened before.
       setWatchesRequest(request, index === requests.length - 1 ? () => this.#restored(away) : undefined),
     )
   }
 
   interrupted(): void {
-    this.#oneShot.interrupted()
-    this.#persistent.interrupted()
     this.#dirty.clear()
-    this.#leftovers.clear()
+    for (const at of this.#paths.values()) {
+      at.interrupted()
+      this.#prune(at)
+    }
   }
 
-  /** A request leaves: decides what it asks the server to watch, and says what must leave right behind it. */
+  /** A request leaves: decides what it asks the server to watch, and gives what must leave right behind it. */
   sending(request: Request): Request[] {
     const { watcher, persistent, removes } = request
     if (watcher !== undefined) {
       // One that was removed while its read waited is set no more.
       const isWanted = watcher.phase !== 'gone'
       if (isWanted) watcher.phase = 'sent'
-      watcher.isArmed = isWanted && !this.#persistent.covers(watcher.path)
+      watcher.isArmed = isWanted && this.#known(watcher.path)?.isCovered !== true
       request.askForWatch(watcher.isArmed)
     }
-    if (removes?.type === 'Any') return this.#cleared(removes.path)
+    if (removes?.type === 'Any') {
+      const at = this.#at(removes.path)
+      this.#dirty.delete(at)
+      return this.#changed(at, { type: 'clear' }, afterClear(at))
+    }
     if (persistent === undefined) return []
-    const { path, phase } = persistent
-    if (phase === 'asked') persistent.phase = 'sent'
-    if (phase === 'gone') this.#dirty.add(path)
-    const mode = this.#persistent.wanted(path) ?? persistent.mode
+    const at = this.#at(persistent.path)
+    if (persistent.phase === 'asked') persistent.phase = 'sent'
+    if (persistent.phase === 'gone') this.#dirty.add(at)
+    const mode = at.wanted ?? persistent.mode
     request.askForMode(mode)
-    return this.#switched(path, mode)
+    return this.#changed(at, { type: 'add', mode }, afterAdd(at, mode))
   }
 
   /** What must be sent besides, now that the queue has been. */
   due(): Request[] {
     // What a read on its way has set or counts on is taken off when it is answered: what to set again is known then.
-    const paths = [...this.#dirty].filter((path) => !this.#oneShot.awaits(path))
-    for (const path of paths) this.#dirty.delete(path)
-    return paths.flatMap((path) => this.#settle(path))
+    const due = [...this.#dirty].filter(({ isAwaited }) => !isAwaited)
+    return due.flatMap((at) => {
+      this.#dirty.delete(at)
+      const changes = reconcile(at)
+      if (changes.length === 0) this.#prune(at)
+      return this.#requests(at, changes)
+    })
   }
 
-  /** A request was done; whether anybody waits for it or not, the server watches as it says. */
+  /** A request was done, whether anything waits for it or not: the server watches as it says. */
   done({ persistent, removes, mode }: Request): void {
-    if (removes?.type === 'Any') this.#stopped(removes.path)
-    if (persistent !== undefined) this.#persistent.at(persistent.path).live = mode
+    if (removes?.type === 'Any') this.#confirm(removes.path, undefined)
+    if (persistent !== undefined) this.#confirm(persistent.path, mode)
   }
 
   /** A request was not executed, and nothing that counts on it was sent behind it: the server watches as before. */
@@ -172,145 +200,211 @@ export class WatchManager {
     if (persistent?.phase === 'sent') persistent.phase = 'asked'
     const path = removes?.type === 'Any' ? removes.path : persistent?.path
     if (path === undefined) return
-    const place = this.#persistent.at(path)
-    place.sent = place.live
-    this.#persistent.forget(path)
+    const at = this.#at(path)
+    at.asked = at.confirmed
+    this.#prune(at)
   }
 
-  /** Those who wait for it hear that it is done. */
+  /** The caller learns that it is done. */
   answered({ watcher, persistent }: Request): void {
     if (watcher?.phase === 'sent') watcher.phase = 'set'
     if (persistent !== undefined && persistent.phase !== 'gone') this.#set(persistent)
   }
 
   event(type: FiredType, path: string, zxid: bigint): void {
-    const once = this.#oneShot.fired(type, path)
+    const oneShot = this.#fire(path, type)
     const isOfNode = type !== 'DataWatchRemoved' && type !== 'ChildWatchRemoved'
-    const forGood = isOfNode ? this.#persistent.concerned(type, path, zxid) : []
-    if (once.length + forGood.length === 0 && !this.#persistent.expects(path)) {
+    const persistent = isOfNode ? this.#concerned(type, path) : []
+    if (oneShot.length + persistent.length === 0 && !this.#expects(path)) {
       this.#emit({ type: 'anomaly', what: `${type} for ${path}, which nobody watches` })
     }
-    for (const watcher of once) this.#notify(watcher, type, zxid)
-    const parent = this.#persistent.impliedParent(type, path)
-    for (const watcher of parent === undefined ? [] : this.#oneShot.fired('NodeChildrenChanged', parent)) {
-      this.#notify(watcher, 'NodeChildrenChanged', zxid)
+    const of = zxid > 0n ? { zxid } : {}
+    for (const watcher of oneShot) this.#notify(watcher, { type, ...of })
+    const parent = this.#impliedParent(type, path)
+    for (const watcher of parent === undefined ? [] : this.#fire(parent, 'NodeChildrenChanged')) {
+      this.#notify(watcher, { type: 'NodeChildrenChanged', ...of })
     }
-    for (const [watcher, outcome] of forGood) this.#tell(watcher, outcome)
+    for (const [watcher, event] of persistent) {
+      this.#notifyPersistent(watcher, { ...event, ...of })
+    }
   }
 
   /** The server does not know setWatches2. */
   refused(error: KeeperError): void {
-    for (const watcher of this.#persistent.all()) {
+    for (const watcher of this.#allPersistent()) {
       if (watcher.phase !== 'away') continue
-      this.#persistent.remove(watcher)
-      this.#tell(watcher, { type: 'Refused', error })
+      this.#removePersistent(watcher)
+      this.#notifyPersistent(watcher, { type: 'Refused', error })
     }
   }
 
-  /** The session is over: everybody is told. */
+  /** The session is over: every watcher is notified. */
   end(): void {
-    for (const watcher of this.#oneShot.clear()) {
-      this.#emit({ type: 'notify', watcher, outcome: { type: 'SessionEnded' } })
+    for (const watcher of [...this.#paths.values()].flatMap(({ oneShot }) => [...oneShot])) {
+      this.#remove(watcher)
+      this.#notify(watcher, { type: 'SessionEnded' })
     }
-    for (const watcher of this.#persistent.all()) {
-      this.#persistent.remove(watcher)
-      this.#tell(watcher, { type: 'SessionEnded' })
+    for (const watcher of this.#allPersistent()) {
+      this.#removePersistent(watcher)
+      this.#notifyPersistent(watcher, { type: 'SessionEnded' })
     }
   }
 
   // --- what the server has --------------------------------------------------------------------------------------
 
-  /** The server was asked to watch the path in this mode, whatever it did before. */
-  #switched(path: string, mode: WatchMode): Request[] {
-    const place = this.#persistent.at(path)
-    const before = place.sent
-    place.sent = mode
-    // From 3.9 on the other one is still there; before, the server does not know the type.
-    const drop = before === undefined || before === mode ? [] : [dropModeRequest(path, before)]
-    return [...drop, ...this.#rearm(path)]
+  #changed(at: PathWatches, change: Change, behind: readonly Change[]): Request[] {
+    at.apply(change)
+    return this.#requests(at, behind)
   }
 
-  /** The server was asked to forget all watches of the path. */
-  #cleared(path: string): Request[] {
-    this.#dirty.delete(path)
-    this.#leftovers.delete(path)
-    this.#persistent.at(path).sent = undefined
-    return this.#rearm(path)
+  #requests(at: PathWatches, changes: readonly Change[]): Request[] {
+    return changes.flatMap((change) => {
+      at.apply(change)
+      return this.#requestsFor(at, change)
+    })
   }
 
-  /** It has forgotten them. */
-  #stopped(path: string): void {
-    this.#persistent.at(path).live = undefined
-    this.#persistent.forget(path)
-  }
-
-  #settle(path: string): Request[] {
-    const { sent } = this.#persistent.at(path)
-    const wanted = this.#persistent.wanted(path)
-    if (wanted === undefined && (sent !== undefined || this.#leftovers.has(path))) {
-      return [clearWatchesRequest(path), ...this.#cleared(path)]
+  #requestsFor(at: PathWatches, change: Change): Request[] {
+    switch (change.type) {
+      case 'clear':
+        return [clearWatchesRequest(at.path)]
+      case 'add':
+        return [addWatchRequest(at.path, change.mode, () => this.#confirm(at.path, change.mode))]
+      case 'drop':
+        return [dropModeRequest(at.path, change.mode)]
+      case 'set':
+        // They leave together with what took them off: what happens in between is younger than the last reply.
+        return setWatchesRequests(this.#lastZxid(), listsOf(change.watchers), this.#maxRequestSize).map((each) =>
+          setWatchesRequest(each),
+        )
     }
-    if (wanted !== undefined && wanted !== sent) {
-      const add = addWatchRequest(path, wanted, () => (this.#persistent.at(path).live = wanted))
-      return [add, ...this.#switched(path, wanted)]
-    }
-    this.#persistent.forget(path)
-    return this.#setAgain(path)
   }
 
-  /** The one-shot watches of the path may be lost: sets again those that no persistent one stands in for. */
-  #rearm(path: string): Request[] {
-    for (const watcher of this.#oneShot.on(path)) watcher.isArmed = false
-    return this.#setAgain(path)
-  }
-
-  #setAgain(path: string): Request[] {
-    if (this.#persistent.covers(path)) return []
-    const lost = this.#oneShot.on(path).filter(({ isArmed, phase }) => isArmed === false && phase === 'set')
-    for (const watcher of lost) watcher.isArmed = true
-    // It leaves together with what took them off: what happens in between is younger than the last reply.
-    return this.#requests(OneShotWatches.lists(lost)).map((each) => setWatchesRequest(each))
-  }
-
-  #requests(lists: Parameters<typeof setWatchesRequests>[1]): WatchesRequest[] {
-    return setWatchesRequests(this.#lastZxid(), lists, this.#maxRequestSize)
+  #confirm(path: string, mode: WatchMode | undefined): void {
+    const at = this.#at(path)
+    at.confirmed = mode
+    this.#prune(at)
   }
 
   #restored(modes: ReadonlyMap<string, WatchMode>): void {
     for (const [path, mode] of modes) {
-      const place = this.#persistent.at(path)
-      place.live = mode
-      for (const watcher of place.watchers) if (watcher.phase === 'away') this.#set(watcher)
-      this.#persistent.forget(path)
+      this.#confirm(path, mode)
+      for (const watcher of this.#at(path).persistent) if (watcher.phase === 'away') this.#set(watcher)
     }
   }
 
   #set(watcher: PersistentWatcher): void {
     watcher.phase = 'set'
-    this.#tell(watcher, { type: 'Set' })
+    this.#notifyPersistent(watcher, { type: 'Set' })
   }
 
-  #notify(watcher: Watcher, type: FiredType, zxid: bigint): void {
-    this.#emit({ type: 'notify', watcher, outcome: { type, ...(zxid > 0n ? { zxid } : {}) } })
-  }
-
-  #tell(watcher: PersistentWatcher, outcome: PersistentOutcome): void {
-    this.#emit({ type: 'tell', watcher, outcome })
-  }
-
-  /** Leaves a watch that the server keeps to the others who wait for the same. False when there are none. */
-  #transfer({ path, kind }: Watcher): boolean {
-    const heirs = this.#oneShot.at(path, tableOf(kind))
+  /** Whether the watch that the server has is needed by others: those that wait for the same share it from now on. */
+  #isShared({ path, kind }: OneShotWatcher): boolean {
+    const sharers = this.#known(path)?.in(tableOf(kind)) ?? []
     // One that is only asked for may yet be refused: then the watch is still there.
-    for (const heir of heirs) heir.inherits = true
-    return heirs.length > 0 || this.#keeps(path, tableOf(kind))
+    for (const sharer of sharers) sharer.sharesWatch = true
+    return sharers.length > 0 || this.#keeps(path, tableOf(kind))
   }
 
   #keeps(path: string, table: WatchTable): boolean {
-    // Up to 3.8 a persistent watch would go with it, that of nobody too: reads may still count on that.
-    const keeps = this.#persistent.covers(path) || this.#persistent.needs(path, table)
-    if (keeps) this.#leftovers.add(path)
-    return keeps
+    const at = this.#known(path)
+    // Up to 3.8 a persistent watch would go with it, also one that nothing waits for: reads may still count on that.
+    if (at === undefined || !(at.isCovered || at.needs(table))) return false
+    at.hasLeftover = true
+    return true
+  }
+
+  // --- which watcher an event is for ----------------------------------------------------------------------------
+
+  #fire(path: string, type: FiredType): OneShotWatcher[] {
+    const at = this.#known(path)
+    if (at === undefined) return []
+    const fired = at.fire(type)
+    this.#prune(at)
+    return fired
+  }
+
+  /** The persistent watchers that an event is for, each with what it is notified of. */
+  #concerned(type: NodeEventType, path: string): [PersistentWatcher, { type: NodeEventType; path: string }][] {
+    if (this.#persistentCount === 0) return []
+    const concerned: [PersistentWatcher, { type: NodeEventType; path: string }][] = []
+    for (const from of upFrom(path)) {
+      const at = this.#known(from)
+      for (const watcher of at?.persistent ?? []) {
+        if (watcher.phase !== 'set') continue
+        const isConcerned =
+          type === 'NodeChildrenChanged'
+            ? from === path && watcher.mode === 'persistent' && at?.confirmed === 'persistent'
+            : from === path || watcher.mode === 'recursive'
+        if (isConcerned) concerned.push([watcher, { type, path }])
+      }
+    }
+    const parent = this.#impliedParent(type, path)
+    for (const watcher of (parent !== undefined && this.#known(parent)?.persistent) || []) {
+      const isConcerned = watcher.phase === 'set' && watcher.mode === 'persistent'
+      if (isConcerned) concerned.push([watcher, { type: 'NodeChildrenChanged', path: parent! }])
+    }
+    return concerned
+  }
+
+  /** The node that has other children now, where the server has an event of the child alone. */
+  #impliedParent(type: FiredType, path: string): string | undefined {
+    if ((type !== 'NodeCreated' && type !== 'NodeDeleted') || path === '/') return undefined
+    const parent = parentOf(path)
+    return this.#known(parent)?.mode === 'recursive' ? parent : undefined
+  }
+
+  /** Whether the server may well send an event of this path: it watches, or has not said that it stopped. */
+  #expects(path: string): boolean {
+    return upFrom(path).some((from) => {
+      const at = this.#known(from)
+      return from === path ? at?.mode !== undefined : at?.confirmed === 'recursive' || at?.asked === 'recursive'
+    })
+  }
+
+  #notify(watcher: OneShotWatcher, outcome: OneShotOutcome): void {
+    this.#emit({ type: 'notify', watcher, outcome })
+  }
+
+  #notifyPersistent(watcher: PersistentWatcher, outcome: PersistentOutcome): void {
+    this.#emit({ type: 'notify', watcher, outcome })
+  }
+
+  // --- the paths ------------------------------------------------------------------------------------------------
+
+  #known(path: string): PathWatches | undefined {
+    return this.#paths.get(path)
+  }
+
+  #at(path: string): PathWatches {
+    const known = this.#paths.get(path)
+    if (known !== undefined) return known
+    const at = new PathWatches(path)
+    this.#paths.set(path, at)
+    return at
+  }
+
+  #prune(at: PathWatches): void {
+    if (at.isOfNoUse && !this.#dirty.has(at) && this.#paths.get(at.path) === at) this.#paths.delete(at.path)
+  }
+
+  #remove(watcher: OneShotWatcher): void {
+    watcher.phase = 'gone'
+    const at = this.#known(watcher.path)
+    at?.oneShot.delete(watcher)
+    if (at !== undefined) this.#prune(at)
+  }
+
+  /** False when it was gone already. */
+  #removePersistent(watcher: PersistentWatcher): boolean {
+    if (watcher.phase === 'gone') return false
+    watcher.phase = 'gone'
+    if (this.#known(watcher.path)?.persistent.delete(watcher) === true) this.#persistentCount--
+    return true
+  }
+
+  #allPersistent(): PersistentWatcher[] {
+    return [...this.#paths.values()].flatMap(({ persistent }) => [...persistent])
   }
 }
 
@@ -333,9 +427,35 @@ export function changesWatches({ opCode }: Request): boolean {
 /** The server's path whose watches a request sets, adds or removes. */
 function watchedPath(request: Request): string | undefined {
   const { watcher, persistent, removes } = request
-  // Of our own it is the path.
+  // The session's own requests have the server's path.
   const own = changesWatches(request) ? request.path : undefined
   return (watcher ?? persistent ?? removes)?.path ?? own
 }
 
+/** The list of setWatches that names a watch of this kind. */
+const listOf = { data: 'dataWatches', exist: 'existWatches', child: 'childWatches' } as const satisfies Record<
+  WatchKind,
+  string
+>
+
+/** The lists of setWatches that name these watches, each once. */
+function listsOf(watchers: readonly OneShotWatcher[]): Record<(typeof listOf)[WatchKind], string[]> {
+  const lists = { dataWatches: new Set<string>(), existWatches: new Set<string>(), childWatches: new Set<string>() }
+  for (const { kind, path } of watchers) lists[listOf[kind]].add(path)
+  const { dataWatches, existWatches, childWatches } = lists
+  return { dataWatches: [...dataWatches], existWatches: [...existWatches], childWatches: [...childWatches] }
+}
+
+/** `/a/b`, `/a`, `/`, as servers look for recursive watches (PathParentIterator). */
+function upFrom(path: string): string[] {
+  const paths = [path]
+  for (let at = path; at !== '/' && at.startsWith('/');) paths.push((at = parentOf(at)))
+  return paths
+}
+
 const tableOfType = { Data: 'data', Children: 'child' } as const
+const typeOf = { data: 'Data', child: 'Children' } as const satisfies Record<WatchTable, WatcherType>
+const removedFrom = { data: 'DataWatchRemoved', child: 'ChildWatchRemoved' } as const satisfies Record<
+  WatchTable,
+  FiredType
+>

@@ -1,0 +1,161 @@
+// The watches of one path: what is wanted, what the server was asked for, and what it has confirmed; and what to send so that
+// it has what is wanted.
+//
+// Up to 3.8 a server keeps one watch for a path, a table and a connection: the last one asked for. From 3.9 on it keeps all,
+// and a client cannot know which server it has. So:
+// - A read asks for a one-shot watch only where no persistent one has the same events already.
+// - Whenever a persistent watch is set or removed, the one-shot watches of its path may be lost and are set again.
+// - Of a path with persistent and recursive watchers the server is asked for the recursive watch only. It has all events that
+//   the other kind must have but one: that children changed, which follows from the creation or deletion of a child.
+import {
+  type FiredType,
+  modeFor,
+  type OneShotWatcher,
+  type PersistentWatcher,
+  tableOf,
+  type WatchKind,
+  type WatchMode,
+  type WatchTable,
+} from './watchers.ts'
+
+/** The watches that a node event takes with it (ZKWatchManager.materialize). */
+const firedBy: Record<FiredType, readonly WatchKind[]> = {
+  NodeCreated: ['data', 'exist'],
+  NodeDataChanged: ['data', 'exist'],
+  NodeDeleted: ['data', 'exist', 'child'],
+  NodeChildrenChanged: ['child'],
+  DataWatchRemoved: ['data', 'exist'],
+  ChildWatchRemoved: ['child'],
+}
+
+export class PathWatches {
+  readonly path: string
+  readonly oneShot = new Set<OneShotWatcher>()
+  readonly persistent = new Set<PersistentWatcher>()
+  /** The persistent watch that the server has when it has done all that was sent. */
+  asked: WatchMode | undefined
+  /** The persistent watch that it has as far as it has answered. */
+  confirmed: WatchMode | undefined
+  /** The server may have a one-shot watch that nothing waits for. */
+  hasLeftover = false
+
+  constructor(path: string) {
+    this.path = path
+  }
+
+  /** The persistent watch that serves all watchers that were sent for, or set before. */
+  get wanted(): WatchMode | undefined {
+    return this.persistent.size === 0
+      ? undefined
+      : modeFor([...this.persistent].filter(({ phase }) => phase !== 'asked'))
+  }
+
+  /** The persistent watch that the server has; as it will, where it has not answered yet. */
+  get mode(): WatchMode | undefined {
+    return this.confirmed ?? this.asked
+  }
+
+  /** Whether a persistent watch has all events that a one-shot watch would. */
+  get isCovered(): boolean {
+    return this.asked !== undefined
+  }
+
+  get isOfNoUse(): boolean {
+    const isWatched = this.mode !== undefined || this.hasLeftover
+    return !isWatched && this.oneShot.size === 0 && this.persistent.size === 0
+  }
+
+  /** Whether a persistent watcher needs what the server's table has: it must not be removed. */
+  needs(table: WatchTable): boolean {
+    return [...this.persistent].some(({ mode }) => mode === 'persistent' || table === 'data')
+  }
+
+  /** The one-shot watchers in one of the server's tables, those only asked for included. */
+  in(table: WatchTable): OneShotWatcher[] {
+    return [...this.oneShot].filter(({ kind }) => tableOf(kind) === table)
+  }
+
+  /** Whether a read with a watch is on its way. */
+  get isAwaited(): boolean {
+    return [...this.oneShot].some(({ phase }) => phase === 'sent')
+  }
+
+  /** Takes out the one-shot watchers that an event of this type concerns. */
+  fire(type: FiredType): OneShotWatcher[] {
+    const fired = [...this.oneShot].filter(({ phase, kind }) => phase === 'set' && firedBy[type].includes(kind))
+    for (const watcher of fired) {
+      watcher.phase = 'gone'
+      this.oneShot.delete(watcher)
+    }
+    return fired
+  }
+
+  /** The connection is gone, and all that its server had. What was sent is sent again. */
+  interrupted(): void {
+    this.asked = undefined
+    this.confirmed = undefined
+    this.hasLeftover = false
+    for (const watcher of this.oneShot) if (watcher.phase === 'sent') watcher.phase = 'asked'
+    for (const watcher of this.persistent) {
+      if (watcher.phase === 'sent') watcher.phase = 'asked'
+      else if (watcher.phase === 'set') watcher.phase = 'away'
+    }
+  }
+
+  /** A change leaves: the server will have done it. */
+  apply(change: Change): void {
+    switch (change.type) {
+      case 'clear':
+        this.asked = undefined
+        this.hasLeftover = false
+        return this.#disarm()
+      case 'add':
+        this.asked = change.mode
+        return this.#disarm()
+      case 'drop':
+        return
+      case 'set':
+        for (const watcher of change.watchers) watcher.isArmed = true
+    }
+  }
+
+  #disarm(): void {
+    for (const watcher of this.oneShot) watcher.isArmed = false
+  }
+}
+
+/** What the server is to do. */
+export type Change =
+  /** remove all watches of the path: the only removal of persistent ones that all servers know */
+  | { readonly type: 'clear' }
+  | { readonly type: 'add'; readonly mode: WatchMode }
+  /** remove one of two persistent watches */
+  | { readonly type: 'drop'; readonly mode: WatchMode }
+  /** set one-shot watches again */
+  | { readonly type: 'set'; readonly watchers: readonly OneShotWatcher[] }
+
+type Known = Pick<PathWatches, 'wanted' | 'asked' | 'hasLeftover' | 'oneShot'>
+
+/** The changes that give the server what is wanted, in order. */
+export function reconcile(known: Known): Change[] {
+  const { wanted, asked, hasLeftover } = known
+  if (wanted === undefined && (asked !== undefined || hasLeftover)) return [{ type: 'clear' }, ...afterClear(known)]
+  if (wanted !== undefined && wanted !== asked) return [{ type: 'add', mode: wanted }, ...afterAdd(known, wanted)]
+  return asked === undefined ? setAgain(known, ({ isArmed }) => isArmed === false) : []
+}
+
+/** What follows right behind a change to this mode. One-shot watches need nothing: the persistent one has their events. */
+export function afterAdd({ asked }: Known, mode: WatchMode): Change[] {
+  // From 3.9 on the other mode is still there; before, the server does not know the type.
+  return asked === undefined || asked === mode ? [] : [{ type: 'drop', mode: asked }]
+}
+
+/** What follows right behind a removal of all. */
+export function afterClear(known: Known): Change[] {
+  return setAgain(known, () => true)
+}
+
+function setAgain({ oneShot }: Known, isLost: (watcher: OneShotWatcher) => boolean): Change[] {
+  const watchers = [...oneShot].filter((watcher) => watcher.phase === 'set' && isLost(watcher))
+  return watchers.length === 0 ? [] : [{ type: 'set', watchers }]
+}
