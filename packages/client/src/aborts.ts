@@ -1,11 +1,11 @@
 type Callback = (reason: unknown) => void
 
-/** Who waits for each signal. An entry goes with its signal, or with the last who waits. */
+/** The callbacks of each signal. An entry goes with its signal, or with its last callback. */
 const waiting = new WeakMap<AbortSignal, { callbacks: Set<Callback>; stop: () => void }>()
 
 /**
  * Calls `callback` once with the reason when the signal aborts; the returned function takes it back. One listener serves
- * all who wait for one signal (Node warns of more than ten); a signal for which nobody waits has none. One that is
+ * all callbacks of one signal (Node warns of more than ten); a signal without callbacks has none. One that is
  * aborted already calls at once.
  */
 export function onAbort(signal: AbortSignal, callback: Callback): () => void {

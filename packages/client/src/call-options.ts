@@ -9,7 +9,7 @@ export interface CallOptions {
   readonly timeout?: number | undefined
   /**
    * A busy server that has not executed it (`ThrottledOp`) is asked again after a pause. Calls made right behind it may have
-   * been executed by then: false is for those who need them in order, and then get the error. @default true
+   * been executed by then: false keeps calls in order: the call gets the error. @default true
    */
   readonly repeatThrottled?: boolean | undefined
   /** Run in this session or not at all: once it has ended, the call rejects. @default the client's current session */
@@ -19,7 +19,7 @@ export interface CallOptions {
 /** For a node whose parent may be missing. */
 export interface ParentsOptions {
   /**
-   * Makes the nodes above, if they are missing, as `ensureContainer` does; `acl` is theirs, by default everybody's. It
+   * Makes the nodes above, if they are missing, as `ensureContainer` does; `acl` is theirs, by default open to everyone. It
    * costs nothing where the parent is there. @default false
    */
   readonly parents?: boolean | { readonly acl: readonly ACL[] } | undefined

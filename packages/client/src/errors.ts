@@ -200,7 +200,7 @@ const advice: Partial<Record<KeeperErrorCode, string>> = {
   RequestTimeout: 'no answer came in time',
   ResponseTooLarge: 'the reply is over maxResponseSize; raise it, or keep fewer children or bytes in the node',
   SessionClosedRequireSaslAuth:
-    'the server takes requests only from clients that have proved by SASL who they are; give connect the option sasl',
+    'the server takes requests only from clients that have proved their identity by SASL; give connect the option sasl',
   SessionExpired: 'the session is over: its ephemeral nodes and watches are gone; calls go to the next session',
   ThrottledOp: 'the server is overloaded and did not execute it; try again later',
   Unimplemented: 'this server does not know the operation',

@@ -37,7 +37,7 @@ export interface ConnectOptions {
    */
   readonly tls?: TlsSource
   /**
-   * Prove by SASL who we are, on every connection before anything else: `digestMd5({ username, password })`, or a
+   * Prove the client's identity by SASL, on every connection before anything else: `digestMd5({ username, password })`, or a
    * mechanism of your own. A refusal ends the client with `AuthFailed`. @default none
    */
   readonly sasl?: SaslMechanism
@@ -93,7 +93,7 @@ export type ClientOptions = Required<Omit<ConnectOptions, 'signal' | WithoutDefa
   Pick<ConnectOptions, WithoutDefault>
 
 /**
- * Makes what chooses servers, from those of the connect string. `random` is that of the runtime: who draws from it alone can be
+ * Makes what chooses servers, from those of the connect string. `random` is that of the runtime: a provider that draws from it alone can be
  * played again from a seed.
  */
 export type MakeHostProvider = (servers: readonly ServerAddress[], random: () => number) => HostProvider
@@ -183,7 +183,7 @@ function checkSession(session: Partial<SessionCredentials> | null): void {
   inRange('session.lastXid', session.lastXid ?? 0, 0, 2 ** 31 - 1)
 }
 
-/** What the option of this name has made. Later, in a timer, nobody could be told. */
+/** What the option of this name has made. Later, in a timer, an error would reach no caller. */
 export function checkHostProvider(made: HostProvider): HostProvider {
   const missing = (['next', 'connected', 'update'] as const).filter((name) => typeof made?.[name] !== 'function')
   if (missing.length > 0) throw new TypeError(`hostProvider made no HostProvider: it has no ${missing.join(', ')}`)

@@ -22,8 +22,8 @@ export interface Session {
   /** Aborts when the session ends or is closed; its reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
   readonly signal: AbortSignal
   /**
-   * Aborts when the session is about to be left, by `detach`; its reason is a `KeeperError` `Closed`. Who listens may still make
-   * calls, and says with `waitUntil` for how long.
+   * Aborts when the session is about to be left, by `detach`; its reason is a `KeeperError` `Closed`. Listeners may still make
+   * calls; with `waitUntil` they make `detach` wait for them.
    */
   readonly detaching: AbortSignal
   /**
@@ -34,7 +34,7 @@ export interface Session {
   /** The connection it has now; undefined while it is looking for a server, and after its end. */
   readonly connection: Connection | undefined
   /**
-   * How many things the protocol does not foresee were survived: events of unknown type, events nobody waits for. The
+   * How many things the protocol does not foresee were survived: events of unknown type, events without a watcher. The
    * diagnostics channel `zk:anomaly` says what they were.
    */
   readonly anomalies: number
@@ -53,7 +53,7 @@ export interface Connection {
   readonly signal: AbortSignal
   /**
    * When the handshake was sent. The leader has found the session alive since (Leader.revalidateSession), and counted
-   * its timeout anew. (At a read-only server nobody has.)
+   * its timeout anew. (A read-only server has no leader: there nothing has.)
    */
   readonly handshakeAt: Timestamp
   /**

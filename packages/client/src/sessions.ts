@@ -64,7 +64,7 @@ export class Sessions {
     })
   }
 
-  /** Nobody gets the client. A session that `connect` was to go on with is not ended by that: it is left. */
+  /** `connect` has failed. A session that it was to resume is left, not ended. */
   giveUp(): Promise<void> {
     const wasThere = this.#current.id === this.#options.session?.id
     return this.#current.close(wasThere ? lastRequest() : undefined)

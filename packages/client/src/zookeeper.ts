@@ -127,7 +127,7 @@ export class ZooKeeper {
     return this.#call(exists, [path], options)
   }
 
-  /** `changed` tells of its creation when there is none, else of a change of its data or its deletion. */
+  /** `changed`: its creation when there is none, else a change of its data or its deletion. */
   existsAndWatch(path: string, options: CallOptions = {}): Promise<{ stat: Stat | undefined } & Watched> {
     return this.#watch(existsAndWatch, path, options, (stat) => ({ stat }))
   }
@@ -140,7 +140,7 @@ export class ZooKeeper {
     return this.#call(getData, [path], options)
   }
 
-  /** `changed` tells of a change of the data or the node's deletion. A missing node (`NoNode`) leaves no watch. */
+  /** `changed`: a change of the data or the node's deletion. A missing node (`NoNode`) leaves no watch. */
   getDataAndWatch(path: string, options: CallOptions = {}): Promise<NodeData & Watched> {
     return this.#watch(getDataAndWatch, path, options, (read) => read)
   }
@@ -158,12 +158,12 @@ export class ZooKeeper {
     return this.#call(getChildren, [path], options)
   }
 
-  /** `changed` tells of a child created or deleted, or the node's own deletion; not of changes of children's data. */
+  /** `changed`: a child created or deleted, or the node's own deletion; not a change of a child's data. */
   getChildrenAndWatch(path: string, options: CallOptions = {}): Promise<Children & Watched> {
     return this.#watch(getChildrenAndWatch, path, options, (read) => read)
   }
 
-  /** Who may do what with the node. It takes READ or ADMIN on it; servers hide the hashes of `digest` from who has no ADMIN. */
+  /** The rights to the node. It takes READ or ADMIN on it; servers hide the hashes of `digest` without ADMIN. */
   getACL(path: string, options: CallOptions = {}): Promise<NodeACL> {
     return this.#call(getACL, [path], options)
   }
@@ -175,7 +175,7 @@ export class ZooKeeper {
 
   /**
    * Reads behind it, on the same connection, see everything committed before it. With one exception: a leader answers it at
-   * once, and may be a moment behind what a follower has told somebody else (CommitProcessor.matchSyncs). A write, even one
+   * once, and may be a moment behind what a follower has told another client (CommitProcessor.matchSyncs). A write, even one
    * that fails, is answered behind all that was committed before it, at any server.
    */
   sync(path: string, options: CallOptions = {}): Promise<void> {
@@ -218,7 +218,7 @@ export class ZooKeeper {
     return this.#call(getConfig, [CONFIG_NODE], options, wholeTree)
   }
 
-  /** `changed` tells of a reconfiguration; its `path` is that of the config node. */
+  /** `changed`: a reconfiguration; its `path` is that of the config node. */
   getConfigAndWatch(options: CallOptions = {}): Promise<NodeConfig & Watched> {
     return this.#watch(getConfigAndWatch, CONFIG_NODE, options, (read) => read, wholeTree)
   }
@@ -245,8 +245,8 @@ export class ZooKeeper {
    * `await zk.watch(…)` gives the same events when the server has set the watch: nothing that happens later is missed. Without the
    * `await` an error of the call rejects the first `next()`.
    *
-   * It outlives connections and sessions, but servers do not tell what happened in between: then a `Gap` comes, behind
-   * which everything is told again. What was read before it is to be read anew. The node need not exist. Servers before
+   * It outlives connections and sessions, but servers do not send what happened in between: then a `Gap` comes, behind
+   * which every event comes again. What was read before it is to be read anew. The node need not exist. Servers before
    * 3.6 refuse with `Unimplemented`.
    */
   watch(path: string, options: WatchOptions & CallOptions = {}): OpeningNodeEvents {
@@ -287,7 +287,7 @@ export class ZooKeeper {
     checkTimeout(options.timeout)
     checkRepeatThrottled(options.repeatThrottled)
     const session = this.#sessionOf(options)
-    // A copy: it is sent again on later connections, when the caller may have wiped his.
+    // A copy: it is sent again on later connections, when the caller may have wiped its own.
     const credential = { scheme, auth: new Uint8Array(toBytes(auth)) }
     try {
       // The body is there to be measured against maxRequestSize, as that of any request.
@@ -310,7 +310,7 @@ export class ZooKeeper {
     const { timeout = session.timeout, signal } = options
     checkTimeout(timeout)
     const absolute = this.#chroot.absolute(path)
-    // The root is there, and nobody is asked for it.
+    // The root is there: no server is asked.
     if (absolute === '/') {
       signal?.throwIfAborted()
       session.signal.throwIfAborted()
@@ -366,7 +366,7 @@ export class ZooKeeper {
     if (this.#kind === 'view') throw new TypeError('detach: this is a view; detach the client that it was made of')
     const session = this.#sessions.current
     const { id: sessionId } = session
-    // Who is told of its end may be so ahead of its signal.
+    // A subscriber may learn of its end before its signal aborts.
     if (session.isOver) await Promise.resolve()
     session.signal.throwIfAborted()
     session.detaching.throwIfAborted()
@@ -382,7 +382,7 @@ export class ZooKeeper {
   /** Ends the session, which removes its ephemeral nodes at once, and the client. Settles within half a session timeout. */
   async close(): Promise<void> {
     if (this.#kind === 'view') return
-    // Who is told of the end of a session may close the client before the next one is there.
+    // A listener to the end of a session may close the client before the next session is there.
     for (let closed: SessionDriver | undefined; closed !== this.#sessions.current;) {
       closed = this.#sessions.current
       await closed.close()

@@ -21,7 +21,7 @@ interface ConfiguredClient {
 
 interface Follower {
   update(servers: readonly ServerAddress[]): void
-  /** Told why, when it is followed no more though nobody wanted that. */
+  /** Called with the reason when following ends because of an error. */
   gaveUp(why: unknown): void
 }
 
@@ -76,7 +76,7 @@ async function readAgain(
         await pause(client, signal)
         continue
       }
-      // Nobody waits for it: the list stays as it is.
+      // No call waits for it: the list stays as it is.
       follower.gaveUp(error)
       return undefined
     }

@@ -14,7 +14,7 @@ export interface Creation {
   readonly options: Options
 }
 
-/** It may be sent again, when the caller has other things in what he gave. */
+/** It may be sent again, when the caller has changed what it gave. */
 export function snapshot({ data, options }: Creation): Creation {
   const { acl, parents } = options
   const above = typeof parents === 'object' ? { acl: copy(parents.acl) } : parents
@@ -100,7 +100,7 @@ async function makeOnce(paths: readonly string[], make: Make, patience: Patience
     return results.map((each) => (each.status === 'fulfilled' ? undefined : unlessThere(each.reason, patience.signal)))
   }
   const failures = await all('CONTAINER')
-  // Servers before 3.5.1 know no containers. They have closed the connection over it, so that the others tell nothing.
+  // Servers before 3.5.1 know no containers. They close the connection over it, so the other answers mean nothing.
   return failures.some((failure) => KeeperError.is(failure, 'Unimplemented')) ? await all('PERSISTENT') : failures
 }
 

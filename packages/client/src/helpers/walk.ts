@@ -7,7 +7,7 @@ import type { ZooKeeper } from '../zookeeper.ts'
 
 /** How `walk` reads. `timeout` is that of each read, not of the whole. */
 export interface WalkOptions extends CallOptions {
-  /** How many nodes are read at a time, ahead of whoever iterates. @default 16 */
+  /** How many nodes are read at a time, ahead of the loop over them. @default 16 */
   readonly concurrency?: number
 }
 
@@ -19,7 +19,7 @@ export interface WalkedNode extends Children {
 
 interface Entry {
   readonly path: string
-  /** undefined for a node that has gone. Never rejected without somebody to hear of it. */
+  /** undefined for a node that has gone. Its rejection is always handled. */
   reading?: Promise<Children | undefined>
 }
 

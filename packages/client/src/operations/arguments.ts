@@ -9,7 +9,7 @@ export type Data = Uint8Array | string
 export interface ACL {
   /** Sum of `Perms`. */
   readonly perms: number
-  /** Whom it is about: `world`, `auth`, `digest`, `ip` … and what the scheme makes of the id. */
+  /** The identity: a scheme (`world`, `auth`, `digest`, `ip` …) and an id in it. */
   readonly id: { readonly scheme: string; readonly id: string }
 }
 

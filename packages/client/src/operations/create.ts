@@ -12,7 +12,7 @@ export interface CreateOptions {
    * @default 'PERSISTENT'
    */
   readonly mode?: CreateMode
-  /** Who may do what with the node: at least one entry. Nodes below it do not inherit it. @default OPEN_ACL_UNSAFE */
+  /** The rights to the node: at least one entry. Nodes below it do not inherit it. @default OPEN_ACL_UNSAFE */
   readonly acl?: readonly ACL[] | undefined
   /**
    * Of a mode with a TTL: the node goes when its data was not set for so long, in ms, and it has no children. Servers
@@ -29,11 +29,11 @@ export interface Created {
   readonly stat: Stat
 }
 
-/** Everybody may do everything (ZooDefs.Ids.OPEN_ACL_UNSAFE). */
+/** Everyone may do everything (ZooDefs.Ids.OPEN_ACL_UNSAFE). */
 export const OPEN_ACL_UNSAFE: readonly ACL[] = [{ perms: Perms.ALL, id: { scheme: 'world', id: 'anyone' } }]
-/** Everybody may read (ZooDefs.Ids.READ_ACL_UNSAFE). */
+/** Everyone may read (ZooDefs.Ids.READ_ACL_UNSAFE). */
 export const READ_ACL_UNSAFE: readonly ACL[] = [{ perms: Perms.READ, id: { scheme: 'world', id: 'anyone' } }]
-/** Whoever has one of the creator's identities may do everything (ZooDefs.Ids.CREATOR_ALL_ACL). */
+/** Every identity of the creator may do everything (ZooDefs.Ids.CREATOR_ALL_ACL). */
 export const CREATOR_ALL_ACL: readonly ACL[] = [{ perms: Perms.ALL, id: { scheme: 'auth', id: '' } }]
 
 type Args = [path: string, data: Data | undefined, options: CreateOptions]

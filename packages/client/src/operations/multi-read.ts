@@ -17,7 +17,7 @@ export type ReadResults<Ops extends readonly ReadOp<unknown>[]> = {
 export function multiRead<const Ops extends readonly ReadOp<unknown>[]>(
   ops: Ops,
 ): Operation<[], typeof operations.multiRead, ReadResults<Ops>> {
-  // What was sent: the caller may use his list again before the reply is here.
+  // What was sent: the caller may use its list again before the reply is here.
   let sent: readonly ReadOp<unknown>[] = []
   return {
     name: 'multiRead',

@@ -13,7 +13,7 @@ export type MultiResults<Ops extends readonly Op<unknown>[]> = {
 export function multi<const Ops extends readonly Op<unknown>[]>(
   ops: Ops,
 ): Operation<[], typeof operations.multi, MultiResults<Ops> | ErrorReply> {
-  // What was sent: the caller may use his list again before the reply is here.
+  // What was sent: the caller may use its list again before the reply is here.
   let sent: readonly Op<unknown>[] = []
   let parts: readonly MultiOp[] = []
   return {

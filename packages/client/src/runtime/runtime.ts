@@ -29,28 +29,28 @@ export interface Runtime {
 
 /** Where a connection is to go. */
 export interface DialTarget {
-  /** A host name or an address, as it stands in the connect string: whom the server must prove to be. */
+  /** A host name or an address, as it stands in the connect string: the name that the server's certificate must have. */
   readonly host: string
   /** Of TCP. */
   readonly port: number
   /** Where to connect to; without it the host name is to be resolved now. */
   readonly address?: string
   /**
-   * To be spoken from the first byte; `opened` is told when its handshake is done, `lost` when it fails. undefined for a
+   * It begins with the first byte; `opened` is called when its handshake is done, `lost` when it fails. undefined for a
    * plain connection. A runtime that cannot do it must throw.
    */
   readonly tls?: TlsOptions | undefined
 }
 
-/** What a look-up tells who asked: one of these, once. */
+/** The result of a look-up: one of these is called, once. */
 export interface LookupHandler {
   /** The addresses, in any order; at least one. */
   found(addresses: readonly string[]): void
-  /** The name has no address, or nobody could say. */
+  /** The name has no address, or the look-up failed. */
   failed(error: Error): void
 }
 
-/** What a connection tells its owner. After `lost` it says nothing more. */
+/** What happens to a connection. After `lost` nothing more is called. */
 export interface ConnectionHandler {
   /** It stands, with TLS where that was asked for: bytes may be written. */
   opened(): void
@@ -66,6 +66,6 @@ export interface ConnectionHandler {
 export interface RuntimeConnection {
   /** Takes the bytes. False asks to wait for `drained` before writing more. */
   write(bytes: Uint8Array): boolean
-  /** Ends the connection at once; the handler hears nothing more of it. */
+  /** Ends the connection at once; its handler is not called any more. */
   close(): void
 }

@@ -6,7 +6,7 @@ import { dial } from './transport.ts'
 /** The longest delay that timers of Node, Deno and Bun keep; a longer one would fire at once. */
 const LONGEST_DELAY = 2 ** 31 - 1
 
-/** Where timers and sockets are made: one serves many callers, so it must not go on in the context of whoever came first. */
+/** Where timers and sockets are made: one serves many callers, so it must not run in the async context of the first of them. */
 const outside = new AsyncResource('@zk')
 
 /** The runtime of the machine: its clocks, its random source, TCP. Works on Node, Deno and Bun. */

@@ -5,11 +5,13 @@ export type Stage = 'dialing' | 'handshaking' | 'open'
 
 const WHERE_TO_LOOK = 'look at the tls options'
 
-/** `error`, told so that its reader knows what to do; as it is where it is none of TLS. */
+/** `error` with a message that says what to do; an error of anything but TLS as it is. */
 export function tlsFailure(error: Error, stage: Stage): Error {
   const code = codeOf(error)
-  const told = explain(code, error, stage)
-  return told === undefined ? error : Object.assign(new Error(told, { cause: error }), code === '' ? {} : { code })
+  const explanation = explain(code, error, stage)
+  return explanation === undefined
+    ? error
+    : Object.assign(new Error(explanation, { cause: error }), code === '' ? {} : { code })
 }
 
 /** What went wrong before there was a connection: a key that cannot be read, for one. */

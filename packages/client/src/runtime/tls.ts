@@ -6,9 +6,9 @@ type Pem = string | Uint8Array
 
 /** What a server shows of itself, for `checkServerIdentity`. */
 export interface ServerCertificate {
-  /** Whom it was given to, by the parts of the name: `CN`, `O` … */
+  /** Its subject, by the parts of the name: `CN`, `O` … */
   readonly subject: Readonly<Record<string, string | readonly string[]>>
-  /** Who has signed it, by the parts of the name. */
+  /** Its issuer, by the parts of the name. */
   readonly issuer: Readonly<Record<string, string | readonly string[]>>
   /** Names and addresses it is good for, such as `DNS:zk1, IP Address:10.0.0.1`. */
   readonly subjectaltname?: string | undefined
@@ -40,7 +40,7 @@ export interface TlsOptions {
   readonly crl?: Pem | readonly Pem[]
   /** The name to ask for (SNI) and to look for in the certificate. @default the server's host, SNI only for a name */
   readonly servername?: string
-  /** False takes any certificate: whoever is in between can read and change everything. @default true */
+  /** False takes any certificate: an attacker in between can read and change everything. @default true */
   readonly rejectUnauthorized?: boolean
   /** In place of the look for the host's name, or address, in a certificate that is trusted: an error refuses it. */
   readonly checkServerIdentity?: (host: string, certificate: ServerCertificate) => Error | undefined

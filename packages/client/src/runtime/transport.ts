@@ -65,7 +65,7 @@ function secured(where: { host: string; port: number }, host: string, tls: TlsOp
   }
 }
 
-/** Whatever it throws would be thrown in nobody's hands. What is no answer refuses. */
+/** What it throws could be caught nowhere, so it refuses; so does what is no answer. */
 function guarded(check: NonNullable<TlsOptions['checkServerIdentity']>): typeof check {
   return (host, certificate) => {
     try {

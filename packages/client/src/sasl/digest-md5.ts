@@ -10,7 +10,7 @@ export interface DigestMd5Options {
   readonly username: string
   /** It is never sent: the server is shown that we have it. */
   readonly password: string
-  /** Who to be, where that is another. @default username */
+  /** The identity to take, where it is not the user's. @default username */
   readonly authorizationId?: string
   /** @default what the server offers */
   readonly realm?: string

@@ -1,21 +1,21 @@
 /**
- * A SASL mechanism for the option `sasl` of connect: how to prove to a server who we are. `digestMd5` is one.
+ * A SASL mechanism for the option `sasl` of connect: how to prove the client's identity to a server. `digestMd5` is one.
  *
  * What it throws costs that connection, and the next server is tried; a `KeeperError` with code `AuthFailed` ends the
  * client, as the refusal of a server does. What it says in an error is shown: no secrets there.
  */
 export interface SaslMechanism {
-  /** As it is registered, such as `DIGEST-MD5`: for messages. The servers are not told. */
+  /** As it is registered, such as `DIGEST-MD5`: for messages. It is not sent to servers. */
   readonly name: string
   /** Begins an exchange: called at every new connection, when its session stands, before anything else is said. */
   start(context: SaslContext): SaslExchange | Promise<SaslExchange>
 }
 
-/** What a mechanism is told of the connection. */
+/** What a mechanism knows of the connection. */
 export interface SaslContext {
   /** `host:port` */
   readonly server: string
-  /** Text that nobody can guess and that was never used before. */
+  /** Text that cannot be guessed and was never used before. */
   readonly nonce: () => string
 }
 

@@ -1,4 +1,4 @@
-// How a client stands with its ensemble, told to all who ask.
+// The state of a client's connection to its ensemble, as a feed for any number of readers.
 import type { EndReason } from '../session/protocol/states.ts'
 
 /** How a client stands with its ensemble. `closed` and `authFailed` are the last; so is `expired` where `renewSession` is false. */
@@ -108,7 +108,7 @@ class Follower implements ClientStates {
     this.#feed = feed
   }
 
-  /** One await, as every operation has: promises then settle in the order of what they tell. */
+  /** One await, as every operation has: promises then settle in the order of the states. */
   async next(): Promise<Result> {
     return await new Promise<Result>((resolve) => {
       this.#takers.push(resolve)

@@ -1,4 +1,4 @@
-// What `node:diagnostics_channel` tells of the client. A channel without a subscriber costs nothing. No message holds what
+// What the client publishes by `node:diagnostics_channel`. A channel without a subscriber costs nothing. No message holds what
 // nodes hold, or a credential.
 import { type Channel, channel } from 'node:diagnostics_channel'
 import type { KeeperErrorCode } from '../errors.ts'
@@ -107,7 +107,7 @@ export function traceSettled(message: RequestMessage): void {
   publish(asyncEnd, message)
 }
 
-/** Node tells the process of a subscriber that throws; elsewhere it may be thrown here. It stops nothing. */
+/** Node emits `uncaughtException` for a subscriber that throws; elsewhere it may be thrown here. It stops nothing. */
 function publish(channel: Channel, message: unknown): void {
   try {
     channel.publish(message)

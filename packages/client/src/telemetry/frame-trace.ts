@@ -20,7 +20,7 @@ export class FrameTrace {
 
 class Direction {
   readonly #name: Message['direction']
-  /** Whoever reads the stream for good has a limit; here a frame is a length. */
+  /** The session's own decoder has a limit; here a frame is a length. */
   readonly #frames = new FrameDecoder({ limit: 2 ** 31 - 1 })
   /** The first frame of each direction belongs to the handshake: it has no header, and a password in it. */
   #isFirst = true
@@ -32,14 +32,15 @@ class Direction {
   take(bytes: Uint8Array, where: Where): void {
     try {
       this.#frames.push(bytes)
-      for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next()) this.#tell(frame, where)
+      for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next())
+        this.#publish(frame, where)
     } catch (error) {
-      // The session hears of it too, and ends the connection.
+      // The session finds it too, and ends the connection.
       if (!(error instanceof ProtocolError)) throw error
     }
   }
 
-  #tell(frame: Uint8Array, where: Where): void {
+  #publish(frame: Uint8Array, where: Where): void {
     const isFirst = this.#isFirst
     this.#isFirst = false
     report('zk:frame', () => ({

@@ -1,4 +1,4 @@
-/** Where the client tells what happens: pino's shape, and that of the loggers like it. `bindings` are plain data, and `err`. */
+/** Where the client logs what happens: pino's shape, and that of the loggers like it. `bindings` are plain data, and `err`. */
 export interface Logger {
   /** Attempts to connect, requests that a busy server did not execute. */
   debug(bindings: object, message: string): void

@@ -43,7 +43,7 @@ export interface ClientStats {
   }
   /** Sessions that a server gave, and those that were lost by expiry. */
   readonly sessions: { readonly established: number; readonly expired: number }
-  /** Watches that were told of a change or their removal. */
+  /** Watches that were notified of a change or their removal. */
   readonly events: number
   /** How often something came that the protocol does not foresee, and was survived: channel `zk:anomaly`. */
   readonly anomalies: number

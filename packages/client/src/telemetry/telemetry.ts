@@ -1,4 +1,4 @@
-// All that a client tells of itself: numbers, channels, the logger, its state. The sessions' drivers report here; nothing
+// All that a client reports: numbers, channels, the logger, its state. The sessions' drivers report here; nothing
 // of it decides anything.
 import { type ClientStates, endState, StateFeed } from './client-state.ts'
 import { report, type RequestMessage, traceCall, traceSettled, tracesRequests } from './diagnostics.ts'
@@ -21,7 +21,7 @@ export interface SessionInfo {
 }
 
 type Unreached = Extract<Output, { type: 'unreached' }>
-type Outcome = Extract<Output, { type: 'notify' | 'tell' }>['outcome']
+type Outcome = Extract<Output, { type: 'notify' }>['outcome']
 
 export class Telemetry {
   readonly #counters = new Counters()
@@ -60,7 +60,7 @@ export class Telemetry {
   }
 
   resolved(request: Request, session: SessionInfo, now: number): void {
-    // The session's own requests were called by nobody.
+    // The session's own requests have no caller.
     if (request.calledAt === undefined) return
     this.#counters.took(now - request.calledAt)
     if (request.trace !== undefined) this.#settled(request.trace, request, session, now, 'Ok')

@@ -38,7 +38,7 @@ export class EventQueue<T> {
     this.#over({ error })
   }
 
-  /** Nobody wants what is here. */
+  /** Its events are not wanted any more. */
   close(): void {
     this.#items = []
     this.#over()
@@ -58,7 +58,7 @@ export class EventQueue<T> {
     return OVER
   }
 
-  /** Who waits is told first. */
+  /** A pending `take` comes first. */
   #over(end: { readonly error?: unknown } = {}): void {
     if (this.#end !== undefined) return
     const [first, ...others] = this.#takers.splice(0)

@@ -13,8 +13,8 @@ import type { NodeEvent, SessionEnded, WatchRemoved } from './watcher.ts'
 import type { CallOptions } from '../call-options.ts'
 
 /**
- * Something may have happened here that is not told: read again what you know of the nodes. Whatever happens after you
- * have taken it is told.
+ * Events may have been missed: read again what you know of the nodes. What happens after you have taken the gap is not
+ * missed.
  */
 export interface Gap {
   readonly type: 'Gap'
@@ -27,7 +27,7 @@ export interface Gap {
   readonly path: string
 }
 
-/** What a persistent watch tells. `SessionEnded` and `WatchRemoved` are the last. */
+/** An event of a persistent watch. `SessionEnded` and `WatchRemoved` are the last. */
 export type PersistentWatchEvent = NodeEvent | Gap | SessionEnded | WatchRemoved
 
 /**
@@ -42,9 +42,9 @@ export interface NodeEvents extends AsyncIterableIterator<PersistentWatchEvent, 
 /** What `watch` returns: its events, and a promise of them that resolves when the server has set the watch. */
 export interface OpeningNodeEvents extends NodeEvents, Promise<NodeEvents> {}
 
-/** What a persistent watch is to tell, and how much of it may wait. */
+/** Which events a persistent watch has, and how many of them may wait. */
 export interface WatchOptions {
-  /** Also all that is below the node, at any depth; then nothing is told of children changed. @default false */
+  /** Also all that is below the node, at any depth; then there is no `NodeChildrenChanged`. @default false */
   readonly recursive?: boolean | undefined
   /** How many events may wait to be taken; at one more all of them become a `Gap`. At least 1. @default 1_000 */
   readonly maxQueued?: number | undefined
@@ -96,7 +96,7 @@ export class NodeEventsSource implements NodeEvents {
     return added
   }
 
-  // One await, as every operation has: promises then settle in the order of what they tell.
+  // One await, as every operation has: promises then settle in the order of the events.
 
   async next(): Promise<IteratorResult<PersistentWatchEvent, undefined>> {
     try {
@@ -106,7 +106,7 @@ export class NodeEventsSource implements NodeEvents {
     }
   }
 
-  /** Takes the watch back; the server hears of it as soon as it can be told. */
+  /** Takes the watch back; it is removed at the server with what is sent next. */
   async return(): Promise<IteratorResult<PersistentWatchEvent, undefined>> {
     this.#stop()
     return { value: undefined, done: true }
@@ -166,7 +166,7 @@ export class NodeEventsSource implements NodeEvents {
     if (isLast) return this.#end({ type: 'SessionEnded', path: this.#path })
     this.#session = current
     this.#missed = 'renewed'
-    // However long it takes: nobody waits for the answer but the loop.
+    // However long it takes: only the loop waits for the answer.
     const added = this.#add({ timeout: Infinity, signal: this.#left.signal }, true)
     added.catch((error: unknown) => {
       if (this.#session.signal.aborted) this.#renew()

@@ -8,7 +8,7 @@ import type { WatchKind, OneShotWatcher, OneShotOutcome } from '../session/watch
 
 /** Something happened to a watched node. */
 export interface NodeEvent {
-  /** `NodeChildrenChanged`: a child was created or deleted; which one is not told, nor is a change of its data. */
+  /** `NodeChildrenChanged`: a child was created or deleted; the event does not say which. A change of its data is no such event. */
   readonly type: 'NodeCreated' | 'NodeDeleted' | 'NodeDataChanged' | 'NodeChildrenChanged'
   /** Where it happened, as the client sees it: of a recursive watch it may be below the watched one. */
   readonly path: string
@@ -38,8 +38,8 @@ export interface Watched {
   /** The one event. It never rejects, and settles at the latest when the session ends. */
   readonly changed: Promise<WatchedEvent>
   /**
-   * Waits no longer: `changed` resolves with its removal, and when nobody else of this client waits for the same the
-   * server is told to forget the watch.
+   * Waits no longer: `changed` resolves with its removal, and when nothing else of this client waits for the same, the
+   * server is asked to remove the watch.
    */
   readonly unwatch: () => Promise<void>
 }
@@ -66,7 +66,7 @@ export class CallWatcher implements OneShotWatcher {
     this.#resolve({ ...outcome, path: this.#caller })
   }
 
-  /** One await, as every operation has: promises then settle in the order of what they tell. */
+  /** One await, as every operation has: promises then settle in the order of the events. */
   async changed(): Promise<WatchedEvent> {
     return await this.#event
   }

@@ -158,7 +158,7 @@ test('SessionMachine reports events that it cannot place, and goes on', () => {
   expect(machine.received(eventFrame(99, '/a'), 1)).toEqual(anomaly('event of type unknown for /a'))
   expect(machine.received(eventFrame('None', null), 1)).toEqual(anomaly('event of type None for '))
   expect(machine.received(eventFrame('NodeDeleted', '/a'), 1)).toEqual(
-    anomaly('NodeDeleted for /a, which nobody watches'),
+    anomaly('NodeDeleted for /a, which has no watcher'),
   )
   expect(nameOf(machine)).toBe('connected')
 })

@@ -109,7 +109,7 @@ describe('An event that this version does not know', () => {
     const { server, connection } = await connected(world)
     connection.event('NodeDataChanged', '/nobody')
     await world.settle()
-    expect(anomalies).toMatchObject([{ what: 'NodeDataChanged for /nobody, which nobody watches' }])
+    expect(anomalies).toMatchObject([{ what: 'NodeDataChanged for /nobody, which has no watcher' }])
     const second = await reconnected(world, { server, connection })
     await second.expectNothing()
   })

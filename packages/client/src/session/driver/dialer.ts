@@ -22,7 +22,7 @@ export function dialWith(
   }
   given.then(dial).catch(fail)
   return {
-    // Nobody writes before it is opened.
+    // Nothing is written before it is opened.
     write: (bytes) => connection?.write(bytes) ?? false,
     close: () => {
       isOpen = false

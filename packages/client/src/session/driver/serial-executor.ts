@@ -7,7 +7,7 @@ export class SerialExecutor<T> {
     this.#perform = perform
   }
 
-  /** False when it came up meanwhile: then somebody else is doing it. */
+  /** False when it came up meanwhile: then an outer call does it. */
   do(items: readonly T[]): boolean {
     this.#batches.push(items)
     if (this.#batches.length > 1) return false

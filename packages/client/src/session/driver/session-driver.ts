@@ -39,7 +39,7 @@ export class SessionDriver implements Session {
   readonly #ended = new AbortController()
   readonly #detaching = new AbortController()
   readonly #pendingWork = new PendingWork()
-  /** Those who wait for the end. */
+  /** What waits for the end. */
   readonly #closing: (() => void)[] = []
   /** Of the requests that came with a signal: how to listen to it no more. */
   readonly #unlisten = new Map<Request, () => void>()
@@ -176,7 +176,7 @@ export class SessionDriver implements Session {
       if (this.#machine.state.name === 'ended') return resolve()
       this.#closing.push(resolve)
       this.#run(this.#machine.close(this.#now(), last))
-      // Whoever relies on the session hears of it now: servers act on a close before its answer is here, if it ever is.
+      // What relies on the session learns of it now: servers act on a close before its answer is here, if it ever is.
       this.#ended.abort(new KeeperError('Closed', { sessionId: this.id }))
     })
   }
@@ -191,7 +191,7 @@ export class SessionDriver implements Session {
       const abandon = (reason: unknown) => this.#abandon(request, reason)
       if (signal !== undefined) this.#unlisten.set(request, onAbort(signal, abandon))
       this.telemetry.called(request, this)
-      // Who was told of it may have aborted it.
+      // A subscriber may have aborted it.
       if (request.phase.name === 'unsent') this.#run(submit(request))
     })
   }
@@ -209,7 +209,7 @@ export class SessionDriver implements Session {
   // --- doing what the machine says ------------------------------------------------------------------------------
 
   #run(outputs: readonly Output[]): void {
-    // Who is told of something may call for more.
+    // What is notified may make further calls.
     if (!this.#outputs.do(outputs)) return
     this.#flushSoon()
     this.#setAlarm()
@@ -280,7 +280,7 @@ export class SessionDriver implements Session {
 
   #dial(target: Target): void {
     this.telemetry.dialing(formatServer(target), this, this.#time)
-    // Who was told of it may have ended the attempt.
+    // A subscriber may have ended the attempt.
     if (this.#machine.state.name !== 'dialing') return
     this.#transport.dial(target, {
       opened: () => this.#run(this.#machine.opened()),
@@ -292,15 +292,15 @@ export class SessionDriver implements Session {
 
   async #prove(prover: SaslClient, output: SaslStep): Promise<void> {
     const { connection } = this.#transport
-    let tell: (now: number) => Output[]
+    let report: (now: number) => Output[]
     try {
       const token = await prover.token(output)
-      tell = (now) => this.#machine.prove(token, now)
+      report = (now) => this.#machine.prove(token, now)
     } catch (error) {
-      tell = (now) => this.#machine.unproved(prover.failure(error), now)
+      report = (now) => this.#machine.unproved(prover.failure(error), now)
     }
     // It may have taken so long that this is another connection.
-    if (this.#transport.connection === connection) this.#run(tell(this.#now()))
+    if (this.#transport.connection === connection) this.#run(report(this.#now()))
   }
 
   #received(bytes: Uint8Array, now: number): Output[] {
@@ -313,7 +313,7 @@ export class SessionDriver implements Session {
   #end(reason: EndReason): void {
     this.#timer.stop()
     this.telemetry.ended(reason, this)
-    // First the client, so that whoever is told finds its next session.
+    // First the client: listeners to the signal find its next session.
     this.#listener.ended(reason)
     this.#ended.abort(new KeeperError(endCode[reason], { sessionId: this.id }))
     for (const resolve of this.#closing) resolve()
@@ -342,7 +342,7 @@ export class SessionDriver implements Session {
       const bytes = this.#machine.transmit(now)
       if (bytes === undefined) return
       this.#noteSending(now, this.#machine.touchesSent - before)
-      // First the socket: who is told of it may end the connection.
+      // First the socket: a subscriber may end the connection.
       this.#transport.write(bytes)
       this.telemetry.sent(bytes, this)
     }

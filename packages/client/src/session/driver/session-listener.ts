@@ -1,4 +1,4 @@
-// What the client gives a session: who listens to it, how calls wait, what its driver needs to know.
+// What the client gives a session: its listener, how calls wait, what its driver needs to know.
 import type { Telemetry } from '../../telemetry/telemetry.ts'
 import type { SaslMechanism } from '../../sasl/mechanism.ts'
 import type { TlsSource } from '../../runtime/tls.ts'

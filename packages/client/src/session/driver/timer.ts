@@ -7,7 +7,7 @@ export class Timer {
   readonly #late: (ms: number) => void
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
 
-  /** `late` is told by how much the timer was called later than it was set for. */
+  /** `late` is called with the ms by which the timer fired too late. */
   constructor(runtime: Runtime, ring: () => void, late: (ms: number) => void) {
     this.#runtime = runtime
     this.#elapsed = ring

@@ -34,9 +34,9 @@ export class Transport {
 
   dial(target: Target, handler: ConnectionHandler): void {
     let connection: RuntimeConnection | undefined
-    const mine = (tell: () => void) => {
-      // One that was hung up may still have had something to say.
-      if (this.#connection === connection) tell()
+    const unlessHungUp = (handle: () => void) => {
+      // A connection that was hung up may still report something.
+      if (this.#connection === connection) handle()
     }
     const lost = (error: Error) => {
       this.#connection = undefined
@@ -45,14 +45,14 @@ export class Transport {
     this.#writable = true
     try {
       connection = dialWith(this.#runtime, this.#tls, target, {
-        opened: () => mine(() => handler.opened()),
-        received: (bytes) => mine(() => handler.received(bytes)),
+        opened: () => unlessHungUp(() => handler.opened()),
+        received: (bytes) => unlessHungUp(() => handler.received(bytes)),
         drained: () =>
-          mine(() => {
+          unlessHungUp(() => {
             this.#writable = true
             handler.drained()
           }),
-        lost: (error) => mine(() => lost(error)),
+        lost: (error) => unlessHungUp(() => lost(error)),
       })
       this.#connection = connection
     } catch (error) {
@@ -65,7 +65,7 @@ export class Transport {
     this.#writable = this.#connection!.write(bytes)
   }
 
-  /** Ends the look-up or the connection, untold. */
+  /** Ends the look-up or the connection; its handler is not called any more. */
   hangUp(): void {
     this.#endLookUp()
     this.#connection?.close()
@@ -80,7 +80,7 @@ export class Transport {
         isOver = true
       }
       const end = probe(this.#runtime, this.#tls, target, (answer) => answered(answer, target))
-      // Whoever is asked for TLS may have ended it.
+      // The function that gives TLS options may have ended it.
       if (isOver) end()
       else this.#endProbe = end
     }
@@ -100,13 +100,13 @@ export class Transport {
   }
 }
 
-/** Has the runtime look up a name. The returned function ends it untold. */
+/** Has the runtime look up a name. After the returned function is called, the handler is not. */
 function lookUp(runtime: Runtime, host: string, handler: LookupHandler): () => void {
   let isOver = false
-  const once = (tell: () => void) => {
+  const once = (handle: () => void) => {
     if (isOver) return
     isOver = true
-    tell()
+    handle()
   }
   try {
     runtime.resolve?.(host, {
@@ -127,7 +127,7 @@ const ANSWER_SIZE = 2
 
 /**
  * The raw text exchange `isro`: a server that takes writes answers `rw`, a read-only one `ro`, one that does not serve `null`.
- * Asks, and tells once what was answered; undefined for nothing of use. The returned function ends it untold.
+ * `answered` is called once, with undefined for no useful answer; not after the returned function is called.
  */
 function probe(
   runtime: Runtime,
@@ -142,7 +142,7 @@ function probe(
     isOver = true
     connection?.close()
   }
-  const tell = (answer: string | undefined) => {
+  const answerOnce = (answer: string | undefined) => {
     if (isOver) return
     end()
     answered(answer)
@@ -154,14 +154,14 @@ function probe(
       },
       received: (bytes) => {
         text += String.fromCharCode(...bytes.subarray(0, ANSWER_SIZE))
-        if (text.length >= ANSWER_SIZE) tell(text.slice(0, ANSWER_SIZE))
+        if (text.length >= ANSWER_SIZE) answerOnce(text.slice(0, ANSWER_SIZE))
       },
       drained: () => {},
-      lost: () => tell(undefined),
+      lost: () => answerOnce(undefined),
     })
   } catch {
     // A runtime that cannot even try has failed as one that tried.
-    tell(undefined)
+    answerOnce(undefined)
   }
   return end
 }

@@ -22,7 +22,7 @@ export interface SessionConfig {
   readonly limits: FlowLimits
   /** The client's credentials; the list is shared with its other sessions. */
   readonly credentials: Credential[]
-  /** Whether to prove by SASL who we are, on every connection. */
+  /** Whether to prove the client's identity by SASL, on every connection. */
   readonly usesSasl?: boolean
   /** Where the random pauses come from. */
   readonly seed: number

@@ -25,7 +25,7 @@ export const deadlines = {
   /** Not two requests sent, or nothing heard, for so long calls for pings: they keep the session alive and have T/3 to be answered. */
   ping: ({ T }: Times) => T / 3,
 
-  /** A call without a timeout of its own: by then the server would have ended a session it cannot hear. */
+  /** A call without a timeout of its own: by then the server would have ended a session from which nothing comes. */
   request: ({ T }: Times) => T,
 
   /** close() waits so long for the server to confirm; ephemeral nodes of an unconfirmed close go when T has passed. */
@@ -46,7 +46,7 @@ const LONGEST_BACKOFF = 10_000
 
 /**
  * Upper end of the random pause after the n-th round (from 1) in which every server failed: doubles, at most 10 s or T/10.
- * More would be waited when the ensemble has been back for long: whoever is next in line for a lock waits with us. Of a T
+ * More would be waited when the ensemble has been back for long: the next contender for a lock waits with us. Of a T
  * below 1 s, which hardly a server grants but anybody may ask for, it is as much as of 1 s.
  */
 export function backoff(round: number, { T }: Times): number {

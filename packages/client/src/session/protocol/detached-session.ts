@@ -8,7 +8,7 @@ export class DetachedSession implements SessionCredentials {
   readonly shortestTimeout: number
   /** The xid of the last request that was sent. */
   readonly lastXid: number
-  // Private: whoever prints it, or has it in an error, shows no secret.
+  // Private: printing the object, or an error that holds it, shows no secret.
   readonly #passwd: Uint8Array<ArrayBuffer>
 
   constructor({ id, passwd, lastZxid, shortestTimeout, lastXid }: Required<SessionCredentials>) {
@@ -19,7 +19,7 @@ export class DetachedSession implements SessionCredentials {
     this.#passwd = new Uint8Array(passwd)
   }
 
-  /** Whoever has it may do all that the session may, and end it. */
+  /** A secret: it allows all that the session may do, and to end it. */
   get passwd(): Uint8Array<ArrayBuffer> {
     return this.#passwd
   }
@@ -29,11 +29,11 @@ export class DetachedSession implements SessionCredentials {
 export interface SessionCredentials {
   /** Signed, as on the wire; not 0. */
   readonly id: bigint
-  /** A secret: whoever has it may do all that the session may, and end it. */
+  /** A secret: it allows all that the session may do, and to end it. */
   readonly passwd: Uint8Array
   /**
-   * The latest transaction that who had the session may have seen. A server that has not applied it refuses the session, and
-   * the next one is asked: who goes on with it reads nothing older. @default 0n, any server will do
+   * The latest transaction that the former client may have seen. A server that has not applied it refuses the session, and
+   * the next server is tried: the next client reads nothing older. @default 0n, any server will do
    */
   readonly lastZxid?: bigint
   /**

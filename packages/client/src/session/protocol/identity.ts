@@ -1,4 +1,4 @@
-// Who the session is to the servers: its id, its password, its timeout; and the handshake that says or changes them.
+// The session as servers know it: its id, its password, its timeout; and the handshake that sends or changes them.
 import { connectFrame } from '../requests/internal-requests.ts'
 import { readConnectResponse } from './incoming.ts'
 import type { SessionConfig } from './config.ts'
@@ -27,7 +27,7 @@ export class Identity {
     this.shortestTimeout = config.sessionTimeout
     if (config.resume === undefined) return
     this.id = config.resume.id
-    // A copy: the caller may wipe his.
+    // A copy: the caller may wipe its own.
     this.#passwd = new Uint8Array(config.resume.passwd)
     this.shortestTimeout = config.resume.shortestTimeout ?? 0
     this.#isReal = true

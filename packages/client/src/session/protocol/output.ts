@@ -11,7 +11,7 @@ export type Output =
   | { readonly type: 'lookUp'; readonly server: ServerAddress }
   | { readonly type: 'dial'; readonly target: Target }
   | { readonly type: 'hangUp' }
-  /** A SASL exchange begins: `prove` or `unproved` is to be told what the mechanism says. */
+  /** A SASL exchange begins: `prove` or `unproved` takes what the mechanism says. */
   | { readonly type: 'saslStart'; readonly server: string }
   /** It goes on: the server has said this. */
   | { readonly type: 'saslChallenge'; readonly token: Uint8Array | undefined }

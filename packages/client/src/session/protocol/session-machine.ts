@@ -1,4 +1,4 @@
-// The session without I/O: told what happened and when, it says what to do. It touches no socket, timer, promise, clock
+// The session without I/O: it takes what happened and when, and gives what to do. It touches no socket, timer, promise, clock
 // or random source. Methods are sorted by direction: what the caller asks, what the world reports, what is due.
 import { concat, formatServer, FrameDecoder, FrameTooLargeError, ProtocolError, type ServerAddress } from '@zk/wire'
 import { KeeperError } from '../../errors.ts'
@@ -375,7 +375,7 @@ export class SessionMachine {
     this.#enter('lost', { name: 'waiting', until: Math.min(now + pause, Math.max(now, this.#timing.expiresAt)) })
   }
 
-  /** Everything that waits is told, then that the session is over. */
+  /** Everything that waits is settled, then the session is over. */
   #end(cause: EndReason): void {
     const state = this.#state
     if (cause === 'SessionExpired') this.identity.expired()

@@ -35,7 +35,7 @@ export type State =
       readonly frames: FrameDecoder
       readonly connectRequest: 'due' | 'sent'
     }
-  /** the session stands; who we are is being proved by SASL */
+  /** the session stands; SASL proves the client's identity */
   | {
       readonly name: 'authenticating'
       readonly server: string

@@ -48,7 +48,7 @@ export class TouchLog {
     const still = this.#open.findIndex((sent) => sent.now >= before)
     const count = still === -1 ? this.#open.length : still
     for (const sent of this.#open.splice(0, count)) this.#answered.push({ sent, by: now })
-    // Who asks wants to know what was answered some part of T ago. The last two of what is older are enough.
+    // Callers need what was answered some part of T ago. The last two of what is older are enough.
     const old = this.#answered.findLastIndex(({ by }) => by <= now - this.#T)
     if (old > 1) this.#answered.splice(0, old - 1)
   }

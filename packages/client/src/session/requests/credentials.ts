@@ -56,7 +56,7 @@ export class Credentials {
     this.#sentHere.clear()
   }
 
-  /** Callers for whom `condition` holds are no longer waiting. What was never sent for them never will be. */
+  /** Takes out the callers for which `condition` holds. What was never sent for them never will be. */
   takeCallers(condition: (caller: Request) => boolean): Request[] {
     const taken = [...this.#callers].filter(([, caller]) => condition(caller)).map(([credential]) => credential)
     for (const unsent of taken.filter((credential) => !this.#sent.has(credential))) {

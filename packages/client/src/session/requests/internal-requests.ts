@@ -70,7 +70,7 @@ export function lastRequest(): Request {
   })
 }
 
-/** Takes a watch nobody waits for off the server. It may have fired meanwhile, hence NoWatcher is fine. */
+/** Takes a watch that nothing waits for off the server. It may have fired meanwhile, hence NoWatcher is fine. */
 export function dropWatchRequest(path: string, table: WatchTable): Request {
   return removalRequest({ path, type: table === 'child' ? 'Children' : 'Data' })
 }

@@ -29,7 +29,7 @@ interface PipelineContext {
 
 export class RequestPipeline {
   readonly #queue: RequestQueue
-  /** Who waits for what to happen at the nodes. */
+  /** What waits for events of nodes. */
   readonly watches: WatchManager
   readonly #credentials: Credentials
   readonly #context: PipelineContext
@@ -111,7 +111,7 @@ export class RequestPipeline {
     return true
   }
 
-  /** Those who watched were told that it is gone. In its place: watches asked for behind it are to stay. */
+  /** Its watchers were notified that it is gone. In its place: watches asked for behind it are to stay. */
   #removeAllTheSame(request: Request, removes: Removal): void {
     const own = removalRequest(removes)
     if (!this.#queue.replace(request, own)) this.#queue.enqueue(own)
@@ -198,7 +198,7 @@ export class RequestPipeline {
     this.#rejectUnread(request, 'ResponseTooLarge', cause)
   }
 
-  /** The session is over: everything that waits is told. */
+  /** The session is over: everything that waits is settled. */
   end(code: KeeperErrorCode): void {
     for (const { request, wasSent } of this.#queue.clear()) {
       this.#reject(request, code, { outcomeUnknown: wasSent && request.kind === 'write' })
@@ -234,7 +234,7 @@ export class RequestPipeline {
     }
     // The session lives on with another server; what this one was asked it may have passed on.
     if (reply.err === ErrorCode.SessionMoved) throw new ProtocolError('the session has moved to another server')
-    // A caller is told himself. Of what is our own nobody would be: the session would try for ever.
+    // A caller gets the error. A request of our own has no caller: the session would try for ever.
     if (reply.err === ErrorCode.SessionClosedRequireSaslAuth && request.kind === 'connection') return 'AuthFailed'
     // Never from events, pings or auth replies: what they show may be delivered only in part. Nor from setWatches: the
     // events of its later chunks are still to come.
@@ -259,7 +259,7 @@ export class RequestPipeline {
     const mustComeFirst = kind === 'connection' && opCode !== OpCode.removeWatches
     const isRepeated = isAwaited && !mustComeFirst && request.repeatThrottled
     if (!isRepeated) this.#take(request, reply)
-    // Those who watched were told that it is gone, whoever waits for it.
+    // Its watchers were notified that it is gone, whether a caller waits or not.
     const again = isRepeated ? request : removes && removalRequest(removes)
     if (again !== undefined) this.#queue.putOff(again, now + this.#context.pause(request.timesThrottled))
   }
@@ -343,7 +343,7 @@ export class RequestPipeline {
     this.#reject(request, name, { number: code, needs, ...multi })
   }
 
-  /** Nobody waits for this reply; a watch that it set is taken off the server again. */
+  /** No caller waits for this reply; a watch that it set is taken off the server again. */
   #abandonedReply(request: Request, { err }: Reply): void {
     const { watcher } = request
     if (err === ErrorCode.Ok || request.forgiven(err) !== undefined) this.watches.done(request)
@@ -352,7 +352,7 @@ export class RequestPipeline {
     this.#giveUp(watcher, isSet || watcher.sharesWatch)
   }
 
-  /** A watcher that is not to be told: what the server keeps on its behalf goes when nobody else waits for it. */
+  /** A watcher that is not to be notified: the server's watch for it goes when nothing else waits for it. */
   #giveUp(watcher: OneShotWatcher, isSet?: boolean): void {
     const drop = this.watches.giveUp(watcher, isSet)
     if (drop !== undefined) this.#queue.enqueue(drop)
@@ -366,7 +366,7 @@ export class RequestPipeline {
   }
 
   #reject(request: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): void {
-    // A tombstone keeps its watcher until the reply tells whether the watch is set.
+    // A tombstone keeps its watcher until the reply says whether the watch is set.
     if (request.phase.name !== 'abandoned') this.watches.remove(request)
     this.#context.emit({ type: 'reject', request, error: this.#error(request, code, details) })
   }

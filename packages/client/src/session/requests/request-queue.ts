@@ -229,7 +229,7 @@ export class RequestQueue {
     return { tombstones, unknown, leftWrites: sent.some(({ kind }) => kind === 'write') }
   }
 
-  /** Takes out every request that waits for a settlement, sent ones first. `wasSent` tells which had left. */
+  /** Takes out every request that waits for a settlement, sent ones first. `wasSent` says which had left. */
   clear(): { request: Request; wasSent: boolean }[] {
     this.resume(Infinity)
     const sent = this.#dropSent().filter(({ phase }) => phase.name === 'sent')

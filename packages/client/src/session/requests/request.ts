@@ -63,10 +63,10 @@ export interface RequestInit {
   /** Undefined for the session's own. */
   readonly calledAt?: number
   readonly watcher?: OneShotWatcher | undefined
-  /** Who asks for a persistent watch. */
+  /** The watcher that an addWatch is for. */
   readonly persistent?: PersistentWatcher | undefined
   readonly removes?: Removal | undefined
-  /** The client's own, in nobody's name: it may wait though the queue is full. */
+  /** The client's own, without a caller: it may wait though the queue is full. */
   readonly isOwn?: boolean | undefined
   /** Whether it is sent again when a busy server has not executed it (ThrottledOp). @default true */
   readonly repeatThrottled?: boolean | undefined
@@ -106,7 +106,7 @@ export class Request {
   readonly calledAt: number | undefined
   /** Under which it was last sent. */
   xid: number | undefined
-  /** Where somebody follows it. */
+  /** Where a subscriber follows it. */
   trace: RequestMessage | undefined
   readonly watcher: OneShotWatcher | undefined
   readonly persistent: PersistentWatcher | undefined

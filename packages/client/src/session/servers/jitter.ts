@@ -1,4 +1,4 @@
-/** Random pauses from a seed: the machine stays a function of what it was told. (xorshift32) */
+/** Random pauses from a seed: the machine stays a function of its inputs. (xorshift32) */
 export class Jitter {
   #state: number
 

@@ -54,7 +54,7 @@ export class ServerPicker {
     return preferred ?? this.#untried.shift() ?? this.#provider.next()
   }
 
-  /** Whom to ask whether he takes writes. */
+  /** The next server to ask whether it takes writes. */
   nextToAsk(): ServerAddress {
     return this.#provider.next()
   }
@@ -65,7 +65,7 @@ export class ServerPicker {
     this.#preferences++
   }
 
-  /** The search that a connection calls for. It is slower the more often those who were found did not take us. */
+  /** The search that a connection calls for. It is slower the more often a server that was found did not accept us. */
   search(readOnly: boolean, now: number, T: number): ReadWriteSearch | undefined {
     if (readOnly) return new ReadWriteSearch(now, T, this.#jitter, this.#preferences)
     this.#preferences = 0

@@ -1,4 +1,4 @@
-// The servers of a client in the order they are tried, and who moves when the list changes: as many clients as it takes
+// The servers of a client in the order they are tried, and whether it moves when the list changes: as many clients as it takes
 // for every server to have its share, by the rules of Java's StaticHostProvider (ZOOKEEPER-1355).
 import type { ServerAddress } from '@zk/wire'
 import type { Jitter } from './jitter.ts'

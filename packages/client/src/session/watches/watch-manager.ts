@@ -216,7 +216,7 @@ export class WatchManager {
     const isOfNode = type !== 'DataWatchRemoved' && type !== 'ChildWatchRemoved'
     const persistent = isOfNode ? this.#concerned(type, path) : []
     if (oneShot.length + persistent.length === 0 && !this.#expects(path)) {
-      this.#emit({ type: 'anomaly', what: `${type} for ${path}, which nobody watches` })
+      this.#emit({ type: 'anomaly', what: `${type} for ${path}, which has no watcher` })
     }
     const of = zxid > 0n ? { zxid } : {}
     for (const watcher of oneShot) this.#notify(watcher, { type, ...of })
