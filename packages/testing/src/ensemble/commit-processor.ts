@@ -15,8 +15,8 @@ interface Commit {
 }
 
 export interface CommitOptions {
-  /** Until a commit is applied, in ms. */
-  readonly lag: number
+  /** How long until a commit that comes now is applied, in ms. */
+  readonly lag: () => number
   /**
    * What becomes of a `sync` that a transaction was taken for, when the leader comes to it. Given by a follower, whose syncs wait
    * for the leader; the leader itself answers one like a read.
@@ -34,7 +34,7 @@ export class CommitProcessor {
   readonly #writes: Pending[] = []
   readonly #commits: Commit[] = []
   #isDraining = false
-  #lag: number
+  readonly #lag: () => number
   #timer: Cancel | undefined
 
   /** `local` finishes a request of this server's, in a write with its entry; `remote` what another server was asked for. */
@@ -71,11 +71,6 @@ export class CommitProcessor {
     this.#committed(sessionId, message.xid, sync)
   }
 
-  /** For commits from now on, in ms. */
-  set lag(ms: number) {
-    this.#lag = ms
-  }
-
   catchUp(): void {
     this.#drain(Infinity)
   }
@@ -88,7 +83,7 @@ export class CommitProcessor {
 
   #committed(sessionId: bigint, cxid: number, what: Commit['what']): void {
     const last = this.#commits.at(-1)?.due ?? 0
-    this.#commits.push({ sessionId, cxid, what, due: Math.max(last, this.#process.now + this.#lag) })
+    this.#commits.push({ sessionId, cxid, what, due: Math.max(last, this.#process.now + this.#lag()) })
     this.#drain(this.#process.now)
   }
 

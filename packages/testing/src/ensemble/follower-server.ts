@@ -27,7 +27,7 @@ export class FollowerServer extends ZooKeeperServer {
     this.#ids = host.sessionIds()
     this.commits = new CommitProcessor(
       host.process,
-      { lag: host.lag, finishAgain: (sync) => this.#finishAgain(sync) },
+      { lag: () => host.lag, finishAgain: (sync) => this.#finishAgain(sync) },
       (pending) => this.finish(pending),
       (entry) => this.finishRemote(entry),
     )

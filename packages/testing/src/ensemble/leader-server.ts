@@ -24,7 +24,7 @@ export class LeaderServer extends PrimaryServer {
     this.#quorum = quorum
     this.commits = new CommitProcessor(
       host.process,
-      { lag: host.lag },
+      { lag: () => host.lag },
       (pending) => this.finish(pending),
       (entry) => this.finishRemote(entry),
     )

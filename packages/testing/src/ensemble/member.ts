@@ -179,9 +179,6 @@ export class Member {
   lag(ms: number): void {
     if (!(ms >= 0)) throw new RangeError(`${this.name} cannot lag by ${ms} ms`)
     this.#host.lag = ms
-    const state = this.#state
-    if (state.type === 'leading' && state.leader.server !== undefined) state.leader.server.commits.lag = ms
-    if (state.type === 'following' && state.follower.server !== undefined) state.follower.server.commits.lag = ms
   }
 
   /** Ends its lag, and applies all that is committed, as far as it has heard. */

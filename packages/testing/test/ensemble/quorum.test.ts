@@ -125,6 +125,24 @@ describe('Member.lag', () => {
     expect(has(world.leader, '/a/b')).toBe(true)
   })
 
+  it('Member.lag ends whenever it is ended, also while the member joins the quorum', () => {
+    for (let steps = 0, hasServed = false; !hasServed; steps++) {
+      const world = World.ready()
+      const [slow] = world.followers
+      const writer = world.client(world.leader)
+      slow!.kill()
+      slow!.lag(5_000)
+      slow!.restart()
+      for (let step = 0; step < steps; step++) world.agenda.run(world.agenda.deadline())
+      hasServed = slow!.isServing()
+      slow!.catchUp()
+      world.runUntil(() => slow!.isServing())
+      writer.create('/a').async()
+      world.run(100)
+      expect(has(slow!, '/a'), `after ${steps} steps`).toBe(true)
+    }
+  })
+
   it('Member.lag cannot be negative', () => {
     const world = World.ready()
     expect(() => world.leader.lag(-1)).toThrow(new RangeError('zk3 cannot lag by -1 ms'))
