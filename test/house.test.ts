@@ -45,16 +45,17 @@ describe.each(published)('$manifest.name', ({ folder, manifest }) => {
     expect(all.filter((name) => !published.some((other) => other.manifest.name === name))).toEqual([])
   })
 
-  test('exports one entry, and an internal one where other packages need it, for sources, types and builds', () => {
+  test('exports one entry, and what few need by another, for sources, types and builds', () => {
     const entry = (name: string) => ({
       '@zk/source': `./src/${name}.ts`,
       types: `./dist/${name}.d.ts`,
       default: `./dist/${name}.js`,
     })
-    const hasInternal = existsSync(join(root, folder, 'src/internal.ts'))
+    const isThere = (name: string) => existsSync(join(root, folder, `src/${name}.ts`))
     expect(manifest.exports).toEqual({
       '.': entry('index'),
-      ...(hasInternal && { './internal': entry('internal') }),
+      ...(isThere('internal') && { './internal': entry('internal') }),
+      ...(isThere('server') && { './server': entry('server') }),
     })
     expect(existsSync(join(root, folder, 'src/index.ts'))).toBe(true)
   })

@@ -49,8 +49,6 @@ export { ProtocolError, type ProtocolErrorDetails } from './protocol-error.ts'
 export { Reader } from './reader.ts'
 export * from './records/data.ts'
 export * from './records/proto.ts'
-export * from './records/server.ts'
-export * from './records/txn.ts'
 export { setWatchesRequests, type WatchesRequest } from './set-watches.ts'
 export {
   boolean,

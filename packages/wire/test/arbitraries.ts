@@ -1,13 +1,14 @@
 // Arbitraries derived from the records themselves: what a type holds is asked of the type.
 import * as fc from 'fast-check'
 import * as wire from '../src/index.ts'
+import * as server from '../src/server.ts'
 import type { MultiOp, MultiResult, OperationName, RecordType, Type } from '../src/index.ts'
 
 type AnyRecord = RecordType<Readonly<Record<string, Type<unknown>>>>
 
 /** Every record that the package exports, by name. */
 export const records: ReadonlyMap<string, AnyRecord> = new Map(
-  Object.entries(wire).flatMap(([name, value]) => (isRecord(value) ? [[name, value]] : [])),
+  Object.entries({ ...wire, ...server }).flatMap(([name, value]) => (isRecord(value) ? [[name, value]] : [])),
 )
 
 const simple: Readonly<Record<string, fc.Arbitrary<unknown>>> = {

@@ -11,7 +11,6 @@ import {
   GetChildrenResponse,
   GetDataResponse,
   int,
-  LearnerInfo,
   long,
   ProtocolError,
   Reader,
@@ -30,6 +29,7 @@ import {
   writeNamed,
   Writer,
 } from '../src/index.ts'
+import { LearnerInfo } from '../src/server.ts'
 import { bytesOf, hexOf, joined } from './bytes.ts'
 import { expectValue } from './feeding.ts'
 import { thrownBy } from './thrown.ts'

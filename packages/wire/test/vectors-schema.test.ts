@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import * as wire from '../src/index.ts'
+import * as main from '../src/index.ts'
+import * as server from '../src/server.ts'
 import { lines } from './vectors/lines.ts'
 import { recordNamed, withReadOnly } from './vectors/values.ts'
+
+const wire = { ...main, ...server }
 
 /** Spoken between servers, so no line of the vectors, which are about clients and files, says what fields they have. */
 const NOT_IN_VECTORS: Readonly<Record<string, readonly string[]>> = {
@@ -30,7 +33,7 @@ test('every exported record has a schema line, but for those between servers', (
 
 test.each(Object.entries(NOT_IN_VECTORS))('%s has the fields of zookeeper.jute', (name, fields) => {
   const ours = Object.entries((wire as unknown as Readonly<Record<string, { fields: object }>>)[name]!.fields)
-  expect(ours.map(([name, type]) => `${(type as wire.Type<unknown>).name} ${name}`)).toEqual(fields)
+  expect(ours.map(([name, type]) => `${(type as main.Type<unknown>).name} ${name}`)).toEqual(fields)
 })
 
 function hasFields(value: unknown): boolean {

@@ -1,6 +1,7 @@
 // A server's snapshot file: what it finds when it starts for the first time. So a tree can be had that no client could make
 // in a life, such as a counter that is used up.
 import { buffer, encode, int, long, record, StatPersisted, ustring } from '@zk/wire'
+import { FileHeader } from '@zk/wire/server'
 
 export interface SnapshotNode {
   readonly path: string
@@ -10,10 +11,9 @@ export interface SnapshotNode {
 
 const MAGIC = 0x5a4b534e
 const VERSION = 2
-/** Everybody may do everything; servers know this one without being told. */
+/** Everybody may do everything; servers know this one by its number. */
 const OPEN_ACL = -1n
 
-const FileHeader = record('FileHeader', { magic: int, version: int, dbid: long })
 const Counts = record('Counts', { sessions: int, acls: int })
 const TreeNode = record('TreeNode', { path: ustring, data: buffer, acl: long, stat: StatPersisted })
 const End = record('End', { path: ustring })

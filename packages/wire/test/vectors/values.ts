@@ -1,9 +1,11 @@
 // From the values of the lines to ours, by the schema of the lines.
-import * as wire from '../../src/index.ts'
+import * as main from '../../src/index.ts'
+import * as server from '../../src/server.ts'
 import type { RecordType, Type } from '../../src/index.ts'
 import { bytesOf } from '../bytes.ts'
 import { type Fields, lines } from './lines.ts'
 
+const wire = { ...main, ...server }
 const schemas = new Map(lines('schema').map(({ record, fields }) => [record, fields]))
 
 /** Records that a readOnly byte follows from 3.4 on. It is the last field of ours, and ours always write it. */
