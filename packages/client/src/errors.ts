@@ -74,6 +74,8 @@ export class KeeperError extends Error {
   readonly index: number | undefined
   /** Of a failed multi: what was said of each operation; `RuntimeInconsistency` after the one that failed. */
   readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
+  /** Of `Unimplemented` and `NoAuth`: what a server must be to know the operation; which right it takes, and where. */
+  readonly needs: string | undefined
 
   constructor(code: KeeperErrorCode, details: KeeperErrorDetails = {}) {
     super(describe(code, details), details.cause === undefined ? undefined : { cause: details.cause })
@@ -86,6 +88,7 @@ export class KeeperError extends Error {
     this.sessionId = details.sessionId
     this.index = details.index
     this.results = details.results
+    this.needs = details.needs
   }
 
   /**

@@ -209,13 +209,14 @@ export class Held implements AsyncDisposable {
       this.lose('NodeGone', error)
       return this.signal.reason
     }
-    const { code, op: name, path, number, server, sessionId, index, results } = error
+    const { code, op: name, path, number, server, sessionId, needs, index, results } = error
     return new KeeperError(code, {
       op: name,
       path,
       number,
       server,
       sessionId,
+      needs,
       // Without one it is the check: it needs the right to read the node.
       index: index === 0 ? undefined : index - 1,
       results: results?.slice(1),

@@ -4,6 +4,7 @@ import {
   fencingText,
   type Held,
   type HeldWhile,
+  type KeeperError,
   Lock,
   LockLostError,
   type LockOptions,
@@ -234,6 +235,15 @@ describe('Held.multi', () => {
     })
     expect(held.isHeld()).toBe(true)
     expect(scene.ensemble.nodes.get('/data')!.stat.version).toBe(0)
+  })
+
+  test('Held.multi that a server cannot do says what it needs, as ZooKeeper.multi does', async () => {
+    const { scene, held, zk } = await holding()
+    const ops = [op.create('/data/a', '', { mode: 'PERSISTENT_WITH_TTL', ttl: 1_000 })]
+    const [guarded, plain] = [await scene.start(held.multi(ops)), await scene.start(zk.multi(ops))]
+    const { needs } = plain.error as KeeperError
+    expect(needs).toContain('extendedTypes')
+    expect(guarded.error).toMatchObject({ code: 'Unimplemented', index: 0, needs })
   })
 
   test('Held.multi whose check is refused for another reason than a missing node is not taken for a lost lock', async () => {
