@@ -78,7 +78,7 @@ interface Pending extends Asked, Link {
 }
 
 /**
- * Both directions of one connection, for whoever stands between a client and a server: each from its first byte on, and
+ * Both directions of one connection, for a proxy between a client and a server: each from its first byte on, and
  * a request before its reply. Servers answer in order, but auth and sasl at any time (ZooKeeperServer.processPacket). Any
  * other reply that is not to the oldest request is a `ProtocolError`, and its own request waits no longer.
  */

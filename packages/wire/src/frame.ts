@@ -64,7 +64,7 @@ export class FrameDecoder {
 
   /**
    * The body of the next whole frame, or undefined until more bytes come. It may share memory with the chunk it came
-   * in. Throws `ProtocolError` at a length that cannot be, once: nobody knows where the next frame begins, so from then
+   * in. Throws `ProtocolError` at a length that cannot be, once: it is not known where the next frame begins, so from then
    * on it gives undefined, and what comes is forgotten.
    */
   next(): Uint8Array | undefined {
@@ -74,7 +74,7 @@ export class FrameDecoder {
   }
 
   /**
-   * All that has come, if it is text in place of a frame, as its first four bytes tell: a four-letter word, or the
+   * All that has come, if it is text in place of a frame, as its first four bytes show: a four-letter word, or the
    * words of a server to one. Once it was text, all that follows is; and what answers text `isText`, whatever it is.
    */
   takeText(isText = false): Uint8Array | undefined {

@@ -10,8 +10,8 @@ import type { Writer } from './writer.ts'
 
 interface Message {
   /**
-   * Bytes behind what this version reads: fields that a newer peer has added, the body of an operation that nobody here
-   * knows, what a reply carries beside an error. Absent where there are none.
+   * Bytes behind what this version reads: fields that a newer peer has added, the body of an operation that this version does
+   * not know, what a reply carries beside an error. Absent where there are none.
    */
   readonly rest?: Uint8Array
 }
@@ -30,7 +30,7 @@ export interface ConnectedMessage extends Message {
 
 type ValueOf<Body> = Body extends Type<infer Value> ? Value : undefined
 
-/** A request by the name of its operation, so that `op === 'getData'` tells the type of `request`. */
+/** A request by the name of its operation, so that `op === 'getData'` gives the type of `request`. */
 export type RequestMessage = { [Name in OperationName]: RequestOf<Name> }[OperationName] | UnknownRequest
 
 export interface RequestOf<Name extends OperationName> extends Message {
@@ -59,13 +59,13 @@ export interface ReplyOf<Name extends OperationName> extends Message {
   readonly opCode: Operations[Name]['opCode']
   readonly xid: number
   readonly zxid: bigint
-  /** An `ErrorCode`, or a number that nobody has assigned yet. */
+  /** An `ErrorCode`, or a number that is not assigned yet. */
   readonly err: number
   /** undefined where `err` is not 0, and where the operation's reply has no body. */
   readonly response: ValueOf<Operations[Name]['response']> | undefined
 }
 
-/** Of an operation that nobody here knows, or of a server that refuses the handshake with the header of a reply. */
+/** The reply to an operation that is not known here, or that of a server that refuses the handshake with the header of a reply. */
 export interface UnknownReply extends Message {
   readonly type: 'reply'
   readonly op: undefined
@@ -109,7 +109,7 @@ export function decodeClientFrame(frame: Uint8Array, first: boolean): ConnectMes
   return withRest({ type: 'request', op, opCode, xid, request } as RequestMessage, reader)
 }
 
-/** A request, as far as it tells how to read the reply. */
+/** A request, as far as it says how to read the reply. */
 export interface Asked {
   readonly opCode: number
   /** Operations of a multi, where they are known: as many results must come back. */

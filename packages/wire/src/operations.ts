@@ -24,7 +24,7 @@ export interface Operation<
   readonly since: string
   /** undefined where nothing follows the request header. */
   readonly request: Request
-  /** undefined where nothing follows the reply header. What follows one with an error is for nobody to read. */
+  /** undefined where nothing follows the reply header. What follows one with an error is not read. */
   readonly response: Response
 }
 

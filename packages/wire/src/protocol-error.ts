@@ -8,7 +8,7 @@ export interface ProtocolErrorDetails {
 }
 
 /**
- * The peer broke the protocol: a length that cannot be, a record that ends too early, a reply nobody asked for.
+ * The peer broke the protocol: a length that cannot be, a record that ends too early, a reply to no request.
  * It is about bytes that came in; it never means that our own arguments were wrong.
  */
 export class ProtocolError extends Error {
