@@ -109,3 +109,13 @@ test('Hosts.pause after a connection that held is drawn from 0 to deadlines.reco
   expect(Math.max(...pauses)).toBeLessThan(limit)
   expect(new Set(pauses).size).toBeGreaterThan(190)
 })
+
+test('ServerPicker.search begins as quickly as the first time behind a connection that takes writes', () => {
+  const servers = hostsOf(1, new Longest(1))
+  const firstAt = () => servers.search(true, 0, 30_000)!.deadline
+  const first = firstAt()
+  for (let times = 0; times < 8; times++) servers.prefer(zk1)
+  expect(firstAt()).toBeGreaterThan(4 * first)
+  expect(servers.search(false, 0, 30_000)).toBeUndefined()
+  expect(firstAt()).toBeLessThan(2 * first)
+})

@@ -127,3 +127,19 @@ function reasonOf(error: unknown): unknown {
   if (error instanceof LockLostError) return error.reason
   return KeeperError.is(error) ? error.code : error
 }
+
+test('ZooKeeper.detach ends a downgrade whose multi was lost as Closed, though what it repeats finds the node gone', async () => {
+  const scene = new Scene()
+  const zk = await scene.client()
+  const writing = await scene.done(new SharedLock(zk, PATH).write.acquire())
+  scene.ensemble.faults.loseRequest({ op: 'multi' })
+  // The session is left long after the downgrade was given up.
+  zk.session.waitUntil(new Promise<void>((resolve) => scene.world.setTimer(10_000, resolve)))
+  const reading = outcome(writing.downgrade())
+  await scene.world.advance(10)
+  const detaching = outcome(zk.detach())
+  await scene.world.advance(60_000)
+  expect(reading.error).toMatchObject({ name: 'LockLostError', reason: 'Closed' })
+  expect(detaching.status).toBe('fulfilled')
+  expect(scene.ensemble.nodes.ephemerals()).toEqual([])
+})

@@ -1,6 +1,6 @@
 // What a session holds over time: when it is confirmed, suspended, resumed and lost, and what that costs.
 import { describe, expect, test } from 'vitest'
-import { type AcquireOptions, Lock, type LockOptions, type ZooKeeper } from '../src/index.ts'
+import { type AcquireOptions, Lock, type LockOptions, Perms, type ZooKeeper } from '../src/index.ts'
 import { leaseTimes } from '../src/lease/lease-times.ts'
 import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
@@ -39,6 +39,21 @@ describe('LeaseKeeper', () => {
     expect(scene.leftovers()).toEqual(nothing)
     await scene.world.advance(10 * T)
     expect(since.ops()).toEqual(['delete'])
+  })
+
+  test('LeaseKeeper resumes what is held without a lease, also where its node may not be checked', async () => {
+    const { scene, zk, held, told } = await holding({ heldWhile: 'sessionAlive' })
+    const acl = [{ perms: Perms.ALL - Perms.READ, id: { scheme: 'world', id: 'anyone' } }]
+    await scene.done(zk.setACL(held.path, acl))
+    for (let times = 1; times <= 2; times++) {
+      away(scene, zk)
+      await scene.world.settle()
+      expect([told.suspended.length, told.resumed]).toEqual([times, times - 1])
+      scene.accept()
+      await scene.world.advance(T)
+      expect([told.suspended.length, told.resumed]).toEqual([times, times])
+    }
+    expect(held.isHeld()).toBe(true)
   })
 
   test('LeaseKeeper confirms about every T/3, and not before', async () => {

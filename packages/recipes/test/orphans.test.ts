@@ -75,6 +75,20 @@ describe('A path that does not grant DELETE', () => {
     },
   )
 
+  test('Held.release that is refused reports its node also where it cannot learn whether the node is there', async () => {
+    const { scene, reported } = withoutDelete()
+    const zk = await scene.client()
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    const { faults } = scene.ensemble
+    faults.fail({ op: 'exists', code: 'SystemError', times: Infinity })
+    const releasing = await scene.start(held.release())
+    expect(releasing.error).toMatchObject(refused(held.path))
+    expect(reported).toMatchObject([{ node: held.path }])
+    await scene.done(zk.setACL(PATH, all))
+    await scene.world.advance(1_000)
+    expect(scene.ensemble.nodes.ephemerals()).toEqual([])
+  })
+
   test('Lock.run whose body has succeeded rejects with the NoAuth of its release', async () => {
     const { scene, reported } = withoutDelete()
     const running = await scene.start(new Lock(await scene.client(), PATH).run(() => 'done'))
