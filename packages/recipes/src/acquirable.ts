@@ -1,17 +1,17 @@
 import type { Held } from './held.ts'
 import type { HoldListeners } from './hold-options.ts'
 
-/** How long to wait, and who is told meanwhile. */
+/** How long to wait, and what is called meanwhile. */
 export interface AcquireOptions extends HoldListeners {
   /** Longest wait in ms, 0 or more; then `acquire` rejects with a `LockTimeoutError`. @default for ever */
   readonly timeout?: number | undefined
   /** Ends the wait; `acquire` then rejects with its reason. It does not release what is held already. */
   readonly signal?: AbortSignal | undefined
-  /** Called whenever somebody is ahead, and again after queueing anew: in a new session, or when our node was deleted. */
+  /** Called whenever a contender is ahead, and again after queueing anew: in a new session, or when our node was deleted. */
   readonly onQueued?: ((place: QueuePlace) => void) | undefined
 }
 
-/** What there is to say where nobody waits: `signal` and the listeners. */
+/** The options of a call that does not wait: `signal` and the listeners. */
 export type TryAcquireOptions = Omit<AcquireOptions, 'timeout' | 'onQueued'>
 
 /** A place in the queue, as it was when last seen. */
@@ -22,7 +22,7 @@ export interface QueuePlace {
   readonly ahead: readonly string[]
 }
 
-/** Whatever can be held: by one at a time, or by those who may share. */
+/** Whatever can be held: by one at a time, or shared. */
 export interface Acquirable<H extends Held> {
   /**
    * Waits in line. However it ends without a grant, the place in line is given up. It rejects with a `LockTimeoutError`, with the

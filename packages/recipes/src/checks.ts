@@ -35,7 +35,7 @@ export function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions)
   }
 }
 
-/** What is stored in a contender's node, called so by its owner; and who may do what with it. */
+/** What is stored in a contender's node, under the name of the option; and the rights to it. */
 export function checkNode(name: 'label' | 'data', data: unknown, acl: unknown): void {
   if (typeof data !== 'string' && !(data instanceof Uint8Array)) {
     throw new TypeError(`${name} must be a string or a Uint8Array`)

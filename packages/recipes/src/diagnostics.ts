@@ -1,4 +1,4 @@
-// What `node:diagnostics_channel` tells of recipes. A channel without a subscriber costs nothing.
+// What recipes publish by `node:diagnostics_channel`. A channel without a subscriber costs nothing.
 import { channel } from 'node:diagnostics_channel'
 import type { LossReason } from './errors.ts'
 import type { Kind } from './queue/names.ts'
@@ -19,7 +19,7 @@ interface HoldMessage extends Contention {
 export interface RecipeMessages {
   /**
    * The path's sequence counter is used up, or within a million of that: other clients that queue there may let several hold.
-   * All who queue should move to a new path. Told once by each lock or election. `sequence` is the number that shows it.
+   * All contenders should move to a new path. Published once by each lock or election. `sequence` is the number that shows it.
    */
   'zk:exhausted': Contention & { readonly sequence: number }
   /**
@@ -28,7 +28,7 @@ export interface RecipeMessages {
    * second, until the node is gone or the session over.
    */
   'zk:orphan': Contention & { readonly node: string; readonly error: unknown }
-  /** Somebody is ahead. */
+  /** A contender is ahead. */
   'zk:queued': Contention & { readonly position: number; readonly ahead: readonly string[] }
   /** ms from the call to the grant. */
   'zk:acquired': HoldMessage & { readonly waited: number; readonly leaseRemaining: number }

@@ -6,7 +6,7 @@ const deadlockBrand = Symbol.for('@zk/WouldDeadlockError')
 export type LossReason =
   /** by its holder */
   | 'Released'
-  /** by its holder, who goes on as a reader */
+  /** by its holder, which goes on as a reader */
   | 'Downgraded'
   /** its lease ended before it was confirmed anew: the ensemble may give it to another from now on */
   | 'LeaseLost'
@@ -16,7 +16,7 @@ export type LossReason =
   | 'SessionExpired'
   /** the client was closed, or its credentials were refused */
   | 'Closed'
-  /** somebody else deleted our node */
+  /** another client deleted our node */
   | 'NodeGone'
 
 /** What was held is held no longer, and never will be again under this grant. */
@@ -40,7 +40,7 @@ export class LockLostError extends Error {
   }
 }
 
-/** Who was in the way when patience ended. */
+/** The contender that was in the way when the wait ended. */
 export interface Blocker {
   /** Of the contender's node. */
   readonly path: string
@@ -60,7 +60,7 @@ export class LockTimeoutError extends Error {
   readonly [timeoutBrand] = true
   /** Of the lock or the election. */
   readonly path: string
-  /** How many were ahead when last seen; undefined when nobody ever was. */
+  /** How many were ahead when last seen; undefined when none ever was. */
   readonly position: number | undefined
   /** Paths of those ahead, oldest first. */
   readonly ahead: readonly string[]
@@ -100,8 +100,9 @@ export class WouldDeadlockError extends Error {
 }
 
 function placeOf(ahead: readonly string[] | undefined, blocker: Blocker | undefined): string {
-  if (ahead === undefined) return 'nobody was seen ahead; is the ensemble reachable?'
-  if (ahead.length === 0) return 'nobody is ahead any more, but no answer confirmed it; is the ensemble reachable?'
+  if (ahead === undefined) return 'no contender was seen ahead; is the ensemble reachable?'
+  if (ahead.length === 0)
+    return 'no contender is ahead any more, but no answer confirmed it; is the ensemble reachable?'
   if (blocker === undefined) return `${ahead.length} ahead, the oldest is ${ahead[0]}`
   const { path, label, sessionId, since, isOwn } = blocker
   const whose = isOwn ? 'this very client' : `session 0x${sessionId.toString(16)}`
@@ -117,5 +118,5 @@ const explain: Record<LossReason, string> = {
   Disconnected: 'the connection to the ensemble was lost',
   SessionExpired: 'the session expired',
   Closed: 'the client was closed',
-  NodeGone: 'somebody else deleted its node',
+  NodeGone: 'another client deleted its node',
 }

@@ -9,7 +9,7 @@ import { OwnNodeWatch } from './queue/own-node-watch.ts'
 import { WaitLimit } from './queue/wait-limit.ts'
 import { type HeldWhile, followerRelayDelayOf, type HoldTerms } from './hold-options.ts'
 
-/** Who has the node, and takes it away. */
+/** What has the node, and takes it away. */
 export interface Owner {
   readonly session: Session
   /** In the background until it is confirmed, or the session has ended. Idempotent. */
@@ -32,27 +32,27 @@ export class Held implements AsyncDisposable {
   /** @internal */
   readonly lease: Lease
   readonly #zk: ZooKeeper
-  readonly #tenant: Owner
+  readonly #owner: Owner
   readonly #terms: HoldTerms
   readonly #lost = new AbortController()
   readonly #ownNode: OwnNodeWatch
-  readonly #holdings: LeaseKeeper
+  readonly #keeper: LeaseKeeper
   readonly #kind: Kind
   readonly #since: number
   #isSuspended = false
-  /** Whether anybody was told that it is held. */
+  /** Whether it was reported that it is held. */
   #isTold = false
 
   /** @internal */
-  constructor(zk: ZooKeeper, tenant: Owner, node: OwnNode, lease: Lease, terms: HoldTerms) {
-    const { session } = tenant
+  constructor(zk: ZooKeeper, owner: Owner, node: OwnNode, lease: Lease, terms: HoldTerms) {
+    const { session } = owner
     const { runtime } = zk
     this.path = node.path
     this.fencingToken = node.czxid
     this.checkOp = op.check(node.path)
     this.lease = lease
     this.#zk = zk
-    this.#tenant = tenant
+    this.#owner = owner
     this.#terms = terms
     this.#kind = node.name.kind
     this.#since = runtime.now()
@@ -60,8 +60,8 @@ export class Held implements AsyncDisposable {
       // Where its lease was over before, the ensemble has taken it.
       if (this.isHeld()) this.lose('NodeGone')
     })
-    this.#holdings = LeaseKeeper.of(zk, session)
-    this.#holdings.add(this)
+    this.#keeper = LeaseKeeper.of(zk, session)
+    this.#keeper.add(this)
   }
 
   /** Aborts when it is no longer held; its reason is a `LockLostError`. */
@@ -76,7 +76,7 @@ export class Held implements AsyncDisposable {
 
   /** @internal */
   get followerRelayDelay(): number {
-    return followerRelayDelayOf(this.#terms, this.#tenant.session)
+    return followerRelayDelayOf(this.#terms, this.#owner.session)
   }
 
   /** @internal */
@@ -110,7 +110,7 @@ export class Held implements AsyncDisposable {
   async multi<const Ops extends readonly Op<unknown>[]>(ops: Ops): Promise<MultiResults<Ops>> {
     this.throwIfLost()
     try {
-      const [, ...results] = await this.#zk.multi([this.checkOp, ...ops], { session: this.#tenant.session })
+      const [, ...results] = await this.#zk.multi([this.checkOp, ...ops], { session: this.#owner.session })
       return results
     } catch (error) {
       throw this.#ofCaller(error)
@@ -126,12 +126,12 @@ export class Held implements AsyncDisposable {
     // The reader has its place now, or has taken both nodes away.
     if ((this.signal.reason as LockLostError).reason === 'Downgraded') return
     const late = () => new KeeperError('RequestTimeout', { op: 'release', path: this.path })
-    const timeout = { after: this.#tenant.session.timeout, error: late }
-    const patience = new WaitLimit(this.#zk.runtime, { timeout })
+    const timeout = { after: this.#owner.session.timeout, error: late }
+    const limit = new WaitLimit(this.#zk.runtime, { timeout })
     try {
-      await patience.during(this.#tenant.leave())
+      await limit.during(this.#owner.leave())
     } finally {
-      patience.stop()
+      limit.stop()
     }
   }
 
@@ -140,7 +140,7 @@ export class Held implements AsyncDisposable {
     await this.release()
   }
 
-  /** @internal It is handed to its holder, so many ms after he asked. */
+  /** @internal It is handed to its holder, so many ms after the call. */
   acquired(waited: number): void {
     this.#isTold = true
     report('zk:acquired', () => ({ ...this.#identity, waited, leaseRemaining: this.leaseRemaining() }))
@@ -152,7 +152,7 @@ export class Held implements AsyncDisposable {
     // It may have been lost while its check was under way.
     if (!this.#isSuspended || !this.isHeld()) return
     this.#isSuspended = false
-    this.#tell(this.#terms.onResumed)
+    this.#notify(this.#terms.onResumed)
   }
 
   /** @internal */
@@ -161,20 +161,20 @@ export class Held implements AsyncDisposable {
     if (leaseRemaining <= 0) return
     this.#isSuspended = true
     if (this.#isTold) this.#reportSuspension(leaseRemaining)
-    this.#tell(this.#terms.onSuspended, { leaseRemaining })
+    this.#notify(this.#terms.onSuspended, { leaseRemaining })
   }
 
   /** @internal */
   lose(reason: LossReason, cause?: unknown): void {
     if (this.signal.aborted) return
     this.#ownNode.stop()
-    this.#holdings.remove(this)
+    this.#keeper.remove(this)
     this.#lost.abort(new LockLostError(reason, this.path, cause === undefined ? undefined : { cause }))
     this.#reportEnd(reason)
     // The reader's node takes the place of the writer's, in one transaction.
     if (reason === 'Downgraded') return
     // Released or not, it is never held again under this grant: the node must go.
-    this.#tenant.leave().catch(() => {})
+    this.#owner.leave().catch(() => {})
   }
 
   get #identity() {
@@ -193,8 +193,8 @@ export class Held implements AsyncDisposable {
     else report('zk:lost', () => ({ ...this.#identity, held, reason }))
   }
 
-  /** In a turn of its own: what a callback throws is the program's, and stops nobody else from being told. */
-  #tell<Args extends readonly unknown[]>(callback: ((...args: Args) => void) | undefined, ...args: Args): void {
+  /** In a turn of its own: what a callback throws is the program's, and stops no other callback. */
+  #notify<Args extends readonly unknown[]>(callback: ((...args: Args) => void) | undefined, ...args: Args): void {
     if (callback === undefined) return
     queueMicrotask(() => {
       // It may have been given up in the same turn.

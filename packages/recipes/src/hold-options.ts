@@ -7,8 +7,8 @@ import { leaseTimes } from './lease/lease-times.ts'
  * - `confirmed`: its lease runs. Safe, under the assumptions of the lease.
  * - `connected`: the connection stands (Curator's strict rule). A server that is cut off from its leader keeps connections
  *   while another client is granted.
- * - `sessionAlive`: the client has not been told that its session is over (kazoo's rule). While it is disconnected another
- *   client may be granted, and it is not told.
+ * - `sessionAlive`: the client does not know that its session is over (kazoo's rule). While it is disconnected another
+ *   client may be granted, and it does not learn of it.
  */
 export type HeldWhile = 'confirmed' | 'connected' | 'sessionAlive'
 
@@ -17,14 +17,14 @@ export interface HoldOptions {
   /** @default 'confirmed' */
   readonly heldWhile?: HeldWhile
   /**
-   * After how many ms the leader has heard of a request that a server answered. It must be longer than half a tick: so often the
+   * After how many ms the leader knows of a request that a server answered. It must be longer than half a tick: so often the
    * leader asks. Behind an observer master it must be longer than a tick and two round trips. At most half the session timeout.
    * @default a third of it
    */
   readonly followerRelayDelay?: number
 }
 
-/** Who is told while it is held. What they throw is an uncaught exception. */
+/** What is called while it is held. What a listener throws is an uncaught exception. */
 export interface HoldListeners {
   /** A connection is lost: the next one too, before it was resumed. What was acquired is held on until its lease ends. */
   readonly onSuspended?: ((suspension: Suspension) => void) | undefined
@@ -32,7 +32,7 @@ export interface HoldListeners {
   readonly onResumed?: (() => void) | undefined
 }
 
-/** What `onSuspended` is told. */
+/** What `onSuspended` is called with. */
 export interface Suspension {
   /** ms until it is lost, if nothing can be confirmed before. `Infinity` while `sessionAlive`. */
   readonly leaseRemaining: number

@@ -11,15 +11,15 @@ import type { HoldOptions } from './hold-options.ts'
 
 /** What a candidate is, and how its leadership is held. */
 export interface LeaderElectionOptions extends HoldOptions {
-  /** What the candidate tells about itself, an address for instance; others see it in `leader`. @default empty */
+  /** What the candidate says about itself, an address for instance; others see it in `leader`. @default empty */
   readonly data?: Uint8Array | string
-  /** Of the candidates' nodes. Everybody who asks for the leader must be able to read them. @default OPEN_ACL_UNSAFE */
+  /** Of the candidates' nodes. Every client that asks for the leader must be able to read them. @default OPEN_ACL_UNSAFE */
   readonly acl?: readonly ACL[]
 }
 
 /** Leadership is held as a lock is. */
 export type Leadership = Held
-/** Who leads. */
+/** The candidate that leads. */
 export type Leader = ContenderInfo
 
 /**
@@ -32,19 +32,19 @@ export type Leader = ContenderInfo
 export class LeaderElection {
   /** As it was given: the node that the candidates are below. */
   readonly path: string
-  readonly #contended: QueueLock
+  readonly #queueLock: QueueLock
 
   constructor(zk: ZooKeeper, path: string, { data = '', ...options }: LeaderElectionOptions = {}) {
     checkClient(zk)
     this.path = checkPath(path)
     checkNode('data', data, options.acl)
     checkHoldOptions(options)
-    this.#contended = new QueueLock(new Queue(zk, path, candidate.rivals), candidate, { data, ...options }, plainHold)
+    this.#queueLock = new QueueLock(new Queue(zk, path, candidate.rivals), candidate, { data, ...options }, plainHold)
   }
 
   /** Stands for election and resolves when elected. Releasing it resigns. */
   campaign(options?: AcquireOptions): Promise<Leadership> {
-    return this.#contended.acquire(options)
+    return this.#queueLock.acquire(options)
   }
 
   /**
@@ -67,37 +67,37 @@ export class LeaderElection {
     }
   }
 
-  /** Who leads now; undefined when nobody stands. */
+  /** The candidate that leads now; undefined when none stands. */
   leader(options: CallOptions = {}): Promise<Leader | undefined> {
-    return this.#contended.queue.first(options)
+    return this.#queueLock.queue.first(options)
   }
 
-  /** Everybody who stands, oldest first: the first one leads. */
+  /** All candidates, oldest first: the first one leads. */
   candidates(options: CallOptions = {}): Promise<Leader[]> {
-    return this.#contended.queue.contenders(options)
+    return this.#queueLock.queue.contenders(options)
   }
 
   /**
-   * Who leads, now and whenever that changes, until the signal aborts; undefined when nobody stands. Leave the loop, or call
-   * `return()`: they take its watch off the server, where a generator that is dropped leaves it until somebody else leads.
+   * The candidate that leads, now and whenever that changes, until the signal aborts; undefined when none stands. Leave the loop, or call
+   * `return()`: they take its watch off the server, where a generator that is dropped leaves it until another candidate leads.
    */
   async *leaders({ signal }: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<Leader | undefined, void, undefined> {
     checkAcquireOptions({ signal })
-    const { queue } = this.#contended
-    let told: Leader | undefined
+    const { queue } = this.#queueLock
+    let last: Leader | undefined
     for (let isFirst = true; !signal?.aborted; isFirst = false) {
       const observation = await observeFirst(queue, { signal }).catch(undefinedIfAborted(signal))
       if (observation === undefined) return
       const { leader, watch } = observation
       try {
         // A generator that is dropped here leaves its watch, but no listener at the signal.
-        if (isFirst || leader?.fencingToken !== told?.fencingToken) yield leader
-        told = leader
-        const patience = new WaitLimit(queue.zk.runtime, { signal })
-        await patience.during(watch.changed).catch(undefinedIfAborted(signal))
-        patience.stop()
+        if (isFirst || leader?.fencingToken !== last?.fencingToken) yield leader
+        last = leader
+        const limit = new WaitLimit(queue.zk.runtime, { signal })
+        await limit.during(watch.changed).catch(undefinedIfAborted(signal))
+        limit.stop()
       } finally {
-        // In the background: whoever leaves the loop does not wait for a server that is silent.
+        // In the background: a loop that is left does not wait for a server that is silent.
         watch.unwatch().catch(() => {})
       }
     }

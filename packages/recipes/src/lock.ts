@@ -18,7 +18,7 @@ import type { HoldOptions } from './hold-options.ts'
 
 /** What contenders are, and how what they are granted is held. */
 export interface LockOptions extends HoldOptions {
-  /** Says to others who holds or waits; stored in the contender's node. @default '' */
+  /** Shows others which program holds or waits; stored in the contender's node. @default '' */
   readonly label?: string
   /** Of the contenders' nodes. Other contenders must be able to read them. @default OPEN_ACL_UNSAFE */
   readonly acl?: readonly ACL[]
@@ -43,12 +43,12 @@ export interface ExclusiveLockOptions extends LockOptions {
  *     const lock = new Lock(zk, '/locks/report')
  *     await lock.run(async (held) => { … })
  *
- * The path and what is missing above it are made as containers: the servers remove them when nobody queues any more.
+ * The path and what is missing above it are made as containers: the servers remove them when the queue is empty again.
  */
 export class Lock implements Acquirable<Held> {
   /** As it was given: the node that the contenders are below. */
   readonly path: string
-  readonly #contended: QueueLock
+  readonly #queueLock: QueueLock
   readonly #reentrancy: Reentrancy<Held> | undefined
 
   constructor(zk: ZooKeeper, path: string, { label = '', reentrant, ...options }: ExclusiveLockOptions = {}) {
@@ -57,7 +57,7 @@ export class Lock implements Acquirable<Held> {
     checkNode('label', label, options.acl)
     checkHoldOptions(options)
     checkBoolean('reentrant', reentrant)
-    this.#contended = new QueueLock(
+    this.#queueLock = new QueueLock(
       new Queue(zk, path, exclusive.rivals),
       exclusive,
       { data: label, ...options },
@@ -69,30 +69,30 @@ export class Lock implements Acquirable<Held> {
   /** See `Acquirable`. With `reentrant` it rejects with a `WouldDeadlockError` inside a `run` of this object. */
   async acquire(options?: AcquireOptions): Promise<Held> {
     this.#reentrancy?.refuseInside()
-    return await this.#contended.acquire(options)
+    return await this.#queueLock.acquire(options)
   }
 
   /** See `Acquirable`. With `reentrant`, too, it is undefined inside a `run` of this object: that is in the way. */
   tryAcquire(options?: TryAcquireOptions): Promise<Held | undefined> {
-    return this.#contended.tryAcquire(options)
+    return this.#queueLock.tryAcquire(options)
   }
 
   /** See `Acquirable`. With `reentrant` a `run` inside goes on with what the outer one holds. */
   async run<T>(body: (held: Held) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
     checkBody(body)
     const reentrancy = this.#reentrancy
-    if (reentrancy === undefined) return await this.#contended.run(body, options)
+    if (reentrancy === undefined) return await this.#queueLock.run(body, options)
     const { current } = reentrancy
     if (current !== undefined) {
       checkAcquireOptions(options ?? {})
       options?.signal?.throwIfAborted()
       return await body(current)
     }
-    return await this.#contended.run((held) => reentrancy.inside(held, body), options)
+    return await this.#queueLock.run((held) => reentrancy.inside(held, body), options)
   }
 
-  /** Who holds and who waits, oldest first: the first one holds. */
+  /** The contenders that hold and wait, oldest first: the first one holds. */
   contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
-    return this.#contended.queue.contenders(options)
+    return this.#queueLock.queue.contenders(options)
   }
 }

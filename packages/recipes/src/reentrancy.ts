@@ -10,7 +10,7 @@ interface Run<H> {
 
 export class Reentrancy<H extends Held> {
   readonly #path: string
-  // Made only for those who ask for it: from the first one on it costs every promise of the program.
+  // Made only for locks with the option: from the first one on it costs every promise of the program.
   readonly #runs = new AsyncLocalStorage<Run<H>>()
 
   constructor(path: string) {
@@ -27,7 +27,7 @@ export class Reentrancy<H extends Held> {
     return run.held
   }
 
-  /** Whoever acquires anew inside a run waits for himself, unless what it held is lost. */
+  /** An acquire inside a run would wait for the run itself, unless what that held is lost. */
   refuseInside(): void {
     const run = this.#runs.getStore()
     if (run !== undefined && !run.isOver && run.held.isHeld()) throw new WouldDeadlockError(this.#path)

@@ -18,7 +18,7 @@ const toWriteHeld: ToHeld<WriteHeld> = (...granted) => new WriteHeld(...granted)
  *     await shared.read.run(async (held) => { … })
  *     await shared.write.run(async (held) => { … })
  *
- * A writer goes on as a reader with `downgrade`. There is no way from read to write: two readers who both wanted it would
+ * A writer goes on as a reader with `downgrade`. There is no way from read to write: two readers that both wanted it would
  * wait for each other. Release, acquire `write`, and look again at what was read.
  *
  * Fencing: a resource accepts a write whose token is not below any token it has seen, and a read whose token is not
@@ -27,9 +27,9 @@ const toWriteHeld: ToHeld<WriteHeld> = (...granted) => new WriteHeld(...granted)
 export class SharedLock {
   /** As it was given: the node that the contenders are below. */
   readonly path: string
-  /** For those who share: it waits for the writers ahead, not for readers. */
+  /** Shared: it waits for the writers ahead, not for readers. */
   readonly read: Acquirable<Held>
-  /** For one alone: it waits for all who are ahead. */
+  /** Exclusive: it waits for all contenders ahead. */
   readonly write: Acquirable<WriteHeld>
   readonly #queue: Queue
 
@@ -43,7 +43,7 @@ export class SharedLock {
     this.write = new QueueLock(this.#queue, writer, { data: label, ...options }, toWriteHeld)
   }
 
-  /** Readers and writers, who hold or wait, oldest first. */
+  /** Readers and writers that hold or wait, oldest first. */
   contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
     return this.#queue.contenders(options)
   }

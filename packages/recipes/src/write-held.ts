@@ -20,39 +20,39 @@ import { throwUnlessTransient, retry } from './queue/retry.ts'
 /** What a writer of a `SharedLock` holds. It can go on as a reader. */
 export class WriteHeld extends Held {
   readonly #queue: Queue
-  readonly #tenant: Owner
+  readonly #owner: Owner
   readonly #node: OwnNode
   readonly #options: NodeOptions & HoldTerms
 
   /** @internal */
-  constructor(queue: Queue, tenant: Owner, node: OwnNode, lease: Lease, options: NodeOptions & HoldTerms) {
-    super(queue.zk, tenant, node, lease, options)
+  constructor(queue: Queue, owner: Owner, node: OwnNode, lease: Lease, options: NodeOptions & HoldTerms) {
+    super(queue.zk, owner, node, lease, options)
     this.#queue = queue
-    this.#tenant = tenant
+    this.#owner = owner
     this.#node = node
     this.#options = options
   }
 
   /**
    * Goes on as a reader, with the writer's place and fencing token. Held as a writer no longer from the call on (`Downgraded`),
-   * for readers are granted before the answer is here; nobody who waits behind, writers above all, gets in between. When it
+   * for readers are granted before the answer is here; no contender behind, above all no writer, gets in between. When it
    * fails nothing is held. Pending as long as no server answers, at most to the end of the session; it has no timeout.
    */
   async downgrade(): Promise<Held> {
     this.throwIfLost()
     this.lose('Downgraded')
-    const { session } = this.#tenant
+    const { session } = this.#owner
     const { runtime } = this.#queue.zk
     const since = runtime.now()
     const reading = new Downgrade(this.#queue, session, this.#node, this.#options)
-    const tenant = { session, leave: () => reading.leave() }
-    const patience = new WaitLimit(runtime, { signal: session.signal })
+    const owner = { session, leave: () => reading.leave() }
+    const limit = new WaitLimit(runtime, { signal: session.signal })
     const leave = () => void reading.leave().catch(() => {})
     const unlisten = onAbort(session.detaching, leave)
     try {
       const grant = await reading.make()
-      const lease = await firstLease(this.#queue.zk, session, grant, this.#options, patience)
-      const held = new Held(this.#queue.zk, tenant, grant.node, lease, this.#options)
+      const lease = await firstLease(this.#queue.zk, session, grant, this.#options, limit)
+      const held = new Held(this.#queue.zk, owner, grant.node, lease, this.#options)
       held.throwIfLost()
       held.acquired(runtime.now() - since)
       return held
@@ -63,7 +63,7 @@ export class WriteHeld extends Held {
       throw error instanceof NodeVanished ? new LockLostError('NodeGone', this.path, { cause: error }) : error
     } finally {
       unlisten()
-      patience.stop()
+      limit.stop()
     }
   }
 }
@@ -74,7 +74,7 @@ class Downgrade {
   readonly #queue: Queue
   readonly #session: Session
   readonly #writer: string
-  /** It keeps the token: those who wait behind have lower ones than the czxid of the reader's node. */
+  /** It keeps the token: contenders behind have lower ones than the czxid of the reader's node. */
   readonly #node: OwnNode
   readonly #options: NodeOptions & HoldTerms
   #leaving: Promise<unknown> | undefined

@@ -112,7 +112,7 @@ describe('LockTimeoutError', () => {
     scene.world.setTimer(TIMEOUT - 10, () => void held.release())
     const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
     expect(error).toMatchObject({ position: 0, ahead: [], blocker: undefined })
-    expect(error.message).toMatch(/nobody is ahead any more, but no answer confirmed it/)
+    expect(error.message).toMatch(/no contender is ahead any more, but no answer confirmed it/)
   })
 
   test('LockTimeoutError knows its own client also when that has got another session since', async () => {

@@ -111,8 +111,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: held,
-        find: 'await patience.during(this.#tenant.leave())',
-        replace: 'await patience.during(Promise.race([this.#tenant.leave(), Promise.resolve()]))',
+        find: 'await limit.during(this.#owner.leave())',
+        replace: 'await limit.during(Promise.race([this.#owner.leave(), Promise.resolve()]))',
       },
     ],
   },

@@ -18,7 +18,7 @@ export async function firstLease(
   session: Session,
   { node, touch }: Grant,
   terms: HoldOptions,
-  patience: WaitLimit,
+  limit: WaitLimit,
 ): Promise<Lease> {
   const { runtime } = zk
   if (!isLeased(terms)) return new Lease(runtime, timestamp(runtime), () => Infinity)
@@ -28,10 +28,10 @@ export async function firstLease(
   for (let attempt = 1; ; attempt++) {
     const lease = touched && new Lease(runtime, touched, () => leaseTimes.proven(session.shortestTimeout))
     if (lease !== undefined && lease.remaining > leaseTimes.round(session.shortestTimeout)) return lease
-    // Answers take too long. Others, who are nearer, may go on with less.
+    // Answers take too long. Contenders nearer to the servers may go on with less.
     if (attempt > ATTEMPTS) throw new NodeVanished()
     // What was sent before the process stood still is too old. What has been sent since will have been relayed by then.
-    if (lease !== undefined) await patience.pause(followerRelayDelay)
+    if (lease !== undefined) await limit.pause(followerRelayDelay)
     const proof = await confirmation.prove(() => [node], followerRelayDelay)
     if (proof === undefined) throw new NodeVanished()
     for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause

@@ -66,7 +66,7 @@ export class LeaseKeeper {
     this.#unlistenToSession = [session.signal, session.detaching].map((signal) => onAbort(signal, () => this.#ended()))
   }
 
-  /** From now on the holding is told when it is lost; at once when it is lost already. Its lease is renewed in time. */
+  /** From now on the holding learns when it is lost; at once when it is lost already. Its lease is renewed in time. */
   add(holding: Holding): void {
     const { signal, detaching, connection } = this.#session
     if (signal.aborted || detaching.aborted) return this.#loseWithSession(holding)
@@ -215,7 +215,7 @@ export class LeaseKeeper {
       if (this.#round.at <= now) void this.#confirm()
       else next = Math.min(next, this.#round.at)
     }
-    // Whoever was told of a loss may have given up the rest.
+    // A listener to a loss may have released the rest.
     if (next < Infinity && this.#held.size > 0) this.#wakeAt(next)
   }
 }

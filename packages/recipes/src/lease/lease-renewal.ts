@@ -22,7 +22,7 @@ export interface Proof<C extends Checked> {
   readonly refused: readonly Refused<C>[]
 }
 
-/** Its check failed for good: somebody has deleted it (`NoNode`), or taken away the right to read it. */
+/** Its check failed for good: it was deleted (`NoNode`), or the right to read it was taken away. */
 export interface Refused<C extends Checked> {
   readonly checked: C
   readonly cause: KeeperError
@@ -78,7 +78,7 @@ export class LeaseRenewal {
     }
   }
 
-  /** One after the other: the client may have been told to let few calls wait. */
+  /** One after the other: the client's options may let few calls wait. */
   async #commitAll<C extends Checked>(chunks: readonly (readonly C[])[]): Promise<Outcome<C>[]> {
     const outcomes: Outcome<C>[] = []
     for (const chunk of chunks) outcomes.push(...(await this.#commit(chunk)))
@@ -91,7 +91,7 @@ export class LeaseRenewal {
       await this.#zk.multi(checks, pinnedTo(this.#session))
       return ['found']
     } catch (error) {
-      // Longer than the client was told to send.
+      // Longer than the client's options let it send.
       if (error instanceof RangeError && chunk.length > 1) {
         const half = Math.ceil(chunk.length / 2)
         return await this.#commitAll([chunk.slice(0, half), chunk.slice(half)])

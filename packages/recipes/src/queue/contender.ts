@@ -12,7 +12,7 @@ import type { Role } from './roles.ts'
 import { pinnedTo, retry } from './retry.ts'
 
 export interface ContenderOptions extends NodeOptions, HoldOptions {
-  /** Called with those ahead, oldest first, whenever there is somebody to wait for. */
+  /** Called with the contenders ahead, oldest first, whenever there is one to wait for. */
   readonly onQueued: (ahead: readonly ContenderName[]) => void
 }
 
@@ -38,7 +38,7 @@ interface Place {
   readonly node: OwnNode
   readonly line: Predecessors
   readonly ahead: readonly ContenderName[]
-  /** The grant it is if nobody is ahead: a committed request has shown, since we last had to wait, that the node is there and ours. */
+  /** The grant it is if no contender is ahead: a committed request has shown, since we last had to wait, that the node is there and ours. */
   readonly grant?: Grant | undefined
 }
 
@@ -65,7 +65,7 @@ export class Contender {
     this.#create = new ProtectedCreate(queue, this.session, role.kind, options)
   }
 
-  /** Those ahead when it last looked, without any that it has seen leave since; undefined while it has seen nobody ahead. */
+  /** The contenders ahead when it last looked, without those that it has seen leave since; undefined while it has seen none. */
   get ahead(): readonly ContenderName[] | undefined {
     return this.#ahead
   }
@@ -93,7 +93,7 @@ export class Contender {
     }
   }
 
-  /** Whether somebody is in the way, without waiting: enters and looks once. */
+  /** Enters and looks once, without waiting; undefined where a blocker is ahead. */
   async competeOnce(): Promise<Grant | undefined> {
     const place = await this.enter()
     if (this.#role.blocker(place.ahead) !== undefined) return undefined
@@ -232,7 +232,7 @@ export class Contender {
     if (node !== undefined) await deleteOwn(this.#queue, this.session, node.path)
   }
 
-  /** Whoever no longer waits leaves no watch at the server. */
+  /** A contender that waits no longer leaves no watch at the server. */
   async #unwatch(): Promise<void> {
     const watch = this.#watch
     this.#watch = undefined

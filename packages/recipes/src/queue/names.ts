@@ -2,7 +2,7 @@
 // `_c_<uuid>-lock-0000000007`. The uuid finds a node again whose create was not answered; the digits are the parent's
 // counter, which the server appends.
 
-/** What stands between uuid and counter; it tells what the contender wants. */
+/** What stands between uuid and counter: what the contender wants. */
 export const marker = { lock: 'lock-', latch: 'latch-', read: '__READ__', write: '__WRIT__' } as const
 /** What a contender wants: an exclusive lock, to lead, to read or to write. */
 export type Kind = keyof typeof marker
@@ -32,8 +32,8 @@ export function parseName(name: string): ContenderName | undefined {
 }
 
 /**
- * The reader's name in the place of this writer. It has the writer's number, as Curator's has, and tells also where numbers
- * tell nothing that it stands in a writer's place: its uuid, the writer's, has no dashes.
+ * The reader's name in the place of this writer. It has the writer's number, as Curator's has, and shows, also where numbers
+ * say nothing, that it stands in a writer's place: its uuid, the writer's, has no dashes.
  */
 export function downgradedName({ name, uuid, ...writer }: ContenderName): ContenderName {
   const bare = uuid.replaceAll('-', '')

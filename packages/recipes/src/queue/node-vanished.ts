@@ -1,2 +1,2 @@
-/** Our node is gone while we waited: somebody deleted it, or we left. */
+/** Our node is gone while we waited: another client deleted it, or we left. */
 export class NodeVanished extends Error {}

@@ -1,4 +1,4 @@
-// Watching who is first, without being woken by everybody who comes and goes.
+// Watching which contender is first, without being woken by each that comes and goes.
 import type { CallOptions, Watched } from '@zk/client'
 import { ifMissing } from './if-missing.ts'
 import type { ContenderName } from './names.ts'
@@ -7,7 +7,7 @@ import { retryAcrossSessions } from './retry.ts'
 
 export interface Observation {
   readonly leader: ContenderInfo | undefined
-  /** Fires when somebody else may be first. */
+  /** Fires when another contender may be first. */
   readonly watch: Watched
 }
 

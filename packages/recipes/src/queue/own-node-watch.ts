@@ -1,4 +1,4 @@
-// How a holder notices that somebody else deleted its node.
+// How a holder notices that its node was deleted by another client.
 import type { Session, Watched, ZooKeeper } from '@zk/client'
 import { ifMissing } from './if-missing.ts'
 import { pinnedTo, retry } from './retry.ts'

@@ -1,4 +1,4 @@
-// Who is ahead of a contender. Nobody comes in ahead of it later on, so that is decided once: at the first list that shows
+// The contenders ahead of one. None comes in ahead of it later on, so they are known at once: at the first list that shows
 // its own node, which shows all older ones that are left too. Only a writer that goes on as a reader puts a new node in its
 // place.
 import type { CallOptions } from '@zk/client'
@@ -8,14 +8,14 @@ import { NodeVanished } from './node-vanished.ts'
 import type { Queue } from './queue.ts'
 import { areInOrder } from './sequences.ts'
 
-/** Those of a list, in line, who are ahead. */
+/** The contenders of a list that are ahead, in order. */
 type Ahead = (list: readonly ContenderName[]) => readonly ContenderName[]
 
 export class Predecessors {
   readonly #own: string
   readonly #ahead: Ahead
 
-  /** `list` shows our node. Where numbers do not tell who is older, every other node is asked when it was created. */
+  /** `list` shows our node. Where numbers do not give the order, every other node is read for when it was created. */
   static async join(
     queue: Queue,
     own: OwnNode,
@@ -31,7 +31,7 @@ export class Predecessors {
     this.#ahead = ahead
   }
 
-  /** Those of this list who are ahead, oldest first. Throws `NodeVanished` where our own node is missing: that is never success. */
+  /** The contenders of this list that are ahead, oldest first. Throws `NodeVanished` where our own node is missing: that is never success. */
   ahead(list: readonly ContenderName[]): readonly ContenderName[] {
     if (!shows(list, this.#own)) throw new NodeVanished()
     return this.#ahead(list)
@@ -48,8 +48,8 @@ function byNumber(own: ContenderName): Ahead {
 }
 
 /**
- * A reader in its writer's place is younger than those who wait behind. Whoever went on as a reader was first: it is ahead of
- * everybody.
+ * A reader in its writer's place is younger than the contenders behind. A writer that went on as a reader was first: it is
+ * ahead of all.
  */
 function byCreation(older: readonly ContenderName[]): Ahead {
   return (list) => {

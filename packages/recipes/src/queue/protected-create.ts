@@ -119,7 +119,7 @@ export class ProtectedCreate {
 
   /**
    * As new as a create before it, be it at another server: none takes a client that has seen a later zxid than its own, and
-   * the answer to a sync has one. Not both at once: the client may have been told to let one call wait, not two.
+   * the answer to a sync has one. Not both at once: the client's options may let one call wait, not two.
    */
   async #syncAndList(): Promise<readonly string[]> {
     const { zk, path } = this.#queue

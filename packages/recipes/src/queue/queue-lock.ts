@@ -22,13 +22,13 @@ export interface QueueLockOptions extends NodeOptions, HoldOptions {}
 /** Makes what is held of what was granted. */
 export type ToHeld<H extends Held> = (
   queue: Queue,
-  tenant: Owner,
+  owner: Owner,
   node: OwnNode,
   lease: Lease,
   options: NodeOptions & HoldTerms,
 ) => H
 
-export const plainHold: ToHeld<Held> = ({ zk }, tenant, node, lease, terms) => new Held(zk, tenant, node, lease, terms)
+export const plainHold: ToHeld<Held> = ({ zk }, owner, node, lease, terms) => new Held(zk, owner, node, lease, terms)
 
 export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   readonly queue: Queue
@@ -48,17 +48,17 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     options.signal?.throwIfAborted()
     const { timeout = Infinity, signal } = options
     const wait = new Wait(this.queue, this.#role.kind, options.onQueued)
-    const patience = new WaitLimit(this.queue.zk.runtime, {
+    const limit = new WaitLimit(this.queue.zk.runtime, {
       signal,
       timeout: { after: timeout, error: () => wait.tooLong(timeout) },
     })
     try {
       for (;;) {
-        const held = await this.#attempt(wait, patience, options)
+        const held = await this.#attempt(wait, limit, options)
         if (held?.isHeld()) return wait.ended(held)
       }
     } finally {
-      patience.stop()
+      limit.stop()
     }
   }
 
@@ -69,18 +69,18 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     const { zk } = this.queue
     const wait = new Wait(this.queue, this.#role.kind, undefined)
     const contender = this.#contender(wait)
-    const patience = new WaitLimit(zk.runtime, { signal })
+    const limit = new WaitLimit(zk.runtime, { signal })
     const { session } = contender
     try {
       contender.prepare()
-      // Where somebody is seen to be in the way no node is made.
+      // Where a blocker is seen no node is made.
       const looking = retry(zk.runtime, () => ifMissing(this.queue.list({ session }), []))
-      if (this.#role.blocker(await patience.during(looking)) !== undefined) return undefined
-      const held = await this.#hold(contender, contender.competeOnce(), patience, options)
+      if (this.#role.blocker(await limit.during(looking)) !== undefined) return undefined
+      const held = await this.#hold(contender, contender.competeOnce(), limit, options)
       held?.throwIfLost()
       return held && wait.ended(held)
     } finally {
-      patience.stop()
+      limit.stop()
     }
   }
 
@@ -99,10 +99,10 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   }
 
   /** One node in one session. undefined when it must queue again: the session expired, or the node was deleted. */
-  async #attempt(wait: Wait, patience: WaitLimit, options: AcquireOptions): Promise<H | undefined> {
+  async #attempt(wait: Wait, limit: WaitLimit, options: AcquireOptions): Promise<H | undefined> {
     const contender = this.#contender(wait)
     try {
-      return await this.#hold(contender, contender.compete(), patience, options)
+      return await this.#hold(contender, contender.compete(), limit, options)
     } catch (error) {
       const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.queue.zk.session !== contender.session
       if (hasNextSession && !wasAborted(error, options.signal)) return undefined
@@ -114,16 +114,16 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   async #hold(
     contender: Contender,
     competing: Promise<Grant | undefined>,
-    patience: WaitLimit,
+    limit: WaitLimit,
     { onSuspended, onResumed }: HoldListeners,
   ): Promise<H | undefined> {
     let held: H | undefined
     const leave = () => void contender.leave().catch(() => {})
     const unlisten = onAbort(contender.session.detaching, leave)
     try {
-      const grant = await patience.during(competing)
+      const grant = await limit.during(competing)
       if (grant === undefined) return undefined
-      const lease = await patience.during(firstLease(this.queue.zk, contender.session, grant, this.#options, patience))
+      const lease = await limit.during(firstLease(this.queue.zk, contender.session, grant, this.#options, limit))
       const options = { ...this.#options, onSuspended, onResumed }
       held = this.#toHeld(this.queue, contender, grant.node, lease, options)
       return held

@@ -6,7 +6,7 @@ import { type ContenderName, isDowngraded, type Kind, parseName } from './names.
 import { areInOrder, bySequence, isExhausted } from './sequences.ts'
 import { retry } from './retry.ts'
 
-/** Somebody who holds or waits. */
+/** A contender that holds or waits. */
 export interface ContenderInfo {
   /** Of its node. */
   readonly path: string
@@ -23,7 +23,7 @@ export interface ContenderInfo {
   /** When it entered, by the leader's clock, in ms since the epoch. */
   readonly since: number
   /**
-   * The czxid of its node: it rises with every later contender of the path. Who went on as a reader has that of its writer's
+   * The czxid of its node: it rises with every later contender of the path. A writer that went on as a reader has that of its writer's
    * node, as its holder knows, and not this one.
    */
   readonly fencingToken: bigint
@@ -82,7 +82,7 @@ export class Queue {
     return created.sort((one, other) => (one.czxid < other.czxid ? -1 : 1))
   }
 
-  /** Who holds and who waits, oldest first. Whoever leaves while it is read is left out. */
+  /** The contenders that hold and wait, oldest first. One that leaves while they are read is left out. */
   async contenders(options: CallOptions): Promise<ContenderInfo[]> {
     const names = await ifMissing(this.list(options), [], options.signal)
     const read = await Promise.all(names.map(async (name) => [name, await this.#read(name, options)] as const))

@@ -30,7 +30,7 @@ export async function retry<T>(runtime: Runtime, call: () => Promise<T>, signal?
 
 /**
  * What is asked again after a pause only. A client that agreed to a read-only server looks for one that takes writes:
- * whoever wants a lock waits for that, as for a connection.
+ * an acquire waits for that, as for a connection.
  */
 const paused = ['ThrottledOp', 'QueueFull', 'NotReadOnly'] as const
 
@@ -51,7 +51,7 @@ export async function retryAcrossSessions<T>(zk: ZooKeeper, call: () => Promise<
   }
 }
 
-/** Rethrows what will not pass; what will, it outlasts: who cannot serve now is given a pause, in ms up to twice as long. */
+/** Rethrows what will not pass. What will pass it outlasts: a server that cannot serve now gets a pause, in ms up to twice as long. */
 export async function throwUnlessTransient(
   runtime: Runtime,
   error: unknown,

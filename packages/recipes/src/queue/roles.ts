@@ -1,4 +1,4 @@
-// What the recipes differ in: who must be gone before me.
+// What the recipes differ in: which contenders must be gone before one is granted.
 import type { ContenderName, Kind } from './names.ts'
 
 export interface Role {
@@ -8,7 +8,7 @@ export interface Role {
   /** Of those ahead, oldest first: the one to wait for, or undefined when the way is free. */
   blocker(ahead: readonly ContenderName[]): ContenderName | undefined
   /**
-   * Whether nobody can come in ahead of a contender later on. Curator's downgrade puts a reader in its writer's place,
+   * Whether no contender can come in ahead later on. Curator's downgrade puts a reader in its writer's place,
    * so a shared lock's list must be read again.
    */
   readonly aheadOnlyShrinks: boolean

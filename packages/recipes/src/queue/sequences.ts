@@ -1,4 +1,4 @@
-// The numbers that servers append to names, as far as they tell who came first. They are the parent's counter, which ends:
+// The numbers that servers append to names, as far as they give the order. They are the parent's counter, which ends:
 // from 3.6 on every later child gets 2147483647 too (ZOOKEEPER-3249), and before, numbers went on from -2147483648. While
 // requests are under way in the leader negative ones appear in all.
 import type { ContenderName } from './names.ts'
@@ -12,7 +12,7 @@ export function isExhausted(sequence: number): boolean {
   return sequence < 0 || sequence > LAST - MARGIN
 }
 
-/** Whether all who queue stand in the order of their numbers, now and while any of them waits. */
+/** Whether all contenders stand in the order of their numbers, now and while any of them waits. */
 export function areInOrder(names: readonly ContenderName[]): boolean {
   const seen = new Set<string>()
   for (const { kind, sequence } of names) {

@@ -1,12 +1,12 @@
 import { type Runtime } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 
-/** No timer of the runtimes is longer, in ms: 25 days. Patience that would be has no end. */
+/** No timer of the runtimes is longer, in ms: 25 days. A longer limit is none. */
 const LONGEST = 2 ** 31 - 1
 
 export interface Limits {
   readonly signal?: AbortSignal | undefined
-  /** After so many ms patience ends with this error. */
+  /** After so many ms it ends with this error. */
   readonly timeout?: { readonly after: number; readonly error: () => Error } | undefined
 }
 
@@ -30,12 +30,12 @@ export class WaitLimit {
     this.#cancelTimer = runtime.setTimer(timeout.after, () => this.#end(timeout.error()))
   }
 
-  /** Settles as the promise does, unless patience ends first: then it rejects with the reason. */
+  /** Settles as the promise does, unless the limit comes first: then it rejects with the reason. */
   async during<T>(promise: Promise<T>): Promise<T> {
     return await Promise.race([promise, this.#over])
   }
 
-  /** Waits so many ms; rejects when patience ends first, and leaves no timer then. */
+  /** Waits so many ms; rejects when the limit comes first, and leaves no timer then. */
   async pause(delay: number): Promise<void> {
     let cancel = () => {}
     const waiting = new Promise<void>((resolve) => {

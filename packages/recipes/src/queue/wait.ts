@@ -1,4 +1,4 @@
-// One wait of a caller, over as many contenders as it takes: what is told of it, and how it ends.
+// One wait of a caller, over as many contenders as it takes: what is reported of it, and how it ends.
 import type { QueuePlace } from '../acquirable.ts'
 import type { Contender } from './contender.ts'
 import { report } from '../diagnostics.ts'
