@@ -1,12 +1,12 @@
 // What recipes publish by `node:diagnostics_channel`. A channel without a subscriber costs nothing.
 import { channel } from 'node:diagnostics_channel'
 import type { LossReason } from './errors.ts'
-import type { Kind } from './queue/names.ts'
 
 interface Contention {
   /** Of the lock or the election. */
   readonly path: string
-  readonly kind: Kind
+  /** `lock`, `latch`, `read` or `write`. */
+  readonly kind: string
 }
 
 interface HoldMessage extends Contention {

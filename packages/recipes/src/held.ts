@@ -4,7 +4,6 @@ import { report } from './diagnostics.ts'
 import { LockLostError, type LossReason } from './errors.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
 import type { Lease } from './lease/lease.ts'
-import type { Kind } from './queue/names.ts'
 import { OwnNodeWatch } from './queue/own-node-watch.ts'
 import { WaitLimit } from './queue/wait-limit.ts'
 import { type HeldWhile, followerRelayDelayOf, type HoldTerms } from './hold-options.ts'
@@ -37,7 +36,7 @@ export class Held implements AsyncDisposable {
   readonly #lost = new AbortController()
   readonly #ownNode: OwnNodeWatch
   readonly #keeper: LeaseKeeper
-  readonly #kind: Kind
+  readonly #kind: string
   readonly #since: number
   #isSuspended = false
   /** Whether it was reported that it is held. */
@@ -54,7 +53,7 @@ export class Held implements AsyncDisposable {
     this.#zk = zk
     this.#owner = owner
     this.#terms = terms
-    this.#kind = node.name.kind
+    this.#kind = node.name.kind.name
     this.#since = runtime.now()
     this.#ownNode = new OwnNodeWatch(zk, session, node.path, () => {
       // Where its lease was over before, the ensemble has taken it.

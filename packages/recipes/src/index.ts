@@ -4,7 +4,6 @@ export { LockLostError, LockTimeoutError, type LossReason, type Blocker, WouldDe
 export { fencingText, type Held } from './held.ts'
 export { type Leader, LeaderElection, type LeaderElectionOptions, type Leadership } from './leader-election.ts'
 export { type ExclusiveLockOptions, Lock, type LockOptions } from './lock.ts'
-export type { Kind as ContenderKind } from './queue/names.ts'
 export type { ContenderInfo } from './queue/queue.ts'
 export { SharedLock } from './shared-lock.ts'
 export type { HeldWhile, HoldListeners, HoldOptions, Suspension } from './hold-options.ts'

@@ -9,7 +9,7 @@ import { Held, type Owner } from './held.ts'
 import { endReason } from './lease/lease-keeper.ts'
 import { ifMissing } from './queue/if-missing.ts'
 import type { Lease } from './lease/lease.ts'
-import { downgradedName } from './queue/names.ts'
+import { successorName } from './queue/names.ts'
 import { NodeVanished } from './queue/node-vanished.ts'
 import { WaitLimit } from './queue/wait-limit.ts'
 import type { Queue } from './queue/queue.ts'
@@ -80,7 +80,7 @@ class Downgrade {
   #leaving: Promise<unknown> | undefined
 
   constructor(queue: Queue, session: Session, writer: OwnNode, options: NodeOptions & HoldTerms) {
-    const name = downgradedName(writer.name)
+    const name = successorName(writer.name)
     this.#zk = queue.zk
     this.#queue = queue
     this.#session = session

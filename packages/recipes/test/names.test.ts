@@ -2,8 +2,17 @@
 // LeaderLatch), byte for byte.
 import { describe, expect, test } from 'vitest'
 import { LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
-import { namePrefix, parseName } from '../src/queue/names.ts'
+import { type Kind, namePrefix, parseName as parse, successorName } from '../src/queue/names.ts'
+import { candidate, exclusive, reader, writer } from '../src/queue/roles.ts'
 import { Scene } from './support/scene.ts'
+
+const kinds: Readonly<Record<string, Kind>> = {
+  lock: exclusive.kind,
+  latch: candidate.kind,
+  read: reader.kind,
+  write: writer.kind,
+}
+const parseName = (name: string) => parse(name, Object.values(kinds))
 
 const uuid = '64a1d9f2-3c07-4f0e-9d43-0b1a7c55e2f8'
 
@@ -14,7 +23,7 @@ describe('namePrefix', () => {
     ['read', `_c_${uuid}-__READ__`],
     ['write', `_c_${uuid}-__WRIT__`],
   ] as const)("namePrefix of a %s is Curator's %s", (kind, prefix) => {
-    expect(namePrefix(kind, uuid)).toBe(prefix)
+    expect(namePrefix(kinds[kind]!, uuid)).toBe(prefix)
   })
 })
 
@@ -28,12 +37,16 @@ describe('parseName', () => {
     [`_c_${uuid}-lock--2147483648`, 'lock', -2_147_483_648],
     [`_c_${uuid}-lock--000000001`, 'lock', -1],
   ] as const)('parseName reads %s', (name, kind, sequence) => {
-    expect(parseName(name)).toEqual({ name, uuid, kind, sequence })
+    expect(parseName(name)).toEqual({ name, uuid, kind: kinds[kind], sequence })
   })
 
   test('parseName reads the names of go-zookeeper, whose uuids have no dashes (L24)', () => {
     const name = '_c_64a1d9f23c074f0e9d430b1a7c55e2f8-lock-0000000001'
-    expect(parseName(name)).toMatchObject({ uuid: '64a1d9f23c074f0e9d430b1a7c55e2f8', kind: 'lock', sequence: 1 })
+    expect(parseName(name)).toMatchObject({
+      uuid: '64a1d9f23c074f0e9d430b1a7c55e2f8',
+      kind: kinds['lock'],
+      sequence: 1,
+    })
   })
 
   test.each([
@@ -52,6 +65,18 @@ describe('parseName', () => {
     ['nothing', ''],
   ])('parseName takes %s for no contender (L24)', (_, name) => {
     expect(parseName(name)).toBeUndefined()
+  })
+})
+
+describe('successorName', () => {
+  test("successorName of a writer is the name of Curator's reader in its place, with a uuid that has no dashes", () => {
+    const writing = parseName(`_c_${uuid}-__WRIT__0000000012`)!
+    const name = `_c_${uuid.replaceAll('-', '')}-__READ__0000000012`
+    expect(successorName(writing)).toEqual(parseName(name))
+  })
+
+  test('successorName is for kinds that have successors only', () => {
+    expect(() => successorName(parseName(`_c_${uuid}-lock-0000000012`)!)).toThrow(TypeError)
   })
 })
 

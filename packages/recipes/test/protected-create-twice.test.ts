@@ -2,7 +2,8 @@
 import { KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { expect, test } from 'vitest'
 import { ProtectedCreate } from '../src/queue/protected-create.ts'
-import type { Queue } from '../src/queue/queue.ts'
+import { Queue } from '../src/queue/queue.ts'
+import { exclusive } from '../src/queue/roles.ts'
 
 const PATH = '/locks/report'
 const SESSION = 0x2an
@@ -29,8 +30,8 @@ function client(lists: ((uuid: string) => string[])[]) {
     delete: async (path: string) => void calls.push(`delete ${path}`),
   } as unknown as ZooKeeper
   const session = { id: SESSION, signal: new AbortController().signal } as Session
-  const queue = { zk, path: PATH, pathOf: (name: string) => `${PATH}/${name}` } as Queue
-  return { calls, create: new ProtectedCreate(queue, session, 'lock', { data: '' }) }
+  const queue = new Queue(zk, PATH, exclusive.rivals)
+  return { calls, create: new ProtectedCreate(queue, session, exclusive.kind, { data: '' }) }
 }
 
 const node = (uuid: string, number: number) => `_c_${uuid}-lock-${String(number).padStart(10, '0')}`

@@ -62,7 +62,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: contender,
-        find: 'const isNext = this.#role.aheadOnlyShrinks && place.ahead.length === 1',
+        find: 'const isNext = this.#role.aheadOnlyShrinks && this.#role.blockers(this.#ahead).length === 0',
         replace: 'const isNext = true as boolean',
       },
     ],
@@ -121,8 +121,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: roles,
-        find: "blocker: (ahead) => ahead.findLast(({ kind }) => kind === 'write'),",
-        replace: "blocker: (ahead) => (ahead.at(-1)?.kind === 'write' ? ahead.at(-1) : undefined),",
+        find: 'blockers: (ahead) => last(ahead.filter(({ kind }) => kind === write)),',
+        replace: 'blockers: (ahead) => last(ahead).filter(({ kind }) => kind === write),',
       },
     ],
   },
@@ -131,22 +131,22 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: roles,
-        find: "{ kind: 'write', rivals: ['read', 'write'], blocker: last,",
+        find: '{ kind: write, rivals: [read, write], blockers: last,',
         replace:
-          "{ kind: 'write', rivals: ['read', 'write'], blocker: (ahead) => ahead.findLast(({ kind }) => kind === 'write'),",
+          '{ kind: write, rivals: [read, write], blockers: (ahead) => last(ahead.filter(({ kind }) => kind === write)),',
       },
     ],
   },
   {
     name: 'everybody watches the one who holds',
-    edits: [{ file: roles, find: 'ahead.at(-1)', replace: 'ahead.at(0)' }],
+    edits: [{ file: roles, find: 'ahead.slice(-1)', replace: 'ahead.slice(0, 1)' }],
   },
   {
     name: 'waits for a predecessor that is gone',
     edits: [
       {
         file: contender,
-        find: 'if (watch === undefined) return\n',
+        find: 'if (watch === undefined) return blocker\n',
         replace: 'if (watch === undefined) return await new Promise(() => {})\n',
       },
     ],
@@ -248,8 +248,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: roles,
-        find: "rivals: ['read', 'write'], blocker: last, aheadOnlyShrinks: false",
-        replace: "rivals: ['read', 'write'], blocker: last, aheadOnlyShrinks: true",
+        find: 'rivals: [read, write], blockers: last, aheadOnlyShrinks: false',
+        replace: 'rivals: [read, write], blockers: last, aheadOnlyShrinks: true',
       },
     ],
   },
@@ -269,7 +269,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: 'recipes/src/queue/queue.ts',
-        find: '.sort(bySequence)',
+        find: '.sort((one, other) => bySequence(one, other) || Number(this.#mayFollow(one)) - Number(this.#mayFollow(other)))',
         replace: '.sort((one, other) => (one.name < other.name ? -1 : 1))',
       },
     ],
@@ -309,7 +309,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: contender,
-        find: 'if (this.#role.blocker(place.ahead) !== undefined) return undefined\n',
+        find: 'if (this.#role.blockers(place.ahead).length > 0) return undefined\n',
         replace: '',
       },
     ],

@@ -51,7 +51,7 @@ export class Contender {
   readonly #pinned: ReturnType<typeof pinnedTo>
   #entering: Promise<OwnNode | undefined> | undefined
   #node: OwnNode | undefined
-  #watch: Watched | undefined
+  readonly #watches = new Set<Watched>()
   #ahead: readonly ContenderName[] | undefined
   #blocker: ContenderInfo | undefined
   #leaving: Promise<void> | undefined
@@ -70,24 +70,24 @@ export class Contender {
     return this.#ahead
   }
 
-  /** The one it waits for; undefined before that is known, and once it is gone. */
+  /** The oldest of those it waits for; undefined before that is known, and once one is gone. */
   get blocker(): ContenderInfo | undefined {
     return this.#blocker
   }
 
-  /** Enter, look, granted or watch the one ahead, wait, look again. */
+  /** Enter, look, granted or watch the blockers, wait until one is gone, look again. */
   async compete(): Promise<Grant> {
     let place = await this.enter()
     for (;;) {
       this.#throwIfLeaving()
-      const blocker = this.#role.blocker(place.ahead)
-      if (blocker === undefined) return place.grant ?? (await this.#confirm(place.node))
+      const blockers = this.#role.blockers(place.ahead)
+      if (blockers.length === 0) return place.grant ?? (await this.#confirm(place.node))
       this.#ahead = place.ahead
       this.#options.onQueued(place.ahead)
-      await this.#gone(blocker)
+      const gone = await this.#oneGone(blockers)
       this.#blocker = undefined
-      this.#ahead = place.ahead.filter((each) => each !== blocker)
-      const isNext = this.#role.aheadOnlyShrinks && place.ahead.length === 1
+      this.#ahead = place.ahead.filter((each) => each !== gone)
+      const isNext = this.#role.aheadOnlyShrinks && this.#role.blockers(this.#ahead).length === 0
       if (isNext) return await this.#confirm(place.node)
       place = await this.#lookAndConfirm(place)
     }
@@ -96,7 +96,7 @@ export class Contender {
   /** Enters and looks once, without waiting; undefined where a blocker is ahead. */
   async competeOnce(): Promise<Grant | undefined> {
     const place = await this.enter()
-    if (this.#role.blocker(place.ahead) !== undefined) return undefined
+    if (this.#role.blockers(place.ahead).length > 0) return undefined
     return place.grant ?? (await this.#confirm(place.node))
   }
 
@@ -194,22 +194,38 @@ export class Contender {
     return { touch, on: touch.connection }
   }
 
+  /** Waits until one of the blockers is gone, oldest first, and watches the others no longer. */
+  async #oneGone(blockers: readonly ContenderName[]): Promise<ContenderName> {
+    const waiting = { oldest: blockers[0], isOver: false }
+    const going = blockers.map((blocker) => this.#gone(blocker, waiting))
+    if (blockers.length === 1) return await going[0]!
+    try {
+      return await Promise.race(going)
+    } finally {
+      waiting.isOver = true
+      this.#unwatch()
+    }
+  }
+
   /** Waits until something happened to the blocker. The read leaves no watch on one that is gone already. */
-  async #gone(blocker: ContenderName): Promise<void> {
+  async #gone(
+    blocker: ContenderName,
+    waiting: { readonly oldest: ContenderName | undefined; readonly isOver: boolean },
+  ): Promise<ContenderName> {
     const { zk } = this.#queue
     for (;;) {
       const path = this.#queue.pathOf(blocker.name)
       const watching = () => zk.getDataAndWatch(path, this.#pinned)
       const watch = await ifMissing(retry(zk.runtime, watching), undefined)
-      if (watch === undefined) return
-      this.#watch = watch
-      this.#blocker = this.#queue.info(blocker, watch)
-      if (this.#leaving !== undefined) void this.#unwatch()
+      if (watch === undefined) return blocker
+      this.#watches.add(watch)
+      if (blocker === waiting.oldest && !waiting.isOver) this.#blocker = this.#queue.info(blocker, watch)
+      if (this.#leaving !== undefined || waiting.isOver) this.#unwatch()
       const event = await watch.changed
-      this.#watch = undefined
+      this.#watches.delete(watch)
       if (event.type === 'SessionEnded') throw this.session.signal.reason
       this.#throwIfLeaving()
-      if (event.type === 'NodeDeleted') return
+      if (event.type === 'NodeDeleted' || waiting.isOver) return blocker
     }
   }
 
@@ -226,17 +242,18 @@ export class Contender {
 
   async #remove(): Promise<void> {
     this.#create.cancel()
-    void this.#unwatch()
+    this.#unwatch()
     // At once where it is known: whatever is called next comes behind it.
     const node = this.#node ?? (await this.#entering?.catch(() => undefined))
     if (node !== undefined) await deleteOwn(this.#queue, this.session, node.path)
   }
 
   /** A contender that waits no longer leaves no watch at the server. */
-  async #unwatch(): Promise<void> {
-    const watch = this.#watch
-    this.#watch = undefined
-    await watch?.unwatch().catch(() => {})
+  #unwatch(): void {
+    for (const watch of this.#watches) {
+      this.#watches.delete(watch)
+      watch.unwatch().catch(() => {})
+    }
   }
 }
 

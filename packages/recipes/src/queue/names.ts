@@ -2,10 +2,14 @@
 // `_c_<uuid>-lock-0000000007`. The uuid finds a node again whose create was not answered; the digits are the parent's
 // counter, which the server appends.
 
-/** What stands between uuid and counter: what the contender wants. */
-export const marker = { lock: 'lock-', latch: 'latch-', read: '__READ__', write: '__WRIT__' } as const
-/** What a contender wants: an exclusive lock, to lead, to read or to write. */
-export type Kind = keyof typeof marker
+/** What a contender wants. Every recipe has kinds of its own: see `Role`. */
+export interface Kind {
+  readonly name: string
+  /** What stands between uuid and counter. */
+  readonly marker: string
+  /** The kind that a contender of this one may go on as, in its place: see `successorName`. */
+  readonly successor?: Kind
+}
 
 export interface ContenderName {
   readonly name: string
@@ -15,31 +19,33 @@ export interface ContenderName {
   readonly sequence: number
 }
 
-const kinds = Object.keys(marker) as Kind[]
-const NAME = new RegExp(`^_c_([0-9a-f-]{32,36})-(${Object.values(marker).join('|')})(\\d{10}|-\\d{9,10})$`)
+const NAME = /^_c_([0-9a-f-]{32,36})-(.*)$/
+const COUNTER = /^(?:\d{10}|-\d{9,10})$/
 
 /** The name to create sequentially. */
-export function namePrefix(kind: Kind, uuid: string): string {
-  return `_c_${uuid}-${marker[kind]}`
+export function namePrefix({ marker }: Kind, uuid: string): string {
+  return `_c_${uuid}-${marker}`
 }
 
-/** undefined for the name of something that is no contender. */
-export function parseName(name: string): ContenderName | undefined {
-  const match = NAME.exec(name)
-  const kind = kinds.find((each) => marker[each] === match?.[2])
-  if (match === null || kind === undefined) return undefined
-  return { name, uuid: match[1]!, kind, sequence: Number(match[3]) }
+/** undefined for the name of something that is no contender of one of these kinds. */
+export function parseName(name: string, kinds: readonly Kind[]): ContenderName | undefined {
+  const [, uuid = '', rest = ''] = NAME.exec(name) ?? []
+  const kind = kinds.find(({ marker }) => rest.startsWith(marker) && COUNTER.test(rest.slice(marker.length)))
+  return kind && { name, uuid, kind, sequence: Number(rest.slice(kind.marker.length)) }
 }
 
 /**
- * The reader's name in the place of this writer. It has the writer's number, as Curator's has, and shows, also where numbers
- * say nothing, that it stands in a writer's place: its uuid, the writer's, has no dashes.
+ * The name of the node that takes a contender's place, as Curator's downgraded reader does. It has the number of the first, and
+ * shows, also where numbers say nothing, that it stands in a place of before: its uuid, that of the first, has no dashes.
  */
-export function downgradedName({ name, uuid, ...writer }: ContenderName): ContenderName {
+export function successorName({ name, uuid, kind, sequence }: ContenderName): ContenderName {
+  const { successor } = kind
+  if (successor === undefined) throw new TypeError(`${name} can have no successor`)
   const bare = uuid.replaceAll('-', '')
-  return { ...writer, name: name.replace(uuid, bare).replace(marker.write, marker.read), uuid: bare, kind: 'read' }
-}
-
-export function isDowngraded({ kind, uuid }: ContenderName): boolean {
-  return kind === 'read' && !uuid.includes('-')
+  return {
+    name: name.replace(uuid, bare).replace(kind.marker, successor.marker),
+    uuid: bare,
+    kind: successor,
+    sequence,
+  }
 }

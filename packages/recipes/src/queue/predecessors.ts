@@ -1,9 +1,9 @@
 // The contenders ahead of one. None comes in ahead of it later on, so they are known at once: at the first list that shows
-// its own node, which shows all older ones that are left too. Only a writer that goes on as a reader puts a new node in its
-// place.
+// its own node, which shows all older ones that are left too. Only a successor (`successorName`) puts a new node in a
+// place of before.
 import type { CallOptions } from '@zk/client'
 import type { OwnNode } from './protected-create.ts'
-import { type ContenderName, isDowngraded } from './names.ts'
+import type { ContenderName } from './names.ts'
 import { NodeVanished } from './node-vanished.ts'
 import type { Queue } from './queue.ts'
 import { areInOrder } from './sequences.ts'
@@ -22,7 +22,7 @@ export class Predecessors {
     list: readonly ContenderName[],
     options: CallOptions,
   ): Promise<Predecessors> {
-    const ahead = areInOrder(list) ? byNumber(own.name) : byCreation(await olderThan(queue, own, list, options))
+    const ahead = areInOrder(list) ? byNumber(own.name) : byCreation(queue, await olderThan(queue, own, list, options))
     return new Predecessors(own.name.name, ahead)
   }
 
@@ -42,25 +42,26 @@ export function shows(list: readonly ContenderName[], own: string): boolean {
   return list.some(({ name }) => name === own)
 }
 
-/** A reader in its writer's place has its number. Negative ones come later, if they come. */
+/** A successor has the number of the contender whose place it has. Negative ones come later, if they come. */
 function byNumber(own: ContenderName): Ahead {
   return (list) => list.filter(({ sequence }) => sequence >= 0 && sequence < own.sequence)
 }
 
-/**
- * A reader in its writer's place is younger than the contenders behind. A writer that went on as a reader was first: it is
- * ahead of all.
- */
-function byCreation(older: readonly ContenderName[]): Ahead {
+/** A successor is younger than the contenders behind its place. The contender before it was first: its place is ahead of all. */
+function byCreation(queue: Queue, older: readonly ContenderName[]): Ahead {
   return (list) => {
     const present = new Set(list.map(({ name }) => name))
-    return [...list.filter(isDowngraded), ...older.filter((each) => present.has(each.name) && !isDowngraded(each))]
+    const [successors, others] = [
+      list.filter((each) => queue.isSuccessor(each)),
+      older.filter((each) => !queue.isSuccessor(each)),
+    ]
+    return [...successors, ...others.filter(({ name }) => present.has(name))]
   }
 }
 
 /**
- * Those older than our node, oldest first. A writer that is gone when it is asked may have gone on as a reader that this list
- * does not show: it counts as one of them, so that there is another look.
+ * The contenders older than our node, oldest first. One that is gone when it is read may have a successor that this list does
+ * not show: it counts as one of them, so that there is another look.
  */
 async function olderThan(
   queue: Queue,
@@ -71,7 +72,7 @@ async function olderThan(
   const others = list.filter(({ name }) => name !== own.name.name)
   const created = await queue.byCreation(others, options)
   const left = new Set(created.map(({ contender }) => contender))
-  const gone = others.filter((each) => each.kind === 'write' && !left.has(each))
+  const gone = others.filter((each) => each.kind.successor !== undefined && !left.has(each))
   const older = created.filter(({ czxid }) => czxid < own.czxid).map(({ contender }) => contender)
   return [...gone, ...older]
 }

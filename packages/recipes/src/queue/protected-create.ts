@@ -2,7 +2,7 @@
 import { type ACL, type CallOptions, KeeperError, op, type Session } from '@zk/client'
 import { report } from '../diagnostics.ts'
 import { ifMissing } from './if-missing.ts'
-import { type ContenderName, type Kind, namePrefix, parseName } from './names.ts'
+import { type ContenderName, type Kind, namePrefix } from './names.ts'
 import type { Queue } from './queue.ts'
 import { throwUnlessTransient, pinnedTo, pause, retry } from './retry.ts'
 
@@ -57,7 +57,7 @@ export class ProtectedCreate {
         const created = await this.#queue.zk.create(path, data, { mode, acl, ...this.#pinned })
         // A leader that is one no more answers a sync too, so an earlier create may have happened though no node was
         // found. Behind this one its node shows, and stays: we would wait on ourselves.
-        return unanswered > 0 ? await this.#find() : toOwnNode(created.path, created.stat.czxid)
+        return unanswered > 0 ? await this.#find() : this.#toOwnNode(created.path, created.stat.czxid)
       } catch (error) {
         if (KeeperError.is(error) && error.outcomeUnknown) unanswered++
         const found = await this.#afterFailure(error, unanswered).catch((final: unknown) =>
@@ -108,7 +108,7 @@ export class ProtectedCreate {
       undefined,
     )
     if (children === undefined) return undefined
-    const mine = children.map(parseName).filter((name) => name?.uuid === this.#uuid)
+    const mine = children.map((name) => this.#queue.parse(name)).filter((name) => name?.uuid === this.#uuid)
     const nodes = await Promise.all(mine.map((name) => this.#own(name!)))
     const [oldest, ...younger] = nodes.filter((node) => node !== undefined).sort(byCreation)
     // A younger one that may not be deleted is behind the oldest, so it does not stop us. It is reported as an orphan.
@@ -126,6 +126,12 @@ export class ProtectedCreate {
     await zk.sync(path, this.#pinned)
     const { children } = await zk.getChildren(path, this.#pinned)
     return children
+  }
+
+  #toOwnNode(path: string, czxid: bigint): OwnNode {
+    const name = this.#queue.parse(nameIn(path))
+    if (name === undefined) throw new Error(`the server named our node ${path}`)
+    return { name, path, czxid }
   }
 
   /** A node is ours only if this very session owns it. */
@@ -146,7 +152,7 @@ export async function deleteOwn(queue: Queue, session: Session, path: string): P
   const refusal = await refusalOf(queue, session, path)
   if (refusal === undefined) return
   const error = KeeperError.is(refusal.error, 'NoAuth') ? withoutRight(queue, path, refusal.error) : refusal.error
-  report('zk:orphan', () => ({ path: queue.path, kind: kindOf(path), node: path, error }))
+  report('zk:orphan', () => ({ path: queue.path, kind: queue.parse(nameIn(path))!.kind.name, node: path, error }))
   void deleteAgain(queue, session, path)
   throw error
 }
@@ -188,15 +194,7 @@ function withoutRight({ path: parent }: Queue, path: string, cause: KeeperError)
   return new KeeperError('NoAuth', { op, path, number, server, sessionId, needs, cause })
 }
 
-function kindOf(path: string): Kind {
-  return parseName(path.slice(path.lastIndexOf('/') + 1))!.kind
-}
-
-function toOwnNode(path: string, czxid: bigint): OwnNode {
-  const name = parseName(path.slice(path.lastIndexOf('/') + 1))
-  if (name === undefined) throw new Error(`the server named our node ${path}`)
-  return { name, path, czxid }
-}
+const nameIn = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 
 function byCreation(one: OwnNode, other: OwnNode): number {
   return one.czxid < other.czxid ? -1 : 1

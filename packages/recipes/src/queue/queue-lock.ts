@@ -75,7 +75,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
       contender.prepare()
       // Where a blocker is seen no node is made.
       const looking = retry(zk.runtime, () => ifMissing(this.queue.list({ session }), []))
-      if (this.#role.blocker(await limit.during(looking)) !== undefined) return undefined
+      if (this.#role.blockers(await limit.during(looking)).length > 0) return undefined
       const held = await this.#hold(contender, contender.competeOnce(), limit, options)
       held?.throwIfLost()
       return held && wait.ended(held)

@@ -2,7 +2,7 @@
 import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
 import { report } from '../diagnostics.ts'
 import { ifMissing } from './if-missing.ts'
-import { type ContenderName, isDowngraded, type Kind, parseName } from './names.ts'
+import { type ContenderName, type Kind, parseName } from './names.ts'
 import { areInOrder, bySequence, isExhausted } from './sequences.ts'
 import { retry } from './retry.ts'
 
@@ -10,8 +10,8 @@ import { retry } from './retry.ts'
 export interface ContenderInfo {
   /** Of its node. */
   readonly path: string
-  /** What it wants. */
-  readonly kind: Kind
+  /** What it wants: `lock`, `latch`, `read`, `write`. */
+  readonly kind: string
   /** 0 for the oldest. */
   readonly position: number
   /** What it stored in its node: its label, or a candidate's data. */
@@ -40,13 +40,13 @@ const utf8 = new TextDecoder()
 export class Queue {
   readonly zk: ZooKeeper
   readonly path: string
-  readonly #rivals: readonly Kind[]
+  readonly #kinds: readonly Kind[]
   #isExhaustionTold = false
 
-  constructor(zk: ZooKeeper, path: string, rivals: readonly Kind[]) {
+  constructor(zk: ZooKeeper, path: string, kinds: readonly Kind[]) {
     this.zk = zk
     this.path = path
-    this.#rivals = rivals
+    this.#kinds = kinds
   }
 
   pathOf(name: string): string {
@@ -64,11 +64,23 @@ export class Queue {
 
   /** The contenders among these children, by their numbers. */
   inLine(children: readonly string[]): ContenderName[] {
-    return children
-      .map(parseName)
-      .filter((name) => name !== undefined)
-      .filter(({ kind }) => this.#rivals.includes(kind))
-      .sort(bySequence)
+    return (
+      children
+        .map((name) => this.parse(name))
+        .filter((name) => name !== undefined)
+        // Of two with one number the successor is the later one: Curator's, too, whose uuid does not show it.
+        .sort((one, other) => bySequence(one, other) || Number(this.#mayFollow(one)) - Number(this.#mayFollow(other)))
+    )
+  }
+
+  /** undefined for the name of something that does not queue here. */
+  parse(name: string): ContenderName | undefined {
+    return parseName(name, this.#kinds)
+  }
+
+  /** Whether it stands in the place of a contender of before: see `successorName`. */
+  isSuccessor(name: ContenderName): boolean {
+    return !name.uuid.includes('-') && this.#mayFollow(name)
   }
 
   /** These, oldest first, by what servers say of their creation. Those gone meanwhile are left out. */
@@ -87,7 +99,7 @@ export class Queue {
     const names = await ifMissing(this.list(options), [], options.signal)
     const read = await Promise.all(names.map(async (name) => [name, await this.#read(name, options)] as const))
     const placed = read.flatMap(([name, info]) =>
-      info === undefined ? [] : [{ info, place: isDowngraded(name) ? 0n : info.fencingToken }],
+      info === undefined ? [] : [{ info, place: this.isSuccessor(name) ? 0n : info.fencingToken }],
     )
     if (!areInOrder(names)) placed.sort((one, other) => (one.place < other.place ? -1 : 1))
     return placed.map(({ info }, position) => ({ ...info, position }))
@@ -117,14 +129,14 @@ export class Queue {
   tellExhausted({ kind, sequence }: ContenderName): void {
     if (this.#isExhaustionTold || !isExhausted(sequence)) return
     this.#isExhaustionTold = true
-    report('zk:exhausted', () => ({ path: this.path, kind, sequence }))
+    report('zk:exhausted', () => ({ path: this.path, kind: kind.name, sequence }))
   }
 
   /** What a contender's node says. */
   info({ name, kind }: ContenderName, { data, stat }: NodeData): ContenderInfo {
     return {
       path: this.pathOf(name),
-      kind,
+      kind: kind.name,
       position: 0,
       data,
       label: utf8.decode(data),
@@ -138,5 +150,10 @@ export class Queue {
   async #read(name: ContenderName, options: CallOptions): Promise<ContenderInfo | undefined> {
     const node = await ifMissing(this.zk.getData(this.pathOf(name.name), options), undefined, options.signal)
     return node && this.info(name, node)
+  }
+
+  /** Whether its kind is one that contenders go on as. */
+  #mayFollow({ kind }: ContenderName): boolean {
+    return this.#kinds.some(({ successor }) => successor === kind)
   }
 }

@@ -16,14 +16,13 @@ export function isExhausted(sequence: number): boolean {
 export function areInOrder(names: readonly ContenderName[]): boolean {
   const seen = new Set<string>()
   for (const { kind, sequence } of names) {
-    const number = `${kind} ${sequence}`
+    const number = `${kind.name} ${sequence}`
     if (isExhausted(sequence) || seen.has(number)) return false
     seen.add(number)
   }
   return true
 }
 
-/** By number. Of a writer and the reader that takes its place (see `Predecessors`) the writer is first. */
 export function bySequence(one: ContenderName, other: ContenderName): number {
-  return one.sequence - other.sequence || Number(one.kind === 'read') - Number(other.kind === 'read')
+  return one.sequence - other.sequence
 }

@@ -25,7 +25,7 @@ export class Wait {
   queued(contender: Contender, names: readonly ContenderName[]): void {
     this.#contender = contender
     const place = () => ({ position: names.length, ahead: this.#paths(names) })
-    report('zk:queued', () => ({ path: this.#queue.path, kind: this.#kind, ...place() }))
+    report('zk:queued', () => ({ path: this.#queue.path, kind: this.#kind.name, ...place() }))
     this.#onQueued?.(place())
   }
 
