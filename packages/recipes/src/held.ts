@@ -5,7 +5,7 @@ import { LockLostError, type LossReason } from './errors.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
 import type { Lease } from './lease/lease.ts'
 import { OwnNodeWatch } from './queue/own-node-watch.ts'
-import { WaitLimit } from './queue/wait-limit.ts'
+import { WaitLimit } from './queue/wait.ts'
 import { type HeldWhile, followerRelayDelayOf, type HoldTerms } from './hold-options.ts'
 
 /** What has the node, and takes it away. */

@@ -1,5 +1,5 @@
 import type { Session } from '@zk/client'
-import { leaseTimes } from './lease/lease-times.ts'
+import { leaseTimes } from './lease/lease.ts'
 
 /**
  * What has to be so for something to be held:

@@ -4,7 +4,7 @@ import { checkAcquireOptions, checkClient, checkHoldOptions, checkNode, checkPat
 import { QueueLock, plainHold, unlessLate } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
 import { observeFirst } from './queue/observe.ts'
-import { WaitLimit } from './queue/wait-limit.ts'
+import { WaitLimit } from './queue/wait.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { candidate } from './queue/roles.ts'
 import type { HoldOptions } from './hold-options.ts'

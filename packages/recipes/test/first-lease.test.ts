@@ -2,7 +2,7 @@
 // may have counted for long already.
 import { describe, expect, test } from 'vitest'
 import { type HoldOptions, Lock, type ZooKeeper } from '../src/index.ts'
-import { leaseTimes } from '../src/lease/lease-times.ts'
+import { leaseTimes } from '../src/lease/lease.ts'
 import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 

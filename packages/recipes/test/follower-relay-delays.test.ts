@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { type Held, Lock, type ZooKeeper } from '../src/index.ts'
-import { leaseTimes } from '../src/lease/lease-times.ts'
+import { leaseTimes } from '../src/lease/lease.ts'
 import { outcome, SeededRandom } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
 

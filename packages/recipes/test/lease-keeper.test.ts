@@ -1,7 +1,7 @@
 // What a session holds over time: when it is confirmed, suspended, resumed and lost, and what that costs.
 import { describe, expect, test } from 'vitest'
 import { type AcquireOptions, Lock, type LockOptions, Perms, type ZooKeeper } from '../src/index.ts'
-import { leaseTimes } from '../src/lease/lease-times.ts'
+import { leaseTimes } from '../src/lease/lease.ts'
 import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 

@@ -1,7 +1,7 @@
 // Where nothing goes wrong nothing is lost, whenever in the rhythm of a session's heartbeats it was acquired.
 import { expect, test } from 'vitest'
 import { type Held, Lock } from '../src/index.ts'
-import { leaseTimes } from '../src/lease/lease-times.ts'
+import { leaseTimes } from '../src/lease/lease.ts'
 import { Scene } from './support/scene.ts'
 
 const PHASES = 24

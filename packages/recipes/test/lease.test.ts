@@ -2,7 +2,7 @@ import { type Runtime } from '@zk/client'
 import { elapsedSince, timestamp } from '@zk/client/internal'
 import { describe, expect, test } from 'vitest'
 import { Lease } from '../src/lease/lease.ts'
-import { leaseTimes } from '../src/lease/lease-times.ts'
+import { leaseTimes } from '../src/lease/lease.ts'
 import { VirtualWorld } from './support/outside.ts'
 
 const HOUR = 3_600_000

@@ -5,8 +5,8 @@ const create = 'recipes/src/queue/protected-create.ts'
 const contended = 'recipes/src/queue/queue-lock.ts'
 const held = 'recipes/src/held.ts'
 const confirmation = 'recipes/src/lease/lease-renewal.ts'
-const firstLease = 'recipes/src/lease/first-lease.ts'
-const leaseTimes = 'recipes/src/lease/lease-times.ts'
+const firstLease = 'recipes/src/lease/lease-renewal.ts'
+const leaseTimes = 'recipes/src/lease/lease.ts'
 const relay = 'recipes/src/lease/relay.ts'
 const roles = 'recipes/src/queue/roles.ts'
 
@@ -177,11 +177,6 @@ export const recipeBugs: readonly PlantedBug[] = [
         find: 'return { touched, ...proof }',
         replace: 'return { touched: timestamp(this.#zk.runtime), ...proof }',
       },
-      {
-        file: confirmation,
-        find: 'import type { Timestamp } from',
-        replace: 'import { type Timestamp, timestamp } from',
-      },
     ],
   },
   {
@@ -278,7 +273,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'an acquire does not time out',
     edits: [
       {
-        file: 'recipes/src/queue/wait-limit.ts',
+        file: 'recipes/src/queue/wait.ts',
         find: 'return await Promise.race([promise, this.#over])',
         replace: 'return await promise',
       },

@@ -5,7 +5,7 @@ import { onAbort } from '@zk/client/internal'
 import { LeaseRenewal, type Proof } from './lease-renewal.ts'
 import type { LossReason } from '../errors.ts'
 import type { Lease } from './lease.ts'
-import { leaseTimes } from './lease-times.ts'
+import { leaseTimes } from './lease.ts'
 import type { HeldWhile } from '../hold-options.ts'
 
 /** Something that is held as long as its rule says. */

@@ -9,7 +9,7 @@
 import { type Connection, type Session, type ZooKeeper } from '@zk/client'
 import { elapsedSince, type Timestamp } from '@zk/client/internal'
 import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
-import { leaseTimes } from './lease-times.ts'
+import { leaseTimes } from './lease.ts'
 import { throwUnlessTransient, pinnedTo } from '../queue/retry.ts'
 
 /** Proves the session when a request that this connection sends from now on is committed. */
