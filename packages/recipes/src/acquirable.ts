@@ -1,5 +1,6 @@
 import type { Held } from './held.ts'
 import type { HoldListeners } from './hold-options.ts'
+import type { QueuePlace } from './queue/wait.ts'
 
 /** How long to wait, and what is called meanwhile. */
 export interface AcquireOptions extends HoldListeners {
@@ -13,14 +14,6 @@ export interface AcquireOptions extends HoldListeners {
 
 /** The options of a call that does not wait: `signal` and the listeners. */
 export type TryAcquireOptions = Omit<AcquireOptions, 'timeout' | 'onQueued'>
-
-/** A place in the queue, as it was when last seen. */
-export interface QueuePlace {
-  /** How many are ahead. */
-  readonly position: number
-  /** Paths of their nodes, oldest first. */
-  readonly ahead: readonly string[]
-}
 
 /** Whatever can be held: by one at a time, or shared. */
 export interface Acquirable<H extends Held> {

@@ -1,4 +1,5 @@
-export type { Acquirable, AcquireOptions, QueuePlace, TryAcquireOptions } from './acquirable.ts'
+export type { Acquirable, AcquireOptions, TryAcquireOptions } from './acquirable.ts'
+export type { QueuePlace } from './queue/wait.ts'
 export type { RecipeMessages } from './diagnostics.ts'
 export { LockLostError, LockTimeoutError, type LossReason, type Blocker, WouldDeadlockError } from './errors.ts'
 export { fencingText, type Held } from './held.ts'

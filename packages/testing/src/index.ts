@@ -10,17 +10,15 @@ export type {
   MergeOptions,
   SplitOptions,
 } from './connection/faults.ts'
+export type { History, HistoryFilter, HistoryLimits } from './connection/history.ts'
 export type {
   ClientEntry,
   ConnectionEntry,
   ControlEntry,
-  History,
   HistoryEntry,
-  HistoryFilter,
-  HistoryLimits,
   MemberEntry,
   ServerEntry,
-} from './connection/history.ts'
+} from './connection/history-entry.ts'
 export type { CreateNodeOptions, TestNode, TestNodes } from './controls/nodes.ts'
 export type { TestConnection } from './controls/test-connection.ts'
 export type { TestMember } from './controls/test-member.ts'

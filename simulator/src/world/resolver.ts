@@ -1,7 +1,11 @@
 import type { LookupHandler } from '@zk/client'
 import type { Random } from './random.ts'
-import type { SimProcess } from './sim-process.ts'
 import type { World } from './world.ts'
+
+/** What is needed of a process that looks names up. */
+interface LookingUp {
+  arrive(deliver: () => void): void
+}
 
 /** What is wrong with the look-ups of one process. */
 interface Trouble {
@@ -25,7 +29,7 @@ export class Resolver {
   readonly #world: World
   readonly #random: Random
   readonly #options: ResolverOptions
-  readonly #troubles = new Map<SimProcess, Trouble>()
+  readonly #troubles = new Map<LookingUp, Trouble>()
 
   constructor(world: World, random: Random, options: ResolverOptions) {
     this.#world = world
@@ -39,7 +43,7 @@ export class Resolver {
   }
 
   /** What it will answer is decided now; it comes when it comes, also when nobody waits for it any more. */
-  resolve(process: SimProcess, host: string, handler: LookupHandler): void {
+  resolve(process: LookingUp, host: string, handler: LookupHandler): void {
     const { failures, delays, redirections } = this.#troubleOf(process)
     const redirected = redirections.findLast((each) => each.host === host)
     const addresses = failures > 0 ? undefined : (redirected?.addresses ?? this.#options.names.get(host))
@@ -54,26 +58,26 @@ export class Resolver {
 
   // --- what befalls look-ups; the returned function ends it ----------------------------------------------------------
 
-  fail(process: SimProcess): () => void {
+  fail(process: LookingUp): () => void {
     const trouble = this.#troubleOf(process)
     trouble.failures++
     return () => trouble.failures--
   }
 
-  slow(process: SimProcess, by: number): () => void {
+  slow(process: LookingUp, by: number): () => void {
     const { delays } = this.#troubleOf(process)
     delays.push(by)
     return () => delays.splice(delays.indexOf(by), 1)
   }
 
-  redirect(process: SimProcess, host: string, addresses: readonly string[]): () => void {
+  redirect(process: LookingUp, host: string, addresses: readonly string[]): () => void {
     const { redirections } = this.#troubleOf(process)
     const redirection = { host, addresses }
     redirections.push(redirection)
     return () => redirections.splice(redirections.indexOf(redirection), 1)
   }
 
-  #troubleOf(process: SimProcess): Trouble {
+  #troubleOf(process: LookingUp): Trouble {
     let trouble = this.#troubles.get(process)
     if (trouble === undefined) {
       trouble = { failures: 0, delays: [], redirections: [] }

@@ -20,14 +20,14 @@ export interface SimProcessOptions {
 }
 
 /** What waits for a process that stands still, in the order in which Node then does it. */
-interface SendQueue {
+interface Backlog {
   readonly timers: (() => void)[]
   readonly arrived: (() => void)[]
 }
 
 type State =
   | { readonly name: 'running' }
-  | { readonly name: 'stalled'; readonly backlog: SendQueue; readonly cancelWake: () => void }
+  | { readonly name: 'stalled'; readonly backlog: Backlog; readonly cancelWake: () => void }
   | { readonly name: 'killed' }
 
 /** One process of a client: code that sees the world through this Runtime only. */
@@ -75,7 +75,7 @@ export class SimProcess implements Runtime {
    */
   stall(duration: number, onAwake: () => void): void {
     if (this.#state.name !== 'running') return
-    const backlog: SendQueue = { timers: [], arrived: [] }
+    const backlog: Backlog = { timers: [], arrived: [] }
     const cancelWake = this.#world.after(duration, () => this.#wake(backlog, onAwake))
     this.#state = { name: 'stalled', backlog, cancelWake }
   }
@@ -105,7 +105,7 @@ export class SimProcess implements Runtime {
     code()
   }
 
-  #wake({ timers, arrived }: SendQueue, onAwake: () => void): void {
+  #wake({ timers, arrived }: Backlog, onAwake: () => void): void {
     this.#state = { name: 'running' }
     for (const action of [...timers, ...arrived]) this.#world.at(this.#world.now, () => this.arrive(action))
     this.#world.at(this.#world.now, onAwake)

@@ -1,7 +1,11 @@
 import type { ConnectionHandler, RuntimeConnection } from '../../src/index.ts'
-import type { VirtualWorld } from './virtual-world.ts'
 
-/** What a server hears of one TCP connection. */
+/** Where what is sent arrives later. */
+interface Network {
+  arrive(deliver: () => void): void
+}
+
+/** What a server receives of one TCP connection. */
 export interface Peer {
   /** One write of the client. */
   received(segment: Uint8Array): void
@@ -16,14 +20,14 @@ export interface Listener {
 
 /** One TCP connection in memory. What one end sends arrives at the other in order, in a later turn of the world. */
 export class Link implements RuntimeConnection {
-  readonly #world: VirtualWorld
+  readonly #world: Network
   readonly #handler: ConnectionHandler
   #peer: Peer | undefined
   #isOpen = true
   /** What the client has written and the peer does not read; undefined while it reads. */
   #unread: Uint8Array[] | undefined
 
-  constructor(world: VirtualWorld, handler: ConnectionHandler) {
+  constructor(world: Network, handler: ConnectionHandler) {
     this.#world = world
     this.#handler = handler
   }

@@ -1,13 +1,19 @@
 // Waiting: one wait of a caller, over as many contenders as it takes, and its limit: a timeout, a signal.
 import type { Runtime } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
-import type { QueuePlace } from '../acquirable.ts'
 import type { Contender } from './contender.ts'
 import { report } from '../diagnostics.ts'
 import { LockTimeoutError } from '../errors.ts'
-import type { Held } from '../held.ts'
 import type { ContenderName, Kind } from './names.ts'
 import type { Queue } from './queue.ts'
+
+/** A place in the queue, as it was when last seen. */
+export interface QueuePlace {
+  /** How many are ahead. */
+  readonly position: number
+  /** Paths of their nodes, oldest first. */
+  readonly ahead: readonly string[]
+}
 
 export class Wait {
   readonly #queue: Queue
@@ -31,7 +37,8 @@ export class Wait {
     this.#onQueued?.(place())
   }
 
-  ended<H extends Held>(held: H): H {
+  /** `held` is given how long it took, in ms. */
+  ended<H extends { acquired(waited: number): void }>(held: H): H {
     held.acquired(this.#queue.zk.runtime.now() - this.#since)
     return held
   }

@@ -1,6 +1,6 @@
 // The history for people: one line an entry.
 import { errorName, eventName } from '@zk/wire'
-import type { ClientEntry, HistoryEntry, ServerEntry } from './history.ts'
+import type { ClientEntry, HistoryEntry, ServerEntry } from './history-entry.ts'
 import { pathsOf } from './paths-of.ts'
 
 /** `   12.3 ms  zk1 #1 0x1000  > create2 /locks/a  xid 3` */

@@ -1,6 +1,6 @@
 // What a server says of its sessions, their nodes, connections and watches: `dump`, `wchc` and `wchp`.
 import { unsigned } from './describe.ts'
-import type { Monitored } from './four-letter-words.ts'
+import type { Monitored } from './monitored.ts'
 import type { ServerConnection } from './server-connection.ts'
 
 /** DumpCommand. What expires comes by time. */

@@ -1,31 +1,15 @@
 // The words that monitoring sends in place of a handshake, and what 3.8 answers (org.apache.zookeeper.server.command).
-import type { Member } from '../ensemble/index.ts'
-import { configuration, type Configuration } from './configuration.ts'
+import { configuration } from './configuration.ts'
 import { unsigned } from './describe.ts'
 import { dump, watchesByPath, watchesBySession } from './dump.ts'
 import { environment, VERSION } from './environment.ts'
+import type { Monitored } from './monitored.ts'
+import type { answeredWords } from './words.ts'
 import type { ServerConnection } from './server-connection.ts'
-import type { ServerStats } from './stats.ts'
-
-/** What the answers are made of. */
-export interface Monitored {
-  readonly member: Member
-  readonly connections: ReadonlySet<ServerConnection>
-  readonly stats: ServerStats
-  /** Ms since it was started. */
-  readonly uptime: number
-  /** What the clock on the wall shows at a time of the ensemble, in ms. */
-  readonly wallAt: (time: number) => number
-  /** Members that follow this one, if it leads. */
-  readonly followers: number
-  readonly configuration: Configuration
-}
-
-export const WORD_SIZE = 4
 
 const NOT_SERVING = 'This ZooKeeper instance is not currently serving requests\n'
 
-const answers: Readonly<Record<string, (server: Monitored) => string>> = {
+const answers: Readonly<Record<(typeof answeredWords)[number], (server: Monitored) => string>> = {
   ruok: () => 'imok',
   isro: ({ member }) => (member.role === 'read-only' ? 'ro' : member.isServing() ? 'rw' : 'null'),
   srvr: whileServing((server) => `Zookeeper version: ${VERSION}\n${summary(server)}`),
@@ -64,15 +48,11 @@ const answers: Readonly<Record<string, (server: Monitored) => string>> = {
   envi: ({ member }) => environment(member.name),
 }
 
-/** Those that a server knows too, and does not answer unless it is told to (4lw.commands.whitelist). */
-const unlisted: ReadonlySet<string> = new Set(['hash', 'stmk'])
-
-export function isWord(word: string): boolean {
-  return word in answers || unlisted.has(word)
-}
-
 export function answer(word: string, server: Monitored): string {
-  return answers[word]?.(server) ?? `${word} is not executed because it is not in the whitelist.\n`
+  return (
+    (answers as Readonly<Partial<Record<string, (server: Monitored) => string>>>)[word]?.(server) ??
+    `${word} is not executed because it is not in the whitelist.\n`
+  )
 }
 
 function whileServing(answer: (server: Monitored) => string): (server: Monitored) => string {

@@ -3,7 +3,6 @@ import type { Configuration } from './configuration.ts'
 import type { Faults } from './faults.ts'
 import type { History } from './history.ts'
 import type { SaslSettings } from './sasl-server.ts'
-import type { ServerConnection } from './server-connection.ts'
 
 /** Who is at the other end. */
 export interface Remote {
@@ -42,7 +41,7 @@ export interface Host {
   /** The returned function calls it off. */
   after(ms: number, action: () => void): () => void
   /** It has something for its client. */
-  isDue(connection: ServerConnection): void
+  isDue(connection: { readonly id: number }): void
   /** For the next connection, from 1. */
   nextConnectionId(): number
   /** How many members follow the leader. */

@@ -19,25 +19,40 @@ import { ConnectionLog } from './connection-log.ts'
 import type { Ending, Subject } from './fault.ts'
 import type { FaultRule } from './fault-rule.ts'
 import { Gate } from './gate.ts'
-import { isWord, WORD_SIZE } from './four-letter-words.ts'
+import { isWord, WORD_SIZE } from './words.ts'
 import { connected, EXPIRED, handshake, type Handshake } from './handshake.ts'
-import type { Remote } from './host.ts'
+import type { Member } from '../ensemble/index.ts'
+import type { Host, Remote } from './host.ts'
 import { Identity, isProof } from './identity.ts'
-import type { MemberPort } from './member-port.ts'
 import { type Due, Outgoing } from './outgoing.ts'
 import { pathsOf } from './paths-of.ts'
 import { type Parsed, parseRequest, type Pending, pendingOf, refusalOf, releaseUnstruck } from './requests.ts'
-import { Silence } from './silence.ts'
+import { type Clock, Silence } from './silence.ts'
+import type { ServerStats } from './stats.ts'
 import { strikeReply, strikeRequest } from './strike.ts'
 import { Unanswered } from './unanswered.ts'
 
 /** The zxid of the answer to a request that the server does not know (UnimplementedRequestProcessor). */
 const UNKNOWN = -1n
 
+/** What a connection needs of the port that it came to. */
+interface Port {
+  readonly name: string
+  readonly host: Host
+  readonly member: Member
+  /** Of the member's process. */
+  readonly clock: Clock
+  readonly stats: ServerStats
+  answerWord(word: string): string
+  /** Ends the other connections of this session. */
+  closeSession(sessionId: bigint, but: ServerConnection): void
+  closed(connection: ServerConnection): void
+}
+
 /** One TCP connection of a client to a member, as bytes (NIOServerCnxn). */
 export class ServerConnection implements Connection {
   readonly id: number
-  readonly port: MemberPort
+  readonly port: Port
   readonly remote: Remote
   readonly books: ConnectionLog
   /** By the wall clock, in ms since the epoch. */
@@ -58,7 +73,7 @@ export class ServerConnection implements Connection {
   #isDeaf = false
   #isPumping = false
 
-  constructor(id: number, port: MemberPort, remote: Remote) {
+  constructor(id: number, port: Port, remote: Remote) {
     const { host } = port
     this.id = id
     this.port = port

@@ -1,19 +1,36 @@
 // Who leads: of the members that are in touch and have nobody to follow, the one with the most (FastLeaderElection).
-import type { Member } from './member.ts'
+import type { Process } from './process.ts'
 import type { Network } from './network.ts'
 import type { Settings } from './settings.ts'
-import { isAhead } from './vote.ts'
+import { isAhead, type Vote } from './vote.ts'
 
 /** Between two attempts that found nobody, in ms: time goes on, however short an election may be. */
 const LEAST_PAUSE = 1
 
+/** What an election needs of a member. */
+interface Voter {
+  readonly id: number
+  readonly name: string
+  readonly process: Process
+  readonly vote: Vote
+  readonly acceptedEpoch: number
+  readonly isRunning: boolean
+  readonly isLooking: boolean
+  readonly isLeading: boolean
+  /** The leader that it follows. */
+  readonly follows: string | undefined
+  follow(leader: string): void
+  lead(epoch: number): void
+  accept(epoch: number): void
+}
+
 export class Election {
   readonly #settings: Settings
   readonly #network: Network
-  readonly #members: readonly Member[]
+  readonly #members: readonly Voter[]
   readonly #quorum: number
 
-  constructor(settings: Settings, network: Network, members: readonly Member[]) {
+  constructor(settings: Settings, network: Network, members: readonly Voter[]) {
     this.#settings = settings
     this.#network = network
     this.#members = members
@@ -21,11 +38,11 @@ export class Election {
   }
 
   /** The member looks for a leader: it finds one, becomes one, or looks again. */
-  enter(member: Member): void {
+  enter(member: Voter): void {
     this.#lookAfter(member, this.#settings.electionTime())
   }
 
-  #lookAfter(member: Member, delay: number): void {
+  #lookAfter(member: Voter, delay: number): void {
     const { process } = member
     process.at(process.now + delay, () => {
       // Another's attempt may have found a leader for this one too.
@@ -37,7 +54,7 @@ export class Election {
   }
 
   /** A leader that a quorum of others says it has: to follow it, one must reach them and it. */
-  #established(member: Member): string | undefined {
+  #established(member: Voter): string | undefined {
     const others = this.#members.filter((other) => this.#hears(member, other))
     const leader = others.find(
       (leader) =>
@@ -46,7 +63,7 @@ export class Election {
     return leader?.name
   }
 
-  #elect(member: Member): boolean {
+  #elect(member: Voter): boolean {
     const voters = this.#members.filter((other) => other === member || (other.isLooking && this.#hears(member, other)))
     if (voters.length < this.#quorum) return false
     // The one with the larger id, of two that have the same.
@@ -68,7 +85,7 @@ export class Election {
     return false
   }
 
-  #hears(member: Member, other: Member): boolean {
+  #hears(member: Voter, other: Voter): boolean {
     return other !== member && other.isRunning && !this.#network.isCut(member.name, other.name)
   }
 }

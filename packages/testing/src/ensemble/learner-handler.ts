@@ -1,7 +1,8 @@
 // The leader's side of one follower (LearnerHandler).
 import type { Cancel } from './agenda.ts'
 import type { Channel, End } from './channel.ts'
-import type { Leader } from './leader.ts'
+import type { Host } from './host.ts'
+import type { ServerRequest } from '../server/request.ts'
 import type { LearnerPacket } from './packets.ts'
 import type { Process } from './process.ts'
 import type { Owner } from './session-tracker.ts'
@@ -10,18 +11,30 @@ type State =
   /** Up to which of the leader's proposals it has been sent. */
   { readonly type: 'syncing'; readonly sent: bigint } | { readonly type: 'synced' } | { readonly type: 'closed' }
 
+/** What a handler needs of its leader. */
+interface HandlersLeader {
+  readonly host: Host
+  readonly tick: number
+  synced(handler: LearnerHandler, zxid: bigint): void
+  processAck(member: string, zxid: bigint): void
+  submitLearnerRequest(request: ServerRequest, owner: Owner): void
+  revalidate(sessionId: bigint, timeOut: number, owner: Owner): boolean
+  touch(sessionId: bigint, timeOut: number): void
+  removed(handler: LearnerHandler): void
+}
+
 export class LearnerHandler implements End<LearnerPacket>, Owner {
   readonly member: string
   readonly process: Process
   readonly channel: Channel
-  readonly #leader: Leader
+  readonly #leader: HandlersLeader
   #state: State
   #heardAt: number
   /** The last tick of the leader in which it counts without another word. */
   #deadline: number
   #silence: Cancel | undefined
 
-  constructor(leader: Leader, channel: Channel, sent: bigint) {
+  constructor(leader: HandlersLeader, channel: Channel, sent: bigint) {
     const { initLimit, syncLimit } = leader.host.settings
     this.member = channel.follower
     this.process = leader.host.process
