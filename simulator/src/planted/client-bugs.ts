@@ -1,6 +1,6 @@
 import type { PlantedBug } from './bug.ts'
 
-const ledger = 'client/src/session/requests/request-queue.ts'
+const queue = 'client/src/session/requests/request-queue.ts'
 const machine = 'client/src/session/protocol/session-machine.ts'
 const session = 'client/src/session/driver/session-driver.ts'
 const uplink = 'client/src/session/driver/transport.ts'
@@ -12,12 +12,12 @@ export const clientBugs: readonly PlantedBug[] = [
     name: 'writes are repeated on the next connection',
     edits: [
       {
-        file: ledger,
+        file: queue,
         find: "const repeated = alive.filter(({ kind }) => kind === 'read' || kind === 'neither')",
         replace: "const repeated = alive.filter(({ kind }) => kind !== 'connection')",
       },
       {
-        file: ledger,
+        file: queue,
         find: "const unknown = alive.filter(({ kind }) => kind === 'write')",
         replace: 'const unknown: Request[] = []',
       },
@@ -27,7 +27,7 @@ export const clientBugs: readonly PlantedBug[] = [
     name: 'reads are lost with their connection',
     edits: [
       {
-        file: ledger,
+        file: queue,
         find: '[...putOff, ...repeated, ...this.#unsent.clear()]',
         replace: '[...putOff, ...this.#unsent.clear()]',
       },

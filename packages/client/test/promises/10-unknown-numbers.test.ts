@@ -117,12 +117,12 @@ describe('An event that this version does not know', () => {
 
 describe('xids', () => {
   test('RequestQueue goes on with 1 behind 2^31-2, and keeps the order (W28)', () => {
-    const ledger = new RequestQueue(2 ** 31 - 3)
+    const queue = new RequestQueue(2 ** 31 - 3)
     const requests = ['/a', '/b', '/c', '/d'].map(
       (path) => new Request({ op: 'sync', path, opCode: OpCode.sync, kind: 'neither' }),
     )
-    for (const request of requests) ledger.enqueue(request)
-    const frames = ledger.send(0, Infinity)
+    for (const request of requests) queue.enqueue(request)
+    const frames = queue.send(0, Infinity)
     expect(frames.map((frame) => decode(RequestHeader, frame.subarray(4)).xid)).toEqual([
       2 ** 31 - 3,
       2 ** 31 - 2,
@@ -130,8 +130,8 @@ describe('xids', () => {
       2,
     ])
     for (const request of requests) {
-      expect(ledger.oldest).toBe(request)
-      ledger.answered()
+      expect(queue.oldest).toBe(request)
+      queue.answered()
     }
   })
 })

@@ -47,7 +47,7 @@ export class LeaseKeeper {
   #round: Round = { name: 'none' }
   /** Why the last round of confirmation did not come to its end. */
   #doubt: unknown
-  #alarm: { readonly at: number; readonly cancel: () => void } | undefined
+  #timer: { readonly at: number; readonly cancel: () => void } | undefined
 
   static of(zk: ZooKeeper, session: Session): LeaseKeeper {
     const byChroot = LeaseKeeper.#ofSession.get(session) ?? new Map<string, LeaseKeeper>()
@@ -84,8 +84,8 @@ export class LeaseKeeper {
   remove(holding: Holding): void {
     this.#held.delete(holding)
     if (this.#held.size > 0) return
-    this.#alarm?.cancel()
-    this.#alarm = undefined
+    this.#timer?.cancel()
+    this.#timer = undefined
     if (this.#round.name === 'due') this.#round = { name: 'none' }
     this.#endWhenIdle()
   }
@@ -196,14 +196,14 @@ export class LeaseKeeper {
   // --- time -------------------------------------------------------------------------------------------------------
 
   #wakeAt(at: number): void {
-    if (this.#alarm !== undefined && this.#alarm.at <= at) return
-    this.#alarm?.cancel()
+    if (this.#timer !== undefined && this.#timer.at <= at) return
+    this.#timer?.cancel()
     const { runtime } = this.#zk
-    this.#alarm = { at, cancel: runtime.setTimer(at - runtime.now(), () => this.#awake()) }
+    this.#timer = { at, cancel: runtime.setTimer(at - runtime.now(), () => this.#awake()) }
   }
 
   #awake(): void {
-    this.#alarm = undefined
+    this.#timer = undefined
     const now = this.#zk.runtime.now()
     let next = Infinity
     for (const holding of this.#held) {

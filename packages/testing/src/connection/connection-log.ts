@@ -4,7 +4,7 @@ import type { History } from './history.ts'
 import { ConnectionStats, type ServerStats, shortNames } from './stats.ts'
 import { weight } from './weight.ts'
 
-/** Whose books these are. */
+/** Whose log these are. */
 interface Subject {
   readonly id: number
   readonly sessionId: bigint
@@ -17,7 +17,7 @@ interface Answered {
 }
 
 /** Where they are kept. */
-interface Office {
+interface LoggedAt {
   readonly name: string
   readonly stats: ServerStats
   readonly host: { readonly now: number; readonly history: History }
@@ -27,9 +27,9 @@ interface Office {
 export class ConnectionLog {
   readonly stats = new ConnectionStats()
   readonly #of: Subject
-  readonly #at: Office
+  readonly #at: LoggedAt
 
-  constructor(of: Subject, at: Office) {
+  constructor(of: Subject, at: LoggedAt) {
     this.#of = of
     this.#at = at
   }

@@ -33,7 +33,7 @@ const answers: Readonly<Record<(typeof answeredWords)[number], (server: Monitore
   wchp: whileServing((server) => `${watchesByPath(server)}\n`),
   dump: whileServing(dump),
   crst: whileServing(({ connections }) => {
-    for (const { books } of connections) books.stats.reset()
+    for (const { log } of connections) log.stats.reset()
     return 'Connection stats reset.\n'
   }),
   srst: whileServing(({ stats }) => {
@@ -78,17 +78,17 @@ function summary({ member, connections, stats, followers }: Monitored): string {
 }
 
 /** ServerCnxn.dumpConnectionInfo, without the bracket at its end. */
-function brief({ remote, sessionId, books, gate, outstanding }: ServerConnection): string {
-  const { received, sent } = books.stats
+function brief({ remote, sessionId, log, gate, outstanding }: ServerConnection): string {
+  const { received, sent } = log.stats
   const address = `/${remote.address}:${remote.port ?? 0}`
   // Nothing more is read of one that has asked by a word.
   const isReading = gate.isOpen && (sessionId !== 0n || received === 0)
   return ` ${address}[${isReading ? 1 : 0}](queued=${outstanding},recved=${received},sent=${sent}`
 }
 
-function details({ sessionId, timeOut, establishedAt, books }: ServerConnection): string {
+function details({ sessionId, timeOut, establishedAt, log }: ServerConnection): string {
   if (sessionId === 0n) return ''
-  const { lastOp, lastCxid, lastZxid, lastResponseTime, lastLatency, latency } = books.stats
+  const { lastOp, lastCxid, lastZxid, lastResponseTime, lastLatency, latency } = log.stats
   const pairs = [
     ['sid', `0x${unsigned(sessionId)}`],
     ['lop', lastOp],

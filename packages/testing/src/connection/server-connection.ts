@@ -54,7 +54,7 @@ export class ServerConnection implements Connection {
   readonly id: number
   readonly port: Port
   readonly remote: Remote
-  readonly books: ConnectionLog
+  readonly log: ConnectionLog
   /** By the wall clock, in ms since the epoch. */
   readonly establishedAt: number
   sessionId = 0n
@@ -78,14 +78,14 @@ export class ServerConnection implements Connection {
     this.id = id
     this.port = port
     this.remote = remote
-    this.books = new ConnectionLog(this, port)
+    this.log = new ConnectionLog(this, port)
     this.#identity = new Identity(remote, { ...host.limits, random: () => host.random() })
     this.establishedAt = host.wallNow()
     this.#frames = new FrameDecoder({ limit: host.limits.juteMaxBuffer })
     this.#outgoing = new Outgoing(host, () => host.isDue(this))
     this.silence = new Silence(port.clock, () => this.end('the client said nothing for too long'))
     this.#unanswered = new Unanswered(this.gate, host.limits.outstanding)
-    this.books.connection('opened')
+    this.log.connection('opened')
   }
 
   // --- from the client ----------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ export class ServerConnection implements Connection {
       this.sessionId = session.sessionId
       this.timeOut = session.timeOut
       this.silence.expectWithin(session.timeOut)
-      if (isNewSession) this.books.answered({ op: 'createSession', xid: 0 }, this.#zxid, takenAt)
+      if (isNewSession) this.log.answered({ op: 'createSession', xid: 0 }, this.#zxid, takenAt)
     }
     this.#send(connected(isOver ? { ...EXPIRED, readOnly: session.readOnly } : session, this.#handshake), rule)
     if (isOver) this.end('the session has expired')
@@ -126,7 +126,7 @@ export class ServerConnection implements Connection {
     const { before, request } = this.#unanswered.settle(message)
     for (const refused of before) this.#answerRefused(refused)
     // What no server knows counts for nothing, and has no zxid.
-    if (request !== undefined && zxid !== UNKNOWN) this.books.answered(message, zxid, request.takenAt)
+    if (request !== undefined && zxid !== UNKNOWN) this.log.answered(message, zxid, request.takenAt)
     this.#reply(message, zxid, err, request?.rule, response)
     if (message.op === 'closeSession') return this.end('the client closed the session')
     let next: Pending | undefined
@@ -225,7 +225,7 @@ export class ServerConnection implements Connection {
 
   /** A four-letter word in place of the handshake; any other text is a length that cannot be. */
   #text(bytes: Uint8Array): void {
-    this.books.received({ type: 'text', bytes }, bytes.byteLength)
+    this.log.received({ type: 'text', bytes }, bytes.byteLength)
     const word = String.fromCharCode(...bytes.subarray(0, WORD_SIZE))
     if (!isWord(word)) return this.end(`text in place of a frame: ${JSON.stringify(word)}`)
     const answer = new TextEncoder().encode(this.port.answerWord(word))
@@ -237,7 +237,7 @@ export class ServerConnection implements Connection {
     const message = decodeClientFrame(frame, true) as ConnectMessage
     const { request } = message
     const rule = this.#ruleFor('connect', () => [], request.sessionId)
-    this.books.received(message, frame.byteLength, rule)
+    this.log.received(message, frame.byteLength, rule)
     this.#handshake = handshake(message, this.port.host.now, rule)
     this.#befall(rule, () => {
       this.#state = 'handshaking'
@@ -255,7 +255,7 @@ export class ServerConnection implements Connection {
     const parsed = parseRequest(frame)
     const { message } = parsed
     const rule = this.#ruleFor(message.op, () => pathsOf(message))
-    this.books.received(message, frame.byteLength, rule)
+    this.log.received(message, frame.byteLength, rule)
     this.#befall(rule, () => this.#serve(parsed, rule))
   }
 
@@ -288,7 +288,7 @@ export class ServerConnection implements Connection {
   }
 
   #answerRefused({ message, rule, takenAt }: Pending): void {
-    this.books.answered(message, this.#zxid, takenAt)
+    this.log.answered(message, this.#zxid, takenAt)
     rule?.fire()
     this.#reply(message, this.#zxid, refusalOf(rule)!, rule)
   }
@@ -301,7 +301,7 @@ export class ServerConnection implements Connection {
 
   #send(message: ServerMessage, rule: FaultRule | undefined): void {
     const bytes = encodeMessage(message)
-    this.books.sent(message, bytes.byteLength, rule)
+    this.log.sent(message, bytes.byteLength, rule)
     strikeReply(rule, bytes, this.#outgoing, (how) => this.#break(how))
     if (this.#outgoing.isFull) this.gate.set('full', true)
   }
@@ -356,7 +356,7 @@ export class ServerConnection implements Connection {
     this.#state = 'closed'
     this.#unanswered.clear()
     this.silence.stop()
-    this.books.connection('closed', reason)
+    this.log.connection('closed', reason)
     this.port.closed(this)
     if (!wasNew) this.port.member.disconnected(this)
     this.gate.remove()

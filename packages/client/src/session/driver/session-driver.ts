@@ -67,7 +67,7 @@ export class SessionDriver implements Session {
       () => this.#run(this.#machine.elapse(this.#now())),
       (ms) => this.telemetry.late(ms),
     )
-    this.#setAlarm()
+    this.#setTimer()
   }
 
   get id(): bigint {
@@ -212,7 +212,7 @@ export class SessionDriver implements Session {
     // What is notified may make further calls.
     if (!this.#outputs.do(outputs)) return
     this.#flushSoon()
-    this.#setAlarm()
+    this.#setTimer()
   }
 
   #perform(output: Output): void {
@@ -331,7 +331,7 @@ export class SessionDriver implements Session {
     queueMicrotask(() => {
       this.#flushing = false
       this.#flush()
-      this.#setAlarm()
+      this.#setTimer()
     })
   }
 
@@ -354,7 +354,7 @@ export class SessionDriver implements Session {
     else if (touches > 0 && log?.wants(now) === true) log.sent(timestamp(this.#runtime, now), touches)
   }
 
-  #setAlarm(): void {
+  #setTimer(): void {
     this.#timer.set(this.#machine.deadline())
   }
 

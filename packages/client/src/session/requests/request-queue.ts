@@ -11,9 +11,9 @@ import { Window } from './window.ts'
 export const LAST_XID = 2 ** 31 - 2
 
 export interface Interrupted {
-  /** Settled before; their replies will not come. They are out of the ledger. */
+  /** Settled before; their replies will not come. They are out of the queue. */
   readonly tombstones: readonly Request[]
-  /** Writes that may have happened; they are out of the ledger. */
+  /** Writes that may have happened; they are out of the queue. */
   readonly unknown: readonly Request[]
   /** Whether any write, settled before or now, was left without an answer. */
   readonly leftWrites: boolean
@@ -196,7 +196,7 @@ export class RequestQueue {
     return true
   }
 
-  /** The requests whose time is up, in call order. They are still in the ledger. */
+  /** The requests whose time is up, in call order. They are still in the queue. */
   overdue(now: number): Request[] {
     if (now < this.#nextTimeout) return []
     const waiting = [...this.#sent, ...this.#putOff, ...this.#unsent].filter(({ phase }) => phase.name !== 'abandoned')
