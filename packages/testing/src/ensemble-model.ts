@@ -141,7 +141,7 @@ export class EnsembleModel {
     return this.members.find(({ name }) => name === leader?.name)
   }
 
-  /** A quorum follows the leader, hears it, and all that run and hear it serve clients. */
+  /** A quorum follows the leader, reaches it, and all members that run and reach it serve clients. */
   get isServing(): boolean {
     return this.#ensemble.isServing
   }
@@ -154,7 +154,7 @@ export class EnsembleModel {
   }
 
   /**
-   * What the leader has applied after this transaction, in order: 0n for the beginning. undefined while nobody leads, and
+   * What the leader has applied after this transaction, in order: 0n for the beginning. undefined while no member leads, and
    * where its log no longer goes back so far: some hundred transactions.
    */
   committedAfter(zxid: bigint): readonly LoggedTxn[] | undefined {

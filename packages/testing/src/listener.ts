@@ -130,7 +130,7 @@ export class Listener {
 
   // --- what the model says ------------------------------------------------------------------------------------------
 
-  /** What the user has given it may throw, such as a function for the latency: whoever waits is told, else everybody. */
+  /** What the user has given it may throw, such as a function for the latency: what waits for it rejects, else all that waits. */
   #drive(model: () => readonly Output[]): void {
     if (this.#isClosed) return
     let outputs: readonly Output[]
@@ -227,7 +227,7 @@ export class Listener {
   }
 }
 
-/** Who connects. */
+/** The client at the other end. */
 interface Caller {
   readonly socket: Socket
   /** What TLS is spoken on. */
@@ -242,7 +242,7 @@ class Acceptor {
   readonly #host: string
   readonly #tls: TestTlsOptions | undefined
   readonly #accept: (caller: Caller) => void
-  /** In the handshake of TLS: nobody else knows them. */
+  /** In the handshake of TLS: nothing else knows them. */
   readonly #greeting = new Set<Socket>()
   #port: number
   /** Listens, or is about to; undefined while connections are refused. */
@@ -342,7 +342,7 @@ class Acceptor {
     this.#server = undefined
     for (const socket of this.#greeting) socket.destroy()
     if (server?.listening !== true) return
-    // Nobody can connect from here on; it is over when its last connection is.
+    // No client can connect from here on; it is over when its last connection is.
     const closed: Promise<void> = new Promise<void>((resolve) => server.close(() => resolve()))
     this.#closing.add(closed)
     void closed.then(() => this.#closing.delete(closed))

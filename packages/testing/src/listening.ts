@@ -11,7 +11,7 @@ export interface TestTlsOptions {
   /** `cert` and `key` in one, as PKCS #12. */
   readonly pfx?: Uint8Array
   readonly passphrase?: string
-  /** Who may have signed the certificates of clients. */
+  /** The authorities that may have signed the certificates of clients. */
   readonly ca?: Pem | readonly Pem[]
   /** Ask clients for a certificate: its subject is what ACLs of the scheme `x509` see. @default false */
   readonly requestCert?: boolean

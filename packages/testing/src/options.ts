@@ -39,7 +39,7 @@ export interface EnsembleOptions {
    * first (a read with a watch that of a persistent one, for instance), from 3.9 on there are both. @default 'one', of version 3.9 'several'
    */
   readonly watchModes?: 'one' | 'several'
-  /** Who may do everything, as `super:BASE64(SHA1(super:password))`. @default nobody */
+  /** The id that may do everything, as `super:BASE64(SHA1(super:password))`. @default none */
   readonly superDigest?: string
   /** SASL DIGEST-MD5, and the scheme `sasl` in ACLs. @default not set up */
   readonly sasl?: SaslOptions
@@ -55,7 +55,7 @@ export interface EnsembleOptions {
   readonly containerCheckInterval?: number
   /** Whether nodes may have a TTL (zookeeper.extendedTypesEnabled). @default false */
   readonly extendedTypesEnabled?: boolean
-  /** Whether `reconfig` is for who may write /zookeeper/config, or for nobody (reconfigEnabled). @default false */
+  /** Whether `reconfig` works for clients that may write /zookeeper/config, or for none (reconfigEnabled). @default false */
   readonly reconfigEnabled?: boolean
   /** Whether hard quotas are limits, from 3.7 on (zookeeper.enforceQuota). @default false */
   readonly enforceQuota?: boolean

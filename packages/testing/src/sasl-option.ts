@@ -5,10 +5,10 @@ import type { SaslSettings } from './connection/sasl-server.ts'
 export interface SaslOptions {
   /** Passwords by the names of their users: `{ bob: 'secret' }`. */
   readonly users: Readonly<Record<string, string>>
-  /** Of these, who may do everything (zookeeper.superUser). @default nobody */
+  /** The one of these that may do everything (zookeeper.superUser). @default none */
   readonly superUser?: string
   /**
-   * Nothing is done for a client before it has proved by SASL who it is: it is answered
+   * Nothing is done for a client before it has proved its identity by SASL: it is answered
    * SessionClosedRequireSaslAuth, and loses its connection (zookeeper.sessionRequireClientSASLAuth). @default false
    */
   readonly required?: boolean

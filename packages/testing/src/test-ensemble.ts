@@ -76,7 +76,7 @@ export class TestEnsemble implements AsyncDisposable {
 
   /**
    * Resolves with the leader when a quorum follows it, and all that are up and in touch with it serve clients: after a
-   * kill, a partition, a restart or a heal. Whoever is cut off from it, or frozen, is not waited for. Rejects with an
+   * kill, a partition, a restart or a heal. A member that is cut off from it, or frozen, is not waited for. Rejects with an
    * `Error` when that takes longer than `timeout`, in ms.
    */
   async serving({ timeout = 30_000 }: { readonly timeout?: number } = {}): Promise<TestMember> {

@@ -42,7 +42,7 @@ export function watchesByPath({ member, connections }: Monitored): string {
   return [...byPath].map(([path, sessions]) => `${path}\n${sessions.join('')}`).join('')
 }
 
-/** Who leads knows when sessions expire; the others know which there are (SessionTrackerImpl, LearnerSessionTracker). */
+/** The leader knows when sessions expire; the others know which there are (SessionTrackerImpl, LearnerSessionTracker). */
 function sessions({ member, wallAt }: Monitored): string {
   const { sessionTimeouts, sessionExpiry } = member
   if (sessionExpiry !== undefined) {

@@ -7,7 +7,7 @@ export type Ending =
   | 'end'
   /** Reset (RST): what was answered shortly before may be lost with it. */
   | 'reset'
-  /** It stays, but from now on everything is lost both ways, and nobody is told: a cable was cut. */
+  /** It stays, but from now on everything is lost both ways, and neither end notices: a cable was cut. */
   | 'halfOpen'
   /** It stays as it is: only this one frame is missing. */
   | 'open'
@@ -89,7 +89,7 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   getChildren: ['getChildren2'],
   setWatches: ['setWatches2'],
 }
-/** What nobody means who does not say so. */
+/** What is meant only where it is named. */
 const APART: ReadonlySet<string | undefined> = new Set(['connect', 'event', 'ping'])
 
 /** The kinds a match names, checked; undefined where it names none. */

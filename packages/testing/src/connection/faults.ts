@@ -28,7 +28,7 @@ export interface DelayOptions extends FaultMatch {
 }
 
 export interface FailOptions extends FaultMatch {
-  /** What is answered: a name such as 'NodeExists', or a number, which may be one that nobody has assigned. */
+  /** What is answered: a name such as 'NodeExists', or a number, which may be one that is not assigned. */
   readonly code: ErrorName | number
 }
 

@@ -34,7 +34,7 @@ export interface ServerEntry extends Entry {
 export interface ConnectionEntry extends Entry {
   readonly from: 'connection'
   readonly what: 'opened' | 'closed'
-  /** Why it was closed, and by whom. */
+  /** Why it was closed, and by which end. */
   readonly reason: string
 }
 

@@ -4,7 +4,7 @@ import type { Faults } from './faults.ts'
 import type { History } from './history.ts'
 import type { SaslSettings } from './sasl-server.ts'
 
-/** Who is at the other end. */
+/** The client at the other end. */
 export interface Remote {
   /** As text, such as `127.0.0.1`: what ACLs of the scheme `ip` see. */
   readonly address: string
@@ -22,7 +22,7 @@ export interface Limits {
   readonly clientConnections: number
   /** The id that may do everything, as in `super:BASE64`. */
   readonly superDigest: string | undefined
-  /** Who may prove by SASL who he is; undefined where it is not set up. */
+  /** The users that may prove their identity by SASL; undefined where it is not set up. */
   readonly sasl: SaslSettings | undefined
 }
 

@@ -18,7 +18,7 @@ interface Checks {
   readonly random: () => number
 }
 
-/** Who a client is, as far as it has proved it (ServerCnxn.authInfo). */
+/** The identities of a client, as far as it has proved them (ServerCnxn.authInfo). */
 export class Identity {
   ids: readonly Id[]
   readonly #address: string

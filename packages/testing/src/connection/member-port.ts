@@ -16,7 +16,7 @@ export class MemberPort {
   address: string
   readonly connections = new Set<ServerConnection>()
   stats = new ServerStats()
-  /** Nobody can connect, by the will of the user. */
+  /** No client can connect, by the will of the user. */
   isRefusing = false
   /** Of the process: while it is stopped, nothing is due. */
   readonly clock: Clock

@@ -13,7 +13,7 @@ import type { FaultRule } from './fault-rule.ts'
 
 export interface Parsed {
   readonly message: RequestMessage
-  /** The body could not be read: whoever does the request says so (MarshallingError), not the connection. */
+  /** The body could not be read: the processor of the request says so (MarshallingError), not the connection. */
   readonly isMalformed: boolean
 }
 

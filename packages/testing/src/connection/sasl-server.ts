@@ -5,9 +5,9 @@ import { createHash } from 'node:crypto'
 export interface SaslSettings {
   /** Passwords by the names of their users. */
   readonly users: ReadonlyMap<string, string>
-  /** Who may do everything. */
+  /** The user that may do everything. */
   readonly superUser: string | undefined
-  /** Whether nothing is done for a client before it has proved who it is. */
+  /** Whether nothing is done for a client before it has proved its identity. */
   readonly isRequired: boolean
 }
 
@@ -34,7 +34,7 @@ export class SaslServer {
     const state = this.#state
     this.#state = { name: 'over' }
     if (state.name === 'asked') return this.#verify(token, state.nonce)
-    // The server begins: whoever does is refused.
+    // The server begins: a client that does is refused.
     if (state.name === 'over' || token.byteLength > 0) return 'refused'
     const nonce = this.#nonce()
     this.#state = { name: 'asked', nonce }
@@ -53,7 +53,7 @@ export class SaslServer {
       (realm === '' || realm === REALM)
     if (!isInOrder || password === undefined || cnonce === undefined) return 'refused'
     const secret = md5(latin1(username), ':', latin1(realm), ':', latin1(password))
-    // Who to be is part of the proof; ZooKeeper takes the user for that, whatever is said (AuthorizeCallback).
+    // The identity to take is part of the proof; ZooKeeper takes the user for that, whatever is said (AuthorizeCallback).
     const authzid = said['authzid'] === undefined ? [] : [':', said['authzid']]
     const a1 = md5(secret, ':', nonce, ':', cnonce, ...authzid).toString('hex')
     const proof = (method: string) => {

@@ -161,7 +161,7 @@ export class ServerConnection implements Connection {
     this.#over(reason)
   }
 
-  /** From now on what comes, what goes, or both is lost, and nobody is told. */
+  /** From now on what comes, what goes, or both is lost, and neither end notices. */
   halfOpen(loses: 'both' | 'requests' | 'replies'): void {
     if (loses !== 'requests') this.#outgoing.lose()
     if (loses !== 'replies') this.#deafen()
@@ -343,7 +343,7 @@ export class ServerConnection implements Connection {
     this.#over(how === 'end' ? 'a fault closed it' : 'a fault reset it')
   }
 
-  /** What the client has said and nobody has read is lost, too. */
+  /** What the client has sent and was not read is lost, too. */
   #deafen(): void {
     this.#isDeaf = true
     this.gate.remove()

@@ -8,7 +8,7 @@ const SESSIONLESS_TIMEOUT = 10_000
 
 /**
  * Notices a client that says nothing for longer than its session lasts, rounded up to the next 10 s (cnxnExpiryQueue).
- * Most sessions expire before, and their connections with them; what is left is who never shakes hands.
+ * Most sessions expire before, and their connections with them; what is left are those without a handshake.
  */
 export class Silence {
   readonly #clock: Clock

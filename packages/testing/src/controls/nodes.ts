@@ -16,7 +16,7 @@ export interface TestNode {
 export interface CreateNodeOptions {
   /** @default none */
   readonly data?: Uint8Array | string
-  /** @default everything to everybody */
+  /** @default everything to everyone */
   readonly acl?: readonly ACL[]
   /** Goes by itself when its children are gone. @default false */
   readonly isContainer?: boolean

@@ -53,7 +53,7 @@ export class TestMember {
     return readNode(this.#port.member.tree, path)
   }
 
-  /** The process dies, its connections break, and nobody listens. What it has logged survives. No matter if it is down. */
+  /** The process dies, its connections break, and its port is closed. What it has logged survives. No matter if it is down. */
   kill(): void {
     if (this.role !== 'down') this.#do('kill()', () => this.#port.kill())
   }

@@ -20,7 +20,7 @@ export class TestNetwork {
   }
 
   /**
-   * No message passes between members of different groups; who is in none is alone. Replaces all cuts.
+   * No message passes between members of different groups; a member in none is alone. Replaces all cuts.
    *
    *     ensemble.network.partition(['zk1'], ['zk2', 'zk3'])
    */

@@ -1,8 +1,8 @@
-// Who may do what to a node, and which ACLs it may get.
+// The rights to a node, and which ACLs it may get.
 import { type ACL, ErrorCode, type Id } from '@zk/wire'
 import { DEFAULT_SCHEMES, schemes } from './schemes.ts'
 
-/** Whether one who has these ids may do any of `perms` (ZooKeeperServer.checkACL). */
+/** Whether a client with these ids may do any of `perms` (ZooKeeperServer.checkACL). */
 export function allowed(acl: readonly ACL[], perms: number, ids: readonly Id[]): boolean {
   if (acl.length === 0) return true
   for (const { scheme } of ids) if (scheme === 'super') return true
@@ -38,7 +38,7 @@ export function fixupACL(
     }
     const provider = registered.has(scheme) ? schemes.get(scheme) : undefined
     if (scheme !== 'world' && provider === undefined) return ErrorCode.InvalidACL
-    // Nobody expects it: a NullPointerException.
+    // It is caught nowhere: a NullPointerException.
     if (id === null) return ErrorCode.MarshallingError
     if (!(provider === undefined ? id === 'anyone' : provider.isValid(id))) return ErrorCode.InvalidACL
     fixed.push(entry)

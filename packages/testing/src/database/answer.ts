@@ -60,7 +60,7 @@ const reads: Reads = {
   exists({ path, watch }, tree, { connection }) {
     if (path === null) return refused(ErrorCode.MarshallingError)
     if (path.includes('\0')) return refused(ErrorCode.BadArguments)
-    // For a node that is not there, too. And nobody's rights are asked for.
+    // For a node that is not there, too. And no right is needed.
     if (watch && connection) tree.dataWatches.add(path, connection)
     const node = tree.get(path)
     return node === undefined ? refused(ErrorCode.NoNode) : { err: 0, response: { stat: toStat(node) } }
@@ -81,7 +81,7 @@ const reads: Reads = {
       return { children: node.listChildren(), stat: toStat(node) }
     }),
   getACL: ({ path }, tree, request) =>
-    // Either right will do, but who may not change an ACL is not told the hashes of passwords in it.
+    // Either right will do, but the hashes of passwords in an ACL are hidden without the right to change it.
     read(tree, path, request, Perms.READ | Perms.ADMIN, (node) => ({
       acl: allowed(node.acl, Perms.ADMIN, request.authInfo) ? node.acl : node.acl.map(withoutHash),
       stat: toStat(node),
@@ -107,22 +107,22 @@ const reads: Reads = {
     }
     return { err: 0, response: results }
   },
-  setWatches: (asked, tree, { connection }) => ({ err: setWatches(tree, asked, connection ?? nobody) }),
-  setWatches2: (asked, tree, { connection }) => ({ err: setWatches(tree, asked, connection ?? nobody) }),
+  setWatches: (asked, tree, { connection }) => ({ err: setWatches(tree, asked, connection ?? noWatcher) }),
+  setWatches2: (asked, tree, { connection }) => ({ err: setWatches(tree, asked, connection ?? noWatcher) }),
   addWatch(asked, tree, { connection }) {
-    const err = addWatch(tree, asked, connection ?? nobody)
+    const err = addWatch(tree, asked, connection ?? noWatcher)
     return err === 0 ? { err, response: { err } } : refused(err)
   },
-  checkWatches: (asked, tree, { connection }) => ({ err: hasWatch(tree, asked, connection ?? nobody) }),
-  removeWatches: (asked, tree, { connection }) => ({ err: removeWatch(tree, asked, connection ?? nobody) }),
+  checkWatches: (asked, tree, { connection }) => ({ err: hasWatch(tree, asked, connection ?? noWatcher) }),
+  removeWatches: (asked, tree, { connection }) => ({ err: removeWatch(tree, asked, connection ?? noWatcher) }),
 }
 
 const OK: Answer = { err: 0 }
 
 const refused = (err: number): Answer => ({ err })
 
-/** Who has no connection is told nothing. */
-const nobody: Watcher = { authInfo: [], event() {} }
+/** A request without a connection has no events. */
+const noWatcher: Watcher = { authInfo: [], event() {} }
 
 function read(
   tree: DataTree,
@@ -131,7 +131,7 @@ function read(
   perms: number,
   respond: (node: DataNode, path: string) => unknown,
 ): Answer {
-  // Nobody expects it: a NullPointerException.
+  // It is caught nowhere: a NullPointerException.
   if (path === null) return refused(ErrorCode.MarshallingError)
   const node = tree.get(path)
   if (node === undefined) return refused(ErrorCode.NoNode)

@@ -1,4 +1,4 @@
-// Who a client is: what its connection begins with, and what it proves by auth packets.
+// The identities of a client: those its connection begins with, and those it proves by auth packets.
 import { generateDigest, type Id } from '@zk/wire'
 import { hashCode, spread } from './java-hash-set.ts'
 import { sha1 } from './sha1.ts'

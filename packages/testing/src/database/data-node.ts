@@ -97,7 +97,7 @@ export function toStat(node: DataNode): Stat {
     // a deletion for each that is no longer there.
     cversion: (Math.imul(node.cversion, 2) - childCount) | 0,
     aversion,
-    // That a node is a container, or has a TTL, is told to nobody.
+    // No client learns that a node is a container, or has a TTL.
     ephemeralOwner: isSession(node.ephemeralOwner) ? node.ephemeralOwner : 0n,
     dataLength: node.dataLength,
     numChildren: childCount,

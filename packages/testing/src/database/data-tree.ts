@@ -35,7 +35,7 @@ export interface TxnResult {
   readonly results?: readonly TxnResult[]
 }
 
-/** All that one server knows of the nodes, and who watches them (DataTree). */
+/** All that one server knows of the nodes, and their watchers (DataTree). */
 export class DataTree {
   lastProcessedZxid = 0n
   readonly watchModes: WatchModes
@@ -134,7 +134,7 @@ export class DataTree {
     this.childWatches.removeWatcher(watcher)
   }
 
-  /** Changes the tree and tells those who watch (processTxn). */
+  /** Changes the tree and notifies the watchers (processTxn). */
   apply({ header, txn }: LoggedTxn): TxnResult {
     const result = txn.type === 'multi' ? this.#multi(txn.txns, header) : this.#apply(txn, header)
     if (header.zxid > this.lastProcessedZxid) this.lastProcessedZxid = header.zxid
@@ -252,7 +252,7 @@ export class DataTree {
     else if (ttlOf(node.ephemeralOwner) !== undefined) this.#ttls.delete(path)
     else if (node.ephemeralOwner !== 0n) this.#ephemerals.get(node.ephemeralOwner)?.delete(path)
     this.quotas.deleted(path, node.dataLength)
-    // One who watches both the data and the children of the node is told once that it is gone.
+    // A watcher of both the data and the children of the node has one event of its end.
     const told = this.dataWatches.trigger(path, 'NodeDeleted', node.acl)
     this.childWatches.trigger(path, 'NodeDeleted', node.acl, told)
     this.childWatches.trigger(parentPath === '' ? '/' : parentPath, 'NodeChildrenChanged', parent.acl)

@@ -1,6 +1,6 @@
 // What the `ephemeralOwner` of a node says of its kind (EphemeralType).
 
-/** Who owns a container (EphemeralType.CONTAINER_EPHEMERAL_OWNER). */
+/** The owner of a container (EphemeralType.CONTAINER_EPHEMERAL_OWNER). */
 export const CONTAINER_OWNER = -0x8000000000000000n
 
 /** In ms, about 34 years: what five bytes hold. */
@@ -8,7 +8,7 @@ export const LONGEST_TTL = 0xffffffffffn
 
 const EXTENDED_BYTE = 0xff00000000000000n
 
-/** Who owns a node with this TTL. */
+/** The owner of a node with this TTL. */
 export const ttlOwner = (ttl: bigint): bigint => BigInt.asIntN(64, EXTENDED_BYTE | ttl)
 
 /** In ms, or undefined where the node has none. (No member has an id of 255, so that no session's id looks like this.) */

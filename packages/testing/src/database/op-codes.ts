@@ -1,4 +1,4 @@
-// Which requests a server knows, and who does them.
+// Which requests a server knows, and which server does them.
 import { OpCode, operationName, operations } from '@zk/wire'
 
 const writes: ReadonlySet<number> = new Set([

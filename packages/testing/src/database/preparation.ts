@@ -29,7 +29,7 @@ export interface PreparationOptions {
  * will be when all that were prepared before it are applied. Whether the session may ask at all is the caller's to
  * know: for a request of one that may not, `refuse` gives the transaction.
  *
- * Made anew for each term of a leader: what was outstanding then is nobody's any more.
+ * Made anew for each term of a leader: what was outstanding then is void.
  */
 export class Preparation {
   readonly #tree: DataTree

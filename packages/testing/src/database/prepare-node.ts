@@ -29,14 +29,14 @@ export const isNodeOp = (op: { readonly op: string | undefined }): op is NodeOp 
 
 const OTHERS: ReadonlySet<string | undefined> = new Set(['delete', 'setData', 'setACL', 'check'])
 
-/** For whom, and on top of which changes. */
+/** For which client, and on top of which changes. */
 export interface PrepareContext {
   readonly changes: ChangeRecords
   readonly sessionId: bigint
   readonly authInfo: readonly Id[]
   readonly zxid: bigint
   readonly extendedTypesEnabled: boolean
-  /** undefined where they keep nobody from anything. */
+  /** undefined where they forbid nothing. */
   readonly quotas: Quotas | undefined
   /** Those that ACLs may have. @default digest and ip */
   readonly schemes?: ReadonlySet<string> | undefined
@@ -73,7 +73,7 @@ function create(op: CreateOp, context: PrepareContext): Txn {
   if (typeof mode === 'number') return refuse(mode)
   const { data } = op.request
   let { path } = op.request
-  // Nobody expects it: a NullPointerException.
+  // It is caught nowhere: a NullPointerException.
   if (path === null) return refuse(ErrorCode.MarshallingError)
   // Only enough to have a parent. What else is wrong with the path counts for less than ACL and parent.
   if (!hasParent(path)) return refuse(ErrorCode.BadArguments)
@@ -119,7 +119,7 @@ function remove({ path, version }: TypeOf<typeof DeleteRequest>, context: Prepar
   return removed(path, parent, changes, zxid)
 }
 
-/** The leader's own, for a container that has become empty or a node whose TTL is over. Nobody's rights are asked for. */
+/** The leader's own, for a container that has become empty or a node whose TTL is over. No right is needed. */
 export function removeContainer(path: string, { changes, zxid }: PrepareContext): Txn {
   if (!hasParent(path) || isSpecialPath(path)) return refuse(ErrorCode.BadArguments)
   const node = changes.get(path)

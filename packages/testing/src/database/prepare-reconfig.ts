@@ -32,7 +32,7 @@ export function prepareReconfig(asked: Asked, quorum: Quorum | undefined, contex
   const node = changes.get(CONFIG_NODE)
   if (node === undefined) return refuse(ErrorCode.NoNode)
   if (!allowed(node.acl, Perms.WRITE, authInfo)) return refuse(ErrorCode.NoAuth)
-  // Ours: who votes cannot change. A real leader would go on.
+  // Ours: the voters cannot change. A real leader would go on.
   if (String(voters) !== String(votersOf(config.servers))) return refuse(ErrorCode.Unimplemented)
   changes.add(zxid, CONFIG_NODE, viewOf(node, { version: -1 }))
   const data = new TextEncoder().encode(formatConfig({ servers, version: zxid }))
@@ -62,7 +62,7 @@ function incremental({ leavingServers, joiningServers }: Asked, present: Servers
   const servers = new Map(present)
   for (const leaving of split(leavingServers)) {
     const id = parseId(leaving)
-    // Nobody expects it: a NumberFormatException.
+    // It is caught nowhere: a NumberFormatException.
     if (id === undefined) return ErrorCode.MarshallingError
     servers.delete(id)
   }

@@ -73,7 +73,7 @@ export interface Growth {
   readonly bytes: number
 }
 
-/** The quotas of one tree: who has one, and what there is below them. */
+/** The quotas of one tree: which nodes have one, and what there is below them. */
 export class Quotas {
   readonly #nodes: ReadonlyMap<string, DataNode>
   /** Those that have a node for their limits (PathTrie). */
@@ -89,8 +89,8 @@ export class Quotas {
   }
 
   /**
-   * What a quota on the node or above it says to so much more. It goes by what is in the tree: of what is under way nobody
-   * has counted anything yet. 'unreadable' are numbers that nobody can make sense of.
+   * What a quota on the node or above it says to so much more. It goes by what is in the tree: what is under way is not
+   * counted yet. 'unreadable' are numbers that make no sense.
    */
   check(path: string, more: Growth): 'fine' | 'exceeded' | 'unreadable' {
     const above = this.#covering(path)

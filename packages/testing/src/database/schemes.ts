@@ -5,7 +5,7 @@ interface Scheme {
   readonly isAuthenticated: boolean
   /** Whether this can be the id in an ACL. */
   isValid(id: string): boolean
-  /** Whether the id in an ACL is meant for one who has the id `own`. */
+  /** Whether the id in an ACL is meant for a client with the id `own`. */
   matches(own: string, id: string): boolean
   /** What whoAmI tells (AuthenticationProvider.getUserName). */
   userName(own: string): string

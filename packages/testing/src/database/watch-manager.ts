@@ -21,7 +21,7 @@ export interface WatchesSummary {
   readonly watches: number
 }
 
-/** Who is told when something happens to a path (WatchManager). */
+/** The watchers of each path (WatchManager). */
 export class WatchManager {
   readonly #modes: WatchModes
   readonly #byPath = new Map<string, Set<Watcher>>()
@@ -29,7 +29,7 @@ export class WatchManager {
   readonly #byWatcher = new Map<Watcher, Map<string, number>>()
   /** Connections that are gone: a read of theirs that was still on its way sets no watch (isDeadWatcher). */
   readonly #gone = new WeakSet<Watcher>()
-  /** Number of recursive watches: while there are none, nobody looks above a path (WatcherModeManager). */
+  /** Number of recursive watches: while there are none, no path above is looked at (WatcherModeManager). */
   #recursive = 0
 
   constructor(modes: WatchModes = 'one') {
@@ -62,7 +62,7 @@ export class WatchManager {
       for (const watcher of this.#byPath.get(at) ?? []) {
         const paths = this.#byWatcher.get(watcher)!
         const modes = paths.get(at)!
-        // A recursive watch hears of the children themselves.
+        // A recursive watch has the events of the children themselves.
         const isRecursive = (modes & WatchMode.recursive) !== 0 && type !== 'NodeChildrenChanged'
         if (at !== path) {
           if (isRecursive) told.add(watcher)
@@ -80,7 +80,7 @@ export class WatchManager {
     return told
   }
 
-  /** Somebody watches the path. */
+  /** The path has a watcher. */
   hasAny(path: string): boolean {
     return this.#byPath.has(path)
   }

@@ -56,7 +56,7 @@ export function setWatches(
   return ErrorCode.Ok
 }
 
-/** The path need not be one, nor the node there; and nobody's rights are asked for. */
+/** The path need not be one, nor the node there; and no right is needed. */
 export function addWatch(tree: DataTree, { path, mode }: TypeOf<typeof AddWatchRequest>, watcher: Watcher): number {
   const added = modes.get(mode)
   // A real server takes null for a path of its own, and fails when it comes a second time.
@@ -99,7 +99,7 @@ export function removeWatch(
   return removed.length > 0 ? ErrorCode.Ok : ErrorCode.NoWatcher
 }
 
-/** In both tables; from 3.9 on a recursive one in that of data alone, which is all that it hears of. */
+/** In both tables; from 3.9 on a recursive one in that of data alone, which is all that it has events of. */
 function watchForGood(tree: DataTree, path: string, watcher: Watcher, mode: number): void {
   tree.dataWatches.add(path, watcher, mode)
   if (tree.watchModes === 'one' || mode !== WatchMode.recursive) tree.childWatches.add(path, watcher, mode)

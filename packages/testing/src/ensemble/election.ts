@@ -1,10 +1,10 @@
-// Who leads: of the members that are in touch and have nobody to follow, the one with the most (FastLeaderElection).
+// Which member leads: of those that reach each other and follow none, the one with the most (FastLeaderElection).
 import type { Process } from './process.ts'
 import type { Network } from './network.ts'
 import type { Settings } from './settings.ts'
 import { isAhead, type Vote } from './vote.ts'
 
-/** Between two attempts that found nobody, in ms: time goes on, however short an election may be. */
+/** Between two attempts that found none, in ms: time goes on, however short an election may be. */
 const LEAST_PAUSE = 1
 
 /** What an election needs of a member. */
@@ -55,7 +55,7 @@ export class Election {
 
   /** A leader that a quorum of others says it has: to follow it, one must reach them and it. */
   #established(member: Voter): string | undefined {
-    const others = this.#members.filter((other) => this.#hears(member, other))
+    const others = this.#members.filter((other) => this.#reaches(member, other))
     const leader = others.find(
       (leader) =>
         leader.isLeading && others.filter((other) => other.follows === leader.name).length + 1 >= this.#quorum,
@@ -64,13 +64,15 @@ export class Election {
   }
 
   #elect(member: Voter): boolean {
-    const voters = this.#members.filter((other) => other === member || (other.isLooking && this.#hears(member, other)))
+    const voters = this.#members.filter(
+      (other) => other === member || (other.isLooking && this.#reaches(member, other)),
+    )
     if (voters.length < this.#quorum) return false
     // The one with the larger id, of two that have the same.
     const best = voters.toSorted((a, b) => (isAhead(a.vote, b.vote) ? -1 : isAhead(b.vote, a.vote) ? 1 : b.id - a.id))
     for (const leader of best) {
       const followers = voters.filter(
-        (voter) => voter !== leader && !isAhead(voter.vote, leader.vote) && this.#hears(leader, voter),
+        (voter) => voter !== leader && !isAhead(voter.vote, leader.vote) && this.#reaches(leader, voter),
       )
       if (followers.length + 1 < this.#quorum) continue
       const epoch = 1 + Math.max(leader.acceptedEpoch, ...followers.map(({ acceptedEpoch }) => acceptedEpoch))
@@ -85,7 +87,7 @@ export class Election {
     return false
   }
 
-  #hears(member: Voter, other: Voter): boolean {
+  #reaches(member: Voter, other: Voter): boolean {
     return other !== member && other.isRunning && !this.#network.isCut(member.name, other.name)
   }
 }

@@ -45,21 +45,21 @@ export class Ensemble {
     return leader
   }
 
-  /** The leader that a quorum follows and hears, itself included: what it proposes will be committed. */
+  /** The leader that a quorum follows and reaches, itself included: what it proposes will be committed. */
   get elected(): Member | undefined {
     return this.members.find((leader) => {
       if (leader.primary === undefined || !leader.isRunning) return false
       const isWith = (member: Member) =>
-        member === leader || (member.isServing() && member.follows === leader.name && this.#hears(leader, member))
+        member === leader || (member.isServing() && member.follows === leader.name && this.#reaches(leader, member))
       return this.members.filter(isWith).length >= this.#quorum
     })
   }
 
-  /** A quorum has its leader, and all that run and hear it serve clients. */
+  /** A quorum has its leader, and all members that run and reach it serve clients. */
   get isServing(): boolean {
     const leader = this.elected
     const isWithout = (member: Member) => member.role === 'read-only' || !member.isServing()
-    return leader !== undefined && this.members.every((member) => !isWithout(member) || !this.#hears(leader, member))
+    return leader !== undefined && this.members.every((member) => !isWithout(member) || !this.#reaches(leader, member))
   }
 
   /** @throws RangeError when there is none of that name */
@@ -69,7 +69,7 @@ export class Ensemble {
     throw new RangeError(`no member ${name}: there are ${this.members.map(({ name }) => name).join(', ')}`)
   }
 
-  /** Changes something as nobody's client, committed like any write. `done` is told at once or when it is. */
+  /** Changes something without a client, committed like any write. `done` is called at once or when it is. */
   operate(change: OperatorChange, done: (result: OperatorResult) => void = () => {}): void {
     const leader = this.leader
     if (leader?.primary === undefined) return done({ type: 'lost' })
@@ -80,12 +80,12 @@ export class Ensemble {
     })
   }
 
-  #hears(member: Member, other: Member): boolean {
+  #reaches(member: Member, other: Member): boolean {
     return other.isRunning && !this.network.isCut(member.name, other.name)
   }
 }
 
-/** Who connects is heard by the member if it leads when the first word arrives, and refused otherwise. */
+/** A member accepts a connection if it leads when the first packet arrives, and refuses it otherwise. */
 function door(member: Member, channel: Channel): End<LearnerPacket> {
   return {
     get process() {

@@ -27,13 +27,13 @@ export class ExpiryQueue<Element extends Expiring> {
     return this.#next
   }
 
-  /** What ends when, in that order. A bucket that everybody has left is still there. */
+  /** What ends when, in that order. An empty bucket is still there. */
   get buckets(): (readonly [number, readonly Element[]])[] {
     return Array.from(this.#buckets, ([at, elements]) => [at, [...elements]] as const).sort(([a], [b]) => a - b)
   }
 
   add(element: Element, now: number, timeOut: number): void {
-    // Nobody counts the ticks while there is nothing to end.
+    // Ticks are not counted while there is nothing to end.
     if (this.#size === 0) this.#next = Math.max(this.#next, this.#roundUp(now))
     this.#size++
     this.#put(element, this.#roundUp(now + timeOut))

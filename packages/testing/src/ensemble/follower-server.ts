@@ -97,7 +97,7 @@ export class FollowerServer extends ZooKeeperServer {
   }
 
   protected override applied({ header, txn }: LoggedTxn): void {
-    // A touch by each follower, whoever has the client.
+    // A touch by each follower, wherever the client is.
     if (txn.type === 'createSession') this.touches.touch(header.sessionId, txn.timeOut)
     else if (txn.type === 'closeSession') this.touches.remove(header.sessionId)
   }

@@ -84,7 +84,7 @@ export class Follower implements End<LeaderPacket> {
     if (base !== undefined) database.restore(base)
     database.acceptedEpoch = epoch
     for (const entry of entries) database.log.append(entry)
-    // Not beyond: what comes then may still be nobody's.
+    // Not beyond: what comes then may never be committed.
     database.fastForward(committed)
     database.currentEpoch = epoch
     const own = configIn(database.tree)
@@ -102,7 +102,7 @@ export class Follower implements End<LeaderPacket> {
     this.#host.lookAgain()
   }
 
-  /** The socket's time-out: as long to catch up, and then to hear anything of the leader. */
+  /** The socket's time-out: as long to catch up, and then for anything from the leader. */
   #awaitSilence(): void {
     if (this.#state.type === 'over') return
     this.#silence?.cancel()

@@ -190,7 +190,7 @@ export class Leader implements Quorum {
     const { database, settings } = this.host
     const zxid = BigInt(this.epoch) << 32n
     writeConfig(database.tree, this.#config, Math.floor(settings.wallNow()))
-    // Before any transaction of its epoch: who has seen this will not go to a follower that has seen none.
+    // Before any transaction of its epoch: a client that has seen this will not go to a follower that has seen none.
     database.tree.lastProcessedZxid = zxid
     this.#state = { type: 'serving', server: new LeaderServer(this.host, zxid, this) }
     for (const { isSynced, channel } of this.#handlers) if (isSynced) channel.toFollower({ type: 'upToDate' })

@@ -36,9 +36,9 @@ export interface Surroundings {
   readonly settings: Settings
   readonly network: Network
   readonly election: Election
-  /** What a leader's port is for a connection that nobody has accepted yet. */
+  /** What a leader's port is for a connection that is not accepted yet. */
   door(channel: Channel): End<LearnerPacket>
-  /** For whoever watches: nothing may follow from it. */
+  /** For observers: nothing may follow from it. */
   roleChanged(member: string, role: Role): void
 }
 
@@ -192,7 +192,7 @@ export class Member {
     })
   }
 
-  /** A follower's next touch is lost, as one that is put into the table which is being sent. False where it follows nobody. */
+  /** A follower's next touch is lost, as one that is put into the table which is being sent. False where it follows no leader. */
   loseTouch(): boolean {
     const server = this.#state.type === 'following' ? this.#state.follower.server : undefined
     server?.touches.loseNext()
@@ -250,7 +250,7 @@ export class Member {
   /** @internal */
   start(): void {
     const { settings } = this.#around
-    // A quorum of one has nobody to elect.
+    // A quorum of one elects itself.
     if (settings.members.length > 1) return this.#look()
     this.#database.fastForward()
     this.#become({ type: 'standalone', server: new StandaloneServer(this.#host) })
@@ -284,7 +284,7 @@ export class Member {
     this.#around.election.enter(this)
   }
 
-  /** It has found nobody to follow meanwhile (QuorumPeer.run). */
+  /** It has found no leader meanwhile (QuorumPeer.run). */
   #serveReadOnly(looking: State): void {
     if (this.#state !== looking) return
     this.#state = { type: 'looking', server: new ReadOnlyServer(this.#host) }

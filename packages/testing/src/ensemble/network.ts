@@ -7,7 +7,7 @@ export class Network {
   /** How long messages take from now on, in ms. None overtakes another of its connection. */
   latency: Latency
   readonly #names: readonly string[]
-  /** From whom to whom no message passes. */
+  /** From which member to which no message passes. */
   readonly #cuts = new Set<string>()
   readonly #channels = new Set<Channel>()
   readonly #wire: Wire
@@ -26,7 +26,7 @@ export class Network {
   }
 
   /**
-   * No message passes between members of different groups; who is in none is alone. Replaces every cut there was. What is
+   * No message passes between members of different groups; a member in none is alone. Replaces every cut there was. What is
    * sent waits, as TCP would repeat it, and arrives after `heal` if its connection still stands.
    * @throws RangeError for a member that there is not
    */
@@ -80,7 +80,7 @@ export class Network {
     return this.#cuts.size > 0 && this.#cuts.has(way(from, to))
   }
 
-  /** Whether messages wait, if only one way: who says something hears no answer then. */
+  /** Whether messages wait, if only one way: there is no answer to a message then. */
   isCut(a: string, b: string): boolean {
     return this.isStalled(a, b) || this.isStalled(b, a)
   }

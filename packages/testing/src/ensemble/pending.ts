@@ -6,7 +6,7 @@ import type { Owner } from './session-tracker.ts'
 /** A request on its way through a server's processors (Request, as they fill it in). */
 export class Pending {
   readonly request: ServerRequest
-  /** By whom the leader knows whether the session may ask; undefined for requests of nobody's session. */
+  /** By this the leader knows whether the session may ask; undefined for requests of no session. */
   readonly owner: Owner | undefined
   /** What became of a write. */
   entry: LoggedTxn | undefined
@@ -19,7 +19,7 @@ export class Pending {
     this.entry = entry
   }
 
-  /** It takes its turn among the requests of its session, and nobody does it, a write neither. */
+  /** It takes its turn among the requests of its session, and is not done, not even a write. */
   get isThrottled(): boolean {
     return this.refused === ErrorCode.ThrottledOp
   }

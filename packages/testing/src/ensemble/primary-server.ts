@@ -14,7 +14,7 @@ export abstract class PrimaryServer extends ZooKeeperServer {
   readonly tracker: SessionTracker
   readonly #preparer: Preparer
   readonly #ids
-  /** Operators who wait, and what they will be told should this server end before. */
+  /** Operators that wait, and their answer should this server end before. */
   readonly #operators = new Map<Connection, () => void>()
   #isRunning = true
 

@@ -5,13 +5,13 @@ import type { Pending } from './pending.ts'
 export interface ThrottleOptions {
   /** Requests under way; 0 for any number. */
   readonly requestThrottleMaxRequests: number
-  /** Who has waited for longer, in ms, is not done; 0 for nobody. */
+  /** A request that has waited longer, in ms, is not done; 0 for any time. */
   readonly throttledOpWaitTime: number
 }
 
 interface Surroundings {
   readonly now: () => number
-  /** The connection of this one is gone: nobody waits for it any more. */
+  /** The connection of this one is gone: nothing waits for it any more. */
   readonly isStale: (pending: Pending) => boolean
   readonly pass: (pending: Pending) => void
 }

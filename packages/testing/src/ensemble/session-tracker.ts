@@ -3,7 +3,7 @@ import { ErrorCode } from '@zk/wire'
 import { type Expiring, ExpiryQueue } from './expiry-queue.ts'
 import type { Process } from './process.ts'
 
-/** Whom a session's requests come from: one connection of a follower, or the leader's own clients. */
+/** Where a session's requests come from: one connection of a follower, or the leader's own clients. */
 export interface Owner {
   readonly member: string
 }
@@ -12,7 +12,7 @@ export interface TrackedSession extends Expiring {
   readonly id: bigint
   /** Its end is on its way: nothing can save it any more. */
   isClosing: boolean
-  /** undefined until the first who asks. */
+  /** undefined until the first request. */
   owner: Owner | undefined
 }
 

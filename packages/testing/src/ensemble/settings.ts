@@ -53,7 +53,7 @@ export interface EnsembleSettings {
   readonly enforceQuota?: boolean
   /** Requests of clients that one member has under way; 0 for any number. @default 0: zookeeper.request_throttle_max_requests */
   readonly requestThrottleMaxRequests?: number
-  /** Who waits longer for that is not done, in ms; 0 for nobody. @default 0: zookeeper.throttled_op_wait_time */
+  /** A request that waits longer for that is not done, in ms; 0 for any time. @default 0: zookeeper.throttled_op_wait_time */
   readonly throttledOpWaitTime?: number
   /** Whose operations the members know. @default '3.8' */
   readonly version?: ServerVersion

@@ -1,4 +1,4 @@
-/** A follower knows nothing of the ends of sessions: only who was heard since it last told the leader (LearnerSessionTracker). */
+/** A follower knows no ends of sessions: only which were touched since it last told the leader (LearnerSessionTracker). */
 export class TouchTable {
   #touched = new Map<bigint, number>()
   #losesNext = false
@@ -12,7 +12,7 @@ export class TouchTable {
   }
 
   /**
-   * A fault: the next touch goes into the table that was sent a moment ago, and nobody reads it again. On a real server the
+   * A fault: the next touch goes into the table that was sent a moment ago, which is not read again. On a real server the
    * two steps of a touch, to look up the table and to write to it, may have the sending between them.
    */
   loseNext(): void {

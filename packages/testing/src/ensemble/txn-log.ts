@@ -1,13 +1,13 @@
 // What a member has on disk: it survives its death.
 import type { LoggedTxn, Txn } from '../server/txn.ts'
 
-/** Kept for followers that come back; who is further behind gets a snapshot (ZKDatabase.commitLogCount). */
+/** Kept for followers that come back; one that is further behind gets a snapshot (ZKDatabase.commitLogCount). */
 const KEPT = 500
 /** Of the data in them, and some more for each part of a multi. */
 const KEPT_BYTES = 16 * 1024 * 1024
 const PART = 300
 
-/** Transactions in order, accepted by this member: applied ones, then those that may still turn out to be nobody's. */
+/** Transactions in order, accepted by this member: applied ones, then those that may never be committed. */
 export class TxnLog {
   #entries: LoggedTxn[] = []
   #applied = 0

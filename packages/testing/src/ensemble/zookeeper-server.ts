@@ -31,7 +31,7 @@ export abstract class ZooKeeperServer {
 
   connect(connection: Connection, { lastZxidSeen, timeOut, sessionId, passwd }: TypeOf<typeof ConnectRequest>): void {
     const { database, settings } = this.host
-    // Whoever has seen more than this server would go back in time.
+    // A client that has seen more than this server would go back in time.
     if (lastZxidSeen > database.tree.lastProcessedZxid) {
       return connection.close('the client has seen a zxid that the member has not')
     }
@@ -84,12 +84,12 @@ export abstract class ZooKeeperServer {
 
   /**
    * Its turn has come. Whatever it asks for, and whatever becomes of that, the session is touched: with the timeout of this
-   * connection (submitRequestNow). What proves who the client is never comes this far, and touches nothing.
+   * connection (submitRequestNow). What proves the client's identity never comes this far, and touches nothing.
    */
   #submitNow(pending: Pending): void {
     const { request } = pending
     const client = request.connection && this.#clients.get(request.connection)
-    // Nobody is told of a request whose session has ended: its connection will be closed when that is committed.
+    // A request whose session has ended is not answered: its connection will be closed when that is committed.
     if (client === undefined || !this.touch(client.sessionId, client.timeOut)) return this.#throttler.finished(pending)
     if (isKnown(request.message.opCode, this.host.settings.version) && !isMeantForServers(request)) {
       return this.process(pending)
@@ -132,7 +132,7 @@ export abstract class ZooKeeperServer {
     }
     const result = entry && this.#apply(entry)
     const client = this.#clients.get(connection)
-    // Also where an operator waits, who is no client.
+    // Also where an operator waits, which is no client.
     if (client === undefined && request.sessionId !== 0n) return
     const err = result?.err ?? refused
     // A connection that its session has left is closed without an answer (ZOOKEEPER-710).
@@ -188,7 +188,7 @@ function isMeantForServers({ message, connection }: ServerRequest): boolean {
   return message.opCode === OpCode.createSession && connection !== undefined && connection.sessionId !== 0n
 }
 
-/** What a server asks of itself: nobody waits for it. */
+/** What a server asks of itself: no client waits for it. */
 export function closeSession(sessionId: bigint, member: string): ServerRequest {
   const message = { type: 'request', op: 'closeSession', opCode: -11, xid: 0, request: undefined } as const
   return { sessionId, message, authInfo: [], owner: member, connection: undefined }

@@ -1,10 +1,10 @@
-// A request on its way through a server, and who waits for the answer.
+// A request on its way through a server, and what waits for the answer.
 import type { EventType, Id, RequestMessage } from '@zk/wire'
 
 /** Told once when a watch fires (Watcher.process). */
 export interface Watcher {
   event(type: EventType, path: string, zxid: bigint): void
-  /** Who it is, for the rights to be told of a node. */
+  /** Its identities, for the right to have events of a node. */
   readonly authInfo: readonly Id[]
 }
 
@@ -37,6 +37,6 @@ export interface ServerRequest {
   readonly authInfo: readonly Id[]
   /** The name of the member it came in at: whose session it must be (Request.owner). */
   readonly owner: string
-  /** Who waits for the answer; undefined for those the servers make themselves. */
+  /** What waits for the answer; undefined for requests that the servers make themselves. */
   readonly connection: Connection | undefined
 }
