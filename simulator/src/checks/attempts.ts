@@ -69,7 +69,7 @@ export function exclude(one: Kind, other: Kind): boolean {
   return one !== 'read' || other !== 'read'
 }
 
-/** Nodes that an operator took away, by his own hand or with their session. What they stood for is lost unawares. */
+/** Nodes that an operator took away, by themselves or with their session. What they stood for is lost unawares. */
 function forcedPaths({ history, log }: Pick<Played, 'history' | 'log'>): Set<string> {
   const forced = history.filter((each) => each.type === 'forced')
   const ended = new Map<bigint, number>()

@@ -4,7 +4,7 @@ import type { Check, Violation } from './check.ts'
 
 /**
  * I3: a guarded write is applied only while the node of its attempt exists, or the reader's node in its place. Entries carry the fence of their writer, and
- * everything is in the order of the ensemble's log: so it holds for zombies too. With locks that exclude everybody it
+ * everything is in the order of the ensemble's log: so it holds for zombies too. With exclusive locks it
  * follows that fences of entries rise.
  */
 export const guardedWhileHeld: Check = ({ log, scenario }) => {
@@ -28,7 +28,7 @@ export const guardedWhileHeld: Check = ({ log, scenario }) => {
 }
 
 /**
- * I13: replies reach those who asked. A guarded write that is told to have been applied made the entry that it names, with
+ * I13: replies reach their callers. A guarded write that is reported as applied made the entry that it names, with
  * the fence of its own attempt in it, and no entry is told to two.
  */
 export const repliesMatch: Check = (played) => {

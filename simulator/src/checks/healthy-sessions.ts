@@ -5,7 +5,7 @@ import { WALL_START } from '../world/clock.ts'
 const BY_SERVER = 0
 
 /**
- * I18, P11: no session expires before anything has gone wrong. Whatever a client is busy with, servers hear of it in time.
+ * I18, P11: no session expires before anything has gone wrong. Whatever a client is busy with, servers get its pings in time.
  */
 export function healthySessions(invariant: InvariantId): Check {
   return ({ history, committed }) => {

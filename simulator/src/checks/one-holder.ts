@@ -10,10 +10,10 @@ interface Holder {
 
 /**
  * I1: held intervals of different owners never overlap in true time. An attempt holds from its grant until its signal
- * aborts. While its process stands still nobody acts on it, so that time does not count; from the moment the process has
+ * aborts. While its process stands still it does not act on it, so that time does not count; from the moment the process has
  * dealt with what waited for it, it counts again, and before that every `isHeld()` that says true.
  *
- * Who holds on trust cannot know in time that he holds no more, and is left out.
+ * A hold without a lease cannot know in time that it has ended, and is left out.
  */
 export const oneHolder: Check = (played) => {
   const onTrust = heldOnTrust(played)

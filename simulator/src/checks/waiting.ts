@@ -16,14 +16,14 @@ export const nobodyWaitsOnHimself: Check = (played) =>
 
 /**
  * I6: after the last fault heals every waiter is granted or settled within the holds ahead of it + 2 T + 5 s. The world
- * runs just as long, with all holds and pauses that are planned taken for being ahead: whoever is not done then has waited
+ * runs just as long, with all holds and pauses that are planned taken for being ahead: a worker that is not done then has waited
  * too long.
  */
 export const everybodyIsServed: Check = ({ end }) =>
-  end.pending.map((who) => ({ invariant: 'I6', at: end.at, what: `${who} is not done` }))
+  end.pending.map((worker) => ({ invariant: 'I6', at: end.at, what: `${worker} is not done` }))
 
 /**
- * I7: grants follow the czxid among those who wait: whoever is granted, nobody who excludes him, is older, and is granted
+ * I7: grants follow the czxid among those that wait: of what is granted, none that excludes it, is older, and is granted
  * later was in line by then. (One that is held on trust may be in line no more, and its owner is told late.)
  */
 export const pinnedTo: Check = (played) => {
@@ -38,8 +38,8 @@ export const pinnedTo: Check = (played) => {
 }
 
 /**
- * I8: events to *other* contenders per exclusive release: one at most. Not asked where somebody gave up, whose watch may be
- * on its way to be removed, or lost his place to an operator, and does not know it yet. Shared locks wake all readers.
+ * I8: events to *other* contenders per exclusive release: one at most. Not asked where a contender gave up, whose watch may be
+ * on its way to be removed, or lost its place to an operator, and does not know it yet. Shared locks wake all readers.
  */
 export const noHerd: Check = (played) => {
   if (played.scenario.recipe === 'SharedLock') return []
@@ -60,8 +60,8 @@ export const noHerd: Check = (played) => {
 
 /**
  * I9: a grant had four facts. By the time of the grant there was a moment in the ensemble's log when the node existed,
- * belonged to a session, and nobody older whom it excludes was left; and when it had to wait, a check of the node was
- * committed after the last of those was gone. Whoever goes on in another's place has been proven to be first.
+ * belonged to a session, and none older that it excludes was left; and when it had to wait, a check of the node was
+ * committed after the last of those was gone. A successor in another's place has been proven to be first.
  */
 export const grantsAreProven: Check = (played) => {
   const contenders = [...played.log.lives.values()].filter(({ owner }) => owner !== 0n)
@@ -73,7 +73,7 @@ export const grantsAreProven: Check = (played) => {
     const older = contenders.filter((other) => other.place < node.place && mayExclude(other, node))
     const last = older.reduce((max, { end }) => later(max, end), { zxid: node.czxid, at: node.createdAt })
     if (last.at > Math.ceil(at))
-      return [{ invariant: 'I9', at, what: `${path} was granted while somebody older was there` }]
+      return [{ invariant: 'I9', at, what: `${path} was granted while an older contender was there` }]
     if (node.end !== undefined && node.end.zxid < last.zxid) {
       return [{ invariant: 'I9', at, what: `${path} was granted, but it was gone before those ahead of it` }]
     }

@@ -25,7 +25,7 @@ export interface CableOptions {
 }
 
 /**
- * One TCP connection. What is under way stays so until somebody delivers the first of it, either way: in order, whole
+ * One TCP connection. What is under way stays so until the first of it is delivered, either way: in order, whole
  * frames, at any time. It may break at either end, and what is under way to that end is lost; the other end is told behind
  * what is still under way to it, or breaks as well.
  */
@@ -43,7 +43,7 @@ export class Cable implements RuntimeConnection {
   #up: Upward[] = [{ type: 'dial' }]
   #down: Downward[] = []
   #server: ServerEnd | undefined
-  /** An end that is over hears of nothing more, and nothing more is sent to it. */
+  /** An end that is over gets nothing more. */
   #isUpOver = false
   #isDownOver = false
 

@@ -13,7 +13,7 @@ export type AtClient = ChoiceBase & { readonly client: number } & (
     | { readonly type: 'abort' }
   )
 
-/** `end` is of nobody in particular. */
+/** `end` is of no client in particular. */
 export type AtServer = ChoiceBase & { readonly client: undefined } & (
     | { readonly type: 'receive'; readonly cable: Cable }
     | { readonly type: 'lose'; readonly cable: Cable }

@@ -4,7 +4,7 @@ import { Random } from '../world/random.ts'
 import { Cable } from './cable.ts'
 
 /**
- * Timers longer than this, in ms, never fire: heartbeats and session timeouts, which nobody must need for coming on as long
+ * Timers longer than this, in ms, never fire: heartbeats and session timeouts, which no client must need for going on as long
  * as every loss of a connection is told. Pauses before the next connection are shorter.
  */
 const LONGEST_DELAY = 1_000
@@ -28,7 +28,7 @@ export interface ClientProcessOptions {
  * on nothing but what came to it, and in which order.
  */
 export class ClientProcess implements Runtime {
-  /** Those that one of their ends still hears of. */
+  /** Those that one of their ends still has. */
   cables: Cable[] = []
   /** Calls of this Runtime, counted: what is left of promises after a drain would show here. */
   activity = 0

@@ -59,7 +59,7 @@ export class Contestant {
     this.#release()
   }
 
-  /** Only an acquire that still waits hears of it. */
+  /** It concerns an acquire that still waits. */
   abort(): void {
     this.#aborting.abort(new Error('aborted'))
   }

@@ -10,7 +10,7 @@
  *   Writes commute with nothing at the server, for each takes the next zxid.
  * - Events in which a hold begins, ends, or is told to be released touch all holds and look at the server: they are run in
  *   every order among themselves and among the server's writes. So what is asked of a history by the order of such things
- *   (who held when, what the server had by then) is asked of every order there can be.
+ *   (which client held when, what the server had by then) is asked of every order there can be.
  */
 export type Footprint = number
 

@@ -6,7 +6,7 @@ import { type Counts, search } from './search.ts'
 /** Between two reports of progress, in ms. */
 const PROGRESS = 500
 
-// Millions of errors are made here for which nobody wants to see a stack.
+// Millions of errors are made here whose stack is not needed.
 Error.stackTraceLimit = 0
 
 const rejections: string[] = []
@@ -40,7 +40,7 @@ async function run({ scope, limit }: ScopeJob): Promise<ScopeOutcome> {
 parentPort?.on('message', (job: ScopeJob) => {
   run(job).then(
     (outcome) => tell({ type: 'done', outcome }),
-    // Out of the promise, so that the worker ends with the error and nobody waits for its answer.
+    // Out of the promise, so that the worker ends with the error and its answer is not waited for.
     (error: unknown) => {
       setImmediate(() => {
         throw error

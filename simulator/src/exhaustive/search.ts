@@ -24,7 +24,7 @@ export interface SearchOptions {
   readonly isOver?: (soFar: Counts) => boolean
   /** Told of each history that was run to its end. */
   readonly onHistory?: (world: World, taken: readonly Taken[]) => void
-  /** Rejections that nobody handled since it was asked last. */
+  /** Rejections that were not handled since the last call. */
   readonly unhandled?: () => Promise<readonly string[]>
 }
 

@@ -1,4 +1,4 @@
-// A small world in which what happens next is somebody else's choice.
+// A small world in which what happens next is the search's choice.
 import type { Happening, Recorded } from '../history/history.ts'
 import { PATH } from '../play/paths.ts'
 import { drain, TURNS } from '../world/drain.ts'

@@ -1,4 +1,4 @@
-// What happened in a history of plain calls, as the one who called saw it.
+// What happened in a history of plain calls, as the caller saw it.
 import type { KeeperErrorCode } from '@zk/client'
 
 /** How a call ended. */

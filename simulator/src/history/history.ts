@@ -10,7 +10,7 @@ export type AttemptedTask = Omit<Task, 'how'> & { readonly how: Task['how'] | 'd
 /** An attempt is one call that acquires, counted from 0 through the history. */
 export type Happening =
   | { readonly type: 'attempted'; readonly attempt: number; readonly client: number; readonly task: AttemptedTask }
-  /** Somebody is ahead; told again after queueing anew. */
+  /** A contender is ahead; reported again after queueing anew. */
   | { readonly type: 'queued'; readonly attempt: number; readonly ahead: readonly string[] }
   | {
       readonly type: 'granted'
@@ -45,7 +45,7 @@ export type Happening =
   | { readonly type: 'stalled'; readonly client: number }
   | { readonly type: 'awake'; readonly client: number }
   | { readonly type: 'killed'; readonly client: number }
-  /** Something nobody expects: a call that failed for no reason there is, a read that went back in time. */
+  /** Something unexpected: a call that failed for no reason there is, a read that went back in time. */
   | { readonly type: 'unexpected'; readonly what: string }
 
 /** - `error`: a `KeeperError` that says the client is closed or lost for good. */

@@ -33,7 +33,7 @@ export interface LookUp {
 export interface Line {
   readonly client: number
   readonly term: number
-  /** Whether its client proves by SASL who it is before it asks for anything. */
+  /** Whether its client proves its identity by SASL before it asks for anything. */
   readonly usesSasl: boolean
   /** Its name. */
   readonly server: string

@@ -30,7 +30,7 @@ export interface SentEvent {
   readonly path: string
 }
 
-/** How things stand when everybody is done, or the time is over. */
+/** How things stand when all clients are done, or the time is over. */
 export interface EndState {
   readonly at: number
   /** Workers that are not done, of processes that live. */

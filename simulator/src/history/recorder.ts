@@ -20,7 +20,7 @@ export class Recorder {
     return this.#attempts++
   }
 
-  /** The client that was granted last of those who hold. */
+  /** The client that was granted last of those that hold. */
   get holder(): number | undefined {
     return [...this.#holders.values()].at(-1)
   }

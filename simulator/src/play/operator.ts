@@ -2,7 +2,7 @@ import type { EnsembleModel } from '@zk/testing'
 import type { Recorder } from '../history/recorder.ts'
 import { CONFIG, PATH } from './paths.ts'
 
-/** Somebody with the rights to change everything, who knows nothing of locks. What is refused is refused. */
+/** A client with the rights to change everything, which knows nothing of locks. What is refused is refused. */
 export class Operator {
   readonly #model: EnsembleModel
   readonly #recorder: Recorder
@@ -45,7 +45,7 @@ export class Operator {
     this.#try(() => this.#model.nodes.delete(path))
   }
 
-  /** All contenders, and the node above them if nobody comes meanwhile. */
+  /** All contenders, and the node above them if none comes meanwhile. */
   deleteParent(): void {
     this.#recorder.add({ type: 'forced', paths: this.contenders(), session: undefined })
     this.#try(() => this.#model.nodes.delete(PATH))
@@ -61,7 +61,7 @@ export class Operator {
     })
   }
 
-  /** Their nodes as the leader knows them, by their counter. None where nobody leads. */
+  /** Their nodes as the leader knows them, by their counter. None where no member leads. */
   contenders(): string[] {
     if (this.#model.leader === undefined) return []
     const names = this.#model.nodes.get(PATH)?.children ?? []

@@ -5,7 +5,7 @@ export interface Participant {
   /** Of a node that it watches the last version that it saw; -1 for none. */
   readonly seen: number
   connect(): Promise<void>
-  /** Starts all that it has to do. Gives what is to come to an end; `failed` is told of errors nobody expects. */
+  /** Starts all that it has to do. Gives what is to come to an end; `failed` is called with unexpected errors. */
   begin(failed: (error: unknown) => void): readonly Promise<void>[]
   /** Whether what it holds is still held. */
   askAll(): void

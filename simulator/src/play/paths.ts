@@ -1,4 +1,4 @@
-/** What everybody contends for. */
+/** What all clients contend for. */
 export const PATH = '/locks/simulated'
 /** Where guarded writes make their entries. */
 export const SET = '/set'

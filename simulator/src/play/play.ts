@@ -7,18 +7,18 @@ import { open } from './opening.ts'
 import { Stage, type StageOptions } from './stage.ts'
 import { Storm } from './storm.ts'
 
-/** What nobody waits longer for when nothing goes wrong any more, besides the holds ahead: I6. */
+/** The longest wait when nothing goes wrong any more, besides the holds ahead: I6. */
 const PATIENCE = { sessionTimeouts: 2, ms: 5_000 }
 
 /**
- * When everybody is done: the time that what is under way is given to arrive before anybody looks whether all is quiet, and
+ * When all clients are done: the time that what is under way is given to arrive before it is checked that all is quiet, and
  * the time between two looks, in ms.
  */
 const SETTLING = 500
 const LOOK_EVERY = 250
 
 /**
- * A member that never hears of the end of a connection closes it, and forgets its watches, T later, rounded up to this
+ * A member that never learns of the end of a connection closes it, and forgets its watches, T later, rounded up to this
  * (`ConnectionExpirerThread`, in steps of `zookeeper.nio.sessionlessCnxnTimeout`), in ms.
  */
 const IDLE = 10_000

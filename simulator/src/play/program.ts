@@ -1,4 +1,4 @@
-// What a client does: a program of a user, which knows nothing of the simulation but its Runtime and whom to tell.
+// What a client does: a program of a user, which knows nothing of the simulation but its Runtime and its recorder.
 import {
   connect,
   ConnectError,

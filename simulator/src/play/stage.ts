@@ -139,7 +139,7 @@ export class Stage implements Target {
     return hosts.map((host) => `${host}:2181`).join()
   }
 
-  /** Something went wrong that nobody expects. */
+  /** Something unexpected went wrong. */
   readonly fail = (what: string): void => {
     this.recorder.add({ type: 'unexpected', what })
   }

@@ -21,7 +21,7 @@ export class Storm {
     for (const fault of faults) this.#schedule(fault, from)
   }
 
-  /** Over at once: nobody is left whom it could befall. */
+  /** Over at once: nothing is left that it could befall. */
   end(): void {
     for (const cancel of this.#coming) cancel()
     this.#coming.clear()

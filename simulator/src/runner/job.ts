@@ -22,11 +22,11 @@ export interface JobReport {
 export interface Failure {
   readonly seed: number
   readonly violations: readonly Violation[]
-  /** It came to no end: whoever plays it again must not wait for it. */
+  /** It came to no end: a replay must not wait for it. */
   readonly isEndless: boolean
 }
 
-/** Where a worker writes which seed it plays, for whoever watches over it: shared memory, for it may not answer. */
+/** Where a worker writes which seed it plays, for the pool: shared memory, for it may not answer. */
 export class CurrentSeed {
   readonly memory: SharedArrayBuffer
   readonly #seed: Float64Array

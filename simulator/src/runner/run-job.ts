@@ -5,7 +5,7 @@ import type { Failure, Job, JobReport } from './job.ts'
 export interface JobWatcher {
   /** Called before a seed is played. */
   readonly begins: (seed: number) => void
-  /** The rejections that nobody handled since it was asked last. */
+  /** The rejections that were not handled since the last call. */
   readonly unhandled: () => Promise<readonly string[]>
 }
 

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { CurrentSeed, type Job } from './job.ts'
 import { runJob } from './run-job.ts'
 
-// Millions of errors are made here for which nobody wants to see a stack.
+// Millions of errors are made here whose stack is not needed.
 Error.stackTraceLimit = 0
 
 const current = new CurrentSeed(workerData as SharedArrayBuffer)
@@ -23,7 +23,7 @@ const begins = (seed: number) => {
 parentPort?.on('message', (job: Job) => {
   runJob(job, { begins, unhandled }).then(
     (report) => parentPort?.postMessage(report),
-    // Out of the promise, so that the worker ends with the error and nobody waits for its answer.
+    // Out of the promise, so that the worker ends with the error and its answer is not waited for.
     (error: unknown) => {
       setImmediate(() => {
         throw error

@@ -107,7 +107,7 @@ const drawRate = (random: Random) => random.one([1, 1, 0.99, 1.01, 0.995, 1.005]
 interface Manner {
   readonly random: Random
   readonly manners: Random
-  /** All come at once, and many leave before it is their turn: of those who wait, those in the middle go. */
+  /** All come at once, and many leave before it is their turn: of those that wait, those in the middle go. */
   readonly isCrowd: boolean
 }
 

@@ -235,7 +235,7 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
   unknownError: {
     draw: (random, shape) => ({
       type: 'unknownError',
-      // A watch whose removal is refused stays at the server, and nobody can mend that.
+      // A watch whose removal is refused stays at the server, and nothing can mend that.
       ...frame(
         random,
         shape,

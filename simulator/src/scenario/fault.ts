@@ -15,7 +15,7 @@ export type Fault =
   // --- the network of a client
   /** Both ends of its connection are reset, and what is under way is lost. */
   | { readonly type: 'reset'; readonly client: ClientTarget }
-  /** On its connection everything is lost from now on, one way or both, and nobody is told. */
+  /** On its connection everything is lost from now on, one way or both, and neither end notices. */
   | { readonly type: 'halfOpen'; readonly client: ClientTarget; readonly way: Way }
   /** Everything between it and a member waits, one way or both; new connections too. */
   | {
@@ -81,10 +81,10 @@ export type Fault =
   | { readonly type: 'loseTouch'; readonly client: ClientTarget }
   // --- the session of a client
   | { readonly type: 'expire'; readonly client: ClientTarget }
-  /** Somebody resumes it at that member: its own connection is closed, or answers SessionMoved. */
+  /** It is resumed at that member: its own connection is closed, or answers SessionMoved. */
   | { readonly type: 'move'; readonly client: ClientTarget; readonly member: number }
   // --- single requests; of one client, or of any
-  /** Not done. Its connection is closed, reset, half-open from then on, or stays: then nobody ever answers. */
+  /** Not done. Its connection is closed, reset, half-open from then on, or stays: then no answer ever comes. */
   | (Frame & { readonly type: 'loseRequest'; readonly connection: Ending })
   /** Done. */
   | (Frame & { readonly type: 'loseReply'; readonly connection: Ending })
@@ -97,9 +97,9 @@ export type Fault =
   /** Done, and bytes that are no reply come in place of it. */
   | (Frame & { readonly type: 'garbage' })
   // --- a server that breaks the protocol, or is of a later release
-  /** Not done, and answered with a code that nobody has assigned. */
+  /** Not done, and answered with a code that is not assigned. */
   | (Frame & { readonly type: 'unknownError'; readonly code: number })
-  /** An event of a type that nobody has assigned. */
+  /** An event of a type that is not assigned. */
   | { readonly type: 'unknownEvent'; readonly client: ClientTarget }
   /** What comes next has a length that cannot be, or too long a one, an xid that is not due, or only so many bytes of a frame. */
   | {
@@ -119,7 +119,7 @@ export type Fault =
   | { readonly type: 'presetCounter'; readonly to: number }
 
 export type MemberTarget = number | 'leader'
-/** An index, or whoever was granted last and holds; the first one when nobody does. */
+/** An index, or the client that was granted last and holds; the first one when none does. */
 export type ClientTarget = number | 'holder'
 /** The index of a member; or a machine that refuses connections, or one that does not answer. */
 export type AddressTarget = number | 'closed' | 'silent'

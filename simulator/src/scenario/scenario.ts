@@ -33,7 +33,7 @@ export interface EnsemblePlan {
   readonly latency: number
   /** By member, the longest session timeout that it grants, in ms; 0 for 20 ticks. @default 0 for all */
   readonly longestTimeouts?: readonly number[]
-  /** Whether clients may prove who they are by SASL DIGEST-MD5, or must. @default they cannot */
+  /** Whether clients may prove their identity by SASL DIGEST-MD5, or must. @default they cannot */
   readonly sasl?: 'offered' | 'required'
 }
 
@@ -42,7 +42,7 @@ export interface NetworkPlan {
   readonly latency: number
   /** How likely a segment arrives in several pieces. */
   readonly cuts: number
-  /** What the connect string names: each member by a name of its own, or all by one. @default addresses, which nobody looks up */
+  /** What the connect string names: each member by a name of its own, or all by one. @default addresses, which are not looked up */
   readonly names?: 'each' | 'one'
 }
 
@@ -58,7 +58,7 @@ export interface ClientPlan {
   readonly handOvers?: readonly HandOver[]
   /** Its credential is sent again and again, at such intervals in ms. */
   readonly refreshesEvery?: number
-  /** It proves by SASL who it is, on every connection. */
+  /** It proves its identity by SASL, on every connection. */
   readonly usesSasl?: true
   /** Of a client that only calls; it has no workers then. */
   readonly calls?: CallPlan

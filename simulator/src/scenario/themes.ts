@@ -13,7 +13,7 @@ export const themes: readonly Theme[] = [
   { types: ['turnLink', 'turnLink', 'stallLink'] },
   { types: ['turnLink', 'crash', 'cutOff'] },
   { types: ['stallLink', 'cutFollower', 'isolateLeader', 'slow', 'delayReply'] },
-  // A waiter that was woken asks who is ahead; meanwhile others come and go.
+  // A waiter that was woken reads the list; meanwhile others come and go.
   { types: ['throttle'], ops: ['getChildren'] },
   { types: ['delayRequest', 'slow'], ops: ['getChildren'] },
   // The next server has not seen what the last one had.

@@ -1,8 +1,8 @@
-// Servers that break the protocol, or know more of it than we do: what a client hears is not what they meant to say.
+// Servers that break the protocol, or know more of it than we do: what a client receives is not what they meant to send.
 import { encodeMessage } from '@zk/wire'
 import { type FaultOf, linksOf, type Target } from './target.ts'
 
-/** That nobody has assigned yet. */
+/** Not assigned yet. */
 const UNKNOWN_TYPE = 99
 const SYNC_CONNECTED = 3
 

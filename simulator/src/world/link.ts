@@ -107,7 +107,7 @@ export class Link implements RuntimeConnection {
     this.process.arrive(() => this.#lost('read ECONNRESET'))
   }
 
-  /** From now on what is sent this way, or both, is lost, and nobody is told. */
+  /** From now on what is sent this way, or both, is lost, and neither end notices. */
   loseForEver(way: 'up' | 'down' | 'both'): void {
     if (way !== 'down') this.#up.flow = 'lost'
     if (way !== 'up') this.#down.flow = 'lost'

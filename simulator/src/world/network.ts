@@ -36,7 +36,7 @@ export class Network implements Dialer {
     this.#observer = observer
   }
 
-  /** From now on who dials this host is accepted, or refused, by the server. */
+  /** From now on a client that dials this host is accepted, or refused, by the server. */
   listen(host: string, accept: (process: SimProcess) => Accept): void {
     this.#listeners.set(host, accept)
   }

@@ -42,7 +42,7 @@ export class Resolver {
     return [...this.#options.names.keys()]
   }
 
-  /** What it will answer is decided now; it comes when it comes, also when nobody waits for it any more. */
+  /** What it will answer is decided now; it comes when it comes, also when it is not waited for any more. */
   resolve(process: LookingUp, host: string, handler: LookupHandler): void {
     const { failures, delays, redirections } = this.#troubleOf(process)
     const redirected = redirections.findLast((each) => each.host === host)

@@ -80,7 +80,7 @@ export class SimProcess implements Runtime {
     this.#state = { name: 'stalled', backlog, cancelWake }
   }
 
-  /** It is gone, and hears of nothing any more. */
+  /** It is gone, and gets nothing any more. */
   kill(): void {
     if (this.#state.name === 'stalled') this.#state.cancelWake()
     this.#state = { name: 'killed' }

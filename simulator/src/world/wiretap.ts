@@ -4,7 +4,7 @@ import type { Line, LookUp, Moment, Sent } from '../history/line.ts'
 
 export interface WiretapOptions {
   readonly client: number
-  /** Whether it proves by SASL who it is. */
+  /** Whether it proves its identity by SASL. */
   readonly usesSasl: boolean
   readonly lines: Line[]
   readonly lookUps: LookUp[]

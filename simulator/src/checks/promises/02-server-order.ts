@@ -32,7 +32,7 @@ function settledBy(frame: Heard, line: Line, { calls }: Story, taken: Set<number
   if (message?.type !== 'event') return []
   const type = eventName(message.event.type)
   return mine.flatMap(({ told, settled }) => {
-    // Whoever was given the promise of an event in the same moment learns of it only then.
+    // A caller that was given the promise of an event in the same moment learns of it only then.
     if (settled?.step === frame.step) return []
     const due = told.find(({ what, path, step, order }) => {
       return step === frame.step && what === type && path === message.event.path && !taken.has(order)

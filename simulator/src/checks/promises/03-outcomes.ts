@@ -31,7 +31,7 @@ function outcomeOf(call: CallStory): Violation[] {
   if (outcome.how === 'resolved') {
     return isWrite(plan.op) && applied.length === 0 ? wrong('succeeded and was not applied') : []
   }
-  if (outcome.how === 'aborted') return plan.aborts ? [] : wrong('was aborted by nobody')
+  if (outcome.how === 'aborted') return plan.aborts ? [] : wrong('was aborted without a signal')
   const isUnknown = isWrite(plan.op) && isUnanswered(call)
   if (outcome.outcomeUnknown !== isUnknown) {
     return wrong(`says ${outcome.code} and outcomeUnknown ${outcome.outcomeUnknown}`)
@@ -41,7 +41,7 @@ function outcomeOf(call: CallStory): Violation[] {
   return []
 }
 
-/** Behind an answer that cannot be read, and which nobody waited for, the client goes on, and who listens in cannot. */
+/** Behind an answer that cannot be read, and which was not waited for, the client goes on, and the wiretap cannot. */
 function isIllegible({ sendings, settled }: CallStory): boolean {
   const frames = sendings.at(-1)?.line.frames ?? []
   return frames.some(({ way, message, order }) => way === 'down' && message === undefined && order < settled!.order)
@@ -78,7 +78,7 @@ function textOf(call: CallStory, calls: ReadonlyMap<number, CallStory>): Violati
   if (settled?.outcome.how !== 'resolved') return []
   const { text = '' } = settled.outcome
   if (text === '' || calls.get(Number(text))?.plan.on === plan.id) return []
-  return violation(call)(`was answered with ${text}, which nobody wrote there`)
+  return violation(call)(`was answered with ${text}, which was never written there`)
 }
 
 function readsBehindUnknownWrites({ lines, calls }: Term): Violation[] {

@@ -6,7 +6,7 @@ import type { Played } from '../../history/played.ts'
 /**
  * P5: nothing hangs. Every call is settled by its timeout, and not said to be too late before; `connect` and `close` come to
  * an end by theirs. Nothing is left: no timer, no connection, no listener on a signal, no watch at a server. And nothing fails
- * for a reason nobody expects.
+ * for an unexpected reason.
  */
 export const nothingHangs: Check = (played) => [...lateCalls(played), ...connecting(played), ...leftovers(played)]
 

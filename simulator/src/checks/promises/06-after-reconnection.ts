@@ -71,7 +71,7 @@ function watchesSetAgain(line: Line, { calls, term }: Term): Violation[] {
     })
 }
 
-/** Whether somebody waits for it at that moment: set on an earlier connection. */
+/** Whether a watcher waits for it at that moment: set on an earlier connection. */
 function standsAt({ plan, settled, told, left }: CallStory, order: number): boolean {
   if (!watchesOnce(plan.op) && plan.op !== 'watch') return false
   if (settled === undefined || settled.outcome.how !== 'resolved' || settled.order > order) return false

@@ -3,8 +3,8 @@ import type { Line, Moment } from '../../history/line.ts'
 import { type CallStory, sendingsOn, storyOf } from './story.ts'
 
 /**
- * P9: a server that breaks the protocol costs its connection, at once, and nothing else: not the session. (What nobody
- * catches is found by whoever plays the history. Of a reply that its caller no longer waits for only the header is read.)
+ * P9: a server that breaks the protocol costs its connection, at once, and nothing else: not the session. (What is not
+ * caught ends the history. Of a reply that its caller no longer waits for only the header is read.)
  */
 export const brokenServers: Check = (played) =>
   storyOf(played).terms.flatMap(({ client, lines, calls, ended, closing }) =>

@@ -3,7 +3,7 @@ import type { Check, Violation } from '../check.ts'
 import { isUnknown, storyOf } from './story.ts'
 
 /**
- * P10: unknown numbers survive. A call that was answered with an error code that nobody knows rejects with `Unknown` and that
+ * P10: unknown numbers survive. A call that was answered with an unknown error code rejects with `Unknown` and that
  * number; an event of unknown type is counted; and the connection goes on.
  */
 export const unknownNumbers: Check = (played) => {

@@ -171,7 +171,7 @@ const isGranted = ({ message }: Line['frames'][number]): boolean =>
 /** The moment of that; undefined for an attempt that failed before. */
 export const grantedSince = ({ frames }: Line): Moment | undefined => frames.find(isGranted)
 
-/** The moment it stood: with SASL, when server and client have proved who they are. undefined for an attempt that failed. */
+/** The moment it stood: with SASL, when server and client have proved their identities. undefined for an attempt that failed. */
 export const stoodSince = ({ usesSasl, frames }: Line): Moment | undefined =>
   frames.find(usesSasl ? isProof : isGranted)
 
@@ -261,11 +261,11 @@ function standstills({ history }: Played): Story['stood'] {
     if (each.type === 'stalled') stalls.push({ client: each.client, from: each.at, to: Infinity })
     if (each.type === 'awake') stalls.findLast(({ client }) => client === each.client)!.to = each.at
   }
-  return (who, from, to) =>
+  return (owner, from, to) =>
     stalls
-      .filter(({ client }) => client === who)
+      .filter(({ client }) => client === owner)
       .reduce((sum, stall) => sum + Math.max(0, Math.min(to, stall.to) - Math.max(from, stall.from)), 0)
 }
 
-/** An error code that nobody here knows. */
+/** An error code that is not known here. */
 export const isUnknown = (err: number): boolean => errorName(err) === undefined
