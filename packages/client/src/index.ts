@@ -45,6 +45,16 @@ export type { ServerCertificate, TlsOptions, TlsSource, TlsVersion } from './run
 export type { NodeEvent, SessionEnded, Watched, WatchedEvent, WatchRemoved } from './watches/watcher.ts'
 export type { CallOptions, ParentsOptions } from './call-options.ts'
 export { ZooKeeper } from './zookeeper.ts'
-export { type CreateMode, formatACL, generateDigest, parseACL, Perms, ProtocolError, validatePath } from '@zk/wire'
+export type { Timestamp } from './timestamp.ts'
+export {
+  type CreateMode,
+  formatACL,
+  generateDigest,
+  parseACL,
+  Perms,
+  ProtocolError,
+  type ServerAddress,
+  validatePath,
+} from '@zk/wire'
 export { deleteRecursive, type DeleteRecursiveOptions } from './helpers/delete-recursive.ts'
 export { walk, type WalkedNode, type WalkOptions } from './helpers/walk.ts'
