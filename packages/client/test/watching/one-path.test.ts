@@ -218,3 +218,35 @@ describe('A server that was too busy', () => {
     expect(connection.segments.at(-1)).toEqual(['getData'])
   })
 })
+
+test('A watch that is only asked for has no event that a recursive watch of its path implies', async () => {
+  const at = await start()
+  const { world, zk, connection } = at
+  const recursive = follow(await watching(at, '/a', { recursive: true }))
+  const asked = follow(zk.watch('/a'))
+  const request = await connection.expect(OpCode.addWatch)
+  connection.event('NodeCreated', '/a/b')
+  connection.reply(request, ErrorResponse, { err: 0 })
+  await world.settle()
+  expect([recursive.told, asked.told]).toEqual([['NodeCreated /a/b'], []])
+  connection.event('NodeCreated', '/a/c')
+  await world.settle()
+  expect(asked.told).toEqual(['NodeChildrenChanged /a'])
+})
+
+test('A watch that is away has no event that a recursive watch of its path implies', async () => {
+  const at = await start()
+  const { world, zk, connection, server } = at
+  const lasting = follow(await watching(at, '/a'))
+  connection.rst()
+  await world.advance(2_000)
+  const next = await server.accept()
+  const setting = await next.expect(OpCode.setWatches2)
+  // The server of the next connection watches before it says so.
+  const recursive = outcome(zk.watch('/a', { recursive: true }))
+  next.event('NodeCreated', '/a/b')
+  next.fail(setting, 'Ok')
+  await world.settle()
+  expect(lasting.told).toEqual(['Gap reconnected'])
+  expect(recursive.status).toBe('pending')
+})
