@@ -13,8 +13,8 @@ const text = readFileSync(new URL('../PLANTED.md', import.meta.url), 'utf8')
 const table = parseTable(text)
 
 describe('Planted bug', () => {
-  test.each(plantedBugs)('Planted bug still applies: $name', async ({ edits }) => {
-    for (const code of (await edited(edits)).values()) expect(code.length).toBeGreaterThan(0)
+  test.each(plantedBugs)('Planted bug still applies: $name', ({ edits }) => {
+    for (const code of edited(edits).values()) expect(code.length).toBeGreaterThan(0)
   })
 
   test('Planted bugs are at least 20, each with a name of its own', () => {
@@ -22,9 +22,21 @@ describe('Planted bug', () => {
     expect(new Set(plantedBugs.map(({ name }) => name)).size).toBe(plantedBugs.length)
   })
 
-  test('Planted bug that no longer applies is an error that says where', async () => {
-    const edit = { file: 'recipes/src/queue/contender.ts', find: 'nobody wrote this', replace: '' }
-    await expect(edited([edit])).rejects.toThrow(/recipes\/src\/queue\/contender\.ts has 0 times/)
+  test('Planted bug that no longer applies is an error that says where', () => {
+    const missing = { in: 'Contender.compete', find: 'not in there', replace: '' }
+    expect(() => edited([missing])).toThrow(/Contender\.compete has 0 times/)
+    const twice = { in: 'Contender', find: 'this.#role', replace: '' }
+    expect(() => edited([twice])).toThrow(/Contender has \d\d? times/)
+    expect(() => edited([{ in: 'NoSuchThing', find: 'x', replace: '' }])).toThrow('NoSuchThing has 0 times')
+  })
+
+  test('Planted bug is found by words, whatever spaces are between them, and one edit behind the other', () => {
+    const edits = [
+      { in: 'Contender.prepare', find: 'this.#known()   ===\n undefined', replace: 'this.#known() !== undefined' },
+      { in: 'Contender.prepare', find: '!== undefined', replace: '!== null' },
+    ]
+    const [code] = edited(edits).values()
+    expect(code).toContain('if (this.#known() !== null) this.#synced()')
   })
 
   test('PLANTED.md says of every planted bug how many seeds it takes', () => {

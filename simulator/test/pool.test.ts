@@ -10,7 +10,7 @@ const options = { recipe: 'Lock' } as const
 
 /** Has every acquire of the client that asks for the first lock run for ever. */
 const endless = {
-  file: 'recipes/src/queue/contender.ts',
+  in: 'Contender.enter',
   find: 'this.#entering = this.#create.make()\n',
   replace: 'for (;;) {}\n',
 }

@@ -13,9 +13,9 @@ export interface PlantedBug {
 }
 
 export interface Edit {
-  /** Below `packages/`. */
-  readonly file: string
-  /** Occurs exactly once. */
+  /** The declaration of client or recipes in which it is, wherever that stands: `firstLease`, `Contender.#confirm`. */
+  readonly in: string
+  /** Occurs exactly once there. Spaces and line breaks do not matter. */
   readonly find: string
   readonly replace: string
 }

@@ -14,7 +14,7 @@ const sources = fileURLToPath(new URL('../../src/', import.meta.url))
  * own. Throws when one does not apply.
  */
 export async function bundle(entry: string, edits: readonly Edit[] = []): Promise<URL> {
-  const replaced = await edited(edits)
+  const replaced = edited(edits)
   const left = new Set(replaced.keys())
   const build = await rolldown({
     input: join(sources, entry),

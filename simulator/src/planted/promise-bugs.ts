@@ -1,7 +1,5 @@
 import type { PlantedBug } from './bug.ts'
 
-const session = (file: string) => `client/src/session/${file}.ts`
-
 /** Mistakes that break a promise of the client, by the promise; histories of plain calls find them. */
 export const promiseBugs: readonly PlantedBug[] = (
   [
@@ -10,7 +8,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'requests of one turn leave one by one',
       edits: [
         {
-          file: session('protocol/session-machine'),
+          in: 'SessionMachine.transmit',
           find: 'this.pipeline.send(now, SEGMENT_SIZE)',
           replace: 'this.pipeline.send(now, 1)',
         },
@@ -20,7 +18,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'what was not sent goes ahead of what is repeated',
       edits: [
         {
-          file: session('requests/request-queue'),
+          in: 'RequestQueue.interrupted',
           find: 'waiting.sort((one, other) => one.order - other.order)',
           replace: 'waiting.sort((one, other) => Number(other.xid === undefined) - Number(one.xid === undefined))',
         },
@@ -31,7 +29,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'events are told a turn of the microtask queue later',
       edits: [
         {
-          file: 'client/src/watches/watcher.ts',
+          in: 'CallWatcher.changed',
           find: 'return await this.#event',
           replace: 'return await this.#event.then((event) => event)',
         },
@@ -41,7 +39,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'failures are told a turn of the microtask queue earlier than results',
       edits: [
         {
-          file: session('driver/session-driver'),
+          in: 'SessionDriver.#perform',
           find: 'return output.request.resolve(output.value)',
           replace: 'return queueMicrotask(() => output.request.resolve(output.value))',
         },
@@ -52,7 +50,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a write that was sent says at its timeout that it did not happen',
       edits: [
         {
-          file: session('requests/request-pipeline'),
+          in: 'RequestPipeline.settleOverdue',
           find: "const outcomeUnknown = request.kind === 'write' && request.phase.name === 'sent'",
           replace: 'const outcomeUnknown = false',
         },
@@ -62,7 +60,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'writes that were never sent are said to be unknown',
       edits: [
         {
-          file: session('requests/request-pipeline'),
+          in: 'RequestPipeline.end',
           find: "outcomeUnknown: wasSent && request.kind === 'write' })",
           replace: "outcomeUnknown: (wasSent || true) && request.kind === 'write' })",
         },
@@ -71,15 +69,13 @@ export const promiseBugs: readonly PlantedBug[] = (
     {
       name: 'no sync goes ahead of reads when a write was not answered',
       faults: ['lag', 'loseReply', 'drop', 'reset'],
-      edits: [
-        { file: session('requests/request-pipeline'), find: 'if (leftWrites) this.#syncOwed = true\n', replace: '' },
-      ],
+      edits: [{ in: 'RequestPipeline.interrupted', find: 'if (leftWrites) this.#syncOwed = true\n', replace: '' }],
     },
     {
       name: 'what is aborted before it is sent is sent all the same',
       edits: [
         {
-          file: session('requests/request-queue'),
+          in: 'RequestQueue.abandon',
           find: 'if (!this.#unsent.delete(request)) this.#putOff.delete(request)\n',
           replace: '',
         },
@@ -90,7 +86,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'silence counts after T',
       edits: [
         {
-          file: session('protocol/deadlines'),
+          in: 'deadlines.silence',
           find: 'silence: ({ T }: Times) => (T * 2) / 3',
           replace: 'silence: ({ T }: Times) => T',
         },
@@ -100,7 +96,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a request without an answer does not count while pings are answered',
       edits: [
         {
-          file: session('protocol/timing'),
+          in: 'Timing.openSince',
           find: 'Math.min(this.#of.pipeline.oldestSentAt ?? Infinity, this.#pingedAt)',
           replace: 'this.#pingedAt',
         },
@@ -110,7 +106,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'bytes count as a sign of life before they are a frame',
       edits: [
         {
-          file: session('protocol/session-machine'),
+          in: 'SessionMachine.#read',
           find: '    frames.push(bytes)\n',
           replace: "    frames.push(bytes)\n    if (this.#state.name === 'connected') this.#timing.heard(now)\n",
         },
@@ -120,7 +116,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'the server that failed is tried again',
       edits: [
         {
-          file: session('servers/static-host-provider'),
+          in: 'StaticHostProvider.next',
           find: 'this.#next = this.#servers.indexOf(server) + 1',
           replace: 'this.#next = Math.max(1, this.#next)',
         },
@@ -130,7 +126,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a server that takes the connection and says nothing is waited for',
       edits: [
         {
-          file: session('protocol/deadlines'),
+          in: 'deadlines.connect',
           find: 'Math.max(T / servers, SHORTEST_CONNECT)',
           replace: 'Math.max((2 * T) / servers, SHORTEST_CONNECT)',
         },
@@ -141,7 +137,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'calls that wait for a connection have no time limit',
       edits: [
         {
-          file: session('requests/request-queue'),
+          in: 'RequestQueue.overdue',
           find: 'const waiting = [...this.#sent, ...this.#putOff, ...this.#unsent].filter(',
           replace: 'const waiting = [...this.#sent, ...this.#putOff].filter(',
         },
@@ -149,13 +145,13 @@ export const promiseBugs: readonly PlantedBug[] = (
     },
     {
       name: 'an aborted call goes on listening to its signal',
-      edits: [{ file: session('driver/session-driver'), find: '    this.#unlisten.get(request)?.()\n', replace: '' }],
+      edits: [{ in: 'SessionDriver.#forgetSignal', find: '    this.#unlisten.get(request)?.()\n', replace: '' }],
     },
     {
       name: 'close waits for its answer however long it takes',
       edits: [
         {
-          file: session('protocol/session-machine'),
+          in: 'SessionMachine.close',
           find: "{ name: 'closing', by }",
           replace: "{ name: 'closing', by: now + 4 * (by - now) }",
         },
@@ -165,7 +161,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a watch that is taken back stays at the server',
       edits: [
         {
-          file: 'client/src/watches/watcher.ts',
+          in: 'watchedBy',
           find: 'if (type === undefined || session.connection === undefined) return',
           replace: 'if (type !== undefined || session.connection === undefined) return',
         },
@@ -176,7 +172,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'the queue goes ahead of the watches',
       edits: [
         {
-          file: session('requests/request-pipeline'),
+          in: 'RequestPipeline.connected',
           find: 'this.#queue.prepend(first)',
           replace: 'for (const each of first) this.#queue.enqueue(each)',
         },
@@ -186,7 +182,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'credentials are not sent again',
       edits: [
         {
-          file: session('requests/credentials'),
+          in: 'Credentials.interrupted',
           find: 'this.#sentHere.clear()',
           replace: '',
         },
@@ -196,7 +192,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a persistent watch does not tell of its gap',
       edits: [
         {
-          file: 'client/src/watches/node-events.ts',
+          in: 'NodeEventsSource.#heard',
           find: 'if (this.#missed !== undefined) this.#queue.push',
           replace: "if (this.#missed === 'renewed') this.#queue.push",
         },
@@ -207,7 +203,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'what was not sent waits on when its session has expired',
       edits: [
         {
-          file: session('requests/request-queue'),
+          in: 'RequestQueue.clear',
           find: '...this.#unsent.clear().map((request) => ({ request, wasSent: false })),',
           replace: '',
         },
@@ -217,7 +213,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'the watches of an expired session are not told',
       edits: [
         {
-          file: session('requests/request-pipeline'),
+          in: 'RequestPipeline.end',
           find: '    this.watches.end()\n',
           replace: '',
         },
@@ -227,7 +223,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a call that is pinned to an expired session runs in the next',
       edits: [
         {
-          file: 'client/src/zookeeper.ts',
+          in: 'ZooKeeper.#submit',
           find: '    return this.#sessionOf(options).call(prepare(',
           replace: `    const pinned = this.#sessionOf(options)
     return (pinned.signal.aborted ? this.#sessions.current : pinned).call(prepare(`,
@@ -239,7 +235,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a session that nothing is heard of lives for 2 T',
       edits: [
         {
-          file: session('protocol/timing'),
+          in: 'Timing.expiresAt',
           find: 'this.#heardAt + config.localExpiry * identity.timeout',
           replace: 'this.#heardAt + 2 * identity.timeout',
         },
@@ -249,7 +245,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a session that nothing is heard of ends after T',
       edits: [
         {
-          file: session('protocol/timing'),
+          in: 'Timing.expiresAt',
           find: 'this.#heardAt + config.localExpiry * identity.timeout',
           replace: 'this.#heardAt + identity.timeout',
         },
@@ -260,7 +256,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a reply is taken for that of the oldest request, whatever its xid',
       edits: [
         {
-          file: session('requests/request-pipeline'),
+          in: 'RequestPipeline.#reply',
           find: ' || phase.xid !== reply.xid) {',
           replace: ') {',
         },
@@ -270,7 +266,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a server that breaks the protocol ends the session',
       edits: [
         {
-          file: session('protocol/session-machine'),
+          in: 'SessionMachine.received',
           find: 'this.pipeline.refuseReply(error)\n        this.#hangUp(error, now)',
           replace: "this.pipeline.refuseReply(error)\n        this.#end('SessionExpired')",
         },
@@ -281,7 +277,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'an error code that nobody knows is told as another',
       edits: [
         {
-          file: session('requests/request-pipeline'),
+          in: 'RequestPipeline.#refuse',
           find: "known === undefined || known === 'Ok' ? 'Unknown' : known",
           replace: "known === undefined || known === 'Ok' ? 'SystemError' : known",
         },
@@ -291,7 +287,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'an event of unknown type ends the connection',
       edits: [
         {
-          file: session('requests/request-pipeline'),
+          in: 'RequestPipeline.#event',
           find: "    if (event === undefined || event === 'None'",
           replace: "    if (event === undefined) throw new ProtocolError('unknown')\n    if (event === 'None'",
         },
