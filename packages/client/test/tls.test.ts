@@ -105,6 +105,15 @@ describe('connect with tls', () => {
     expect(asked).toEqual(['localhost'])
   })
 
+  test('connect asks for the host of a fully qualified name without the dot at its end', async () => {
+    const asked: unknown[] = []
+    const server = await secure(own, (socket) => asked.push(socket.servername))
+    const resolve: Runtime['resolve'] = (_, handler) => queueMicrotask(() => handler.found(['127.0.0.1']))
+    const runtime = { ...systemRuntime, resolve }
+    await (await connect(`localhost.:${server.split(':')[1]}`, { tls: { ca }, runtime })).close()
+    expect(asked).toEqual(['localhost'])
+  })
+
   test('connect gives a server that asks for it a certificate of its own', async () => {
     const client = authority.forClient('alice')
     const subjects: unknown[] = []

@@ -36,6 +36,26 @@ test('deleteRecursive outlives a connection that is lost in one of the deletes o
   expect([deleting.status, scene.ensemble.nodes.get('/t')]).toEqual(['fulfilled', undefined])
 })
 
+test.each([
+  ['/t/a', '/t/b'],
+  ['/t/b', '/t/a'],
+])(
+  'deleteRecursive goes on where %s is lost and %s has a child that came late, though nothing was deleted',
+  async (lost, late) => {
+    const scene = new Scene()
+    const [zk, other] = [await scene.client({ maxInFlight: 1 }), await scene.client()]
+    for (const path of ['/t/a', '/t/b']) scene.ensemble.nodes.create(path)
+    const { faults } = scene.ensemble
+    faults.delayRequest({ op: 'multi', ms: 100 })
+    loseRequest(faults, { op: 'delete', path: lost })
+    const deleting = outcome(deleteRecursive(zk, '/t'))
+    await scene.world.settle()
+    await scene.done(other.create(`${late}/late`))
+    await scene.world.advance(60_000)
+    expect([deleting.status, scene.ensemble.nodes.get('/t')]).toEqual(['fulfilled', undefined])
+  },
+)
+
 test('deleteRecursive makes its batches no longer than maxRequestSize', async () => {
   const scene = new Scene()
   const zk = await scene.client({ maxRequestSize: 4_096 })
