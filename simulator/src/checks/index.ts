@@ -7,7 +7,7 @@ import { noOrphans, nothingLeft } from './orphans.ts'
 import { healthySessions } from './healthy-sessions.ts'
 import { lostIsLost, refusedIsRefused, settledInTime } from './settling.ts'
 import { promises } from './promises/index.ts'
-import { everybodyIsServed, grantsAreProven, pinnedTo, nobodyWaitsOnHimself, noHerd } from './waiting.ts'
+import { everybodyIsServed, grantsAreProven, inOrder, nobodyWaitsOnHimself, noHerd } from './waiting.ts'
 import { watchesLoseNothing } from './watches.ts'
 
 /** One for each invariant of a history, in their order: I1 to I15. */
@@ -18,7 +18,7 @@ const checks: readonly Check[] = [
   noOrphans,
   nobodyWaitsOnHimself,
   everybodyIsServed,
-  pinnedTo,
+  inOrder,
   noHerd,
   grantsAreProven,
   refusedIsRefused,

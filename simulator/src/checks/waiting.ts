@@ -26,7 +26,7 @@ export const everybodyIsServed: Check = ({ end }) =>
  * I7: grants follow the czxid among those that wait: of what is granted, none that excludes it, is older, and is granted
  * later was in line by then. (One that is held on trust may be in line no more, and its owner is told late.)
  */
-export const pinnedTo: Check = (played) => {
+export const inOrder: Check = (played) => {
   const onTrust = heldOnTrust(played)
   const grants = attemptsOf(played).flatMap(({ granted }) => (granted === undefined ? [] : [granted]))
   return grants.flatMap((first) =>
