@@ -1,4 +1,5 @@
 // What a session holds over time: when it is confirmed, suspended, resumed and lost, and what that costs.
+import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { type AcquireOptions, Lock, type LockOptions, Perms, type ZooKeeper } from '../src/index.ts'
 import { leaseTimes } from '../src/lease/lease.ts'
@@ -54,6 +55,19 @@ describe('LeaseKeeper', () => {
       expect([told.suspended.length, told.resumed]).toEqual([times, times])
     }
     expect(held.isHeld()).toBe(true)
+  })
+
+  test('LeaseKeeper ends with a round during which the last hold was released, and listens to nothing', async () => {
+    const { scene, zk, held } = await holding()
+    const { signal, connection } = zk.session
+    scene.ensemble.faults.delayReply({ op: 'sync', ms: 200 })
+    await scene.world.advance(T / 3 + 50)
+    const releasing = await scene.start(held.release())
+    await scene.world.advance(1_000)
+    expect(releasing.status).toBe('fulfilled')
+    const listening = [signal, connection!.signal].map((each) => getEventListeners(each, 'abort').length)
+    expect(listening).toEqual([0, 0])
+    expect(scene.leftovers()).toEqual(nothing)
   })
 
   test('LeaseKeeper confirms about every T/3, and not before', async () => {
