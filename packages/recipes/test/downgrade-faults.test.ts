@@ -128,6 +128,23 @@ describe('WriteHeld.downgrade over a connection that is lost', () => {
   )
 })
 
+// The handshake alone proves no lease: a deposed leader answers it too. A commit behind it proves which leader that was.
+describe('WriteHeld.downgrade without a touch of its own connection', () => {
+  test('WriteHeld.downgrade whose answer is lost proves its lease on the next connection', async () => {
+    const scene = new Scene({ members: 3 })
+    const zk = await scene.client()
+    const write = await scene.done(new SharedLock(zk, PATH).write.acquire())
+    const since = scene.since()
+    scene.ensemble.faults.loseReply({ op: 'multi', connection: 'reset' })
+    const downgrading = outcome(write.downgrade())
+    await scene.world.advance(5_000)
+    expect(downgrading.value.isHeld()).toBe(true)
+    const { asked } = since
+    const here = asked.slice(asked.findLastIndex(({ op }) => op === 'exists') + 1)
+    expect(here.slice(0, 2).map(({ op }) => op)).toEqual(['sync', 'multi'])
+  })
+})
+
 describe('SharedLock.write that comes while another downgrades', () => {
   test.each([
     ['where numbers tell the order', 7, 'stick'],

@@ -144,6 +144,33 @@ describe('LeaderElection.leaders', () => {
     )
   })
 
+  test('LeaderElection.leaders misses no candidate of a path that is made while it looks (E13)', async () => {
+    const steps = await atEveryFrame(async (frame) => {
+      const scene = new Scene()
+      const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      const { nodes } = scene.ensemble
+      const candidate = await elect(scene, one, 'one')
+      const { path } = candidate.value
+      await scene.done(candidate.value.release())
+      nodes.delete(PATH)
+      let came = false
+      scene.network.before(frame, () => {
+        came = true
+        nodes.create(PATH)
+        nodes.create(path, { data: 'one' })
+      })
+      const observer = new Observer(zk)
+      await scene.world.settle()
+      if (!came) return false
+      expect(observer.seen.at(-1)).toBe('one')
+      observer.stopping.abort()
+      await scene.world.settle()
+      expect(scene.watches()).toEqual([])
+      return true
+    })
+    expect(steps).toBeGreaterThan(3)
+  })
+
   test.each([
     ['a cut connection', (scene: Scene, zk: ZooKeeper) => scene.cut(zk)],
     ['the end of its session', (scene: Scene, zk: ZooKeeper) => scene.expire(zk)],

@@ -80,6 +80,20 @@ describe('loseReply', () => {
     expect(rule.count).toBe(1)
   })
 
+  test('loses the next answer where a server drops its request without one', () => {
+    const { bench, client, faults, nodes } = serving()
+    nodes.create('/a')
+    const rule = faults.loseReply({ op: ['check', 'exists'] })
+    client.ask('check', { path: '/a', version: -1 })
+    client.ask('getData', exists('/'))
+    expect(told(client)).toEqual([[2, 0]])
+    expect(rule.count).toBe(0)
+    client.ask('exists', exists('/a'))
+    bench.pass(0)
+    expect(client.closed).toBe('end')
+    expect(rule.count).toBe(1)
+  })
+
   test('half-open: nothing comes or goes any more, and nobody is told', () => {
     const { bench, client, faults, nodes } = serving()
     faults.loseReply({ op: 'create', connection: 'halfOpen' })
