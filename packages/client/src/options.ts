@@ -1,4 +1,5 @@
 import { JUTE_MAXBUFFER, type ServerAddress } from '@zk/wire'
+import { checkKeys } from './operations/arguments.ts'
 import { checkLogger, type Logger, silentLogger } from './telemetry/logger.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import { systemRuntime } from './runtime/system.ts'
@@ -122,9 +123,7 @@ const LARGEST_INT = 2 ** 31 - 1
 
 /** Fills in defaults; throws a `TypeError` or `RangeError` that names the option and what would be right. */
 export function checkOptions(options: ConnectOptions): ClientOptions {
-  const unknown = Object.keys(options).filter((name) => !known.has(name))
-  if (unknown.length > 0)
-    throw new TypeError(`unknown option ${unknown.join(', ')}; known are ${[...known].join(', ')}`)
+  checkKeys('connect', options, known, '{ sessionTimeout: 10_000 }')
   // Plain JavaScript says undefined for what it does not say.
   const given: ConnectOptions = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const { signal, ...filled } = {

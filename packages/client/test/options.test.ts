@@ -197,7 +197,7 @@ describe('checkOptions', () => {
     expect(error).toBeInstanceOf(TypeError)
     expect(error).toHaveProperty(
       'message',
-      expect.stringMatching(/^unknown option sessionTimeOut, retries; known are .*sessionTimeout/),
+      expect.stringMatching(/^connect: unknown option sessionTimeOut, retries; known are .*sessionTimeout/),
     )
   })
 })

@@ -57,6 +57,19 @@ export function required<T>(value: T | null, field: string): T {
   return value
 }
 
+/** Throws a `TypeError` for options that are no object, or have a key that is not known. `example` shows what to write. */
+export function checkKeys(what: string, options: object, known: ReadonlySet<string>, example = '{}'): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(`${what}: options must be an object such as ${example}, not ${describe(options)}`)
+  }
+  for (const key in options) if (!known.has(key)) throw unknownKeys(what, options, known)
+}
+
+function unknownKeys(what: string, options: object, known: ReadonlySet<string>): TypeError {
+  const unknown = Object.keys(options).filter((key) => !known.has(key))
+  return new TypeError(`${what}: unknown option ${unknown.join(', ')}; known are ${[...known].join(', ')}`)
+}
+
 /** A value in an error message: never its content, which may be a secret. */
 export function describe(value: unknown): string {
   if (value === null) return 'null'

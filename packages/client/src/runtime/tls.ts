@@ -1,5 +1,6 @@
 // TLS as an option of connect: what it may hold, and what of it cannot be right. Nothing here repeats a value: keys and
 // passphrases are among them.
+import { checkKeys } from '../operations/arguments.ts'
 
 /** PEM text, or the bytes of it. */
 type Pem = string | Uint8Array
@@ -102,11 +103,8 @@ export function checkTls(tls: unknown): TlsOptions {
   if (typeof tls !== 'object' || tls === null || Array.isArray(tls)) {
     throw new TypeError('tls must be true, an object such as { ca, cert, key }, or a function that gives one')
   }
+  checkKeys('tls', tls, new Set(Object.keys(kinds)))
   const given = Object.entries(tls).filter(([, value]) => value !== undefined)
-  const unknown = given.map(([name]) => name).filter((name) => !(name in kinds))
-  if (unknown.length > 0) {
-    throw new TypeError(`tls: unknown option ${unknown.join(', ')}; known are ${Object.keys(kinds).join(', ')}`)
-  }
   for (const [name, value] of given) {
     const kind: Kind = kinds[name as keyof typeof kinds]
     if (!isOf(kind, value)) throw new TypeError(`tls.${name} must be ${right[kind]}`)

@@ -1,6 +1,7 @@
 // DIGEST-MD5 (RFC 2831) as Java's server for ZooKeeper speaks it: quality of protection `auth`, no later authentication.
 import { createHash } from 'node:crypto'
 import { KeeperError } from '../errors.ts'
+import { checkKeys } from '../operations/arguments.ts'
 import { parseDirectives, quoted } from './directives.ts'
 import type { SaslExchange, SaslMechanism } from './mechanism.ts'
 
@@ -18,7 +19,7 @@ export interface DigestMd5Options {
   readonly digestUri?: string
 }
 
-const known = ['username', 'password', 'authorizationId', 'realm', 'digestUri']
+const known = new Set(['username', 'password', 'authorizationId', 'realm', 'digestUri'])
 /** Java's servers have it so (SecurityUtils.createSaslServer). */
 const DIGEST_URI = 'zookeeper/zk-sasl-md5'
 const FIRST_USE = '00000001'
@@ -142,11 +143,7 @@ function only(values: readonly string[] | undefined, name: string): string {
 const unsupported = (what: string) => new Error(`DIGEST-MD5: the server wants ${what}, which this client does not have`)
 
 function checked(options: DigestMd5Options): DigestMd5Options {
-  if (typeof options !== 'object' || options === null) throw new TypeError('digestMd5 takes { username, password }')
-  const unknown = Object.keys(options).filter((name) => !known.includes(name))
-  if (unknown.length > 0) {
-    throw new TypeError(`digestMd5: unknown option ${unknown.join(', ')}; known are ${known.join(', ')}`)
-  }
+  checkKeys('digestMd5', options, known, '{ username, password }')
   for (const name of ['username', 'password'] as const) {
     if (typeof options[name] !== 'string' || options[name] === '') {
       throw new TypeError(`digestMd5: ${name} must be a string, and not empty`)

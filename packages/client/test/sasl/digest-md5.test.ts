@@ -112,7 +112,7 @@ describe('digestMd5', () => {
   })
 
   test.each([
-    [undefined, 'digestMd5 takes { username, password }'],
+    [undefined, 'digestMd5: options must be an object such as { username, password }'],
     [{ username: 'a' }, 'digestMd5: password must be a string'],
     [{ username: '', password: 'secret' }, 'digestMd5: username must be a string, and not empty'],
     [{ username: 'a', password: 12_345 }, 'digestMd5: password must be a string'],
