@@ -1,4 +1,5 @@
 // What @zk/recipes need of the client besides its public API. It may change with any version.
 export { onAbort, wasAborted } from './aborts.ts'
+export { publish } from './telemetry/diagnostics.ts'
 export { checkKeys } from './operations/arguments.ts'
 export { elapsedSince, type Timestamp, timestamp } from './timestamp.ts'

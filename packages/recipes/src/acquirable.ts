@@ -12,8 +12,23 @@ export interface AcquireOptions extends HoldListeners {
   readonly onQueued?: ((place: QueuePlace) => void) | undefined
 }
 
-/** The options of a call that does not wait: `signal` and the listeners. */
-export type TryAcquireOptions = Omit<AcquireOptions, 'timeout' | 'onQueued'>
+/** How long `run` waits, and what becomes of it when the lock is lost. */
+export interface RunOptions extends AcquireOptions {
+  /**
+   * What `run` does when the lock was lost before `body` settled: `reject` with a `LockLostError`, whose `result` is what the
+   * body resolved with; or `ignore` the loss and resolve with that, where what is written to checks the fencing token.
+   * @default 'reject'
+   */
+  readonly onLost?: 'reject' | 'ignore' | undefined
+}
+
+/** The options of a call that waits for servers only, and for no other contender. */
+export interface TryAcquireOptions extends HoldListeners {
+  /** Longest wait for the servers in ms, 0 or more; then it rejects with `RequestTimeout`. @default the session timeout */
+  readonly timeout?: number | undefined
+  /** Ends the wait; the call then rejects with its reason. It does not release what is held already. */
+  readonly signal?: AbortSignal | undefined
+}
 
 /** Whatever can be held: by one at a time, or shared. */
 export interface Acquirable<H extends Held> {
@@ -29,9 +44,13 @@ export interface Acquirable<H extends Held> {
    * leader, so a contender that has left may be seen for that long; not one of this client whose `release` has resolved. A
    * `sync` of the path right before shows all that was committed when it was called. Of several exclusive attempts at once at
    * most one is granted; where the holder leaves meanwhile it may be none. It is undefined, too, where answers take too long for
-   * any lease, a good part of T.
+   * any lease, a good part of T. Without an answer it rejects with `RequestTimeout`, and leaves nothing behind.
    */
   tryAcquire(options?: TryAcquireOptions): Promise<H | undefined>
-  /** Acquires, calls `body`, releases. An error of `body` wins over one of the release. */
-  run<T>(body: (held: H) => T | Promise<T>, options?: AcquireOptions): Promise<T>
+  /**
+   * Acquires, calls `body`, releases. Rejects with the error of `body`; else with a `LockLostError` when the lock was lost before
+   * the body settled (see `onLost`); else with an error of the release. A body that releases or downgrades what it holds has not
+   * lost it; what it downgraded to stays held until that is released.
+   */
+  run<T>(body: (held: H) => T | Promise<T>, options?: RunOptions): Promise<T>
 }

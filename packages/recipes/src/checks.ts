@@ -1,22 +1,61 @@
 // What users may pass, checked before anything is sent.
-import { type ACL, validatePath, type ZooKeeper } from '@zk/client'
-import type { AcquireOptions } from './acquirable.ts'
+import { type ACL, type CallOptions, validatePath, type ZooKeeper } from '@zk/client'
+import { checkKeys } from '@zk/client/internal'
+import type { RunOptions } from './acquirable.ts'
 import type { HeldWhile, HoldOptions } from './hold-options.ts'
 
 const heldWhiles: readonly HeldWhile[] = ['confirmed', 'connected', 'sessionAlive']
 
-export function checkClient(zk: unknown): void {
-  if (typeof (zk as ZooKeeper | undefined)?.getChildren === 'function') return
-  throw new TypeError('the first argument must be a client, as connect() resolves with')
-}
+const node = ['label', 'acl', 'heldWhile', 'followerRelayDelay']
+/** The options of each recipe. */
+const recipes = {
+  Lock: new Set([...node, 'reentrant']),
+  SharedLock: new Set(node),
+  LeaderElection: new Set(['data', ...node.slice(1)]),
+} as const satisfies Record<string, ReadonlySet<string>>
 
-export function checkPath(path: string): string {
+const waiting = ['timeout', 'signal', 'onQueued', 'onSuspended', 'onResumed']
+/** The options of each call. */
+const calls = {
+  acquire: new Set(waiting),
+  campaign: new Set(waiting),
+  run: new Set([...waiting, 'onLost']),
+  terms: new Set(waiting.slice(1)),
+  tryAcquire: new Set(['timeout', 'signal', 'onSuspended', 'onResumed']),
+  downgrade: new Set(['timeout', 'signal']),
+  leaders: new Set(['signal']),
+  leader: new Set(['timeout', 'signal', 'repeatThrottled', 'session']),
+  candidates: new Set(['timeout', 'signal', 'repeatThrottled', 'session']),
+  contenders: new Set(['timeout', 'signal', 'repeatThrottled', 'session']),
+} as const satisfies Record<string, ReadonlySet<string>>
+
+/** The arguments of a recipe's constructor. */
+export function checkRecipe(name: keyof typeof recipes, zk: unknown, path: string, options: AnyRecipeOptions): void {
+  if (typeof (zk as ZooKeeper | undefined)?.getChildren !== 'function') {
+    throw new TypeError('the first argument must be a client, as connect() resolves with')
+  }
   validatePath(path)
   if (path === '/') throw new TypeError("path must not be '/': contenders need a node of their own to queue below")
-  return path
+  checkKeys(`new ${name}`, options, recipes[name], "{ heldWhile: 'confirmed' }")
+  checkData('label', options.label)
+  checkData('data', options.data)
+  checkACL(options.acl)
+  checkHoldOptions(options)
+  if (options.reentrant !== undefined && typeof options.reentrant !== 'boolean') {
+    throw new TypeError('reentrant must be true or false')
+  }
 }
 
-export function checkAcquireOptions({ timeout, signal, onQueued, onSuspended, onResumed }: AcquireOptions): void {
+interface AnyRecipeOptions extends HoldOptions {
+  readonly label?: string | undefined
+  readonly data?: Uint8Array | string | undefined
+  readonly acl?: readonly ACL[] | undefined
+  readonly reentrant?: boolean | undefined
+}
+
+export function checkCall(name: keyof typeof calls, options: RunOptions | CallOptions): void {
+  checkKeys(name, options, calls[name], '{ timeout: 5_000 }')
+  const { timeout, signal, onLost, onQueued, onSuspended, onResumed }: RunOptions = options
   if (timeout !== undefined && !(typeof timeout === 'number' && timeout >= 0)) {
     throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
   }
@@ -24,9 +63,12 @@ export function checkAcquireOptions({ timeout, signal, onQueued, onSuspended, on
   for (const [name, listener] of Object.entries({ onQueued, onSuspended, onResumed })) {
     if (listener !== undefined && typeof listener !== 'function') throw new TypeError(`${name} must be a function`)
   }
+  if (onLost !== undefined && onLost !== 'reject' && onLost !== 'ignore') {
+    throw new TypeError(`onLost must be 'reject' or 'ignore', not ${String(onLost)}`)
+  }
 }
 
-export function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void {
+function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void {
   if (heldWhile !== undefined && !heldWhiles.includes(heldWhile)) {
     throw new TypeError(`heldWhile must be one of ${heldWhiles.join(', ')}, not ${heldWhile as string}`)
   }
@@ -35,21 +77,19 @@ export function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions)
   }
 }
 
-/** What is stored in a contender's node, under the name of the option; and the rights to it. */
-export function checkNode(name: 'label' | 'data', data: unknown, acl: unknown): void {
-  if (typeof data !== 'string' && !(data instanceof Uint8Array)) {
-    throw new TypeError(`${name} must be a string or a Uint8Array`)
-  }
+/** What is stored in a contender's node, under the name of the option. */
+function checkData(name: 'label' | 'data', data: unknown): void {
+  if (data === undefined || typeof data === 'string' || data instanceof Uint8Array) return
+  throw new TypeError(`${name} must be a string or a Uint8Array`)
+}
+
+function checkACL(acl: unknown): void {
   if (acl === undefined) return
   const isEntry = (entry: Partial<ACL> | undefined) =>
     Number.isInteger(entry?.perms) && typeof entry?.id?.scheme === 'string' && typeof entry.id.id === 'string'
   if (!Array.isArray(acl) || acl.length === 0 || !acl.every(isEntry)) {
     throw new TypeError('acl must be a list of { perms, id: { scheme, id } } with at least one entry')
   }
-}
-
-export function checkBoolean(name: string, value: unknown): void {
-  if (value !== undefined && typeof value !== 'boolean') throw new TypeError(`${name} must be true or false`)
 }
 
 export function checkBody(body: unknown): void {

@@ -1,5 +1,6 @@
 // What recipes publish by `node:diagnostics_channel`. A channel without a subscriber costs nothing.
 import { channel } from 'node:diagnostics_channel'
+import { publish } from '@zk/client/internal'
 import type { LossReason } from './errors.ts'
 
 interface Contention {
@@ -51,5 +52,5 @@ const channels = {
 } as const satisfies Record<keyof RecipeMessages, unknown>
 
 export function report<Name extends keyof RecipeMessages>(name: Name, message: () => RecipeMessages[Name]): void {
-  if (channels[name].hasSubscribers) channels[name].publish(message())
+  if (channels[name].hasSubscribers) publish(channels[name], message())
 }

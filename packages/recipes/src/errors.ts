@@ -27,11 +27,24 @@ export class LockLostError extends Error {
   readonly reason: LossReason
   /** Of the contender's node. */
   readonly path: string
+  /** What the body of a `run` resolved with, though the lock had been lost; undefined anywhere else. */
+  readonly result: unknown
 
-  constructor(reason: LossReason, path: string, options?: ErrorOptions) {
+  constructor(
+    reason: LossReason,
+    path: string,
+    { result, ...options }: ErrorOptions & { readonly result?: unknown } = {},
+  ) {
     super(`${path} is no longer held: ${explain[reason]}`, options)
     this.reason = reason
     this.path = path
+    this.result = result
+  }
+
+  /** @internal The same loss where the caller learns of it, which its stack shows, with what the body of a `run` gave. */
+  with(result: unknown): LockLostError {
+    const { reason, path, cause } = this
+    return new LockLostError(reason, path, cause === undefined ? { result } : { cause, result })
   }
 
   /** True for a `LockLostError` of any copy of this package in the program. */
@@ -54,6 +67,15 @@ export interface Blocker {
   readonly isOwn: boolean
 }
 
+/** How a wait stood when its time was over. */
+export interface EndedWait {
+  /** When that was, in ms since the epoch. */
+  readonly at: number
+  /** Paths of the contenders that were ahead when last seen, oldest first; undefined when none ever was. */
+  readonly ahead?: readonly string[] | undefined
+  readonly blocker?: Blocker | undefined
+}
+
 /** Nothing was granted in time. The place in the queue has been given up. */
 export class LockTimeoutError extends Error {
   override readonly name = 'LockTimeoutError'
@@ -67,8 +89,9 @@ export class LockTimeoutError extends Error {
   /** The one that was waited for: a writer or a candidate the one right ahead, a reader the writer right ahead. */
   readonly blocker: Blocker | undefined
 
-  constructor(path: string, timeout: number, ahead: readonly string[] | undefined, blocker?: Blocker) {
-    super(`${path} was not granted within ${timeout} ms: ${placeOf(ahead, blocker)}`)
+  constructor(path: string, timeout: number, wait: EndedWait) {
+    super(`${path} was not granted within ${timeout} ms: ${placeOf(wait)}`)
+    const { ahead, blocker } = wait
     this.path = path
     this.position = ahead?.length
     this.ahead = ahead ?? []
@@ -99,7 +122,7 @@ export class WouldDeadlockError extends Error {
   }
 }
 
-function placeOf(ahead: readonly string[] | undefined, blocker: Blocker | undefined): string {
+function placeOf({ ahead, blocker, at }: EndedWait): string {
   if (ahead === undefined) return 'no contender was seen ahead; is the ensemble reachable?'
   if (ahead.length === 0)
     return 'no contender is ahead any more, but no answer confirmed it; is the ensemble reachable?'
@@ -107,8 +130,14 @@ function placeOf(ahead: readonly string[] | undefined, blocker: Blocker | undefi
   const { path, label, sessionId, since, isOwn } = blocker
   const whose = isOwn ? 'this very client' : `session 0x${sessionId.toString(16)}`
   const named = label === '' ? whose : `${whose} (${JSON.stringify(label)})`
-  // Not by our clock: it need not agree with the leader's.
-  return `${ahead.length} ahead; waited for ${named}, queued at ${since} ms since the epoch as ${path}`
+  return `${ahead.length} ahead; waited for ${named}, queued since ${timeOf(since, at)} as ${path}`
+}
+
+/** Of a time by the leader's clock, and how long ago that is by ours, which need not agree with it. */
+function timeOf(time: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - time) / 1_000))
+  // oxlint-disable-next-line no-restricted-globals -- turns a time into text, and asks no clock
+  return `${new Date(time).toISOString()} (${seconds} s ago)`
 }
 
 const explain: Record<LossReason, string> = {

@@ -100,9 +100,10 @@ export class Held implements AsyncDisposable {
     return this.isHeld() ? this.lease.remaining : 0
   }
 
-  /** Throws the `LockLostError` when it is no longer held. */
+  /** Throws a `LockLostError` when it is no longer held: its stack shows this call, that of `signal.reason` where it was lost. */
   throwIfLost(): void {
-    if (!this.isHeld()) throw this.signal.reason
+    if (this.isHeld()) return
+    throw (this.signal.reason as LockLostError).with(undefined)
   }
 
   /** The operations, all or none, and only while this is held: the servers check. */
@@ -132,6 +133,21 @@ export class Held implements AsyncDisposable {
     } finally {
       limit.stop()
     }
+  }
+
+  /** @internal Why it is held no longer, where its holder has not given it up itself. */
+  get loss(): LockLostError | undefined {
+    if (this.isHeld()) return undefined
+    const loss = this.signal.reason as LockLostError
+    return loss.reason === 'Released' || loss.reason === 'Downgraded' ? undefined : loss
+  }
+
+  /** @internal Releases it at the end of a `run`. Resolves with its loss, which is more than an error of the release. */
+  async finish(): Promise<LockLostError | undefined> {
+    const { loss } = this
+    const releasing = this.release()
+    await (loss === undefined ? releasing.catch(unlessLate) : releasing.catch(() => {}))
+    return loss
   }
 
   /** As `release`. */
@@ -221,6 +237,11 @@ export class Held implements AsyncDisposable {
       results: results?.slice(1),
     })
   }
+}
+
+/** A release that takes long goes on in the background. */
+export function unlessLate(error: unknown): void {
+  if (!KeeperError.is(error, 'RequestTimeout')) throw error
 }
 
 /** The token as text of a fixed width, which sorts as the tokens do. */

@@ -1,4 +1,4 @@
-export type { Acquirable, AcquireOptions, TryAcquireOptions } from './acquirable.ts'
+export type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
 export type { QueuePlace } from './queue/wait.ts'
 export type { RecipeMessages } from './diagnostics.ts'
 export { LockLostError, LockTimeoutError, type LossReason, type Blocker, WouldDeadlockError } from './errors.ts'
@@ -8,7 +8,7 @@ export { type ExclusiveLockOptions, Lock, type LockOptions } from './lock.ts'
 export type { ContenderInfo } from './queue/queue.ts'
 export { SharedLock } from './shared-lock.ts'
 export type { HeldWhile, HoldListeners, HoldOptions, Suspension } from './hold-options.ts'
-export type { WriteHeld } from './write-held.ts'
+export type { DowngradeOptions, WriteHeld } from './write-held.ts'
 
 // What a program that locks needs besides, so that one import is enough.
 export {

@@ -1,10 +1,10 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { AcquireOptions } from './acquirable.ts'
-import { checkAcquireOptions, checkClient, checkHoldOptions, checkNode, checkPath } from './checks.ts'
-import { QueueLock, plainHold, unlessLate } from './queue/queue-lock.ts'
-import type { Held } from './held.ts'
+import { checkCall, checkRecipe } from './checks.ts'
+import { QueueLock, plainHold } from './queue/queue-lock.ts'
+import { type Held, unlessLate } from './held.ts'
 import { observeFirst } from './queue/observe.ts'
-import { WaitLimit } from './queue/wait.ts'
+import { WaitLimit, within } from './queue/wait.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { candidate } from './queue/roles.ts'
 import type { HoldOptions } from './hold-options.ts'
@@ -34,17 +34,17 @@ export class LeaderElection {
   readonly path: string
   readonly #queueLock: QueueLock
 
-  constructor(zk: ZooKeeper, path: string, { data = '', ...options }: LeaderElectionOptions = {}) {
-    checkClient(zk)
-    this.path = checkPath(path)
-    checkNode('data', data, options.acl)
-    checkHoldOptions(options)
-    this.#queueLock = new QueueLock(new Queue(zk, path, candidate.rivals), candidate, { data, ...options }, plainHold)
+  constructor(zk: ZooKeeper, path: string, options: LeaderElectionOptions = {}) {
+    checkRecipe('LeaderElection', zk, path, options)
+    const { data = '', ...others } = options
+    this.path = path
+    this.#queueLock = new QueueLock(new Queue(zk, path, candidate.rivals), candidate, { data, ...others }, plainHold)
   }
 
   /** Stands for election and resolves when elected. Releasing it resigns. */
-  campaign(options?: AcquireOptions): Promise<Leadership> {
-    return this.#queueLock.acquire(options)
+  async campaign(options: AcquireOptions = {}): Promise<Leadership> {
+    checkCall('campaign', options)
+    return await this.#queueLock.acquire(options)
   }
 
   /**
@@ -54,10 +54,9 @@ export class LeaderElection {
    * ends. An error of the body is seen when the candidate has resigned, at most a session timeout later.
    */
   async *terms(options: Omit<AcquireOptions, 'timeout'> = {}): AsyncGenerator<Leadership, void, undefined> {
-    const standing = { ...options, timeout: undefined }
-    checkAcquireOptions(standing)
+    checkCall('terms', options)
     while (!options.signal?.aborted) {
-      const leadership = await this.campaign(standing).catch(undefinedIfAborted(options.signal))
+      const leadership = await this.campaign(options).catch(undefinedIfAborted(options.signal))
       if (leadership === undefined) return
       try {
         yield leadership
@@ -68,21 +67,26 @@ export class LeaderElection {
   }
 
   /** The candidate that leads now; undefined when none stands. */
-  leader(options: CallOptions = {}): Promise<Leader | undefined> {
-    return this.#queueLock.queue.first(options)
+  async leader(options: CallOptions = {}): Promise<Leader | undefined> {
+    checkCall('leader', options)
+    const { queue } = this.#queueLock
+    return await within(queue, 'leader', options, (limited) => queue.first(limited))
   }
 
   /** All candidates, oldest first: the first one leads. */
-  candidates(options: CallOptions = {}): Promise<Leader[]> {
-    return this.#queueLock.queue.contenders(options)
+  async candidates(options: CallOptions = {}): Promise<Leader[]> {
+    checkCall('candidates', options)
+    const { queue } = this.#queueLock
+    return await within(queue, 'candidates', options, (limited) => queue.contenders(limited))
   }
 
   /**
    * The candidate that leads, now and whenever that changes, until the signal aborts; undefined when none stands. Leave the loop, or call
    * `return()`: they take its watch off the server, where a generator that is dropped leaves it until another candidate leads.
    */
-  async *leaders({ signal }: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<Leader | undefined, void, undefined> {
-    checkAcquireOptions({ signal })
+  async *leaders(options: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<Leader | undefined, void, undefined> {
+    checkCall('leaders', options)
+    const { signal } = options
     const { queue } = this.#queueLock
     let last: Leader | undefined
     for (let isFirst = true; !signal?.aborted; isFirst = false) {
@@ -93,7 +97,7 @@ export class LeaderElection {
         // A generator that is dropped here leaves its watch, but no listener at the signal.
         if (isFirst || leader?.fencingToken !== last?.fencingToken) yield leader
         last = leader
-        const limit = new WaitLimit(queue.zk.runtime, { signal })
+        const limit = new WaitLimit(queue.zk.runtime, { signals: [signal] })
         await limit.during(watch.changed).catch(undefinedIfAborted(signal))
         limit.stop()
       } finally {

@@ -1,18 +1,11 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
-import type { Acquirable, AcquireOptions, TryAcquireOptions } from './acquirable.ts'
-import {
-  checkAcquireOptions,
-  checkBody,
-  checkBoolean,
-  checkClient,
-  checkHoldOptions,
-  checkNode,
-  checkPath,
-} from './checks.ts'
+import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
+import { checkBody, checkCall, checkRecipe } from './checks.ts'
 import { QueueLock, plainHold } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { exclusive } from './queue/roles.ts'
+import { within } from './queue/wait.ts'
 import { Reentrancy } from './reentrancy.ts'
 import type { HoldOptions } from './hold-options.ts'
 
@@ -51,18 +44,12 @@ export class Lock implements Acquirable<Held> {
   readonly #queueLock: QueueLock
   readonly #reentrancy: Reentrancy<Held> | undefined
 
-  constructor(zk: ZooKeeper, path: string, { label = '', reentrant, ...options }: ExclusiveLockOptions = {}) {
-    checkClient(zk)
-    this.path = checkPath(path)
-    checkNode('label', label, options.acl)
-    checkHoldOptions(options)
-    checkBoolean('reentrant', reentrant)
-    this.#queueLock = new QueueLock(
-      new Queue(zk, path, exclusive.rivals),
-      exclusive,
-      { data: label, ...options },
-      plainHold,
-    )
+  constructor(zk: ZooKeeper, path: string, options: ExclusiveLockOptions = {}) {
+    checkRecipe('Lock', zk, path, options)
+    const { label = '', reentrant, ...others } = options
+    const queue = new Queue(zk, path, exclusive.rivals)
+    this.path = path
+    this.#queueLock = new QueueLock(queue, exclusive, { data: label, ...others }, plainHold)
     this.#reentrancy = reentrant ? new Reentrancy(path) : undefined
   }
 
@@ -78,21 +65,22 @@ export class Lock implements Acquirable<Held> {
   }
 
   /** See `Acquirable`. With `reentrant` a `run` inside goes on with what the outer one holds. */
-  async run<T>(body: (held: Held) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
+  async run<T>(body: (held: Held) => T | Promise<T>, options: RunOptions = {}): Promise<T> {
     checkBody(body)
+    checkCall('run', options)
     const reentrancy = this.#reentrancy
     if (reentrancy === undefined) return await this.#queueLock.run(body, options)
-    const { current } = reentrancy
-    if (current !== undefined) {
-      checkAcquireOptions(options ?? {})
-      options?.signal?.throwIfAborted()
-      return await body(current)
+    if (reentrancy.current === undefined) {
+      return await this.#queueLock.run((held) => reentrancy.inside(held, body), options)
     }
-    return await this.#queueLock.run((held) => reentrancy.inside(held, body), options)
+    options.signal?.throwIfAborted()
+    return await reentrancy.again(body, options)
   }
 
   /** The contenders that hold and wait, oldest first: the first one holds. */
-  contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
-    return this.#queueLock.queue.contenders(options)
+  async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
+    checkCall('contenders', options)
+    const { queue } = this.#queueLock
+    return await within(queue, 'contenders', options, (limited) => queue.contenders(limited))
   }
 }

@@ -1,5 +1,6 @@
 // A `run` inside a `run` of the same lock, in one chain of async calls, goes on with what the outer one holds.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { RunOptions } from './acquirable.ts'
 import { LockLostError, WouldDeadlockError } from './errors.ts'
 import type { Held } from './held.ts'
 
@@ -31,6 +32,17 @@ export class Reentrancy<H extends Held> {
   refuseInside(): void {
     const run = this.#runs.getStore()
     if (run !== undefined && !run.isOver && run.held.isHeld()) throw new WouldDeadlockError(this.#path)
+  }
+
+  /** Calls it as the body of a run inside, which rejects where the outermost has released or lost the lock meanwhile. */
+  async again<T>(body: (held: H) => T | Promise<T>, { onLost = 'reject' }: RunOptions): Promise<T> {
+    const run = this.#runs.getStore()!
+    const result = await body(run.held)
+    if (onLost === 'ignore') return result
+    if (run.isOver) throw new LockLostError('Released', run.held.path, { result })
+    const { loss } = run.held
+    if (loss !== undefined) throw loss.with(result)
+    return result
   }
 
   /** Calls it as the body of the outermost run, which holds this. */

@@ -1,11 +1,12 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable } from './acquirable.ts'
-import { checkClient, checkHoldOptions, checkNode, checkPath } from './checks.ts'
+import { checkCall, checkRecipe } from './checks.ts'
 import { QueueLock, type ToHeld, plainHold } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
 import type { LockOptions } from './lock.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { reader, writer } from './queue/roles.ts'
+import { within } from './queue/wait.ts'
 import { WriteHeld } from './write-held.ts'
 
 const toWriteHeld: ToHeld<WriteHeld> = (...granted) => new WriteHeld(...granted)
@@ -33,18 +34,18 @@ export class SharedLock {
   readonly write: Acquirable<WriteHeld>
   readonly #queue: Queue
 
-  constructor(zk: ZooKeeper, path: string, { label = '', ...options }: LockOptions = {}) {
-    checkClient(zk)
-    this.path = checkPath(path)
-    checkNode('label', label, options.acl)
-    checkHoldOptions(options)
+  constructor(zk: ZooKeeper, path: string, options: LockOptions = {}) {
+    checkRecipe('SharedLock', zk, path, options)
+    const { label = '', ...others } = options
+    this.path = path
     this.#queue = new Queue(zk, path, reader.rivals)
-    this.read = new QueueLock(this.#queue, reader, { data: label, ...options }, plainHold)
-    this.write = new QueueLock(this.#queue, writer, { data: label, ...options }, toWriteHeld)
+    this.read = new QueueLock(this.#queue, reader, { data: label, ...others }, plainHold)
+    this.write = new QueueLock(this.#queue, writer, { data: label, ...others }, toWriteHeld)
   }
 
   /** Readers and writers that hold or wait, oldest first. */
-  contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
-    return this.#queue.contenders(options)
+  async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
+    checkCall('contenders', options)
+    return await within(this.#queue, 'contenders', options, (limited) => this.#queue.contenders(limited))
   }
 }

@@ -3,6 +3,7 @@ import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import type { Grant } from './queue/contender.ts'
 import { deleteOwn, type NodeOptions, type OwnNode } from './queue/protected-create.ts'
+import { checkCall } from './checks.ts'
 import { LockLostError } from './errors.ts'
 import { firstLease } from './lease/lease-renewal.ts'
 import { Held, type Owner } from './held.ts'
@@ -16,6 +17,14 @@ import type { Queue } from './queue/queue.ts'
 import type { HoldTerms } from './hold-options.ts'
 import { knownTouch } from './lease/relay.ts'
 import { throwUnlessTransient, retry } from './queue/retry.ts'
+
+/** How long a downgrade may take. */
+export interface DowngradeOptions {
+  /** Longest wait for the servers in ms, 0 or more; then it rejects with `RequestTimeout`. @default the session timeout */
+  readonly timeout?: number | undefined
+  /** Ends the wait; it then rejects with its reason, and nothing is held. */
+  readonly signal?: AbortSignal | undefined
+}
 
 /** What a writer of a `SharedLock` holds. It can go on as a reader. */
 export class WriteHeld extends Held {
@@ -36,22 +45,30 @@ export class WriteHeld extends Held {
   /**
    * Goes on as a reader, with the writer's place and fencing token. Held as a writer no longer from the call on (`Downgraded`),
    * for readers are granted before the answer is here; no contender behind, above all no writer, gets in between. When it
-   * fails nothing is held. Pending as long as no server answers, at most to the end of the session; it has no timeout.
+   * fails nothing is held: it rejects with a `LockLostError` when the session ends or the node is deleted, with
+   * `RequestTimeout` when no server answers in time, or with the reason of the signal.
    */
-  async downgrade(): Promise<Held> {
+  async downgrade(options: DowngradeOptions = {}): Promise<Held> {
+    checkCall('downgrade', options)
+    options.signal?.throwIfAborted()
     this.throwIfLost()
     this.lose('Downgraded')
     const { session } = this.#owner
+    const { timeout = session.timeout, signal } = options
     const { runtime } = this.#queue.zk
     const since = runtime.now()
     const reading = new Downgrade(this.#queue, session, this.#node, this.#options)
     const owner = { session, leave: () => reading.leave() }
-    const limit = new WaitLimit(runtime, { signal: session.signal })
+    const late = () => new KeeperError('RequestTimeout', { op: 'downgrade', path: this.path })
+    const limit = new WaitLimit(runtime, {
+      signals: [signal, session.signal],
+      timeout: { after: timeout, error: late },
+    })
     const leave = () => void reading.leave().catch(() => {})
     const unlisten = onAbort(session.detaching, leave)
     try {
-      const grant = await reading.make()
-      const lease = await firstLease(this.#queue.zk, session, grant, this.#options, limit)
+      const grant = await limit.during(reading.make())
+      const lease = await limit.during(firstLease(this.#queue.zk, session, grant, this.#options, limit))
       const held = new Held(this.#queue.zk, owner, grant.node, lease, this.#options)
       held.throwIfLost()
       held.acquired(runtime.now() - since)
@@ -91,6 +108,7 @@ class Downgrade {
 
   async make(): Promise<Grant> {
     for (;;) {
+      if (this.#leaving !== undefined) throw new NodeVanished()
       // What the writer was confirmed with will do, as a rule; where not, the lease is proven behind the transaction.
       const touch = knownTouch(this.#zk, this.#session, this.#options)
       if (await this.#isCommitted()) {
@@ -103,11 +121,19 @@ class Downgrade {
   /** Both nodes, whichever there is; in the background until that is confirmed. */
   async leave(): Promise<void> {
     if (this.#leaving === undefined) {
-      const paths = [this.#writer, this.#node.path]
-      this.#leaving = Promise.all(paths.map((path) => deleteOwn(this.#queue, this.#session, path)))
+      this.#leaving = this.#remove()
       this.#session.waitUntil(this.#leaving)
     }
     await this.#leaving
+  }
+
+  /** The writer's first: a transaction that is still under way does nothing then. */
+  async #remove(): Promise<void> {
+    try {
+      await deleteOwn(this.#queue, this.#session, this.#writer)
+    } finally {
+      await deleteOwn(this.#queue, this.#session, this.#node.path)
+    }
   }
 
   /** False when that is not known, or was not possible for now. */

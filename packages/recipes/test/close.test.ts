@@ -80,14 +80,15 @@ describe('A client that is closed', () => {
     expect(scene.leftovers()).toEqual(gone)
   })
 
-  test('Lock.run whose client is closed meanwhile ends with what its body did', async () => {
+  test('Lock.run whose client is closed meanwhile rejects: its lock is lost', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     const running = new Lock(zk, PATH).run(() => {
       void zk.close()
       return 'done'
     })
-    expect(await scene.done(running)).toBe('done')
+    const { error } = await scene.start(running)
+    expect(error).toMatchObject({ name: 'LockLostError', reason: 'Closed', result: 'done' })
   })
 
   test('Held is not held any more from the moment its client is closed', async () => {

@@ -79,7 +79,7 @@ describe('WriteHeld.downgrade that is struck', () => {
       const write = await scene.done(new SharedLock(zk, PATH).write.acquire())
       const writer = await scene.start(new SharedLock(other, PATH).write.acquire())
       for (let nth = 1; nth <= times; nth++) fault(scene.ensemble.faults, { op: 'multi', session: zk.session.id, nth })
-      const downgrading = outcome(write.downgrade())
+      const downgrading = outcome(write.downgrade({ timeout: OVER }))
       await scene.world.advance(OVER)
       expect(downgrading.value.isHeld()).toBe(true)
       expect(downgrading.value.fencingToken).toBe(write.fencingToken)

@@ -37,9 +37,10 @@ describe('LockTimeoutError', () => {
       ahead: [first, next],
       blocker: { path: next, label: 'host-1', sessionId: clients[1]!.session.id, since, isOwn: false },
     })
+    const ago = (scene.world.wallNow() - since) / 1_000
     expect(error.message).toBe(
       `${PATH} was not granted within ${TIMEOUT} ms: 2 ahead; waited for session ${hex(clients[1]!)} ("host-1"), ` +
-        `queued at ${since} ms since the epoch as ${next}`,
+        `queued since ${new Date(since).toISOString()} (${ago} s ago) as ${next}`,
     )
     expect(second.status).toBe('pending')
   })
@@ -52,7 +53,7 @@ describe('LockTimeoutError', () => {
       lock.run(() => lock.acquire({ timeout: TIMEOUT })),
     )
     expect(error.blocker).toMatchObject({ label: '', isOwn: true })
-    expect(error.message).toContain('1 ahead; waited for this very client, queued at ')
+    expect(error.message).toContain('1 ahead; waited for this very client, queued since ')
   })
 
   test('LockTimeoutError shows labels so that they cannot be taken for something else', async () => {

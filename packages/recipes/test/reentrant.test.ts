@@ -31,6 +31,12 @@ function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   return { opened, open }
 }
 
+/** The body of a run that goes on until its lock is lost. */
+const untilLost = ({ signal }: Held) =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(signal.reason), { once: true })
+  })
+
 describe('Lock.run, re-entrant', () => {
   test('Lock.run inside a run goes on with what the outer one holds, and asks nothing of the ensemble', async () => {
     const scene = new Scene()
@@ -323,13 +329,16 @@ describe('Lock.acquire inside a re-entrant run', () => {
     const lock = await reentrant(scene)
     const { opened, open } = gate()
     const running = outcome(
-      lock.run(async (held) => {
-        await opened
-        expect(held.isHeld()).toBe(false)
-        const again = await lock.acquire()
-        await again.release()
-        return again.fencingToken > held.fencingToken
-      }),
+      lock.run(
+        async (held) => {
+          await opened
+          expect(held.isHeld()).toBe(false)
+          const again = await lock.acquire()
+          await again.release()
+          return again.fencingToken > held.fencingToken
+        },
+        { onLost: 'ignore' },
+      ),
     )
     await scene.world.advance(60)
     for (const path of scene.ensemble.nodes.ephemerals()) scene.ensemble.nodes.delete(path)
@@ -384,21 +393,45 @@ describe('Lock.run, re-entrant, that loses its lock', () => {
   test('Lock.run tells the inner body by the signal of what both hold', async () => {
     const scene = new Scene()
     const lock = await reentrant(scene)
-    const running = outcome(
-      lock.run(() =>
-        lock.run(
-          ({ signal }) =>
-            new Promise((resolve) => {
-              signal.addEventListener('abort', () => resolve(signal.reason), { once: true })
-            }),
-        ),
-      ),
-    )
+    const running = outcome(lock.run(() => lock.run(untilLost, { onLost: 'ignore' }), { onLost: 'ignore' }))
     await scene.world.advance(60)
     for (const path of scene.ensemble.nodes.ephemerals()) scene.ensemble.nodes.delete(path)
     await scene.world.settle()
     expect(running.value).toMatchObject({ reason: 'NodeGone' })
   })
+
+  test('Lock.run inside another rejects when the lock was lost before its body settled', async () => {
+    const scene = new Scene()
+    const lock = await reentrant(scene)
+    let inner: unknown
+    const running = outcome(
+      lock.run(() => lock.run(untilLost).catch((error: unknown) => (inner = error)), { onLost: 'ignore' }),
+    )
+    await scene.world.advance(60)
+    for (const path of scene.ensemble.nodes.ephemerals()) scene.ensemble.nodes.delete(path)
+    await scene.world.settle()
+    expect(running.value).toBe(inner)
+    expect(inner).toMatchObject({ name: 'LockLostError', reason: 'NodeGone', result: { reason: 'NodeGone' } })
+  })
+
+  test.each(['reject', 'ignore'] as const)(
+    'Lock.run that the outermost does not wait for has lost the lock with its release (onLost: %s)',
+    async (onLost) => {
+      const scene = new Scene()
+      const lock = await reentrant(scene)
+      const { opened, open } = gate()
+      let inner: Outcome<string> | undefined
+      await scene.done(
+        lock.run(() => {
+          inner = outcome(lock.run(() => opened.then(() => 'late'), { onLost }))
+        }),
+      )
+      open()
+      await scene.world.settle()
+      if (onLost === 'ignore') expect(inner!.value).toBe('late')
+      else expect(inner!.error).toMatchObject({ name: 'LockLostError', reason: 'Released', result: 'late' })
+    },
+  )
 })
 
 describe('AsyncLocalStorage', () => {

@@ -89,28 +89,31 @@ describe('Lock.run', () => {
   test.each<[HeldWhile, LossReason, number]>([
     ['confirmed', 'LeaseLost', 60_000],
     ['connected', 'Disconnected', 0],
-  ])('Lock.run whose lock is lost meanwhile ends as its body does, while %s (%s)', async (heldWhile, reason, time) => {
-    const scene = new Scene()
-    const zk = await scene.client()
-    const running = outcome(
-      new Lock(zk, PATH, { heldWhile }).run(
-        (held) =>
-          new Promise((resolve) =>
-            held.signal.addEventListener('abort', () => resolve((held.signal.reason as LockLostError).reason), {
-              once: true,
-            }),
-          ),
-      ),
-    )
-    await scene.world.settle()
-    scene.refuse()
-    scene.cut(zk)
-    await scene.world.advance(time)
-    scene.accept()
-    await scene.world.advance(20_000)
-    expect(running.value).toBe(reason)
-    expect(scene.leftovers()).toEqual(nothing)
-  })
+  ])(
+    'Lock.run whose lock is lost meanwhile rejects with what its body gave, while %s (%s)',
+    async (heldWhile, reason, time) => {
+      const scene = new Scene()
+      const zk = await scene.client()
+      const running = outcome(
+        new Lock(zk, PATH, { heldWhile }).run(
+          (held) =>
+            new Promise((resolve) =>
+              held.signal.addEventListener('abort', () => resolve((held.signal.reason as LockLostError).reason), {
+                once: true,
+              }),
+            ),
+        ),
+      )
+      await scene.world.settle()
+      scene.refuse()
+      scene.cut(zk)
+      await scene.world.advance(time)
+      scene.accept()
+      await scene.world.advance(20_000)
+      expect(running.error).toMatchObject({ name: 'LockLostError', reason, result: reason })
+      expect(scene.leftovers()).toEqual(nothing)
+    },
+  )
 
   test('Lock.run does not call its body when it does not get the lock', async () => {
     const scene = new Scene()

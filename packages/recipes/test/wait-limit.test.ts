@@ -19,7 +19,7 @@ test('WaitLimit.pause that ends early rejects with the reason, and leaves no tim
   const { world } = new Scene()
   const before = world.timers
   const abort = new AbortController()
-  const limit = new WaitLimit(world, { signal: abort.signal })
+  const limit = new WaitLimit(world, { signals: [abort.signal] })
   const pausing = outcome(limit.pause(60_000))
   await world.settle()
   expect(world.timers).toBe(before + 1)

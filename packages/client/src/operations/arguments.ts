@@ -62,7 +62,8 @@ export function checkKeys(what: string, options: object, known: ReadonlySet<stri
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`${what}: options must be an object such as ${example}, not ${describe(options)}`)
   }
-  for (const key in options) if (!known.has(key)) throw unknownKeys(what, options, known)
+  // Not those of its prototype: an AbortController, which has a `signal`, serves too.
+  for (const key in options) if (!known.has(key) && Object.hasOwn(options, key)) throw unknownKeys(what, options, known)
 }
 
 function unknownKeys(what: string, options: object, known: ReadonlySet<string>): TypeError {

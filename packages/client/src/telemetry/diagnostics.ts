@@ -108,7 +108,7 @@ export function traceSettled(message: RequestMessage): void {
 }
 
 /** Node emits `uncaughtException` for a subscriber that throws; elsewhere it may be thrown here. It stops nothing. */
-function publish(channel: Channel, message: unknown): void {
+export function publish(channel: Pick<Channel, 'publish'>, message: unknown): void {
   try {
     channel.publish(message)
   } catch {}

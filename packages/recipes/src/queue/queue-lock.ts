@@ -1,9 +1,9 @@
 // Acquiring, for every recipe: contenders of one role on one path.
 import { KeeperError } from '@zk/client'
 import { onAbort, wasAborted } from '@zk/client/internal'
-import type { Acquirable, AcquireOptions, TryAcquireOptions } from '../acquirable.ts'
+import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../acquirable.ts'
 import { Contender, type Grant } from './contender.ts'
-import { checkAcquireOptions, checkBody } from '../checks.ts'
+import { checkBody, checkCall } from '../checks.ts'
 import type { NodeOptions, OwnNode } from './protected-create.ts'
 import { firstLease } from '../lease/lease-renewal.ts'
 import { Held, type Owner } from '../held.ts'
@@ -44,12 +44,12 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   }
 
   async acquire(options: AcquireOptions = {}): Promise<H> {
-    checkAcquireOptions(options)
+    checkCall('acquire', options)
     options.signal?.throwIfAborted()
     const { timeout = Infinity, signal } = options
     const wait = new Wait(this.queue, this.#role.kind, options.onQueued)
     const limit = new WaitLimit(this.queue.zk.runtime, {
-      signal,
+      signals: [signal],
       timeout: { after: timeout, error: () => wait.tooLong(timeout) },
     })
     try {
@@ -63,19 +63,22 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   }
 
   async tryAcquire(options: TryAcquireOptions = {}): Promise<H | undefined> {
+    checkCall('tryAcquire', options)
     const { signal } = options
-    checkAcquireOptions(options)
     signal?.throwIfAborted()
-    const { zk } = this.queue
+    const { zk, path } = this.queue
     const wait = new Wait(this.queue, this.#role.kind, undefined)
     const contender = this.#contender(wait)
-    const limit = new WaitLimit(zk.runtime, { signal })
     const { session } = contender
+    const { timeout = session.timeout } = options
+    const late = () => new KeeperError('RequestTimeout', { op: 'tryAcquire', path })
+    const limit = new WaitLimit(zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
     try {
       contender.prepare()
       // Where a blocker is seen no node is made.
-      const looking = retry(zk.runtime, () => ifMissing(this.queue.list({ session }), []))
-      if (this.#role.blockers(await limit.during(looking)).length > 0) return undefined
+      const list = (signal: AbortSignal) =>
+        retry(zk.runtime, () => ifMissing(this.queue.list({ session, signal }), [], signal), signal)
+      if (this.#role.blockers(await limit.asking(list)).length > 0) return undefined
       const held = await this.#hold(contender, contender.competeOnce(), limit, options)
       held?.throwIfLost()
       return held && wait.ended(held)
@@ -84,17 +87,20 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     }
   }
 
-  async run<T>(body: (held: H) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
+  async run<T>(body: (held: H) => T | Promise<T>, options: RunOptions = {}): Promise<T> {
     checkBody(body)
-    const held = await this.acquire(options)
+    checkCall('run', options)
+    const { onLost = 'reject', ...acquiring } = options
+    const held = await this.acquire(acquiring)
     let result: T
     try {
       result = await body(held)
     } catch (error) {
-      await held.release().catch(() => {})
+      await held.finish().catch(() => {})
       throw error
     }
-    await held.release().catch(unlessLate)
+    const loss = await held.finish()
+    if (loss !== undefined && onLost === 'reject') throw loss.with(result)
     return result
   }
 
@@ -146,9 +152,4 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     })
     return contender
   }
-}
-
-/** A release that takes long goes on in the background. */
-export function unlessLate(error: unknown): void {
-  if (!KeeperError.is(error, 'RequestTimeout')) throw error
 }

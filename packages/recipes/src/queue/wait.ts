@@ -1,11 +1,11 @@
 // Waiting: one wait of a caller, over as many contenders as it takes, and its limit: a timeout, a signal.
-import type { Runtime } from '@zk/client'
+import { type CallOptions, KeeperError, type Runtime } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import type { Contender } from './contender.ts'
 import { report } from '../diagnostics.ts'
-import { LockTimeoutError } from '../errors.ts'
+import { type Blocker, LockTimeoutError } from '../errors.ts'
 import type { ContenderName, Kind } from './names.ts'
-import type { Queue } from './queue.ts'
+import type { ContenderInfo, Queue } from './queue.ts'
 
 /** A place in the queue, as it was when last seen. */
 export interface QueuePlace {
@@ -44,13 +44,18 @@ export class Wait {
   }
 
   tooLong(timeout: number): LockTimeoutError {
-    const { path } = this.#queue
-    const { ahead: names, blocker, session } = this.#contender ?? {}
-    const ahead = names && this.#paths(names)
-    if (blocker === undefined) return new LockTimeoutError(path, timeout, ahead)
-    const { path: node, label, sessionId, since } = blocker
-    const isOwn = sessionId === session?.id
-    return new LockTimeoutError(path, timeout, ahead, { path: node, label, sessionId, since, isOwn })
+    const { path, zk } = this.#queue
+    const at = zk.runtime.wallNow()
+    const { ahead, blocker } = this.#contender ?? {}
+    return new LockTimeoutError(path, timeout, {
+      at,
+      ahead: ahead && this.#paths(ahead),
+      blocker: blocker && this.#asBlocker(blocker),
+    })
+  }
+
+  #asBlocker({ path, label, sessionId, since }: ContenderInfo): Blocker {
+    return { path, label, sessionId, since, isOwn: sessionId === this.#contender?.session.id }
   }
 
   #paths(names: readonly ContenderName[]): string[] {
@@ -62,34 +67,57 @@ export class Wait {
 const LONGEST = 2 ** 31 - 1
 
 export interface Limits {
-  readonly signal?: AbortSignal | undefined
-  /** After so many ms it ends with this error. */
+  readonly signals?: readonly (AbortSignal | undefined)[]
+  /** After so many ms it ends with this error, which is made where the caller waits: its stack shows the call. */
   readonly timeout?: { readonly after: number; readonly error: () => Error } | undefined
+}
+
+/** The limit has come. */
+class Over {
+  readonly reason: () => unknown
+
+  constructor(reason: () => unknown) {
+    this.reason = reason
+  }
 }
 
 /** How long a caller is willing to wait: until a moment, until a signal, whichever is first. */
 export class WaitLimit {
   readonly #runtime: Runtime
   readonly #over: Promise<never>
-  #end: (reason: unknown) => void = () => {}
-  readonly #unlisten: (() => void) | undefined
+  #end: (reason: () => unknown) => void = () => {}
+  readonly #unlisten: (() => void)[]
   #cancelTimer: (() => void) | undefined
 
-  constructor(runtime: Runtime, { signal, timeout }: Limits) {
+  constructor(runtime: Runtime, { signals = [], timeout }: Limits) {
     this.#runtime = runtime
     this.#over = new Promise((_, reject) => {
-      this.#end = reject
+      this.#end = (reason) => reject(new Over(reason))
     })
     this.#over.catch(() => {})
-    if (signal?.aborted) this.#end(signal.reason)
-    this.#unlisten = signal && onAbort(signal, this.#end)
+    const given = signals.filter((signal) => signal !== undefined)
+    this.#unlisten = given.map((signal) => onAbort(signal, (reason) => this.#end(() => reason)))
     if (timeout === undefined || timeout.after > LONGEST) return
-    this.#cancelTimer = runtime.setTimer(timeout.after, () => this.#end(timeout.error()))
+    this.#cancelTimer = runtime.setTimer(timeout.after, () => this.#end(timeout.error))
   }
 
   /** Settles as the promise does, unless the limit comes first: then it rejects with the reason. */
   async during<T>(promise: Promise<T>): Promise<T> {
-    return await Promise.race([promise, this.#over])
+    try {
+      return await Promise.race([promise, this.#over])
+    } catch (error) {
+      throw error instanceof Over ? error.reason() : error
+    }
+  }
+
+  /** Settles as the call does, which is aborted when the limit comes first. */
+  async asking<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const over = new AbortController()
+    try {
+      return await this.during(call(over.signal))
+    } finally {
+      over.abort()
+    }
   }
 
   /** Waits so many ms; rejects when the limit comes first, and leaves no timer then. */
@@ -106,7 +134,24 @@ export class WaitLimit {
 
   /** Must be called when waiting is over, one way or the other. */
   stop(): void {
-    this.#unlisten?.()
+    for (const unlisten of this.#unlisten) unlisten()
     this.#cancelTimer?.()
+  }
+}
+
+/** Settles as the look does, however many calls that takes; rejects with `RequestTimeout` when it takes too long. */
+export async function within<T>(
+  { zk, path }: Queue,
+  op: string,
+  options: CallOptions,
+  look: (limited: CallOptions) => Promise<T>,
+): Promise<T> {
+  const { signal, timeout = (options.session ?? zk.session).timeout } = options
+  const late = () => new KeeperError('RequestTimeout', { op, path })
+  const limit = new WaitLimit(zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
+  try {
+    return await limit.asking((signal) => look({ ...options, timeout, signal }))
+  } finally {
+    limit.stop()
   }
 }
