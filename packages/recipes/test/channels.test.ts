@@ -1,6 +1,6 @@
 // What `node:diagnostics_channel` tells.
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Held, LeaderElection, Lock, type RecipeMessages, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { report } from '../src/diagnostics.ts'
 import { outcome } from './support/outside.ts'
@@ -227,6 +227,21 @@ describe('Channels', () => {
       for (const each of others) process.on('uncaughtException', each)
     }
   })
+})
+
+test('Lock.acquire is granted where a subscriber throws into the publisher, as not only Node may have it', async () => {
+  const thrower = vi.spyOn(channel('zk:acquired'), 'publish').mockImplementation(() => {
+    throw new Error('of the subscriber')
+  })
+  subscribe('zk:acquired', listener)
+  onTestFinished(() => {
+    unsubscribe('zk:acquired', listener)
+    thrower.mockRestore()
+  })
+  const scene = new Scene()
+  const held = await scene.done(new Lock(await scene.client(), PATH).acquire())
+  expect(thrower).toHaveBeenCalledOnce()
+  expect(held.isHeld()).toBe(true)
 })
 
 describe('Channels without a subscriber', () => {
