@@ -1,5 +1,6 @@
 import type { AttemptedTask } from '../history/history.ts'
 import { attemptsOf, killedClients } from './attempts.ts'
+import type { Played } from '../history/played.ts'
 import type { Check, Violation } from './check.ts'
 
 /** I10: an acquire that was aborted or timed out never holds. */
@@ -27,7 +28,8 @@ const SLOWEST_CLOCK = 0.99
 
 /**
  * I12: every promise settles once, and in time: an attempt has one outcome, an acquire with a timeout or an aborted signal
- * rejects by then, late only by what its process stood still, and for nothing but a reason there is.
+ * rejects by then, and what waits for servers only by the session timeout, late only by what its process stood still, and
+ * for nothing but a reason there is.
  */
 export const settledInTime: Check = (played) => {
   const killed = killedClients(played)
@@ -43,7 +45,8 @@ export const settledInTime: Check = (played) => {
       if (times.granted > 1 || times.refused > 1 || times.released > 1 || times.lost > 1) return wrong('settled twice')
       if (done !== undefined && granted === undefined && refused === undefined) return wrong('came to no end')
       if (refused?.why === 'error' && !mayFail(task.how, refused.error)) return wrong(`failed: ${refused.error}`)
-      const limit = Math.min(task.timeout ?? Infinity, task.abortAfter ?? Infinity)
+      const timeout = waitsForServersOnly(task.how) ? longestTimeout(played) : task.timeout
+      const limit = Math.min(timeout ?? Infinity, task.abortAfter ?? Infinity)
       const by = at + limit / SLOWEST_CLOCK + ROUNDING + stalls
       const settled = granted?.at ?? refused?.at ?? (killed.has(client) ? 0 : played.end.at)
       return settled > by ? wrong(`settled ${settled - by} ms too late`) : []
@@ -52,7 +55,16 @@ export const settledInTime: Check = (played) => {
   return [...unexpected, ...ofAttempts]
 }
 
-/** What does not wait does not queue in the next session. */
+const waitsForServersOnly = (how: AttemptedTask['how']) => how === 'tryAcquire' || how === 'downgrade'
+
+/** What waits for servers only does not queue in the next session. */
 function mayFail(how: AttemptedTask['how'], error = ''): boolean {
-  return (how === 'tryAcquire' || how === 'downgrade') && /SessionExpired|LockLostError/.test(error)
+  return waitsForServersOnly(how) && /SessionExpired|LockLostError|RequestTimeout/.test(error)
+}
+
+/** Of any session, in ms. Servers have no shorter ones than two ticks. */
+function longestTimeout({ scenario }: Played): number {
+  const { ensemble, sessionTimeout, clients } = scenario
+  const handOvers = clients.flatMap(({ handOvers = [] }) => handOvers)
+  return Math.max(2 * ensemble.tickTime, sessionTimeout, ...handOvers.map((each) => each.sessionTimeout))
 }

@@ -12,6 +12,7 @@ import {
 } from '@zk/client'
 import {
   type Acquirable,
+  type AcquireOptions,
   type Held,
   LeaderElection,
   Lock,
@@ -179,8 +180,7 @@ export class Program implements Participant {
           return this.#record({ type: 'refused', attempt, why: 'busy' })
         }
         case 'run':
-          await this.#acquirable(task).run((held) => this.#hold(attempt, task, held), options)
-          return this.#released(attempt)
+          return await this.#run(attempt, task, options)
         case 'terms':
           return await this.#leadOnce(attempt, task, signal)
       }
@@ -194,6 +194,24 @@ export class Program implements Participant {
   #acquire(task: Task, options: Parameters<Lock['acquire']>[0]): Promise<Held | WriteHeld> {
     const isElection = this.#options.recipe === 'LeaderElection'
     return isElection ? this.#election(task).campaign(options) : this.#acquirable(task).acquire(options)
+  }
+
+  /** It rejects when the lock was lost before its body settled, and only then. */
+  async #run(attempt: number, task: Task, options: AcquireOptions): Promise<void> {
+    let isLost = false
+    const body = async (held: Held) => {
+      await this.#hold(attempt, task, held)
+      isLost = !held.isHeld()
+    }
+    try {
+      await this.#acquirable(task).run(body, options)
+      if (isLost) this.#unexpected('run', `attempt ${attempt} was lost, and its run resolved`)
+    } catch (error) {
+      const granted = this.#grants.get(attempt)
+      if (granted === undefined || !LockLostError.is(error)) throw error
+      if (granted.held.isHeld()) this.#unexpected('run', `attempt ${attempt} was not lost, and its run rejected`)
+    }
+    this.#released(attempt)
   }
 
   #election({ holdOptions }: Task): LeaderElection {
