@@ -1,0 +1,36 @@
+// Code of docs/guide/production.md.
+import { hostname } from 'node:os'
+import { connect, fencingText, Lock, type ZooKeeper } from '@zk/recipes'
+
+export { billOnce, connected }
+
+/** Stands for a database. */
+export interface Store {
+  customers(options: { signal: AbortSignal }): Promise<readonly string[]>
+  bill(customer: string, options: { fence: string }): Promise<void>
+}
+
+// #region connect
+async function connected(): Promise<ZooKeeper> {
+  return await connect('zk1:2181,zk2:2181,zk3:2181/billing', {
+    sessionTimeout: 12_000,
+    connectTimeout: 30_000, // gives up then, with what happened at each server
+  })
+}
+// #endregion
+
+// #region work
+/** One process at a time. Rejects with a `LockLostError` when the lock was lost meanwhile. */
+async function billOnce(zk: ZooKeeper, store: Store, signal: AbortSignal): Promise<void> {
+  const lock = new Lock(zk, '/locks/billing', { label: hostname() })
+  await lock.run(
+    async (held) => {
+      for (const customer of await store.customers({ signal: held.signal })) {
+        held.throwIfLost() // after every await, before acting
+        await store.bill(customer, { fence: fencingText(held.fencingToken) })
+      }
+    },
+    { signal, timeout: 60_000 },
+  )
+}
+// #endregion

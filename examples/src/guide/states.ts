@@ -1,0 +1,14 @@
+// Code of docs/guide/connection-states.md.
+import type { ZooKeeper } from '@zk/recipes'
+
+export { logStates }
+
+// #region follow
+/** Returns when the client is closed. */
+async function logStates(zk: ZooKeeper): Promise<void> {
+  for await (const state of zk.states()) {
+    if (state.name === 'disconnected') console.warn(`no server: ${state.error.message}`)
+    else console.info(state.name)
+  }
+}
+// #endregion

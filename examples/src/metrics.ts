@@ -1,0 +1,96 @@
+// Metrics of a client and of its locks for Prometheus, made of `zk.stats()` and of the diagnostics channels.
+//
+//     node examples/dist/metrics.js host:port,host:port 9464
+//     curl localhost:9464/metrics
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { createServer } from 'node:http'
+import { pathToFileURL } from 'node:url'
+import type { ClientStats, RequestMessage } from '@zk/client'
+import { connect, type RecipeMessages, type ZooKeeper } from '@zk/recipes'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** The numbers of `stats()`, read whenever Prometheus asks. */
+const gauges: [name: string, help: string, value: (stats: ClientStats) => number][] = [
+  ['zk_calls_in_flight', 'Calls that were sent and have no answer yet', ({ flow }) => flow.inFlight],
+  ['zk_calls_waiting', 'Calls that wait to be sent', ({ flow }) => flow.waiting],
+  [
+    'zk_reconnections',
+    'Connections of a session that had had one before',
+    ({ connections }) => connections.reconnected,
+  ],
+  ['zk_sessions_expired', 'Sessions that were lost by expiry', ({ sessions }) => sessions.expired],
+  ['zk_since_heard_ms', 'Time since a server was last heard', ({ sinceHeard }) => sinceHeard ?? Infinity],
+  ['zk_timer_max_late_ms', 'How late the event loop called a timer', ({ timer }) => timer.maxLate],
+]
+
+/** Adds the metrics of one client, and of all calls and locks of the process. The returned function ends the counting. */
+export function collectMetrics(zk: ZooKeeper, registry: Registry): () => void {
+  const registers = [registry]
+  for (const [name, help, value] of gauges) {
+    const collect = () => gauge.set(value(zk.stats()))
+    const gauge: Gauge = new Gauge({ name, help, registers, collect })
+  }
+  const calls = new Histogram({
+    name: 'zk_call_seconds',
+    help: 'From the call to its answer, by operation and by what it came to',
+    labelNames: ['op', 'code'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers,
+  })
+  const waits = new Histogram({
+    name: 'zk_lock_wait_seconds',
+    help: 'From the call to the grant, by the path of the lock',
+    labelNames: ['path', 'kind'],
+    buckets: [0.005, 0.05, 0.5, 5, 50],
+    registers,
+  })
+  const labelNames = ['path', 'kind', 'reason']
+  const lost = new Counter({ name: 'zk_locks_lost', help: 'Locks that were lost', labelNames, registers })
+
+  const subscribers: [name: string, subscriber: (message: unknown) => void][] = [
+    [
+      'tracing:zk:request:asyncEnd',
+      (message) => {
+        const { op, code = '', duration = 0 } = message as RequestMessage
+        calls.observe({ op, code }, duration / 1_000)
+      },
+    ],
+    [
+      'zk:acquired',
+      (message) => {
+        const { path, kind, waited } = message as RecipeMessages['zk:acquired']
+        waits.observe({ path, kind }, waited / 1_000)
+      },
+    ],
+    [
+      'zk:lost',
+      (message) => {
+        const { path, kind, reason } = message as RecipeMessages['zk:lost']
+        lost.inc({ path, kind, reason })
+      },
+    ],
+  ]
+  for (const [name, subscriber] of subscribers) subscribe(name, subscriber)
+  return () => {
+    for (const [name, subscriber] of subscribers) unsubscribe(name, subscriber)
+  }
+}
+
+async function main(connectString = '127.0.0.1:2181', port = '9464'): Promise<void> {
+  const zk = await connect(connectString)
+  const registry = new Registry()
+  collectMetrics(zk, registry)
+  const server = createServer((_, response) => {
+    registry.metrics().then(
+      (metrics) => response.writeHead(200, { 'content-type': registry.contentType }).end(metrics),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    )
+  })
+  server.listen(Number(port), '127.0.0.1', () => console.log(`metrics at ${JSON.stringify(server.address())}`))
+  process.once('SIGTERM', () => {
+    server.close()
+    void zk.close()
+  })
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]!).href) await main(...process.argv.slice(2))

@@ -1,0 +1,157 @@
+// The pages of docs/guide show code that is compiled and run.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { connect, LeaderElection, LockLostError, type ZooKeeper } from '@zk/recipes'
+import { TestEnsemble } from '@zk/testing'
+import { ErrorCode } from '@zk/wire'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createOnce, readOrDefault } from '../src/guide/errors.ts'
+import { followConfig } from '../src/guide/migrating.ts'
+import { billOnce, type Store } from '../src/guide/production.ts'
+import { logStates } from '../src/guide/states.ts'
+
+const root = new URL('../../', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
+const pages = readdirSync(new URL('docs/guide/', root)).map((name) => `docs/guide/${name}`)
+
+/** What stands between `// #region name` and `// #endregion`. */
+function region(path: string, name: string): string | undefined {
+  return new RegExp(`^// #region ${name}\\n([^]*?)\\n// #endregion$`, 'm').exec(read(path))?.[1]
+}
+
+describe.each(pages)('%s', (page) => {
+  test('shows code as it stands in a file that is compiled', () => {
+    const blocks = [...read(page).matchAll(/(?:<!-- (\S+)#(\S+) -->\n)?```ts\n([^]*?)\n```/g)]
+    for (const [, path, name, shown] of blocks) {
+      expect(path, `this block comes from no file:\n${shown}`).toBeDefined()
+      expect(shown).toBe(region(path!, name!))
+    }
+  })
+
+  test('links to files that there are', () => {
+    for (const [, target] of read(page).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)) {
+      expect(() => readFileSync(new URL(target!, new URL(page, root))), target).not.toThrow()
+    }
+  })
+})
+
+test('docs/guide/errors.md has a row for every code, and every reason', () => {
+  const rows = read('docs/guide/errors.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .flatMap((line) => [...line.split('|')[1]!.matchAll(/`(\w+)`/g)].map((match) => match[1]!))
+  const codes = Object.keys(ErrorCode).filter((name) => name !== 'Ok')
+  const ours = ['Closed', 'QueueFull', 'ResponseTooLarge', 'InvalidResponse', 'Unknown']
+  expect(rows).toEqual(expect.arrayContaining([...codes, ...ours]))
+})
+
+describe('The guide', () => {
+  let ensemble: TestEnsemble
+  let zk: ZooKeeper
+
+  beforeEach(async () => {
+    ensemble = await TestEnsemble.start({ members: 1, tickTime: 100 })
+    zk = await connect(ensemble.connectString)
+  })
+  afterEach(async () => {
+    await zk.close()
+    await ensemble.close()
+  })
+
+  test('reads or takes the default', async () => {
+    expect(await readOrDefault(zk, '/config')).toBe('the default')
+    await zk.create('/config', 'one')
+    expect(await readOrDefault(zk, '/config')).toBe('one')
+    await expect(readOrDefault(zk, 'config')).rejects.toThrow()
+  })
+
+  test('creates once, though the answer is lost', async () => {
+    const lost = ensemble.faults.loseReply({ op: 'create', path: '/order' })
+    await createOnce(zk, '/order', 'uuid 1')
+    expect(lost.count).toBe(1)
+    expect(ensemble.nodes.get('/order')?.data).toEqual(new TextEncoder().encode('uuid 1'))
+  })
+
+  test('creates once, though the request is lost', async () => {
+    ensemble.faults.loseRequest({ op: 'create', path: '/order' })
+    await createOnce(zk, '/order', 'uuid 1')
+    expect(ensemble.nodes.get('/order')).toBeDefined()
+  })
+
+  test.each([
+    ['of another program', 'uuid 2'],
+    ['with the same data, that was there before', 'uuid 1'],
+  ])('does not take a node %s for its own', async (_, data) => {
+    await zk.create('/order', data)
+    await expect(createOnce(zk, '/order', 'uuid 1')).rejects.toMatchObject({ code: 'NodeExists' })
+  })
+
+  test('follows a config', async () => {
+    await zk.create('/config', 'one')
+    const seen: string[] = []
+    const stopping = new AbortController()
+    const following = followConfig(zk, (config) => void seen.push(config), stopping.signal)
+    await expect.poll(() => seen).toEqual(['one'])
+    await zk.setData('/config', 'two')
+    await expect.poll(() => seen).toEqual(['one', 'two'])
+    stopping.abort()
+    await following.catch((error: unknown) => expect(error).toBe(stopping.signal.reason))
+  })
+
+  test('logs states', async () => {
+    const lines: string[] = []
+    const log = (line: unknown) => void lines.push(String(line))
+    const spies = [vi.spyOn(console, 'info').mockImplementation(log), vi.spyOn(console, 'warn').mockImplementation(log)]
+    onTestFinished(() => {
+      for (const spy of spies) spy.mockRestore()
+    })
+    const logging = logStates(zk)
+    for (const { connections } of ensemble.members) for (const connection of connections) connection.reset()
+    await expect.poll(() => lines).toHaveLength(3)
+    await zk.close()
+    await logging
+    expect(lines).toEqual(['connected', expect.stringMatching(/^no server: /), 'connected', 'closed'])
+  })
+
+  test('bills once, with a fence, and stops when its lock is lost', async () => {
+    const billed: string[] = []
+    const store: Store = {
+      customers: () => Promise.resolve(['ann', 'bob']),
+      bill: (customer, { fence }) => {
+        expect(fence).toMatch(/^[0-9a-f]{16}$/)
+        billed.push(customer)
+        return Promise.resolve()
+      },
+    }
+    const { signal } = new AbortController()
+    await billOnce(zk, store, signal)
+    expect(billed).toEqual(['ann', 'bob'])
+
+    const stuck: Store = {
+      ...store,
+      customers: async ({ signal }) => {
+        ensemble.sessions.expire(zk.session.id)
+        await once(signal, 'abort')
+        return ['eve']
+      },
+    }
+    await expect(billOnce(zk, stuck, signal)).rejects.toThrow(LockLostError)
+    expect(billed).toEqual(['ann', 'bob'])
+  })
+
+  test('resigns and closes on SIGTERM', async () => {
+    const program = fileURLToPath(new URL('../dist/guide/shutdown.js', import.meta.url))
+    const child = spawn(process.execPath, [program, ensemble.connectString], { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let output = ''
+    child.stdout.on('data', (chunk) => (output += String(chunk)))
+    await expect.poll(() => output, { timeout: 10_000 }).toBe('leads\n')
+    expect(await new LeaderElection(zk, '/leader').leader()).toMatchObject({ label: `pid ${child.pid}` })
+    child.kill('SIGTERM')
+    const [code] = (await once(child, 'exit')) as [number | null]
+    expect([code, output]).toEqual([0, 'leads\nclosed\n'])
+    expect(ensemble.nodes.ephemerals()).toEqual([])
+  })
+})
