@@ -1,8 +1,9 @@
 // The pages of docs/guide show code that is compiled and run.
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { connect, LeaderElection, LockLostError, type ZooKeeper } from '@zk/recipes'
 import { TestEnsemble } from '@zk/testing'
 import { ErrorCode } from '@zk/wire'
@@ -14,7 +15,7 @@ import { logStates } from '../src/guide/states.ts'
 
 const root = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
-const pages = readdirSync(new URL('docs/guide/', root)).map((name) => `docs/guide/${name}`)
+const pages = ['README.md', ...readdirSync(new URL('docs/guide/', root)).map((name) => `docs/guide/${name}`)]
 
 /** What stands between `// #region name` and `// #endregion`. */
 function region(path: string, name: string): string | undefined {
@@ -32,7 +33,7 @@ describe.each(pages)('%s', (page) => {
 
   test('links to files that there are', () => {
     for (const [, target] of read(page).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)) {
-      expect(() => readFileSync(new URL(target!, new URL(page, root))), target).not.toThrow()
+      expect(existsSync(new URL(target!, new URL(page, root))), target).toBe(true)
     }
   })
 })
@@ -139,6 +140,13 @@ describe('The guide', () => {
     }
     await expect(billOnce(zk, stuck, signal)).rejects.toThrow(LockLostError)
     expect(billed).toEqual(['ann', 'bob'])
+  })
+
+  test('begins with a whole program', async () => {
+    const program = fileURLToPath(new URL('../dist/guide/readme.js', import.meta.url))
+    const { stdout } = await promisify(execFile)(process.execPath, [program, ensemble.connectString])
+    expect(stdout).toMatch(/^written with fence \d+\n$/)
+    expect(ensemble.nodes.ephemerals()).toEqual([])
   })
 
   test('resigns and closes on SIGTERM', async () => {

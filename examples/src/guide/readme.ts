@@ -1,0 +1,23 @@
+// The code of README.md: a whole program.
+//
+//     node examples/dist/guide/readme.js host:port,host:port
+
+// #region lock
+import { connect, Lock } from '@zk/recipes'
+
+const zk = await connect(process.argv[2] ?? 'zk1:2181,zk2:2181,zk3:2181')
+const lock = new Lock(zk, '/locks/report')
+
+await lock.run(async (held) => {
+  // One process at a time, in the order of asking.
+  await writeReport({ signal: held.signal, fence: held.fencingToken })
+})
+
+await zk.close()
+// #endregion
+
+async function writeReport({ signal, fence }: { signal: AbortSignal; fence: bigint }): Promise<void> {
+  await Promise.resolve()
+  signal.throwIfAborted()
+  console.log(`written with fence ${fence}`)
+}
