@@ -103,6 +103,7 @@ export class EnsembleModel {
         juteMaxBuffer: checked.juteMaxBuffer,
         outstanding: checked.globalOutstandingLimit,
         clientConnections: checked.maxClientCnxns,
+        fourLetterWords: checked.fourLetterWords,
         superDigest: checked.superDigest,
         sasl: checked.sasl,
       },

@@ -2,9 +2,11 @@ import { JUTE_MAXBUFFER } from '@zk/wire'
 import { checkKeys, show } from './connection/fault.ts'
 import type { HistoryLimits } from './connection/history.ts'
 import type { SaslSettings } from './connection/sasl-server.ts'
+import type { FourLetterWord } from './connection/words.ts'
 import { DEFAULT_SCHEMES, type ServerVersion } from './database/index.ts'
 import type { SessionLimits } from './ensemble/index.ts'
 import { checkSasl, type SaslOptions } from './sasl-option.ts'
+import { checkWords } from './words-option.ts'
 
 /** What an ensemble is made of. Times are in ms. */
 export interface EnsembleOptions {
@@ -80,6 +82,11 @@ export interface EnsembleOptions {
   readonly globalOutstandingLimit?: number
   /** Connections from one address to one member; 0 for any number. (A real server's default is 60.) @default 0 */
   readonly maxClientCnxns?: number
+  /**
+   * The four-letter words that are answered; any other is refused (4lw.commands.whitelist). `srvr` always is, and `isro`
+   * with `readOnlyMode`. (A real server's default is `srvr` alone.) @default all
+   */
+  readonly fourLetterWords?: readonly FourLetterWord[]
   /** How much is kept of the history; `entries: 0` for none. @default 10_000 entries, 64 MiB of frames */
   readonly history?: Partial<HistoryLimits>
 }
@@ -111,6 +118,7 @@ export interface CheckedOptions {
   readonly juteMaxBuffer: number
   readonly globalOutstandingLimit: number
   readonly maxClientCnxns: number
+  readonly fourLetterWords: ReadonlySet<string>
   readonly history: HistoryLimits
 }
 
@@ -139,6 +147,7 @@ export const ENSEMBLE_OPTIONS = [
   'juteMaxBuffer',
   'globalOutstandingLimit',
   'maxClientCnxns',
+  'fourLetterWords',
   'history',
 ] as const satisfies readonly (keyof EnsembleOptions)[]
 
@@ -206,6 +215,7 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   integer('juteMaxBuffer', juteMaxBuffer, 1_024, LARGEST_INT)
   integer('globalOutstandingLimit', globalOutstandingLimit, 1, LARGEST_INT)
   integer('maxClientCnxns', maxClientCnxns, 0, LARGEST_INT)
+  const fourLetterWords = checkWords(options.fourLetterWords, readOnlyMode)
   const { history = {} } = options
   checkKeys('history', history, ['entries', 'bytes'])
   const { entries = 10_000, bytes = 64 * 1024 * 1024 } = history
@@ -240,6 +250,7 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
     juteMaxBuffer,
     globalOutstandingLimit,
     maxClientCnxns,
+    fourLetterWords,
     history: { entries, bytes },
   }
 }

@@ -64,6 +64,11 @@ export class TestEnsemble implements AsyncDisposable {
     return this.members.filter(({ role }) => role === 'follower')
   }
 
+  /** Where the members listen, in their order: what the option `ports` takes. */
+  get ports(): readonly number[] {
+    return this.members.map(({ port }) => port)
+  }
+
   /** Throws a `RangeError` for a name that no member has. */
   member(name: string): TestMember {
     return this.#listener.model.member(name)

@@ -25,6 +25,11 @@ export class TestServer extends TestEnsemble {
     return new TestServer(await Listener.open({ ...options, members: 1, ports: [port] }))
   }
 
+  /** Where it listens, or will again: that of the option, or the one that was free. */
+  get port(): number {
+    return this.members[0]!.port
+  }
+
   kill(): void {
     this.members[0]!.kill()
   }

@@ -18,8 +18,6 @@ const handshake = encodeMessage({
   },
 })
 
-const portOf = (address: string) => Number(address.split(':')[1])
-
 /** What a connection to this port comes to. */
 async function reach(port: number): Promise<string> {
   const socket = dial(port, '127.0.0.1')
@@ -34,7 +32,7 @@ async function reach(port: number): Promise<string> {
 /** A client that has asked for more than the kernel keeps for it, and does not read. */
 async function unreading(server: TestServer): Promise<Socket> {
   server.nodes.create('/large', { data: new Uint8Array(1_000_000) })
-  const socket = dial(portOf(server.connectString), '127.0.0.1')
+  const socket = dial(server.port, '127.0.0.1')
   // What becomes of it is not the question.
   socket.on('error', () => {})
   socket.write(handshake)
@@ -62,7 +60,7 @@ test.each<[string, (server: TestServer) => void]>([
 
 test('close right behind what opens a port leaves none open', async () => {
   const server = await TestServer.start()
-  const port = portOf(server.connectString)
+  const { port } = server
   server.kill()
   server.restart()
   await server.close()
@@ -76,7 +74,7 @@ test('close right behind what opens a port leaves none open', async () => {
 
 test('a member that is killed while it is about to listen does not, and does when it is started again', async () => {
   await using server = await TestServer.start()
-  const port = portOf(server.connectString)
+  const { port } = server
   server.kill()
   expect(await reach(port)).toBe('ECONNREFUSED')
   server.restart()
@@ -96,7 +94,7 @@ test('a start that fails for want of a port frees the others', async () => {
   await once(taken, 'listening')
   const { port } = taken.address() as { port: number }
   const before = await TestServer.start()
-  const free = portOf(before.connectString)
+  const { port: free } = before
   await before.close()
   for (const ports of [
     [port, free, 0],
@@ -111,7 +109,7 @@ test('a start that fails for want of a port frees the others', async () => {
 
 test('a port that was taken while its member was down is had when it is free again, and not behind a close', async () => {
   const server = await TestServer.start()
-  const port = portOf(server.connectString)
+  const { port } = server
   server.kill()
   expect(await reach(port)).toBe('ECONNREFUSED')
   const other = createServer().listen(port, '127.0.0.1')

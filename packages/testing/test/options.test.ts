@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { EnsembleOptions } from '../src/index.ts'
 import { show } from '../src/connection/fault.ts'
+import { answeredWords } from '../src/connection/words.ts'
 import { checkOptions } from '../src/options.ts'
 
 test('what is not said is as in a real ensemble of three', () => {
@@ -31,6 +32,7 @@ test('what is not said is as in a real ensemble of three', () => {
     juteMaxBuffer: 1_048_575,
     globalOutstandingLimit: 1_000,
     maxClientCnxns: 0,
+    fourLetterWords: new Set(answeredWords),
     history: { entries: 10_000, bytes: 64 * 1024 * 1024 },
   })
 })
@@ -38,6 +40,12 @@ test('what is not said is as in a real ensemble of three', () => {
 test('sequence counters of 3.5 go on below 0', () => {
   expect(checkOptions({ version: '3.5' })).toMatchObject({ sequenceOverflow: 'wrap' })
   expect(checkOptions({ version: '3.5', sequenceOverflow: 'stick' })).toMatchObject({ sequenceOverflow: 'stick' })
+})
+
+test('words that ZooKeeper itself needs are answered whatever the whitelist says', () => {
+  expect(checkOptions({ fourLetterWords: ['ruok'] })).toMatchObject({ fourLetterWords: new Set(['ruok', 'srvr']) })
+  const words = checkOptions({ fourLetterWords: [], readOnlyMode: true }).fourLetterWords
+  expect(words).toEqual(new Set(['srvr', 'isro']))
 })
 
 test('session timeouts follow the tick', () => {
@@ -91,6 +99,10 @@ test.each<[EnsembleOptions, RegExp]>([
   [{ juteMaxBuffer: 10 }, /juteMaxBuffer/],
   [{ globalOutstandingLimit: 0 }, /globalOutstandingLimit/],
   [{ maxClientCnxns: -1 }, /maxClientCnxns/],
+  [{ fourLetterWords: '*' as never }, /fourLetterWords must be a list of words, such as \['ruok', 'srvr'\], not "\*"/],
+  [{ fourLetterWords: ['ruok', '*'] as never }, /fourLetterWords: unknown word "\*"; known are conf, cons, .*wchs/],
+  [{ fourLetterWords: ['hash'] as never }, /fourLetterWords: unknown word "hash"/],
+  [{ fourLetterWords: [undefined] as never }, /fourLetterWords: unknown word undefined/],
   [{ history: { entries: -1 } }, /history.entries/],
   [{ history: { frames: 1 } as object }, /history: unknown option frames; known are entries, bytes/],
   [{ member: 3 } as object, /unknown option member; known are members, /],

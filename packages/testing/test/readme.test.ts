@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
 import { EnsembleModel } from '../src/index.ts'
+import { answeredWords } from '../src/connection/words.ts'
 import { checkOptions } from '../src/options.ts'
 import { main } from './readme-example.ts'
 
@@ -28,6 +29,11 @@ test('README lists every option, and no other', () => {
   // Which schemes there are follows from the others.
   const { schemes: _, ...options } = checkOptions({})
   expect(new Set(listed(section('Options')))).toEqual(new Set([...Object.keys(options), 'host', 'ports', 'tls']))
+})
+
+test('README lists every four-letter word that is answered, and no other', () => {
+  const [, words] = /Four-letter words are answered ([^]*?)\.\n\n/.exec(readme)!
+  expect(words!.match(/`\w{4}`/g)!.toSorted()).toEqual(answeredWords.map((word) => `\`${word}\``))
 })
 
 test('README lists every fault, and no other', () => {

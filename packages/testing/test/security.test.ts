@@ -33,7 +33,7 @@ describe('TestEnsemble with tls', () => {
   test('TestEnsemble.close ends those who are still in the handshake', async () => {
     const server = await TestServer.start({ tls: own })
     const net = await import('node:net')
-    const port = Number(server.connectString.split(':')[1])
+    const { port } = server
     const socket = net.connect({ port, host: '127.0.0.1' }).on('error', () => {})
     await new Promise((resolve) => socket.once('connect', resolve))
     await server.close()

@@ -93,7 +93,9 @@ describe('serving', () => {
 
 test('members have the ports they are given', async () => {
   const before = await TestEnsemble.start({ members: ['a', 'b'] })
-  const ports = before.members.map(({ address }) => Number(address.split(':')[1]))
+  const { ports } = before
+  expect(before.members.map(({ port }) => `127.0.0.1:${port}`).join()).toBe(before.connectString)
+  expect(ports).toEqual(before.members.map(({ port }) => port))
   await before.close()
   await using ensemble = await TestEnsemble.start({ members: ['a', 'b'], ports })
   expect(ensemble.connectString).toBe(before.connectString)

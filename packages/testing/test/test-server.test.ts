@@ -56,7 +56,10 @@ describe('a server', () => {
     const zk = await connect(server.connectString)
     await zk.create('/kept')
     const session = zk.session.id
+    const { port } = server
+    expect(server.connectString).toBe(`127.0.0.1:${port}`)
     server.kill()
+    expect(server.port).toBe(port)
     using refused = new TcpClient(server.connectString)
     expect(await refused.closed).toBe('ECONNREFUSED')
     server.restart()
@@ -86,7 +89,7 @@ describe('a server', () => {
     await client.received(41)
     await server.close()
     expect(await client.closed).toMatch(/end|ECONNRESET/)
-    const port = Number(server.connectString.split(':')[1])
+    const { port } = server
     await using next = await TestServer.start({ port })
     expect(next.connectString).toBe(server.connectString)
     await expect(TestServer.start({ port })).rejects.toThrow(/EADDRINUSE/)
@@ -118,7 +121,7 @@ describe('over TCP', () => {
 
   test('a frozen connection is read no further: the client can write until its buffers are full', async () => {
     await using server = await TestServer.start()
-    const socket = dial(Number(server.connectString.split(':')[1]), '127.0.0.1')
+    const socket = dial(server.port, '127.0.0.1')
     socket.write(handshake)
     await once(socket, 'data')
     server.members[0]!.connections[0]!.freeze()
@@ -137,7 +140,7 @@ describe('over TCP', () => {
   test('a client that does not read is read no further', { timeout: 15_000 }, async () => {
     await using server = await TestServer.start()
     server.nodes.create('/large', { data: new Uint8Array(900_000) })
-    const socket = dial(Number(server.connectString.split(':')[1]), '127.0.0.1')
+    const socket = dial(server.port, '127.0.0.1')
     socket.write(handshake)
     await once(socket, 'data')
     socket.pause()

@@ -47,6 +47,11 @@ const acls: readonly (readonly ACL[] | null)[] = [
 ]
 const users = ['tom:pass', 'jerry:pass', 'no-colon', settings.superUser]
 
+const unknownOpCodes = [OpCode.error, OpCode.notification, 10, 23, 99, 108, -2, 2 ** 31 - 1]
+const containers = [new Uint8Array(), new TextEncoder().encode(container)]
+/** Of a createSession; the last is none. With a short one the session ends if nothing touches it for so long. */
+const timeOuts = [int32(10_000), int32(40_000), new Uint8Array(3)]
+
 function drawStep(random: Random, session: number): Step {
   const what = random.weighted({ call: 80, open: 12, resume: 4, drop: 2, close: 2 })
   switch (what) {
@@ -65,14 +70,15 @@ function drawCalls(random: Random): Call[] {
   const calls = [drawCall(random), ...random.list(random.pick([0, 0, 2, 8]), () => drawCall(random))]
   // Whether a new ACL is in force for what comes right behind it is a matter of chance (PrepRequestProcessor), and auth
   // is answered out of turn.
-  const auth = calls.find(({ op }) => op === 'auth')
+  // So is an opcode that no server knows, and what is behind it is lost.
+  const alone = calls.find(({ op }) => op === 'auth' || op === 'unknown')
   const setACL = calls.findIndex(({ op }) => op === 'setACL')
-  if (auth !== undefined) return [auth]
+  if (alone !== undefined) return [alone]
   return setACL === -1 ? calls : calls.slice(0, setACL + 1)
 }
 
 function drawCall(random: Random): Call {
-  const what = random.weighted({ plain: 92, setWatches: 4, auth: 1, cut: 3 })
+  const what = random.weighted({ plain: 89, setWatches: 4, auth: 1, cut: 3, servers: 2, unknown: 1 })
   switch (what) {
     case 'plain':
       return drawPlainCall(random)
@@ -80,12 +86,24 @@ function drawCall(random: Random): Call {
       return { op: what, since: random.pick(['beginning', 'connection', 'now']), lists: drawLists(random) }
     case 'auth':
       return { op: what, user: random.pick(users) }
+    case 'servers':
+      return drawServersCall(random)
+    case 'unknown':
+      return { op: what, opCode: random.pick(unknownOpCodes) }
     case 'cut': {
       const call = drawPlainCall(random)
       // A multi that is cut short wedges a real 3.8.0, and a ping is answered under an xid of its own.
       return call.op === 'multi' || call.op === 'ping' ? call : { op: what, call, bytes: 1 + random.below(12) }
     }
   }
+}
+
+/** Under an xid that others have too it would be taken for a request of theirs (CommitProcessor). */
+function drawServersCall(random: Random): Call {
+  if (random.percent(20)) return { op: 'servers', opCode: OpCode.deleteContainer, body: random.pick(containers) }
+  const body = random.pick(timeOuts)
+  const call = { op: 'servers', opCode: OpCode.createSession, body } as const
+  return random.percent(90) ? call : { ...call, xid: 0 }
 }
 
 function drawPlainCall(random: Random): PlainCall {
@@ -216,4 +234,10 @@ function drawData(random: Random): Uint8Array | null {
 
 function drawACL(random: Random, chance: number): readonly ACL[] | null {
   return random.percent(chance) ? random.pick(acls) : open
+}
+
+function int32(value: number): Uint8Array {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(value)
+  return bytes
 }

@@ -55,7 +55,12 @@ class Player {
   async #call(session: Session, call: Call): Promise<void> {
     if (call.op === 'cut') await session.callCut(call.call.op, call.call.request, call.bytes)
     else if (call.op === 'auth') await session.auth('digest', call.user)
-    else if (call.op === 'setWatches') {
+    else if (call.op === 'servers') {
+      await session.callRaw(call.opCode, call.body, call.xid === undefined ? {} : { xid: call.xid })
+    } else if (call.op === 'unknown') {
+      await session.callRaw(call.opCode, new Uint8Array())
+      await session.connection.closed
+    } else if (call.op === 'setWatches') {
       const since = { beginning: 0n, connection: this.#lastZxid, now: session.lastZxid }
       await session.setWatches(call.lists, since[call.since])
     } else await session.call(call.op, call.request, call.op === 'ping' ? { xid: -2 } : {})

@@ -40,6 +40,10 @@ export type Call =
       readonly lists: Omit<RequestOf<'setWatches'>['request'], 'relativeZxid'>
     }
   | { readonly op: 'auth'; readonly user: string }
+  /** What servers ask each other for: with such a body, under any xid. */
+  | { readonly op: 'servers'; readonly opCode: number; readonly body: Uint8Array; readonly xid?: number }
+  /** An opcode that no server knows, which ends the connection. */
+  | { readonly op: 'unknown'; readonly opCode: number }
 
 /** Of one session; where there is none, or one already, nothing is done. */
 export type Step = { readonly session: number } & (

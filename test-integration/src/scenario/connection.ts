@@ -139,6 +139,8 @@ export class Connection {
     const isFirst = this.#isFirst
     this.#isFirst = false
     try {
+      call = isFirst ? undefined : this.#takeEstablished(frame)
+      if (call !== undefined) return this.#established(call, frame)
       const message = decodeServerFrame(frame, isFirst, (xid) => (call = this.#take(xid)))
       if (message.type === 'connected') return this.#connected(message)
       if (message.type === 'event') return this.#event(message)
@@ -156,6 +158,20 @@ export class Connection {
       this.#transcript.tell(this.name, ...asked, `-> cannot be read: ${error.message}`, { value: frame.slice(8) })
       call?.settle(undefined)
     }
+  }
+
+  /** A createSession is answered like a handshake, without its xid (ZooKeeperServer.finishSessionInit). */
+  #takeEstablished(frame: Uint8Array): Call | undefined {
+    const protocolVersion = Buffer.from(frame).readInt32BE()
+    if (protocolVersion !== 0 || !establishedSizes.has(frame.byteLength)) return undefined
+    const index = this.#calls.findIndex(({ opCode }) => opCode === OpCode.createSession)
+    return index === -1 ? undefined : this.#calls.splice(index, 1)[0]
+  }
+
+  #established({ asked = [], settle }: Call, frame: Uint8Array): void {
+    const message = decodeServerFrame(frame, true, () => undefined) as ConnectedMessage
+    this.#transcript.tell(this.name, ...asked, '-> connected', { value: message.response }, ...more(message))
+    settle(undefined)
   }
 
   #connected(message: ConnectedMessage): void {
@@ -192,6 +208,9 @@ export class Connection {
     return index === -1 ? undefined : this.#calls.splice(index, 1)[0]
   }
 }
+
+/** Bytes of an answer to a handshake, with and without readOnly. */
+const establishedSizes: ReadonlySet<number> = new Set([36, 37])
 
 export const pingMessage: RequestMessage = {
   type: 'request',

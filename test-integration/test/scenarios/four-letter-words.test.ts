@@ -1,4 +1,4 @@
-import { WatcherType } from '@zk/wire'
+import { OpCode, WatcherType } from '@zk/wire'
 import { parseCons } from '../../src/ensemble/index.ts'
 import { places, type Scenario, type Session } from '../../src/scenario/index.ts'
 import { describeScenarios } from '../describe-scenarios.ts'
@@ -32,6 +32,15 @@ describeScenarios('four-letter words', {
     await a.ping()
     await tell(s, 'leader', 'cons')
     await a.multi()
+    await tell(s, 'leader', 'cons')
+    s.note('what is refused')
+    await a.create('/a')
+    await tell(s, 'leader', 'cons')
+    await a.multi({ type: OpCode.delete, request: { path: '/none', version: -1 } })
+    await tell(s, 'leader', 'cons')
+    await a.callCut('getData', { path: '/a', watch: false }, 5)
+    await tell(s, 'leader', 'cons')
+    await a.callCut('setData', { path: '/a', data: null, version: -1 }, 5)
     await tell(s, 'leader', 'cons')
     await a.close()
     await raw.hangUp()

@@ -1,7 +1,7 @@
 import type { ClientMessage, OperationName, ServerMessage } from '@zk/wire'
 import type { FaultRule } from './fault-rule.ts'
 import type { History } from './history.ts'
-import { ConnectionStats, type ServerStats, shortNames } from './stats.ts'
+import { ConnectionStats, type ServerStats, lastOp } from './stats.ts'
 import { weight } from './weight.ts'
 
 /** Whose log these are. */
@@ -13,7 +13,12 @@ interface Subject {
 /** What was answered: a request, or a handshake as the createSession that it is for the servers. */
 interface Answered {
   readonly op: OperationName | undefined
+  readonly opCode: number
   readonly xid: number
+  readonly err: number
+  /** Of the reply. */
+  readonly zxid: bigint
+  readonly takenAt: number
 }
 
 /** Where they are kept. */
@@ -69,13 +74,13 @@ export class ConnectionLog {
       history.add({ at, member: this.#at.name, connection, session, from: 'connection', what, reason })
   }
 
-  answered({ op, xid }: Answered, zxid: bigint, takenAt: number): void {
+  answered({ op, opCode, xid, err, zxid, takenAt }: Answered): void {
     const { stats } = this
     const { now } = this.#at.host
     const took = now - takenAt
     if (xid >= 0) stats.lastCxid = xid
     stats.lastZxid = zxid
-    stats.lastOp = (op && shortNames[op]) ?? 'NA'
+    stats.lastOp = lastOp(op, opCode, err)
     stats.lastResponseTime = now
     stats.lastLatency = took
     stats.latency.add(took)

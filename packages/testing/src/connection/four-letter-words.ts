@@ -4,12 +4,12 @@ import { unsigned } from './describe.ts'
 import { dump, watchesByPath, watchesBySession } from './dump.ts'
 import { environment, VERSION } from './environment.ts'
 import type { Monitored } from './monitored.ts'
-import type { answeredWords } from './words.ts'
+import type { FourLetterWord } from './words.ts'
 import type { ServerConnection } from './server-connection.ts'
 
 const NOT_SERVING = 'This ZooKeeper instance is not currently serving requests\n'
 
-const answers: Readonly<Record<(typeof answeredWords)[number], (server: Monitored) => string>> = {
+const answers: Readonly<Record<FourLetterWord, (server: Monitored) => string>> = {
   ruok: () => 'imok',
   isro: ({ member }) => (member.role === 'read-only' ? 'ro' : member.isServing() ? 'rw' : 'null'),
   srvr: whileServing((server) => `Zookeeper version: ${VERSION}\n${summary(server)}`),
@@ -48,11 +48,10 @@ const answers: Readonly<Record<(typeof answeredWords)[number], (server: Monitore
   envi: ({ member }) => environment(member.name),
 }
 
-export function answer(word: string, server: Monitored): string {
-  return (
-    (answers as Readonly<Partial<Record<string, (server: Monitored) => string>>>)[word]?.(server) ??
-    `${word} is not executed because it is not in the whitelist.\n`
-  )
+/** Of a word outside `whitelist` nothing is done, whether the member serves or not (NopCommand). */
+export function answer(word: string, whitelist: ReadonlySet<string>, server: Monitored): string {
+  if (!whitelist.has(word)) return `${word} is not executed because it is not in the whitelist.\n`
+  return answers[word as FourLetterWord](server)
 }
 
 function whileServing(answer: (server: Monitored) => string): (server: Monitored) => string {

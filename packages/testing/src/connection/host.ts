@@ -20,6 +20,8 @@ export interface Limits {
   readonly outstanding: number
   /** Connections from one address to one member; 0 for any number (maxClientCnxns). */
   readonly clientConnections: number
+  /** The four-letter words that are answered (4lw.commands.whitelist). */
+  readonly fourLetterWords: ReadonlySet<string>
   /** The id that may do everything, as in `super:BASE64`. */
   readonly superDigest: string | undefined
   /** The users that may prove their identity by SASL; undefined where it is not set up. */

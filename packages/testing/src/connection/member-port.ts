@@ -5,7 +5,7 @@ import { ServerConnection } from './server-connection.ts'
 import type { Clock } from './silence.ts'
 import { ServerStats } from './stats.ts'
 
-/** What `conf` says where there are no sockets. */
+/** Where there are no sockets. */
 const USUAL_PORT = 2181
 
 /** The client port of one member (NIOServerCnxnFactory). */
@@ -42,6 +42,11 @@ export class MemberPort {
 
   get name(): string {
     return this.member.name
+  }
+
+  /** That of its address. */
+  get clientPort(): number {
+    return Number(/:(\d+)$/.exec(this.address)?.[1] ?? USUAL_PORT)
   }
 
   /** Whether anybody listens there. */
@@ -92,14 +97,21 @@ export class MemberPort {
   }
 
   answerWord(word: string): string {
-    const { member, connections, stats, host } = this
+    const { member, connections, stats, host, clientPort } = this
     const { followers, settings, limits } = host
     const uptime = host.now - this.#startedAt
-    const clientPort = Number(/:(\d+)$/.exec(this.address)?.[1] ?? USUAL_PORT)
     const limitsOfSessions = settings.memberOptions[this.name]
     const configuration = { ...settings, ...limitsOfSessions, maxClientCnxns: limits.clientConnections, clientPort }
     const wallAt = (time: number) => host.wallNow() - host.now + time
-    return answer(word, { member, connections, stats, uptime, wallAt, followers, configuration })
+    return answer(word, limits.fourLetterWords, {
+      member,
+      connections,
+      stats,
+      uptime,
+      wallAt,
+      followers,
+      configuration,
+    })
   }
 
   #freeze(connection: ServerConnection): void {

@@ -35,6 +35,8 @@ import { Unanswered } from './unanswered.ts'
 /** The zxid of the answer to a request that the server does not know (UnimplementedRequestProcessor). */
 const UNKNOWN = -1n
 
+type Asked = Pick<RequestMessage, 'op' | 'opCode' | 'xid'>
+
 /** What a connection needs of the port that it came to. */
 interface Port {
   readonly name: string
@@ -71,6 +73,8 @@ export class ServerConnection implements Connection {
   #handshake: Handshake | undefined
   /** Half-open: the client's bytes are lost. */
   #isDeaf = false
+  /** Answers that a server does not count: they have no header (ServerCnxn.decrOutstandingAndCheckThrottle). */
+  #uncounted = 0
   #isPumping = false
 
   constructor(id: number, port: Port, remote: Remote) {
@@ -105,7 +109,8 @@ export class ServerConnection implements Connection {
 
   // --- Connection: what the member says -----------------------------------------------------------------------------
 
-  established(session: EstablishedSession): void {
+  established(session: EstablishedSession, createSession?: ServerRequest): void {
+    if (this.#state === 'serving' && createSession !== undefined) return this.#establishedAgain(session, createSession)
     if (this.#state !== 'handshaking' || this.#handshake === undefined) return
     const { isNewSession, takenAt, rule } = this.#handshake
     const isOver = session.timeOut <= 0
@@ -114,7 +119,7 @@ export class ServerConnection implements Connection {
       this.sessionId = session.sessionId
       this.timeOut = session.timeOut
       this.silence.expectWithin(session.timeOut)
-      if (isNewSession) this.log.answered({ op: 'createSession', xid: 0 }, this.#zxid, takenAt)
+      if (isNewSession) this.#answered({ op: 'createSession', opCode: OpCode.createSession, xid: 0 }, takenAt)
     }
     this.#send(connected(isOver ? { ...EXPIRED, readOnly: session.readOnly } : session, this.#handshake), rule)
     if (isOver) this.end('the session has expired')
@@ -123,15 +128,13 @@ export class ServerConnection implements Connection {
 
   reply({ message }: ServerRequest, zxid: bigint, err: number, response?: unknown): void {
     if (this.#state === 'closed') return
-    const { before, request } = this.#unanswered.settle(message)
-    for (const refused of before) this.#answerRefused(refused)
+    const request = this.#settle(message)
     // What no server knows counts for nothing, and has no zxid.
-    if (request !== undefined && zxid !== UNKNOWN) this.log.answered(message, zxid, request.takenAt)
+    if (request !== undefined && zxid !== UNKNOWN)
+      this.log.answered({ ...message, err, zxid, takenAt: request.takenAt })
     this.#reply(message, zxid, err, request?.rule, response)
     if (message.op === 'closeSession') return this.end('the client closed the session')
-    let next: Pending | undefined
-    while ((next = this.#unanswered.nextRefused()) !== undefined) this.#answerRefused(next)
-    this.#pump()
+    this.#goOn()
   }
 
   event(type: EventType, path: string, zxid: bigint): void {
@@ -193,13 +196,35 @@ export class ServerConnection implements Connection {
     return due
   }
 
-  /** Requests without an answer. */
+  /** Requests without an answer, as a server counts them. */
   get outstanding(): number {
-    return this.#unanswered.count
+    return this.#unanswered.count + this.#uncounted
   }
 
   get #zxid(): bigint {
     return this.port.member.tree.lastProcessedZxid
+  }
+
+  /** The client has a session, and is told of it like in the answer to its handshake. */
+  #establishedAgain(session: EstablishedSession, { message }: ServerRequest): void {
+    const request = this.#settle(message)
+    if (message.xid > 0) this.#uncounted++
+    if (request !== undefined) this.#answered(message, request.takenAt)
+    this.#send(connected(session, this.#handshake!), request?.rule)
+    this.#goOn()
+  }
+
+  /** What waits for the answer that is there now. What a rule refuses and came before is answered before. */
+  #settle(message: RequestMessage): Pending | undefined {
+    const { before, request } = this.#unanswered.settle(message)
+    for (const refused of before) this.#answerRefused(refused)
+    return request
+  }
+
+  #goOn(): void {
+    let next: Pending | undefined
+    while ((next = this.#unanswered.nextRefused()) !== undefined) this.#answerRefused(next)
+    this.#pump()
   }
 
   #pump(): void {
@@ -267,7 +292,7 @@ export class ServerConnection implements Connection {
     const request = pendingOf(parsed, { connection: this, member: member.name, now: host.now }, rule)
     // A server touches the session of whatever it refuses.
     if (isRefused) member.touchBy(this)
-    if (isRefused && this.outstanding === 0) return this.#answerRefused(request)
+    if (isRefused && this.#unanswered.count === 0) return this.#answerRefused(request)
     this.#unanswered.add(request, member.tree)
     if (!isRefused) member.submit(request)
   }
@@ -288,9 +313,14 @@ export class ServerConnection implements Connection {
   }
 
   #answerRefused({ message, rule, takenAt }: Pending): void {
-    this.log.answered(message, this.#zxid, takenAt)
+    const err = refusalOf(rule)!
+    this.#answered(message, takenAt, err)
     rule?.fire()
-    this.#reply(message, this.#zxid, refusalOf(rule)!, rule)
+    this.#reply(message, this.#zxid, err, rule)
+  }
+
+  #answered({ op, opCode, xid }: Asked, takenAt: number, err: number = ErrorCode.Ok): void {
+    this.log.answered({ op, opCode, xid, err, zxid: this.#zxid, takenAt })
   }
 
   #reply(asked: RequestMessage, zxid: bigint, err: number, rule: FaultRule | undefined, response?: unknown): void {

@@ -1,5 +1,6 @@
 // What a server counts, for the four-letter words (ServerStats, ServerCnxn).
-import type { OperationName } from '@zk/wire'
+import { ErrorCode, type OperationName } from '@zk/wire'
+import { isWrite } from '../database/index.ts'
 
 /** How long requests took, in ms (AvgMinMaxCounter). */
 class Latency {
@@ -74,8 +75,14 @@ export class ConnectionStats {
   }
 }
 
-/** What `cons` calls an operation (FinalRequestProcessor); others it calls `NA`. */
-export const shortNames: Readonly<Partial<Record<OperationName, string>>> = {
+/** What `cons` calls it. What was refused before the server looked at which request it is, each refused write too, is `NA`. */
+export function lastOp(op: OperationName | undefined, opCode: number, err: number): string {
+  const isUnseen = err === ErrorCode.ThrottledOp || (err !== ErrorCode.Ok && isWrite(opCode))
+  return (isUnseen ? undefined : op && shortNames[op]) ?? 'NA'
+}
+
+/** Those of FinalRequestProcessor. */
+const shortNames: Readonly<Partial<Record<OperationName, string>>> = {
   ping: 'PING',
   createSession: 'SESS',
   multi: 'MULT',

@@ -2,6 +2,25 @@
 
 export const WORD_SIZE = 4
 
+/** A four-letter word that a member answers. */
+export type FourLetterWord =
+  | 'conf'
+  | 'cons'
+  | 'crst'
+  | 'dirs'
+  | 'dump'
+  | 'envi'
+  | 'gtmk'
+  | 'isro'
+  | 'mntr'
+  | 'ruok'
+  | 'srst'
+  | 'srvr'
+  | 'stat'
+  | 'wchc'
+  | 'wchp'
+  | 'wchs'
+
 export const answeredWords = [
   'conf',
   'cons',
@@ -19,12 +38,12 @@ export const answeredWords = [
   'wchc',
   'wchp',
   'wchs',
-] as const
+] as const satisfies readonly FourLetterWord[]
 
-/** Words that a server knows too, and does not answer unless its configuration lists them (4lw.commands.whitelist). */
-const unlistedWords = ['hash', 'stmk']
+/** Words that a server knows too: here they are never in its whitelist. */
+const unansweredWords = ['hash', 'stmk']
 
-const words: ReadonlySet<string> = new Set([...answeredWords, ...unlistedWords])
+const words: ReadonlySet<string> = new Set([...answeredWords, ...unansweredWords])
 
 export function isWord(word: string): boolean {
   return words.has(word)

@@ -24,6 +24,11 @@ export class TestMember {
     return this.#port.address
   }
 
+  /** Where it listens, or will again: the number behind the colon of `address`. 2181 where there are no sockets. */
+  get port(): number {
+    return this.#port.clientPort
+  }
+
   /** @internal */
   set address(address: string) {
     this.#port.address = address

@@ -1,4 +1,5 @@
 // Where requests become transactions, on the leader or a server alone (PrepRequestProcessor).
+import { ErrorCode } from '@zk/wire'
 import { isWrite, Preparation, type PreparationOptions } from '../database/index.ts'
 import type { Txn } from '../server/txn.ts'
 import type { Database } from './database.ts'
@@ -45,9 +46,11 @@ export class Preparer {
     const { sessionId, message } = request
     if (message.op === 'createSession') {
       const txn = this.#preparation.prepare(request, zxid)
-      if (txn.type === 'createSession') this.#sessions.track(sessionId, txn.timeOut)
-      if (owner !== undefined) this.#sessions.setOwner(sessionId, owner)
-      return txn
+      if (txn.type !== 'createSession') return txn
+      this.#sessions.track(sessionId, txn.timeOut)
+      // Of a session that is there already: not checked whose it was, it is the owner's from now on.
+      const isOpen = owner === undefined || this.#sessions.setOwner(sessionId, owner)
+      return isOpen ? txn : this.#preparation.refuse(request, ErrorCode.SessionExpired)
     }
     // Not checked whose it is: it may come from the session tracker.
     if (message.op === 'closeSession') this.#sessions.setClosing(sessionId)

@@ -1,7 +1,7 @@
 // What a member is that has lost its quorum, where read-only mode is on (ReadOnlyZooKeeperServer, ReadOnlyRequestProcessor).
 import { type ConnectRequest, ErrorCode, OpCode, type TypeOf } from '@zk/wire'
 import { goesToLeader } from '../database/index.ts'
-import type { Connection } from '../server/request.ts'
+import type { Connection, ServerRequest } from '../server/request.ts'
 import type { Client } from './clients.ts'
 import type { Host } from './host.ts'
 import type { Pending } from './pending.ts'
@@ -54,7 +54,7 @@ export class ReadOnlyServer extends ZooKeeperServer {
   protected override process(pending: Pending): void {
     const { request } = pending
     const { opCode } = request.message
-    if (opCode === OpCode.createSession) return this.#established(request.connection)
+    if (opCode === OpCode.createSession) return this.#established(request)
     if (opCode === OpCode.closeSession) return this.#close(pending)
     pending.refused = goesToLeader(opCode) ? ErrorCode.NotReadOnly : this.#tracker.check(request.sessionId, this.owner)
     this.finish(pending)
@@ -63,9 +63,9 @@ export class ReadOnlyServer extends ZooKeeperServer {
   /** Nothing is. */
   protected override applied(): void {}
 
-  #established(connection: Connection | undefined): void {
-    const client = connection && this.clientOf(connection)
-    if (client !== undefined) this.finishSessionInit(client, true)
+  #established(createSession: ServerRequest): void {
+    const client = createSession.connection && this.clientOf(createSession.connection)
+    if (client !== undefined) this.finishSessionInit(client, true, createSession)
   }
 
   #close({ request }: Pending): void {

@@ -91,9 +91,7 @@ export abstract class ZooKeeperServer {
     const client = request.connection && this.#clients.get(request.connection)
     // A request whose session has ended is not answered: its connection will be closed when that is committed.
     if (client === undefined || !this.touch(client.sessionId, client.timeOut)) return this.#throttler.finished(pending)
-    if (isKnown(request.message.opCode, this.host.settings.version) && !isMeantForServers(request)) {
-      return this.process(pending)
-    }
+    if (isKnown(request.message.opCode, this.host.settings.version)) return this.process(pending)
     this.#throttler.finished(pending)
     client.connection.reply(request, -1n, ErrorCode.Unimplemented)
     this.#drop(client, `opcode ${request.message.opCode} is not known`)
@@ -101,12 +99,16 @@ export abstract class ZooKeeperServer {
 
   // --- ends -------------------------------------------------------------------------------------------------------
 
-  protected finishSessionInit(client: Client, isValid: boolean): void {
+  /** A createSession ends here too, also that of a client that has a session: it tells of the one there is. */
+  protected finishSessionInit(client: Client, isValid: boolean, createSession?: ServerRequest): void {
     const { connection, sessionId, timeOut } = client
     if (this.#clients.get(connection) !== client) return
     const { isReadOnly: readOnly } = this
-    if (isValid) return connection.established({ sessionId, timeOut, passwd: generatePasswd(sessionId), readOnly })
-    connection.established({ sessionId: 0n, timeOut: 0, passwd: new Uint8Array(16), readOnly })
+    if (isValid) {
+      const session = { sessionId, timeOut, passwd: generatePasswd(sessionId), readOnly }
+      return connection.established(session, createSession)
+    }
+    connection.established({ sessionId: 0n, timeOut: 0, passwd: new Uint8Array(16), readOnly }, createSession)
     this.#drop(client, 'the session has expired')
   }
 
@@ -137,7 +139,9 @@ export abstract class ZooKeeperServer {
     const err = result?.err ?? refused
     // A connection that its session has left is closed without an answer (ZOOKEEPER-710).
     if (err === ErrorCode.SessionMoved) return this.#drop(client, 'the session has moved to another member')
-    if (entry?.txn.type === 'createSession' && client !== undefined) return this.finishSessionInit(client, true)
+    if (entry?.txn.type === 'createSession' && client !== undefined) {
+      return this.finishSessionInit(client, true, request)
+    }
     const { tree } = this.host.database
     const answer =
       result !== undefined && request.message.opCode !== OpCode.sync
@@ -181,11 +185,6 @@ function createSession({ connection, sessionId, timeOut }: Client): ServerReques
   new DataView(rest.buffer).setInt32(0, timeOut)
   const message = { type: 'request', op: 'createSession', opCode: -10, xid: 0, request: undefined, rest } as const
   return { sessionId, message, authInfo: [], owner: '', connection }
-}
-
-/** createSession, of a client that has a session. */
-function isMeantForServers({ message, connection }: ServerRequest): boolean {
-  return message.opCode === OpCode.createSession && connection !== undefined && connection.sessionId !== 0n
 }
 
 /** What a server asks of itself: no client waits for it. */

@@ -20,8 +20,8 @@ export interface EstablishedSession {
 export interface Connection extends Watcher {
   /** 0 until the handshake is answered. */
   readonly sessionId: bigint
-  /** Answers the handshake. A `timeOut` of 0 says that the session has expired. */
-  established(session: EstablishedSession): void
+  /** Answers the handshake, or a createSession that came later. A `timeOut` of 0 says that the session has expired. */
+  established(session: EstablishedSession, createSession?: ServerRequest): void
   /** `response` is undefined where the reply has no body. */
   reply(request: ServerRequest, zxid: bigint, err: number, response?: unknown): void
   /** Closes it behind everything that was sent. The reason is for the history. */

@@ -231,6 +231,28 @@ test('while it looks for a leader, a member is there and serves nobody', () => {
   ])
 })
 
+test('a word outside the whitelist is refused, in ZooKeeper’s words, also by a member that does not serve', () => {
+  const bench = new Bench({ members: 3, fourLetterWords: ['ruok', 'mntr'] })
+  const refusal = (word: string) => `${word} is not executed because it is not in the whitelist.\n`
+  expect(ask(bench, 'ruok')).toBe('imok')
+  expect(ask(bench, 'srvr')).toContain('Mode: ')
+  for (const word of ['stat', 'isro', 'envi', 'crst']) expect(ask(bench, word)).toBe(refusal(word))
+  for (const { name } of bench.model.members.slice(1)) bench.model.member(name).kill()
+  bench.pass(20_000)
+  expect(bench.model.members[0]!.role).toBe('looking')
+  expect(ask(bench, 'srvr')).toBe('This ZooKeeper instance is not currently serving requests\n')
+  expect(ask(bench, 'stat')).toBe(refusal('stat'))
+})
+
+test('a word outside the whitelist has no effect', () => {
+  const bench = new Bench({ members: 1, fourLetterWords: ['mntr'] })
+  bench.connect().ask('ping', undefined, -2)
+  const received = () => Number(/packets_received\t(\d+)/.exec(ask(bench, 'mntr'))![1])
+  const before = received()
+  ask(bench, 'srst')
+  expect(received()).toBe(before + 2)
+})
+
 test('a word that ours does not answer is one that is not in the whitelist', () => {
   expect(ask(new Bench(), 'hash')).toBe('hash is not executed because it is not in the whitelist.\n')
 })

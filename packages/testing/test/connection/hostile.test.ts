@@ -59,7 +59,7 @@ describe('in a session', () => {
     expect(bench.model.sessions.get(client.session)).toBeDefined()
   })
 
-  test.each([0, 10, 23, -1, -10, 999, 0x7fff_ffff])('opcode %i is answered -6, and closed', (opCode) => {
+  test.each([0, 10, 23, -1, 999, 0x7fff_ffff])('opcode %i is answered -6, and closed', (opCode) => {
     const client = new Bench().connect()
     client.say({ type: 'request', op: undefined, opCode, xid: 7, request: undefined })
     expect(client.replies).toMatchObject([{ xid: 7, zxid: -1n, err: ErrorCode.Unimplemented }])

@@ -68,8 +68,8 @@ const touching: readonly (readonly [string, number, Ask])[] = [
     (client) => client.say({ type: 'request', op: undefined, opCode: 999, xid: 7, request: undefined }),
   ],
   [
-    'a createSession',
-    ErrorCode.Unimplemented,
+    'a createSession without a timeout',
+    ErrorCode.MarshallingError,
     (client) =>
       client.say({ type: 'request', op: undefined, opCode: OpCode.createSession, xid: 7, request: undefined }),
   ],

@@ -1,0 +1,140 @@
+// A createSession from a client that has a session: servers take it for one of theirs.
+import { ErrorCode, OpCode } from '@zk/wire'
+import { describe, expect, test } from 'vitest'
+import type { EnsembleOptions, Role } from '../../src/index.ts'
+import { Bench, node } from '../support/bench.ts'
+
+const T = 4_000
+
+const createSession = (timeOut: number | undefined, xid = 7) => {
+  const rest = new Uint8Array(timeOut === undefined ? 0 : 4)
+  if (timeOut !== undefined) new DataView(rest.buffer).setInt32(0, timeOut)
+  return { type: 'request', op: undefined, opCode: OpCode.createSession, xid, request: undefined, rest } as const
+}
+
+function setUp(role: Role, options: EnsembleOptions = {}) {
+  const bench = new Bench({ members: role === 'standalone' ? 1 : 3, ...options })
+  const member = bench.model.members.find((each) => each.role === role)!
+  return { bench, member, client: bench.connect({ member: member.name, timeOut: T }) }
+}
+
+describe.each(['leader', 'follower', 'standalone'] as const)('createSession at a %s', (role) => {
+  test('is answered with the bytes of the answer to the handshake, whatever its xid and its timeout', () => {
+    const { bench, client } = setUp(role)
+    const [established] = client.chunks
+    expect(established).toHaveLength(4 + 37)
+    for (const message of [createSession(T), createSession(-1), createSession(40_000, 0), createSession(T, -2)]) {
+      const before = client.chunks.length
+      client.say(message)
+      bench.pass(0)
+      expect(client.chunks.slice(before)).toEqual([established])
+    }
+    client.ask('exists', { path: '/', watch: false }, 50)
+    bench.pass(0)
+    expect(client.messages.at(-1)).toMatchObject({ type: 'reply', xid: 50, err: 0 })
+    expect(client.closed).toBeUndefined()
+  })
+
+  test('is a transaction, and keeps its place among the requests of its session', () => {
+    const { bench, client } = setUp(role)
+    client.ask('create', node('/a'))
+    client.say(createSession(T))
+    client.ask('delete', { path: '/a', version: -1 })
+    bench.pass(0)
+    const zxids = client.replies.filter(({ xid }) => xid !== 0).map(({ zxid }) => zxid)
+    expect(zxids[1]! - zxids[0]!).toBe(2n)
+    expect(client.replies.map(({ xid }) => xid)).toEqual([1, 0, 2])
+  })
+
+  test('without a timeout is answered MarshallingError', () => {
+    const { bench, client } = setUp(role)
+    client.say(createSession(undefined))
+    bench.pass(0)
+    expect(client.replies).toMatchObject([{ xid: 7, err: ErrorCode.MarshallingError }])
+    expect(client.closed).toBeUndefined()
+  })
+})
+
+test('createSession of a client before 3.4 is answered without readOnly', () => {
+  const bench = new Bench()
+  const client = bench.dial()!
+  client.handshake({ readOnly: undefined })
+  const [established] = client.chunks
+  client.say(createSession(T))
+  bench.pass(0)
+  expect(established).toHaveLength(4 + 36)
+  expect(client.chunks).toEqual([established, established])
+})
+
+test('createSession at a read-only member tells of its session', () => {
+  const { bench, member } = setUp('follower', { readOnlyMode: true, tickTime: 100 })
+  for (const other of bench.model.members) if (other !== member) other.kill()
+  bench.pass(5_000)
+  expect(member.role).toBe('read-only')
+  const client = bench.dial(member.name)!
+  client.handshake({ readOnly: true })
+  bench.pass(0)
+  client.say(createSession(T))
+  bench.pass(0)
+  const [established] = client.chunks
+  expect(client.chunks).toEqual([established, established])
+})
+
+test('createSession makes a session that has moved that of the old connection again', () => {
+  const { bench, client: old } = setUp('follower')
+  const { sessionId, passwd } = old.connected!
+  const moved = bench.dial(bench.model.leader!.name)!
+  moved.handshake({ sessionId, passwd })
+  bench.pass(0)
+  moved.ask('create', node('/a'))
+  bench.pass(0)
+  old.say(createSession(T))
+  bench.pass(0)
+  old.ask('create', node('/b'))
+  bench.pass(0)
+  expect(old.messages.at(-1)).toMatchObject({ type: 'reply', err: 0 })
+  moved.ask('create', node('/c'))
+  bench.pass(0)
+  expect(moved.closed).toBe('end')
+  expect(bench.model.nodes.get('/')!.children).not.toContain('c')
+})
+
+test('createSession behind a closeSession that is not applied yet is refused', () => {
+  const { bench, client } = setUp('follower', { latency: 10 })
+  bench.pass(100)
+  const zxid = bench.model.leader!.zxid
+  client.say({ type: 'request', op: 'closeSession', opCode: OpCode.closeSession, xid: 1, request: undefined })
+  client.say(createSession(T))
+  bench.pass(100)
+  const txns = bench.model.committedAfter(zxid)!.map(({ txn }) => txn)
+  expect(txns).toMatchObject([{ type: 'closeSession' }, { type: 'error', err: ErrorCode.SessionExpired }])
+  expect(bench.model.sessions.list()).toEqual([])
+})
+
+test('cons calls a refused write NA, a read by its name, and counts a createSession for a request without an answer', () => {
+  const { bench, client } = setUp('standalone')
+  const cons = () => {
+    const asking = bench.dial()!
+    asking.raw(new TextEncoder().encode('cons'))
+    return /queued=(\d+).*lop=(\w+)/.exec(asking.text)!.slice(1).join(' ')
+  }
+  expect(cons()).toBe('0 SESS')
+  client.say(createSession(T))
+  bench.pass(0)
+  expect(cons()).toBe('1 SESS')
+  client.say(createSession(T, 0))
+  bench.pass(0)
+  expect(cons()).toBe('1 SESS')
+  client.say(createSession(undefined))
+  bench.pass(0)
+  expect(cons()).toBe('1 NA')
+  client.ask('getData', { path: '/none', watch: false })
+  bench.pass(0)
+  expect(cons()).toBe('1 GETD')
+  client.ask('delete', { path: '/none', version: -1 })
+  bench.pass(0)
+  expect(cons()).toBe('1 NA')
+  client.ask('multi', [{ type: OpCode.delete, request: { path: '/none', version: -1 } }])
+  bench.pass(0)
+  expect(cons()).toBe('1 MULT')
+})

@@ -1,0 +1,151 @@
+// Requests that servers make among themselves, and others that no client sends, from a client that has a session.
+import { CreateMode, OpCode, Xid } from '@zk/wire'
+import { places, type Session } from '../../src/scenario/index.ts'
+import { unreadableWrites } from '../../src/versions/index.ts'
+import { describeScenarios } from '../describe-scenarios.ts'
+
+const { EPHEMERAL } = CreateMode
+
+describeScenarios('unusual requests', {
+  'createSession in a session is answered like a handshake, and is a transaction': async (s) => {
+    for (const at of places) {
+      const a = await s.open({ at })
+      await a.create('/e', { flags: EPHEMERAL })
+      for (const body of [int(10_000), int(40_000), int(2 ** 31 - 1), Buffer.concat([int(5_000), int(7)])]) {
+        await a.callRaw(OpCode.createSession, body)
+      }
+      await a.getData('/e')
+      await a.close()
+      await s.settle()
+    }
+  },
+
+  'a session whose createSession says a short timeout ends after that, if nothing is heard of it': async (s) => {
+    const b = await s.open()
+    for (const timeOut of [1, 0, 600]) {
+      const a = await s.open({ timeOut: 10_000, pings: false })
+      await a.create('/e', { flags: EPHEMERAL })
+      await a.callRaw(OpCode.createSession, int(timeOut))
+      await a.connection.closed
+      await b.exists('/e')
+      await s.settle()
+    }
+    await b.close()
+  },
+
+  'createSession under an xid that is none': async (s) => {
+    for (const at of places) {
+      const a = await s.open({ at })
+      for (const xid of [0, Xid.notification, Xid.ping, Xid.auth, Xid.setWatches]) {
+        await a.callRaw(OpCode.createSession, int(10_000), { xid })
+      }
+      await a.exists('/')
+      await a.close()
+      await s.settle()
+    }
+  },
+
+  'createSession of a client before 3.4 is answered without readOnly': async (s) => {
+    const a = await s.open({ readOnly: undefined })
+    await a.callRaw(OpCode.createSession, int(10_000))
+    await a.close()
+  },
+
+  'createSession without a timeout is a marshalling error': {
+    halts: unreadableWrites,
+    play: async (s) => {
+      for (const at of places) {
+        const a = await s.open({ at })
+        for (const body of [new Uint8Array(), Uint8Array.of(0, 0, 7)]) await a.callRaw(OpCode.createSession, body)
+        await a.create('/a')
+        await a.delete('/a')
+        await a.close()
+        await s.settle()
+      }
+    },
+  },
+
+  'createSession keeps its place among the requests of its session': {
+    halts: unreadableWrites,
+    play: async (s) => {
+      for (const at of places) {
+        const a = await s.open({ at })
+        await Promise.all([
+          a.create('/a'),
+          a.callRaw(OpCode.createSession, int(10_000)),
+          a.getData('/a'),
+          a.sync(),
+          a.callRaw(OpCode.createSession, int(20_000)),
+          a.callRaw(OpCode.createSession, new Uint8Array()),
+          a.delete('/a'),
+          a.exists('/a'),
+        ])
+        await a.close()
+        await s.settle()
+      }
+    },
+  },
+
+  'createSession makes a session that has moved that of the old connection again': async (s) => {
+    const a = await s.open({ at: 'follower' })
+    await a.create('/e', { flags: EPHEMERAL })
+    const b = await s.open({ at: 'leader', session: a, pings: false })
+    await b.setData('/e', 'moved')
+    await s.settle()
+    await a.callRaw(OpCode.createSession, int(10_000))
+    await a.setData('/e', 'back')
+    await s.settle()
+    await b.setData('/e', 'never')
+    await b.connection.closed
+    await a.close()
+  },
+
+  'cons tells of createSession, and counts it for a request that is never answered': {
+    halts: unreadableWrites,
+    play: async (s) => {
+      const a = await s.open({ pings: false })
+      const tell = async (): Promise<void> => {
+        const [line = ''] = (await s.ask('leader', 'cons')).split('\n').filter((each) => each.includes('sid='))
+        s.note(
+          /queued=\d+,recved=\d+/.exec(line)?.[0] ?? line,
+          /lop=\w+/.exec(line)?.[0] ?? '',
+          /lcxid=\w+/.exec(line)?.[0] ?? '',
+        )
+      }
+      await tell()
+      await a.callRaw(OpCode.createSession, int(10_000))
+      await tell()
+      await a.exists('/')
+      await tell()
+      await a.callRaw(OpCode.createSession, int(10_000), { xid: 0 })
+      await tell()
+      await a.callRaw(OpCode.createSession, new Uint8Array())
+      await tell()
+      await a.callRaw(OpCode.createSession, int(10_000))
+      await tell()
+      await a.close()
+    },
+  },
+
+  'closeSession with a body, and under an xid that is none': async (s) => {
+    for (const at of places) {
+      await end(await s.open({ at }), int(7), 5)
+      await end(await s.open({ at }), new Uint8Array(100), 5)
+      for (const xid of [0, -3, Xid.auth]) await end(await s.open({ at }), new Uint8Array(), xid)
+      await s.settle()
+    }
+  },
+})
+
+async function end(session: Session, body: Uint8Array, xid: number): Promise<void> {
+  await session.create('/e', { flags: EPHEMERAL })
+  session.stopPings()
+  await session.callRaw(OpCode.closeSession, body, { xid })
+  await session.connection.closed
+}
+
+function int(value: number): Uint8Array {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(value)
+  return bytes
+}
