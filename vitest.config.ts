@@ -13,7 +13,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['**/test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', '**/dist/**', 'test-integration/**'],
+          exclude: ['**/node_modules/**', '**/dist/**', 'test-integration/**', 'test-packages/**'],
           // Their time is virtual, or is spent on work: on a busy machine that takes longer.
           testTimeout: 30_000,
         },
@@ -30,6 +30,16 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'packages',
+          include: ['test-packages/test/**/*.test.ts'],
+          globalSetup: 'test-packages/setup.ts',
+          // Compilers and runtimes want the machine to themselves.
+          sequence: { groupOrder: 2 },
+          testTimeout: 120_000,
         },
       },
     ],

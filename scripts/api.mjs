@@ -43,7 +43,7 @@ function publishedEntries() {
     const folder = join(root, 'packages', folderName)
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
     if (manifest.private === true) return []
-    return Object.entries(manifest.exports).map(([subpath, { types }]) => ({
+    return entriesOf(manifest).map(([subpath, { types }]) => ({
       name: manifest.name + subpath.slice(1),
       packageName: manifest.name,
       fileName: `${folderName}${subpath.slice(1).replaceAll('/', '-')}.api.md`,
@@ -51,6 +51,11 @@ function publishedEntries() {
       declarations: join(folder, types),
     }))
   })
+}
+
+/** What is exported as it is, such as package.json, has no declarations. */
+function entriesOf({ exports }) {
+  return Object.entries(exports).filter(([, { types }]) => types !== undefined)
 }
 
 /** File name to text. API Extractor writes files only, so it gets a folder outside the tree. */

@@ -55,7 +55,7 @@ if (!docker) {
   )
 }
 
-const vitest = await runVitest(docker ? args : ['--project', 'unit', ...args])
+const vitest = await runVitest(docker ? args : ['--project', 'unit', '--project', 'packages', ...args])
 totals.passed += vitest.passed
 totals.failed += vitest.failed
 totals.skipped += vitest.skipped

@@ -12,6 +12,7 @@ const borrowed = [
   { by: 'packages/recipes/test/', from: 'packages/client/test/support/' },
   { by: 'packages/testing/test/', from: 'packages/client/test/support/certificates.ts' },
   { by: 'test-integration/test/', from: 'packages/client/test/support/certificates.ts' },
+  { by: 'test-packages/test/', from: 'test-integration/test/runtimes.ts' },
 ]
 
 describe.each(workspaces)('$folder', ({ folder }) => {
@@ -56,19 +57,22 @@ describe.each(published)('$manifest.name', ({ folder, manifest }) => {
       '.': entry('index'),
       ...(isThere('internal') && { './internal': entry('internal') }),
       ...(isThere('server') && { './server': entry('server') }),
+      './package.json': './package.json',
     })
     expect(existsSync(join(root, folder, 'src/index.ts'))).toBe(true)
   })
 
   test('publishes what the exports name', () => {
-    const { type, license, sideEffects, engines, files } = manifest
+    const { type, license, author, sideEffects, engines, files, keywords } = manifest
     const { engines: required } = readManifest('.')
-    expect({ type, license, sideEffects, engines, files }).toEqual({
+    expect(keywords).toContain('zookeeper')
+    expect({ type, license, author, sideEffects, engines, files }).toEqual({
       type: 'module',
       license: 'MIT',
+      author: 'The @zk authors',
       sideEffects: false,
       engines: required,
-      files: ['dist', 'src'],
+      files: ['dist', 'src', 'CHANGELOG.md'],
     })
   })
 

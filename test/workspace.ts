@@ -10,10 +10,12 @@ export interface Manifest {
   readonly private?: boolean
   readonly type?: string
   readonly license?: string
+  readonly author?: string
+  readonly keywords?: readonly string[]
   readonly sideEffects?: boolean
   readonly engines?: Readonly<Record<string, string>>
   readonly files?: readonly string[]
-  readonly exports?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
@@ -32,7 +34,7 @@ export function readManifest(folder: string): Manifest {
 /** Every package of the workspace. */
 export const workspaces: readonly Workspace[] = readdirSync(join(root, 'packages'))
   .map((name) => `packages/${name}`)
-  .concat('bench', 'examples', 'simulator', 'test-integration')
+  .concat('bench', 'examples', 'simulator', 'test-integration', 'test-packages')
   .filter((folder) => existsSync(join(root, folder, 'package.json')))
   .map((folder) => ({ folder, manifest: readManifest(folder) }))
 

@@ -4,16 +4,16 @@ import type { Session } from './session.ts'
 /** How a call waits, and in which session it runs. */
 export interface CallOptions {
   /** The call rejects with its reason; a write that was sent may still happen. */
-  readonly signal?: AbortSignal | undefined
+  signal?: AbortSignal | undefined
   /** ms from the call; then it rejects with `RequestTimeout`. @default the session timeout */
-  readonly timeout?: number | undefined
+  timeout?: number | undefined
   /**
    * A busy server that has not executed it (`ThrottledOp`) is asked again after a pause. Calls made right behind it may have
    * been executed by then: false keeps calls in order: the call gets the error. @default true
    */
-  readonly repeatThrottled?: boolean | undefined
+  repeatThrottled?: boolean | undefined
   /** Run in this session or not at all: once it has ended, the call rejects. @default the client's current session */
-  readonly session?: Session | undefined
+  session?: Session | undefined
 }
 
 /** For a node whose parent may be missing. */
@@ -22,5 +22,5 @@ export interface ParentsOptions {
    * Makes the nodes above, if they are missing, as `ensureContainer` does; `acl` is theirs, by default open to everyone. It
    * costs nothing where the parent is there. @default false
    */
-  readonly parents?: boolean | { readonly acl: readonly ACL[] } | undefined
+  parents?: boolean | { readonly acl: readonly ACL[] } | undefined
 }

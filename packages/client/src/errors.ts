@@ -111,7 +111,7 @@ export interface ConnectAttempt {
   /** `host:port` */
   readonly server: string
   /** Which of its addresses, where the host name has several. */
-  readonly address?: string
+  readonly address?: string | undefined
   /** How often it was tried; 0 where its turn did not come. */
   readonly attempts: number
   /** What the last attempt ended with. */

@@ -27,71 +27,74 @@ export interface ConnectOptions {
    * every change of the ensemble's leader costs held locks.
    * @default 30_000
    */
-  readonly sessionTimeout?: number
+  sessionTimeout?: number | undefined
   /** How long `connect` looks for a first server, in ms, at least 1. @default sessionTimeout */
-  readonly connectTimeout?: number
+  connectTimeout?: number | undefined
   /** Sent first on every connection. @default none */
-  readonly auth?: readonly AuthInfo[]
+  auth?: readonly AuthInfo[] | undefined
   /**
    * Speak TLS with the servers: `true`, what `node:tls` takes (`ca`, `cert`, `key` …), or a function, sync or async, that
    * gives these at each connection anew. The certificate must be for the host's name or address. @default plain TCP
    */
-  readonly tls?: TlsSource
+  tls?: TlsSource | undefined
   /**
    * Prove the client's identity by SASL, on every connection before anything else: `digestMd5({ username, password })`, or a
    * mechanism of your own. A refusal ends the client with `AuthFailed`. @default none
    */
-  readonly sasl?: SaslMechanism
+  sasl?: SaslMechanism | undefined
   /** Open a new session by itself when one has expired. @default true */
-  readonly renewSession?: boolean
+  renewSession?: boolean | undefined
   /** After how many T without a word from any server the session counts as expired; at least 1. @default 4/3 */
-  readonly localExpiry?: number
+  localExpiry?: number | undefined
   /**
    * Longest request sent, in bytes. Servers close the connection at one over their jute.maxbuffer, without an answer.
    * @default 1_048_575
    */
-  readonly maxRequestSize?: number
+  maxRequestSize?: number | undefined
   /** Longest reply taken, in bytes. @default 4 MiB */
-  readonly maxResponseSize?: number
+  maxResponseSize?: number | undefined
   /**
    * A server without a quorum will do, for reads, while none that takes writes is found. `zk.session.connection.readOnly`
    * tells. False takes it for unusable. @default false
    */
-  readonly readOnly?: boolean
+  readOnly?: boolean | undefined
   /** A session to go on with in place of a new one: what `zk.detach()` gave. @default none */
-  readonly session?: SessionCredentials | undefined
+  session?: SessionCredentials | undefined
   /** Which server is next: called once, with the servers of the connect string. @default rounds in a random order */
-  readonly hostProvider?: MakeHostProvider | undefined
+  hostProvider?: MakeHostProvider | undefined
   /**
    * Calls that may wait to be sent, at least 1: while there is no connection, or so many are in flight. A call beyond rejects
    * at once with `QueueFull`.
    * @default 65_536
    */
-  readonly maxWaiting?: number
+  maxWaiting?: number | undefined
   /** Bytes of them, at least 1,024; one call always has room. @default 64 MiB */
-  readonly maxWaitingBytes?: number
+  maxWaitingBytes?: number | undefined
   /**
    * Calls that may be sent and not answered, at least 1; those beyond wait their turn. A server takes 1,000 of all its clients
    * before it stops reading (zookeeper.globalOutstandingLimit).
    * @default 1_000
    */
-  readonly maxInFlight?: number
+  maxInFlight?: number | undefined
   /** Bytes of them, at least 1,024; one call always has room. @default 16 MiB */
-  readonly maxInFlightBytes?: number
+  maxInFlightBytes?: number | undefined
   /** Told what happens to sessions and connections, on four levels. It may throw. @default silent */
-  readonly logger?: Logger
+  logger?: Logger | undefined
   /** Cut the bytes of connections into frames for the diagnostics channel `zk:frame`. @default false */
-  readonly traceFrames?: boolean
+  traceFrames?: boolean | undefined
   /** Ends `connect`, which then rejects with its reason. */
-  readonly signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** Clock, timers, randomness and sockets. @default systemRuntime */
-  readonly runtime?: Runtime
+  runtime?: Runtime | undefined
 }
 
-type WithoutDefault = 'tls' | 'sasl'
+/** Options as they are once undefined has been left out. */
+type Given = { readonly [Name in keyof ConnectOptions]?: Exclude<ConnectOptions[Name], undefined> }
 
-export type ClientOptions = Required<Omit<ConnectOptions, 'signal' | WithoutDefault>> &
-  Pick<ConnectOptions, WithoutDefault>
+type WithoutDefault = 'tls' | 'sasl' | 'session' | 'hostProvider'
+
+export type ClientOptions = Required<Omit<Given, 'signal' | WithoutDefault>> &
+  Readonly<Pick<ConnectOptions, WithoutDefault>>
 
 /**
  * Makes what chooses servers, from those of the connect string. `random` is that of the runtime: a provider that draws from it alone can be
@@ -125,7 +128,7 @@ const LARGEST_INT = 2 ** 31 - 1
 export function checkOptions(options: ConnectOptions): ClientOptions {
   checkKeys('connect', options, known, '{ sessionTimeout: 10_000 }')
   // Plain JavaScript says undefined for what it does not say.
-  const given: ConnectOptions = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  const given: Given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const { signal, ...filled } = {
     connectTimeout: given.sessionTimeout ?? defaults.sessionTimeout,
     ...defaults,

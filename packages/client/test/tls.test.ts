@@ -13,6 +13,7 @@ import {
   type TlsOptions,
 } from '../src/index.ts'
 import { dial } from '../src/runtime/transport.ts'
+import { checkTls } from '../src/runtime/tls.ts'
 import { Authority } from './support/certificates.ts'
 import { handshakeFrame, replyFrame } from './support/index.ts'
 import { thrownBy } from './thrown.ts'
@@ -280,6 +281,14 @@ describe('options.tls', () => {
     expect(error).toBeInstanceOf(TypeError)
     expect((error as TypeError).message).toContain(message)
     expect(inspect(error)).not.toMatch(/do-not-print-me|1234/)
+  })
+
+  test('checkTls takes undefined for what is not given, in an entry of a list too', () => {
+    const key = [{ pem: 'a key', passphrase: undefined }]
+    expect(checkTls({ cert: 'its certificate', key, ca: undefined, minVersion: undefined })).toEqual({
+      cert: 'its certificate',
+      key,
+    })
   })
 
   test('dial throws what it cannot use, without the value', () => {

@@ -5,11 +5,11 @@ import type { QueuePlace } from './queue/wait.ts'
 /** How long to wait, and what is called meanwhile. */
 export interface AcquireOptions extends HoldListeners {
   /** Longest wait in ms, 0 or more; then `acquire` rejects with a `LockTimeoutError`. @default for ever */
-  readonly timeout?: number | undefined
+  timeout?: number | undefined
   /** Ends the wait; `acquire` then rejects with its reason. It does not release what is held already. */
-  readonly signal?: AbortSignal | undefined
+  signal?: AbortSignal | undefined
   /** Called whenever a contender is ahead, and again after queueing anew: in a new session, or when our node was deleted. */
-  readonly onQueued?: ((place: QueuePlace) => void) | undefined
+  onQueued?: ((place: QueuePlace) => void) | undefined
 }
 
 /** How long `run` waits, and what becomes of it when the lock is lost. */

@@ -15,21 +15,21 @@ export type HeldWhile = 'confirmed' | 'connected' | 'sessionAlive'
 /** On which terms something is acquired and held. */
 export interface HoldOptions {
   /** @default 'confirmed' */
-  readonly heldWhile?: HeldWhile
+  heldWhile?: HeldWhile | undefined
   /**
    * After how many ms the leader knows of a request that a server answered. It must be longer than half a tick: so often the
    * leader asks. Behind an observer master it must be longer than a tick and two round trips. At most half the session timeout.
    * @default a third of it
    */
-  readonly followerRelayDelay?: number
+  followerRelayDelay?: number | undefined
 }
 
 /** What is called while it is held. What a listener throws is an uncaught exception. */
 export interface HoldListeners {
   /** A connection is lost: the next one too, before it was resumed. What was acquired is held on until its lease ends. */
-  readonly onSuspended?: ((suspension: Suspension) => void) | undefined
+  onSuspended?: ((suspension: Suspension) => void) | undefined
   /** It was suspended, and is confirmed again. */
-  readonly onResumed?: (() => void) | undefined
+  onResumed?: (() => void) | undefined
 }
 
 /** What `onSuspended` is called with. */

@@ -12,9 +12,9 @@ import type { HoldOptions } from './hold-options.ts'
 /** What a candidate is, and how its leadership is held. */
 export interface LeaderElectionOptions extends HoldOptions {
   /** What the candidate says about itself, an address for instance; others see it in `leader`. @default empty */
-  readonly data?: Uint8Array | string
+  data?: Uint8Array | string | undefined
   /** Of the candidates' nodes. Every client that asks for the leader must be able to read them. @default OPEN_ACL_UNSAFE */
-  readonly acl?: readonly ACL[]
+  acl?: readonly ACL[] | undefined
 }
 
 /** Leadership is held as a lock is. */

@@ -12,9 +12,9 @@ import type { HoldOptions } from './hold-options.ts'
 /** What contenders are, and how what they are granted is held. */
 export interface LockOptions extends HoldOptions {
   /** Shows others which program holds or waits; stored in the contender's node. @default '' */
-  readonly label?: string
+  label?: string | undefined
   /** Of the contenders' nodes. Other contenders must be able to read them. @default OPEN_ACL_UNSAFE */
-  readonly acl?: readonly ACL[]
+  acl?: readonly ACL[] | undefined
 }
 
 /** Those of `Lock`. */
@@ -26,7 +26,7 @@ export interface ExclusiveLockOptions extends LockOptions {
    * (`AsyncLocalStorage`).
    * @default false
    */
-  readonly reentrant?: boolean
+  reentrant?: boolean | undefined
 }
 
 /**

@@ -33,13 +33,13 @@ export type Output =
 
 export interface ModelOptions extends EnsembleOptions {
   /** In [0, 1), like Math.random. */
-  readonly random: () => number
+  random: () => number
   /** What the wall clock shows at a time of the driver's clock, in ms since the epoch. */
-  readonly wallNow: (now: number) => number
+  wallNow: (now: number) => number
   /** The driver's clock, in ms from 0 on: asked when a control is used. */
-  readonly now: () => number
+  now: () => number
   /** Clients may show certificates: ACLs may have the scheme `x509`. @default false */
-  readonly hasCertificates?: boolean
+  hasCertificates?: boolean | undefined
 }
 
 /**

@@ -6,20 +6,20 @@ type Pem = string | Uint8Array
 
 /** TLS for the clients of an ensemble: some of what `createServer` of `node:tls` takes. */
 export interface TestTlsOptions {
-  readonly cert?: Pem | readonly Pem[]
-  readonly key?: Pem | readonly Pem[]
+  cert?: Pem | readonly Pem[] | undefined
+  key?: Pem | readonly Pem[] | undefined
   /** `cert` and `key` in one, as PKCS #12. */
-  readonly pfx?: Uint8Array
-  readonly passphrase?: string
+  pfx?: Uint8Array | undefined
+  passphrase?: string | undefined
   /** The authorities that may have signed the certificates of clients. */
-  readonly ca?: Pem | readonly Pem[]
+  ca?: Pem | readonly Pem[] | undefined
   /** Ask clients for a certificate: its subject is what ACLs of the scheme `x509` see. @default false */
-  readonly requestCert?: boolean
+  requestCert?: boolean | undefined
   /** Refuse clients without a certificate that `ca` has signed, where one is asked for. @default true */
-  readonly rejectUnauthorized?: boolean
-  readonly minVersion?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'
-  readonly maxVersion?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'
-  readonly ciphers?: string
+  rejectUnauthorized?: boolean | undefined
+  minVersion?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3' | undefined
+  maxVersion?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3' | undefined
+  ciphers?: string | undefined
 }
 
 const TLS_OPTIONS = [
@@ -37,11 +37,11 @@ const TLS_OPTIONS = [
 
 export interface ListenOptions extends EnsembleOptions {
   /** Where to listen. @default '127.0.0.1' */
-  readonly host?: string
+  host?: string | undefined
   /** One for each member; 0 for any that is free. @default all 0 */
-  readonly ports?: readonly number[]
+  ports?: readonly number[] | undefined
   /** Speak TLS with clients, at every port. @default plain TCP */
-  readonly tls?: TestTlsOptions
+  tls?: TestTlsOptions | undefined
 }
 
 export const LOCALHOST = '127.0.0.1'

@@ -4,91 +4,91 @@ import type { HistoryLimits } from './connection/history.ts'
 import type { SaslSettings } from './connection/sasl-server.ts'
 import type { FourLetterWord } from './connection/words.ts'
 import { DEFAULT_SCHEMES, type ServerVersion } from './database/index.ts'
-import type { SessionLimits } from './ensemble/index.ts'
+import type { MemberLimits, SessionLimits } from './ensemble/index.ts'
 import { checkSasl, type SaslOptions } from './sasl-option.ts'
 import { checkWords } from './words-option.ts'
 
 /** What an ensemble is made of. Times are in ms. */
 export interface EnsembleOptions {
   /** How many members, called zk1, zk2 …, or their names. One is a standalone server. @default 3 */
-  readonly members?: number | readonly string[]
+  members?: number | readonly string[] | undefined
   /** The unit of what follows. Members ping each other twice a tick, and sessions expire at ticks. @default 2_000 */
-  readonly tickTime?: number
+  tickTime?: number | undefined
   /** Ticks that a leader and a follower may be without each other. @default 5 */
-  readonly syncLimit?: number
+  syncLimit?: number | undefined
   /** Ticks that a follower may take to connect to a leader and to catch up. @default 10 */
-  readonly initLimit?: number
+  initLimit?: number | undefined
   /** Shortest session timeout granted, at least 2 ticks. @default 2 ticks */
-  readonly minSessionTimeout?: number
+  minSessionTimeout?: number | undefined
   /** Longest session timeout granted. @default 20 ticks */
-  readonly maxSessionTimeout?: number
+  maxSessionTimeout?: number | undefined
   /**
    * By name, what single members have otherwise: `minSessionTimeout`, `maxSessionTimeout`. A session that goes from one to
    * another then changes its timeout. @default nothing
    */
-  readonly memberOptions?: Readonly<Record<string, SessionLimits>>
+  memberOptions?: Readonly<Record<string, SessionLimits>> | undefined
   /** How long an election takes; of a function, asked at each. @default 200 to 250 */
-  readonly electionTime?: number | (() => number)
+  electionTime?: number | (() => number) | undefined
   /** How long a message between two members takes. @default 0 */
-  readonly latency?: number | ((from: string, to: string) => number)
+  latency?: number | ((from: string, to: string) => number) | undefined
   /**
    * What sequential nodes get when the counter of their parent is used up: from 3.6 on the same number again and again,
    * before that negative ones. @default 'stick', of 3.5 'wrap'
    */
-  readonly sequenceOverflow?: 'stick' | 'wrap'
+  sequenceOverflow?: 'stick' | 'wrap' | undefined
   /**
    * What a second kind of watch does on a path that a connection watches already: up to 3.8 it takes the place of the
    * first (a read with a watch that of a persistent one, for instance), from 3.9 on there are both. @default 'one', of version 3.9 'several'
    */
-  readonly watchModes?: 'one' | 'several'
+  watchModes?: 'one' | 'several' | undefined
   /** The id that may do everything, as `super:BASE64(SHA1(super:password))`. @default none */
-  readonly superDigest?: string
+  superDigest?: string | undefined
   /** SASL DIGEST-MD5, and the scheme `sasl` in ACLs. @default not set up */
-  readonly sasl?: SaslOptions
+  sasl?: SaslOptions | undefined
   /**
    * Whether a member that has found no leader for a tick serves reads without one (`readonlymode.enabled`), to clients
    * that say that this will do. @default false
    */
-  readonly readOnlyMode?: boolean
+  readOnlyMode?: boolean | undefined
   /**
    * How often the leader looks for containers that have become empty and for nodes whose TTL is over
    * (znode.container.checkIntervalMs). @default 60_000
    */
-  readonly containerCheckInterval?: number
+  containerCheckInterval?: number | undefined
   /** Whether nodes may have a TTL (zookeeper.extendedTypesEnabled). @default false */
-  readonly extendedTypesEnabled?: boolean
+  extendedTypesEnabled?: boolean | undefined
   /** Whether `reconfig` works for clients that may write /zookeeper/config, or for none (reconfigEnabled). @default false */
-  readonly reconfigEnabled?: boolean
+  reconfigEnabled?: boolean | undefined
   /** Whether hard quotas are limits, from 3.7 on (zookeeper.enforceQuota). @default false */
-  readonly enforceQuota?: boolean
+  enforceQuota?: boolean | undefined
   /**
    * Requests of clients that one member has under way, from 3.6 on; the others wait. 0 for any number
    * (zookeeper.request_throttle_max_requests). @default 0
    */
-  readonly requestThrottleMaxRequests?: number
+  requestThrottleMaxRequests?: number | undefined
   /**
    * A request that has waited for that longer than this, in ms, is not done: ThrottledOp. 0 for none
    * (zookeeper.throttled_op_wait_time). @default 0
    */
-  readonly throttledOpWaitTime?: number
+  throttledOpWaitTime?: number | undefined
   /**
    * Whose operations the members know: the last release of this line. To any other they answer Unimplemented, and close
    * the connection. Whatever it is, they do what they know as 3.8.0 does it. @default '3.8'
    */
-  readonly version?: ServerVersion
+  version?: ServerVersion | undefined
   /** Longest request, in bytes: at a longer one the connection is closed (jute.maxbuffer). @default 1_048_575 */
-  readonly juteMaxBuffer?: number
+  juteMaxBuffer?: number | undefined
   /** Requests of one connection without an answer, before no more are read. @default 1_000 */
-  readonly globalOutstandingLimit?: number
+  globalOutstandingLimit?: number | undefined
   /** Connections from one address to one member; 0 for any number. (A real server's default is 60.) @default 0 */
-  readonly maxClientCnxns?: number
+  maxClientCnxns?: number | undefined
   /**
    * The four-letter words that are answered; any other is refused (4lw.commands.whitelist). `srvr` always is, and `isro`
    * with `readOnlyMode`. (A real server's default is `srvr` alone.) @default all
    */
-  readonly fourLetterWords?: readonly FourLetterWord[]
+  fourLetterWords?: readonly FourLetterWord[] | undefined
   /** How much is kept of the history; `entries: 0` for none. @default 10_000 entries, 64 MiB of frames */
-  readonly history?: Partial<HistoryLimits>
+  history?: { [Limit in keyof HistoryLimits]?: number | undefined } | undefined
 }
 
 export interface CheckedOptions {
@@ -98,7 +98,7 @@ export interface CheckedOptions {
   readonly initLimit: number
   readonly minSessionTimeout: number
   readonly maxSessionTimeout: number
-  readonly memberOptions: Readonly<Record<string, SessionLimits>>
+  readonly memberOptions: Readonly<Record<string, MemberLimits>>
   readonly electionTime: (() => number) | undefined
   readonly latency: (from: string, to: string) => number
   readonly sequenceOverflow: 'stick' | 'wrap'
@@ -222,8 +222,11 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   integer('history.entries', entries, 0, LARGEST_INT)
   integer('history.bytes', bytes, 0, Number.MAX_SAFE_INTEGER)
   const members = membersOf(options.members ?? 3)
-  const { memberOptions = {} } = options
-  checkMemberOptions(memberOptions, members, { tickTime, minSessionTimeout, maxSessionTimeout })
+  const memberOptions = checkMemberOptions(options.memberOptions ?? {}, members, {
+    tickTime,
+    minSessionTimeout,
+    maxSessionTimeout,
+  })
   return {
     members,
     tickTime,
@@ -295,17 +298,19 @@ function membersOf(members: number | readonly string[]): readonly string[] {
 function checkMemberOptions(
   memberOptions: Readonly<Record<string, SessionLimits>>,
   members: readonly string[],
-  usual: Required<SessionLimits> & { readonly tickTime: number },
-): void {
+  usual: MemberLimits & { readonly tickTime: number },
+): Readonly<Record<string, MemberLimits>> {
   checkKeys('memberOptions', memberOptions, members)
-  for (const [name, limits] of Object.entries(memberOptions)) {
+  const all = Object.entries(memberOptions).map(([name, limits]): [string, MemberLimits] => {
     const what = `memberOptions.${name}`
     checkKeys(what, limits, ['minSessionTimeout', 'maxSessionTimeout'])
-    const { minSessionTimeout, maxSessionTimeout } = { ...usual, ...limits }
+    const { minSessionTimeout = usual.minSessionTimeout, maxSessionTimeout = usual.maxSessionTimeout } = limits
     integer(`${what}.minSessionTimeout`, minSessionTimeout, 2 * usual.tickTime, LARGEST_INT, ': 2 ticks at least')
     const why = `: ${what}.minSessionTimeout at least`
     integer(`${what}.maxSessionTimeout`, maxSessionTimeout, minSessionTimeout, LARGEST_INT, why)
-  }
+    return [name, { minSessionTimeout, maxSessionTimeout }]
+  })
+  return Object.fromEntries(all)
 }
 
 function boolean(name: string, value: unknown): void {

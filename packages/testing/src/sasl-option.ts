@@ -4,14 +4,14 @@ import type { SaslSettings } from './connection/sasl-server.ts'
 /** What servers have in their JAAS configuration, for clients that speak SASL DIGEST-MD5. */
 export interface SaslOptions {
   /** Passwords by the names of their users: `{ bob: 'secret' }`. */
-  readonly users: Readonly<Record<string, string>>
+  users: Readonly<Record<string, string>>
   /** The one of these that may do everything (zookeeper.superUser). @default none */
-  readonly superUser?: string
+  superUser?: string | undefined
   /**
    * Nothing is done for a client before it has proved its identity by SASL: it is answered
    * SessionClosedRequireSaslAuth, and loses its connection (zookeeper.sessionRequireClientSASLAuth). @default false
    */
-  readonly required?: boolean
+  required?: boolean | undefined
 }
 
 /** Throws a `TypeError` that names the option, never with a password. */

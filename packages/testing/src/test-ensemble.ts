@@ -84,7 +84,7 @@ export class TestEnsemble implements AsyncDisposable {
    * kill, a partition, a restart or a heal. A member that is cut off from it, or frozen, is not waited for. Rejects with an
    * `Error` when that takes longer than `timeout`, in ms.
    */
-  async serving({ timeout = 30_000 }: { readonly timeout?: number } = {}): Promise<TestMember> {
+  async serving({ timeout = 30_000 }: { readonly timeout?: number | undefined } = {}): Promise<TestMember> {
     const { model } = this.#listener
     let leader: TestMember | undefined
     const isServing = () => (leader = model.isServing ? model.leader : undefined) !== undefined

@@ -7,7 +7,7 @@ const KNOWN = [...ENSEMBLE_OPTIONS.filter((name) => name !== 'members'), 'host',
 
 export interface TestServerOptions extends Omit<TestEnsembleOptions, 'members' | 'ports'> {
   /** 0 for any that is free. @default 0 */
-  readonly port?: number
+  port?: number | undefined
 }
 
 /**

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { EnsembleOptions } from '../src/index.ts'
 import { show } from '../src/connection/fault.ts'
 import { answeredWords } from '../src/connection/words.ts'
-import { checkOptions } from '../src/options.ts'
+import { checkOptions, ENSEMBLE_OPTIONS } from '../src/options.ts'
 
 test('what is not said is as in a real ensemble of three', () => {
   const { latency, ...rest } = checkOptions({})
@@ -34,6 +34,18 @@ test('what is not said is as in a real ensemble of three', () => {
     maxClientCnxns: 0,
     fourLetterWords: new Set(answeredWords),
     history: { entries: 10_000, bytes: 64 * 1024 * 1024 },
+  })
+})
+
+test('undefined stands for what is not said', () => {
+  const options: EnsembleOptions = Object.fromEntries(ENSEMBLE_OPTIONS.map((name) => [name, undefined]))
+  const { latency, ...rest } = checkOptions(options)
+  const { latency: _, ...usual } = checkOptions({})
+  expect(rest).toEqual(usual)
+  expect(latency('zk1', 'zk2')).toBe(0)
+  const memberOptions = { zk2: { minSessionTimeout: undefined, maxSessionTimeout: 5_000 } }
+  expect(checkOptions({ memberOptions }).memberOptions).toEqual({
+    zk2: { minSessionTimeout: 4_000, maxSessionTimeout: 5_000 },
   })
 })
 

@@ -1,5 +1,11 @@
 import { invalid } from './invalid.ts'
 
+/**
+ * Bytes in memory that no other thread shares, as Web APIs ask for: `Uint8Array<ArrayBuffer>`, which compilers before
+ * TypeScript 5.7 call `Uint8Array`. Both know it as what `slice` returns.
+ */
+export type Bytes = ReturnType<Uint8Array['slice']>
+
 /** The chunks, one after the other, in one piece: a copy, unless there is only one. */
 export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   if (chunks.length === 1) return chunks[0]!

@@ -63,7 +63,7 @@ export class MessageDecoder<Message> {
 
 export interface ConversationOptions extends FrameDecoderOptions {
   /** How many requests may wait for their replies; one more is a `ProtocolError`. @default 65_536 */
-  readonly pendingLimit?: number
+  pendingLimit?: number | undefined
 }
 
 /** Something that a request may wait behind. */

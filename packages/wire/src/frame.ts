@@ -1,6 +1,6 @@
 // A frame is a 4-byte big-endian length and that many bytes. Everything on a connection is a frame, in both directions,
 // but for the four-letter words that monitoring sends in place of the first, and the text that answers them.
-import { concat, plain } from './bytes.ts'
+import { type Bytes, concat, plain } from './bytes.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { Writer } from './writer.ts'
 
@@ -26,7 +26,7 @@ export class FrameTooLargeError extends ProtocolError {
 
 export interface FrameDecoderOptions {
   /** Longest frame accepted, in bytes. @default 4 MiB */
-  readonly limit?: number
+  limit?: number | undefined
 }
 
 /**
@@ -112,7 +112,7 @@ export class FrameDecoder {
 }
 
 /** One frame around what `write` writes. */
-export function encodeFrame(write: (writer: Writer) => void): Uint8Array<ArrayBuffer> {
+export function encodeFrame(write: (writer: Writer) => void): Bytes {
   const writer = new Writer()
   writer.int(0)
   write(writer)

@@ -14,7 +14,7 @@ export {
 } from './constants.ts'
 export { type ConnectString, formatServer, parseConnectString, type ServerAddress } from './connect-string.ts'
 export { formatACL, generateDigest, parseACL } from './acl.ts'
-export { concat } from './bytes.ts'
+export { type Bytes, concat } from './bytes.ts'
 export { Conversation, type ConversationOptions, MessageDecoder } from './conversation.ts'
 export { encodeFrame, FrameDecoder, type FrameDecoderOptions, FrameTooLargeError, JUTE_MAXBUFFER } from './frame.ts'
 export {
@@ -53,6 +53,7 @@ export { setWatchesRequests, type WatchesRequest } from './set-watches.ts'
 export {
   boolean,
   buffer,
+  type BufferType,
   decode,
   encode,
   int,

@@ -13,7 +13,7 @@ interface Message {
    * Bytes behind what this version reads: fields that a newer peer has added, the body of an operation that this version does
    * not know, what a reply carries beside an error. Absent where there are none.
    */
-  readonly rest?: Uint8Array
+  readonly rest?: Uint8Array | undefined
 }
 
 /** The first frame of a client. `readOnly` is undefined where its byte is missing: before 3.4. */

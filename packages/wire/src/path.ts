@@ -3,7 +3,7 @@ import { invalid } from './invalid.ts'
 
 export interface ValidatePathOptions {
   /** The server appends ten digits, so the path may end with '/'. */
-  readonly sequential?: boolean
+  sequential?: boolean | undefined
 }
 
 /** Returns the path, or throws a `TypeError` that says which part is wrong and what would be right. */

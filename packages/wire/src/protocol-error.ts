@@ -4,7 +4,7 @@ export interface ProtocolErrorDetails {
   /** Where in the frame or record, in bytes from its start. */
   readonly offset?: number | undefined
   /** Names from the outermost record inwards, items of a vector by index: `['GetACLResponse', 'acl', '[2]', 'perms']`. */
-  readonly field?: readonly string[]
+  readonly field?: readonly string[] | undefined
 }
 
 /**

@@ -1,4 +1,4 @@
-import { plain } from './bytes.ts'
+import { type Bytes, plain } from './bytes.ts'
 import { invalid } from './invalid.ts'
 import { ProtocolError } from './protocol-error.ts'
 
@@ -47,12 +47,12 @@ export class Reader {
   }
 
   /** A copy: what it returns does not keep the frame alive. */
-  buffer(): Uint8Array<ArrayBuffer> | null {
+  buffer(): Bytes | null {
     return this.#sized('a buffer')?.slice() ?? null
   }
 
   /** A copy of what has not been read yet, which stays so. */
-  rest(): Uint8Array<ArrayBuffer> {
+  rest(): Bytes {
     return this.#bytes.slice(this.#offset)
   }
 

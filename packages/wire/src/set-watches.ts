@@ -22,14 +22,14 @@ export interface WatchesRequest {
  */
 export function setWatchesRequests(
   relativeZxid: bigint,
-  watched: Readonly<Partial<Lists<Iterable<string>>>>,
+  watched: Readonly<Partial<Lists<Iterable<string> | undefined>>>,
   maxSize = Infinity,
 ): WatchesRequest[] {
   const requests: (Lists<string[]> & { relativeZxid: bigint })[] = []
   const chunkSize = Math.min(maxSize, CHUNK_SIZE)
   let size = Infinity
   for (const [list, paths] of Object.entries(watched)) {
-    for (const path of paths) {
+    for (const path of paths ?? []) {
       const pathSize = encode(ustring, path).byteLength
       if (size + pathSize > chunkSize) {
         requests.push({

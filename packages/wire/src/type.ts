@@ -1,3 +1,4 @@
+import type { Bytes } from './bytes.ts'
 import { invalid } from './invalid.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { Reader } from './reader.ts'
@@ -17,7 +18,7 @@ export interface Type<T> {
 export type TypeOf<X> = X extends Type<infer T> ? T : never
 
 /** Bytes of one whole value. */
-export function encode<T>(type: Type<T>, value: T): Uint8Array<ArrayBuffer> {
+export function encode<T>(type: Type<T>, value: T): Bytes {
   const writer = new Writer()
   writeNamed(type, writer, value)
   return writer.finish()
@@ -67,7 +68,13 @@ export const boolean: Type<boolean> = {
   write: (writer, value) => writer.boolean(value),
 }
 
-export const buffer: Type<Uint8Array | null> = {
+/**
+ * The jute type `buffer`. It has a name so that declarations of records say this name: older compilers than TypeScript 5.7
+ * do not know the `Uint8Array<ArrayBufferLike>` which they would say otherwise.
+ */
+export interface BufferType extends Type<Uint8Array | null> {}
+
+export const buffer: BufferType = {
   name: 'buffer',
   minSize: 4,
   read: (reader) => reader.buffer(),

@@ -1,4 +1,4 @@
-import { sureBytes } from './bytes.ts'
+import { type Bytes, sureBytes } from './bytes.ts'
 import { invalid } from './invalid.ts'
 
 const utf8 = new TextEncoder()
@@ -15,7 +15,7 @@ const SHORT = 64
  * value of another type a `TypeError`: nothing is made to fit.
  */
 export class Writer {
-  #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(INITIAL_CAPACITY)
+  #bytes: Bytes = new Uint8Array(INITIAL_CAPACITY)
   #length = 0
 
   get length(): number {
@@ -94,7 +94,7 @@ export class Writer {
   }
 
   /** A copy of what was written so far. */
-  toBytes(): Uint8Array<ArrayBuffer> {
+  toBytes(): Bytes {
     return this.#bytes.slice(0, this.#length)
   }
 
@@ -102,7 +102,7 @@ export class Writer {
    * What was written; the writer must not be used afterwards. It may be a part of a larger `ArrayBuffer`, where a copy
    * would cost.
    */
-  finish(): Uint8Array<ArrayBuffer> {
+  finish(): Bytes {
     return this.#bytes.length > INITIAL_CAPACITY ? this.#bytes.subarray(0, this.#length) : this.toBytes()
   }
 

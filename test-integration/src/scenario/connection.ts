@@ -229,6 +229,6 @@ function zxidOf({ zxid }: { readonly zxid: bigint }): Part {
 }
 
 /** What stands behind all that our records say. */
-function more({ rest }: { readonly rest?: Uint8Array }): Part[] {
+function more({ rest }: { readonly rest?: Uint8Array | undefined }): Part[] {
   return rest === undefined ? [] : ['and', { value: rest }]
 }

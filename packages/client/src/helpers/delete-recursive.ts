@@ -9,11 +9,11 @@ import type { ZooKeeper } from '../zookeeper.ts'
 /** How `deleteRecursive` goes about it. `timeout` is that of each request, not of the whole. */
 export interface DeleteRecursiveOptions extends CallOptions {
   /** How many batches are on their way at a time, and how many times four nodes are read ahead. @default 4 */
-  readonly concurrency?: number
+  concurrency?: number | undefined
   /** Leaves the node itself. @default false */
-  readonly contentsOnly?: boolean
+  contentsOnly?: boolean | undefined
   /** Told after each batch how many nodes are gone by this call. */
-  readonly onProgress?: (progress: { readonly deleted: number }) => void
+  onProgress?: ((progress: { readonly deleted: number }) => void) | undefined
 }
 
 /** So many nodes, or so many characters of paths, make a batch: far below what a server takes in one request. */

@@ -8,7 +8,7 @@ import type { ZooKeeper } from '../zookeeper.ts'
 /** How `walk` reads. `timeout` is that of each read, not of the whole. */
 export interface WalkOptions extends CallOptions {
   /** How many nodes are read at a time, ahead of the loop over them. @default 16 */
-  readonly concurrency?: number
+  concurrency?: number | undefined
 }
 
 /** A node, with its children's names in the order in which they follow. */

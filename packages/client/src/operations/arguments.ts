@@ -24,7 +24,7 @@ export function toBytes(data: Data): Uint8Array {
 }
 
 /** -1 stands for any version. A bare number, as other clients take it, would else mean any version, too. */
-export function versionIn(options: { readonly version?: number }): number {
+export function versionIn(options: { readonly version?: number | undefined }): number {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`options must be an object, such as { version: 3 }, not ${describe(options)}`)
   }

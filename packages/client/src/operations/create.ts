@@ -11,14 +11,14 @@ export interface CreateOptions {
    * numbers it (`…_SEQUENTIAL`).
    * @default 'PERSISTENT'
    */
-  readonly mode?: CreateMode
+  mode?: CreateMode | undefined
   /** The rights to the node: at least one entry. Nodes below it do not inherit it. @default OPEN_ACL_UNSAFE */
-  readonly acl?: readonly ACL[] | undefined
+  acl?: readonly ACL[] | undefined
   /**
    * Of a mode with a TTL: the node goes when its data was not set for so long, in ms, and it has no children. Servers
    * look once a minute, and only with `extendedTypesEnabled`.
    */
-  readonly ttl?: number | undefined
+  ttl?: number | undefined
 }
 
 /** What `create` gives. */

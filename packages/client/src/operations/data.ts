@@ -1,4 +1,4 @@
-import { type GetDataResponse, operations, type TypeOf } from '@zk/wire'
+import { type Bytes, type GetDataResponse, operations, type TypeOf } from '@zk/wire'
 import { type Stat, toStat } from './stat.ts'
 import { versionIn, type Data, toBytes } from './arguments.ts'
 import type { VersionOptions } from './delete.ts'
@@ -8,7 +8,7 @@ import type { Operation } from './operation.ts'
 /** What `getData` gives: data and Stat of one moment. */
 export interface NodeData {
   /** Memory of its own, which the caller may change; empty for a node without data. */
-  readonly data: Uint8Array<ArrayBuffer>
+  readonly data: Bytes
   /** `version` is what `setData` and `delete` take. */
   readonly stat: Stat
 }
@@ -24,7 +24,7 @@ export const getData: Read = {
 
 export function toNodeData({ data, stat }: TypeOf<typeof GetDataResponse>): NodeData {
   // The reader copies data into memory of its own.
-  return { data: (data ?? new Uint8Array(0)) as Uint8Array<ArrayBuffer>, stat: toStat(stat) }
+  return { data: (data ?? new Uint8Array(0)) as Bytes, stat: toStat(stat) }
 }
 
 export const getDataAndWatch: Read & { watch: WatchKind } = {

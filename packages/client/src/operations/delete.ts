@@ -5,7 +5,7 @@ import type { Operation } from './operation.ts'
 /** Which version a write, or a check, is for: that of the data, of the ACL in `setACL`. */
 export interface VersionOptions {
   /** Only if the node has this version, else it is refused with `BadVersion`; -1 for any. @default -1 */
-  readonly version?: number
+  version?: number | undefined
 }
 
 type Args = [path: string, options: VersionOptions]

@@ -15,7 +15,7 @@ export interface Operation<Args extends readonly unknown[], W extends Wire, Resu
   readonly encode: (chroot: Chroot, ...args: Args) => TypeOf<W['request']>
   readonly result: (response: TypeOf<W['response']>, chroot: Chroot, where?: () => ErrorContext) => Result
   /** Codes that are answers, not errors. */
-  readonly forgives?: Partial<Record<ErrorName, () => Result>>
+  readonly forgives?: Partial<Record<ErrorName, () => Result>> | undefined
 }
 
 /** An operation on a path that leaves a one-shot watch. */

@@ -22,7 +22,7 @@ export interface Runtime {
    * Looks up the addresses of a host name, anew each time; an address has itself. It reports once, never before `resolve`
    * has returned. Without this method `dial` is given the name.
    */
-  resolve?(host: string, handler: LookupHandler): void
+  resolve?: ((host: string, handler: LookupHandler) => void) | undefined
   /** Starts one TCP connection, with TLS where the target asks for it. It reports to `handler`, never before `dial` has returned. */
   dial(target: DialTarget, handler: ConnectionHandler): RuntimeConnection
 }
@@ -34,7 +34,7 @@ export interface DialTarget {
   /** Of TCP. */
   readonly port: number
   /** Where to connect to; without it the host name is to be resolved now. */
-  readonly address?: string
+  readonly address?: string | undefined
   /**
    * It begins with the first byte; `opened` is called when its handshake is done, `lost` when it fails. undefined for a
    * plain connection. A runtime that cannot do it must throw.

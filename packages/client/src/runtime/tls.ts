@@ -28,33 +28,36 @@ export interface ServerCertificate {
 /** How to speak TLS with the servers. Names and meanings are those of `node:tls`. */
 export interface TlsOptions {
   /** Authorities that may have signed the servers' certificates. @default those that the runtime trusts */
-  readonly ca?: Pem | readonly Pem[]
+  ca?: Pem | readonly Pem[] | undefined
   /** Our certificate, for servers that ask for one (mutual TLS), and those between it and its authority. */
-  readonly cert?: Pem | readonly Pem[]
+  cert?: Pem | readonly Pem[] | undefined
   /** The key of `cert`. */
-  readonly key?: Pem | readonly (Pem | { readonly pem: Pem; readonly passphrase?: string })[]
+  key?: Pem | readonly (Pem | { readonly pem: Pem; readonly passphrase?: string | undefined })[] | undefined
   /** `cert` and `key` in one, as PKCS #12. */
-  readonly pfx?: Uint8Array | readonly (Uint8Array | { readonly buf: Uint8Array; readonly passphrase?: string })[]
+  pfx?:
+    | Uint8Array
+    | readonly (Uint8Array | { readonly buf: Uint8Array; readonly passphrase?: string | undefined })[]
+    | undefined
   /** Of an encrypted `key` or `pfx`. */
-  readonly passphrase?: string
+  passphrase?: string | undefined
   /** Revoked certificates. */
-  readonly crl?: Pem | readonly Pem[]
+  crl?: Pem | readonly Pem[] | undefined
   /** The name to ask for (SNI) and to look for in the certificate. @default the server's host, SNI only for a name */
-  readonly servername?: string
+  servername?: string | undefined
   /** False takes any certificate: an attacker in between can read and change everything. @default true */
-  readonly rejectUnauthorized?: boolean
+  rejectUnauthorized?: boolean | undefined
   /** In place of the look for the host's name, or address, in a certificate that is trusted: an error refuses it. */
-  readonly checkServerIdentity?: (host: string, certificate: ServerCertificate) => Error | undefined
+  checkServerIdentity?: ((host: string, certificate: ServerCertificate) => Error | undefined) | undefined
   /** @default that of the runtime: TLSv1.2 */
-  readonly minVersion?: TlsVersion
+  minVersion?: TlsVersion | undefined
   /** @default that of the runtime: TLSv1.3 */
-  readonly maxVersion?: TlsVersion
+  maxVersion?: TlsVersion | undefined
   /** In OpenSSL's form. @default those of the runtime */
-  readonly ciphers?: string
+  ciphers?: string | undefined
   /** Curves for the exchange of keys, separated by colons. @default those of the runtime */
-  readonly ecdhCurve?: string
+  ecdhCurve?: string | undefined
   /** Signature algorithms, separated by colons. @default those of the runtime */
-  readonly sigalgs?: string
+  sigalgs?: string | undefined
 }
 
 /** Versions of the protocol, as `node:tls` names them. */
@@ -138,7 +141,7 @@ function isOf(kind: Kind, value: unknown): boolean {
 function isPem(value: unknown): boolean {
   if (typeof value === 'string' || value instanceof Uint8Array) return true
   if (typeof value !== 'object' || value === null || !('pem' in value || 'buf' in value)) return false
-  if ('passphrase' in value && typeof value.passphrase !== 'string') return false
+  if ('passphrase' in value && !['string', 'undefined'].includes(typeof value.passphrase)) return false
   return isPem('pem' in value ? value.pem : value.buf)
 }
 

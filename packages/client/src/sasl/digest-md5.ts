@@ -8,15 +8,15 @@ import type { SaslExchange, SaslMechanism } from './mechanism.ts'
 /** What `digestMd5` proves, and to which service. */
 export interface DigestMd5Options {
   /** As in the JAAS configuration of the servers. */
-  readonly username: string
+  username: string
   /** It is never sent: the server is shown that we have it. */
-  readonly password: string
+  password: string
   /** The identity to take, where it is not the user's. @default username */
-  readonly authorizationId?: string
+  authorizationId?: string | undefined
   /** @default what the server offers */
-  readonly realm?: string
+  realm?: string | undefined
   /** What the servers call their service and themselves. @default 'zookeeper/zk-sasl-md5', as in every ZooKeeper */
-  readonly digestUri?: string
+  digestUri?: string | undefined
 }
 
 const known = new Set(['username', 'password', 'authorizationId', 'realm', 'digestUri'])

@@ -35,10 +35,13 @@ export const endState = {
   Unreachable: 'closed',
 } as const satisfies Record<EndReason, ClientState['name']>
 
+// Said here: before TypeScript 5.6 an AsyncIterableIterator takes no type of what it ends with.
 type Result = IteratorResult<ClientState, undefined>
 
 /** The states from now on; leaving the loop ends it. One that is not awaited costs the client nothing: it may be dropped. */
-export interface ClientStates extends AsyncIterableIterator<ClientState, undefined> {
+export interface ClientStates extends AsyncIterableIterator<ClientState> {
+  /** The next state; `done` when the client has ended, or the loop was left. */
+  next(): Promise<Result>
   /** Ends it: a `next` that waits resolves, without a state. */
   return(): Promise<Result>
 }

@@ -25,7 +25,7 @@ export interface ClientStats {
     readonly called: number
     readonly succeeded: number
     /** How many ended with each code; `Other` for what is no `KeeperError`. */
-    readonly failed: Readonly<Partial<Record<KeeperErrorCode | 'Other', number>>>
+    readonly failed: Readonly<Partial<Record<KeeperErrorCode | 'Other', number | undefined>>>
     readonly aborted: number
     /** How often a busy server did not execute a request. */
     readonly throttled: number

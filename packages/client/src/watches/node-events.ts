@@ -34,7 +34,10 @@ export type PersistentWatchEvent = NodeEvent | Gap | SessionEnded | WatchRemoved
  * The events of one persistent watch. Leaving the loop over them, `return()`, `await using` and the signal take the watch
  * back; nothing else does: one that is dropped goes on, and keeps up to `maxQueued` events, until the client is closed.
  */
-export interface NodeEvents extends AsyncIterableIterator<PersistentWatchEvent, undefined>, AsyncDisposable {
+export interface NodeEvents extends AsyncIterableIterator<PersistentWatchEvent>, AsyncDisposable {
+  // Said here: before TypeScript 5.6 an AsyncIterableIterator takes no type of what it ends with.
+  /** The next event; `done` when there will be none. An error of the call rejects the first one. */
+  next(): Promise<IteratorResult<PersistentWatchEvent, undefined>>
   /** Takes the watch back. A `next` that waits resolves with its end. */
   return(): Promise<IteratorResult<PersistentWatchEvent, undefined>>
 }
@@ -45,9 +48,9 @@ export interface OpeningNodeEvents extends NodeEvents, Promise<NodeEvents> {}
 /** Which events a persistent watch has, and how many of them may wait. */
 export interface WatchOptions {
   /** Also all that is below the node, at any depth; then there is no `NodeChildrenChanged`. @default false */
-  readonly recursive?: boolean | undefined
+  recursive?: boolean | undefined
   /** How many events may wait to be taken; at one more all of them become a `Gap`. At least 1. @default 1_000 */
-  readonly maxQueued?: number | undefined
+  maxQueued?: number | undefined
 }
 
 const MAX_QUEUED = 1_000

@@ -13,7 +13,7 @@ export interface NodeEvent {
   /** Where it happened, as the client sees it: of a recursive watch it may be below the watched one. */
   readonly path: string
   /** The transaction that did it; only servers from 3.9 on say it, and none for what happened while disconnected. */
-  readonly zxid?: bigint
+  readonly zxid?: bigint | undefined
 }
 
 /** The watch was taken back, by `unwatch` or `removeWatches`. */

@@ -49,21 +49,21 @@ export type FaultOp = Exclude<OperationName, Unasked> | 'connect' | 'event'
 /** Which frames a rule is about: those for which all that is given holds. */
 export interface FaultMatch {
   /** One kind or several. @default all requests but pings and the handshake */
-  readonly op?: FaultOp | readonly FaultOp[]
+  op?: FaultOp | readonly FaultOp[] | undefined
   /**
    * A string matches this node and all below it: `/locks/report` also the nodes of contenders. A RegExp is tried on the
    * whole path. Of a multi, any of its parts. Of a sequential create, the path that is asked for, without its number.
    * @default any
    */
-  readonly path?: string | RegExp
+  path?: string | RegExp | undefined
   /** Id of a session. @default any */
-  readonly session?: bigint
+  session?: bigint | undefined
   /** Name of the member that the client is connected to. @default any */
-  readonly member?: string
+  member?: string | undefined
   /** The how-manieth of such requests from now on, counted from 1. @default 1 */
-  readonly nth?: number
+  nth?: number | undefined
   /** How many in a row from there; may be Infinity. @default 1 */
-  readonly times?: number
+  times?: number | undefined
 }
 
 /** A frame that may be the one. */

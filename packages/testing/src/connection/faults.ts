@@ -14,39 +14,39 @@ import { FaultRule } from './fault-rule.ts'
 
 export interface LossOptions extends FaultMatch {
   /** What becomes of the connection. @default 'end' */
-  readonly connection?: Ending
+  connection?: Ending | undefined
 }
 
 export interface DropOptions extends FaultMatch {
   /** @default 'end' */
-  readonly connection?: Exclude<Ending, 'open'>
+  connection?: Exclude<Ending, 'open'> | undefined
 }
 
 export interface DelayOptions extends FaultMatch {
   /** How long, in ms, above 0. */
-  readonly ms: number
+  ms: number
 }
 
 export interface FailOptions extends FaultMatch {
   /** What is answered: a name such as 'NodeExists', or a number, which may be one that is not assigned. */
-  readonly code: ErrorName | number
+  code: ErrorName | number
 }
 
 export interface GarbageOptions extends FaultMatch {
   /** What comes in place of the reply. @default a length that cannot be: ff ff ff ff */
-  readonly bytes?: Uint8Array
+  bytes?: Uint8Array | undefined
 }
 
 export interface SplitOptions extends FaultMatch {
   /** How many bytes of the frame come first, its length included; at least 1. @default 6 */
-  readonly at?: number
+  at?: number | undefined
   /** How much later the rest comes, in ms. @default 20 */
-  readonly ms?: number
+  ms?: number | undefined
 }
 
 export interface MergeOptions extends FaultMatch {
   /** How long the frame waits for the next one at most, in ms. @default 1_000 */
-  readonly ms?: number
+  ms?: number | undefined
 }
 
 const MATCH = ['op', 'path', 'session', 'member', 'nth', 'times'] as const
@@ -185,7 +185,7 @@ export class Faults {
   }
 }
 
-function endingOf(type: string, { connection = 'end' }: { readonly connection?: Ending }): Ending {
+function endingOf(type: string, { connection = 'end' }: { readonly connection?: Ending | undefined }): Ending {
   if (ENDINGS.includes(connection)) return connection
   throw new TypeError(`${type}: connection must be one of ${ENDINGS.join(', ')}, not ${show(connection)}`)
 }

@@ -15,11 +15,11 @@ export interface TestNode {
 
 export interface CreateNodeOptions {
   /** @default none */
-  readonly data?: Uint8Array | string
+  data?: Uint8Array | string | undefined
   /** @default everything to everyone */
-  readonly acl?: readonly ACL[]
+  acl?: readonly ACL[] | undefined
   /** Goes by itself when its children are gone. @default false */
-  readonly isContainer?: boolean
+  isContainer?: boolean | undefined
 }
 
 const OPEN_ACL: readonly ACL[] = [{ perms: Perms.ALL, id: { scheme: 'world', id: 'anyone' } }]

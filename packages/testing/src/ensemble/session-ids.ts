@@ -1,3 +1,5 @@
+import type { Bytes } from '@zk/wire'
+
 /** Ids of new sessions of one server: its number, its time of start, and a count (initializeNextSessionId). */
 export class SessionIds {
   #next: bigint
@@ -24,7 +26,7 @@ const MULTIPLIER = 0x5deece66dn
 const MASK = (1n << 48n) - 1n
 
 /** 16 bytes of a java.util.Random that begins with the session's id (ZooKeeperServer.generatePasswd). */
-export function generatePasswd(sessionId: bigint): Uint8Array<ArrayBuffer> {
+export function generatePasswd(sessionId: bigint): Bytes {
   const passwd = new Uint8Array(16)
   const view = new DataView(passwd.buffer)
   let seed = (sessionId ^ SECRET ^ MULTIPLIER) & MASK

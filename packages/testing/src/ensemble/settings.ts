@@ -6,8 +6,16 @@ export type Latency = (from: string, to: string) => number
 
 /** Between what a member brings the timeouts of sessions, in ms. */
 export interface SessionLimits {
-  readonly minSessionTimeout?: number
-  readonly maxSessionTimeout?: number
+  /** The shortest timeout granted, in ms, at least 2 ticks. @default that of the ensemble */
+  minSessionTimeout?: number | undefined
+  /** The longest timeout granted, in ms. @default that of the ensemble */
+  maxSessionTimeout?: number | undefined
+}
+
+/** The limits of one member, those of the ensemble filled in. */
+export interface MemberLimits {
+  readonly minSessionTimeout: number
+  readonly maxSessionTimeout: number
 }
 
 /** What an ensemble is made of. Times in ms. */
@@ -30,7 +38,7 @@ export interface EnsembleSettings {
   /** @default 20 ticks */
   readonly maxSessionTimeout?: number
   /** By name, what single members have otherwise. @default nothing */
-  readonly memberOptions?: Readonly<Record<string, SessionLimits>>
+  readonly memberOptions?: Readonly<Record<string, MemberLimits>>
   /** How long members take to elect a leader, asked at each attempt. @default 200 to 250: FastLeaderElection.finalizeWait */
   readonly electionTime?: () => number
   /** @default none */

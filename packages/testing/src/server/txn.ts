@@ -11,7 +11,7 @@ export type Txn =
       readonly acl: readonly ACL[]
       readonly kind: 'persistent' | 'ephemeral' | 'container' | 'ttl'
       /** In ms, of a node that has one. */
-      readonly ttl?: bigint
+      readonly ttl?: bigint | undefined
       /** What the parent's cversion becomes. */
       readonly parentCVersion: number
     }

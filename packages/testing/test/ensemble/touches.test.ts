@@ -199,7 +199,9 @@ describe('Network', () => {
 
 describe('memberOptions', () => {
   it('memberOptions give a member limits of its own: a session that comes to it changes its timeout', () => {
-    const world = World.ready(3, { memberOptions: { zk2: { maxSessionTimeout: 3 * TICK } } })
+    const world = World.ready(3, {
+      memberOptions: { zk2: { minSessionTimeout: 2 * TICK, maxSessionTimeout: 3 * TICK } },
+    })
     expect(world.client(world.ensemble.member('zk1'), 9 * TICK).timeOut).toBe(9 * TICK)
     const client = world.client(world.ensemble.member('zk3'), 9 * TICK)
     expect(resume(world, client, world.ensemble.member('zk2'), 9 * TICK).timeOut).toBe(3 * TICK)

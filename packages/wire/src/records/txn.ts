@@ -1,5 +1,16 @@
 // module org.apache.zookeeper.txn
-import { boolean, buffer, int, long, record, ustring, vector } from '../type.ts'
+import {
+  boolean,
+  buffer,
+  int,
+  long,
+  record,
+  type RecordType,
+  type Type,
+  type TypeOf,
+  ustring,
+  vector,
+} from '../type.ts'
 import { ACL } from './data.ts'
 
 export const TxnDigest = record('TxnDigest', { version: int, treeDigest: long })
@@ -20,4 +31,6 @@ export const CreateSessionTxn = record('CreateSessionTxn', { timeOut: int })
 export const CloseSessionTxn = record('CloseSessionTxn', { paths2Delete: vector(ustring) })
 export const ErrorTxn = record('ErrorTxn', { err: int })
 export const Txn = record('Txn', { type: int, data: buffer })
-export const MultiTxn = record('MultiTxn', { txns: vector(Txn) })
+export const MultiTxn: RecordType<{ txns: Type<readonly TypeOf<typeof Txn>[] | null> }> = record('MultiTxn', {
+  txns: vector(Txn),
+})

@@ -1,3 +1,5 @@
+import type { Bytes } from '@zk/wire'
+
 /** A session without a client: another may go on with it, `connect(…, { session })`, until its timeout has passed. */
 export class DetachedSession implements SessionCredentials {
   /** Signed, as on the wire: `formatSessionId` prints it as servers do. */
@@ -9,9 +11,10 @@ export class DetachedSession implements SessionCredentials {
   /** The xid of the last request that was sent. */
   readonly lastXid: number
   // Private: printing the object, or an error that holds it, shows no secret.
-  readonly #passwd: Uint8Array<ArrayBuffer>
+  readonly #passwd: Bytes
 
-  constructor({ id, passwd, lastZxid, shortestTimeout, lastXid }: Required<SessionCredentials>) {
+  /** @internal */
+  constructor({ id, passwd, lastZxid, shortestTimeout, lastXid }: DetachedSessionState) {
     this.id = id
     this.lastZxid = lastZxid
     this.shortestTimeout = shortestTimeout
@@ -20,9 +23,18 @@ export class DetachedSession implements SessionCredentials {
   }
 
   /** A secret: it allows all that the session may do, and to end it. */
-  get passwd(): Uint8Array<ArrayBuffer> {
+  get passwd(): Bytes {
     return this.#passwd
   }
+}
+
+/** Of credentials, all that a client knows of its own session. */
+export interface DetachedSessionState {
+  readonly id: bigint
+  readonly passwd: Uint8Array
+  readonly lastZxid: bigint
+  readonly shortestTimeout: number
+  readonly lastXid: number
 }
 
 /** What it takes to go on with a session. */
@@ -35,17 +47,17 @@ export interface SessionCredentials {
    * The latest transaction that the former client may have seen. A server that has not applied it refuses the session, and
    * the next server is tried: the next client reads nothing older. @default 0n, any server will do
    */
-  readonly lastZxid?: bigint
+  readonly lastZxid?: bigint | undefined
   /**
    * The smallest timeout the session ever had, in ms, the one it was created with included. A new leader goes back to that one,
    * so no lease may be longer: where it is not known, @zk/recipes refuses to acquire what is held by a lease. Servers are asked
    * for no less than this, whatever `sessionTimeout` is. @default 0, not known
    */
-  readonly shortestTimeout?: number
+  readonly shortestTimeout?: number | undefined
   /**
    * The xid of the last request that was sent in the session. Requests go on behind it. A server finds the request that a
    * transaction answers by session and xid alone (CommitProcessor): without this, a write that was under way when the session
    * was left could answer a request of the next client, and that answer would be wrong. @default 0, not known: a random xid
    */
-  readonly lastXid?: number
+  readonly lastXid?: number | undefined
 }

@@ -25,7 +25,9 @@ export interface OneShotWatcher {
   notify(outcome: OneShotOutcome): void
 }
 
-export type OneShotOutcome = { readonly type: FiredType; readonly zxid?: bigint } | { readonly type: 'SessionEnded' }
+export type OneShotOutcome =
+  | { readonly type: FiredType; readonly zxid?: bigint | undefined }
+  | { readonly type: 'SessionEnded' }
 
 export interface PersistentWatcher {
   /** The server's path. */

@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type {} from 'vitest'
+import type { TestProject } from 'vitest/node'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A project outside of this workspace, in which the packed packages are installed. */
+    readonly consumer: string
+  }
+}
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** What a project has besides ours, and the commands of it. They are those of this workspace, so nothing is fetched. */
+const tools: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '@babel/plugin-transform-modules-commonjs': {},
+  '@types/node': {},
+  jest: { jest: 'bin/jest.js' },
+  vitest: { vitest: 'vitest.mjs' },
+}
+
+/** Packs the published packages and installs them, as their users do, into a project that all files of a run share. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Some tools write the path that the system knows.
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'zk-packages-')))
+  const names = await readdir(join(root, 'packages'))
+  const tarballs = await Promise.all(names.map((name) => pack(name, folder)))
+  await writeFile(join(folder, 'package.json'), '{ "private": true }')
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', ...tarballs], {
+    cwd: folder,
+  })
+  for (const [name, commands] of Object.entries(tools)) await link(folder, name, commands)
+  project.provide('consumer', folder)
+  return async () => await rm(folder, { recursive: true, force: true })
+}
+
+/** Its tarball, named for the package alone. */
+async function pack(name: string, into: string): Promise<string> {
+  const { file, args } = pnpm()
+  const tarball = join(into, `${name}.tgz`)
+  await run(file, [...args, 'pack', '--out', tarball], { cwd: join(root, 'packages', name) })
+  return tarball
+}
+
+/** Only pnpm itself replaces `workspace:` by versions. Where it runs the tests it is at hand, elsewhere npx knows where. */
+function pnpm(): { file: string; args: string[] } {
+  const running = process.env['npm_execpath'] ?? ''
+  if (/pnpm\.[cm]?js$/.test(running)) return { file: process.execPath, args: [running] }
+  const { packageManager } = createRequire(import.meta.url)('../package.json') as { packageManager: string }
+  return { file: 'npx', args: ['--yes', packageManager] }
+}
+
+/** As if it were installed; where it stands it finds what it depends on. */
+async function link(folder: string, name: string, commands: Readonly<Record<string, string>>): Promise<void> {
+  const target = join(folder, 'node_modules', name)
+  const source = await realpath(
+    await Promise.any([join(root, 'test-packages'), root].map((from) => realpath(join(from, 'node_modules', name)))),
+  )
+  await mkdir(dirname(target), { recursive: true })
+  await symlink(source, target)
+  await mkdir(join(folder, 'node_modules/.bin'), { recursive: true })
+  for (const [command, file] of Object.entries(commands)) {
+    await symlink(join(source, file), join(folder, 'node_modules/.bin', command))
+  }
+}

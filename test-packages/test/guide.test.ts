@@ -1,0 +1,84 @@
+// Every file and every command of docs/guide/commonjs.md, with the packed packages.
+import { exec } from 'node:child_process'
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type * as testing from '@zk/testing'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { runtimes } from '../../test-integration/test/runtimes.ts'
+import { compilers } from './compilers.ts'
+import { type Section, sectionsOf } from './guide.ts'
+
+const consumer = inject('consumer')
+const nodes = runtimes.filter(({ name }) => name.startsWith('Node'))
+const [thisNode] = nodes
+const sections = sectionsOf('docs/guide/commonjs.md')
+let server: testing.TestServer
+
+beforeAll(async () => {
+  const entry = pathToFileURL(join(consumer, 'node_modules/@zk/testing/dist/index.js'))
+  const { TestServer } = (await import(entry.href)) as typeof testing
+  server = await TestServer.start()
+})
+afterAll(async () => await server.close())
+
+test('the guide has sections, and each has files and commands', () => {
+  expect(sections.length).toBeGreaterThan(8)
+  expect(sections.filter(({ files, commands }) => files.length === 0 || commands.length === 0)).toEqual([])
+})
+
+describe.each(sections)('$title', (section) => {
+  const ways = waysToRun(section)
+  // Only where the runtimes were not fetched; CI fetches them.
+  if (ways.length === 0) test.skip('needs a Node that is not here', () => {})
+  test.each(ways)('does what it says, with $name', async ({ name, node, compiler }) => {
+    const folder = join(consumer, 'guide', `${section.title} ${name}`)
+    await makeProject(folder, section, compiler.tsc)
+    for (const { line } of section.commands) {
+      const output = await shell(line, folder, node.program)
+      if (line.startsWith('node')) expect(output).toContain('held true')
+      if (/jest|vitest/.test(line)) expect(output).toMatch(/Tests:? .*\b1 passed/)
+    }
+  })
+})
+
+/** With each Node and each compiler that will do, by what the commands say. Compilers come with the Node of the tests. */
+function waysToRun({ commands }: Section) {
+  const least = (what: string) =>
+    Math.max(0, ...commands.map(({ needs }) => (needs?.what === what ? needs.version : 0)))
+  if (least('TypeScript') > 0) {
+    const those = compilers.filter(({ version }) => version >= least('TypeScript'))
+    return those.map((compiler) => ({ name: compiler.name, node: thisNode!, compiler }))
+  }
+  const those = nodes.filter(({ name }) => Number(name.slice('Node '.length)) >= Math.floor(least('Node')))
+  return those.map((node) => ({ name: node.name, node, compiler: compilers.at(-1)! }))
+}
+
+async function makeProject(folder: string, { files }: Section, tsc: string): Promise<void> {
+  const modules = join(folder, 'node_modules')
+  await mkdir(join(modules, '.bin'), { recursive: true })
+  for (const name of ['@zk', '@types', '@babel', 'jest', 'vitest']) {
+    await symlink(join(consumer, 'node_modules', name), join(modules, name))
+  }
+  await cp(join(consumer, 'node_modules/.bin'), join(modules, '.bin'), { recursive: true, verbatimSymlinks: true })
+  await symlink(tsc, join(modules, '.bin/tsc'))
+  await writeFile(join(folder, 'package.json'), '{ "private": true }')
+  for (const { name, text } of files) await writeFile(join(folder, name), text)
+}
+
+function shell(line: string, cwd: string, node: string): Promise<string> {
+  // Of this run nothing else reaches the commands: vitest and npm set many variables.
+  const env = {
+    HOME: process.env['HOME'],
+    PATH: [dirname(node), process.env['PATH']].join(delimiter),
+    ZOOKEEPER: server.connectString,
+    NO_COLOR: '1',
+    npm_config_offline: 'true',
+  }
+  return new Promise((resolve, reject) => {
+    exec(line, { cwd, env, timeout: 100_000 }, (error, stdout, stderr) => {
+      if (error === null) resolve(`${stdout}${stderr}`)
+      else reject(new Error(`${line}: ${error.message}\n${stdout}\n${stderr}`))
+    })
+  })
+}

@@ -1,0 +1,54 @@
+// A page of the guide as a test sees it: sections with files, and commands to run where these are.
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+export interface Section {
+  readonly title: string
+  readonly files: readonly { readonly name: string; readonly text: string }[]
+  readonly commands: readonly Command[]
+}
+
+interface Command {
+  readonly line: string
+  /** Of what it says behind itself that it needs: `# Node 24.9 or newer`. */
+  readonly needs: { readonly what: string; readonly version: number } | undefined
+}
+
+/** A block belongs to the file whose name, with a colon, ends the paragraph before it; one of `sh` has commands. */
+export function sectionsOf(path: string): Section[] {
+  const page = readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
+  return page
+    .split(/^## /m)
+    .slice(1)
+    .map((text) => {
+      const blocks = [...text.matchAll(/([^\n]*)\n\n```(\w+)\n([^]*?)```/g)].map(
+        ([, before = '', language, body = '']) => ({
+          name: language === 'sh' ? undefined : nameIn(before),
+          text: body,
+        }),
+      )
+      return {
+        title: text.slice(0, text.indexOf('\n')),
+        files: blocks.flatMap(({ name, text }) => (name === undefined ? [] : [{ name, text }])),
+        commands: blocks.filter(({ name }) => name === undefined).flatMap(({ text }) => commandsIn(text)),
+      }
+    })
+}
+
+function nameIn(line: string): string {
+  const name = /`([\w.]+)`:$/.exec(line)?.[1]
+  if (name === undefined) throw new Error(`the line before a block names no file: ${line}`)
+  return name
+}
+
+function commandsIn(block: string): Command[] {
+  return block
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [command = '', needed] = line.split(/\s+# /)
+      const parsed = /^(\w+) ([\d.]+) or newer$/.exec(needed ?? '')
+      if (needed !== undefined && parsed === null) throw new Error(`not understood: # ${needed}`)
+      return { line: command, needs: parsed === null ? undefined : { what: parsed[1]!, version: Number(parsed[2]) } }
+    })
+}

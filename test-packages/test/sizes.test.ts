@@ -1,0 +1,43 @@
+// What the packed packages add to a program: bundled, minified, gzipped.
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import * as wire from '@zk/wire'
+import { rolldown } from 'rolldown'
+import { expect, inject, test } from 'vitest'
+
+const folder = inject('consumer')
+
+/** Without the names of its exports, which no program contains. */
+const allOfWire = Object.keys(wire).map((name) => `wire.${name}`)
+
+/**
+ * Most bytes, a little above what they were when last looked at. A commit that makes one larger says why; one that makes it smaller
+ * by more than `SLACK` lowers the bound, so that what was won is not lost unnoticed.
+ */
+const SLACK = 1_500
+const programs: [what: string, program: string, bound: number][] = [
+  ['all of @zk/wire', `import * as wire from '@zk/wire'; globalThis.used = [${allOfWire.join()}]`, 8_000],
+  ['connect', `import { connect } from '@zk/client'; globalThis.used = connect`, 37_000],
+  ['connect and Lock', `import { connect, Lock } from '@zk/recipes'; globalThis.used = [connect, Lock]`, 45_500],
+]
+
+test.each(programs)('%s is no larger than it was', async (what, program, bound) => {
+  const size = await sizeOf(program)
+  console.log(`${what}: ${size} bytes, minified and gzipped`)
+  expect(size).toBeLessThanOrEqual(bound)
+  expect(size).toBeGreaterThan(bound - SLACK)
+})
+
+async function sizeOf(program: string): Promise<number> {
+  const entry = join(folder, 'program.js')
+  const bundle = await rolldown({
+    input: entry,
+    external: /^node:/,
+    plugins: [
+      { name: 'program', load: (id) => (id === entry ? program : null), resolveId: (id) => (id === entry ? id : null) },
+    ],
+  })
+  const { output } = await bundle.generate({ minify: true })
+  await bundle.close()
+  return gzipSync(output[0].code, { level: 9 }).byteLength
+}

@@ -1,0 +1,80 @@
+// What is in the tarballs, and what tools for packages say of it.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { describe, expect, inject, test } from 'vitest'
+
+const consumer = inject('consumer')
+const installed = join(consumer, 'node_modules/@zk')
+
+describe.each(readdirSync(installed))('@zk/%s', (name) => {
+  const folder = join(installed, name)
+  const tarball = readFileSync(join(consumer, `${name}.tgz`))
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>
+
+  test('has its licence, its readme, its changes, the build and the sources that the maps of the build name', () => {
+    expect(readdirSync(folder).toSorted()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'dist',
+      'package.json',
+      'src',
+    ])
+    const maps = readdirSync(join(folder, 'dist'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.map'),
+    )
+    const missing = maps.flatMap((file) => {
+      const { sources } = JSON.parse(readFileSync(join(folder, 'dist', file), 'utf8')) as { sources: string[] }
+      return sources.filter((source) => !existsSync(join(folder, 'dist', file, '..', source)))
+    })
+    expect(maps.length).toBeGreaterThan(10)
+    expect(missing).toEqual([])
+  })
+
+  test('has a name for no dependency that is only in a workspace', () => {
+    expect(JSON.stringify(manifest['dependencies'] ?? {})).not.toContain('workspace:')
+  })
+
+  test.each(['README.md', 'CHANGELOG.md'])('%s links only to what is in the package', (file) => {
+    const text = readFileSync(join(folder, file), 'utf8')
+    const anchors = new Set([...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => `#${slugOf(heading!)}`))
+    const targets = [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!)
+    const isThere = (target: string) =>
+      target.startsWith('https://') || (target.startsWith('#') ? anchors.has(target) : existsSync(join(folder, target)))
+    expect(targets.filter((target) => !isThere(target) || target.startsWith('..'))).toEqual([])
+  })
+
+  test('publint has nothing to say', async () => {
+    const { messages } = await publint({ pack: { tarball: toArrayBuffer(tarball) }, strict: true })
+    expect(messages.map((message) => formatMessage(message, manifest, { color: false }))).toEqual([])
+  })
+
+  test('its types are those of ES modules, whoever resolves them', async () => {
+    const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)))
+    if (analysis.types === false) throw new Error('no types were found')
+    // The esm-only profile: CommonJS must import it, and the resolution before `exports` does not count.
+    const others = analysis.problems.filter(
+      (problem) => !('resolutionKind' in problem && ['node10', 'node16-cjs'].includes(problem.resolutionKind)),
+    )
+    expect(others).toEqual([])
+  })
+})
+
+/** As GitHub makes them. */
+function slugOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+}
+
+function withoutCode(markdown: string): string {
+  return markdown.replace(/^```[^]*?^```/gm, '').replace(/`[^`\n]*`/g, '`')
+}
+
+function toArrayBuffer(bytes: Uint8Array): ArrayBuffer {
+  return new Uint8Array(bytes).buffer
+}
