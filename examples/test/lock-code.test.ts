@@ -1,7 +1,7 @@
-// How to test lock code of one's own: the README of @zk/testing shows this test.
+// How to test code of one's own: the README of @zk/testing shows these tests.
 import { readFileSync } from 'node:fs'
 import { connect, Lock } from '@zk/recipes'
-import { TestEnsemble } from '@zk/testing'
+import { TestEnsemble, TestServer } from '@zk/testing'
 import { expect, test } from 'vitest'
 
 test('the lock passes on when its holder’s session expires', async () => {
@@ -16,8 +16,68 @@ test('the lock passes on when its holder’s session expires', async () => {
   expect((await next).fencingToken).toBeGreaterThan(first.fencingToken)
 })
 
-test('README of @zk/testing shows the test above', () => {
+test('the old leader follows the new one', async () => {
+  await using ensemble = await TestEnsemble.start({ tickTime: 100 })
+  const old = ensemble.leader!
+  ensemble.network.isolate(old) // goes on answering pings and reads, for up to syncLimit
+  const leader = await ensemble.serving() // whom the others have elected meanwhile
+  expect(leader.name).not.toBe(old.name)
+  ensemble.network.heal()
+  await ensemble.serving() // the old one follows
+  expect(old.role).toBe('follower')
+})
+
+type Loss = [how: string, reason: string, lose: (ensemble: TestEnsemble, session: bigint) => void]
+
+test.each<Loss>([
+  ['its session expires', 'SessionExpired', ({ sessions }, session) => sessions.expire(session)],
+  ['somebody deletes its node', 'NodeGone', ({ nodes }, session) => nodes.delete(nodes.ephemerals(session)[0]!)],
+  ['no server answers any more', 'LeaseLost', ({ members }) => members.forEach((member) => member.freeze())],
+])('a lock is lost when %s', async (_, reason, lose) => {
+  await using ensemble = await TestEnsemble.start({ tickTime: 100 })
+  await using zk = await connect(ensemble.connectString, { sessionTimeout: 1_000 })
+  const held = await new Lock(zk, '/locks/report').acquire()
+  lose(ensemble, zk.session.id)
+  await expect.poll(() => held.signal.aborted, { timeout: 5_000 }).toBe(true)
+  expect([held.isHeld(), held.signal.reason.reason]).toEqual([false, reason])
+})
+
+test('a client with a chroot finds its nodes again behind a restart', async () => {
+  await using server = await TestServer.start()
+  server.nodes.create('/app/orders')
+  await using zk = await connect(`127.0.0.1:${server.port}/app`)
+  const session = zk.session.id
+  const lost = server.faults.loseRequest({ op: 'create', path: '/app/orders' }) // a path of the server
+  await expect(zk.create('/orders/one')).rejects.toMatchObject({ outcomeUnknown: true }) // and of the client
+  expect(lost.count).toBe(1)
+  server.kill()
+  server.restart()
+  expect((await zk.getChildren('/orders')).children).toEqual([])
+  expect(zk.session.id).toBe(session)
+})
+
+test('a session expires by itself when nothing is heard of its client', async () => {
+  await using ensemble = await TestEnsemble.start({ tickTime: 100 })
+  await using zk = await connect(ensemble.connectString, { sessionTimeout: 500 })
+  await zk.create('/mine', '', { mode: 'EPHEMERAL' })
+  const { session } = zk
+  for (const member of ensemble.members) {
+    member.refuse()
+    for (const connection of member.connections) connection.halfOpen('requests')
+  }
+  await expect.poll(() => ensemble.nodes.get('/mine'), { timeout: 5_000 }).toBeUndefined()
+  for (const member of ensemble.members) member.accept()
+  await expect.poll(() => session.signal.reason?.code, { timeout: 5_000 }).toBe('SessionExpired')
+})
+
+test('README of @zk/testing shows tests above', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
-  const [shown] = /^test\('the lock passes on[^]*?^}\)$/m.exec(read('../../packages/testing/README.md'))!
-  expect(read('lock-code.test.ts')).toContain(shown)
+  const plain = (code: string) => code.replaceAll(/^ +/gm, '').trim()
+  const [, ...shown] = Array.from(
+    read('../../packages/testing/README.md').matchAll(/^```ts\n([^]*?)^```/gm),
+    ([, code]) => plain(code!),
+  )
+  expect(shown).toHaveLength(5)
+  const here = plain(read('lock-code.test.ts'))
+  for (const code of shown) expect(here).toContain(code)
 })

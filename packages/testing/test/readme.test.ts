@@ -9,6 +9,8 @@ const sourceOf = (file: string) => readFileSync(new URL(file, import.meta.url), 
 const readme = sourceOf('../README.md')
 
 const section = (title: string) => new RegExp(`## ${title}\n([^]*?)\n## `).exec(readme)![1]!
+/** What is there for the ensemble itself, and what every iterable has. */
+const INTERNAL: ReadonlySet<string> = new Set(['constructor', 'add', 'isKept', 'toString', 'length'])
 /** What stands in backticks in the first column. */
 const listed = (text: string) => text.match(/^\| `.*?` \|/gm)!.flatMap((row) => row.match(/\w+/g)!)
 
@@ -34,6 +36,22 @@ test('README lists every option, and no other', () => {
 test('README lists every four-letter word that is answered, and no other', () => {
   const [, words] = /Four-letter words are answered ([^]*?)\.\n\n/.exec(readme)!
   expect(words!.match(/`\w{4}`/g)!.toSorted()).toEqual(answeredWords.map((word) => `\`${word}\``))
+})
+
+test.each<[what: string, of: (model: EnsembleModel) => object]>([
+  ['a member', ({ members }) => members[0]!],
+  ['a connection', ({ members }) => members[0]!.connections[0]!],
+  ['the network', ({ network }) => network],
+  ['sessions', ({ sessions }) => sessions],
+  ['nodes', ({ nodes }) => nodes],
+  ['the history', ({ history }) => history],
+])('README names all that %s has', (_, of) => {
+  const model = new EnsembleModel({ members: 1, now: () => 0, wallNow: () => 0, random: () => 0 })
+  model.accept('zk1', { address: '127.0.0.1' }, 0)
+  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(of(model))).filter((name) => !INTERNAL.has(name))
+  expect(names.length).toBeGreaterThan(1)
+  const told = section('Controls') + section('History')
+  expect(names.filter((name) => !new RegExp(`\\W${name}\\W`).test(told))).toEqual([])
 })
 
 test('README lists every fault, and no other', () => {

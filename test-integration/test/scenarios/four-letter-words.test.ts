@@ -40,8 +40,6 @@ describeScenarios('four-letter words', {
     await tell(s, 'leader', 'cons')
     await a.callCut('getData', { path: '/a', watch: false }, 5)
     await tell(s, 'leader', 'cons')
-    await a.callCut('setData', { path: '/a', data: null, version: -1 }, 5)
-    await tell(s, 'leader', 'cons')
     await a.close()
     await raw.hangUp()
   },

@@ -7,7 +7,7 @@ export interface SessionInfo {
   readonly timeOut: number
   /** The member that its requests come from, as far as the leader knows; undefined before the first. */
   readonly member: string | undefined
-  /** When the leader ends it unless it is touched again, in ms of the agenda. */
+  /** When the leader ends it unless it is touched again, in ms since the ensemble began. */
   readonly expiresAt: number
   /** Its end is on its way. */
   readonly isClosing: boolean
