@@ -1,4 +1,12 @@
-export type { ClientState, ClientStates } from './telemetry/client-state.ts'
+export type {
+  ClientState,
+  ClientStates,
+  ConnectedState,
+  ConnectingState,
+  DisconnectedState,
+  EndedState,
+  ExpiredState,
+} from './telemetry/client-state.ts'
 export { connect } from './connect.ts'
 export type { ClientMessages, RequestMessage } from './telemetry/diagnostics.ts'
 export {
@@ -10,7 +18,16 @@ export {
   type KeeperErrorDetails,
 } from './errors.ts'
 export type { EnsembleConfig, ServerAddresses, ServerConfig } from './helpers/ensemble-config.ts'
-export type { Logger } from './telemetry/logger.ts'
+export {
+  consoleLogger,
+  type ConsoleLike,
+  type Logger,
+  type LogLevel,
+  pinoLogger,
+  type PinoLike,
+  winstonLogger,
+  type WinstonLike,
+} from './telemetry/logger.ts'
 export type { NodeACL } from './operations/acl.ts'
 export type { ACL, Data } from './operations/arguments.ts'
 export type { Children } from './operations/children.ts'

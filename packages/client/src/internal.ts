@@ -2,4 +2,5 @@
 export { onAbort, wasAborted } from './aborts.ts'
 export { publish } from './telemetry/diagnostics.ts'
 export { checkKeys } from './operations/arguments.ts'
+export { logWith } from './zookeeper.ts'
 export { elapsedSince, type Timestamp, timestamp } from './timestamp.ts'

@@ -32,7 +32,7 @@ export class Sessions {
 
   constructor(servers: readonly ServerAddress[], options: ClientOptions) {
     this.runtime = options.runtime
-    this.telemetry = new Telemetry(options.logger, options.traceFrames)
+    this.telemetry = new Telemetry(options, () => options.runtime.wallNow())
     this.#servers = servers
     this.#hostProvider =
       options.hostProvider && checkHostProvider(options.hostProvider(servers, () => this.runtime.random()))

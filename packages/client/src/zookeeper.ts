@@ -34,15 +34,20 @@ import { checkAuth, checkRepeatThrottled, checkTimeout } from './options.ts'
 import { createBelow, type Make, makeContainers, snapshot, wantsParents } from './helpers/parents.ts'
 import type { ErrorReply, Removal } from './session/requests/request.ts'
 import { followServers } from './helpers/follow-servers.ts'
-import type { ClientStates } from './telemetry/client-state.ts'
+import type { ClientState, ClientStates } from './telemetry/client-state.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import type { DetachedSession } from './session/protocol/detached-session.ts'
+import { inspected } from './inspected.ts'
 import { driverOf, type SessionDriver } from './session/driver/session-driver.ts'
 import type { Session } from './session.ts'
+import type { LogLevel } from './telemetry/logger.ts'
 import type { ClientStats } from './telemetry/stats.ts'
 import type { Sessions } from './sessions.ts'
 import type { Stat } from './operations/stat.ts'
 import { CallWatcher, type Watched, watchedBy } from './watches/watcher.ts'
+
+/** Logs as the client does, with its session and its server. For `@zk/client/internal`. */
+export let logWith: (zk: ZooKeeper, level: LogLevel, message: string, fields: () => object) => void
 
 /**
  * A client of one ensemble. Every call is queued before it returns, so calls of one turn leave in one segment, in this
@@ -81,14 +86,33 @@ export class ZooKeeper {
     return this.#sessions.stats()
   }
 
+  /** How the client stands with its ensemble, now: plain data for a health check. */
+  get state(): ClientState {
+    return this.#sessions.telemetry.state
+  }
+
+  /** For `util.inspect` and `console.log`: how it stands, and no secret. */
+  [inspected](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
+    return `ZooKeeper ${inspect({ ...this.state, chroot: this.chroot }, options)}`
+  }
+
   /**
-   * How the client stands with its ensemble: at once the state there is, then every other until it is closed. Whoever does
+   * How the client stands with its ensemble: at once the state there is, then every other until it is closed. A loop that does
    * not ask for the next one in time misses some, and gets the last.
    *
    *     for await (const state of zk.states()) if (state.name === 'disconnected') …
    */
   states(): ClientStates {
     return this.#sessions.telemetry.states()
+  }
+
+  static {
+    logWith = (zk, level, message, fields) => {
+      // It may be the client of another copy of this package.
+      if (!(#sessions in zk)) return
+      const { telemetry, current } = zk.#sessions
+      telemetry.log(level, message, current, fields)
+    }
   }
 
   // --- operations --------------------------------------------------------------------------------------------------

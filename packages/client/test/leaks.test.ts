@@ -116,7 +116,7 @@ test('ZooKeeper.states that is dropped leaves nothing, whether or not a state wa
 test('StateFeed keeps no follower that does not wait, and one that waits until the next state only', async () => {
   const collect = collector()
   if (collect === undefined) return
-  const feed = new StateFeed()
+  const feed = new StateFeed({ name: 'connecting', since: 0 })
   const [idle, waiting] = await (async () => {
     const followers = [feed.follow(), feed.follow()]
     for (const follower of followers) await follower.next()
@@ -130,7 +130,7 @@ test('StateFeed keeps no follower that does not wait, and one that waits until t
     return [idle!, waiting!].map((follower) => follower.deref() === undefined)
   }
   expect(await collected()).toEqual([true, false])
-  feed.enter({ name: 'closed' })
+  feed.enter({ name: 'closed', since: 1 })
   expect(await collected()).toEqual([true, true])
 })
 

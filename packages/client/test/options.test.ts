@@ -62,7 +62,7 @@ describe('checkOptions', () => {
       maxWaitingBytes: 1_024,
       maxInFlight: 2 ** 31 - 1,
       maxInFlightBytes: 2 ** 31 - 1,
-      logger: { ...silentLogger },
+      logger: () => {},
       traceFrames: true,
       runtime: { ...systemRuntime },
     }

@@ -1,6 +1,8 @@
-// What recipes publish by `node:diagnostics_channel`. A channel without a subscriber costs nothing.
+// What recipes publish by `node:diagnostics_channel`, and log with the client's logger. Without a subscriber and a logger it costs
+// nothing.
 import { channel } from 'node:diagnostics_channel'
-import { publish } from '@zk/client/internal'
+import type { LogLevel, ZooKeeper } from '@zk/client'
+import { logWith, publish } from '@zk/client/internal'
 import type { LossReason } from './errors.ts'
 
 interface Contention {
@@ -51,6 +53,32 @@ const channels = {
   'zk:lost': channel('zk:lost'),
 } as const satisfies Record<keyof RecipeMessages, unknown>
 
-export function report<Name extends keyof RecipeMessages>(name: Name, message: () => RecipeMessages[Name]): void {
-  if (channels[name].hasSubscribers) publish(channels[name], message())
+/** What each is in the log, behind the kind: `lock acquired`. */
+const lines = {
+  'zk:exhausted': ['warn', 'is on a path whose counter is used up, or nearly so'],
+  'zk:orphan': ['error', 'has left a node that cannot be deleted'],
+  'zk:queued': ['debug', 'queued'],
+  'zk:acquired': ['info', 'acquired'],
+  'zk:suspended': ['warn', 'suspended: the connection is lost, it is held on'],
+  'zk:released': ['info', 'released'],
+  'zk:lost': ['error', 'lost'],
+} as const satisfies Record<keyof RecipeMessages, [level: LogLevel, text: string]>
+
+/** What the client's logger and the subscribers get. `kind` is that of the message. */
+export function report<Name extends keyof RecipeMessages>(
+  zk: ZooKeeper,
+  name: Name,
+  kind: string,
+  message: () => Omit<RecipeMessages[Name], 'kind'>,
+): void {
+  const whole = () => ({ kind, ...message() })
+  if (channels[name].hasSubscribers) publish(channels[name], whole())
+  const [level, text] = lines[name]
+  logWith(zk, level, `${kind} ${text}`, () => asFields(whole()))
+}
+
+/** As JSON can hold it. */
+function asFields({ error, fencingToken, ...fields }: Readonly<Record<string, unknown>>): object {
+  const token = fencingToken === undefined ? {} : { fencingToken: String(fencingToken as bigint) }
+  return { ...fields, ...token, ...(error !== undefined && { err: error }) }
 }

@@ -158,7 +158,11 @@ export class Held implements AsyncDisposable {
   /** @internal It is handed to its holder, so many ms after the call. */
   acquired(waited: number): void {
     this.#isTold = true
-    report('zk:acquired', () => ({ ...this.#identity, waited, leaseRemaining: this.leaseRemaining() }))
+    report(this.#zk, 'zk:acquired', this.#kind, () => ({
+      ...this.#identity,
+      waited,
+      leaseRemaining: this.leaseRemaining(),
+    }))
     if (this.#isSuspended) this.#reportSuspension(this.leaseRemaining())
   }
 
@@ -194,18 +198,18 @@ export class Held implements AsyncDisposable {
 
   get #identity() {
     const { path: node, fencingToken } = this
-    return { path: node.slice(0, node.lastIndexOf('/')), kind: this.#kind, node, fencingToken }
+    return { path: node.slice(0, node.lastIndexOf('/')), node, fencingToken }
   }
 
   #reportSuspension(leaseRemaining: number): void {
-    report('zk:suspended', () => ({ ...this.#identity, leaseRemaining }))
+    report(this.#zk, 'zk:suspended', this.#kind, () => ({ ...this.#identity, leaseRemaining }))
   }
 
   #reportEnd(reason: LossReason): void {
     if (!this.#isTold) return
     const held = this.#zk.runtime.now() - this.#since
-    if (reason === 'Released') report('zk:released', () => ({ ...this.#identity, held }))
-    else report('zk:lost', () => ({ ...this.#identity, held, reason }))
+    if (reason === 'Released') report(this.#zk, 'zk:released', this.#kind, () => ({ ...this.#identity, held }))
+    else report(this.#zk, 'zk:lost', this.#kind, () => ({ ...this.#identity, held, reason }))
   }
 
   /** In a turn of its own: what a callback throws is the program's, and stops no other callback. */

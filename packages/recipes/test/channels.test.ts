@@ -1,6 +1,7 @@
 // What `node:diagnostics_channel` tells.
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { formatSessionId, type Logger } from '@zk/client'
 import { type Held, LeaderElection, Lock, type RecipeMessages, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { report } from '../src/diagnostics.ts'
 import { outcome } from './support/outside.ts'
@@ -245,18 +246,61 @@ test('Lock.acquire is granted where a subscriber throws into the publisher, as n
 })
 
 describe('Channels without a subscriber', () => {
-  test.each(names)('%s without a subscriber costs no message', (name) => {
+  test.each(names)('%s without a subscriber costs no message', async (name) => {
+    const zk = await new Scene().client()
     let made = 0
     const message = () => {
       made++
       return {} as never
     }
-    report(name, message)
+    report(zk, name, 'lock', message)
     expect([channel(name).hasSubscribers, made]).toEqual([false, 0])
     subscribe(name, listener)
-    report(name, message)
+    report(zk, name, 'lock', message)
     unsubscribe(name, listener)
-    report(name, message)
+    report(zk, name, 'lock', message)
     expect(made).toBe(1)
+  })
+})
+
+describe('The logger of the client', () => {
+  type Line = Parameters<Logger>
+
+  test('is given what becomes of a lock, each on its level, in data that JSON can hold', async () => {
+    const lines: Line[] = []
+    const scene = new Scene()
+    const zk = await scene.client({ logger: (...line) => void lines.push(line) })
+    const other = await scene.client()
+    const blocking = await scene.done(new Lock(other, PATH).acquire())
+    lines.length = 0
+    const acquiring = await scene.start(new Lock(zk, PATH).acquire())
+    await scene.done(blocking.release())
+    const held = acquiring.value
+    await scene.done(held.release())
+    const sessionId = formatSessionId(zk.session.id)
+    const common = { sessionId, server: 'zk1:2181', path: PATH, kind: 'lock' }
+    expect(lines).toEqual([
+      ['debug', 'zk: lock queued', { ...common, position: 1, ahead: [blocking.path] }],
+      ['info', 'zk: lock acquired', expect.objectContaining({ ...common, node: held.path })],
+      ['info', 'zk: lock released', { ...common, node: held.path, fencingToken: String(held.fencingToken), held: 0 }],
+    ])
+    expect(() => JSON.stringify(lines)).not.toThrow()
+  })
+
+  test('is given why a lock was lost, and that it was suspended', async () => {
+    const lines: Line[] = []
+    const scene = new Scene()
+    const zk = await scene.client({ logger: (...line) => void lines.push(line) })
+    await scene.done(new SharedLock(zk, PATH).read.acquire())
+    scene.refuse()
+    scene.cut(zk)
+    await scene.world.advance(60_000)
+    const ofLocks = lines.filter(([, message]) => message.startsWith('zk: read'))
+    expect(ofLocks.map(([level, message]) => `${level} ${message}`)).toEqual([
+      'info zk: read acquired',
+      'warn zk: read suspended: the connection is lost, it is held on',
+      'error zk: read lost',
+    ])
+    expect(ofLocks.at(-1)![2]).toMatchObject({ path: PATH, reason: 'LeaseLost' })
   })
 })

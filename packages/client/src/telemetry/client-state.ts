@@ -1,32 +1,60 @@
 // The state of a client's connection to its ensemble, as a feed for any number of readers.
 import type { EndReason } from '../session/protocol/states.ts'
 
-/** How a client stands with its ensemble. `closed` and `authFailed` are the last; so is `expired` where `renewSession` is false. */
-export type ClientState =
-  /** A session's first connection is looked for. */
-  | { readonly name: 'connecting' }
-  | {
-      readonly name: 'connected'
-      readonly server: string
-      readonly sessionId: bigint
-      /** The server has no quorum: see the option `readOnly`. */
-      readonly readOnly: boolean
-    }
-  | {
-      readonly name: 'disconnected'
-      readonly sessionId: bigint
-      /** What the connection, or the last attempt, ended with. */
-      readonly error: Error
-      /**
-       * Every server took our handshake and closed the connection without an answer, one after the other. So does one that has
-       * seen less than we have, and one that is part of no quorum: which of the two it is they do not say. When it stays so,
-       * the ensemble has lost transactions, from a backup for instance; the session ends by local expiry.
-       */
-      readonly ensembleBehind: boolean
-    }
-  /** `connecting` follows, unless `renewSession` is false. */
-  | { readonly name: 'expired'; readonly sessionId: bigint }
-  | { readonly name: 'closed' | 'authFailed' }
+/**
+ * How a client stands with its ensemble: plain data, which JSON can hold. `closed` and `authFailed` are the last; so is `expired`
+ * where `renewSession` is false.
+ */
+export type ClientState = ConnectingState | ConnectedState | DisconnectedState | ExpiredState | EndedState
+
+interface Since {
+  /** When it began, in ms since the epoch by the clock of this machine. */
+  readonly since: number
+}
+
+interface OfSession extends Since {
+  /** As servers print it: `0x` and hexadecimal digits. */
+  readonly sessionId: string
+  /** The negotiated session timeout, in ms. */
+  readonly timeout: number
+}
+
+/** A session's first connection is looked for. */
+export interface ConnectingState extends Since {
+  readonly name: 'connecting'
+}
+
+/** There is a session, and a connection. */
+export interface ConnectedState extends OfSession {
+  readonly name: 'connected'
+  /** `host:port` */
+  readonly server: string
+  /** The server has no quorum: see the option `readOnly`. */
+  readonly readOnly: boolean
+}
+
+/** There is a session, which may have expired meanwhile, and no connection. */
+export interface DisconnectedState extends OfSession {
+  readonly name: 'disconnected'
+  /** What the connection, or the last attempt, ended with. In JSON it is its message. */
+  readonly error: Error
+  /**
+   * Every server took our handshake and closed the connection without an answer, one after the other. So does one that has
+   * seen less than we have, and one that is part of no quorum: which of the two it is they do not say. When it stays so,
+   * the ensemble has lost transactions, from a backup for instance; the session ends by local expiry.
+   */
+  readonly ensembleBehind: boolean
+}
+
+/** The session is over. `connecting` follows, unless `renewSession` is false. */
+export interface ExpiredState extends OfSession {
+  readonly name: 'expired'
+}
+
+/** The client is of no further use. */
+export interface EndedState extends Since {
+  readonly name: 'closed' | 'authFailed'
+}
 
 export const endState = {
   SessionExpired: 'expired',
@@ -48,11 +76,15 @@ export interface ClientStates extends AsyncIterableIterator<ClientState> {
 
 /** The current state, and the followers that wait for the next. It has no reference to others: they look when they are asked. */
 export class StateFeed {
-  #current: ClientState = { name: 'connecting' }
+  #current: ClientState
   /** How many states there were. */
   #count = 1
   #isOver = false
   readonly #waiting = new Set<Follower>()
+
+  constructor(current: ClientState) {
+    this.#current = current
+  }
 
   get current(): ClientState {
     return this.#current
@@ -67,6 +99,7 @@ export class StateFeed {
   }
 
   enter(state: ClientState): void {
+    if (state.name === 'disconnected') describeInJson(state)
     this.#current = state
     this.#count++
     for (const follower of this.#awaited()) follower.look()
@@ -145,3 +178,9 @@ class Follower implements ClientStates {
 }
 
 const OVER = { value: undefined, done: true } as const
+
+/** JSON makes {} of an error. */
+function describeInJson(state: DisconnectedState): void {
+  const toJSON = () => ({ ...state, error: state.error.message })
+  Object.defineProperty(state, 'toJSON', { value: toJSON, configurable: true })
+}

@@ -1,33 +1,68 @@
-/** Where the client logs what happens: pino's shape, and that of the loggers like it. `bindings` are plain data, and `err`. */
-export interface Logger {
-  /** Attempts to connect, requests that a busy server did not execute. */
-  debug(bindings: object, message: string): void
-  /** Sessions established and closed, reconnections. */
-  info(bindings: object, message: string): void
-  /** A connection lost, and what the protocol does not foresee: survived. */
-  warn(bindings: object, message: string): void
-  /** A session lost, or no server found. */
-  error(bindings: object, message: string): void
+/** From the least to the most serious. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/**
+ * Where the client and the recipes log what happens: one line a call. `fields` are plain data that JSON can hold; an error is in
+ * `err`. What it throws stops nothing.
+ *
+ * - `debug`: attempts to connect, requests that a busy server did not execute, places in a queue
+ * - `info`: sessions established and closed, reconnections, locks acquired and released
+ * - `warn`: a connection lost, a lock suspended, and what the protocol does not foresee: survived
+ * - `error`: a session or a lock lost, or no server found
+ */
+export type Logger = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>) => void
+
+/** As pino has them. */
+export type PinoLike = { readonly [level in LogLevel]: (fields: object, message: string) => void }
+/** As winston has them. */
+export interface WinstonLike {
+  log(level: string, message: string, fields: object): unknown
+}
+/** As `console` has them. */
+export type ConsoleLike = { readonly [level in LogLevel]: (message: string, fields: object) => void }
+
+/** Logs with pino, or what has its methods: `err` is printed by pino's own serializer. */
+export function pinoLogger(pino: PinoLike): Logger {
+  return (level, message, fields) => pino[level](fields, message)
 }
 
-const levels = ['debug', 'info', 'warn', 'error'] as const satisfies (keyof Logger)[]
-
-export const silentLogger: Logger = {
-  debug() {},
-  info() {},
-  warn() {},
-  error() {},
+/** Logs with winston. An error becomes text, since winston's formats print none: `error` and `stack`. */
+export function winstonLogger(winston: WinstonLike): Logger {
+  return (level, message, { err, ...fields }) => {
+    const { message: error, stack } = err instanceof Error ? err : {}
+    winston.log(level, message, err === undefined ? fields : { ...fields, error: error ?? String(err), stack })
+  }
 }
+
+/** Logs with `console`, or what has its methods; `least` is the least serious level that is printed. */
+export function consoleLogger(console: ConsoleLike = globalThis.console, least: LogLevel = 'info'): Logger {
+  const printed = levels.slice(levels.indexOf(least))
+  return (level, message, fields) => {
+    if (printed.includes(level)) console[level](message, fields)
+  }
+}
+
+const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+
+export const silentLogger: Logger = () => {}
 
 export function checkLogger(logger: unknown): void {
-  const missing = levels.filter((level) => typeof (logger as Partial<Logger> | null)?.[level] !== 'function')
-  if (missing.length > 0) throw new TypeError(`logger must be a logger such as pino's; it has no ${missing.join(', ')}`)
+  if (typeof logger === 'function') return
+  throw new TypeError(
+    'logger must be a function (level, message, fields) => void; ' +
+      'pinoLogger(pino), winstonLogger(winston) and consoleLogger() make one',
+  )
 }
 
 /** A logger that throws stops nothing. */
-export function log(logger: Logger, level: keyof Logger, message: string, bindings: () => object): void {
+export function log(
+  logger: Logger,
+  level: LogLevel,
+  message: string,
+  fields: () => Readonly<Record<string, unknown>>,
+): void {
   if (logger === silentLogger) return
   try {
-    logger[level](bindings(), message)
+    logger(level, message, fields())
   } catch {}
 }

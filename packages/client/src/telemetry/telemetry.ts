@@ -1,10 +1,11 @@
 // All that a client reports: numbers, channels, the logger, its state. The sessions' drivers report here; nothing
 // of it decides anything.
-import { type ClientStates, endState, StateFeed } from './client-state.ts'
+import { type ClientState, type ClientStates, endState, StateFeed } from './client-state.ts'
 import { report, type RequestMessage, traceCall, traceSettled, tracesRequests } from './diagnostics.ts'
 import { formatSessionId, KeeperError } from '../errors.ts'
+import type { ClientOptions } from '../options.ts'
 import { FrameTrace } from './frame-trace.ts'
-import { log, type Logger } from './logger.ts'
+import { log, type Logger, type LogLevel } from './logger.ts'
 import type { Connection } from '../session.ts'
 import type { Flow } from '../session/requests/flow.ts'
 import type { Output } from '../session/protocol/output.ts'
@@ -27,7 +28,8 @@ export class Telemetry {
   readonly #counters = new Counters()
   readonly #logger: Logger
   readonly #tracesFrames: boolean
-  readonly #states = new StateFeed()
+  readonly #wallNow: () => number
+  readonly #states: StateFeed
   /** When the current attempt, or connection, began. */
   #since = 0
   #frames: FrameTrace | undefined
@@ -35,13 +37,20 @@ export class Telemetry {
   /** Servers that closed the connection at the handshake, since one last answered it or failed otherwise. */
   readonly #silent = new Set<string>()
 
-  constructor(logger: Logger, tracesFrames: boolean) {
+  /** `wallNow`: ms since the epoch. */
+  constructor({ logger, traceFrames }: Pick<ClientOptions, 'logger' | 'traceFrames'>, wallNow: () => number) {
     this.#logger = logger
-    this.#tracesFrames = tracesFrames
+    this.#tracesFrames = traceFrames
+    this.#wallNow = wallNow
+    this.#states = new StateFeed({ name: 'connecting', since: wallNow() })
   }
 
   stats(flow: Flow, now: number): ClientStats {
     return this.#counters.snapshot(flow, this.#heardAt === undefined ? undefined : now - this.#heardAt)
+  }
+
+  get state(): ClientState {
+    return this.#states.current
   }
 
   states(): ClientStates {
@@ -80,7 +89,7 @@ export class Telemetry {
 
   throttled({ op, path, timesThrottled }: Request, session: SessionInfo): void {
     this.#counters.throttled++
-    this.#log('debug', 'the server was too busy for a request', session, () => ({ op, path, times: timesThrottled }))
+    this.log('debug', 'the server was too busy for a request', session, () => ({ op, path, times: timesThrottled }))
   }
 
   #settled(
@@ -125,14 +134,14 @@ export class Telemetry {
     this.#since = now
     if (this.#tracesFrames) this.#frames = new FrameTrace()
     report('zk:connection', () => ({ event: 'dialing', ...place(session), server }))
-    this.#log('debug', 'dialing', session, () => ({ server }))
+    this.log('debug', 'dialing', session, () => ({ server }))
   }
 
   unreached(attempt: Unreached, session: SessionInfo, now: number): void {
     const { server, address, error, servers, closedHandshake, hasSeen } = attempt
     const duration = now - this.#since
     report('zk:connection', () => ({ event: 'failed', ...place(session), server, reason: error, duration }))
-    this.#log('debug', 'no connection', session, () => ({ server, err: error, duration }))
+    this.log('debug', 'no connection', session, () => ({ server, err: error, duration }))
     const where = address === undefined ? server : `${server} ${address}`
     if (closedHandshake) this.#silent.add(where)
     else this.#silent.clear()
@@ -140,8 +149,8 @@ export class Telemetry {
     if (current.name !== 'disconnected') return
     const ensembleBehind = hasSeen && this.#silent.size >= servers
     if (ensembleBehind === current.ensembleBehind) return
-    this.#states.enter({ ...current, error, ensembleBehind })
-    if (ensembleBehind) this.#log('warn', 'every server closes the connection: behind us, or no quorum', session)
+    this.#states.enter({ ...current, since: this.#wallNow(), error, ensembleBehind })
+    if (ensembleBehind) this.log('warn', 'every server closes the connection: behind us, or no quorum', session)
   }
 
   connected({ server, readOnly }: Connection, session: SessionInfo, now: number, isFirst: boolean): void {
@@ -153,9 +162,9 @@ export class Telemetry {
       this.#counters.sessions++
       report('zk:session', () => ({ event: 'established', ...place(session), timeout: session.timeout }))
     } else this.#counters.reconnected++
-    this.#states.enter({ name: 'connected', server, sessionId: session.id, readOnly })
+    this.#states.enter({ name: 'connected', ...this.#ofSession(session), server, readOnly })
     const message = isFirst ? 'session established' : 'reconnected'
-    this.#log('info', message, session, () => ({ timeout: session.timeout, readOnly }))
+    this.log('info', message, session, () => ({ timeout: session.timeout, readOnly }))
   }
 
   lost(error: Error, server: string | undefined, session: SessionInfo, now: number): void {
@@ -164,8 +173,8 @@ export class Telemetry {
     report('zk:connection', () => ({ event: 'lost', ...place(session), server, reason: error, duration }))
     // The end of the session has said more.
     if (session.isOver) return
-    this.#states.enter({ name: 'disconnected', sessionId: session.id, error, ensembleBehind: false })
-    this.#log('warn', 'connection lost', session, () => ({ server, err: error, duration }))
+    this.#states.enter({ name: 'disconnected', ...this.#ofSession(session), error, ensembleBehind: false })
+    this.log('warn', 'connection lost', session, () => ({ server, err: error, duration }))
   }
 
   // --- the session ----------------------------------------------------------------------------------------------
@@ -177,13 +186,15 @@ export class Telemetry {
     const state = endState[reason]
     const event = reason === 'Unreachable' ? 'unreachable' : state
     report('zk:session', () => ({ event, ...place(session), timeout: session.timeout }))
-    this.#states.enter(state === 'expired' ? { name: state, sessionId: session.id } : { name: state })
-    this.#log(reason === 'Closed' ? 'info' : 'error', `session ${event}`, session)
+    this.#states.enter(
+      state === 'expired' ? { name: state, ...this.#ofSession(session) } : { name: state, since: this.#wallNow() },
+    )
+    this.log(reason === 'Closed' ? 'info' : 'error', `session ${event}`, session)
   }
 
   /** The next session is on its way. */
   renewing(): void {
-    this.#states.enter({ name: 'connecting' })
+    this.#states.enter({ name: 'connecting', since: this.#wallNow() })
   }
 
   /** There will be no other session. */
@@ -205,7 +216,7 @@ export class Telemetry {
   anomaly(what: string, session: SessionInfo): void {
     this.#counters.anomalies++
     report('zk:anomaly', () => ({ what, ...place(session) }))
-    this.#log('warn', 'something the protocol does not foresee', session, () => ({ what }))
+    this.log('warn', 'something the protocol does not foresee', session, () => ({ what }))
   }
 
   /** The session's timer was called so much later than it was set for, in ms. */
@@ -213,12 +224,17 @@ export class Telemetry {
     this.#counters.late(Math.max(0, ms))
   }
 
-  #log(level: keyof Logger, message: string, session: SessionInfo, more: () => object = () => ({})): void {
+  /** What the recipes log, too. */
+  log(level: LogLevel, message: string, session: SessionInfo, more: () => object = () => ({})): void {
     log(this.#logger, level, `zk: ${message}`, () => ({
       sessionId: formatSessionId(session.id),
       server: session.connection?.server,
       ...more(),
     }))
+  }
+
+  #ofSession({ id, timeout }: SessionInfo): { since: number; sessionId: string; timeout: number } {
+    return { since: this.#wallNow(), sessionId: formatSessionId(id), timeout }
   }
 }
 

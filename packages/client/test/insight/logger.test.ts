@@ -1,14 +1,17 @@
+import { once } from 'node:events'
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import winston from 'winston'
 import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import type { Logger } from '../../src/index.ts'
+import { connect, consoleLogger, type Logger, pinoLogger, winstonLogger } from '../../src/index.ts'
 import { connected, expired, nodeData, outcome, someStat, VirtualWorld } from '../support/index.ts'
 
-type Line = [level: string, message: string, bindings: object]
+type Line = Parameters<Logger>
 
 function notebook(): { lines: Line[]; logger: Logger } {
   const lines: Line[] = []
-  const at = (level: string) => (bindings: object, message: string) => void lines.push([level, message, bindings])
-  return { lines, logger: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } }
+  return { lines, logger: (...line) => void lines.push(line) }
 }
 
 describe('logger', () => {
@@ -62,11 +65,10 @@ describe('logger', () => {
   })
 
   test('ZooKeeper goes on though its logger throws', async () => {
-    const fail = () => {
+    const world = new VirtualWorld()
+    const logger = () => {
       throw new Error('of the logger')
     }
-    const world = new VirtualWorld()
-    const logger = { debug: fail, info: fail, warn: fail, error: fail }
     const { zk, connection } = await connected(world, { logger })
     const read = outcome(zk.getDataAndWatch('/a'))
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
@@ -76,21 +78,79 @@ describe('logger', () => {
     await world.settle()
     expect([read.status, next.status]).toEqual(['fulfilled', 'fulfilled'])
   })
+})
 
-  test('ZooKeeper calls the methods of the logger as methods', async () => {
-    class OwnLogger {
-      readonly lines: string[] = []
-      debug(_: object, message: string) {
-        this.lines.push(message)
-      }
-      info(_: object, message: string) {
-        this.lines.push(message)
-      }
-      warn() {}
-      error() {}
+describe('the adapters of loggers', () => {
+  const err = new Error('read ECONNRESET')
+  const fields = { sessionId: '0x1', server: 'zk1:2181' }
+
+  /** What is written to the stream, a line an entry. */
+  function sink(): { stream: Writable; lines: () => Record<string, unknown>[] } {
+    let text = ''
+    const stream = new Writable({
+      write(chunk, _, done) {
+        text += String(chunk)
+        done()
+      },
+    })
+    return {
+      stream,
+      lines: () =>
+        text
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as Record<string, unknown>),
     }
-    const logger = new OwnLogger()
-    await connected(new VirtualWorld(), { logger })
-    expect(logger.lines).toEqual(['zk: dialing', 'zk: session established'])
+  }
+
+  test('pinoLogger has pino write the message, the fields, and the error with its stack', () => {
+    const { stream, lines } = sink()
+    const logger = pinoLogger(pino({ level: 'debug' }, stream))
+    logger('debug', 'zk: dialing', fields)
+    logger('warn', 'zk: connection lost', { ...fields, err })
+    expect(lines()).toMatchObject([
+      { level: 20, msg: 'zk: dialing', ...fields },
+      { level: 40, msg: 'zk: connection lost', ...fields, err: { message: 'read ECONNRESET', stack: err.stack } },
+    ])
   })
+
+  test('winstonLogger has winston write the message, the fields, and the error with its stack', async () => {
+    const { stream, lines } = sink()
+    const made = winston.createLogger({ level: 'debug', transports: [new winston.transports.Stream({ stream })] })
+    const logger = winstonLogger(made)
+    logger('debug', 'zk: dialing', fields)
+    logger('warn', 'zk: connection lost', { ...fields, err })
+    logger('error', 'zk: session expired', { ...fields, err: 'no Error' })
+    made.end()
+    await once(made, 'finish')
+    expect(lines()).toEqual([
+      { level: 'debug', message: 'zk: dialing', ...fields },
+      { level: 'warn', message: 'zk: connection lost', ...fields, error: 'read ECONNRESET', stack: err.stack },
+      { level: 'error', message: 'zk: session expired', ...fields, error: 'no Error' },
+    ])
+  })
+
+  test('consoleLogger prints the message first, from a level on', () => {
+    const lines: unknown[][] = []
+    const at = (level: string) => (message: string, fields: object) => void lines.push([level, message, fields])
+    const console = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+    const logger = consoleLogger(console)
+    logger('debug', 'zk: dialing', fields)
+    logger('info', 'zk: session established', fields)
+    consoleLogger(console, 'debug')('debug', 'zk: dialing', fields)
+    expect(lines).toEqual([
+      ['info', 'zk: session established', fields],
+      ['debug', 'zk: dialing', fields],
+    ])
+  })
+
+  test.each([[{}], [{ info() {} }], ['console'], [null]])(
+    'connect refuses %o for a logger, and says what makes one',
+    async (logger) => {
+      const connecting = connect('zk1:2181', { logger: logger as never })
+      await expect(connecting).rejects.toThrow(
+        /^logger must be a function \(level, message, fields\) => void; pinoLogger/,
+      )
+    },
+  )
 })

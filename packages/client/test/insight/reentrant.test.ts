@@ -1,7 +1,7 @@
 // Whoever is told of something may call for more at once: channels and loggers are synchronous.
 import { channel } from 'node:diagnostics_channel'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { connect, type LookupHandler } from '../../src/index.ts'
+import { connect, type Logger, type LookupHandler } from '../../src/index.ts'
 import { connected, expired, FakeServer, NamedWorld, outcome, VirtualWorld } from '../support/index.ts'
 
 const T = 30_000
@@ -158,7 +158,7 @@ describe('ZooKeeper.close', () => {
     const world = new VirtualWorld()
     const none = () => {}
     let close = none
-    const logger = { debug: none, info: none, warn: none, error: () => how === 'logger' && close() }
+    const logger: Logger = (level) => void (level === 'error' && how === 'logger' && close())
     const { zk, server, connection } = await connected(world, { logger })
     let closing = outcome(new Promise<void>(none))
     close = once(() => (closing = outcome(zk.close())))

@@ -1,6 +1,7 @@
+import { inspect } from 'node:util'
 import { OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { connect, type ClientState, type ClientStates } from '../../src/index.ts'
+import { connect, type ClientState, type ClientStates, type ConnectedState, formatSessionId } from '../../src/index.ts'
 import { StateFeed } from '../../src/telemetry/client-state.ts'
 import { connected, expired, FakeServer, NamedWorld, outcome, VirtualWorld } from '../support/index.ts'
 
@@ -16,7 +17,8 @@ describe('ZooKeeper.states', () => {
     const seen: ClientState[] = []
     const following = outcome(collect(zk.states(), seen))
     await world.settle()
-    const first = zk.session.id
+    const [first, since] = [zk.state.since, world.wallNow()]
+    const session = { sessionId: formatSessionId(zk.session.id), timeout: 30_000 }
     connection.rst()
     await world.advance(1_000)
     const second = await server.connection()
@@ -28,13 +30,15 @@ describe('ZooKeeper.states', () => {
     third.reply(await third.expect(OpCode.closeSession))
     await world.settle()
     expect(seen).toEqual([
-      { name: 'connected', server: 'zk1:2181', sessionId: first, readOnly: false },
-      { name: 'disconnected', sessionId: first, error: new Error('read ECONNRESET'), ensembleBehind: false },
-      { name: 'expired', sessionId: first },
-      { name: 'connecting' },
-      { name: 'connected', server: 'zk1:2181', sessionId: zk.session.id, readOnly: false },
-      { name: 'closed' },
+      { name: 'connected', since: first, ...session, server: 'zk1:2181', readOnly: false },
+      { name: 'disconnected', since, ...session, error: new Error('read ECONNRESET'), ensembleBehind: false },
+      { name: 'expired', since: expect.any(Number) as number, ...session },
+      { name: 'connecting', since: expect.any(Number) as number },
+      { ...(seen[4] as ConnectedState), sessionId: formatSessionId(zk.session.id), name: 'connected' },
+      { name: 'closed', since: world.wallNow() },
     ])
+    const times = seen.map((state) => state.since)
+    expect(times).toEqual(times.toSorted((one, other) => one - other))
     expect(following.status).toBe('fulfilled')
   })
 
@@ -187,9 +191,9 @@ describe('ZooKeeper.states', () => {
     await world.advance(3_000)
     await rw.accept({ sessionId: 6n })
     expect(seen).toMatchObject([
-      { name: 'connected', readOnly: true, sessionId: 5n },
+      { name: 'connected', readOnly: true, sessionId: '0x5' },
       { name: 'disconnected' },
-      { name: 'connected', readOnly: false, sessionId: 6n },
+      { name: 'connected', readOnly: false, sessionId: '0x6' },
     ])
   })
 
@@ -209,11 +213,13 @@ describe('ZooKeeper.states', () => {
 })
 
 describe('StateFeed', () => {
-  const closed = { name: 'closed' } as const
-  const server = (name: string) => ({ name: 'connected', server: name, sessionId: 1n, readOnly: false }) as const
+  const begun = { name: 'connecting', since: 0 } as const
+  const closed = { name: 'closed', since: 1 } as const
+  const server = (name: string) =>
+    ({ name: 'connected', since: 0, server: name, sessionId: '0x1', timeout: 4_000, readOnly: false }) as const
 
   test('StateFeed keeps one state for whoever is slow, the last', async () => {
-    const feed = new StateFeed()
+    const feed = new StateFeed(begun)
     const states = feed.follow()
     for (let count = 0; count < 1_000; count++) feed.enter(server(`zk${count}`))
     expect(await states.next()).toEqual({ value: server('zk999'), done: false })
@@ -226,7 +232,7 @@ describe('StateFeed', () => {
   })
 
   test('StateFeed serves those who ask ahead in their order, and ends them all', async () => {
-    const feed = new StateFeed()
+    const feed = new StateFeed(begun)
     const states = feed.follow()
     await states.next()
     const asked = [states.next(), states.next(), states.next()]
@@ -241,7 +247,7 @@ describe('StateFeed', () => {
   })
 
   test('StateFeed tells the last state to who comes after the end', async () => {
-    const feed = new StateFeed()
+    const feed = new StateFeed(begun)
     feed.enter(closed)
     feed.end()
     const seen: ClientState[] = []
@@ -250,7 +256,7 @@ describe('StateFeed', () => {
   })
 
   test('StateFeed forgets who leaves', async () => {
-    const feed = new StateFeed()
+    const feed = new StateFeed(begun)
     const states = feed.follow()
     for await (const state of states) {
       expect(state.name).toBe('connecting')
@@ -263,5 +269,39 @@ describe('StateFeed', () => {
     const next = waiting.next()
     await waiting.return()
     expect(await next).toEqual({ value: undefined, done: true })
+  })
+})
+
+describe('ZooKeeper.state', () => {
+  test('ZooKeeper.state is that of now, in JSON too', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const session = { sessionId: formatSessionId(zk.session.id), timeout: 30_000 }
+    const state = { name: 'connected', since: world.wallNow(), ...session, server: 'zk1:2181', readOnly: false }
+    expect(zk.state).toEqual(state)
+    expect(JSON.parse(JSON.stringify(zk.state))).toEqual(state)
+    await world.advance(1_000)
+    expect(zk.state).toEqual(state)
+    connection.rst()
+    await world.settle()
+    const lost = { name: 'disconnected', since: world.wallNow(), ...session, ensembleBehind: false }
+    expect(zk.state).toEqual({ ...lost, error: new Error('read ECONNRESET') })
+    expect(JSON.parse(JSON.stringify(zk.state))).toEqual({ ...lost, error: 'read ECONNRESET' })
+    void outcome(zk.close())
+    await world.advance(30_000)
+    expect(zk.state.name).toBe('closed')
+  })
+
+  test('util.inspect shows how the client stands, and no secret', async () => {
+    const world = new VirtualWorld()
+    const auth = [{ scheme: 'digest', auth: 'alice:secret' }]
+    const { zk } = await connected(world, { auth })
+    const shown = inspect(zk.withChroot('/app'))
+    expect(shown).toMatch(/^ZooKeeper \{/)
+    for (const part of ["name: 'connected'", "server: 'zk1:2181'", formatSessionId(zk.session.id), "chroot: '/app'"]) {
+      expect(shown).toContain(part)
+    }
+    expect(inspect(zk.session)).toMatch(/^Session \{ id: '0x[0-9a-f]+', timeout: 30000, server: 'zk1:2181' \}$/)
+    expect(shown + inspect(zk.session, { depth: 20, showHidden: true })).not.toMatch(/secret|alice|passw/)
   })
 })

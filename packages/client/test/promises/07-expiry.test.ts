@@ -238,10 +238,21 @@ describe('A call pinned to a session', () => {
   })
 
   type Pinned = { readonly session: ZooKeeper['session'] }
-  type Method = Exclude<keyof ZooKeeper, NotPinned>
+  type Method = Exclude<Extract<keyof ZooKeeper, string>, NotPinned>
   type NotPinned =
-    | ('session' | 'runtime' | 'chroot' | 'stats' | 'states' | 'close' | 'detach' | 'withChroot' | 'updateServers')
-    | ('followServers' | typeof Symbol.asyncDispose)
+    | (
+        | 'session'
+        | 'runtime'
+        | 'chroot'
+        | 'stats'
+        | 'state'
+        | 'states'
+        | 'close'
+        | 'detach'
+        | 'withChroot'
+        | 'updateServers'
+      )
+    | 'followServers'
 
   const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
   const calls: Record<Method, (zk: ZooKeeper, pinned: Pinned) => Promise<unknown>> = {

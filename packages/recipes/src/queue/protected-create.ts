@@ -152,7 +152,8 @@ export async function deleteOwn(queue: Queue, session: Session, path: string): P
   const refusal = await refusalOf(queue, session, path)
   if (refusal === undefined) return
   const error = KeeperError.is(refusal.error, 'NoAuth') ? withoutRight(queue, path, refusal.error) : refusal.error
-  report('zk:orphan', () => ({ path: queue.path, kind: queue.parse(nameIn(path))!.kind.name, node: path, error }))
+  const { kind } = queue.parse(nameIn(path))!
+  report(queue.zk, 'zk:orphan', kind.name, () => ({ path: queue.path, node: path, error }))
   void deleteAgain(queue, session, path)
   throw error
 }

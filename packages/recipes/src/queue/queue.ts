@@ -129,7 +129,7 @@ export class Queue {
   tellExhausted({ kind, sequence }: ContenderName): void {
     if (this.#isExhaustionTold || !isExhausted(sequence)) return
     this.#isExhaustionTold = true
-    report('zk:exhausted', () => ({ path: this.path, kind: kind.name, sequence }))
+    report(this.zk, 'zk:exhausted', kind.name, () => ({ path: this.path, sequence }))
   }
 
   /** What a contender's node says. */

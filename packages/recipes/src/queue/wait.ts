@@ -33,7 +33,7 @@ export class Wait {
   queued(contender: Contender, names: readonly ContenderName[]): void {
     this.#contender = contender
     const place = () => ({ position: names.length, ahead: this.#paths(names) })
-    report('zk:queued', () => ({ path: this.#queue.path, kind: this.#kind.name, ...place() }))
+    report(this.#queue.zk, 'zk:queued', this.#kind.name, () => ({ path: this.#queue.path, ...place() }))
     this.#onQueued?.(place())
   }
 

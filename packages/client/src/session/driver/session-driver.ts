@@ -1,7 +1,8 @@
 // Drives a SessionMachine: owns its socket and its one timer, and does what it says.
 import { formatServer, type ServerAddress, type WatcherType } from '@zk/wire'
 import { onAbort } from '../../aborts.ts'
-import { type ConnectAttempt, KeeperError } from '../../errors.ts'
+import { type ConnectAttempt, formatSessionId, KeeperError } from '../../errors.ts'
+import { inspected } from '../../inspected.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
 import { type Timestamp, timestamp } from '../../timestamp.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
@@ -68,6 +69,12 @@ export class SessionDriver implements Session {
       (ms) => this.telemetry.late(ms),
     )
     this.#setTimer()
+  }
+
+  /** For `util.inspect` and `console.log`: no secret. */
+  [inspected](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
+    const { timeout, connection } = this
+    return `Session ${inspect({ id: formatSessionId(this.id), timeout, server: connection?.server }, options)}`
   }
 
   get id(): bigint {
