@@ -2,6 +2,7 @@
 import { channel } from 'node:diagnostics_channel'
 import type { LossReason } from './errors.ts'
 
+/** What all messages have. */
 interface Contention {
   /** Of the lock or the election. */
   readonly path: string
@@ -9,9 +10,11 @@ interface Contention {
   readonly kind: string
 }
 
+/** What messages of something that is held have. */
 interface HoldMessage extends Contention {
   /** Of the contender's node. */
   readonly node: string
+  /** Greater than that of every holder before. */
   readonly fencingToken: bigint
 }
 

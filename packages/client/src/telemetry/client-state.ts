@@ -35,7 +35,7 @@ export const endState = {
   Unreachable: 'closed',
 } as const satisfies Record<EndReason, ClientState['name']>
 
-// Said here: before TypeScript 5.6 an AsyncIterableIterator takes no type of what it ends with.
+/** Said here: before TypeScript 5.6 an AsyncIterableIterator takes no type of what it ends with. */
 type Result = IteratorResult<ClientState, undefined>
 
 /** The states from now on; leaving the loop ends it. One that is not awaited costs the client nothing: it may be dropped. */
