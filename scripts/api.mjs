@@ -2,8 +2,8 @@
 //
 // They are made of the built declarations, by API Extractor. `pnpm api` writes them; with `--check` they are only compared,
 // and nothing is written into the tree. What no entry exports but an exported declaration mentions is in them too,
-// without `export`: `ZooKeeper` has members from such a class. Declarations that do not compile fail both: a user's compiler reads
-// them, too, unless it is told to skip them.
+// without `export`: `ZooKeeper` has members from such a class. A declaration without a doc comment fails both. So do declarations
+// that do not compile: a user's compiler reads them, too, unless it is told to skip them.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,6 +17,7 @@ const reportFolder = join(root, 'docs', 'api')
 const made = makeReports(publishedEntries())
 const stored = readReports(reportFolder)
 const names = [...new Set([...made.keys(), ...stored.keys()])].toSorted()
+const undocumented = names.flatMap((name) => undocumentedIn(name, made.get(name) ?? ''))
 const changed = names.filter((name) => made.get(name) !== stored.get(name))
 
 if (process.argv.includes('--check')) {
@@ -35,6 +36,16 @@ if (process.argv.includes('--check')) {
     else writeFileSync(join(reportFolder, name), report)
     console.log(`docs/api/${name}`)
   }
+}
+
+if (undocumented.length > 0) {
+  console.log(`What the public surface has needs a doc comment; these have none:\n${undocumented.join('\n')}`)
+  process.exitCode = 1
+}
+
+/** API Extractor says it of what is exported, of its members, and of what these mention. */
+function undocumentedIn(name, report) {
+  return Array.from(report.matchAll(/\(undocumented\)\n(.*)/g), ([, declaration]) => `${name}: ${declaration.trim()}`)
 }
 
 /** Every entry of every published package: its name to import, and the declarations of the build. */

@@ -151,6 +151,31 @@ describe('The guide', () => {
     expect(ensemble.nodes.ephemerals()).toEqual([])
   })
 
+  test('answers health checks, ready only while there is a session with a connection', async () => {
+    const program = fileURLToPath(new URL('../dist/guide/health.js', import.meta.url))
+    const child = spawn(process.execPath, [program, ensemble.connectString, '0'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    const { port } = JSON.parse(String(line)) as { port: number }
+    const ask = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`)
+      return [response.status, await response.json()] as const
+    }
+    const server = ensemble.connectString
+    expect(await ask('/readyz')).toMatchObject([200, { name: 'connected', server, timeout: 2_000 }])
+    ensemble.members[0]!.kill()
+    await expect
+      .poll(() => ask('/readyz'))
+      .toMatchObject([503, { name: 'disconnected', error: expect.any(String) as string }])
+    expect(await ask('/healthz')).toMatchObject([200, { name: 'disconnected' }])
+    ensemble.members[0]!.restart()
+    await expect.poll(() => ask('/readyz'), { timeout: 10_000 }).toMatchObject([200, { name: 'connected' }])
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).toEqual([0, null])
+  })
+
   test('resigns and closes on SIGTERM', async () => {
     const program = fileURLToPath(new URL('../dist/guide/shutdown.js', import.meta.url))
     const child = spawn(process.execPath, [program, ensemble.connectString], { stdio: ['ignore', 'pipe', 'inherit'] })

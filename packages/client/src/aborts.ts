@@ -1,3 +1,4 @@
+/** It gets the reason of the abort. */
 type Callback = (reason: unknown) => void
 
 /** The callbacks of each signal. An entry goes with its signal, or with its last callback. */

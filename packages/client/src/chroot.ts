@@ -2,6 +2,7 @@ import { validatePath, type ValidatePathOptions } from '@zk/wire'
 
 /** The prefix between the paths of the caller and those of the server. */
 export class Chroot {
+  /** Where the paths of the caller begin, as servers know it; `/` for the root. */
   readonly path: string
   readonly #prefix: string
 

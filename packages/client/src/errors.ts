@@ -2,7 +2,9 @@ import type { ErrorName } from '@zk/wire'
 import { ErrorCode } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
 
+/** What `KeeperError.is` knows errors of any copy of this package by. */
 const keeperBrand = Symbol.for('@zk/KeeperError')
+/** What `ConnectError.is` knows errors of any copy of this package by. */
 const connectBrand = Symbol.for('@zk/ConnectError')
 
 /**
@@ -40,6 +42,7 @@ export interface KeeperErrorDetails {
   readonly results?: readonly (KeeperErrorCode | 'Ok')[] | undefined
   /** Of `Unimplemented` and `NoAuth`: what a server must be to know the operation; which right it takes, and where. */
   readonly needs?: string | undefined
+  /** What led to it, as the `cause` of every error. */
   readonly cause?: unknown
 }
 
@@ -48,7 +51,9 @@ export interface KeeperErrorDetails {
  * any version.
  */
 export class KeeperError extends Error {
+  /** As of every error: what its stack begins with. */
   override readonly name = 'KeeperError'
+  /** What `is` looks for. */
   readonly [keeperBrand] = true
   /** What happened, by name; `Unknown` where a server answered with a number that this version has no name for. */
   readonly code: KeeperErrorCode
@@ -120,7 +125,9 @@ export interface ConnectAttempt {
 
 /** No server could be reached in time. It lists what happened at each. */
 export class ConnectError extends Error {
+  /** As of every error: what its stack begins with. */
   override readonly name = 'ConnectError'
+  /** What `is` looks for. */
   readonly [connectBrand] = true
   /** All servers there were, those too that were not tried; one with several addresses once for each that was tried. */
   readonly servers: readonly ConnectAttempt[]

@@ -5,6 +5,7 @@ import type { LogLevel, ZooKeeper } from '@zk/client'
 import { logWith, publish } from '@zk/client/internal'
 import type { LossReason } from './errors.ts'
 
+/** What all messages have. */
 interface Contention {
   /** Of the lock or the election. */
   readonly path: string
@@ -12,9 +13,11 @@ interface Contention {
   readonly kind: string
 }
 
+/** What messages of something that is held have. */
 interface HoldMessage extends Contention {
   /** Of the contender's node. */
   readonly node: string
+  /** Greater than that of every holder before. */
   readonly fencingToken: bigint
 }
 
@@ -78,7 +81,8 @@ export function report<Name extends keyof RecipeMessages>(
 }
 
 /** As JSON can hold it. */
-function asFields({ error, fencingToken, ...fields }: Readonly<Record<string, unknown>>): object {
-  const token = fencingToken === undefined ? {} : { fencingToken: String(fencingToken as bigint) }
+function asFields(message: { error?: unknown; fencingToken?: bigint; kind: string }): object {
+  const { error, fencingToken, ...fields } = message
+  const token = fencingToken === undefined ? {} : { fencingToken: String(fencingToken) }
   return { ...fields, ...token, ...(error !== undefined && { err: error }) }
 }

@@ -1,5 +1,8 @@
+/** What `LockLostError.is` knows errors of any copy of this package by. */
 const lostBrand = Symbol.for('@zk/LockLostError')
+/** What `LockTimeoutError.is` knows errors of any copy of this package by. */
 const timeoutBrand = Symbol.for('@zk/LockTimeoutError')
+/** What `WouldDeadlockError.is` knows errors of any copy of this package by. */
 const deadlockBrand = Symbol.for('@zk/WouldDeadlockError')
 
 /** Why something is no longer held. */
@@ -21,7 +24,9 @@ export type LossReason =
 
 /** What was held is held no longer, and never will be again under this grant. */
 export class LockLostError extends Error {
+  /** As of every error: what its stack begins with. */
   override readonly name = 'LockLostError'
+  /** What `is` looks for. */
   readonly [lostBrand] = true
   /** The first thing that ended it: what comes later does not change it. */
   readonly reason: LossReason
@@ -73,12 +78,15 @@ export interface EndedWait {
   readonly at: number
   /** Paths of the contenders that were ahead when last seen, oldest first; undefined when none ever was. */
   readonly ahead?: readonly string[] | undefined
+  /** The contender that was waited for; undefined where that was not known. */
   readonly blocker?: Blocker | undefined
 }
 
 /** Nothing was granted in time. The place in the queue has been given up. */
 export class LockTimeoutError extends Error {
+  /** As of every error: what its stack begins with. */
   override readonly name = 'LockTimeoutError'
+  /** What `is` looks for. */
   readonly [timeoutBrand] = true
   /** Of the lock or the election. */
   readonly path: string
@@ -106,7 +114,9 @@ export class LockTimeoutError extends Error {
 
 /** To wait would be to wait for oneself: an `acquire` inside a `run` of the same re-entrant lock. */
 export class WouldDeadlockError extends Error {
+  /** As of every error: what its stack begins with. */
   override readonly name = 'WouldDeadlockError'
+  /** What `is` looks for. */
   readonly [deadlockBrand] = true
   /** Of the lock. */
   readonly path: string

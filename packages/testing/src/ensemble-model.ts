@@ -31,6 +31,7 @@ export type Output =
   /** `end` is behind what was sent. Nothing more is told of it. */
   | { readonly type: 'close'; readonly link: Link; readonly how: 'end' | 'reset' }
 
+/** What a model is made of, and the world that it asks. */
 export interface ModelOptions extends EnsembleOptions {
   /** In [0, 1), like Math.random. */
   random: () => number
@@ -47,11 +48,17 @@ export interface ModelOptions extends EnsembleOptions {
  * back, and returns what is to be done.
  */
 export class EnsembleModel {
+  /** In the order in which they were named. */
   readonly members: readonly TestMember[]
+  /** The links between members. */
   readonly network: TestNetwork
+  /** The sessions that the leader knows. */
   readonly sessions: TestSessions
+  /** The tree, as an operator sees and changes it. */
   readonly nodes: TestNodes
+  /** Requests and replies that shall go wrong. */
   readonly faults: Faults
+  /** All that was said. */
   readonly history: History
   /** A control was used: `elapse` is due now. */
   onWake: () => void = () => {}
@@ -175,6 +182,7 @@ export class EnsembleModel {
     return this.#port(member).accept(remote)
   }
 
+  /** Bytes of a client. None are fine: see `Link.gate`. */
   received(link: Link, bytes: Uint8Array, now: number): readonly Output[] {
     this.#agenda.run(now)
     asConnection(link).received(bytes)
@@ -188,6 +196,7 @@ export class EnsembleModel {
     return this.elapse(now)
   }
 
+  /** Time has passed: does all that is due by now. */
   elapse(now: number): readonly Output[] {
     this.#agenda.run(now)
     if (this.#due.size === 0) return NOTHING

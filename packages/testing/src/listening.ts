@@ -2,14 +2,18 @@
 import { checkKeys, show } from './connection/fault.ts'
 import { checkOptions, ENSEMBLE_OPTIONS, type EnsembleOptions, integer } from './options.ts'
 
+/** PEM text, or the bytes of it. */
 type Pem = string | Uint8Array
 
 /** TLS for the clients of an ensemble: some of what `createServer` of `node:tls` takes. */
 export interface TestTlsOptions {
+  /** The certificate of the members, and those between it and its authority. */
   cert?: Pem | readonly Pem[] | undefined
+  /** The key of `cert`. */
   key?: Pem | readonly Pem[] | undefined
   /** `cert` and `key` in one, as PKCS #12. */
   pfx?: Uint8Array | undefined
+  /** Of an encrypted `key` or `pfx`. */
   passphrase?: string | undefined
   /** The authorities that may have signed the certificates of clients. */
   ca?: Pem | readonly Pem[] | undefined
@@ -17,8 +21,11 @@ export interface TestTlsOptions {
   requestCert?: boolean | undefined
   /** Refuse clients without a certificate that `ca` has signed, where one is asked for. @default true */
   rejectUnauthorized?: boolean | undefined
+  /** @default that of the runtime */
   minVersion?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3' | undefined
+  /** @default that of the runtime */
   maxVersion?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3' | undefined
+  /** In OpenSSL's form. @default those of the runtime */
   ciphers?: string | undefined
 }
 
@@ -35,6 +42,7 @@ const TLS_OPTIONS = [
   'ciphers',
 ] as const satisfies readonly (keyof TestTlsOptions)[]
 
+/** Where an ensemble is reached, besides what it is made of. */
 export interface ListenOptions extends EnsembleOptions {
   /** Where to listen. @default '127.0.0.1' */
   host?: string | undefined

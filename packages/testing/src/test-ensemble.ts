@@ -7,6 +7,7 @@ import type { TestSessions } from './controls/test-sessions.ts'
 import { Listener } from './listener.ts'
 import type { ListenOptions } from './listening.ts'
 
+/** What an ensemble is made of, and where it is reached. */
 export interface TestEnsembleOptions extends ListenOptions {}
 
 /**
@@ -21,9 +22,11 @@ export interface TestEnsembleOptions extends ListenOptions {}
 export class TestEnsemble implements AsyncDisposable {
   /** For the connect method of any client: all members. */
   readonly connectString: string
+  /** All of them, those that are down too. */
   readonly members: readonly TestMember[]
   /** The links between members. */
   readonly network: TestNetwork
+  /** The sessions that the leader knows. */
   readonly sessions: TestSessions
   /** The tree, as an operator sees and changes it. */
   readonly nodes: TestNodes
@@ -100,6 +103,7 @@ export class TestEnsemble implements AsyncDisposable {
     await this.#listener.close()
   }
 
+  /** As `close`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }

@@ -5,6 +5,7 @@ import { TestEnsemble, type TestEnsembleOptions } from './test-ensemble.ts'
 
 const KNOWN = [...ENSEMBLE_OPTIONS.filter((name) => name !== 'members'), 'host', 'port', 'tls']
 
+/** What a server is like, and where it is reached. */
 export interface TestServerOptions extends Omit<TestEnsembleOptions, 'members' | 'ports'> {
   /** 0 for any that is free. @default 0 */
   port?: number | undefined
@@ -30,10 +31,12 @@ export class TestServer extends TestEnsemble {
     return this.members[0]!.port
   }
 
+  /** The process dies; its log survives. Its port refuses connections meanwhile, and stays the same. */
   kill(): void {
     this.members[0]!.kill()
   }
 
+  /** It starts again, with what its log has. */
   restart(): void {
     this.members[0]!.restart()
   }

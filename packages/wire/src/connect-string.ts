@@ -1,12 +1,17 @@
 import { invalid } from './invalid.ts'
 import { validatePath } from './path.ts'
 
+/** Where a server is reached. */
 export interface ServerAddress {
+  /** A name or an address; one of IPv6 without its brackets. */
   readonly host: string
+  /** From 1 to 65,535. */
   readonly port: number
 }
 
+/** What a connect string names. */
 export interface ConnectString {
+  /** At least one, in the order of the text. */
   readonly servers: readonly ServerAddress[]
   /** Path that every path of the client is below; '/' for none. */
   readonly chroot: string

@@ -34,6 +34,7 @@ export const OpCode = {
   closeSession: -11,
   error: -1,
 } as const
+/** A number of `OpCode`. */
 export type OpCode = (typeof OpCode)[keyof typeof OpCode]
 
 /** xids with a meaning of their own. Other requests count from 1 to 2³¹ - 2 and then from 1 again, as Java's do. */
@@ -83,6 +84,7 @@ export const ErrorCode = {
   /** not executed: try again later */
   ThrottledOp: -127,
 } as const
+/** A name of `ErrorCode`. */
 export type ErrorName = keyof typeof ErrorCode
 
 /** Flags of create requests (CreateMode). Above 3 they are not bit masks. */
@@ -95,6 +97,7 @@ export const CreateMode = {
   PERSISTENT_WITH_TTL: 5,
   PERSISTENT_SEQUENTIAL_WITH_TTL: 6,
 } as const
+/** A name of `CreateMode`. */
 export type CreateMode = keyof typeof CreateMode
 
 /** Bits of an ACL's `perms` (ZooDefs.Perms). */
@@ -111,6 +114,7 @@ export const EventType = {
   ChildWatchRemoved: 6,
   PersistentWatchRemoved: 7,
 } as const
+/** A name of `EventType`. */
 export type EventType = keyof typeof EventType
 
 /** States in a WatcherEvent (Watcher.Event.KeeperState). */
@@ -125,14 +129,17 @@ export const KeeperState = {
   Closed: 7,
   Expired: -112,
 } as const
+/** A name of `KeeperState`. */
 export type KeeperState = keyof typeof KeeperState
 
 /** What removeWatches and checkWatches are about (Watcher.WatcherType). */
 export const WatcherType = { Children: 1, Data: 2, Any: 3, Persistent: 4, PersistentRecursive: 5 } as const
+/** A name of `WatcherType`. */
 export type WatcherType = keyof typeof WatcherType
 
 /** Modes of addWatch (AddWatchMode). */
 export const AddWatchMode = { PERSISTENT: 0, PERSISTENT_RECURSIVE: 1 } as const
+/** A name of `AddWatchMode`. */
 export type AddWatchMode = keyof typeof AddWatchMode
 
 /** The name of a reply code, or undefined for one that this version of the package does not know. */

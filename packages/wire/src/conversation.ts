@@ -61,6 +61,7 @@ export class MessageDecoder<Message> {
   }
 }
 
+/** What a `Conversation` accepts and remembers. */
 export interface ConversationOptions extends FrameDecoderOptions {
   /** How many requests may wait for their replies; one more is a `ProtocolError`. @default 65_536 */
   pendingLimit?: number | undefined
@@ -84,7 +85,9 @@ interface Pending extends Asked, Link {
  */
 export class Conversation {
   // `declare` leaves out what the constructor sets anyway: here and elsewhere, for the size of it.
+  /** Takes what the client sends. */
   declare readonly fromClient: MessageDecoder<ClientMessage>
+  /** Takes what the server sends. */
   declare readonly fromServer: MessageDecoder<ServerMessage>
   /** Behind it are the requests without a reply, the oldest first. */
   readonly #start: Link = {}

@@ -14,7 +14,9 @@ const TEXT_SHOWN = 200
 
 /** A frame longer than the limit. `size` is what its length said. */
 export class FrameTooLargeError extends ProtocolError {
+  /** What the length of the frame said, in bytes. */
   declare readonly size: number
+  /** The longest that would have been accepted, in bytes. */
   declare readonly limit: number
 
   constructor(size: number, limit: number) {
@@ -24,6 +26,7 @@ export class FrameTooLargeError extends ProtocolError {
   }
 }
 
+/** What a `FrameDecoder` accepts. */
 export interface FrameDecoderOptions {
   /** Longest frame accepted, in bytes. @default 4 MiB */
   limit?: number | undefined

@@ -8,6 +8,7 @@ import { ConnectRequest, ConnectResponse, ReplyHeader, RequestHeader, WatcherEve
 import { boolean, readNamed, record, trailing, type Type, type TypeOf, writeNamed } from './type.ts'
 import type { Writer } from './writer.ts'
 
+/** What every message but text has. */
 interface Message {
   /**
    * Bytes behind what this version reads: fields that a newer peer has added, the body of an operation that this version does
@@ -18,46 +19,68 @@ interface Message {
 
 /** The first frame of a client. `readOnly` is undefined where its byte is missing: before 3.4. */
 export interface ConnectMessage extends Message {
+  /** It tells this kind of message from the others. */
   readonly type: 'connect'
+  /** The handshake of the client. */
   readonly request: TypeOf<typeof connectRequest>
 }
 
 /** The first frame of a server. `timeOut` 0 says that the session has expired. */
 export interface ConnectedMessage extends Message {
+  /** It tells this kind of message from the others. */
   readonly type: 'connected'
+  /** The handshake of the server. */
   readonly response: TypeOf<typeof connectResponse>
 }
 
+/** The values of a record, where there is one. */
 type ValueOf<Body> = Body extends Type<infer Value> ? Value : undefined
 
 /** A request by the name of its operation, so that `op === 'getData'` gives the type of `request`. */
 export type RequestMessage = { [Name in OperationName]: RequestOf<Name> }[OperationName] | UnknownRequest
 
+/** A request of one operation. */
 export interface RequestOf<Name extends OperationName> extends Message {
+  /** It tells this kind of message from the others. */
   readonly type: 'request'
+  /** The name of the operation. */
   readonly op: Name
+  /** Its number. */
   readonly opCode: Operations[Name]['opCode']
+  /** By which the reply names the request: a number of the client, or one of `Xid`. */
   readonly xid: number
+  /** Its body; undefined where it has none. */
   readonly request: ValueOf<Operations[Name]['request']>
 }
 
 /** Its body is the `rest`. */
 export interface UnknownRequest extends Message {
+  /** It tells this kind of message from the others. */
   readonly type: 'request'
+  /** No name is known here. */
   readonly op: undefined
+  /** The number of the operation. */
   readonly opCode: number
+  /** By which the reply names the request. */
   readonly xid: number
+  /** Nothing is known of its body. */
   readonly request: undefined
 }
 
 /** A reply by the name of the operation that it answers; pings and auth are answered under their own xids. */
 export type ReplyMessage = { [Name in OperationName]: ReplyOf<Name> }[OperationName] | UnknownReply
 
+/** A reply to one operation. */
 export interface ReplyOf<Name extends OperationName> extends Message {
+  /** It tells this kind of message from the others. */
   readonly type: 'reply'
+  /** The name of the operation that it answers. */
   readonly op: Name
+  /** Its number. */
   readonly opCode: Operations[Name]['opCode']
+  /** That of the request. */
   readonly xid: number
+  /** The latest transaction that the server had applied. */
   readonly zxid: bigint
   /** An `ErrorCode`, or a number that is not assigned yet. */
   readonly err: number
@@ -67,36 +90,52 @@ export interface ReplyOf<Name extends OperationName> extends Message {
 
 /** The reply to an operation that is not known here, or that of a server that refuses the handshake with the header of a reply. */
 export interface UnknownReply extends Message {
+  /** It tells this kind of message from the others. */
   readonly type: 'reply'
+  /** No name is known here. */
   readonly op: undefined
+  /** The number of the operation; undefined where a handshake was refused. */
   readonly opCode: number | undefined
+  /** That of the request. */
   readonly xid: number
+  /** The latest transaction that the server had applied. */
   readonly zxid: bigint
+  /** An `ErrorCode`, or a number that is not assigned yet. */
   readonly err: number
+  /** Nothing is known of its body. */
   readonly response: undefined
 }
 
 /** A watch has fired. */
 export interface EventMessage extends Message {
+  /** It tells this kind of message from the others. */
   readonly type: 'event'
   /** Of the transaction, from servers of 3.9 on; -1 from others. */
   readonly zxid: bigint
+  /** 0, as servers send it. */
   readonly err: number
+  /** What happened, and to which node. */
   readonly event: TypeOf<typeof WatcherEvent>
 }
 
 /** In place of the first frame: a four-letter word or the answer to one, as much of it as has come. */
 export interface TextMessage {
+  /** It tells this kind of message from the others. */
   readonly type: 'text'
+  /** The text, in the encoding of the server: ASCII as a rule. */
   readonly bytes: Uint8Array
 }
 
+/** What a client sends. */
 export type ClientMessage = ConnectMessage | RequestMessage | TextMessage
+/** What a server sends. */
 export type ServerMessage = ConnectedMessage | ReplyMessage | EventMessage | TextMessage
 
 // What a 3.3 peer leaves out must stay out when its frame is written again.
 const readOnly = trailing<boolean | undefined>(boolean, undefined)
+/** A `ConnectRequest` whose `readOnly` is undefined where its byte is missing. */
 const connectRequest = record('ConnectRequest', { ...ConnectRequest.fields, readOnly })
+/** A `ConnectResponse` whose `readOnly` is undefined where its byte is missing. */
 const connectResponse = record('ConnectResponse', { ...ConnectResponse.fields, readOnly })
 
 /** What a frame from a client says, the `first` of its connection or a later one. */
@@ -111,6 +150,7 @@ export function decodeClientFrame(frame: Uint8Array, first: boolean): ConnectMes
 
 /** A request, as far as it says how to read the reply. */
 export interface Asked {
+  /** The operation, by its number. */
   readonly opCode: number
   /** Operations of a multi, where they are known: as many results must come back. */
   readonly parts?: number | undefined

@@ -22,6 +22,7 @@ import { readNamed, record, type Type, type TypeOf, writeNamed } from './type.ts
 
 const Nothing = record('Nothing', {})
 
+/** What the parts of a multi or a multiRead are, by their opcodes. */
 const requests = {
   [OpCode.create]: CreateRequest,
   [OpCode.create2]: CreateRequest,
@@ -35,6 +36,7 @@ const requests = {
 } as const
 
 // To createContainer and createTTL a server answers as to create2, with that type (FinalRequestProcessor).
+/** What the results of a multi or a multiRead are, by their opcodes. */
 const responses = {
   [OpCode.create]: CreateResponse,
   [OpCode.create2]: Create2Response,
@@ -46,7 +48,9 @@ const responses = {
   [OpCode.error]: ErrorResponse,
 } as const
 
+/** The records of parts, by their opcodes. */
 type Requests = typeof requests
+/** The records of results, by their opcodes. */
 type Responses = typeof responses
 
 /** One operation of a multi: `{ type: OpCode.check, request: { path: '/a', version: 3 } }`. */

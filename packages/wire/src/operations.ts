@@ -11,14 +11,18 @@ import type { Type } from './type.ts'
  */
 export type OperationKind = 'read' | 'write' | 'neither'
 
+/** What may follow a header. */
 type Body = Type<unknown> | undefined
 
+/** What there is to know of an operation. */
 export interface Operation<
   Kind extends OperationKind = OperationKind,
   Request extends Body = Body,
   Response extends Body = Body,
 > {
+  /** What a lost reply leaves open. */
   readonly kind: Kind
+  /** The number by which requests name it. */
   readonly opCode: number
   /** First release whose servers know it. Older ones answer -6 (Unimplemented), and since 3.4.6 close the connection. */
   readonly since: string
@@ -85,7 +89,9 @@ export const operations = withOpCodes({
   error: neither('3.0.0', undefined, proto.ErrorResponse),
 })
 
+/** The type of `operations`. */
 export type Operations = typeof operations
+/** A name of `operations`. */
 export type OperationName = keyof Operations
 
 /** The name of an opcode, or undefined for one that this version of the package does not know. */
@@ -93,6 +99,7 @@ export const operationName: (opCode: number) => OperationName | undefined = name
 
 // Rows are typed as `object`: with `Operation`, a missing record would be taken for whatever record there may be.
 type ByName = Readonly<Record<keyof typeof OpCode, object>>
+/** Rows with their numbers. */
 type WithOpCodes<Rows> = {
   readonly [Name in keyof Rows & keyof typeof OpCode]: Rows[Name] & { readonly opCode: (typeof OpCode)[Name] }
 }

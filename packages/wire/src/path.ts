@@ -1,6 +1,7 @@
 // What a znode path may be: the rules of ZooKeeper's PathUtils.
 import { invalid } from './invalid.ts'
 
+/** What `validatePath` is to know of the path. */
 export interface ValidatePathOptions {
   /** The server appends ten digits, so the path may end with '/'. */
   sequential?: boolean | undefined

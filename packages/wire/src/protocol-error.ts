@@ -1,5 +1,7 @@
+/** What `is` knows errors of any copy of this package by. */
 const brand = Symbol.for('@zk/ProtocolError')
 
+/** Where the protocol was broken. */
 export interface ProtocolErrorDetails {
   /** Where in the frame or record, in bytes from its start. */
   readonly offset?: number | undefined
@@ -12,12 +14,17 @@ export interface ProtocolErrorDetails {
  * It is about bytes that came in; it never means that our own arguments were wrong.
  */
 export class ProtocolError extends Error {
+  /** As of every error: what its stack begins with. */
   override readonly name = 'ProtocolError'
+  /** What `is` looks for. */
   readonly [brand] = true
+  /** Where in the frame or record, in bytes from its start; undefined where that is not known. */
   declare readonly offset: number | undefined
+  /** Names from the outermost record inwards; empty where that is not known. */
   declare readonly field: readonly string[]
   readonly #reason: string
 
+  /** For decoders of your own. */
   constructor(reason: string, { offset, field = [] }: ProtocolErrorDetails = {}) {
     const place = field.length === 0 ? '' : ` in ${field.join('.').replaceAll('.[', '[')}`
     super(reason + place + (offset === undefined ? '' : ` at byte ${offset}`))

@@ -24,6 +24,7 @@ export class Reader {
     this.#offset = offset
   }
 
+  /** How many bytes were read. */
   get offset(): number {
     return this.#offset
   }
@@ -33,10 +34,12 @@ export class Reader {
     return this.#bytes.length - this.#offset
   }
 
+  /** An int: 4 bytes, the highest first. */
   int(): number {
     return this.#view.getInt32(this.#take(4, 'an int'))
   }
 
+  /** A long: 8 bytes, the highest first. */
   long(): bigint {
     return this.#view.getBigInt64(this.#take(8, 'a long'))
   }

@@ -8,11 +8,14 @@ import { encode, type TypeOf, ustring } from './type.ts'
 const CHUNK_SIZE = 128 * 1024
 const EMPTY_SIZE = RequestHeader.minSize + SetWatches2.minSize
 
+/** The lists of setWatches2, by their names. */
 type Lists<Paths> = Record<Exclude<keyof typeof SetWatches2.fields, 'relativeZxid'>, Paths>
 
 /** One chunk. Without persistent watches it is a setWatches, which older servers know too. */
 export interface WatchesRequest {
+  /** Which of the two requests it is. */
   readonly opCode: typeof OpCode.setWatches | typeof OpCode.setWatches2
+  /** Its body. That of a setWatches has no persistent watches: write it with `SetWatches`. */
   readonly request: TypeOf<typeof SetWatches2>
 }
 

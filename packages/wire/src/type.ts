@@ -10,7 +10,9 @@ export interface Type<T> {
   readonly name: string
   /** The fewest bytes a value can take: what keeps a vector's count honest. */
   readonly minSize: number
+  /** Reads one value. Throws a `ProtocolError` for bytes that are none. */
   read(reader: Reader): T
+  /** Writes one value. Throws a `TypeError` or a `RangeError` for what is none. */
   write(writer: Writer, value: T): void
 }
 
@@ -47,6 +49,7 @@ export function writeNamed<T>(type: Type<T>, writer: Writer, value: T): void {
   }
 }
 
+/** The jute type `int`: 32 bits with a sign. */
 export const int: Type<number> = {
   name: 'int',
   minSize: 4,
@@ -54,6 +57,7 @@ export const int: Type<number> = {
   write: (writer, value) => writer.int(value),
 }
 
+/** The jute type `long`: 64 bits with a sign. */
 export const long: Type<bigint> = {
   name: 'long',
   minSize: 8,
@@ -61,6 +65,7 @@ export const long: Type<bigint> = {
   write: (writer, value) => writer.long(value),
 }
 
+/** The jute type `boolean`: one byte. Any but 0 is true. */
 export const boolean: Type<boolean> = {
   name: 'boolean',
   minSize: 1,
@@ -74,6 +79,7 @@ export const boolean: Type<boolean> = {
  */
 export interface BufferType extends Type<Uint8Array | null> {}
 
+/** The jute type `buffer`: bytes behind their length, or null. */
 export const buffer: BufferType = {
   name: 'buffer',
   minSize: 4,
@@ -81,6 +87,7 @@ export const buffer: BufferType = {
   write: (writer, value) => writer.buffer(value),
 }
 
+/** The jute type `ustring`: UTF-8 behind its length in bytes, or null. */
 export const ustring: Type<string | null> = {
   name: 'ustring',
   minSize: 4,
@@ -135,11 +142,14 @@ export function trailing<T>(type: Type<NonNullable<T>>, absent: T): Type<T> {
   }
 }
 
+/** The types of the fields of a record, by name. */
 type Fields = Readonly<Record<string, Type<unknown>>>
+/** The values of a record. */
 type RecordOf<F extends Fields> = { readonly [Name in keyof F]: TypeOf<F[Name]> }
 
 /** A type whose fields can be looked at: what tools (vectors, arbitraries, printers) are derived from. */
 export interface RecordType<F extends Fields> extends Type<RecordOf<F>> {
+  /** In wire order. */
   readonly fields: F
 }
 

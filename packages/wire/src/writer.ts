@@ -18,16 +18,19 @@ export class Writer {
   #bytes: Bytes = new Uint8Array(INITIAL_CAPACITY)
   #length = 0
 
+  /** How many bytes were written. */
   get length(): number {
     return this.#length
   }
 
+  /** An int: 4 bytes, the highest first. Throws a `RangeError` for a number that is no integer of 32 bits. */
   int(value: number): void {
     this.#reserve(4)
     this.setInt(this.#length, value)
     this.#length += 4
   }
 
+  /** A long: 8 bytes, the highest first. Throws a `RangeError` for a number that is none of 64 bits. */
   long(value: bigint): void {
     if (typeof value !== 'bigint' || BigInt.asIntN(64, value) !== value) {
       throw invalid(value, 'long', 'a bigint of 64 bits', 'bigint')
@@ -37,12 +40,14 @@ export class Writer {
     this.int(halves.getInt32(4))
   }
 
+  /** One byte: 1 or 0. */
   boolean(value: boolean): void {
     if (typeof value !== 'boolean') throw invalid(value, 'boolean', 'true or false')
     this.#reserve(1)
     this.#bytes[this.#length++] = value ? 1 : 0
   }
 
+  /** Bytes behind their length; -1 for null. */
   buffer(value: Uint8Array | null): void {
     if (value === null) return this.int(-1)
     this.int(sureBytes(value).byteLength)

@@ -6,6 +6,7 @@ import type { Operation } from './operation.ts'
 
 /** What `getACL` gives. */
 export interface NodeACL {
+  /** Who may do what. */
   readonly acl: ACL[]
   /** `aversion` is the version of the ACL, which `setACL` takes. */
   readonly stat: Stat

@@ -8,19 +8,25 @@ import { checkTTL, type CreateOptions, hasTTL, toCreateRequest } from './create.
 import { type NodeData, toNodeData } from './data.ts'
 import type { VersionOptions } from './delete.ts'
 
+/** What every operation of a `multi` or a `multiRead` has. */
 interface Part<Result> {
+  /** As the caller named it. */
   readonly path: string
+  /** Its form on the wire. A `TypeError` for arguments that cannot be right. */
   readonly encode: (chroot: Chroot) => MultiOp
+  /** What the caller gets of the answer to it. */
   readonly result: (result: MultiResult, chroot: Chroot) => Result
 }
 
 /** One operation of a `multi`, made by `op`. `Result` is what it yields there. */
 export interface Op<Result> extends Part<Result> {
+  /** It goes into a `multi`. */
   readonly kind: 'write'
 }
 
 /** One operation of a `multiRead`, made by `op`. `Result` is what it yields there, unless it is refused. */
 export interface ReadOp<Result> extends Part<Result> {
+  /** It goes into a `multiRead`. */
   readonly kind: 'read'
 }
 

@@ -7,11 +7,13 @@ import type { EndReason } from '../session/protocol/states.ts'
  */
 export type ClientState = ConnectingState | ConnectedState | DisconnectedState | ExpiredState | EndedState
 
+/** What every state has. */
 interface Since {
   /** When it began, in ms since the epoch by the clock of this machine. */
   readonly since: number
 }
 
+/** What every state of a session has. */
 interface OfSession extends Since {
   /** As servers print it: `0x` and hexadecimal digits. */
   readonly sessionId: string
@@ -21,11 +23,13 @@ interface OfSession extends Since {
 
 /** A session's first connection is looked for. */
 export interface ConnectingState extends Since {
+  /** Tells the states apart. */
   readonly name: 'connecting'
 }
 
 /** There is a session, and a connection. */
 export interface ConnectedState extends OfSession {
+  /** Tells the states apart. */
   readonly name: 'connected'
   /** `host:port` */
   readonly server: string
@@ -35,6 +39,7 @@ export interface ConnectedState extends OfSession {
 
 /** There is a session, which may have expired meanwhile, and no connection. */
 export interface DisconnectedState extends OfSession {
+  /** Tells the states apart. */
   readonly name: 'disconnected'
   /** What the connection, or the last attempt, ended with. In JSON it is its message. */
   readonly error: Error
@@ -48,11 +53,13 @@ export interface DisconnectedState extends OfSession {
 
 /** The session is over. `connecting` follows, unless `renewSession` is false. */
 export interface ExpiredState extends OfSession {
+  /** Tells the states apart. */
   readonly name: 'expired'
 }
 
 /** The client is of no further use. */
 export interface EndedState extends Since {
+  /** Tells the states apart. */
   readonly name: 'closed' | 'authFailed'
 }
 
@@ -63,7 +70,7 @@ export const endState = {
   Unreachable: 'closed',
 } as const satisfies Record<EndReason, ClientState['name']>
 
-// Said here: before TypeScript 5.6 an AsyncIterableIterator takes no type of what it ends with.
+/** Said here: before TypeScript 5.6 an AsyncIterableIterator takes no type of what it ends with. */
 type Result = IteratorResult<ClientState, undefined>
 
 /** The states from now on; leaving the loop ends it. One that is not awaited costs the client nothing: it may be dropped. */

@@ -4,7 +4,9 @@ import { type Channel, channel } from 'node:diagnostics_channel'
 import type { KeeperErrorCode } from '../errors.ts'
 import type { OneShotOutcome } from '../session/watches/watchers.ts'
 
+/** Of which session, and where. */
 interface Place {
+  /** 0n while there is none. */
   readonly sessionId: bigint
   /** `host:port`; undefined while there is no connection. */
   readonly server: string | undefined

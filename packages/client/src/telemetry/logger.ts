@@ -16,6 +16,7 @@ export type Logger = (level: LogLevel, message: string, fields: Readonly<Record<
 export type PinoLike = { readonly [level in LogLevel]: (fields: object, message: string) => void }
 /** As winston has them. */
 export interface WinstonLike {
+  /** Writes one line. */
   log(level: string, message: string, fields: object): unknown
 }
 /** As `console` has them. */
@@ -29,13 +30,13 @@ export function pinoLogger(pino: PinoLike): Logger {
 /** Logs with winston. An error becomes text, since winston's formats print none: `error` and `stack`. */
 export function winstonLogger(winston: WinstonLike): Logger {
   return (level, message, { err, ...fields }) => {
-    const { message: error, stack } = err instanceof Error ? err : {}
-    winston.log(level, message, err === undefined ? fields : { ...fields, error: error ?? String(err), stack })
+    const asText = err instanceof Error ? { error: err.message, stack: err.stack } : { error: err }
+    winston.log(level, message, err === undefined ? fields : { ...fields, ...asText })
   }
 }
 
 /** Logs with `console`, or what has its methods; `least` is the least serious level that is printed. */
-export function consoleLogger(console: ConsoleLike = globalThis.console, least: LogLevel = 'info'): Logger {
+export function consoleLogger(console: ConsoleLike, least: LogLevel = 'info'): Logger {
   const printed = levels.slice(levels.indexOf(least))
   return (level, message, fields) => {
     if (printed.includes(level)) console[level](message, fields)
@@ -50,7 +51,7 @@ export function checkLogger(logger: unknown): void {
   if (typeof logger === 'function') return
   throw new TypeError(
     'logger must be a function (level, message, fields) => void; ' +
-      'pinoLogger(pino), winstonLogger(winston) and consoleLogger() make one',
+      'pinoLogger(pino), winstonLogger(winston) and consoleLogger(console) make one',
   )
 }
 

@@ -23,9 +23,11 @@ export interface ClientStats {
   readonly requests: {
     /** All calls, those still under way included. */
     readonly called: number
+    /** Those that resolved. */
     readonly succeeded: number
     /** How many ended with each code; `Other` for what is no `KeeperError`. */
     readonly failed: Readonly<Partial<Record<KeeperErrorCode | 'Other', number | undefined>>>
+    /** Those that rejected with the reason of their signal. A write among them may still happen. */
     readonly aborted: number
     /** How often a busy server did not execute a request. */
     readonly throttled: number
@@ -36,9 +38,11 @@ export interface ClientStats {
   readonly connections: {
     /** Attempts. */
     readonly dialed: number
+    /** Those whose handshake a server answered. */
     readonly established: number
     /** Those of a session that had had one before. */
     readonly reconnected: number
+    /** Those that stood and are gone, those that the client closed included. */
     readonly lost: number
   }
   /** Sessions that a server gave, and those that were lost by expiry. */

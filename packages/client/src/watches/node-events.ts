@@ -17,6 +17,7 @@ import type { CallOptions } from '../call-options.ts'
  * missed.
  */
 export interface Gap {
+  /** It tells a gap from the events. */
   readonly type: 'Gap'
   /**
    * `reconnected`: the connection was lost, and the watch is set again on another. `renewed`: the session ended, and the

@@ -18,6 +18,7 @@ export interface NodeEvent {
 
 /** The watch was taken back, by `unwatch` or `removeWatches`. */
 export interface WatchRemoved {
+  /** Which watch was removed. */
   readonly type: 'DataWatchRemoved' | 'ChildWatchRemoved' | 'PersistentWatchRemoved'
   /** The watched one. */
   readonly path: string
@@ -25,6 +26,7 @@ export interface WatchRemoved {
 
 /** The session ended with the watch still set: the event, if there is one, will never come. */
 export interface SessionEnded {
+  /** It tells this from the events of nodes. */
   readonly type: 'SessionEnded'
   /** The watched one. */
   readonly path: string

@@ -2,6 +2,7 @@ import { type Fault, type Matcher, strikesRequest, type Subject } from './fault.
 
 /** One scripted fault: which frames it is about, and how often it has struck. */
 export class FaultRule {
+  /** What it does. */
   readonly fault: Fault
   readonly #matches: Matcher
   readonly #remove: (rule: FaultRule) => void

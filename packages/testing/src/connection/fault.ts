@@ -12,6 +12,7 @@ export type Ending =
   /** It stays as it is: only this one frame is missing. */
   | 'open'
 
+/** What is done to a frame. Times are in ms. */
 export type Fault =
   | { readonly type: 'loseRequest'; readonly connection: Ending }
   | { readonly type: 'loseReply'; readonly connection: Ending }
@@ -38,6 +39,7 @@ const ABOUT_REQUESTS: { readonly [Type in Fault['type']]: boolean } = {
 
 export const strikesRequest = (type: Fault['type']) => ABOUT_REQUESTS[type]
 
+/** What no client asks for. */
 type Unasked = 'notification' | 'error' | 'createSession' | 'deleteContainer'
 
 /**

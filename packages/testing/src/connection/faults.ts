@@ -12,31 +12,37 @@ import {
 } from './fault.ts'
 import { FaultRule } from './fault-rule.ts'
 
+/** Which frames are lost, and what becomes of the connection. */
 export interface LossOptions extends FaultMatch {
   /** What becomes of the connection. @default 'end' */
   connection?: Ending | undefined
 }
 
+/** Behind which replies the connection is lost, and how. */
 export interface DropOptions extends FaultMatch {
   /** @default 'end' */
   connection?: Exclude<Ending, 'open'> | undefined
 }
 
+/** Which frames come later, and by how much. */
 export interface DelayOptions extends FaultMatch {
   /** How long, in ms, above 0. */
   ms: number
 }
 
+/** Which requests fail, and with which code. */
 export interface FailOptions extends FaultMatch {
   /** What is answered: a name such as 'NodeExists', or a number, which may be one that is not assigned. */
   code: ErrorName | number
 }
 
+/** Which replies are replaced, and by what. */
 export interface GarbageOptions extends FaultMatch {
   /** What comes in place of the reply. @default a length that cannot be: ff ff ff ff */
   bytes?: Uint8Array | undefined
 }
 
+/** Which replies are split, and where. */
 export interface SplitOptions extends FaultMatch {
   /** How many bytes of the frame come first, its length included; at least 1. @default 6 */
   at?: number | undefined
@@ -44,6 +50,7 @@ export interface SplitOptions extends FaultMatch {
   ms?: number | undefined
 }
 
+/** Which replies wait for the next frame, and for how long. */
 export interface MergeOptions extends FaultMatch {
   /** How long the frame waits for the next one at most, in ms. @default 1_000 */
   ms?: number | undefined

@@ -1,3 +1,4 @@
+/** Why the bytes of a client wait. */
 export type Obstacle =
   /** Frozen, by a control of its own or with its member. */
   | 'user'
@@ -18,14 +19,17 @@ export class Gate {
   readonly #obstacles = new Set<Obstacle>()
   #isGone = false
 
+  /** True while nothing is in the way. */
   get isOpen(): boolean {
     return this.#obstacles.size === 0
   }
 
+  /** Whether this is in the way. */
   has(obstacle: Obstacle): boolean {
     return this.#obstacles.has(obstacle)
   }
 
+  /** Puts this in the way, or takes it out of it. */
   set(obstacle: Obstacle, isInTheWay: boolean): void {
     if (this.#isGone || this.has(obstacle) === isInTheWay) return
     const wasOpen = this.isOpen

@@ -4,10 +4,12 @@ import { checkKeys, type FaultMatch, type Matcher, matcher, opsOf } from './faul
 import type { ClientEntry, HistoryEntry, ServerEntry } from './history-entry.ts'
 import { pathsOf } from './paths-of.ts'
 
+/** Which entries are meant: those for which all that is given holds. */
 export type HistoryFilter = Omit<FaultMatch, 'nth' | 'times'>
 
 const KEYS = ['op', 'path', 'session', 'member'] as const satisfies readonly (keyof HistoryFilter)[]
 
+/** How much a history keeps. */
 export interface HistoryLimits {
   /** Entries kept; 0 for no history. */
   readonly entries: number
@@ -32,6 +34,7 @@ export class History implements Iterable<HistoryEntry> {
     this.#members = members
   }
 
+  /** How many entries are kept. */
   get length(): number {
     return this.#entries.length - this.#first
   }
@@ -41,6 +44,7 @@ export class History implements Iterable<HistoryEntry> {
     return this.#entries.slice(this.#first)
   }
 
+  /** Over a copy of what is kept: what is added meanwhile is not in it. */
   *[Symbol.iterator](): Iterator<HistoryEntry> {
     yield* this.entries
   }
@@ -78,6 +82,7 @@ export class History implements Iterable<HistoryEntry> {
     })
   }
 
+  /** Forgets all entries, and how many were forgotten before. */
   clear(): void {
     this.#entries = []
     this.#sizes = []

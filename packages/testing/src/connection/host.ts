@@ -8,6 +8,7 @@ import type { SaslSettings } from './sasl-server.ts'
 export interface Remote {
   /** As text, such as `127.0.0.1`: what ACLs of the scheme `ip` see. */
   readonly address: string
+  /** Of TCP. */
   readonly port?: number | undefined
   /** The subject of the certificate it has shown, if it did: what ACLs of the scheme `x509` see. */
   readonly certificate?: string | undefined

@@ -5,18 +5,23 @@ import { toStat } from '../database/index.ts'
 import type { Ensemble, OperatorChange } from '../ensemble/index.ts'
 import type { Control } from './control.ts'
 
+/** A node as one member knows it. */
 export interface TestNode {
+  /** A copy; no bytes for a node without data. */
   readonly data: Uint8Array
+  /** Its `Stat`. */
   readonly stat: Stat
+  /** Who may do what. */
   readonly acl: readonly ACL[]
   /** Names, sorted. */
   readonly children: readonly string[]
 }
 
+/** How `nodes.create` makes a node. */
 export interface CreateNodeOptions {
-  /** @default none */
+  /** What it holds; text goes as UTF-8. @default none */
   data?: Uint8Array | string | undefined
-  /** @default everything to everyone */
+  /** Who may do what. @default everything to everyone */
   acl?: readonly ACL[] | undefined
   /** Goes by itself when its children are gone. @default false */
   isContainer?: boolean | undefined
@@ -76,6 +81,7 @@ export class TestNodes {
     this.#create(path, data, acl, isContainer)
   }
 
+  /** Replaces the data, whatever its version; text goes as UTF-8. Throws an `Error` where there is no such node. */
   setData(path: string, data: Uint8Array | string): void {
     checkData('nodes.setData', data)
     this.#operate(path, { op: 'setData', request: { path, data: bytesOf(data), version: -1 } })

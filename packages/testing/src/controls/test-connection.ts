@@ -43,6 +43,7 @@ export class TestConnection {
     this.#do('freeze()', () => this.#connection.freeze('user'))
   }
 
+  /** Undoes `freeze`. */
   thaw(): void {
     this.#do('thaw()', () => this.#connection.thaw('user'))
   }

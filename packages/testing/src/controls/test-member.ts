@@ -15,6 +15,7 @@ export class TestMember {
     this.#control = control
   }
 
+  /** Such as `zk1`. */
   get name(): string {
     return this.#port.name
   }
@@ -44,6 +45,7 @@ export class TestMember {
     return this.#port.member.tree.lastProcessedZxid
   }
 
+  /** Whether it stands still: `freeze`. */
   get isFrozen(): boolean {
     return this.#port.member.isFrozen
   }
@@ -73,6 +75,7 @@ export class TestMember {
     if (this.role !== 'down' && !this.isFrozen) this.#do('freeze()', () => this.#port.freeze())
   }
 
+  /** It goes on, as after SIGCONT. */
   thaw(): void {
     if (this.isFrozen) this.#do('thaw()', () => this.#port.thaw())
   }

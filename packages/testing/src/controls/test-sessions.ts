@@ -17,10 +17,12 @@ export class TestSessions {
     this.#control = control
   }
 
+  /** All that the leader knows; none without a leader. */
   list(): readonly SessionInfo[] {
     return this.#sessions.list()
   }
 
+  /** One of them; undefined where the leader knows none with this id. */
   get(id: bigint): SessionInfo | undefined {
     return this.#sessions.get(id)
   }

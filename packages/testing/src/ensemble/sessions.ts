@@ -1,7 +1,9 @@
 import type { Member } from './member.ts'
 import type { PrimaryServer } from './primary-server.ts'
 
+/** A session as the leader knows it. */
 export interface SessionInfo {
+  /** Signed, as on the wire. */
   readonly id: bigint
   /** In ms, as agreed when it was created. */
   readonly timeOut: number

@@ -28,15 +28,22 @@ export type Txn =
   /** What was refused: it changes nothing, but takes a zxid. */
   | { readonly type: 'error'; readonly err: number }
 
+/** Of which request a transaction is, and where it stands in the order of all. */
 export interface TxnHeader {
+  /** The session that asked for it; 0 for what no session asked for. */
   readonly sessionId: bigint
+  /** The xid of the request. */
   readonly cxid: number
+  /** Its place in the order of all transactions. */
   readonly zxid: bigint
   /** When the leader made it, in ms since the epoch. */
   readonly time: number
 }
 
+/** A transaction as the log of a member has it. */
 export interface LoggedTxn {
+  /** Where it comes from, and its place. */
   readonly header: TxnHeader
+  /** What it does. */
   readonly txn: Txn
 }

@@ -2,12 +2,17 @@
 import type { Reader } from '../reader.ts'
 import { int, long, record, type Type, type TypeOf, ustring } from '../type.ts'
 
+/** An identity: a scheme such as `digest`, and what identifies within it. */
 export const Id = record('Id', { scheme: ustring, id: ustring })
+/** The values of `Id`. */
 export type Id = TypeOf<typeof Id>
 
+/** An entry of an ACL: what an identity may do. `perms` has bits of `Perms`. */
 export const ACL = record('ACL', { perms: int, id: Id })
+/** The values of `ACL`. */
 export type ACL = TypeOf<typeof ACL>
 
+/** What is known of a node besides its data: the values of the record `Stat`. */
 export interface Stat {
   /** zxid of the transaction that created the node */
   readonly czxid: bigint
@@ -33,6 +38,7 @@ export interface Stat {
   readonly pzxid: bigint
 }
 
+/** A `Stat` as any other record. */
 // oxfmt-ignore
 const plain = record('Stat', { czxid: long, mzxid: long, ctime: long, mtime: long, version: int, cversion: int, aversion: int, ephemeralOwner: long, dataLength: int, numChildren: int, pzxid: long })
 
@@ -42,8 +48,10 @@ export const Stat: Type<Stat> & Pick<typeof plain, 'fields'> = {
   read: (reader) => (reader.remaining < plain.minSize ? plain.read(reader) : readWhole(reader)),
 }
 
+/** The `Stat` of a node in a snapshot of a server. */
 // oxfmt-ignore
 export const StatPersisted = record('StatPersisted', { czxid: long, mzxid: long, ctime: long, mtime: long, version: int, cversion: int, aversion: int, ephemeralOwner: long, pzxid: long })
+/** An identity that a connection has proved: part of the response of `whoAmI`. */
 export const ClientInfo = record('ClientInfo', { authScheme: ustring, user: ustring })
 
 function readWhole(reader: Reader): Stat {

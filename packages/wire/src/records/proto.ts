@@ -5,56 +5,103 @@
 import { boolean, buffer, int, long, record, trailing, ustring, vector } from '../type.ts'
 import { ACL, ClientInfo, Stat } from './data.ts'
 
+/** What a client sends first: it asks for a session, or goes on with one. `timeOut` is in ms; `sessionId` is 0 for a new session. */
 // oxfmt-ignore
 export const ConnectRequest = record('ConnectRequest', { protocolVersion: int, lastZxidSeen: long, timeOut: int, sessionId: long, passwd: buffer, readOnly: trailing(boolean, false) })
+/** What a server answers first. `timeOut` is in ms, and 0 says that the session has expired. */
 // oxfmt-ignore
 export const ConnectResponse = record('ConnectResponse', { protocolVersion: int, timeOut: int, sessionId: long, passwd: buffer, readOnly: trailing(boolean, false) })
+/** Watches that a new connection sets again. The server sends at once what has happened behind `relativeZxid`. */
 // oxfmt-ignore
 export const SetWatches = record('SetWatches', { relativeZxid: long, dataWatches: vector(ustring), existWatches: vector(ustring), childWatches: vector(ustring) })
+/** As `SetWatches`, with persistent watches too. Servers know it from 3.6 on. */
 // oxfmt-ignore
 export const SetWatches2 = record('SetWatches2', { relativeZxid: long, dataWatches: vector(ustring), existWatches: vector(ustring), childWatches: vector(ustring), persistentWatches: vector(ustring), persistentRecursiveWatches: vector(ustring) })
+/** Before the body of each request. `type` is an `OpCode`. */
 export const RequestHeader = record('RequestHeader', { xid: int, type: int })
+/** Before each part of a multi. The last one is `done` and has no part behind it. */
 export const MultiHeader = record('MultiHeader', { type: int, done: boolean, err: int })
+/** Request of `auth`. What `auth` holds is up to the scheme; it is a secret. */
 export const AuthPacket = record('AuthPacket', { type: int, scheme: ustring, auth: buffer })
+/** Before the body of each reply. `err` is an `ErrorCode`; `zxid` is the latest transaction that the server had applied. */
 export const ReplyHeader = record('ReplyHeader', { xid: int, zxid: long, err: int })
+/** Request of `getData`. */
 export const GetDataRequest = record('GetDataRequest', { path: ustring, watch: boolean })
+/** Request of `setData`. The version -1 stands for any. */
 export const SetDataRequest = record('SetDataRequest', { path: ustring, data: buffer, version: int })
+/** Request of `reconfig`. It has either servers that join and leave, or all members anew; `curConfigId` -1 stands for any. */
 // oxfmt-ignore
 export const ReconfigRequest = record('ReconfigRequest', { joiningServers: ustring, leavingServers: ustring, newMembers: ustring, curConfigId: long })
+/** Response of `setData`. */
 export const SetDataResponse = record('SetDataResponse', { stat: Stat })
+/** Request of `sasl`: the next token of the client. Java calls this record so. */
 export const GetSASLRequest = record('GetSASLRequest', { token: buffer })
+/** The record that `sasl` would have by its name. It is in zookeeper.jute, and nothing sends it. */
 export const SetSASLRequest = record('SetSASLRequest', { token: buffer })
+/** Response of `sasl`: the next token of the server. */
 export const SetSASLResponse = record('SetSASLResponse', { token: buffer })
+/** Request of `create`, `create2` and `createContainer`. `flags` is a number of `CreateMode`. */
 export const CreateRequest = record('CreateRequest', { path: ustring, data: buffer, acl: vector(ACL), flags: int })
+/** Request of `createTTL`. `ttl` is in ms. */
 // oxfmt-ignore
 export const CreateTTLRequest = record('CreateTTLRequest', { path: ustring, data: buffer, acl: vector(ACL), flags: int, ttl: long })
+/** Request of `delete`. The version -1 stands for any. */
 export const DeleteRequest = record('DeleteRequest', { path: ustring, version: int })
+/** Request of `getChildren`. */
 export const GetChildrenRequest = record('GetChildrenRequest', { path: ustring, watch: boolean })
+/** Request of `getAllChildrenNumber`. */
 export const GetAllChildrenNumberRequest = record('GetAllChildrenNumberRequest', { path: ustring })
+/** Request of `getChildren2`. */
 export const GetChildren2Request = record('GetChildren2Request', { path: ustring, watch: boolean })
+/** Request of `check`. The version -1 stands for any. */
 export const CheckVersionRequest = record('CheckVersionRequest', { path: ustring, version: int })
+/** It is in zookeeper.jute, and no server knows its operation. */
 export const GetMaxChildrenRequest = record('GetMaxChildrenRequest', { path: ustring })
+/** It is in zookeeper.jute, and no server knows its operation. */
 export const GetMaxChildrenResponse = record('GetMaxChildrenResponse', { max: int })
+/** It is in zookeeper.jute, and no server knows its operation. */
 export const SetMaxChildrenRequest = record('SetMaxChildrenRequest', { path: ustring, max: int })
+/** Request of `sync`. */
 export const SyncRequest = record('SyncRequest', { path: ustring })
+/** Response of `sync`. */
 export const SyncResponse = record('SyncResponse', { path: ustring })
+/** Request of `getACL`. */
 export const GetACLRequest = record('GetACLRequest', { path: ustring })
+/** Request of `setACL`. The version is that of the ACL; -1 stands for any. */
 export const SetACLRequest = record('SetACLRequest', { path: ustring, acl: vector(ACL), version: int })
+/** Response of `setACL`. */
 export const SetACLResponse = record('SetACLResponse', { stat: Stat })
+/** Request of `addWatch`. `mode` is a number of `AddWatchMode`. */
 export const AddWatchRequest = record('AddWatchRequest', { path: ustring, mode: int })
+/** What a watch sends. `type` is a number of `EventType`, `state` one of `KeeperState`. */
 export const WatcherEvent = record('WatcherEvent', { type: int, state: int, path: ustring })
+/** A part of the response of a multi that failed. Response of `addWatch`, where it says nothing. */
 export const ErrorResponse = record('ErrorResponse', { err: int })
+/** Response of `create`: the path with the number that the server appended. */
 export const CreateResponse = record('CreateResponse', { path: ustring })
+/** Response of `create2`, `createContainer` and `createTTL`. */
 export const Create2Response = record('Create2Response', { path: ustring, stat: Stat })
+/** Request of `exists`. */
 export const ExistsRequest = record('ExistsRequest', { path: ustring, watch: boolean })
+/** Response of `exists`. */
 export const ExistsResponse = record('ExistsResponse', { stat: Stat })
+/** Response of `getData` and `reconfig`. The data of a node may be null. */
 export const GetDataResponse = record('GetDataResponse', { data: buffer, stat: Stat })
+/** Response of `getChildren`: names, in no order. */
 export const GetChildrenResponse = record('GetChildrenResponse', { children: vector(ustring) })
+/** Response of `getAllChildrenNumber`: how many nodes are below the node, at any depth. */
 export const GetAllChildrenNumberResponse = record('GetAllChildrenNumberResponse', { totalNumber: int })
+/** Response of `getChildren2`: names, in no order. */
 export const GetChildren2Response = record('GetChildren2Response', { children: vector(ustring), stat: Stat })
+/** Response of `getACL`. */
 export const GetACLResponse = record('GetACLResponse', { acl: vector(ACL), stat: Stat })
+/** Request of `checkWatches`. `type` is a number of `WatcherType`. */
 export const CheckWatchesRequest = record('CheckWatchesRequest', { path: ustring, type: int })
+/** Request of `removeWatches`. `type` is a number of `WatcherType`. */
 export const RemoveWatchesRequest = record('RemoveWatchesRequest', { path: ustring, type: int })
+/** Request of `getEphemerals`: of this session, those whose paths begin so. */
 export const GetEphemeralsRequest = record('GetEphemeralsRequest', { prefixPath: ustring })
+/** Response of `getEphemerals`: paths. */
 export const GetEphemeralsResponse = record('GetEphemeralsResponse', { ephemerals: vector(ustring) })
+/** Response of `whoAmI`. */
 export const WhoAmIResponse = record('WhoAmIResponse', { clientInfo: vector(ClientInfo) })

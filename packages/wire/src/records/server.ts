@@ -2,6 +2,7 @@
 import { buffer, int, long, record, trailing, vector } from '../type.ts'
 import { Id } from './data.ts'
 
+/** At the head of a log and of a snapshot. */
 export const FileHeader = record('FileHeader', { magic: int, version: int, dbid: long })
 /** `configVersion` came with 3.5.0. */
 export const LearnerInfo = record('LearnerInfo', {
@@ -9,5 +10,7 @@ export const LearnerInfo = record('LearnerInfo', {
   protocolVersion: int,
   configVersion: trailing(long, 0n),
 })
+/** A message between a leader and a follower or observer. */
 export const QuorumPacket = record('QuorumPacket', { type: int, zxid: long, data: buffer, authinfo: vector(Id) })
+/** A message of the authentication between servers. */
 export const QuorumAuthPacket = record('QuorumAuthPacket', { magic: long, status: int, token: buffer })

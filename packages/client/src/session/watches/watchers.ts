@@ -8,6 +8,7 @@ export type WatchTable = 'data' | 'child'
 export type WatchMode = 'persistent' | 'recursive'
 
 export type NodeEventType = 'NodeCreated' | 'NodeDeleted' | 'NodeDataChanged' | 'NodeChildrenChanged'
+/** What ends a watch for one event. */
 export type FiredType = Exclude<EventType, 'None' | 'PersistentWatchRemoved'>
 
 /** It is registered when its read is called, counts from the reply that sets it, and is notified once. */
@@ -25,6 +26,7 @@ export interface OneShotWatcher {
   notify(outcome: OneShotOutcome): void
 }
 
+/** How a watch for one event ends. */
 export type OneShotOutcome =
   | { readonly type: FiredType; readonly zxid?: bigint | undefined }
   | { readonly type: 'SessionEnded' }
