@@ -1,6 +1,7 @@
 import type { ErrorName } from '@zk/wire'
 import { ErrorCode } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
+import { hex } from './hex.ts'
 
 /** What `KeeperError.is` knows errors of any copy of this package by. */
 const keeperBrand = Symbol.for('@zk/KeeperError')
@@ -96,6 +97,13 @@ export class KeeperError extends Error {
     this.needs = details.needs
   }
 
+  /** For logs: all that it says, `sessionId` as text. */
+  toJSON(): object {
+    const { name, message, code, number, op, path, outcomeUnknown, server, sessionId, index, results, needs } = this
+    const about = { op, path, outcomeUnknown, server, sessionId: sessionId === undefined ? undefined : hex(sessionId) }
+    return { name, message, code, number, ...about, index, results, needs }
+  }
+
   /**
    * True for a `KeeperError` of any copy of this package in the program, with one of the codes or ZooKeeper's numbers when some
    * are given. A number is found under whatever name it has: `KeeperError.is(error, -200)` goes on to be right when a later
@@ -142,6 +150,12 @@ export class ConnectError extends Error {
     this.servers = servers
   }
 
+  /** For logs: what happened at each server, each error as its message. */
+  toJSON(): object {
+    const { name, message } = this
+    return { name, message, servers: this.servers.map((each) => ({ ...each, error: said(each.error) })) }
+  }
+
   /** True for a `ConnectError` of any copy of this package in the program. */
   static is(error: unknown): error is ConnectError {
     return branded(error, connectBrand)
@@ -186,9 +200,9 @@ function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
   ].join('')
 }
 
-/** The way ZooKeeper prints session ids in its logs. */
+/** The way ZooKeeper prints session ids in its logs: `0x` and hexadecimal digits. */
 export function formatSessionId(id: bigint): string {
-  return `0x${BigInt.asUintN(64, id).toString(16)}`
+  return hex(id)
 }
 
 const advice: Partial<Record<KeeperErrorCode, string>> = {

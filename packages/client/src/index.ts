@@ -52,7 +52,12 @@ export type { RuntimeConnection, ConnectionHandler, DialTarget, LookupHandler, R
 export { systemRuntime } from './runtime/system.ts'
 export { digestMd5, type DigestMd5Options } from './sasl/digest-md5.ts'
 export type { SaslContext, SaslExchange, SaslMechanism } from './sasl/mechanism.ts'
-export type { DetachedSession, SessionCredentials } from './session/protocol/detached-session.ts'
+export {
+  type DetachedSession,
+  formatDetachedSession,
+  parseDetachedSession,
+  type SessionCredentials,
+} from './session/protocol/detached-session.ts'
 export type { Flow } from './session/requests/flow.ts'
 export type { HostProvider } from './session/servers/static-host-provider.ts'
 export type { Connection, Session } from './session.ts'

@@ -2,7 +2,7 @@
 // nothing.
 import { channel } from 'node:diagnostics_channel'
 import type { LogLevel, ZooKeeper } from '@zk/client'
-import { logWith, publish } from '@zk/client/internal'
+import { hex, logWith, publish } from '@zk/client/internal'
 import type { LossReason } from './errors.ts'
 
 /** What all messages have. */
@@ -83,6 +83,6 @@ export function report<Name extends keyof RecipeMessages>(
 /** As JSON can hold it. */
 function asFields(message: { error?: unknown; fencingToken?: bigint; kind: string }): object {
   const { error, fencingToken, ...fields } = message
-  const token = fencingToken === undefined ? {} : { fencingToken: String(fencingToken) }
+  const token = fencingToken === undefined ? {} : { fencingToken: hex(fencingToken) }
   return { ...fields, ...token, ...(error !== undefined && { err: error }) }
 }

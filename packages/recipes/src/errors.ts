@@ -1,4 +1,6 @@
 /** What `LockLostError.is` knows errors of any copy of this package by. */
+import { hex } from '@zk/client/internal'
+
 const lostBrand = Symbol.for('@zk/LockLostError')
 /** What `LockTimeoutError.is` knows errors of any copy of this package by. */
 const timeoutBrand = Symbol.for('@zk/LockTimeoutError')
@@ -50,6 +52,12 @@ export class LockLostError extends Error {
   with(result: unknown): LockLostError {
     const { reason, path, cause } = this
     return new LockLostError(reason, path, cause === undefined ? { result } : { cause, result })
+  }
+
+  /** For logs. */
+  toJSON(): object {
+    const { name, message, reason, path, result } = this
+    return { name, message, reason, path, result }
   }
 
   /** True for a `LockLostError` of any copy of this package in the program. */
@@ -106,6 +114,13 @@ export class LockTimeoutError extends Error {
     this.blocker = blocker
   }
 
+  /** For logs: all that it says, the session's id as text. */
+  toJSON(): object {
+    const { name, message, path, position, ahead } = this
+    const blocker = this.blocker && { ...this.blocker, sessionId: hex(this.blocker.sessionId) }
+    return { name, message, path, position, ahead, blocker }
+  }
+
   /** True for a `LockTimeoutError` of any copy of this package in the program. */
   static is(error: unknown): error is LockTimeoutError {
     return typeof error === 'object' && error !== null && timeoutBrand in error
@@ -126,6 +141,12 @@ export class WouldDeadlockError extends Error {
     this.path = path
   }
 
+  /** For logs. */
+  toJSON(): object {
+    const { name, message, path } = this
+    return { name, message, path }
+  }
+
   /** True for a `WouldDeadlockError` of any copy of this package in the program. */
   static is(error: unknown): error is WouldDeadlockError {
     return typeof error === 'object' && error !== null && deadlockBrand in error
@@ -138,7 +159,7 @@ function placeOf({ ahead, blocker, at }: EndedWait): string {
     return 'no contender is ahead any more, but no answer confirmed it; is the ensemble reachable?'
   if (blocker === undefined) return `${ahead.length} ahead, the oldest is ${ahead[0]}`
   const { path, label, sessionId, since, isOwn } = blocker
-  const whose = isOwn ? 'this very client' : `session 0x${sessionId.toString(16)}`
+  const whose = isOwn ? 'this very client' : `session ${hex(sessionId)}`
   const named = label === '' ? whose : `${whose} (${JSON.stringify(label)})`
   return `${ahead.length} ahead; waited for ${named}, queued since ${timeOf(since, at)} as ${path}`
 }

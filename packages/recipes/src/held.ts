@@ -1,4 +1,5 @@
 import { KeeperError, type MultiResults, type Op, op, type Session, type ZooKeeper } from '@zk/client'
+import { hex } from '@zk/client/internal'
 import type { OwnNode } from './queue/protected-create.ts'
 import { report } from './diagnostics.ts'
 import { LockLostError, type LossReason } from './errors.ts'
@@ -148,6 +149,12 @@ export class Held implements AsyncDisposable {
     const releasing = this.release()
     await (loss === undefined ? releasing.catch(unlessLate) : releasing.catch(() => {}))
     return loss
+  }
+
+  /** For logs: the token as text, `0x…`. */
+  toJSON(): object {
+    const { path, fencingToken } = this
+    return { path, kind: this.#kind, fencingToken: hex(fencingToken), isHeld: this.isHeld() }
   }
 
   /** As `release`. */

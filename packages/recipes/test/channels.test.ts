@@ -282,7 +282,11 @@ describe('The logger of the client', () => {
     expect(lines).toEqual([
       ['debug', 'zk: lock queued', { ...common, position: 1, ahead: [blocking.path] }],
       ['info', 'zk: lock acquired', expect.objectContaining({ ...common, node: held.path })],
-      ['info', 'zk: lock released', { ...common, node: held.path, fencingToken: String(held.fencingToken), held: 0 }],
+      [
+        'info',
+        'zk: lock released',
+        { ...common, node: held.path, fencingToken: `0x${held.fencingToken.toString(16)}`, held: 0 },
+      ],
     ])
     expect(() => JSON.stringify(lines)).not.toThrow()
   })

@@ -1,8 +1,51 @@
 import type { Stat as WireStat } from '@zk/wire'
+import { hex } from '../hex.ts'
 
-/** A znode's Stat. As on the wire, with `ctime` and `mtime` as numbers: milliseconds since the epoch. */
+/**
+ * A znode's Stat. As on the wire, with `ctime` and `mtime` as numbers: milliseconds since the epoch. In JSON its zxids and
+ * `ephemeralOwner` are text, `0x…`.
+ */
 export type Stat = Readonly<Omit<WireStat, 'ctime' | 'mtime'> & Record<'ctime' | 'mtime', number>>
 
 export function toStat(stat: WireStat): Stat {
-  return { ...stat, ctime: Number(stat.ctime), mtime: Number(stat.mtime) }
+  return new NodeStat(stat)
+}
+
+/** A class for the sake of its `toJSON`, which costs a read nothing. */
+class NodeStat implements Stat {
+  readonly czxid: bigint
+  readonly mzxid: bigint
+  readonly ctime: number
+  readonly mtime: number
+  readonly version: number
+  readonly cversion: number
+  readonly aversion: number
+  readonly ephemeralOwner: bigint
+  readonly dataLength: number
+  readonly numChildren: number
+  readonly pzxid: bigint
+
+  constructor(stat: WireStat) {
+    this.czxid = stat.czxid
+    this.mzxid = stat.mzxid
+    this.ctime = Number(stat.ctime)
+    this.mtime = Number(stat.mtime)
+    this.version = stat.version
+    this.cversion = stat.cversion
+    this.aversion = stat.aversion
+    this.ephemeralOwner = stat.ephemeralOwner
+    this.dataLength = stat.dataLength
+    this.numChildren = stat.numChildren
+    this.pzxid = stat.pzxid
+  }
+
+  toJSON(): object {
+    const { czxid, mzxid, pzxid, ephemeralOwner } = this
+    return Object.assign({}, this, {
+      czxid: hex(czxid),
+      mzxid: hex(mzxid),
+      pzxid: hex(pzxid),
+      ephemeralOwner: hex(ephemeralOwner),
+    })
+  }
 }

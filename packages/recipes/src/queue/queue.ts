@@ -1,12 +1,13 @@
 // The contenders of one path, in order.
 import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
+import { hex } from '@zk/client/internal'
 import { report } from '../diagnostics.ts'
 import { ifMissing } from './if-missing.ts'
 import { type ContenderName, type Kind, parseName } from './names.ts'
 import { areInOrder, bySequence, isExhausted } from './sequences.ts'
 import { retry } from './retry.ts'
 
-/** A contender that holds or waits. */
+/** A contender that holds or waits. In JSON its `sessionId` and `fencingToken` are text, `0x…`, and its data is left to `label`. */
 export interface ContenderInfo {
   /** Of its node. */
   readonly path: string
@@ -102,7 +103,7 @@ export class Queue {
       info === undefined ? [] : [{ info, place: this.isSuccessor(name) ? 0n : info.fencingToken }],
     )
     if (!areInOrder(names)) placed.sort((one, other) => (one.place < other.place ? -1 : 1))
-    return placed.map(({ info }, position) => ({ ...info, position }))
+    return placed.map(({ info }, position) => describedInJson({ ...info, position }))
   }
 
   /** The oldest; undefined when there is none. */
@@ -134,7 +135,7 @@ export class Queue {
 
   /** What a contender's node says. */
   info({ name, kind }: ContenderName, { data, stat }: NodeData): ContenderInfo {
-    return {
+    return describedInJson({
       path: this.pathOf(name),
       kind: kind.name,
       position: 0,
@@ -143,7 +144,7 @@ export class Queue {
       sessionId: stat.ephemeralOwner,
       since: stat.ctime,
       fencingToken: stat.czxid,
-    }
+    })
   }
 
   /** undefined when it is gone. */
@@ -156,4 +157,11 @@ export class Queue {
   #mayFollow({ kind }: ContenderName): boolean {
     return this.#kinds.some(({ successor }) => successor === kind)
   }
+}
+
+/** JSON knows no bigint. */
+function describedInJson(info: ContenderInfo): ContenderInfo {
+  const { data: _, sessionId, fencingToken, ...others } = info
+  const toJSON = () => ({ ...others, sessionId: hex(sessionId), fencingToken: hex(fencingToken) })
+  return Object.defineProperty(info, 'toJSON', { value: toJSON })
 }

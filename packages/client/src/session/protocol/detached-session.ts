@@ -1,4 +1,5 @@
 import type { Bytes } from '@zk/wire'
+import { hex } from '../../hex.ts'
 
 /** A session without a client: another may go on with it, `connect(…, { session })`, until its timeout has passed. */
 export class DetachedSession implements SessionCredentials {
@@ -26,6 +27,36 @@ export class DetachedSession implements SessionCredentials {
   get passwd(): Bytes {
     return this.#passwd
   }
+
+  /** For logs, without the password. Another process takes what `formatDetachedSession` gives. */
+  toJSON(): object {
+    const { id, lastZxid, shortestTimeout, lastXid } = this
+    return { id: hex(id), lastZxid: hex(lastZxid), shortestTimeout, lastXid }
+  }
+}
+
+const FORM = 'zk-session:1'
+
+/** The session as text that `parseDetachedSession` of another process reads. **It holds the password**: keep it as a secret. */
+export function formatDetachedSession({ id, lastZxid, shortestTimeout, lastXid, passwd }: DetachedSession): string {
+  const secret = Array.from(passwd, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return [FORM, hex(id), hex(lastZxid), shortestTimeout, lastXid, secret].join(':')
+}
+
+/** What `formatDetachedSession` gave: for `connect(…, { session })`. Throws a `TypeError`, which does not show the text, for any other. */
+export function parseDetachedSession(text: string): DetachedSession {
+  const form = /^zk-session:1:(0x[0-9a-f]{1,16}):(0x[0-9a-f]{1,16}):(\d{1,10}):(\d{1,10}):((?:[0-9a-f]{2})*)$/
+  const [, id, lastZxid, shortestTimeout, lastXid, secret] = form.exec(typeof text === 'string' ? text : '') ?? []
+  if (id === undefined || lastZxid === undefined || secret === undefined) {
+    throw new TypeError(`the text of a session must be what formatDetachedSession gave: it begins with ${FORM}:`)
+  }
+  return new DetachedSession({
+    id: BigInt.asIntN(64, BigInt(id)),
+    lastZxid: BigInt(lastZxid),
+    shortestTimeout: Number(shortestTimeout),
+    lastXid: Number(lastXid),
+    passwd: Uint8Array.from(secret.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16)),
+  })
 }
 
 /** Of credentials, all that a client knows of its own session. */
