@@ -9,7 +9,7 @@ export interface CallOptions {
   timeout?: number | undefined
   /**
    * A busy server that has not executed it (`ThrottledOp`) is asked again after a pause. Calls made right behind it may have
-   * been executed by then: false keeps calls in order: the call gets the error. @default true
+   * been executed by then. With `false` it is not repeated: it rejects with `ThrottledOp`, and the order is kept. @default true
    */
   repeatThrottled?: boolean | undefined
   /** Run in this session or not at all: once it has ended, the call rejects. @default the client's current session */

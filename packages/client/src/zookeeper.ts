@@ -255,7 +255,7 @@ export class ZooKeeper {
     return this.#call(reconfig, [change], options)
   }
 
-  /** Whether the server has such a watch on the node: this client's from 3.9 on, anybody's before. */
+  /** Whether the server has such a watch on the node: this client's from 3.9 on, that of any client before. */
   checkWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = {}): Promise<boolean> {
     return this.#call(checkWatches, [path, type], options)
   }

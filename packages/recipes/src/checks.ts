@@ -6,21 +6,21 @@ import type { HeldWhile, HoldOptions } from './hold-options.ts'
 
 const heldWhiles: readonly HeldWhile[] = ['confirmed', 'connected', 'sessionAlive']
 
-const node = ['label', 'acl', 'heldWhile', 'followerRelayDelay']
+const common = ['label', 'acl', 'heldWhile', 'followerRelayDelay']
 /** The options of each recipe. */
 const recipes = {
-  Lock: new Set([...node, 'reentrant']),
-  SharedLock: new Set(node),
-  LeaderElection: new Set(['data', ...node.slice(1)]),
+  Lock: new Set([...common, 'reentrant']),
+  SharedLock: new Set(common),
+  LeaderElection: new Set(['data', 'acl', 'heldWhile', 'followerRelayDelay']),
 } as const satisfies Record<string, ReadonlySet<string>>
 
-const waiting = ['timeout', 'signal', 'onQueued', 'onSuspended', 'onResumed']
+const wait = ['signal', 'onQueued', 'onSuspended', 'onResumed']
 /** The options of each call. */
 const calls = {
-  acquire: new Set(waiting),
-  campaign: new Set(waiting),
-  run: new Set([...waiting, 'onLost']),
-  terms: new Set(waiting.slice(1)),
+  acquire: new Set(['timeout', ...wait]),
+  campaign: new Set(['timeout', ...wait]),
+  run: new Set(['timeout', ...wait, 'onLost']),
+  terms: new Set(wait),
   tryAcquire: new Set(['timeout', 'signal', 'onSuspended', 'onResumed']),
   downgrade: new Set(['timeout', 'signal']),
   leaders: new Set(['signal']),

@@ -1,6 +1,6 @@
-/** What `LockLostError.is` knows errors of any copy of this package by. */
 import { hex } from '@zk/client/internal'
 
+/** What `LockLostError.is` knows errors of any copy of this package by. */
 const lostBrand = Symbol.for('@zk/LockLostError')
 /** What `LockTimeoutError.is` knows errors of any copy of this package by. */
 const timeoutBrand = Symbol.for('@zk/LockTimeoutError')

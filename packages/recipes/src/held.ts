@@ -41,7 +41,7 @@ export class Held implements AsyncDisposable {
   readonly #since: number
   #isSuspended = false
   /** Whether it was reported that it is held. */
-  #isTold = false
+  #isReported = false
 
   /** @internal */
   constructor(zk: ZooKeeper, owner: Owner, node: OwnNode, lease: Lease, terms: HoldTerms) {
@@ -164,7 +164,7 @@ export class Held implements AsyncDisposable {
 
   /** @internal It is handed to its holder, so many ms after the call. */
   acquired(waited: number): void {
-    this.#isTold = true
+    this.#isReported = true
     report(this.#zk, 'zk:acquired', this.#kind, () => ({
       ...this.#identity,
       waited,
@@ -186,7 +186,7 @@ export class Held implements AsyncDisposable {
     const leaseRemaining = this.leaseRemaining()
     if (leaseRemaining <= 0) return
     this.#isSuspended = true
-    if (this.#isTold) this.#reportSuspension(leaseRemaining)
+    if (this.#isReported) this.#reportSuspension(leaseRemaining)
     this.#notify(this.#terms.onSuspended, { leaseRemaining })
   }
 
@@ -213,7 +213,7 @@ export class Held implements AsyncDisposable {
   }
 
   #reportEnd(reason: LossReason): void {
-    if (!this.#isTold) return
+    if (!this.#isReported) return
     const held = this.#zk.runtime.now() - this.#since
     if (reason === 'Released') report(this.#zk, 'zk:released', this.#kind, () => ({ ...this.#identity, held }))
     else report(this.#zk, 'zk:lost', this.#kind, () => ({ ...this.#identity, held, reason }))

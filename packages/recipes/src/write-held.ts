@@ -112,8 +112,8 @@ class Downgrade {
       // What the writer was confirmed with will do, as a rule; where not, the lease is proven behind the transaction.
       const touch = knownTouch(this.#zk, this.#session, this.#options)
       if (await this.#isCommitted()) {
-        const isOfHere = touch?.connection === this.#session.connection
-        return { node: this.#node, touch: isOfHere ? touch : undefined }
+        const isOnThisConnection = touch?.connection === this.#session.connection
+        return { node: this.#node, touch: isOnThisConnection ? touch : undefined }
       }
     }
   }

@@ -76,7 +76,7 @@ export class Listener {
         : asFunction('electionTime', electionTime)
     this.model = new EnsembleModel({
       ...options,
-      // The first election is not what anybody waits for.
+      // No caller waits for the first election.
       electionTime: () => (this.#isStarted ? usual() : 0),
       random: Math.random,
       hasCertificates: tls !== undefined,

@@ -14,7 +14,7 @@ export interface EnsembleOptions {
   members?: number | readonly string[] | undefined
   /** The unit of what follows. Members ping each other twice a tick, and sessions expire at ticks. @default 2_000 */
   tickTime?: number | undefined
-  /** Ticks that a leader and a follower may be without each other. @default 5 */
+  /** Ticks that a leader and a follower may go without hearing from each other. @default 5 */
   syncLimit?: number | undefined
   /** Ticks that a follower may take to connect to a leader and to catch up. @default 10 */
   initLimit?: number | undefined
@@ -23,11 +23,11 @@ export interface EnsembleOptions {
   /** Longest session timeout granted. @default 20 ticks */
   maxSessionTimeout?: number | undefined
   /**
-   * By name, what single members have otherwise: `minSessionTimeout`, `maxSessionTimeout`. A session that goes from one to
+   * Options that differ for single members, by name: `minSessionTimeout`, `maxSessionTimeout`. A session that goes from one to
    * another then changes its timeout. @default nothing
    */
   memberOptions?: Readonly<Record<string, SessionLimits>> | undefined
-  /** How long an election takes; of a function, asked at each. @default 200 to 250 */
+  /** How long an election takes; a function is called for each election. @default 200 to 250 */
   electionTime?: number | (() => number) | undefined
   /** How long a message between two members takes. @default 0 */
   latency?: number | ((from: string, to: string) => number) | undefined
@@ -47,7 +47,7 @@ export interface EnsembleOptions {
   sasl?: SaslOptions | undefined
   /**
    * Whether a member that has found no leader for a tick serves reads without one (`readonlymode.enabled`), to clients
-   * that say that this will do. @default false
+   * that connect with `readOnly`. @default false
    */
   readOnlyMode?: boolean | undefined
   /**
@@ -67,13 +67,13 @@ export interface EnsembleOptions {
    */
   requestThrottleMaxRequests?: number | undefined
   /**
-   * A request that has waited for that longer than this, in ms, is not done: ThrottledOp. 0 for none
+   * A request that has waited longer than this for its turn, in ms, is not done: ThrottledOp. 0 for none
    * (zookeeper.throttled_op_wait_time). @default 0
    */
   throttledOpWaitTime?: number | undefined
   /**
    * Whose operations the members know: the last release of this line. To any other they answer Unimplemented, and close
-   * the connection. Whatever it is, they do what they know as 3.8.0 does it. @default '3.8'
+   * the connection. The operations that they know always behave as in 3.8.0. @default '3.8'
    */
   version?: ServerVersion | undefined
   /** Longest request, in bytes: at a longer one the connection is closed (jute.maxbuffer). @default 1_048_575 */
@@ -153,7 +153,7 @@ export const ENSEMBLE_OPTIONS = [
 
 const VERSIONS: readonly ServerVersion[] = ['3.5', '3.6', '3.7', '3.8', '3.9']
 const LARGEST_INT = 2 ** 31 - 1
-/** A leader's beat is half a tick, in whole ms. */
+/** A leader pings every half tick; in whole ms. */
 const SHORTEST_TICK = 2
 /** Session timeouts are up to 20 of them. */
 const LONGEST_TICK = Math.floor(LARGEST_INT / 20)
@@ -190,10 +190,10 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   }
   const { electionTime, latency = 0, sequenceOverflow = version === '3.5' ? 'wrap' : 'stick', superDigest } = options
   const { watchModes = version === '3.9' ? 'several' : 'one' } = options
-  const patience = Math.min(initLimit, syncLimit) * tickTime
-  if (typeof latency === 'number' && 2 * latency >= patience) {
+  const longestRoundTrip = Math.min(initLimit, syncLimit) * tickTime
+  if (typeof latency === 'number' && 2 * latency >= longestRoundTrip) {
     throw new RangeError(
-      `latency must be below ${patience / 2}, not ${latency}: there and back again it would take longer than initLimit or ` +
+      `latency must be below ${longestRoundTrip / 2}, not ${latency}: a round trip would take longer than initLimit or ` +
         `syncLimit, and no member could follow another`,
     )
   }
@@ -258,7 +258,7 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   }
 }
 
-/** A time that may be a function that tells it: what that tells is looked at each time. */
+/** A time, or a function that returns one: each returned value is checked. */
 export function asFunction<Args extends unknown[]>(
   name: string,
   value: number | ((...args: Args) => number),
@@ -267,11 +267,11 @@ export function asFunction<Args extends unknown[]>(
     return (...args) => {
       const told: unknown = value(...args)
       if (isDuration(told)) return told
-      throw new RangeError(`${name} must tell a number of ms, 0 or more, not ${show(told)}`)
+      throw new RangeError(`${name} must return a number of ms, 0 or more, not ${show(told)}`)
     }
   }
   if (isDuration(value)) return () => value
-  throw new RangeError(`${name} must be a number of ms, 0 or more, or a function that tells it, not ${show(value)}`)
+  throw new RangeError(`${name} must be a number of ms, 0 or more, or a function that returns one, not ${show(value)}`)
 }
 
 const isDuration = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < Infinity
@@ -290,22 +290,22 @@ function membersOf(members: number | readonly string[]): readonly string[] {
   const names: readonly unknown[] = members
   const odd = names.findIndex((name) => !isName(name))
   if (odd !== -1) throw new TypeError(`members: ${show(names[odd])} is no name`)
-  const double = members.find((name, index) => members.indexOf(name) !== index)
-  if (double !== undefined) throw new RangeError(`members: there are two called ${show(double)}`)
+  const duplicate = members.find((name, index) => members.indexOf(name) !== index)
+  if (duplicate !== undefined) throw new RangeError(`members: there are two called ${show(duplicate)}`)
   return [...members]
 }
 
 function checkMemberOptions(
   memberOptions: Readonly<Record<string, SessionLimits>>,
   members: readonly string[],
-  usual: MemberLimits & { readonly tickTime: number },
+  defaults: MemberLimits & { readonly tickTime: number },
 ): Readonly<Record<string, MemberLimits>> {
   checkKeys('memberOptions', memberOptions, members)
   const all = Object.entries(memberOptions).map(([name, limits]): [string, MemberLimits] => {
     const what = `memberOptions.${name}`
     checkKeys(what, limits, ['minSessionTimeout', 'maxSessionTimeout'])
-    const { minSessionTimeout = usual.minSessionTimeout, maxSessionTimeout = usual.maxSessionTimeout } = limits
-    integer(`${what}.minSessionTimeout`, minSessionTimeout, 2 * usual.tickTime, LARGEST_INT, ': 2 ticks at least')
+    const { minSessionTimeout = defaults.minSessionTimeout, maxSessionTimeout = defaults.maxSessionTimeout } = limits
+    integer(`${what}.minSessionTimeout`, minSessionTimeout, 2 * defaults.tickTime, LARGEST_INT, ': 2 ticks at least')
     const why = `: ${what}.minSessionTimeout at least`
     integer(`${what}.maxSessionTimeout`, maxSessionTimeout, minSessionTimeout, LARGEST_INT, why)
     return [name, { minSessionTimeout, maxSessionTimeout }]

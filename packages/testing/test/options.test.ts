@@ -126,7 +126,7 @@ test.each<[EnsembleOptions, RegExp]>([
 test.each([Number.NaN, undefined, Infinity, -1, '5'])('a function that tells a time must not tell %j', (told) => {
   const { latency, electionTime } = checkOptions({ latency: () => told as number, electionTime: () => told as number })
   expect(() => latency('zk1', 'zk2')).toThrow(
-    new RangeError(`latency must tell a number of ms, 0 or more, not ${show(told)}`),
+    new RangeError(`latency must return a number of ms, 0 or more, not ${show(told)}`),
   )
-  expect(electionTime).toThrow(/electionTime must tell a number of ms/)
+  expect(electionTime).toThrow(/electionTime must return a number of ms/)
 })

@@ -2,7 +2,7 @@ import { invalid } from './invalid.ts'
 
 /**
  * Bytes in memory that no other thread shares, as Web APIs ask for: `Uint8Array<ArrayBuffer>`, which compilers before
- * TypeScript 5.7 call `Uint8Array`. Both know it as what `slice` returns.
+ * TypeScript 5.7 call `Uint8Array`. The type that `slice` returns is right in both.
  */
 export type Bytes = ReturnType<Uint8Array['slice']>
 

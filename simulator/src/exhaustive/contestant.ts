@@ -1,6 +1,6 @@
 // What runs on each client, as a user would write it. While it holds it waits to be told to release.
 import { connect, type Runtime, type Session, type ZooKeeper } from '@zk/client'
-import { type Held, LeaderElection, Lock, type LockLostError, SharedLock } from '@zk/recipes'
+import { type Acquirable, type Held, LeaderElection, Lock, type LockLostError, SharedLock } from '@zk/recipes'
 import type { Happening } from '../history/history.ts'
 import { PATH } from '../play/paths.ts'
 import type { Kind, RecipeName, Task } from '../scenario/scenario.ts'
@@ -69,13 +69,21 @@ export class Contestant {
   }
 
   async #acquireAndRelease(): Promise<void> {
-    const { recipe, kind } = this.#options
-    const zk = this.#zk!
-    const shared = new SharedLock(zk, PATH)
-    const side = kind === 'read' ? shared.read : shared.write
-    const held = await (recipe === 'Lock' ? new Lock(zk, PATH) : side).acquire(this.#waiting())
+    const held = await this.#acquirable.acquire(this.#waiting())
     await this.#hold(held)
     await held.release()
+  }
+
+  get #acquirable(): Acquirable<Held> {
+    const { recipe, kind } = this.#options
+    switch (recipe) {
+      case 'Lock':
+        return new Lock(this.#zk!, PATH)
+      case 'SharedLock':
+        return new SharedLock(this.#zk!, PATH)[kind === 'read' ? 'read' : 'write']
+      case 'LeaderElection':
+        throw new Error('an election is stood for, not acquired')
+    }
   }
 
   async #lead(): Promise<void> {

@@ -219,9 +219,15 @@ export class Program implements Participant {
   }
 
   #acquirable({ kind, holdOptions }: Task): Acquirable<Held | WriteHeld> {
-    if (this.#options.recipe === 'Lock') return new Lock(this.#zk!, PATH, holdOptions)
-    const shared = new SharedLock(this.#zk!, PATH, holdOptions)
-    return kind === 'read' ? shared.read : shared.write
+    const { recipe } = this.#options
+    switch (recipe) {
+      case 'Lock':
+        return new Lock(this.#zk!, PATH, holdOptions)
+      case 'SharedLock':
+        return new SharedLock(this.#zk!, PATH, holdOptions)[kind === 'read' ? 'read' : 'write']
+      case 'LeaderElection':
+        throw new Error('an election is stood for, not acquired')
+    }
   }
 
   async #acquired(attempt: number, task: AttemptedTask, held: Held | WriteHeld): Promise<void> {

@@ -78,8 +78,8 @@ export function makeContainers(path: string, make: Make, patience: Patience): Pr
 }
 
 /**
- * From the top. Says why the last one is not there: what was in the way first, as a node above may be there where nobody
- * may make one.
+ * From the top. Says why the last one is not there: what was in the way first, as a node above may exist where this client
+ * may not make one.
  */
 async function makeNodes(paths: readonly string[], make: Make, patience: Patience): Promise<unknown> {
   const failures = await makeOnce(paths, make, patience)

@@ -3,23 +3,23 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /**
  * Where the client and the recipes log what happens: one line a call. `fields` are plain data that JSON can hold; an error is in
- * `err`. What it throws stops nothing.
+ * `err`. Exceptions that it throws are ignored.
  *
  * - `debug`: attempts to connect, requests that a busy server did not execute, places in a queue
  * - `info`: sessions established and closed, reconnections, locks acquired and released
- * - `warn`: a connection lost, a lock suspended, and what the protocol does not foresee: survived
+ * - `warn`: a connection lost, a lock suspended, and what the protocol does not foresee and the client survives
  * - `error`: a session or a lock lost, or no server found
  */
 export type Logger = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>) => void
 
-/** As pino has them. */
+/** The methods of a pino logger. */
 export type PinoLike = { readonly [level in LogLevel]: (fields: object, message: string) => void }
-/** As winston has them. */
+/** The method of a winston logger. */
 export interface WinstonLike {
   /** Writes one line. */
   log(level: string, message: string, fields: object): unknown
 }
-/** As `console` has them. */
+/** The methods of `console`. */
 export type ConsoleLike = { readonly [level in LogLevel]: (message: string, fields: object) => void }
 
 /** Logs with pino, or what has its methods: `err` is printed by pino's own serializer. */
@@ -55,7 +55,7 @@ export function checkLogger(logger: unknown): void {
   )
 }
 
-/** A logger that throws stops nothing. */
+/** Exceptions of the logger are ignored. */
 export function log(
   logger: Logger,
   level: LogLevel,

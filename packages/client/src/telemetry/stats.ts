@@ -17,7 +17,7 @@ export interface Latency {
   readonly buckets: readonly { readonly upTo: number; readonly count: number }[]
 }
 
-/** What a client has done since `connect`, in all of its sessions, and how things stand. It does not change any more. */
+/** What a client has done since `connect`, in all of its sessions, and how things stand. It is a snapshot: it is never updated. */
 export interface ClientStats {
   /** Calls of all views of the client. */
   readonly requests: {
@@ -85,7 +85,7 @@ export class Counters {
   #time = 0
   #fired = 0
   #late = 0
-  #latest = 0
+  #maxLate = 0
 
   took(ms: number): void {
     this.succeeded++
@@ -103,7 +103,7 @@ export class Counters {
   late(ms: number): void {
     this.#fired++
     this.#late += ms
-    if (ms > this.#latest) this.#latest = ms
+    if (ms > this.#maxLate) this.#maxLate = ms
   }
 
   snapshot(flow: Flow, sinceHeard: number | undefined): ClientStats {
@@ -123,7 +123,7 @@ export class Counters {
         buckets: BOUNDS.map((upTo, index) => ({ upTo, count: this.#buckets[index]! })),
       },
       sinceHeard,
-      timer: { fired: this.#fired, meanLate: this.#fired === 0 ? 0 : this.#late / this.#fired, maxLate: this.#latest },
+      timer: { fired: this.#fired, meanLate: this.#fired === 0 ? 0 : this.#late / this.#fired, maxLate: this.#maxLate },
     }
   }
 }

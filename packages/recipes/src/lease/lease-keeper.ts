@@ -39,7 +39,7 @@ export class LeaseKeeper {
   static readonly #ofSession = new WeakMap<Session, Map<string, LeaseKeeper>>()
   readonly #zk: ZooKeeper
   readonly #session: Session
-  readonly #confirmation: LeaseRenewal
+  readonly #renewal: LeaseRenewal
   readonly #held = new Set<Holding>()
   readonly #unlistenToSession: readonly (() => void)[]
   #connection: Connection | undefined
@@ -54,15 +54,15 @@ export class LeaseKeeper {
     LeaseKeeper.#ofSession.set(session, byChroot)
     const known = byChroot.get(zk.chroot)
     if (known !== undefined) return known
-    const holdings = new LeaseKeeper(zk, session)
-    byChroot.set(zk.chroot, holdings)
-    return holdings
+    const keeper = new LeaseKeeper(zk, session)
+    byChroot.set(zk.chroot, keeper)
+    return keeper
   }
 
   private constructor(zk: ZooKeeper, session: Session) {
     this.#zk = zk
     this.#session = session
-    this.#confirmation = new LeaseRenewal(zk, session)
+    this.#renewal = new LeaseRenewal(zk, session)
     this.#unlistenToSession = [session.signal, session.detaching].map((signal) => onAbort(signal, () => this.#ended()))
   }
 
@@ -155,7 +155,7 @@ export class LeaseKeeper {
     let nextBy = Infinity
     this.#round = { name: 'running', nextBy }
     try {
-      const proof = await this.#confirmation.prove(checked, followerRelayDelay)
+      const proof = await this.#renewal.prove(checked, followerRelayDelay)
       if (proof !== undefined) this.#took(proof)
       // What this round asked will be relayed by then.
       nextBy = this.#zk.runtime.now() + this.#pause({ followerRelayDelay })

@@ -59,15 +59,15 @@ export const leaseTimes = {
   pause: (T: number, followerRelayDelay: number) => (followerRelayDelay <= T / 3 ? T / 3 : followerRelayDelay / 2),
 
   /**
-   * From one round to the next, of usually so long a pause, when so much is left of the lease. What
-   * was touched last before a grant may be T/3 older than the follower relay delay: what is left does not outlast the pause then.
-   * Rounds that follow each other after half of it come to leaving 0.49 T, which does. After two thirds they would come to
-   * leaving 0.42 T, each too early for what the one before asked: 3.6 rounds in T, for good.
+   * The pause from one round to the next: `usual`, unless the lease would end before that round is over; then half of what remains.
+   * This happens after a grant whose last touch may be T/3 older than the follower relay delay. Rounds that follow each other after
+   * half of what remains soon leave 0.49 T, which is enough for the usual pause. After two thirds they would leave 0.42 T and stay at
+   * 3.6 rounds in T.
    */
   next: (T: number, usual: number, remaining: number) =>
     remaining < usual + leaseTimes.round(T) ? remaining / 2 : usual,
 
-  /** With a longer one, rounds prove what is over soon: it is 1.5 allowances old when the next round comes. */
+  /** With a longer one, rounds prove what is over soon: it is 1.5 delays old when the next round comes. */
   longestRelay: (T: number) => T / 2,
 
   /** From a round that failed to the next, or until servers that were too busy for a part of one are asked for it again. */

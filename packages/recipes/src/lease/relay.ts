@@ -51,8 +51,9 @@ export class Relay {
     const { connection, shortestTimeout: T } = this.#session
     if (connection === undefined || connection.readOnly) return undefined
     const synced = this.#synced
-    const isOfHere = synced?.touch.connection === connection && followerRelayDelay <= synced.followerRelayDelay
-    const touch = isOfHere ? synced.touch : { at: connection.handshakeAt, connection }
+    const isOnThisConnection =
+      synced?.touch.connection === connection && followerRelayDelay <= synced.followerRelayDelay
+    const touch = isOnThisConnection ? synced.touch : { at: connection.handshakeAt, connection }
     return leaseTimes.proven(T) - elapsedSince(runtime, touch.at) >= leaseTimes.recent(T) ? touch : undefined
   }
 

@@ -100,7 +100,7 @@ export class Contender {
     return place.grant ?? (await this.#confirm(place.node))
   }
 
-  /** Has the sync answered early that `competeOnce` would begin with. */
+  /** Sends the sync of `competeOnce` ahead of time. */
   prepare(): void {
     if (this.#known() === undefined) this.#synced().catch(() => {})
   }

@@ -55,7 +55,7 @@ export class ProtectedCreate {
       try {
         const mode = 'EPHEMERAL_SEQUENTIAL'
         const created = await this.#queue.zk.create(path, data, { mode, acl, ...this.#pinned })
-        // A leader that is one no more answers a sync too, so an earlier create may have happened though no node was
+        // A deposed leader answers a sync too, so an earlier create may have happened though no node was
         // found. Behind this one its node shows, and stays: we would wait on ourselves.
         return unanswered > 0 ? await this.#find() : this.#toOwnNode(created.path, created.stat.czxid)
       } catch (error) {
@@ -73,7 +73,7 @@ export class ProtectedCreate {
   async #afterFailure(error: unknown, unanswered: number): Promise<OwnNode | undefined> {
     const { zk, path } = this.#queue
     if (KeeperError.is(error) && error.outcomeUnknown) {
-      // Of several creates a leader that is one no more may show the node of one, and another may be done later.
+      // Of several creates a deposed leader may show the node of one, and another may be done later.
       return unanswered > 1 ? await this.#findForCertain() : await this.#find()
     }
     if (KeeperError.is(error, 'NoNode')) {
@@ -93,7 +93,7 @@ export class ProtectedCreate {
     return found
   }
 
-  /** Behind a committed request, which no leader can answer that is one no more. */
+  /** Behind a committed request, which no deposed leader can answer. */
   async #findForCertain(): Promise<OwnNode | undefined> {
     const { zk, path } = this.#queue
     const committing = retry(zk.runtime, () => zk.multi([op.check(path)], this.#pinned))

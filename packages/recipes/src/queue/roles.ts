@@ -6,12 +6,12 @@ export interface Role {
   /** The kinds that queue together. */
   readonly rivals: readonly Kind[]
   /**
-   * The contenders that are in the way, of those ahead, oldest first. There are none when the way is free. While there are, at least
-   * one of them must go before it can be free: it is looked again when the first one goes. Few are best: each that goes wakes
-   * whatever watches it. Of `n` permits the last `n` ahead are in the way.
+   * Of the contenders ahead those that this one waits for, oldest first; none when it can be granted. While there are some, at least
+   * one of them must leave before a grant: when the first one leaves, the list is read again. The fewer the better: each that leaves
+   * wakes the contenders that watch it. For `n` permits: none while fewer than `n` are ahead, else the last `n`.
    */
   blockers(ahead: readonly ContenderName[]): readonly ContenderName[]
-  /** Whether no contender can come in ahead later on. Where one can, the list must be read again. */
+  /** Whether no contender can appear ahead later. Where one can, the list is read again after each wake-up. */
   readonly aheadOnlyShrinks: boolean
 }
 
@@ -26,7 +26,7 @@ export const exclusive: Role = { kind: lock, rivals: [lock], blockers: last, ahe
 
 export const candidate: Role = { kind: latch, rivals: [latch], blockers: last, aheadOnlyShrinks: true }
 
-/** A writer that goes on as a reader puts a node in its place: the list of a shared lock does not only shrink. */
+/** The reader's node of a writer that was downgraded takes the writer's place, so contenders can still appear ahead. */
 export const writer: Role = { kind: write, rivals: [read, write], blockers: last, aheadOnlyShrinks: false }
 
 export const reader: Role = {

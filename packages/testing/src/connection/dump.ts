@@ -3,7 +3,7 @@ import { unsigned } from './describe.ts'
 import type { Monitored } from './monitored.ts'
 import type { ServerConnection } from './server-connection.ts'
 
-/** DumpCommand. What expires comes by time. */
+/** DumpCommand. Sorted by the time of expiry. */
 export function dump(server: Monitored): string {
   const { member, connections, wallAt } = server
   const { tree } = member

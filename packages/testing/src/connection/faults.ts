@@ -181,7 +181,7 @@ export class Faults {
       throw new RangeError(`${type}: times must be an integer from 1 on, or Infinity, not ${show(times)}`)
     }
     if (strikesRequest(type) && opsOf(options)?.has('event')) {
-      throw new TypeError(`${type}: nobody asks for an event; it can be lost or delayed as a reply`)
+      throw new TypeError(`${type}: an event has no request; it can be lost or delayed as a reply`)
     }
     const fault = { type, ...details() } as unknown as Fault
     const rule = new FaultRule(fault, matcher(options, this.#members), { nth, times }, (spent) => {

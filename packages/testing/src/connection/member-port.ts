@@ -49,7 +49,7 @@ export class MemberPort {
     return Number(/:(\d+)$/.exec(this.address)?.[1] ?? USUAL_PORT)
   }
 
-  /** Whether anybody listens there. */
+  /** Whether a server listens there. */
   get isListening(): boolean {
     return this.member.role !== 'down' && !this.isRefusing
   }

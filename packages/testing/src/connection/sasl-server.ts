@@ -1,5 +1,5 @@
 // The server's side of SASL DIGEST-MD5 (RFC 2831), as Java's DigestMD5Server with ZooKeeper's SaslServerCallbackHandler.
-// oxlint-disable-next-line no-restricted-imports -- a hash is no part of the world: the same bytes give the same answer
+// oxlint-disable-next-line no-restricted-imports -- a hash does no I/O: the same bytes give the same answer
 import { createHash } from 'node:crypto'
 
 export interface SaslSettings {

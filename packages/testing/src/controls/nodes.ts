@@ -40,11 +40,11 @@ export function readNode(tree: DataTree, path: string): TestNode | undefined {
 }
 
 /**
- * The nodes as an operator sees and changes them: at the leader, without a session, and with all rights. A change is
- * committed like any write: where members need no time for messages, before the method returns, else a little later. At a
- * leader that is left with a minority, or frozen, it waits for the quorum to come back, and is lost if that elects
- * another: `TestEnsemble.serving` waits for the one to ask. One that is refused is an `Error` that says why; without a
- * leader that serves, any is.
+ * The nodes as an operator sees and changes them: at the leader, without a session, and with all rights.
+ *
+ * A change is committed like any write: before the method returns where `latency` is 0, otherwise later. Where the leader has lost
+ * its quorum, or is frozen, the change waits, and is lost when another leader is elected: wait for `TestEnsemble.serving` first. A change
+ * that is refused throws an `Error` that says why. So does every change while no leader serves.
  */
 export class TestNodes {
   readonly #ensemble: Ensemble
@@ -89,7 +89,7 @@ export class TestNodes {
 
   /** The node and all below it. */
   delete(path: string): void {
-    // It would stay, alone.
+    // The root would stay, without its children.
     if (path === '/') throw new RangeError('nodes.delete: the root cannot be deleted')
     for (const child of this.get(path)?.children ?? []) this.delete(`${path}/${child}`)
     this.#operate(path, { op: 'delete', request: { path, version: -1 } })
@@ -106,7 +106,7 @@ export class TestNodes {
 
   get #tree(): DataTree {
     const { leader } = this.#ensemble
-    if (leader === undefined) throw new Error('no member leads: there is nobody to ask')
+    if (leader === undefined) throw new Error('no member leads: no member leads; wait for `serving` first')
     return leader.tree
   }
 

@@ -25,7 +25,7 @@ export class TestMember {
     return this.#port.address
   }
 
-  /** Where it listens, or will again: the number behind the colon of `address`. 2181 where there are no sockets. */
+  /** Where it listens, or will again: the TCP port of `address`. 2181 where there are no sockets. */
   get port(): number {
     return this.#port.clientPort
   }
@@ -60,12 +60,12 @@ export class TestMember {
     return readNode(this.#port.member.tree, path)
   }
 
-  /** The process dies, its connections break, and its port is closed. What it has logged survives. No matter if it is down. */
+  /** The process dies, its connections break, and its port is closed. What it has logged survives. Does nothing where it is down. */
   kill(): void {
     if (this.role !== 'down') this.#do('kill()', () => this.#port.kill())
   }
 
-  /** No matter if it is up. */
+  /** Does nothing where it is up. */
   restart(): void {
     if (this.role === 'down') this.#do('restart()', () => this.#port.restart())
   }
@@ -95,8 +95,8 @@ export class TestMember {
   }
 
   /**
-   * While it follows a leader: the next touch of a session that it notes down is never relayed, as when the note comes while
-   * the notes are being sent (LearnerSessionTracker). Whatever touches next is relayed. False where it does not follow.
+   * While it follows a leader: the next touch that it records is never sent to the leader, as when it is recorded while the table
+   * is being sent (LearnerSessionTracker). Later touches are sent. False where it does not follow.
    */
   loseTouch(): boolean {
     return this.#do('loseTouch()', () => this.#port.member.loseTouch())

@@ -50,8 +50,8 @@ export class TestNetwork {
   }
 
   /**
-   * No message passes from the one to the other; those the other way do. A leader whose words do not arrive still hears of
-   * sessions; a follower whose words do not arrive still learns what is committed.
+   * No message passes from the one to the other; those the other way do. A leader whose messages do not arrive still hears of
+   * sessions; a follower whose messages do not arrive still learns what is committed.
    */
   stall(from: MemberLike, to: MemberLike): void {
     const [one, other] = this.#pair(from, to)

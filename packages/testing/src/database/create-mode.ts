@@ -33,7 +33,7 @@ const modes: ReadonlyMap<number, Mode> = new Map([
 export const modeOf = (flags: number): Mode => modes.get(flags) ?? plain
 
 /**
- * The mode of a create, or the code with which it is refused before anybody looks at session, path or ACL
+ * The mode of a create, or the code with which it is refused before session, path or ACL are checked
  * (validateCreateRequest).
  */
 export function checkMode(create: CreateOp, extendedTypesEnabled: boolean): Mode | number {

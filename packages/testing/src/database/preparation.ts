@@ -20,7 +20,7 @@ export interface PreparationOptions {
   readonly reconfigEnabled?: boolean
   /** Whether hard quotas are limits (zookeeper.enforceQuota). @default false */
   readonly enforceQuota?: boolean
-  /** Ids of the members that follow, and that of the leader; undefined for a server alone. @default such a one */
+  /** Ids of the members that follow, and that of the leader; undefined for a standalone server. @default undefined */
   readonly synced?: () => ReadonlySet<number> | undefined
 }
 
@@ -29,7 +29,7 @@ export interface PreparationOptions {
  * will be when all that were prepared before it are applied. Whether the session may ask at all is the caller's to
  * know: for a request of one that may not, `refuse` gives the transaction.
  *
- * Made anew for each term of a leader: what was outstanding then is void.
+ * Made anew for each term of a leader: what was outstanding then is discarded.
  */
 export class Preparation {
   readonly #tree: DataTree

@@ -153,7 +153,7 @@ function below(above: string, path: string, name: string): string | undefined {
 }
 
 /**
- * Whether so much more would be too much. Only hard limits keep anybody from anything, and a hard one hides the soft one
+ * Whether so much more would be too much. Only hard limits refuse a write, and a hard one hides the soft one
  * (ZooKeeperServer.checkQuota).
  */
 function exceeds(limits: StatsTrack, stats: StatsTrack, more: Growth): boolean {

@@ -47,8 +47,8 @@ export class WatchManager {
   }
 
   /**
-   * Tells all watchers of the path, and recursive ones above it, but those `suppressed`, and returns them all. Who may not
-   * read a node with this ACL is told nothing, and has lost its one-shot watch all the same (CVE-2024-23944: from 3.8.4
+   * Tells all watchers of the path, and recursive ones above it, but those `suppressed`, and returns them all. A client
+   * that may not read a node with this ACL gets no event, and loses its one-shot watch all the same (CVE-2024-23944: from 3.8.4
    * on, and in Debian's 3.8.0).
    */
   trigger(

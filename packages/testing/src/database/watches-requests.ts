@@ -66,7 +66,7 @@ export function addWatch(tree: DataTree, { path, mode }: TypeOf<typeof AddWatchR
 }
 
 /**
- * Up to 3.8 anybody's watch on the path will do: the server does not look whose it is (WatchManager.containsWatcher).
+ * Up to 3.8 the watch of any client on the path will do: the server does not look whose it is (WatchManager.containsWatcher).
  */
 export function hasWatch(tree: DataTree, { path, type }: TypeOf<typeof CheckWatchesRequest>, watcher: Watcher): number {
   const parts = partsOf(tree, type)

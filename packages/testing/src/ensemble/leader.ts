@@ -42,7 +42,7 @@ export class Leader implements Quorum {
     this.epoch = epoch
     this.#quorum = Math.floor(settings.members.length / 2) + 1
     this.#initial = { currentEpoch: database.currentEpoch, lastZxid: database.log.last }
-    // All that it has accepted is the new beginning, whether or not anybody else has it (loadData).
+    // All that it has accepted is the new beginning, whether or not another member has it (loadData).
     database.fastForward()
     database.currentEpoch = epoch
     this.#lastCommitted = database.log.last

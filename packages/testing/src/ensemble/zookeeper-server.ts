@@ -41,7 +41,7 @@ export abstract class ZooKeeperServer {
       this.#clients.setSession(client, this.createSession(client.timeOut))
       return this.submit(createSession(client))
     }
-    // Before anybody has looked at the password.
+    // Before the password is checked.
     this.#drop(this.#clients.ofSession(sessionId), 'the session was resumed on another')
     this.#clients.setSession(client, sessionId)
     if (isPasswd(sessionId, passwd)) this.revalidate(client)

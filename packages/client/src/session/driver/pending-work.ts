@@ -1,6 +1,6 @@
 import type { Runtime } from '../../runtime/runtime.ts'
 
-/** Work of several calls that a session is not left in the middle of. */
+/** Work of several calls that `detach` waits for. */
 export class PendingWork {
   readonly #work = new Set<Promise<unknown>>()
 

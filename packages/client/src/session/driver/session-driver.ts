@@ -101,7 +101,7 @@ export class SessionDriver implements Session {
     this.#pendingWork.add(work)
   }
 
-  /** There is nothing more to come of it. */
+  /** Whether the session has ended. */
   get isOver(): boolean {
     return this.#machine.state.name === 'ended'
   }
@@ -118,7 +118,7 @@ export class SessionDriver implements Session {
     return this.#machine.servers.attempts
   }
 
-  /** What waits and flies now. */
+  /** What is queued and in flight now. */
   get flow(): Flow {
     return this.#machine.pipeline.flow
   }

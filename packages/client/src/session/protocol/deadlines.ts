@@ -22,7 +22,7 @@ export const deadlines = {
   /** The oldest request, or a ping, unanswered for so long, though other frames come: the connection does not work. */
   answer: ({ T }: Times) => (T * 2) / 3,
 
-  /** Not two requests sent, or nothing heard, for so long calls for pings: they keep the session alive and have T/3 to be answered. */
+  /** Pings are due so long after the last two requests, or after the last frame heard: T/3 is left for their answers. */
   ping: ({ T }: Times) => T / 3,
 
   /** A call without a timeout of its own: by then the server would have ended a session from which nothing comes. */
@@ -46,8 +46,8 @@ const LONGEST_BACKOFF = 10_000
 
 /**
  * Upper end of the random pause after the n-th round (from 1) in which every server failed: doubles, at most 10 s or T/10.
- * More would be waited when the ensemble has been back for long: the next contender for a lock waits with us. Of a T
- * below 1 s, which hardly a server grants but anybody may ask for, it is as much as of 1 s.
+ * A longer pause would delay the client after the ensemble is back, and with it the next contender for a lock. For a T below 1 s, which
+ * hardly a server grants, it is that of 1 s.
  */
 export function backoff(round: number, { T }: Times): number {
   return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(round - 1, 10), LONGEST_BACKOFF, Math.max(T / 10, SHORTEST_BACKOFF))

@@ -281,7 +281,7 @@ export class SessionMachine {
     if (step !== undefined) this.#outputs.push(step)
   }
 
-  /** The attempt under way is part of what happened at each server; cut short, it says less than one before it. */
+  /** The attempt under way is reported like the others. It was aborted, so an error of an earlier attempt at that server says more. */
   #giveUp(now: number): void {
     const state = this.#state
     if ('by' in state) this.#hangUp(this.servers.lastErrorAt(state.target) ?? new Error(tooSlow[state.name]), now)

@@ -108,7 +108,7 @@ export class Timing {
   get pingAt(): number {
     if (this.#pingedAt < Infinity) return Infinity
     const { identity } = this.#of
-    // By the shortest timeout: a touch of a connection before may reach the leader late, and have it count that one
+    // By the shortest timeout: a touch sent on an earlier connection may reach the leader late and set the shorter timeout again
     // (ExpiryQueue.update moves an expiry back, too).
     const T = identity.shortestTimeout === 0 ? identity.timeout : identity.shortestTimeout
     // From the last frame heard too: requests that are not answered must not leave the pings without time for their replies.

@@ -21,8 +21,8 @@ import type { WatchMode, WatchTable } from '../watches/watchers.ts'
 const ping = encodeFrame((writer) => RequestHeader.write(writer, { xid: Xid.ping, type: OpCode.ping }))
 
 /**
- * Two pings: a follower may lose a touch, namely one that it puts into the table which it is just sending to the leader
- * (LearnerSessionTracker.touchSession), but not both.
+ * Two pings: a follower loses a touch that it records while it sends its table to the leader (LearnerSessionTracker.touchSession).
+ * It cannot lose both.
  */
 export const pings: readonly Uint8Array[] = [ping, ping]
 
@@ -80,7 +80,7 @@ export function clearWatchesRequest(path: string): Request {
   return removalRequest({ path, type: 'Any' })
 }
 
-/** Takes one of several watches off a server from 3.9 on. Older ones do not know the type, and had but one. */
+/** Takes one of several watches off a server from 3.9 on. Older ones do not know the type, and keep only one. */
 export function dropModeRequest(path: string, mode: WatchMode): Request {
   return removalRequest({ path, type: mode === 'persistent' ? 'Persistent' : 'PersistentRecursive' })
 }
@@ -98,7 +98,7 @@ export function removalRequest(removes: Removal): Request {
   })
 }
 
-/** A path is watched on in another mode. */
+/** Changes the mode of an existing watch. */
 export function addWatchRequest(path: string, mode: WatchMode, done: () => void): Request {
   return new Request({
     op: 'addWatch',

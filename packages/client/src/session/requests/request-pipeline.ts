@@ -37,7 +37,7 @@ export class RequestPipeline {
   #urgent: Uint8Array[] = []
   #lastZxid: bigint
   /** A write was left without an answer: the next server must catch up before it is read. */
-  #syncOwed = false
+  #isSyncPending = false
   /** Its answer ends the session. */
   #last: Request | undefined
 
@@ -131,17 +131,17 @@ export class RequestPipeline {
 
   // --- the connection's side ------------------------------------------------------------------------------------
 
-  /** A connection stands: before what waits go credentials, watches, and a sync if one is owed. */
+  /** A connection stands: before the queue go credentials, watches, and a pending sync. */
   connected(): void {
     const first = this.watches.connected()
-    if (this.#syncOwed) first.push(syncRequest(() => (this.#syncOwed = false)))
+    if (this.#isSyncPending) first.push(syncRequest(() => (this.#isSyncPending = false)))
     this.#queue.prepend(first)
   }
 
   /** The connection is gone. */
   interrupted(cause: Error): void {
     const { tombstones, unknown, leftWrites } = this.#queue.interrupted()
-    if (leftWrites) this.#syncOwed = true
+    if (leftWrites) this.#isSyncPending = true
     for (const request of tombstones) this.watches.remove(request)
     this.watches.interrupted()
     this.#credentials.interrupted()
@@ -169,9 +169,9 @@ export class RequestPipeline {
   send(now: number, limit: number): Uint8Array[] {
     const frames = this.takeUrgent()
     frames.push(...this.#queue.send(now, limit, (request) => this.watches.sending(request)))
-    // Behind the end of the session nothing is asked for; nor of a server that is too busy.
+    // Nothing is sent after the end of the session, nor to a server that is too busy.
     if (this.#context.refusal() !== undefined || this.#queue.isHeld) return frames
-    // What is to be taken off is still to be set again.
+    // Removals wait while a setWatches is still queued.
     const { next } = this.#queue
     if (next !== undefined && setsWatches(next)) return frames
     frames.push(...this.#queue.sendNow(this.watches.due(), now))
@@ -248,7 +248,7 @@ export class RequestPipeline {
   }
 
   /**
-   * Not executed. Watches set again, or a sync that is owed, would now come behind what relies on them: those cost the
+   * Not executed. Watches set again, or a pending sync, would now come after the requests that rely on them: those cost the
    * connection, as when they are refused for another reason.
    */
   #throttled(request: Request, reply: Reply, now: number): void {
@@ -333,7 +333,7 @@ export class RequestPipeline {
       const details = { op: 'watch', needs: needsOf(OpCode.addWatch), ...this.#context.errorContext() }
       this.watches.refused(new KeeperError(known, details))
     }
-    // A read-only server cannot: it stays owed to the next.
+    // A read-only server cannot sync: the sync stays pending for the next one.
     if (request.kind === 'connection' && code === ErrorCode.NotReadOnly) return undefined
     // Without its watches, or a sync it owes, a connection would keep less than is promised.
     if (request.kind === 'connection') throw new ProtocolError(`${request.op} was refused with code ${code}`)
@@ -361,7 +361,7 @@ export class RequestPipeline {
   /** Its answer came and cannot be read: a write may have happened, as if the answer had been lost. */
   #rejectUnread(request: Request, code: KeeperErrorCode, cause: Error): void {
     const outcomeUnknown = request.kind === 'write'
-    if (outcomeUnknown) this.#syncOwed = true
+    if (outcomeUnknown) this.#isSyncPending = true
     this.#reject(request, code, { outcomeUnknown, cause })
   }
 

@@ -115,7 +115,7 @@ export class RequestQueue {
     if (this.isHeld) return frames
     for (const request of this.#unsent) {
       if (size >= limit) break
-      if (request.kind !== 'connection' && !this.#mayFly(request)) break
+      if (request.kind !== 'connection' && !this.#maySend(request)) break
       this.#unsent.delete(request)
       const behind = sending(request)
       const bytes = this.sendNow([request, ...behind], now)
@@ -242,7 +242,7 @@ export class RequestQueue {
     return all
   }
 
-  #mayFly({ frameSize }: Request): boolean {
+  #maySend({ frameSize }: Request): boolean {
     return hasRoom(this.#sent.size, this.#sentBytes, frameSize, this.#window.size, this.#limits.maxInFlightBytes)
   }
 

@@ -122,7 +122,7 @@ export class Request {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
   phase: RequestPhase = { name: 'unsent' }
-  /** Of all that were queued, the how-manieth; 0 for what goes before them. */
+  /** Of all that were queued, The position in call order; 0 for what goes before them. */
   order = 0
   readonly #frame: Uint8Array
 

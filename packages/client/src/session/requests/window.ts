@@ -7,7 +7,7 @@ export class Window {
   /** Done since it last was too busy. */
   #done = 0
 
-  /** Of no server more than `limit` is asked. */
+  /** `limit`: the most that may be in flight. */
   constructor(limit: number) {
     this.#limit = limit
     this.#size = limit

@@ -178,7 +178,7 @@ export class WatchManager {
 
   /** What must be sent besides, now that the queue has been. */
   due(): Request[] {
-    // What a read on its way has set or counts on is taken off when it is answered: what to set again is known then.
+    // Removals wait for reads under way: what to set again is known when these are answered.
     const due = [...this.#dirty].filter(({ isAwaited }) => !isAwaited)
     return due.flatMap((at) => {
       this.#dirty.delete(at)
