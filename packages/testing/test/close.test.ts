@@ -132,7 +132,7 @@ test('what waits for members to serve is told of the close', async () => {
 
 test('a start that cannot come to its end is told why', async () => {
   await expect(TestEnsemble.start({ latency: () => Number.NaN })).rejects.toThrow(
-    new RangeError('latency must tell a number of ms, 0 or more, not NaN'),
+    new RangeError('latency must return a number of ms, 0 or more, not NaN'),
   )
   await expect(TestEnsemble.start({ latency: 100_000 })).rejects.toThrow(/latency must be below 5000/)
   await expect(TestEnsemble.start({ tickTime: 1 })).rejects.toThrow(/tickTime must be an integer from 2/)

@@ -215,7 +215,7 @@ describe('the network', () => {
   test('a function for the delay that tells no time is named when it is asked', () => {
     const bench = new Bench({ members: 3 })
     bench.model.network.delay(() => Number.NaN)
-    expect(() => bench.pass(2_000)).toThrow('delay must tell a number of ms, 0 or more, not NaN')
+    expect(() => bench.pass(2_000)).toThrow('delay must return a number of ms, 0 or more, not NaN')
   })
 
   test('messages take their time', () => {
