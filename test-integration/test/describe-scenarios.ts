@@ -90,8 +90,10 @@ function expectUnknown(transcript: readonly string[]): void {
   // Closing a socket with bytes that nobody has read resets it, under the refusal of what was sent before them.
   if (refused === -1 && lines.filter((line) => line.endsWith('-> closed instead')).length > 1) return
   expect(refused, `nothing was refused:\n${lines.join('\n')}`).toBeGreaterThan(-1)
-  const [, who = '', op = ''] = /^(\w+): (\w+)/.exec(lines[refused]!)!
-  const answers = lines.filter((line) => line.startsWith(`${who}: ${op} `)).map((line) => line.split(' -> ').at(-1))
+  const [, connection = '', op = ''] = /^(\w+): (\w+)/.exec(lines[refused]!)!
+  const answers = lines
+    .filter((line) => line.startsWith(`${connection}: ${op} `))
+    .map((line) => line.split(' -> ').at(-1))
   expect(answers.filter((answer) => answer !== 'Unimplemented -1' && answer !== 'closed instead')).toEqual([])
-  expect(lines.slice(refused)).toContain(`${who}: closed by the server`)
+  expect(lines.slice(refused)).toContain(`${connection}: closed by the server`)
 }

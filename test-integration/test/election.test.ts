@@ -52,7 +52,7 @@ describeEnsemble('Ten candidates whose leader is killed -9 again and again', (en
     for (let count = 0; count < LEADERS_KILLED; count++) {
       const leader = await nextLeader(count)
       killedAt.set(leader.token, machineTime())
-      workers.get(leader.who)?.process.kill('SIGKILL')
+      workers.get(leader.contender)?.process.kill('SIGKILL')
       // The number of candidates stays the same.
       stand(log, CANDIDATES + count)
       const next = await nextLeader(count + 1)

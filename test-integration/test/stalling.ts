@@ -108,8 +108,8 @@ class Rival {
     const { at, held } = await this.#next
     const { token, from, until } = report
     const turns = [
-      { who: 'holder', mode: 'exclusive', token: BigInt(token), from, until },
-      { who: 'rival', mode: 'exclusive', token: held.fencingToken, from: at, until: Infinity },
+      { contender: 'holder', mode: 'exclusive', token: BigInt(token), from, until },
+      { contender: 'rival', mode: 'exclusive', token: held.fencingToken, from: at, until: Infinity },
     ] as const
     await held.release()
     return { ...report, grantedAt: at, turns }

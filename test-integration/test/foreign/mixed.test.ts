@@ -49,7 +49,7 @@ const anywhere: Tests<World> = (world) => {
         const from = machineTime()
         await sleep(5)
         const until = machineTime()
-        if (held.isHeld()) turns.push({ who: 'ours', mode, token: held.fencingToken, from, until })
+        if (held.isHeld()) turns.push({ contender: 'ours', mode, token: held.fencingToken, from, until })
         await held.release()
         const at = zk.session.connection?.server
         if (turn % 10 !== 0 || at === undefined) continue
@@ -169,11 +169,13 @@ async function takeTurns({ kazoo, curator, zk, root }: World, between: (turn: nu
   // Each had read what the one before had written, or some would be missing.
   expect(await count(zk)).toBe(6 * TURNS)
   await until('nobody to queue', async () => (await zk.getChildren('/lock')).children.length === 0)
-  const changes = turns.toSorted((a, b) => a.from - b.from).filter((turn, at, all) => turn.who !== all[at - 1]?.who)
+  const changes = turns
+    .toSorted((a, b) => a.from - b.from)
+    .filter((turn, at, all) => turn.contender !== all[at - 1]?.contender)
   expect(changes.length, 'how often it went from one to another').toBeGreaterThan(TURNS)
 }
 
-async function ourTurns(who: string, zk: ZooKeeper, between: (turn: number) => Promise<void>): Promise<Turn[]> {
+async function ourTurns(contender: string, zk: ZooKeeper, between: (turn: number) => Promise<void>): Promise<Turn[]> {
   const lock = new Lock(zk, '/lock')
   const turns: Turn[] = []
   for (let turn = 1; turn <= TURNS; turn++) {
@@ -181,7 +183,7 @@ async function ourTurns(who: string, zk: ZooKeeper, between: (turn: number) => P
     const from = machineTime()
     const counted = String((await count(zk)) + 1)
     await connected(() => zk.setData('/count', counted))
-    turns.push({ who, mode: 'exclusive', token: held.fencingToken, from, until: machineTime() })
+    turns.push({ contender, mode: 'exclusive', token: held.fencingToken, from, until: machineTime() })
     await held.release()
     await between(turn)
   }
@@ -191,9 +193,9 @@ async function ourTurns(who: string, zk: ZooKeeper, between: (turn: number) => P
 /** Fencing token, begin and end of each turn, as text; times in ns on the clock that machineTime reads. */
 type Told = readonly (readonly [token: string, from: string, until: string])[]
 
-async function theirTurns(who: string, told: Promise<unknown>): Promise<Turn[]> {
+async function theirTurns(contender: string, told: Promise<unknown>): Promise<Turn[]> {
   return ((await told) as Told).map(([token, from, until]) => ({
-    who,
+    contender,
     mode: 'exclusive',
     token: BigInt(token),
     from: Number(from) / 1e6,
@@ -204,9 +206,9 @@ async function theirTurns(who: string, told: Promise<unknown>): Promise<Turn[]> 
 /** Mode, begin and end of each turn, as text. There is no telling of what Curator's tokens are. */
 type Moded = readonly (readonly [mode: Mode, from: string, until: string])[]
 
-function modedTurns(who: string, told: Moded): Turn[] {
+function modedTurns(contender: string, told: Moded): Turn[] {
   return told.map(([mode, from, until]) => ({
-    who,
+    contender,
     mode,
     token: 0n,
     from: Number(from) / 1e6,

@@ -174,8 +174,8 @@ describeScenarios('ACL', {
   'an ACL may not be for an address of IPv6': {
     differs: [
       {
-        what: 'An ACL of the scheme ip may be for an address of IPv6.',
-        why: 'IPAuthenticationProvider knows them from then on.',
+        what: 'An ACL of the scheme ip may contain an IPv6 address.',
+        why: 'IPAuthenticationProvider accepts them from 3.9.4 on.',
         since: ['3.9.4'],
         line: (line) => line.replace(/-> InvalidACL (z\d+)/, '-> Ok $1 { path: "/n" }'),
       },

@@ -51,7 +51,7 @@ describeScenarios('four-letter words', {
     differs: [
       {
         what: '`wchs` does not count a connection whose watches are all removed.',
-        why: 'WatchManager forgets it with the last of them, from 3.9.0 on.',
+        why: 'From 3.9.0 on, WatchManager removes the connection with its last watch.',
         since: ['3.9.0'],
         line: (line) => line.replace('2 connections watching 0 paths', '1 connections watching 0 paths'),
       },
@@ -127,7 +127,7 @@ describeScenarios('four-letter words', {
   'mntr tells what everybody watches': {
     differs: [
       {
-        what: '`mntr` tells of neither sessions nor uptime nor peer_state, and of followers instead of learners.',
+        what: '`mntr` lists neither sessions nor uptime nor peer_state, and followers instead of learners.',
         why: 'These metrics came with 3.6.0.',
         before: '3.6',
         line: (line) =>

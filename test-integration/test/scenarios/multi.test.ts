@@ -64,8 +64,8 @@ describeScenarios('multi', {
     differs: [
       missingBeforeForbidden(['/locked/child']),
       {
-        what: 'A multi with flags that are no mode is a MarshallingError as a whole.',
-        why: 'MultiOperationRecord.deserialize makes a CreateMode of them; before, PrepRequestProcessor did (ZOOKEEPER-4026).',
+        what: 'A multi with invalid create flags fails with MarshallingError as a whole.',
+        why: 'MultiOperationRecord.deserialize converts them to a CreateMode; before, PrepRequestProcessor did (ZOOKEEPER-4026).',
         since: ['3.7.2', '3.8.2', '3.9.0'],
         line: (line) => line.replace(/^(\w+: multi .*flags: 77.* -> )Ok (z\d+).*$/, '$1MarshallingError $2'),
       },

@@ -1,6 +1,6 @@
 import { AddWatchMode, CreateMode, WatcherType } from '@zk/wire'
 import type { Scenario, Session } from '../../src/scenario/index.ts'
-import { toldToAnybody } from '../../src/versions/index.ts'
+import { sentWithoutPermission } from '../../src/versions/index.ts'
 import { describeScenarios } from '../describe-scenarios.ts'
 
 const { PERSISTENT, PERSISTENT_RECURSIVE } = AddWatchMode
@@ -104,7 +104,7 @@ describeScenarios('addWatch', {
 
   'addWatch asks for no node, no path, no right, and a mode that there is': {
     differs: [
-      toldToAnybody({
+      sentWithoutPermission({
         'b: addWatch { path: "/secret", mode: 0 } -> Ok z1 { err: Ok }': [
           'b: event NodeDataChanged "/secret" state 3 -1',
           'b: event NodeChildrenChanged "/secret" state 3 -1',
@@ -138,7 +138,7 @@ describeScenarios('addWatch', {
 
   'a recursive watch tells nothing of nodes that may not be read (V15)': {
     differs: [
-      toldToAnybody({
+      sentWithoutPermission({
         'b: event NodeCreated "/open" state 3 -1': [
           'b: event NodeCreated "/open/secret" state 3 -1',
           'b: event NodeDataChanged "/open/secret" state 3 -1',
@@ -175,8 +175,8 @@ describeScenarios('addWatch', {
   'events come before the reply of the one that caused them': {
     differs: [
       {
-        what: 'A refusal may be lost with its connection when more was sent behind it.',
-        why: 'Closing a socket with bytes that nobody has read resets it, under the answer that is on its way.',
+        what: 'An error reply may be lost with its connection when the client had sent more requests.',
+        why: 'The server closes a socket with unread bytes. That resets the connection, and the reply in transit is lost.',
         before: '3.6',
         line: withoutRefusal,
         theirs: withoutRefusal,

@@ -111,8 +111,8 @@ describeScenarios('sessions', {
   'multi at the old connection of a session that has moved': {
     differs: [
       {
-        what: 'A multi at the old connection of a session that has moved fails with SessionMoved in its parts, and the connection stays.',
-        why: 'FinalRequestProcessor looks for that error outside of a multi only. Nothing of the multi is done in either case.',
+        what: 'A multi on the old connection of a moved session fails with SessionMoved in its parts, and the connection stays open.',
+        why: 'FinalRequestProcessor checks for that error only outside of a multi. In either case no part of the multi is applied.',
         before: '3.6',
         line: (line) => {
           if (line === 'a: closed by the server') return []

@@ -1,11 +1,11 @@
 import { CreateMode, WatcherType } from '@zk/wire'
 import type { Session } from '../../src/scenario/index.ts'
-import { type Difference, toldToAnybody } from '../../src/versions/index.ts'
+import { type Difference, sentWithoutPermission } from '../../src/versions/index.ts'
 import { describeScenarios } from '../describe-scenarios.ts'
 
 const noWatcherOfNoPath: Difference = {
-  what: 'checkWatches of a path that is none says NoWatcher, not MarshallingError.',
-  why: 'From 3.6 to 3.8 WatchManager goes up the path from parent to parent, and PathParentIterator takes no such path.',
+  what: 'checkWatches with an invalid path fails with NoWatcher, not MarshallingError.',
+  why: 'From 3.6 to 3.8 WatchManager goes up the path from parent to parent, and PathParentIterator throws for an invalid path.',
   line: (line) => line.replace(/(checkWatches \{ path: (?:null|""|"a"), .* -> )MarshallingError/, '$1NoWatcher'),
 }
 
@@ -61,12 +61,12 @@ describeScenarios('watches', {
   'reads that are refused leave no watch': {
     differs: [
       // The watch is that of exists, which anybody may set.
-      toldToAnybody({
+      sentWithoutPermission({
         'b: checkWatches { path: "/a", type: 2 } -> Ok z1': ['b: event NodeDataChanged "/a" state 3 -1'],
       }),
       {
-        what: 'exists that is refused leaves no watch.',
-        why: 'Nothing does that is refused; see exists.',
+        what: 'A failed exists sets no watch.',
+        why: 'No failed request sets a watch; before, this exists succeeded.',
         since: ['3.8.4', '3.9.2'],
         line: (line) => line.replace(/(checkWatches \{ path: "\/a", type: 2 \} -> )Ok/, '$1NoWatcher'),
       },
