@@ -10,7 +10,7 @@ import { describeEnsemble } from './describe-ensemble.ts'
 const CANDIDATES = 10
 const LEADERS_KILLED = 6
 const SESSION_TIMEOUT = 2_000
-/** For what the machine does between the expiry and the log's line: two cores, three servers, ten processes. */
+/** For the time between the expiry and the log line: two cores, three servers, ten processes. */
 const A_LITTLE = 2_000
 
 describeEnsemble('Ten candidates whose leader is killed -9 again and again', (ensemble) => {
@@ -72,7 +72,7 @@ function elected(log: string): Entry[] {
   try {
     return readLog(log).filter(({ what }) => what === 'gained')
   } catch {
-    // Nobody has written yet.
+    // No candidate has written yet.
     return []
   }
 }

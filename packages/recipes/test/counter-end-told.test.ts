@@ -230,7 +230,7 @@ describe('SharedLock at the end of the counter', () => {
   )
 
   test.each(overflows)(
-    'SharedLock never has a writer with anyone of fifty that ask at once, where the counter comes to %s (R13)',
+    'SharedLock never has a writer with anyone of fifty simultaneous contenders, where the counter comes to %s (R13)',
     async (sequenceOverflow) => {
       const scene = countedTo(PATH, LAST - 1, { sequenceOverflow, members: 3 })
       const clients = await scene.clients(10)

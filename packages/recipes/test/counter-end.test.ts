@@ -38,7 +38,7 @@ describe.each(recipes)('%s at the end of the counter', (name, acquire) => {
   )
 
   test.each(['stick', 'wrap'] as const)(
-    `${name} has one holder at a time of fifty that ask at once, in the order of creation, where it comes to %s (L21, L22)`,
+    `${name} has one holder at a time of fifty simultaneous contenders, in the order of creation, where it comes to %s (L21, L22)`,
     async (sequenceOverflow) => {
       // The leader has more than one create under way where a quorum takes its time.
       const scene = countedTo(PATH, LAST - 1, { sequenceOverflow, members: 3 })
