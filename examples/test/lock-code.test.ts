@@ -1,4 +1,4 @@
-// How to test lock code of one's own: the README of @zk/testing shows this test.
+// How you test your own lock code: the README of @zk/testing shows this test.
 import { readFileSync } from 'node:fs'
 import { connect, Lock } from '@zk/recipes'
 import { TestEnsemble } from '@zk/testing'

@@ -22,7 +22,7 @@ describeEnsemble('Health of the shared ensemble', () => {
       const [broken, ...others] = await play('broken-ensemble')
       expect(broken).toMatchObject({ title: 'has a server that runs out of memory', status: 'failed' })
       const message = broken!.failureMessages.join('\n')
-      expect(message).toContain('Behind this test the shared ensemble was broken. The next test has a new one.')
+      expect(message).toContain('After this test the shared ensemble was broken. The next test has a new one.')
       expect(message).toMatch(/zk[123] at 127\.0\.0\.1:\d+ has ended by itself at .*, with 3\n/)
       expect(message).toMatch(/^ {4}\| Terminating due to java\.lang\.OutOfMemoryError/m)
       expect(others.map(({ title, status }) => `${title}: ${status}`)).toEqual([
