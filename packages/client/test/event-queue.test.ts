@@ -49,7 +49,7 @@ describe('EventQueue', () => {
     expect([second.value, await take(waiting)]).toEqual([over, over])
   })
 
-  test('EventQueue.close drops what is here, the error that nobody saw too', async () => {
+  test('EventQueue.close drops its items, and an error that was not delivered yet', async () => {
     const queue = newQueue()
     queue.push('a')
     queue.fail(new Error('refused'))

@@ -174,7 +174,7 @@ describe('checkOptions', () => {
     for (const lastXid of [undefined, 0, 1, 2 ** 31 - 1]) check({ session: { ...session, lastXid } })
   })
 
-  test('checkOptions says what a runtime lacks', () => {
+  test('checkOptions states what a runtime lacks', () => {
     const runtime = { ...systemRuntime, uuid: undefined, dial: 5 }
     expect(() => check({ runtime })).toThrow('runtime must be a Runtime; it has no uuid, dial')
   })

@@ -100,7 +100,7 @@ test('ZooKeeper.create with parents goes on behind a lost connection, and knows 
   expect(creating.value.path).toBe('/a/b')
 })
 
-test('ZooKeeper.create with parents says NoNode when its time is up before the nodes above are made', async () => {
+test('ZooKeeper.create with parents fails with NoNode when its time is up before the nodes above are made', async () => {
   const world = new VirtualWorld()
   const { zk, connection } = await connected(world)
   const creating = outcome(zk.create('/a/b', '', { parents, timeout: 1_000 }))

@@ -35,7 +35,7 @@ const expected: Readonly<Record<string, readonly ErrorName[]>> = {
   exists: ['NoNode'],
   sync: ['NoNode'],
 }
-/** What goes on in the background: nobody is told of any error. */
+/** What goes on in the background: no caller is notified of an error. */
 const quiet: readonly string[] = ['getChildren2', 'exists', 'sync']
 const ops = ['create2', 'createContainer', 'getChildren2', 'getData', 'multi', 'delete', 'exists', 'sync'] as const
 
@@ -110,7 +110,7 @@ describe('LeaderElection.campaign', () => {
 
 describe('Held.release', () => {
   test.each(['SystemError', 'NoAuth', 'BadArguments'] as const)(
-    'Held.release that is refused with %s tells it, and goes on in the background: nobody waits for an orphan',
+    'Held.release that is refused with %s rejects with it, and goes on in the background: no contender waits for an orphan',
     async (code) => {
       const scene = new Scene()
       const [leader, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]

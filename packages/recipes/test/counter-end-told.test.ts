@@ -1,4 +1,4 @@
-// What is told of those who queue where the counter is used up, and who else may be there.
+// What is reported about contenders that queue where the counter is used up, and about others that may be there.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, expect, test } from 'vitest'
 import { type Held, KeeperError, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
@@ -10,7 +10,7 @@ import { holders, rises, turns } from './support/turns.ts'
 const PATH = '/locks/report'
 const uuid = '64a1d9f2-3c07-4f0e-9d43-0b1a7c55e2f8'
 
-/** Numbers so near the end are told of. */
+/** Numbers this near to the end are reported. */
 const MARGIN = 1_000_000
 
 const overflows = ['stick', 'wrap'] as const

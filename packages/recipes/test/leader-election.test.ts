@@ -9,7 +9,7 @@ import { nothing, Scene } from './support/scene.ts'
 const PATH = '/leader'
 const text = new TextDecoder()
 
-/** A candidate that stands again and again; each term lasts until it is told to end, or is lost. */
+/** A candidate that stands again and again; each term lasts until it is ordered to end, or is lost. */
 class Candidate {
   readonly zk: ZooKeeper
   readonly election: LeaderElection

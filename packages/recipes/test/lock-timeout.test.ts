@@ -104,7 +104,7 @@ describe('LockTimeoutError', () => {
     expect(error.message).toBe(`${PATH} was not granted within ${TIMEOUT} ms: 1 ahead, the oldest is ${first.path}`)
   })
 
-  test('LockTimeoutError says that nobody is ahead any more when only the confirmation is missing', async () => {
+  test('LockTimeoutError states that no contender is ahead any more when only the confirmation is missing', async () => {
     const scene = new Scene()
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const held = await scene.done(new Lock(holder, PATH).acquire())

@@ -132,7 +132,7 @@ describe('Lock', () => {
     expect(() => new Lock(zk, path)).toThrow(TypeError)
   })
 
-  test('Lock.contenders says who holds and who waits, oldest first', async () => {
+  test('Lock.contenders shows which contender holds and which wait, oldest first', async () => {
     const scene = new Scene()
     const clients = await scene.clients(3)
     for (const [index, zk] of clients.entries()) {

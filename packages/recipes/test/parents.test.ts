@@ -32,7 +32,7 @@ describe('Parents', () => {
     expect(scene.children('/')).toEqual(['zookeeper'])
   })
 
-  test('Lock makes parents that somebody else makes at the same time', async () => {
+  test('Lock creates parents that another client creates at the same time', async () => {
     const scene = new Scene()
     const acquirings = (await scene.clients(3)).map((zk) => outcome(new Lock(zk, '/a/b').run(() => {})))
     await scene.world.settle()

@@ -268,7 +268,7 @@ describe('Contender of a new session', () => {
     const lock = new Lock(zk, PATH)
     const old = await scene.done(lock.acquire())
     const { session } = zk
-    // The client hears nothing and gives the session up; of a server that begins anew sessions have all of their time.
+    // The client receives nothing and gives the session up; a server that starts again gives sessions their whole timeout.
     const [server] = scene.ensemble.members
     server!.kill()
     await scene.world.advance(session.timeout * (4 / 3) + 1_000)

@@ -164,7 +164,7 @@ describe('SharedLock', () => {
     expect(accepts('read', older.value)).toBe(false)
   })
 
-  test("SharedLock's tokens let a resource serve a downgraded reader, and then those who waited behind (R08, R12)", async () => {
+  test("SharedLock's tokens let a resource serve a downgraded reader, and then contenders waiting behind it (R08, R12)", async () => {
     const scene = new Scene()
     const clients = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const writing = await scene.done(new SharedLock(clients[0], PATH).write.acquire())

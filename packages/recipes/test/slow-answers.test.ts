@@ -100,7 +100,7 @@ async function play({ acquire, before = [], beside, idle, slow, delay }: Course)
 }
 
 test.each(Object.entries(ways))(
-  '%s is told of no more time than what was sent before slow answers can prove',
+  '%s has no longer lease than requests sent before the slow answers can prove',
   async (_, way) => {
     let granted = 0
     for (const idle of [0, 700]) {

@@ -115,7 +115,7 @@ describe('TestServer with sasl', () => {
     await zk.close()
   })
 
-  test('connect says it when a server does not know SASL', async () => {
+  test('connect reports that a server does not support SASL', async () => {
     await using server = await TestServer.start()
     const sasl = digestMd5({ username: 'bob', password: 'secret' })
     const error = await connect(server.connectString, { sasl, connectTimeout: 300 }).catch((error: unknown) => error)

@@ -83,7 +83,7 @@ describe('decodeClientFrame', () => {
     }
   })
 
-  test('decodeClientFrame keeps an opcode that nobody knows, and its body as it is', () => {
+  test('decodeClientFrame keeps an unknown opcode, and its body unchanged', () => {
     const hex = '00000005 000001f7 00000002 2f61 01'
     const message = decodeClientFrame(bytesOf(hex), false)
     expect(message).toStrictEqual({
@@ -161,7 +161,7 @@ describe('decodeServerFrame', () => {
     expect(unknown).not.toHaveProperty('rest')
   })
 
-  test('decodeServerFrame keeps the reply to an opcode that nobody knows as it is', () => {
+  test('decodeServerFrame keeps the reply to an unknown opcode unchanged', () => {
     const hex = `${header(5)} 0102`
     const message = decodeServerFrame(bytesOf(hex), false, () => ({ opCode: 503 }))
     expect(message).toMatchObject({ op: undefined, opCode: 503, response: undefined, rest: bytesOf('0102') })
@@ -195,7 +195,7 @@ describe('decodeServerFrame', () => {
     )
   })
 
-  test('decodeServerFrame refuses a reply that nobody asked for', () => {
+  test('decodeServerFrame refuses an unexpected reply', () => {
     expectRefused(
       () => decodeServerFrame(bytesOf(header(7)), false, nothingAsked),
       'a reply with xid 7, which is not the next due',

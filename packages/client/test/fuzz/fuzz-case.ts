@@ -161,7 +161,7 @@ class FuzzCase {
   #happen(type: 'NodeDataChanged' | 'NodeChildrenChanged' | 'NodeDeleted'): void {
     const absolute = WATCHED.map((path) => this.#chroot + (path === '/' && this.#chroot !== '' ? '' : path))
     const paths = [...absolute, '/zookeeper/config']
-    // Children change when one comes, and whoever watches recursively is told of that alone.
+    // Children change when one comes, and a recursive watch fires for that one alone.
     const children = paths.map((path) => `${path === '/' ? '' : path}/new`)
     if (type === 'NodeChildrenChanged') this.#ensemble.happen('NodeCreated', children)
     this.#ensemble.happen(type, paths)

@@ -95,7 +95,7 @@ describe('ZooKeeper.states', () => {
     },
   )
 
-  test('ZooKeeper.states says when every server closes the connection at the handshake (S07)', async () => {
+  test('ZooKeeper.states shows when every server closes the connection at the handshake (S07)', async () => {
     const world = new VirtualWorld()
     const addresses = ['zk1:2181', 'zk2:2181', 'zk3:2181']
     const servers = addresses.map((address) => FakeServer.listen(world, address))
@@ -174,7 +174,7 @@ describe('ZooKeeper.states', () => {
     expect(seen.at(-1)).toMatchObject({ name: 'disconnected', ensembleBehind: false })
   })
 
-  test('ZooKeeper.states says that the server is read-only, and when one is found that is not (S21)', async () => {
+  test('ZooKeeper.states shows that the server is read-only, and when one is found that is not (S21)', async () => {
     const world = new VirtualWorld()
     const [ro, rw] = [FakeServer.listen(world, 'ro:2181'), FakeServer.listen(world, 'rw:2181')]
     rw.refuse()
@@ -212,7 +212,7 @@ describe('StateFeed', () => {
   const closed = { name: 'closed' } as const
   const server = (name: string) => ({ name: 'connected', server: name, sessionId: 1n, readOnly: false }) as const
 
-  test('StateFeed keeps one state for whoever is slow, the last', async () => {
+  test('StateFeed keeps one state for a slow reader, the last', async () => {
     const feed = new StateFeed()
     const states = feed.follow()
     for (let count = 0; count < 1_000; count++) feed.enter(server(`zk${count}`))

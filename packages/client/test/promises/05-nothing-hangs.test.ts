@@ -141,7 +141,7 @@ describe('A call and its time', () => {
     expect(read.error).toMatchObject({ code: 'RequestTimeout', op: 'getData', path: '/a' })
   })
 
-  test('ZooKeeper.getData waits T where nothing else is said, over connections too (W25)', async () => {
+  test('ZooKeeper.getData waits T by default, over connections too (W25)', async () => {
     const world = new VirtualWorld()
     const { zk, server } = await connected(world, { sessionTimeout: 60_000, handshake: { timeOut: T } })
     const read = outcome(zk.getData('/a'))
@@ -406,7 +406,7 @@ describe('A call and its signal', () => {
     controller.abort('enough')
     const second = await reconnected(world, { server, connection })
     await second.expectNothing()
-    // Nobody else of this client waits for the same, so that this one takes the watch off the server.
+    // No other caller of this client waits for the same, so this one removes the watch from the server.
     const read = outcome(zk.getDataAndWatch('/a'))
     second.reply(await second.expect(OpCode.getData), GetDataResponse, nodeData('x'))
     await world.settle()

@@ -124,7 +124,7 @@ describe('The next session', () => {
     expect(Math.min(...pauses)).toBeLessThan(T / 60)
   })
 
-  test('ZooKeeper.session is new for whoever is told of the end, with an id after its handshake (S05)', async () => {
+  test('ZooKeeper.session is new for callbacks of the end, with an id after its handshake (S05)', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     const { session } = zk

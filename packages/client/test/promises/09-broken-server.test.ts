@@ -357,7 +357,7 @@ describe('A server that breaks the handshake', () => {
 })
 
 describe('Bounds', () => {
-  test('ZooKeeper takes 100,000 events nobody asked for, and misses no reply among them (W30)', async () => {
+  test('ZooKeeper accepts 100,000 unexpected events, and misses no reply among them (W30)', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const read = outcome(zk.getData('/a'))

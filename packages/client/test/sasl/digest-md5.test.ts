@@ -57,7 +57,7 @@ describe('digestMd5', () => {
     ).toBe(true)
   })
 
-  test('digestMd5 names ZooKeeper, unless told otherwise', () => {
+  test('digestMd5 names ZooKeeper, by default', () => {
     expect(answerTo(challenge, { username: 'a', password: 'b' })).toContain(',digest-uri="zookeeper/zk-sasl-md5",')
   })
 

@@ -52,7 +52,7 @@ export class FakeServer implements Listener {
     this.#dialed = (link) => link.lose(new Error(`connect ECONNREFUSED ${this.address}`))
   }
 
-  /** Packets to the machine are lost: who dials hears nothing. */
+  /** Packets to the machine are lost: a client that dials receives nothing. */
   swallow(): void {
     this.#dialed = () => {}
   }

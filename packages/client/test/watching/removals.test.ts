@@ -24,7 +24,7 @@ const standings: readonly (readonly Watch[])[] = [
 
 const standingsOfNoNode: readonly (readonly Watch[])[] = [[], ['exist'], ['recursive'], ['exist', 'persistent']]
 
-/** `leave` is the removal by those who wait themselves; `abort` gives up the call that sets the watch. */
+/** `leave` is the removal by the waiting callers themselves; `abort` gives up the call that sets the watch. */
 type Removing = RemovableWatches | 'leave' | 'abort'
 
 const removals: readonly Removing[] = ['Data', 'Children', 'Persistent', 'PersistentRecursive', 'Any', 'leave', 'abort']
@@ -227,7 +227,7 @@ async function play({ kind, isThere, standing, setting, removing, isSetFirst, be
 
     if ([...oneShots, ...loops].every(isOver)) expect(scene.server.watches.entries).toEqual([])
 
-    // --- who is told of what happens now
+    // --- callers that are notified of what happens now
     scene.story.push('--- everything changes')
     if (isThere) scene.nodes.set(PATH)
     else scene.nodes.create(PATH)
@@ -281,7 +281,7 @@ describe.for([
   }
 
   test.each(standings.map((standing) => [standing.join(', ') || 'nothing', standing] as const))(
-    'ZooKeeper tells exactly those who still wait, and leaves nothing behind, with %s set before',
+    'ZooKeeper notifies exactly the callers that still wait, and leaves nothing behind, with %s set before',
     { timeout: 60_000 },
     async (_, standing) => playAll(casesOf(kind, standing)),
   )

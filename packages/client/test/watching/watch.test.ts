@@ -19,7 +19,7 @@ describe('ZooKeeper.watch', () => {
     expect(watch.status).toBe('fulfilled')
   })
 
-  test('ZooKeeper.watch tells of every event of its node, in order', async () => {
+  test('ZooKeeper.watch delivers every event of its node, in order', async () => {
     const at = await start()
     const { told } = follow(await watching(at, '/a'))
     const types = ['NodeCreated', 'NodeDataChanged', 'NodeChildrenChanged', 'NodeDeleted', 'NodeCreated'] as const
@@ -28,7 +28,7 @@ describe('ZooKeeper.watch', () => {
     expect(told).toEqual(types.map((type) => `${type} /a`))
   })
 
-  test('ZooKeeper.watch with recursive tells of the node and of all below it, and no neighbour', async () => {
+  test('ZooKeeper.watch with recursive delivers events of the node and of all below it, and no neighbour', async () => {
     const at = await start()
     const { told } = follow(await watching(at, '/a', { recursive: true }))
     for (const path of ['/a', '/a/b', '/a/b/c', '/ab', '/']) at.connection.event('NodeDataChanged', path)
@@ -37,7 +37,7 @@ describe('ZooKeeper.watch', () => {
     expect(at.zk.session.anomalies).toBe(2)
   })
 
-  test('ZooKeeper.watch with recursive of the root tells of everything', async () => {
+  test('ZooKeeper.watch with recursive of the root delivers every event', async () => {
     const at = await start()
     const { told } = follow(await watching(at, '/', { recursive: true }))
     for (const path of ['/', '/a', '/a/b']) at.connection.event('NodeDataChanged', path)
@@ -113,7 +113,7 @@ describe('ZooKeeper.watch', () => {
 })
 
 describe('The queue of a watch', () => {
-  test('NodeEvents collapses what nobody takes into one Gap, and other watches and replies go on (V09)', async () => {
+  test('NodeEvents collapses events that are not taken into one Gap, and other watches and replies go on (V09)', async () => {
     const at = await start()
     const { world, zk, connection } = at
     const told: string[] = []
@@ -137,7 +137,7 @@ describe('The queue of a watch', () => {
     expect((await slow.next()).value).toEqual({ type: 'Gap', cause: 'overflow', path: '/slow' })
   })
 
-  test('NodeEvents tells all up to its limit, and what comes behind the Gap', async () => {
+  test('NodeEvents delivers all up to its limit, and what comes behind the Gap', async () => {
     const at = await start()
     const events = await watching(at, '/a', { maxQueued: 2 })
     const take = async () => describeEvent((await events.next()).value!)

@@ -177,7 +177,7 @@ export class Walk {
     world.setTimer(this.#random.below(STORM), () => member.restart())
   }
 
-  /** Nobody can connect for a while, and one client hears nothing. */
+  /** No client can connect for a while, and one client receives nothing. */
   #partition(zk: ZooKeeper): void {
     this.#scene.refuse()
     this.#scene.freeze(zk)

@@ -146,7 +146,7 @@ test('an ensemble serves when a quorum has its leader, whoever else is cut off, 
 })
 
 describe('sessions', () => {
-  test('expire when they are told to: their nodes go and their connection is closed', () => {
+  test('expire when they are ordered to: their nodes go and their connection is closed', () => {
     const bench = new Bench()
     const client = bench.connect()
     client.ask('create', node('/mine', 1))

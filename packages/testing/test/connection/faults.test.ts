@@ -80,7 +80,7 @@ describe('loseReply', () => {
     expect(rule.count).toBe(1)
   })
 
-  test('half-open: nothing comes or goes any more, and nobody is told', () => {
+  test('half-open: nothing comes or goes any more, without notice', () => {
     const { bench, client, faults, nodes } = serving()
     faults.loseReply({ op: 'create', connection: 'halfOpen' })
     client.ask('create', node('/a'))

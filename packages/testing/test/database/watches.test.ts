@@ -19,14 +19,14 @@ const setData = (path: string) => server.ask(operator.request('setData', { path,
 const remove = (path: string) => server.ask(operator.request('delete', { path, version: -1 }))
 
 describe('A watch', () => {
-  test('by getData is told once that the data has changed, with the zxid -1', () => {
+  test('by getData receives one event that the data has changed, with the zxid -1', () => {
     getData('/a')
     setData('/a')
     setData('/a')
     expect(client.events).toEqual(['NodeDataChanged /a'])
   })
 
-  test('by getData is told that the node is deleted', () => {
+  test('by getData receives the event that the node is deleted', () => {
     getData('/a/b')
     remove('/a/b')
     expect(client.events).toEqual(['NodeDeleted /a/b'])
@@ -43,7 +43,7 @@ describe('A watch', () => {
     expect(server.tree.watchCount).toBe(0)
   })
 
-  test('by getChildren is told of a child made and of a child deleted, not of its data', () => {
+  test('by getChildren receives events of a child created and of a child deleted, not of its data', () => {
     getChildren('/a')
     setData('/a/b')
     server.make('/a/c')
@@ -167,7 +167,7 @@ describe('The order of events:', () => {
     expect(client.events).toEqual(['NodeDeleted /a/b', 'NodeChildrenChanged /a', 'NodeDataChanged /a'])
   })
 
-  test('a multi that is refused tells nobody', () => {
+  test('a multi that is refused triggers no watch', () => {
     getData('/a')
     server.ask(
       operator.request('multi', [
@@ -268,7 +268,7 @@ describe('checkWatches', () => {
     expect(server.tree.watchCount).toBe(1)
   })
 
-  test('is content with a watch of somebody else', () => {
+  test('is satisfied by a watch of another session', () => {
     getData('/a', other)
     expect(checkWatches('/a', WatcherType.Data)).toBe(0)
   })
