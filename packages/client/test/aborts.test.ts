@@ -58,7 +58,7 @@ test('onAbort notifies no caller of another signal', () => {
   expect(other.count()).toBe(1)
 })
 
-test('onAbort takes back once: a second time does nothing to those who came later', () => {
+test('onAbort is undone once: a second call does not affect later listeners', () => {
   const { controller, signal } = listened()
   const stop = onAbort(signal, () => {})
   stop()

@@ -154,7 +154,7 @@ test('Credentials.nextTimeout is that of the caller whose time is up first; Infi
   expect(auths.nextTimeout).toBe(Infinity)
 })
 
-test('Credentials shows no secret to who prints it', () => {
+test('Credentials shows no secret when printed', () => {
   const auths = new Credentials([alice])
   auths.frames()
   expect(inspect(auths, { depth: null, showHidden: true })).not.toMatch(/alice|secret|97, 108/)

@@ -34,7 +34,7 @@ describe('EventQueue', () => {
     expect(await Promise.all(takers)).toEqual([item('last'), over])
   })
 
-  test('EventQueue.fail throws once: at who waits, or behind the items that are here', async () => {
+  test('EventQueue.fail throws once: in the waiting call, or after the queued items', async () => {
     const queue = newQueue()
     queue.push('a')
     queue.fail(new Error('refused'))

@@ -293,7 +293,7 @@ describe('ACLs', () => {
 })
 
 describe('sync', () => {
-  test('sync is neither read nor write, and answered with a path nobody needs', () => {
+  test('sync is neither read nor write, and its reply has a path that is not used', () => {
     expect(requestOf(sync, '/a')).toEqual({
       opCode: OpCode.sync,
       kind: 'neither',

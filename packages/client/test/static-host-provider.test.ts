@@ -156,7 +156,7 @@ test('StaticHostProvider.update counts the next change from where the move has e
     const { list } = migrated(seed, { old: 4, kept: 2, added: 2, isCurrentKept: false })
     const reached = list.next()
     list.connected(reached)
-    // It is kept, and there are no more than before: nobody need move.
+    // It is kept, and there are no more than before: no client needs to move.
     expect(list.update([reached, ...servers('newer', 3)], reached)).toBe(false)
   }
 })

@@ -44,7 +44,7 @@ describe('LeaderElection.terms', () => {
     'LeaderElection.terms stays in the race, or is told why not, when a %s fails with any error (E07)',
     async (op) => {
       for (const code of codes) {
-        // A server that says so is wrong: the node is there, and nobody will delete it.
+        // A server that answers this is wrong: the node is there, and will not be deleted.
         if (op === 'delete' && code === 'NoNode') continue
         const scene = new Scene()
         if (op !== 'createContainer') scene.ensemble.nodes.create(PATH)

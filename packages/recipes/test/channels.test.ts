@@ -192,7 +192,7 @@ describe('Channels', () => {
     ])
   })
 
-  test('Channels tell nothing of who gives up but that it queued', async () => {
+  test('Channels report of a contender that gives up only that it queued', async () => {
     const scene = new Scene()
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     await scene.done(new Lock(holder, PATH).acquire())

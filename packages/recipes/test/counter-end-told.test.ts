@@ -106,7 +106,7 @@ describe('Contenders at the end of the counter', () => {
   )
 
   test.each(overflows)(
-    'Lock.acquire outlasts those who leave while it asks when they came (%s)',
+    'Lock.acquire goes on when contenders leave while it reads when they were created (%s)',
     async (sequenceOverflow) => {
       // Before each answer one after the other is gone.
       for (let gone = 0; gone < 4; gone++) {

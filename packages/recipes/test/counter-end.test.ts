@@ -7,7 +7,7 @@ import { outcome, type Outcome } from './support/outside.ts'
 import { nothing } from './support/scene.ts'
 import { rises, turns } from './support/turns.ts'
 
-// Everybody asks when everybody else was created.
+// Every contender reads when every other one was created.
 vi.setConfig({ testTimeout: 30_000 })
 
 const PATH = '/locks/report'

@@ -1,4 +1,4 @@
-// What a lost connection does to those who acquire, hold and release, wherever it strikes.
+// What a lost connection does to clients that acquire, hold and release, at any moment.
 import { describe, expect, test } from 'vitest'
 import { type Held, Lock, LockLostError, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { atEveryFrame } from './support/everywhere.ts'

@@ -185,7 +185,7 @@ describe('WriteHeld.downgrade', () => {
 describe('WriteHeld.downgrade that fails', () => {
   test('WriteHeld.downgrade whose node was deleted tells NodeGone, and holds nothing', async () => {
     const { scene, write, behind } = await line(['write'])
-    // Before anybody could tell.
+    // Before any client can observe it.
     scene.ensemble.nodes.delete(write.path)
     const downgrading = await scene.start(write.downgrade())
     expect(LockLostError.is(downgrading.error)).toBe(true)

@@ -104,7 +104,7 @@ describe('Held', () => {
     expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
   })
 
-  test('Held is not lost when somebody writes to its node, and still notices its deletion', async () => {
+  test('Held is not lost when another client writes to its node, and still notices its deletion', async () => {
     const { scene, held } = await holding()
     await scene.world.advance(50)
     for (const text of ['one', 'two', 'three']) {

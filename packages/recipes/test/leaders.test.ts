@@ -193,8 +193,8 @@ describe('LeaderElection.leaders', () => {
   })
 
   test.each([
-    ['while somebody leads', true],
-    ['while nobody does', false],
+    ['while there is a leader', true],
+    ['without a leader', false],
   ])('LeaderElection.leaders ends when its signal aborts %s, and leaves no watch', async (_, hasLeader) => {
     const scene = new Scene()
     const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]

@@ -122,7 +122,7 @@ describe('LeaseKeeper', () => {
     await scene.world.advance(left - 1)
     expect([held.isHeld(), held.signal.aborted]).toEqual([true, false])
     await scene.world.advance(1)
-    // By the timer: nobody has asked.
+    // By the timer: no caller has checked.
     expect(held.signal.reason).toMatchObject({ reason: 'LeaseLost', path: held.path, cause: expect.any(Error) })
     expect(held.leaseRemaining()).toBe(0)
     scene.accept()

@@ -16,7 +16,7 @@ async function prepared(): Promise<{ scene: Scene; zk: ZooKeeper; other: ZooKeep
   return { scene, zk: zk!, other: other! }
 }
 
-/** The same with two members, and who is not where the clients are. */
+/** The same with two members; returns also the one where the clients are not. */
 async function preparedAt(role: 'leader' | 'follower') {
   const scene = new Scene({ members: 2 })
   const { members, nodes } = scene.ensemble
@@ -252,7 +252,7 @@ describe('Contender of a new session', () => {
     expect(zk.session.connection?.server).toBe(second.address)
     expect(second.node(old.path)).toBeDefined()
 
-    // Without a write of ours the server shows the old node: somebody seems to be in the way.
+    // Without a write of ours the server shows the old node: a contender seems to be ahead.
     expect(await scene.done(lock.tryAcquire())).toBeUndefined()
     const acquiring = await scene.start(lock.acquire())
     expect(acquiring.status).toBe('pending')

@@ -175,13 +175,13 @@ describe('decodeServerFrame', () => {
     expect(decodeServerFrame(bytesOf(header(xid)), false, nothingAsked)).toMatchObject({ type: 'reply', op, xid })
   })
 
-  test('decodeServerFrame asks who was asked under -2 or -4 before it takes the reply for one to a ping or auth', () => {
+  test('decodeServerFrame looks up the request with xid -2 or -4 before it takes the reply for one to a ping or auth', () => {
     const hex = header(Xid.ping, ErrorCode.NoNode)
     const message = decodeServerFrame(bytesOf(hex), false, () => operations.getData)
     expect(message).toMatchObject({ op: 'getData', err: ErrorCode.NoNode })
   })
 
-  test('decodeServerFrame reads an event, also one whose type and state nobody knows (W13)', () => {
+  test('decodeServerFrame reads an event, also one with an unknown type and state (W13)', () => {
     const hex = `${header(Xid.notification)} 00000063 00000062 00000001 2f`
     const message = decodeServerFrame(bytesOf(hex), false, nothingAsked)
     expect(message).toStrictEqual({ type: 'event', zxid: 9n, err: 0, event: { type: 99, state: 98, path: '/' } })

@@ -250,7 +250,7 @@ describe('ThrottledOp', () => {
 })
 
 describe('repeatThrottled', () => {
-  test('ZooKeeper rejects with ThrottledOp who asked for that', async () => {
+  test('ZooKeeper rejects with ThrottledOp a call that asked for it', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const write = outcome(zk.create('/a', 'x', { repeatThrottled: false }))

@@ -232,7 +232,7 @@ describe('Channels', () => {
     expect(tracesRequests()).toBe(true)
     connection.reply(await connection.expect(OpCode.exists), ExistsResponse, found)
     await world.settle()
-    // It was called when nobody followed: there is nothing to tell of.
+    // It was called while no subscriber was there, so nothing is published.
     expect(messages).toEqual([])
   })
 

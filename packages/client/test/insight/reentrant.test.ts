@@ -81,7 +81,7 @@ describe('ZooKeeper.updateServers by a notified callback', () => {
     expect(events.slice(0, 2)).toEqual(['dialing zk1:2181', 'failed zk1:2181'])
   })
 
-  test('that a call has failed, as a look-up begins: its answer is for nobody', async () => {
+  test('that a call has failed, as a look-up begins: its answer is ignored', async () => {
     const lookups: LookupHandler[] = []
     class Slow extends NamedWorld {
       override resolve(host: string, handler: LookupHandler): void {

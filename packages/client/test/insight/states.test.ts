@@ -225,7 +225,7 @@ describe('StateFeed', () => {
     expect(next.value).toEqual({ value: server('zk1'), done: false })
   })
 
-  test('StateFeed serves those who ask ahead in their order, and ends them all', async () => {
+  test('StateFeed serves pending reads in their order, and ends them all', async () => {
     const feed = new StateFeed()
     const states = feed.follow()
     await states.next()
@@ -240,7 +240,7 @@ describe('StateFeed', () => {
     expect(await states.next()).toEqual({ value: undefined, done: true })
   })
 
-  test('StateFeed tells the last state to who comes after the end', async () => {
+  test('StateFeed gives the last state to a read after the end', async () => {
     const feed = new StateFeed()
     feed.enter(closed)
     feed.end()
@@ -249,7 +249,7 @@ describe('StateFeed', () => {
     expect(seen).toEqual([closed])
   })
 
-  test('StateFeed forgets who leaves', async () => {
+  test('StateFeed forgets readers that leave', async () => {
     const feed = new StateFeed()
     const states = feed.follow()
     for await (const state of states) {

@@ -129,7 +129,7 @@ test('SessionMachine forgets the watcher of an abandoned read whose connection i
   machine.abandon(request)
   lost(machine, 2)
   expect(abandoned.phase).toBe('gone')
-  // Else it would count for ever as somebody who waits.
+  // Otherwise it would count for ever as a waiting caller.
   expect(machine.pipeline.watches.unwatch(waiting)).toBe('Data')
 })
 

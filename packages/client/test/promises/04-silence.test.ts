@@ -135,7 +135,7 @@ describe('Pings', () => {
     connection.answersPings = false
     await world.advance(T / 3)
     for (let step = 0; step < 4; step++) {
-      // Not silent, though nobody answers the ping.
+      // Not silent, though the ping is not answered.
       connection.event('NodeCreated', '/a')
       await world.advance(T / 7)
     }

@@ -206,7 +206,7 @@ describe('A call and its time', () => {
     expect(read.status).toBe('fulfilled')
   })
 
-  test('ZooKeeper cuts nobody off for short timeouts, however many', async () => {
+  test('ZooKeeper drops no connection for short timeouts, however many', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const patient = outcome(zk.getData('/patient'))
@@ -245,7 +245,7 @@ describe('A call and its time', () => {
     expect(connection.isClosed).toBe(true)
   })
 
-  test('ZooKeeper keeps a connection on which somebody always waits, but nobody for 2/3 T', async () => {
+  test('ZooKeeper keeps a connection on which some request always waits, but none for 2/3 T', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     outcome(zk.getData('/0'))

@@ -43,7 +43,7 @@ function frame(body: Uint8Array): Uint8Array {
   return whole
 }
 
-/** What broke the connection, told to whoever watches it. */
+/** What broke the connection, as reported on the channel. */
 async function connectedAndWatched(world: VirtualWorld, options?: ConnectedOptions) {
   const client = await connected(world, options)
   const { signal } = client.zk.session.connection!

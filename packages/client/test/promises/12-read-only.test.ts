@@ -18,7 +18,7 @@ async function connectedReadOnly(options: ConnectOptions = {}, world = new Virtu
   return { world, ro, rw, connection, zk: connecting.value }
 }
 
-/** Until somebody asks the server whether it takes writes; it says so. */
+/** Until the client asks the server whether it accepts writes; the server answers that it does. */
 async function answerIsro(world: VirtualWorld, server: FakeServer, answer: string): Promise<void> {
   server.listen()
   server.isro = answer

@@ -1,4 +1,4 @@
-// SASL as the user of connect has it, with a mechanism of his own.
+// SASL from the viewpoint of a user of connect, with the user's own mechanism.
 import { ErrorCode, GetDataResponse, OpCode, SetSASLResponse } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { connect, ConnectError, KeeperError, type SaslExchange, type SaslMechanism } from '../../src/index.ts'

@@ -179,7 +179,7 @@ function* casesOf(kind: Kind, standing: readonly Watch[], isThere = true): Gener
   }
 }
 
-/** Throws where somebody is told too little or too much, or a watch is left at the server. */
+/** Throws if a caller receives too few or too many events, or a watch is left on the server. */
 async function play({ kind, isThere, standing, setting, removing, isSetFirst, between, behind }: Case): Promise<void> {
   const scene = await Scene.start(kind, isThere)
   try {
@@ -207,7 +207,7 @@ async function play({ kind, isThere, standing, setting, removing, isSetFirst, be
     await scene.world.advance(LONGEST_PAUSE)
     await scene.serve()
 
-    // --- who was told that it is over
+    // --- callers that were notified of the end
     const isNamed = (watch: Watch) => removing in named && named[removing as RemovableWatches].includes(watch)
     const isOver = (each: OneShot | Loop) => {
       const isOld = ([...before.oneShots, ...before.loops] as readonly unknown[]).includes(each)

@@ -78,7 +78,7 @@ describe('ZooKeeper.watch', () => {
     connection.reply(await connection.expect(OpCode.getChildren2), GetChildren2Response, children())
     await world.settle()
     const [changed, children0] = [outcome(read.value.changed), outcome(root.value.changed)]
-    // What is outside is reported, and told to nobody.
+    // An event outside is reported as an anomaly, and delivered to no watcher.
     for (const path of ['/c', '/c/a', '/', '/cc', '/a']) connection.event('NodeDataChanged', path)
     connection.event('NodeChildrenChanged', '/c')
     await world.settle()
@@ -150,7 +150,7 @@ describe('The queue of a watch', () => {
     expect([await take(), await take()]).toEqual(['Gap overflow', 'NodeDeleted /a'])
   })
 
-  test('Watched.changed whose code throws keeps nobody else from being told (V09)', async () => {
+  test('Watched.changed whose callback throws does not keep other callers from being notified (V09)', async () => {
     const at = await start()
     const { world, zk, connection } = at
     const read = outcome(zk.getDataAndWatch('/a'))
@@ -198,7 +198,7 @@ describe('A watch that is taken back', () => {
     },
   )
 
-  test('NodeEvents leaves the watch to others of this client who want the same', async () => {
+  test('NodeEvents leaves the watch to other callers of this client that need it', async () => {
     const at = await start()
     const [first, second] = [await watching(at, '/a'), await watching(at, '/a')]
     const { told } = follow(second)

@@ -56,7 +56,7 @@ export class Scene {
       watchModes,
       readOnlyMode,
       latency: () => this.memberLatency,
-      // There is somebody to serve clients from the beginning.
+      // A server serves clients from the beginning.
       electionTime: () => (world.now() === 0 ? 0 : 200),
       history: { entries: MUCH, bytes: MUCH },
       random: () => random.next(),

@@ -85,7 +85,7 @@ describe('A watch', () => {
     expect([client.events, other.events]).toEqual([['NodeDataChanged /a'], ['NodeDataChanged /a']])
   })
 
-  test('is not told to who may not read the node, and is gone all the same', () => {
+  test('sends no event to a session that may not read the node, and is removed all the same', () => {
     getData('/a')
     getChildren('/a')
     const closed = [acl(Perms.WRITE, 'world', 'anyone')]
@@ -145,7 +145,7 @@ describe('The order of events:', () => {
     expect(events).toEqual(['data NodeDeleted /a/b', 'children NodeDeleted /a/b', 'parent NodeChildrenChanged /a'])
   })
 
-  test('delete tells one who watches both data and children once', () => {
+  test('delete sends one event to a session that watches both data and children', () => {
     getData('/a/b')
     getChildren('/a/b')
     getChildren('/a')
@@ -217,7 +217,7 @@ describe('setWatches', () => {
     expect(client.events).toEqual(['NodeDeleted /gone', 'NodeChildrenChanged /a', 'NodeChildrenChanged /a/b'])
   })
 
-  test('tells also who may not read the node', () => {
+  test('is sent also to a session that may not read the node', () => {
     server.ask(operator.request('setACL', { path: '/a', acl: [acl(0, 'world', 'anyone')], version: -1 }))
     setWatches(0n, ['/a'])
     expect(client.events).toEqual(['NodeDataChanged /a'])

@@ -154,7 +154,7 @@ describe('Election', () => {
     expect(resumed[0]!.create('/a').async().err).toBe(0)
   })
 
-  it('Election keeps a proposal that only the one has accepted who wins it', () => {
+  it('Election keeps a proposal that only its winner has accepted', () => {
     const world = World.ready()
     const [first, second] = world.followers
     const client = world.client(world.leader)
