@@ -1,5 +1,5 @@
-// E07: a candidate is never stuck. Whatever a server answers once, it stays in the race, or is told why it does not; and
-// nobody stands in the way of the others.
+// E07: a candidate is never stuck. After any single answer of a server it stays a candidate, or rejects with the reason; and
+// no node blocks the others.
 import { ErrorCode, type ErrorName } from '@zk/wire'
 import { describe, expect, test, vi } from 'vitest'
 import { KeeperError, LeaderElection, type Leadership, type ZooKeeper } from '../src/index.ts'
