@@ -1,9 +1,10 @@
 // Reports of the public surface: docs/api has one for each entry that a published package exports.
 //
-// They are made of the built declarations, by API Extractor. `pnpm api` writes them; with `--check` they are only compared,
-// and nothing is written into the tree. What no entry exports but an exported declaration mentions is in them too,
-// without `export`: `ZooKeeper` has members from such a class. A declaration without a doc comment fails both. So do declarations
-// that do not compile: a user's compiler reads them, too, unless it is told to skip them.
+// API Extractor makes them from the built declarations. `pnpm api` writes them; with `--check` they are only compared, and
+// nothing is written into the tree. A declaration that no entry exports, but an exported one mentions, is included without
+// `export`: `ZooKeeper` has members from such a class. A declaration without a doc comment fails both. So do declarations
+// that do not compile: a user's compiler reads
+// them too, unless it is configured to skip them.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -74,17 +75,17 @@ function makeReports(entries) {
   const folder = mkdtempSync(join(tmpdir(), 'zk-api-'))
   try {
     const configs = entries.map((entry) => configFor(entry, entries, folder))
-    // One program of all entries takes half the time of one each.
+    // One program of all entries takes half the time of one program each.
     const compilerState = CompilerState.create(configs[0], {
       additionalEntryPoints: entries.map((entry) => entry.declarations),
     })
     for (const config of configs) {
       const { succeeded } = Extractor.invoke(config, { compilerState, localBuild: true, messageCallback: tellErrors })
       if (!succeeded)
-        throw new Error('the built declarations have errors that their users would see: what they are stands above')
+        throw new Error('the built declarations have errors that their users would see: they are printed above')
     }
     const reports = readReports(folder)
-    // A report bears the name of the package, whichever of its entries it is about.
+    // A report has the name of the package, whichever entry it is about.
     for (const { fileName, name, packageName } of entries) {
       reports.set(fileName, reports.get(fileName).replace(`"${packageName}"`, `"${name}"`))
     }
@@ -96,7 +97,7 @@ function makeReports(entries) {
 
 function configFor({ fileName, folder, declarations }, entries, reportsIn) {
   const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.base.json'), 'utf8'))
-  // Without the condition for sources, packages see the built declarations of each other, as programs do.
+  // Without the condition for sources, packages see each other's built declarations, as programs do.
   const { target, lib, types, module, moduleResolution, exactOptionalPropertyTypes } = compilerOptions
   return ExtractorConfig.prepare({
     configObjectFullPath: undefined,
@@ -130,7 +131,7 @@ function configFor({ fileName, folder, declarations }, entries, reportsIn) {
       dtsRollup: { enabled: false },
       tsdocMetadata: { enabled: false },
       messages: {
-        // Messages name lines, which change with every edit. What is undocumented is marked in its place.
+        // Messages contain line numbers, which change with every edit. What is undocumented is marked in its place.
         extractorMessageReporting: { default: { logLevel: ExtractorLogLevel.None } },
         tsdocMessageReporting: { default: { logLevel: ExtractorLogLevel.None } },
         compilerMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
@@ -151,7 +152,7 @@ function readReports(folder) {
   return new Map(fileNames.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 
-/** The lines that only one of the texts has; where it is the same lines in another order, that. */
+/** The lines that only one of the texts has; if they have the same lines in another order, a sentence about that. */
 function difference(before = '', after = '') {
   const only = (sign, text, other) => {
     const known = new Set(other.split('\n'))

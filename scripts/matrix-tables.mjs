@@ -1,11 +1,11 @@
-// The two tables of docs/servers.md: what passed, by subject and release, and what releases do otherwise.
+// The two tables of docs/servers.md: what passed, by subject and release, and what releases do differently.
 
 import { RELEASES } from './releases.mjs'
 
-const OTHERWISE = 'What servers do otherwise'
+const DIFFERENTLY = 'What servers do differently'
 const ALL = '**all**'
 
-/** Gives cells by row and column, as they stand in the page, so that releases that are not played keep theirs. */
+/** Returns the cells of the page by row and column, so that releases that are not played keep theirs. */
 export function readTables(text) {
   const tables = text.split(/\n{2,}/).map((table) =>
     table
@@ -25,7 +25,7 @@ export function readTables(text) {
   }
 }
 
-/** With what came of playing some releases in the place of what was known of these. */
+/** Returns the tables with the results of some releases in the place of their old ones. */
 export function writeTables({ counts, otherwise }, results) {
   for (const [release, result] of results) {
     for (const cells of counts.values()) cells.delete(release)
@@ -49,7 +49,7 @@ export function writeTables({ counts, otherwise }, results) {
     .map(([what, { why, releases }]) => [what, RELEASES.filter((release) => releases.has(release)).join(', '), why])
     .filter(([, releases]) => releases !== '')
     .sort((one, other) => RELEASES.indexOf(one[1].split(', ')[0]) - RELEASES.indexOf(other[1].split(', ')[0]))
-  return `${table(['', ...played], rows)}\n${table([OTHERWISE, 'releases', 'why'], differences)}`
+  return `${table(['', ...played], rows)}\n${table([DIFFERENTLY, 'releases', 'why'], differences)}`
 }
 
 function put(counts, subject, release, text) {
@@ -57,12 +57,12 @@ function put(counts, subject, release, text) {
   counts.get(subject).set(release, text)
 }
 
-/** Counts what passed, and says what else became of some. */
+/** Counts passed tests, and those with another outcome. */
 function cell({ tests, otherFailures }, subject) {
   const here = tests.filter((test) => subject === undefined || test.subject === subject)
   const count = (test) => here.filter(test).length
   const parts = [
-    ['otherwise', count(({ outcome, told }) => outcome === 'passed' && told.differs?.length > 0)],
+    ['different', count(({ outcome, told }) => outcome === 'passed' && told.differs?.length > 0)],
     ['refused', count(({ outcome, told }) => outcome === 'passed' && told.lacks !== undefined)],
     ['not played', count(({ outcome }) => outcome === 'spared')],
     ['FAILED', count(({ outcome }) => outcome === 'failed') + (subject === undefined ? otherFailures : 0)],
@@ -79,7 +79,7 @@ function differencesOf({ told }) {
     ...differs,
     ...(lacks === undefined
       ? []
-      : [{ what: `Operations of ${lacks} are Unimplemented.`, why: 'And the connection closed.' }]),
+      : [{ what: `Operations of ${lacks} are Unimplemented.`, why: 'The server closes the connection.' }]),
     ...(spared === undefined
       ? []
       : [{ what: spared.split(': ')[0], why: `${spared.split(': ')[1]} Not played there.` }]),

@@ -1,4 +1,4 @@
-// Checks the models below spec/ with SPIN: each variant of each `variants.json` holds, or is refuted, as is said there.
+// Checks the models below spec/ with SPIN: each variant of each `variants.json` must hold or be refuted, as stated there.
 //
 //   node scripts/spec.mjs                 the small scope of every model
 //   node scripts/spec.mjs --large         the large scope
@@ -6,7 +6,7 @@
 //   node scripts/spec.mjs --story NO_D    prints the steps of the shortest counterexample too
 //   node scripts/spec.mjs --json          prints an array of outcomes instead of lines
 //
-// Needs `spin` (6.5 or later) and `gcc`. What is built goes to a temporary folder. Fails when an outcome is not the expected one.
+// Needs `spin` (6.5 or later) and `gcc`. Builds in a temporary folder. Fails when an outcome is not the expected one.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -19,15 +19,15 @@ const args = process.argv.slice(2).filter((argument, index) => !(index === 0 && 
 const has = (option) => args.includes(option)
 const words = args.filter((argument) => !argument.startsWith('--'))
 
-/** Longer than any variant takes on a quiet machine; one that is not through by then has not been checked. */
+/** Longer than any variant takes on a quiet machine; a variant that takes longer has not been checked. */
 const SECONDS = has('--large') ? 7200 : 600
-/** How deep a search may go. SPIN's own 10,000 is less than a model without an end of time needs. */
+/** Depth limit of a search. SPIN's own 10,000 is too small for a model in which time does not end. */
 const DEPTH = 2_000_000
 
 /**
- * A variant to be refuted is searched breadth first, which finds a shortest way; one that holds, depth first: less memory. Most
- * counterexamples are found in less time than an optimizing compiler takes. -E: a model may come to an end, as that of the lease
- * does when the session is closed.
+ * Variants to be refuted are searched breadth first, which finds a shortest way; those that hold, depth first, which takes less
+ * memory. Most counterexamples are found in less time than an optimizing compiler takes. -E: a model may end, like that of the
+ * lease when the session is closed.
  */
 const searches = {
   holds: { gcc: ['-O2', '-DSAFETY', '-DNOCLAIM', '-DCOLLAPSE'], pan: ['-E', `-m${DEPTH}`] },
@@ -58,7 +58,7 @@ function variants() {
     .filter(({ folder, name }) => words.length === 0 || words.some((word) => `${folder}/${name}`.includes(word)))
 }
 
-/** `spin` are the variant's flags of the model; `gcc` and `pan`, where it has them, how it is searched. */
+/** `spin` are the flags of the variant; `gcc` and `pan`, if present, set how it is searched. */
 function check({ folder, name, file, spin, gcc, pan, expect, note }) {
   const search = { gcc: gcc ?? searches[expect].gcc, pan: pan ?? searches[expect].pan }
   const place = mkdtempSync(join(tmpdir(), 'zk-spec-'))
@@ -71,7 +71,7 @@ function check({ folder, name, file, spin, gcc, pan, expect, note }) {
     return { model: folder, name, note, expected: expect, actual, isExpected: actual === expect, seconds, ...rest }
   }
   try {
-    // A flag that spin does not need still makes it run the preprocessor, so that there is always one.
+    // With this flag, which spin itself does not need, it always runs the preprocessor.
     const made = run('spin', '-DSPEC', ...spin, '-a', model)
     if (made.error !== undefined) return outcomeOf('broken', { output: `spin: ${made.error.message}` })
     if (made.status !== 0) return outcomeOf('broken', { output: made.stdout + made.stderr })
@@ -98,7 +98,7 @@ function check({ folder, name, file, spin, gcc, pan, expect, note }) {
   }
 }
 
-/** What the model prints at each step, up to where the replay ends and SPIN begins to print variables. */
+/** What the model prints at each step, up to the end of the replay, where SPIN begins to print variables. */
 function stepsIn(story) {
   const lines = story.split('\n').map((line) => line.trim())
   const end = lines.findIndex((line) => line.startsWith('spin: trail ends'))

@@ -2,9 +2,9 @@
 //
 // The tests against a real ensemble need a Docker engine. Without one all others run, and the end says what is missing.
 // The models in spec/ need SPIN and a C compiler; each of their variants counts as a test.
-// With CI=true nothing may be missing: no engine, no SPIN or a skipped test fails the run, and the steps of `check` count as tests.
-// All arguments go to vitest: `pnpm test -t 'a name'`. Behind all that, scenarios are played against servers of the releases
-// in ZK_RELEASES, if there are any: those that take no waiting (`pnpm matrix` plays all).
+// With CI=true everything is required: no engine, no SPIN or a skipped test fails the run, and the steps of `check` count as tests.
+// All arguments go to vitest: `pnpm test -t 'a name'`. Afterwards scenarios are played against servers of the releases in
+// ZK_RELEASES, if it is set: those that need no waiting (`pnpm matrix` plays all).
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -17,13 +17,13 @@ import { playRelease, shortScenarios, totalsOf } from './releases.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const ci = process.env.CI === 'true'
 const args = process.argv.slice(2).filter((argument, index) => !(index === 0 && argument === '--'))
-// Whoever names projects decides what runs; otherwise it is all that can.
+// The projects named in the arguments run; without any, all that this machine can run.
 const projectsNamed = args.some((argument) => argument.startsWith('--project'))
 
 const totals = { passed: 0, failed: 0, skipped: 0 }
 const remarks = []
 
-// An interrupt reaches the child by itself, a request to end is handed on; either way the totals still follow.
+// An interrupt reaches the child directly, SIGTERM is forwarded; either way the totals still follow.
 let child
 let isInterrupted = false
 process.on('SIGINT', () => (isInterrupted = true))
@@ -80,13 +80,13 @@ for (const remark of remarks) console.log(`\n${'!'.repeat(100)}\n${remark}`)
 console.log(`\n${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`)
 process.exitCode = totals.failed > 0 || nothingRan || (ci && totals.skipped > 0) ? 1 : 0
 
-/** The steps of `check`, from package.json, so that they are spelled once. */
+/** The steps of `check`, from package.json, so that they are listed only once. */
 function checkSteps() {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return Object.fromEntries(Object.entries(scripts).filter(([name]) => name.startsWith('check:')))
 }
 
-/** Any HTTP answer will do, a refusal too: the question is only whether somebody is there. */
+/** Any HTTP response counts, an error too: it shows that an engine answers. */
 function dockerAnswers() {
   const engine = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
   if (!URL.canParse(engine)) return false
@@ -103,7 +103,7 @@ function dockerAnswers() {
   })
 }
 
-/** Each variant of a model in spec/ counts as a test: it holds, or SPIN refutes it, as is expected of it. */
+/** Each variant of a model in spec/ counts as a test: it must hold, or be refuted, as expected. */
 async function checkModels() {
   const { code } = await run('spin -V && gcc --version', { quiet: true })
   if (code !== 0) {
@@ -118,7 +118,7 @@ async function checkModels() {
   const passed = lines.filter((line) => line.startsWith('✓ ')).length
   const failed = lines.filter((line) => line.startsWith('✗ ')).length
   totals.passed += passed
-  // Nothing said is a failure too.
+  // No output is a failure too.
   totals.failed += passed + failed === 0 ? 1 : failed
 }
 
@@ -133,7 +133,7 @@ async function runVitest(extra) {
   })
   try {
     const counted = JSON.parse(readFileSync(file, 'utf8'))
-    // What failed without a test to blame (a global set-up, a worker that died) is a failure all the same.
+    // A failure that belongs to no test (a global set-up, a worker that died) fails the run too.
     if (code !== 0 && counted.failed === 0) {
       remarks.push(`vitest ended with ${code} although no test failed.`)
       counted.failed = 1

@@ -1,9 +1,9 @@
-// Behind each test the ensemble that all share is looked at: a test that breaks it fails, and the next one has a new one.
+// After each test, checks the shared ensemble: a test that breaks it fails, and the next one has a new one.
 //
-// Not by the tests' own processes: the one that started the ensemble can replace it, and has loaded all that takes.
+// The check is not in the tests' own processes: the process that started the ensemble can replace it, and has loaded all it needs.
 import { afterEach, inject } from 'vitest'
 
-/** A test's faults are undone in one minute, a new ensemble is there in another, in ms. */
+/** Undoing a test's faults takes up to one minute, starting a new ensemble another; in ms. */
 const PATIENCE = 240_000
 
 const healthCheck = inject('healthCheck')
@@ -13,6 +13,6 @@ if (healthCheck !== undefined) {
     if (!response.ok) throw new Error(`The shared ensemble cannot be replaced: ${await response.text()}`)
     const { broken } = (await response.json()) as { readonly broken?: string }
     if (broken === undefined) return
-    throw new Error(`Behind this test the shared ensemble was broken. The next test has a new one.\n${broken}`)
+    throw new Error(`After this test the shared ensemble was broken. The next test has a new one.\n${broken}`)
   }, PATIENCE)
 }

@@ -11,9 +11,9 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The ensemble of this run; undefined where there is no Docker engine. */
     readonly ensemble: EnsembleDescription | undefined
-    /** The release it is of, such as `3.8.0`. */
+    /** Its release, for example `3.8.0`. */
     readonly release: string | undefined
-    /** Where its health is checked: see `after-each.ts`. */
+    /** The address of its health check: see `after-each.ts`. */
     readonly healthCheck: string | undefined
   }
 }
@@ -22,7 +22,7 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const docker = await reachDocker()
   if (!docker.reachable) {
-    // Where nobody looks, a run that tests nothing must not pass.
+    // In CI a run that tests nothing must not pass.
     if (process.env['CI'] === 'true') throw new Error(docker.reason)
     console.warn(`Tests against a real ensemble are skipped. ${docker.reason}`)
     project.provide('ensemble', undefined)
@@ -43,7 +43,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   return share(project, ensemble)
 }
 
-/** Lets tests have the ensemble. What is returned stops it. */
+/** Provides the ensemble to tests. The returned function stops it. */
 export async function share(project: TestProject, ensemble: Ensemble): Promise<() => Promise<void>> {
   project.provide('ensemble', ensemble.description)
   project.provide('release', await ensemble.version())

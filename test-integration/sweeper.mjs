@@ -1,10 +1,10 @@
-// Outlives the process that starts an ensemble, however that one ends, and then removes the containers and networks it
-// left. Not by the docker command, which a machine need not have; in plain JavaScript, which Node 20 can run.
+// Outlives the process that starts an ensemble, however that one ends, and then removes its containers and networks. It does
+// not use the docker command, which may be missing; it is plain JavaScript, which Node 20 can run.
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-// The pid comes as an argument: by now the owner may be dead, and our parent somebody else.
+// The pid comes as an argument: the owner may be dead by now, and our parent another process.
 const [owner, ownerPid, ownerHost] = process.argv.slice(2)
 
 process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true'
@@ -14,13 +14,13 @@ const label = [ownerPid, `${ownerHost}=${hostname()}`]
 
 await sweep()
 while (await isAlive(Number(owner))) await sleep(500)
-// More than once: the engine may still be at work on the owner's last request.
+// Repeated: the engine may still be executing the owner's last request.
 for (let round = 0; round < 5; round++) {
   await sweep()
   await sleep(1000)
 }
 
-/** Removes what belongs to owners that are no more. */
+/** Removes what belongs to owners that do not run any more. */
 async function sweep() {
   const containers = await orphans(await engine.listContainers({ all: true, filters: { label } }))
   await Promise.allSettled(containers.map(({ Id }) => engine.getContainer(Id).remove({ force: true, v: true })))
@@ -41,7 +41,7 @@ async function isAlive(pid) {
   } catch (error) {
     if (error.code === 'ESRCH') return false
   }
-  // A zombie can be signalled for as long as nobody waits for it. Other systems have no such file: alive.
+  // A zombie accepts signals until its parent waits for it. Systems without this file: assume alive.
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '')
   return !/\) [ZX] /.test(stat)
 }

@@ -1,4 +1,4 @@
-// Documents that name tests name tests there are.
+// Tests that documents name must exist.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -25,7 +25,7 @@ const documents = ['docs/faults-of-client.md', 'docs/faults-of-recipes.md', 'doc
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** What stands in tables as `file.test.ts`: its title. */
+/** The titles in tables, written as `file.test.ts`: title. */
 function namedTests(document: string): { readonly file: string; readonly title: string }[] {
   const cells = read(document)
     .split('\n')
@@ -37,7 +37,7 @@ function namedTests(document: string): { readonly file: string; readonly title: 
   })
 }
 
-/** As titles stand in sources. */
+/** Compares with titles as sources spell them. */
 function hasTest(file: string, title: string): boolean {
   return folders
     .map((folder) => `${folder}/${file}`)
@@ -51,7 +51,7 @@ function itemsBelow(markdown: string, heading: string): string[] {
   return [...section.matchAll(/^- \*\*(.+?)\*\*/gm)].map((match) => match[1]!)
 }
 
-/** The first column of the table whose head begins so. */
+/** The first column of the table whose head begins with this. */
 function rowsOf(markdown: string, head: string): string[] {
   const lines = markdown.split('\n')
   const first = lines.findIndex((line) => line.startsWith(`| ${head} |`))
@@ -60,14 +60,14 @@ function rowsOf(markdown: string, head: string): string[] {
 }
 
 describe.each(documents)('%s', (document) => {
-  test('names tests that there are', () => {
+  test('names only tests that exist', () => {
     const named = namedTests(document)
     expect(named.length).toBeGreaterThan(20)
     expect(named.filter(({ file, title }) => !hasTest(file, title))).toEqual([])
   })
 })
 
-/** The rows of our catalogue of faults that a document must have: the letter of their ids, and how many there are. */
+/** The catalogue of faults that a document must have a row for: the letter of their ids, and how many there are. */
 const catalogues: [document: string, letter: string, rows: number][] = [
   ['docs/faults-of-client.md', 'W', 32],
   ['docs/faults-of-client.md', 'V', 15],

@@ -1,4 +1,4 @@
-// Rules of the house that the linter cannot express: see .oxlintrc.json for the others, the layers among them.
+// Rules of this repository that the linter cannot express: see .oxlintrc.json for the others, layers included.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 
 import { published, readManifest, root, sourcesIn, workspaces } from './workspace.ts'
 
-/** Tests of the recipes run in the virtual world that the client's tests made, others use its certificates; nobody else can see them. */
+/** Tests of the recipes use the virtual world of the client's tests, other tests its certificates; no other package may import them. */
 const borrowed = [
   { by: 'packages/recipes/test/', from: 'packages/client/test/support/' },
   { by: 'packages/testing/test/', from: 'packages/client/test/support/certificates.ts' },
@@ -40,13 +40,13 @@ describe.each(published)('$manifest.name', ({ folder, manifest }) => {
     expect(sources.filter((path) => /\bimport\s*\(/.test(withoutText(read(path))))).toEqual([])
   })
 
-  test('depends on nothing but its own layers', () => {
+  test('depends only on its own layers', () => {
     const { dependencies = {}, peerDependencies = {}, optionalDependencies = {} } = manifest
     const all = Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies })
     expect(all.filter((name) => !published.some((other) => other.manifest.name === name))).toEqual([])
   })
 
-  test('exports one entry, and what few need by another, for sources, types and builds', () => {
+  test('exports one main entry, and rarely needed parts by another, for sources, types and builds', () => {
     const entry = (name: string) => ({
       '@zk/source': `./src/${name}.ts`,
       types: `./dist/${name}.d.ts`,
@@ -90,7 +90,7 @@ function importsOf(path: string): string[] {
   return Array.from(statements, ([, , specifier = '']) => specifier)
 }
 
-/** Takes comments and the insides of strings out. Good enough for code that was formatted and linted. */
+/** Removes comments and the contents of strings. Good enough for formatted and linted code. */
 function withoutText(source: string, { keepStrings = false } = {}): string {
   const texts = /\/\/.*|\/\*[^]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[^]|[^`\\])*`/g
   return source.replace(texts, (text) => {

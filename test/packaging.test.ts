@@ -1,4 +1,4 @@
-// The built packages, as a plain Node sees them: by name, through the links of the workspace, without our condition.
+// The built packages as plain Node sees them: by name, through the links of the workspace, without our condition.
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { published, root, workspaces } from './workspace.ts'
 
 const node = 'Deno' in globalThis || 'Bun' in globalThis ? 'node' : process.execPath
 
-test.each(published)('$manifest.name gives plain Node what its sources export', async ({ folder, manifest }) => {
+test.each(published)('$manifest.name exports the same to plain Node as its sources', async ({ folder, manifest }) => {
   expect(existsSync(join(root, folder, 'dist/index.d.ts')), 'not built: run `pnpm build`').toBe(true)
   const source = (await import(join(root, folder, 'src/index.ts'))) as object
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What the tests of the house look at in a package.json. */
+/** The fields of a package.json that these tests use. */
 export interface Manifest {
   readonly name: string
   readonly private?: boolean

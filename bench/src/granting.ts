@@ -1,5 +1,5 @@
-// What a proven lease costs a grant, on three real servers in containers: ms until it is granted, in a session that has synced
-// lately and in one that has not.
+// What a proven lease costs a grant, on three real servers in containers: ms until the grant, in a session with a recent
+// sync and in one without.
 //
 //     pnpm --filter @zk/bench granting --samples 40
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,14 +31,14 @@ await compare('free lock', async () => {
 await compare('hand-over', handOver)
 await Promise.all([holder.close(), next.close()])
 
-/** In turns, so that whatever else the machine does strikes both. */
+/** In turns, so that other load of the machine affects both. */
 async function compare(name: string, measure: (pause: () => Promise<unknown>) => Promise<number>): Promise<void> {
   const quiet: number[] = []
   const recent: number[] = []
   for (let sample = 0; sample < samples; sample++) {
     await sleep(sessionTimeout)
     quiet.push(await measure(() => sleep(sessionTimeout)))
-    // Another lock of the session asks for a sync when none is recent.
+    // Another lock of the session requests a sync when none is recent.
     const acquireAnother = async () => await (await new Lock(next, '/locks/other').acquire()).release()
     await acquireAnother()
     recent.push(await measure(acquireAnother))

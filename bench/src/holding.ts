@@ -1,5 +1,5 @@
-// What holding costs an ensemble in a session timeout T, once the first rounds of confirmation are over: counted on the wire
-// and at the leader of three real servers in containers, which it brings.
+// What holding costs an ensemble per session timeout T, after the first rounds of confirmation: counted on the wire and at
+// the leader of three real servers in containers, which it starts.
 //
 //     pnpm --filter @zk/bench holding --timeout 4000 --timeouts 10
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -34,7 +34,7 @@ await measure('100 locks of one client', 1, 100)
 await measure('1 lock each of 10 clients', 10, 1)
 
 async function measure(name: string, clients: number, locks: number): Promise<void> {
-  // A proxy of its own, before the leader: what the servers say to each other is not counted.
+  // A separate proxy in front of the leader: traffic between servers is not counted.
   const proxy = await Proxy.start(node.address)
   const connected = await Promise.all(Array.from({ length: clients }, () => connect(proxy.address, { sessionTimeout })))
   const holding: Promise<Held>[] = connected.flatMap((zk, client) =>
@@ -64,7 +64,7 @@ async function measure(name: string, clients: number, locks: number): Promise<vo
 async function count({ requests, traffic }: Proxy): Promise<Counts> {
   const sent = (opCode: OpCode) => requests.filter((each) => each === opCode).length
   const status = await node.status()
-  if (status?.mode !== 'leader') throw new Error(`${node.address} leads no more: nothing can be compared`)
+  if (status?.mode !== 'leader') throw new Error(`${node.address} does not lead any more: nothing can be compared`)
   const transactions = Number(status.zxid & 0xffff_ffffn)
   return { ...traffic, rounds: sent(OpCode.sync), checks: sent(OpCode.multi), transactions }
 }

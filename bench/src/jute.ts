@@ -1,4 +1,4 @@
-// The jute module of node-zookeeper-client, which has no types, and our values as it takes them.
+// The jute module of node-zookeeper-client, which has no types, and our values in its representation.
 import { createRequire } from 'node:module'
 
 /** An object of one of its classes. */
@@ -18,7 +18,7 @@ const jute = require('node-zookeeper-client/lib/jute') as JuteModule
 /** A record by name, and its fields in wire order. */
 export type Named = readonly [name: string, fields: object]
 
-/** What it makes a frame of: the values of header and body in its own representation, made beforehand. */
+/** The input of one frame: header and body as its own records, made beforehand. */
 export class JuteFrame {
   readonly #parts: readonly { readonly type: JuteClass; readonly fields: readonly unknown[] }[]
   readonly #records: readonly JuteRecord[]
@@ -36,7 +36,7 @@ export class JuteFrame {
     return toBuffer(this.#make())
   }
 
-  /** Without the first half of the work: its records made beforehand. */
+  /** From records made beforehand: without the first half of the work. */
   encodeRecords(): Buffer {
     return toBuffer(this.#records)
   }

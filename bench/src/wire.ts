@@ -1,5 +1,5 @@
-// Encode and decode of the commonest messages, and of 10,000 names, beside node-zookeeper-client's jute module on the
-// same values. Times are of this machine at this moment: compare within one run only.
+// Encode and decode of the commonest messages, and of 10,000 names, compared with node-zookeeper-client's jute module on
+// the same values. Times depend on the machine and the moment: compare within one run only.
 //
 //     pnpm --filter @zk/bench wire
 import { decode, encode, GetChildren2Response } from '@zk/wire'
@@ -51,7 +51,7 @@ must(`encode ${getDataRequest.name}, jute's records ready`, 1 / 3)
 must(`decode ${getDataReply.name}`, 1 / 3)
 must('decode 10,000 names, latin1Slice', 1.2)
 
-/** In turns, so that what else the machine does meets both. */
+/** In turns, so that other load of the machine affects both. */
 async function compare(name: string, of: Readonly<Record<'ours' | 'jute', () => unknown>>): Promise<void> {
   const best = { ours: Infinity, jute: Infinity }
   for (let round = 0; round < ROUNDS; round++) {
@@ -78,7 +78,7 @@ function row(name: string, ...columns: readonly string[]): string {
   return name.padEnd(52) + columns.map((column) => column.padStart(10)).join('')
 }
 
-/** Where each name is in a list of them: what `latin1Slice` is told. */
+/** The position of each name in a list of them: the arguments of `latin1Slice`. */
 function placesOf(buffer: Buffer): (readonly [start: number, end: number])[] {
   const places: (readonly [number, number])[] = []
   let start = 2 * LENGTH_SIZE

@@ -7,10 +7,10 @@ const [connectString = '127.0.0.1:2181'] = process.argv.slice(2)
 const zk = await connect(connectString, { sessionTimeout: 10_000 })
 console.log(`session 0x${zk.session.id.toString(16)} at ${zk.session.connection?.server}`)
 
-// A node of our own: ephemeral, so that it goes with the session.
+// An ephemeral node: it is deleted with the session.
 const { path } = await zk.create('/quick-start-', 'hello', { mode: 'EPHEMERAL_SEQUENTIAL' })
 
-// Read it and be told, once, when it changes.
+// Read it, and receive one event when it changes.
 const { data, stat, changed } = await zk.getDataAndWatch(path)
 await zk.setData(path, 'world', { version: stat.version })
 const event = await changed
@@ -21,12 +21,12 @@ const lock = new Lock(zk, '/locks/quick-start')
 await lock.run(
   async (held) => {
     console.log(`held, fencing token ${held.fencingToken}`)
-    // Happens only while the lock is held: the servers check.
+    // Executed only while the lock is held: the servers check.
     await held.multi([op.setData(path, 'written under the lock')])
   },
   { timeout: 30_000 },
 )
-console.log(`nobody waits: ${(await lock.contenders()).length} contenders`)
+console.log(`contenders left: ${(await lock.contenders()).length}`)
 
 await zk.close()
 console.log('done')

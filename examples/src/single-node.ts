@@ -1,4 +1,4 @@
-// A single ephemeral node as lock, by three clients: it excludes, wakes everybody, and knows no order.
+// A single ephemeral node as a lock, with three clients: it excludes, wakes all of them, and has no order.
 //
 //     node examples/dist/single-node.js
 import { connect } from '@zk/recipes'

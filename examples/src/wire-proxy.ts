@@ -1,4 +1,4 @@
-// A proxy that prints what a client and a server say to each other.
+// A proxy that prints the messages between a client and a server.
 //
 //     node examples/dist/wire-proxy.js 127.0.0.1:2182 127.0.0.1:2181
 import { connect, createServer, type Socket } from 'node:net'

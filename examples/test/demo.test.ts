@@ -5,14 +5,10 @@ import { expect, test } from 'vitest'
 
 const demo = fileURLToPath(new URL('../dist/demo/main.js', import.meta.url))
 
-test(
-  'demo shows that the lock holds while the leader is killed, on servers that it brings',
-  { timeout: 60_000 },
-  async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [demo])
-    expect(stdout).toMatch(/the ensemble's leader, zk\d, is killed/)
-    expect(stdout).toMatch(/zk\d leads now/)
-    expect(stdout).toContain('10 of 10 finished')
-    expect(stdout).toMatch(/The lock held\.\n$/)
-  },
-)
+test('demo shows that the lock holds while the leader is killed, on its own servers', { timeout: 60_000 }, async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [demo])
+  expect(stdout).toMatch(/the ensemble's leader, zk\d, is killed/)
+  expect(stdout).toMatch(/zk\d leads now/)
+  expect(stdout).toContain('10 of 10 finished')
+  expect(stdout).toMatch(/The lock held\.\n$/)
+})

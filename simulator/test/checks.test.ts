@@ -131,7 +131,7 @@ describe('check', () => {
     ['I9', 'a grant without a check', () => sound().withoutChecks()],
     [
       'I9',
-      'a grant while somebody older is there',
+      'a grant while an older contender exists',
       () =>
         sound().node({ path: first, czxid: 1n, owner: 100n, createdAt: 20, end: { zxid: 4n, at: 95, how: 'deleted' } }),
     ],
@@ -163,10 +163,10 @@ describe('check', () => {
           .add(20, { type: 'attempted', attempt: 2, client: 0, task })
           .add(30, { type: 'refused', attempt: 2, why: 'error', error: 'KeeperError: ConnectionLoss' }),
     ],
-    ['I12', 'something that nobody expects', () => sound().add(60, { type: 'unexpected', what: 'release: TypeError' })],
+    ['I12', 'an unexpected error', () => sound().add(60, { type: 'unexpected', what: 'release: TypeError' })],
     [
       'I13',
-      'an entry is told to who did not make it',
+      'an entry is delivered to a contender that did not make it',
       () => sound().add(68, { type: 'guarded', attempt: 1, entry: `${SET}/0000000000` }),
     ],
     ['I14', 'the last change was not seen', () => sound().end({ watched: [{ client: 0, seen: 1, last: 2 }] })],
@@ -178,7 +178,7 @@ describe('check', () => {
     expect(broken(draft())).toContain(invariant)
   })
 
-  test('check does not hold it against somebody that an operator took his node away', () => {
+  test('check accepts a loss of a contender whose node an operator deleted', () => {
     const draft = sound()
       .without(({ type, at }) => type === 'lost' && at === 45)
       .add(48, { type: 'forced', paths: [first], session: undefined })
@@ -187,7 +187,7 @@ describe('check', () => {
   })
 
   test.each(['connected', 'sessionAlive'] as const)(
-    'check does not hold it against those who hold while %s that they hold together',
+    'check accepts that contenders which hold while %s hold together',
     (heldWhile) => expect(broken(overlapping().holdOptions({ heldWhile }))).toEqual([]),
   )
 
@@ -204,7 +204,7 @@ describe('check', () => {
     expect(broken(sound().committed(closed(47, 12)))).toEqual([])
   })
 
-  test('check does not hold it against who holds while sessionAlive that he is told late', () => {
+  test('check accepts late notifications of contenders that hold while sessionAlive', () => {
     const late = () =>
       sound()
         .without(({ type, at }) => (type === 'granted' || type === 'asked') && at === 30)
@@ -216,7 +216,7 @@ describe('check', () => {
     expect(lax.filter((each) => ['I1', 'I2', 'I7'].includes(each))).toEqual([])
   })
 
-  test('check finds nothing in a writer that goes on as a reader, whom the next writer waits for', () => {
+  test('check finds nothing in a writer that goes on as a reader, which the next writer waits for', () => {
     expect(check(downgraded().played())).toEqual([])
   })
 

@@ -44,7 +44,7 @@ function classOf(taken: readonly Taken[]): string {
     .join('\n--\n')
 }
 
-/** What each client saw, what the server committed, who held in which order and by when of that, how it all is judged. */
+/** What each client saw, what the server committed, which client held in which order and until when, and the verdict. */
 function outcomeOf(world: World): string {
   const { log, watches } = world.server
   const committedBy = (at: number) => log.filter(({ header }) => header.time - WALL_START <= at).length

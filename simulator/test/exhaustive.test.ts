@@ -35,7 +35,7 @@ describe('search', () => {
     },
   )
 
-  test('search ends where it is told to', async () => {
+  test('search ends where it is limited to', async () => {
     const result = await search({ scope: lock, isOver: ({ histories }) => histories === 3 })
     expect(result).toMatchObject({ histories: 3, isWhole: false, found: undefined })
   })

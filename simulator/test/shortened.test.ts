@@ -13,13 +13,9 @@ const granted = (at: number, connection: number, timeOut: number) =>
 const asked = (at: number, connection: number) => entry(at, connection, { type: 'request', op: 'ping' }, 'client')
 
 const cases: readonly (readonly [string, readonly HistoryEntry[], readonly bigint[]])[] = [
-  ['nobody where each server grants the same', [granted(0, 1, 4_000), asked(1, 1), granted(50, 2, 4_000)], []],
-  ['nobody where the timeout becomes longer', [granted(0, 1, 1_000), granted(50, 2, 4_000)], []],
-  [
-    'nobody whose client asks for something behind the answer',
-    [granted(0, 1, 4_000), granted(50, 2, 1_000), asked(60, 2)],
-    [],
-  ],
+  ['no client if each server grants the same', [granted(0, 1, 4_000), asked(1, 1), granted(50, 2, 4_000)], []],
+  ['no client if the timeout becomes longer', [granted(0, 1, 1_000), granted(50, 2, 4_000)], []],
+  ['no client that sends a request behind the answer', [granted(0, 1, 4_000), granted(50, 2, 1_000), asked(60, 2)], []],
   ['a session whose client never got the answer', [granted(0, 1, 4_000), granted(50, 2, 1_000)], [SESSION]],
   [
     'a session whose client goes on elsewhere, with the longer timeout',
@@ -27,7 +23,7 @@ const cases: readonly (readonly [string, readonly HistoryEntry[], readonly bigin
     [SESSION],
   ],
   [
-    'nobody whose client goes on elsewhere with as short a timeout',
+    'no client that goes on elsewhere with as short a timeout',
     [granted(0, 1, 4_000), granted(50, 2, 1_000), granted(90, 3, 1_000), asked(95, 3)],
     [],
   ],
@@ -36,7 +32,7 @@ const cases: readonly (readonly [string, readonly HistoryEntry[], readonly bigin
     [granted(0, 1, 4_000), granted(50, 2, 1_000), asked(1_050, 2)],
     [SESSION],
   ],
-  ['nobody who is told that the session has expired', [granted(0, 1, 4_000), granted(50, 2, 0)], []],
+  ['no client that is notified of the expiry', [granted(0, 1, 4_000), granted(50, 2, 0)], []],
 ]
 
 describe('shortenedUnawares', () => {

@@ -1,7 +1,7 @@
 /*
- * A unit of time passes, for the client and for the leader in office; no other time is compared with anything. Each clock counts
- * from some event: so time has no end, and states that differ only in the date are one state. Once the session is closed, time
- * helps no mistake any more.
+ * A unit of time passes for the client and for the leader in office; no other clock is compared with anything. Each clock counts
+ * from some event, so time has no end, and states that differ only in the date are one state. Once the session is closed, time
+ * cannot cause a mistake any more.
  */
 
 /* A1: the leader's clock has gained DRIFT already. A second gain belongs to another lease. */

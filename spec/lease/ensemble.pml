@@ -4,18 +4,18 @@
 
 mtype = { PING, AUTH, SYNC, CHECK, CONNECT, REVALIDATE, COMMIT }
 
-/* QuorumPeer: what each server does, in which epoch, under whom. Server 0 leads epoch 0. */
+/* QuorumPeer: what each server does, in which epoch, and which leader it follows. Server 0 leads epoch 0. */
 mtype = { LOOKING, FOLLOWING, LEADING }
 mtype role[3];
 byte epoch[3];
 byte boss[3];
 
-/* The leader in office: of the newest epoch. Server 0 may go on leading epoch 0, when no follower is left to it. */
+/* The leader in office: of the newest epoch. Server 0 may go on leading epoch 0 without any follower. */
 byte leader = 0;
 
 /*
- * Since the leader's last ping, by its clock. A3: D covers the half tick and any stall of the leader. A stall is a time in which
- * a leader does nothing at all, and pings before it does anything else: so `onTime` is a condition of every step of it.
+ * Time since the leader's last ping, by its clock. A3: D covers the half tick and any stall of the leader. During a stall a
+ * leader does nothing, and after it pings before anything else: so `onTime` is a condition of every step of it.
  */
 byte sincePing;
 #ifdef PING_IS_LATE
@@ -24,14 +24,14 @@ byte sincePing;
 #define onTime(s) (s != leader || closed || sincePing <= HALF_TICK)
 #endif
 
-/* closeSession is in the log of these servers. It is closed when it is in two, one of them the leader in office. */
+/* These servers have logged closeSession. The session is closed when two of them have, one of them the leader in office. */
 bool logsClose[3];
 bool closed;
 
 /*
- * From each follower to its leader (type, connection; of a touch: PING, timeout), and back (type, connection).
- * A packet behind one just like it is left out when it is a PING or a touch. They go together, or the first goes alone and the
- * second brings nothing: to find the session expired where both are sent, one of these does.
+ * From each follower to its leader (type, connection; for a touch: PING, timeout), and back (type, connection).
+ * A PING or a touch directly behind an equal one is left out. Either both take effect together, or the second one changes
+ * nothing: if two would find the session expired, one of them does too.
  */
 chan up[3] = [6] of { mtype, byte };
 chan down[3] = [8] of { mtype, byte };
@@ -61,8 +61,8 @@ inline toFollower(f, type, c) {
 }
 
 /*
- * The client's connections: where each leads, whether the server still has it, and the timeout that the server agreed to.
- * A server handles what it finds in an old connection too; what it answers there is not heard.
+ * The client's connections: the server of each, whether the server still has it, and the timeout that the server granted.
+ * A server handles requests on an old connection too; the client does not receive its replies.
  */
 byte current;
 byte at[CONNECTIONS] = NONE;
@@ -100,7 +100,7 @@ inline closeConnection(s, c) {
   fi
 }
 
-/* LearnerSessionTracker: touches that were not yet told to the leader; a follower that begins anew has none. */
+/* LearnerSessionTracker: touches not yet relayed to the leader; a follower that starts again has none. */
 byte touchTable[3];
 bool lastTouchWasLost[3];
 
@@ -123,5 +123,5 @@ inline forget(f) {
   forgetDown(f)
 }
 
-/* The value of a packet, for the length of one step. */
+/* The value of a packet, within one step. */
 byte value;

@@ -1,5 +1,5 @@
 /*
- * The server's end of connection c; s is the server, a follower or a leader. A leader drops what comes in a session that it has
+ * The server's end of connection c; s is the server, a follower or a leader. A leader drops packets of a session that it has
  * let expire (ZooKeeperServer.touch, MissingSessionException).
  */
 #define s (at[c])

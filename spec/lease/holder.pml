@@ -1,28 +1,28 @@
 /*
- * The client: one proof after the other, until it has a lease, and again when that is over. It may be slow at every step.
+ * The client: it makes one proof after the other until it has a lease, and again when that is over. It may be slow at every step.
  *
- * A second proof while a lease lasts is not searched: to the servers it is only more touches, which cannot harm the first.
+ * A second proof during a lease is not modelled: to the servers it is only more touches, which cannot harm the first.
  */
 
 mtype = { Ready, One, Both, Relaying, Syncing, Synced, Checking, Connecting, Reconnecting }
 mtype stage;
 
-/* A lease was proven; p was so long ago by the client's clock (it counts as the p of the proof while there is no lease). */
+/* A lease was proven; time since p by the client's clock (without a lease: since the p of the current proof). */
 bool proven;
 byte sinceP;
 
-/* Since both touches had been answered, and how many answers are missing. */
+/* Time since both touches were answered, and how many replies are missing. */
 byte sinceAnswers;
 byte waiting;
 
-/* The smallest timeout that the session ever had, or that a handshake asked for, answered or not. It is handed on. */
+/* The smallest timeout that the session ever had, or that a handshake requested, answered or not. Handed on with the session. */
 byte tmin;
 
 #ifdef ACTS_LATER
 bool acts;
 #endif
 
-/* Only the last object that has the session takes a lease; those before leave touches behind. */
+/* Only the last client object with the session takes a lease; earlier ones leave touches behind. */
 #if T0 == T1 || defined(LEASE_IS_HANDED_ON)
 #define takesLease true
 #else
@@ -73,7 +73,7 @@ inline learnTimeout() {
   tmin = (timeoutOf[current] < tmin -> timeoutOf[current] : tmin)
 }
 
-/* A connection whose server still has it is dropped; another begins with a handshake. */
+/* The client drops a connection that its server still has; another begins with a handshake. */
 inline connect() {
   waiting = 0;
   sinceAnswers = 0;
@@ -187,7 +187,7 @@ proctype Holder() {
       grant();
       printf("client: hears that the check is committed, %d after p\n", sinceP)
     }
-  :: d_step { /* A proof is begun anew with other touches. */
+  :: d_step { /* The proof starts again with other touches. */
       (stage == Relaying || stage == Synced) && takesLease ->
       startOver();
       printf("client: begins anew\n")
@@ -201,7 +201,7 @@ proctype Holder() {
     }
 #endif
 #if CONNECTIONS == 1
-  :: atomic { /* What the last one has left behind goes: with the same timeout it can only help. */
+  :: atomic { /* Packets of the last connection are removed: with the same timeout they can only help. */
       !closed ->
       d_step {
         closeConnection(at[0], 0);

@@ -17,7 +17,7 @@ proctype LearnerHandler(byte f) {
       value = 0;
       printf("leader %d: hears of a touch at %d, expires in %d\n", s, f, expiresIn)
     }
-  :: d_step { /* Leader.processSync. It may have to wait for proposals that are outstanding: an earlier answer allows more. */
+  :: d_step { /* Leader.processSync. It may have to wait for outstanding proposals: an earlier reply allows more histories. */
       hasPacket(SYNC) ->
       up[f]?SYNC, value;
       toFollower(f, SYNC, value);
@@ -51,7 +51,7 @@ proctype LearnerHandler(byte f) {
 
 #undef s
 
-/* Followers without clients and touches answer with nothing in it. */
+/* Followers without clients and touches answer with an empty table. */
 #if CONNECTIONS > 2
 #define hasClients(f) (at[0] == f && isOpen[0] || at[1] == f && isOpen[1] || at[2] == f && isOpen[2])
 #elif CONNECTIONS > 1

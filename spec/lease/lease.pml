@@ -1,15 +1,15 @@
 /*
  * The lease of a lock, and the part of ZooKeeper that it rests on.
  *
- * A client holds a lock in a session, and says isHeld() while its lease lasts. Another client is granted the lock as soon as the
- * session has been closed: when a quorum has logged the closeSession of a leader in office. When the leader does that, its
- * SessionTracker decides, which the client cannot see. So the client computes a moment before which it cannot happen.
+ * A client holds a lock in a session, and isHeld() is true while its lease lasts. Another client is granted the lock as soon as
+ * the session is closed: when a quorum has logged the closeSession of a leader in office. The leader's SessionTracker decides
+ * when, and the client cannot see that. So the client computes a moment before which it cannot happen.
  *
  *   Never: isHeld, and the session is closed.
  *
  * Each file has one subject. Every d_step is one step of one process. Steps interleave in every way, and time may pass between
- * any two: so every process may stall for any time, and every link, each way alone. Nothing is lost on a link and nothing
- * overtakes. One duty has a deadline: a leader that is late with its ping does nothing else before (A3; see ensemble.pml).
+ * any two: so every process may stall for any time, and so may every link, each way alone. Links lose nothing and keep the
+ * order. One step has a deadline: a leader with an overdue ping does nothing else before it (A3; see ensemble.pml).
  */
 
 #include "parameters.pml"
@@ -23,7 +23,7 @@
 #include "clocks.pml"
 
 /*
- * The leader has just taken in the createSession (PrepRequestProcessor), and counts T0 from now. The client is at the leader or
+ * The leader has just received the createSession (PrepRequestProcessor), and counts T0 from now. The client is at the leader or
  * at a follower; followers are alike. Each follower puts the session into its touch table when it applies the transaction
  * (LearnerSessionTracker.commitSession). While all timeouts are the same such a touch can only help, and is left out.
  */

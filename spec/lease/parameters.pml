@@ -1,9 +1,9 @@
 /*
- * Times are in units of any length: what matters is which is longer than which. What happens within one unit has no order in time.
+ * Times are in units of any length: only their order matters. Events within one unit have no order in time.
  */
 
-/* Timeouts of the session: that of its creation and first connection, then those of later ones. A client object asks for one
- * timeout all its life. So another timeout means another object, to which the session was handed on. */
+/* Timeouts of the session: that of its creation and first connection, then those of later ones. A client object requests the
+ * same timeout all its life. So another timeout means another object, which has resumed the session. */
 #ifndef T0
 #define T0 6
 #endif
@@ -14,7 +14,7 @@
 #define T2 T1
 #endif
 
-/* The leader pings its followers so often: half of tickTime (Leader.lead). */
+/* Interval of the leader's pings to its followers: half of tickTime (Leader.lead). */
 #ifndef HALF_TICK
 #define HALF_TICK 1
 #endif
@@ -24,22 +24,22 @@
 #define D 2
 #endif
 
-/* A1: the leader's clock gains at most so much on the client's while a lease lasts. */
+/* A1: the most that the leader's clock gains on the client's during a lease. */
 #ifndef DRIFT
 #define DRIFT 1
 #endif
 
-/* What is taken off for that: the library's 2 % and 50 ms. */
+/* The margin for that: the library's 2 % and 50 ms. */
 #ifndef MARGIN
 #define MARGIN DRIFT
 #endif
 
-/* The connections of the session, one after the other. With 1, there is no end of them: each takes the place of the last. */
+/* The connections of the session, one after the other. With 1 their number is unlimited: each replaces the last. */
 #ifndef CONNECTIONS
 #define CONNECTIONS 1
 #endif
 
-/* So many leaders are elected, the first included. */
+/* Number of elected leaders, the first included. */
 #ifndef LEADERS
 #define LEADERS 2
 #endif

@@ -1,6 +1,6 @@
 /*
- * A server stops leading or following at any time: no word for syncLimit, a socket that breaks, a crash. Two that look for a
- * leader make one; the third may join, or a follower may come back.
+ * A server stops leading or following at any time: no packet for syncLimit, a broken socket, a crash. Two servers that look for
+ * a leader elect one; the third may join, or a follower may come back.
  */
 
 byte newest = 0;
@@ -10,8 +10,8 @@ byte newest = 0;
   && epoch[s] >= epoch[o] && (logsClose[s] || !logsClose[o] || epoch[s] > epoch[o]))
 
 /*
- * Leader.startZkServer, once a quorum has acknowledged NEWLEADER: what is in the leader's log is committed. Its SessionTrackerImpl
- * begins with what is in the database, ZKDatabase.sessionsWithTimeouts: a whole timeout for each session, that of its creation.
+ * Leader.startZkServer, once a quorum has acknowledged NEWLEADER: everything in the leader's log is committed. Its
+ * SessionTrackerImpl starts from the database, ZKDatabase.sessionsWithTimeouts: a whole timeout for each session, as created.
  */
 inline lead(s, o) {
   newest++;
@@ -35,7 +35,7 @@ inline lead(s, o) {
 
 proctype QuorumPeer(byte s) {
   do
-  :: d_step { /* Learner.shutdown, Leader.shutdown: closeAllConnections. What is on its way to a leader may still arrive. */
+  :: d_step { /* Learner.shutdown, Leader.shutdown: closeAllConnections. Packets in flight to a leader may still arrive. */
       role[s] != LOOKING && !closed && newest < LEADERS - 1 ->
       role[s] = LOOKING;
       closeConnection(s, 0);
@@ -54,7 +54,7 @@ proctype QuorumPeer(byte s) {
       fi;
       printf("server %d: looks for a leader\n", s)
     }
-  :: d_step { /* Learner.syncWithLeader: what the leader has not is truncated. */
+  :: d_step { /* Learner.syncWithLeader: transactions that the leader lacks are truncated. */
       role[s] == LOOKING && !closed && s != leader && role[leader] == LEADING ->
       role[s] = FOLLOWING;
       boss[s] = leader;

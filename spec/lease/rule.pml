@@ -1,5 +1,5 @@
 /*
- * The rule of the lease, and what is wrong with it in each variant: one flag takes one part away.
+ * The rule of the lease, and the mistake of each variant: one flag removes one part.
  *
  *   p       the earlier of the two latest touches that had both been answered D before the sync was sent;
  *           or the handshake of this connection, without D and sync
@@ -21,35 +21,35 @@
 #define LEASE (tmin - MARGIN)
 #endif
 
-/* Both clocks are compared whenever code asks. */
+/* Both clocks are compared at every call of isHeld. */
 #ifdef TIMER_ONLY
 #define isHeld (proven)
 #else
 #define isHeld (proven && sinceP < LEASE)
 #endif
 
-/* What counts as a touch: what goes through ZooKeeperServer.submitRequestNow. */
+/* Packets that count as touches: those that go through ZooKeeperServer.submitRequestNow. */
 #ifdef AUTH_IS_TOUCH
 #define TOUCH AUTH
 #else
 #define TOUCH PING
 #endif
 
-/* From when on D is counted, in answers or in requests. */
+/* The start of D: replies or requests. */
 #if defined(NO_D)
 #define isRelayed true
 #else
 #define isRelayed (sinceAnswers >= D)
 #endif
 
-/* What follows on D; on the sync's answer, or on a handshake; on the sending of the check. */
+/* The next step after D; after the sync's reply, or a handshake; after sending the check. */
 #if defined(NO_SYNC)
 #define afterD Synced
 #else
 #define afterD Syncing
 #endif
 
-/* Only answers of the current connection are heard. */
+/* Only replies on the current connection are received. */
 #ifdef ANSWERS_OF_OTHER_CONNECTIONS
 #define hears(c) true
 #define heardAs(c) current

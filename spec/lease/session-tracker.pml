@@ -1,19 +1,19 @@
 /*
- * Who counts the session's timeout: the leader's SessionTrackerImpl. A follower notes touches for it.
+ * The leader's SessionTrackerImpl counts the session's timeout. A follower records touches for it.
  */
 
 /*
- * Until the session may expire, by the leader's clock. ExpiryQueue rounds up to the next tick, and SessionTrackerImpl.run may be
- * late: the session expires at any time from then on (Leader, in leader.pml), so all ways to round are among what is searched.
+ * Time until the session may expire, by the leader's clock. ExpiryQueue rounds up to the next tick, and SessionTrackerImpl.run
+ * may be late: the session expires at any later time (Leader, in leader.pml), so every rounding is searched.
  */
 byte expiresIn;
 
-/* SessionTrackerImpl.checkSession: requests are taken from the server that came last with a handshake. */
+/* SessionTrackerImpl.checkSession: requests are accepted only from the server of the latest handshake. */
 byte owner = NONE;
 
 #define isClosing (logsClose[leader] || closed)
 
-/* SessionTrackerImpl.touchSession, ExpiryQueue.update: the end moves forth, and with a shorter timeout also back. */
+/* SessionTrackerImpl.touchSession, ExpiryQueue.update: the end moves later, and with a shorter timeout also earlier. */
 inline touchSession(s, t) {
   if
   :: s == leader && !isClosing -> expiresIn = t
@@ -58,7 +58,7 @@ inline propose(s, from, c) {
   fi
 }
 
-/* Learner.ping: the answer takes the table along, and a new one begins. */
+/* Learner.ping: the reply contains the table, and a new table begins. */
 inline answerPing(f) {
   down[f]?PING, _;
   if
@@ -74,8 +74,8 @@ inline answerPing(f) {
 }
 
 /*
- * LearnerSessionTracker.touchSession reads which table is in use, then puts the session there. When Learner.ping takes that table
- * in between, this touch is never told. Of two touches in a row at most one is lost so: that much is assumed.
+ * LearnerSessionTracker.touchSession reads which table is in use, then puts the session there. If Learner.ping takes that table
+ * in between, this touch is never relayed. Of two consecutive touches at most one is lost this way: this is an assumption.
  */
 #ifdef TWO_TOUCHES_LOST
 #define mayLose(f) (role[f] == FOLLOWING && down[f]?[PING, _])

@@ -1,51 +1,51 @@
 /*
- * The queue of contenders: who is granted a lock, and what is left of those who are not.
+ * The queue of contenders: which contender is granted a lock, and what is left of the others.
  *
- * Clients acquire once, hold, release. The rule they follow is that of packages/recipes/src (Contender, ProtectedCreate,
- * Line); the ensemble they follow it on is written from ZooKeeper's own source. See README.md for what is left out.
+ * Clients acquire once, hold, release. They follow the rule of packages/recipes/src (Contender, ProtectedCreate, Predecessors);
+ * the ensemble is written from ZooKeeper's own source. README.md lists what is left out.
  */
 
 #ifndef CLIENTS
 #define CLIENTS 2
 #endif
 #ifndef FAULTS
-#define FAULTS 3          /* So many faults in one history, of whatever kinds. */
+#define FAULTS 3          /* Number of faults in one history, of any kinds. */
 #endif
 #ifndef ABORTS
-#define ABORTS 1          /* So many acquires are aborted, or time out. */
+#define ABORTS 1          /* Number of acquires that are aborted or time out. */
 #endif
 
 /* Kinds of faults. */
-#define lost     1        /* A connection is lost; a write may be under way on it. */
+#define lost     1        /* A connection is lost; a write may be in flight on it. */
 #define expired  2        /* The leader lets a session expire. */
-#define gave_up  4        /* A client that reaches no server takes its session for expired. The ensemble does so later. */
-#define deposed  8        /* The follower follows a leader that is none any more. */
+#define gave_up  4        /* A client that reaches no server considers its session expired. The ensemble lets it expire later. */
+#define deposed  8        /* The follower follows a deposed leader. */
 #define operated 16       /* An operator deletes a contender's node. */
 #ifndef KINDS
 #define KINDS (lost + expired + gave_up + deposed + operated)
 #endif
 
 /* Mistakes that can be planted in the rule: -DMISTAKES=one+another. */
-#define exists_leaves_watch  (1 << 0)  /* A predecessor that is gone when it is asked for is waited for. */
+#define exists_leaves_watch  (1 << 0)  /* A contender waits for a predecessor that was gone before the request. */
 #define watch_not_set_again  (1 << 1)  /* A watch is lost with its connection. */
 #define granted_on_wake_up   (1 << 2)  /* No committed check after waiting. */
-#define woken_is_next        (1 << 3)  /* Whoever was woken does not look who else is ahead. */
-#define missing_is_first     (1 << 4)  /* A list without the own node: nobody is ahead of it there. */
-#define owner_ignored        (1 << 5)  /* A node with the right uuid is taken for the own one, whoever owns it. */
-#define uuid_kept            (1 << 6)  /* The next session's contender has the uuid of the last one's. */
+#define woken_is_next        (1 << 3)  /* A woken contender does not check which others are ahead. */
+#define missing_is_first     (1 << 4)  /* A list without the own node counts as one with no node ahead. */
+#define owner_ignored        (1 << 5)  /* A node with the right uuid is taken for the own one, with any owner. */
+#define uuid_kept            (1 << 6)  /* The contender of the next session keeps the last one's uuid. */
 #define not_searched_before  (1 << 7)  /* A create without an answer is repeated at once. */
 #define not_searched_behind  (1 << 8)  /* A repeated create that succeeds is taken for the only one. */
 #define not_synced           (1 << 9)  /* No sync before the search. */
 #define younger_kept         (1 << 10) /* Of two own nodes the younger stays. */
 #define younger_left         (1 << 11) /* Of two own nodes the younger is not deleted. */
-#define create_forgotten     (1 << 12) /* Who leaves does not look for the node of a create without an answer. */
-#define not_certain          (1 << 13) /* ... or looks for it without a committed request before. */
+#define create_forgotten     (1 << 12) /* A leaving contender does not search for the node of a create without a reply. */
+#define not_certain          (1 << 13) /* ... or searches for it without a committed request before. */
 #define deleted_once         (1 << 14) /* A delete without an answer is not repeated. */
-#define ordered_by_number    (1 << 15) /* Numbers tell the order also when the counter is used up. */
-#define ordered_by_name      (1 << 16) /* ... or else names do. */
-#define later_lists_whole    (1 << 17) /* Whoever a later list shows is ahead. */
-#define behind_accepted      (1 << 18) /* A server takes a client that has seen later transactions than its own. */
-#define one_found_is_enough  (1 << 20)  /* After two creates without an answer a search that finds one node is not repeated for certain. */
+#define ordered_by_number    (1 << 15) /* Numbers are the order also when the counter is used up. */
+#define ordered_by_name      (1 << 16) /* ... or else names are. */
+#define later_lists_whole    (1 << 17) /* Every contender in a later list counts as ahead. */
+#define behind_accepted      (1 << 18) /* A server accepts a client that has seen later transactions than its own. */
+#define one_found_is_enough  (1 << 20)  /* After two creates without a reply, a search that finds one node is not repeated behind a committed request. */
 #define late_request         (1 << 19) /* A write of a lost connection may be executed after the next handshake. */
 #ifndef MISTAKES
 #define MISTAKES 0
@@ -66,35 +66,35 @@
 /* --- The ensemble: one history of transactions; the leader has applied all of it, a follower a beginning. ------------ */
 
 /*
- * Zxids are counted from what the follower has applied: 0 is that and all before it, 1 the first transaction that it has
- * still to apply. Only those count that change a node or end a session.
+ * Zxids are counted from what the follower has applied: 0 is that and everything before it, 1 is the first transaction that it
+ * has not applied. Only transactions that change a node or end a session count.
  */
 #define NEVER 255
 
-byte zxid;                /* Of the last transaction. */
-bool cut;                 /* The follower follows a deposed leader: it goes on answering reads and sync, from what it has. */
+byte zxid;                /* The last transaction. */
+bool cut;                 /* The follower follows a deposed leader: it still answers reads and sync, from its old state. */
 
 typedef Znode {           /* In the order of their creation: their index is their number, while the counter lasts. */
   byte czxid;
-  byte dzxid;             /* Of the transaction that deleted it; NEVER while it is there. */
+  byte dzxid;             /* The transaction that deleted it; NEVER while it exists. */
   byte owner;             /* The session. */
-  byte uuid;              /* What its name begins with. */
-  bool reads;             /* A reader's. */
+  byte uuid;              /* The prefix of its name. */
+  bool reads;             /* It belongs to a reader. */
   bool operated_on        /* The operator deleted it. */
 };
 Znode znode[ZNODES];
 byte znodes;
-byte standing;            /* So many of them are there. */
+byte standing;            /* Number of existing nodes. */
 
 #define nothing 0
 mtype:write = { creating, deleting };
 
 typedef Session {
   byte closed;            /* The zxid of its closeSession; NEVER while it lives. */
-  bool abandoned;         /* Its client has gone on to the next. */
+  bool abandoned;         /* Its client has a newer session. */
   mtype:write limbo;      /* A write sent on a connection that is lost: it may be executed until the next handshake. */
   byte limbo_of;          /* The uuid to create with, or the node to delete. */
-  bool reads              /* What its client is. */
+  bool reads              /* Whether its client is a reader. */
 };
 Session session[SESSIONS];
 byte sessions;
@@ -103,16 +103,16 @@ mtype:server = { nowhere, leader, follower };
 
 typedef ClientState {
   byte session;
-  bool reads;             /* A reader; else a writer, or who wants an exclusive lock. */
+  bool reads;             /* A reader; else a writer, or a contender for an exclusive lock. */
   mtype:server at;        /* Its connection. */
-  byte seen;              /* lastZxidSeen: no server behind that takes it. 0: the follower is not. */
-  bool ended;             /* It has been told, or has decided, that its session is over. */
+  byte seen;              /* lastZxidSeen: no server behind that accepts it. 0: the follower is not behind. */
+  bool ended;             /* It was notified, or has decided, that its session is over. */
   bool aborted;
-  bool unbroken;          /* Still the connection that answered the create. */
-  byte node;              /* Its own. */
+  bool unbroken;          /* Still the connection on which the create was answered. */
+  byte node;              /* Its own node. */
   bool watching;
   bool confirmed;         /* Since it last had to wait a committed request has shown its node. */
-  bool robbed;            /* The operator took the node away later than that. */
+  bool robbed;            /* The operator deleted the node after that. */
   bool holds;
   bool finished
 };
@@ -132,12 +132,12 @@ byte n;                   /* Counts; 0 between two steps. */
 #define is_live(i)     lives(client[i].session)
 
 #define reached(i)     (client[i].at != nowhere && mine(i).closed > view(i))
-/* The connection leads to the leader that commits, and he has the session. */
+/* The connection leads to the leader that commits, and that leader has the session. */
 #define commits(i)     (reached(i) && is_live(i) && !(client[i].at == follower && cut))
 
 #define less(z)        (z == 0 || z == NEVER -> z : z - 1)
 
-/* The follower applies the next transaction: from there on zxids are counted now. */
+/* The follower applies the next transaction; zxids are counted from there now. */
 inline apply()
 {
   zxid--;
@@ -168,7 +168,7 @@ inline apply_all()
   n = 0
 }
 
-/* When the follower applies shows only to those who ask it. So it does so then: any number of transactions. */
+/* Only requests to the follower show when it applies transactions. So it does so at a request: any number of them. */
 inline catch_up(i)
 {
   do
@@ -184,7 +184,7 @@ inline disconnect(i)
   client[i].watching = client[i].watching && !mistake(watch_not_set_again)
 }
 
-/* The answer to a read says how far its server was. */
+/* The reply to a read contains the zxid of its server. */
 inline read_answered(i)
 {
   client[i].seen = (client[i].seen > view(i) -> client[i].seen : view(i))
@@ -254,7 +254,7 @@ inline commit_close(which)
   n = 0
 }
 
-/* A follower of a deposed leader finds the new one: it drops its clients before. */
+/* A follower of a deposed leader finds the new one: before that it drops its clients. */
 proctype Return()
 {
 end:
@@ -303,7 +303,7 @@ end:
   od
 }
 
-/* Handshakes. A write that is still under way comes behind none of them: its session has moved. */
+/* Handshakes. A write in flight never comes behind one: its session has moved. */
 #define connects(i)    (client[i].at == nowhere && !client[i].ended && !client[i].finished)
 #define not_behind(i)  (client[i].seen == 0 || mistake(behind_accepted))
 
@@ -321,7 +321,7 @@ end:
       client[i].at = follower;
       settle_limbo(i)
     }
-  /* A deposed leader knows what it knew. */
+  /* A deposed leader keeps its state. */
   :: d_step { connects(i) && mine(i).closed > 0 && cut && not_behind(i) -> client[i].at = follower }
   /* A server that has applied the end of a session closes its connection. */
   :: d_step { client[i].at != nowhere && !client[i].finished && (!reached(i) || (!is_live(i) && !cut)) ->
@@ -331,7 +331,7 @@ end:
       fi;
       disconnect(i)
     }
-  /* A server that does not answer is left. */
+  /* The client leaves a server that does not answer. */
   :: d_step { client[i].at == follower && !client[i].finished && cut -> disconnect(i) }
   od
 }
@@ -347,7 +347,7 @@ end:
 
 #define excludes(k)    (!znode[k].reads || !client[i].reads)
 
-/* Line.ahead, Role.blocker: of those in this list who are ahead, the last; for a reader the last writer. */
+/* Predecessors.ahead, Role.blockers: the last of the contenders ahead in this list; for a reader the last writer. */
 inline look()
 {
   blocker = NOBODY;
@@ -382,7 +382,7 @@ inline note_others()
   k = 0
 }
 
-/* Queue.byCreation: of those noted, who is still there and older. Names alone do not tell. */
+/* Queue.byCreation: the recorded contenders that still exist and are older. Names alone do not give the order. */
 inline ask_who_is_older()
 {
   k = 0;
@@ -422,7 +422,7 @@ inline search()
   k = 0
 }
 
-/* One node an attempt, at the place of the first that was made. */
+/* One node per attempt, at the place of the first one created. */
 inline assert_one_node()
 {
   assert(znode[client[i].node].owner == client[i].session);
@@ -446,7 +446,7 @@ inline assert_one_node()
 #define is_holder_now(i) (is_live(i) && !client[i].robbed)
 #define is_holder(i)     (client[i].holds && is_holder_now(i))
 
-/* The node is its own, a committed request has shown it, nobody older is left, nobody else holds. */
+/* The node is its own, a committed request has shown it, no older one is left, and no other contender holds. */
 inline grant()
 {
   assert(znode[client[i].node].owner == client[i].session);
@@ -487,12 +487,12 @@ mtype:purpose = { before_repeating, behind_the_create, for_certain };
 proctype Contender(byte i)
 {
   byte uuid;              /* The same for every create of an attempt. */
-  byte unanswered;        /* So many creates were: 0, 1, or more. */
+  byte unanswered;        /* Number of creates without a reply: 0, 1, or more. */
   mtype:purpose search_is;
   byte found, blocker, queued, k;
   short superfluous, older;
 
-queue_up:                 /* A contender of its own in every session. */
+queue_up:                 /* A new contender in every session. */
   atomic {
     uuid = (uuid == 0 -> i + 1 : (mistake(uuid_kept) -> uuid : uuid + CLIENTS));
     client[i].node = NOBODY;
@@ -538,7 +538,7 @@ create_unanswered:
     fi
   };
 
-find:                     /* sync, list, and whose the nodes are. A deposed leader answers a sync too. */
+find:                     /* sync, list, and the owners of the nodes. A deposed leader answers a sync too. */
   if
   :: client[i].ended -> goto session_over
   :: atomic {
@@ -551,7 +551,7 @@ find:                     /* sync, list, and whose the nodes are. A deposed lead
       read_answered(i);
       search();
       if
-      /* Of two there may be a second that this server has not applied. */
+      /* With two creates there may be a second node that this server has not applied. */
       :: found != NOBODY && search_is == before_repeating && unanswered > 1 && !mistake(one_found_is_enough) ->
         found = NOBODY;
         superfluous = 0;
@@ -572,7 +572,7 @@ not_found:
   :: atomic { client[i].aborted && !mistake(not_certain) }
   fi;
 
-find_for_certain:         /* Behind a committed request, which no leader answers that is none any more. */
+find_for_certain:         /* Behind a committed request, which a deposed leader cannot answer. */
   if
   :: client[i].ended -> goto session_over
   :: atomic { commits(i) -> write_answered(i); search_is = for_certain; goto find }
@@ -630,7 +630,7 @@ first_list:
     }
   fi;
 
-join:                     /* Line.join, where numbers do not tell who is older. */
+join:                     /* Predecessors, when numbers do not give the age. */
   if
   :: client[i].ended -> goto session_over
   :: client[i].aborted -> goto leave
@@ -667,7 +667,7 @@ wait:                     /* getData with a watch: it leaves none on a node that
     }
   fi;
 
-  /* Set again on the next connection, a watch tells at once of a node that is gone. */
+  /* Set again on the next connection, a watch of a missing node fires at once. */
   if
   :: client[i].ended -> goto session_over
   :: client[i].aborted -> goto leave
@@ -829,13 +829,13 @@ end:
       faults++;
       cut = true
     }
-  /* It may stop at any time: nothing relies on it. */
+  /* It may stop at any time: the rule does not depend on it. */
   :: d_step { faults < FAULTS -> faults = FAULTS }
   :: d_step { aborts < ABORTS -> aborts = ABORTS }
   od
 }
 
-/* A write of a connection that is lost is executed late, or never; behind the end of its session it is refused. */
+/* A write of a lost connection is executed late, or never; after the end of its session it is refused. */
 #define late(s) \
   :: d_step { session[s].limbo == creating && lives(s) -> commit_create(s, session[s].limbo_of, session[s].reads); forget_limbo(s) } \
   :: d_step { session[s].limbo == deleting && lives(s) -> commit_delete(session[s].limbo_of); forget_limbo(s) } \
@@ -874,7 +874,7 @@ end:
 #define all_finished (client[0].finished && client[1].finished)
 #endif
 
-/* Nothing comes to a standstill before every acquire has ended and nothing remains of it. */
+/* No process stops before every acquire has ended and nothing remains of it. */
 proctype Standstill()
 {
 end:
@@ -910,9 +910,9 @@ init
   }
 }
 
-/* Nor does anything go round for ever: every process that can go on does so, and faults stop some time. */
+/* No process loops for ever: every process that can go on does so, and faults stop at some time. */
 #ifdef LIVENESS
-/* Time goes on where nothing else does. */
+/* Time passes when no other step is possible. */
 bool tick;
 
 active proctype Time()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Unpacks the clients of others from Debian's packages into one tar: what the test image lacks to run them.
+# Unpacks the foreign clients from Debian's packages into one tar: what the test image lacks to run them.
 set -euo pipefail
 
 out=${1:?usage: build-rootfs.sh OUT.tar}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Means by every ZOO_ variable what the official "zookeeper" image means, so that either image serves the same tests.
+# Every ZOO_ variable means what it means to the official "zookeeper" image, so that either image serves the same tests.
 set -euf
 
 config=$ZOO_CONF_DIR/zoo.cfg
@@ -30,8 +30,8 @@ fi
 
 # exec: the JVM is process 1 and gets docker's signals itself.
 # Serial collector and first compiler only: three servers share the cores of a small machine.
-# Nothing here survives the machine anyway, and to wait for its disk at each transaction takes seconds where that is busy:
-# longer than sessions live.
+# No data survives the container anyway. Waiting for a busy disk at each transaction would take seconds: longer than sessions
+# live.
 # The class path has to be spelled as it was in make-cds.sh, or the archive is ignored.
 # shellcheck disable=SC2046,SC2086
 exec java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:SharedArchiveFile=/zk.jsa -Xmx"${ZK_SERVER_HEAP:-1000}m" \

@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$root/usr" "$work"/{debs,lists/partial}
 
-# As root, apt drops to a user who cannot write to our directory.
+# As root, apt drops to a user without write access to our directory.
 download() { (cd "$work/debs" && apt-get -qq -o APT::Sandbox::User=root "$@"); }
 
 # The machine's package lists may be missing, or name versions the mirror no longer has. Fetch our own then:

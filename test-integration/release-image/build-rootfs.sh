@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gets the jars of one ZooKeeper release by Maven, from wherever this machine's Maven is told to get them, and packs them
-# into one tar: what the image of that release has in the place of Debian's.
+# Gets the jars of one ZooKeeper release with Maven, from the repositories that this machine's Maven is configured for, and
+# packs them into one tar: the image of that release has them in the place of Debian's.
 set -euo pipefail
 
 out=${1:?usage: build-rootfs.sh OUT.tar RELEASE}

@@ -1,4 +1,4 @@
-// Whom an ACL lets in, by its scheme. x509 and sasl, which servers have to be set up for, are in security.test.ts.
+// Which sessions an ACL permits, by its scheme. x509 and sasl, which need configured servers, are in security.test.ts.
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type ACL, Perms, type ZooKeeper } from '@zk/client'
@@ -14,7 +14,7 @@ const { READ, WRITE, ALL } = Perms
 interface Claim {
   readonly what: string
   readonly acl: (address: string) => ACL
-  /** What the owner may do, who is tom, and what somebody else from the same address. */
+  /** What the owner (user tom) may do, and what another session from the same address may do. */
   readonly owner: string
   readonly other: string
 }
@@ -26,7 +26,7 @@ const claims: readonly Claim[] = [
   { what: 'auth', acl: () => acl(ALL, 'auth', ''), owner: 'rw', other: '' },
   { what: 'digest of the owner', acl: () => acl(ALL, 'digest', tomsDigest), owner: 'rw', other: '' },
   { what: 'digest of the owner, to read', acl: () => acl(READ, 'digest', tomsDigest), owner: 'r', other: '' },
-  { what: 'digest of nobody', acl: () => acl(ALL, 'digest', 'no:body'), owner: '', other: '' },
+  { what: 'digest of an unknown user', acl: () => acl(ALL, 'digest', 'no:body'), owner: '', other: '' },
   { what: 'ip of ours', acl: (address) => acl(ALL, 'ip', address), owner: 'rw', other: 'rw' },
   { what: 'ip of our network', acl: (address) => acl(READ, 'ip', `${address}/24`), owner: 'r', other: 'r' },
   { what: 'ip of others', acl: () => acl(ALL, 'ip', '203.0.113.7'), owner: '', other: '' },
@@ -49,7 +49,7 @@ describeEnsemble('ACL schemes', (ensemble) => {
   })
 
   test.each(['sasl', 'x509', 'unheard-of'])(
-    'ZooKeeper.create with the scheme %s, for which the servers are not set up, is InvalidACL',
+    'ZooKeeper.create with the scheme %s, which the servers are not configured for, fails with InvalidACL',
     async (scheme) => {
       const zk = await newClient(ensemble)
       await expect(zk.create('/node', '', { acl: [acl(ALL, scheme, 'tom')] })).rejects.toMatchObject({
@@ -61,7 +61,7 @@ describeEnsemble('ACL schemes', (ensemble) => {
   )
 })
 
-/** Ours, as the servers see it. */
+/** Our address as the servers see it. */
 async function addressOf(zk: ZooKeeper): Promise<string | undefined> {
   return (await zk.whoAmI()).find(({ authScheme }) => authScheme === 'ip')?.user
 }

@@ -1,4 +1,4 @@
-// The chaos command's run, short; `ZK_CHAOS_SECONDS=600` makes it long.
+// A short run of the chaos command; `ZK_CHAOS_SECONDS=600` makes it long.
 import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { chaos } from '../src/chaos/chaos.ts'
@@ -11,7 +11,7 @@ const SEED = Number(process.env['ZK_CHAOS_SEED'] ?? Date.now() % 1_000_000)
 
 describeEnsemble('Lock, SharedLock and LeaderElection in chaos', () => {
   test(
-    'never two hold at once, fences rise, nobody is stuck, and nothing is left behind',
+    'never two hold at once, fencing tokens rise, no contender is stuck, and nothing is left behind',
     { timeout: SECONDS * 1_000 + 240_000 },
     async () => {
       await using linked = await LinkedEnsemble.start()

@@ -4,17 +4,17 @@ import { connect, KeeperError, type ConnectOptions, type ZooKeeper } from '@zk/c
 import type { Ensemble, EnsembleNode } from '../src/ensemble/index.ts'
 import { Proxy } from '../src/proxy/index.ts'
 
-/** A node of the ensemble, or a proxy before one. */
+/** A node of the ensemble, or a proxy in front of one. */
 export interface Server {
   readonly address: string
 }
 
 export interface ClientOptions extends ConnectOptions {
-  /** Where its paths are. @default a new node */
+  /** The root of its paths. @default a new node */
   readonly chroot?: string
-  /** Those it knows. @default all nodes */
+  /** The servers that it knows. @default all nodes */
   readonly servers?: readonly Server[]
-  /** The one of them that its session begins at. @default any */
+  /** The server where its session begins. @default any */
   readonly at?: Server
 }
 
@@ -34,14 +34,14 @@ export async function newClient(ensemble: Ensemble, options: ClientOptions = {})
   }
 }
 
-/** A proxy before the node. Start it before its clients: what a test began last ends first. */
+/** A proxy in front of the node. Start it before its clients: a test disposes what it started last first. */
 export async function newProxy(node: EnsembleNode): Promise<Proxy> {
   const proxy = await Proxy.start(node.address)
   onTestFinished(() => proxy.close())
   return proxy
 }
 
-/** A persistent node that no other test knows: a container would go while it is empty. */
+/** A persistent node for one test: a container would be deleted while it is empty. */
 export async function newChroot(ensemble: Ensemble): Promise<string> {
   await using zk = await connect(ensemble.connectString, { sessionTimeout: 4_000, connectTimeout: 10_000 })
   const { path } = await zk.create(`/test-${randomUUID()}`)
@@ -56,12 +56,12 @@ export function nodeOf(ensemble: Ensemble, zk: ZooKeeper): EnsembleNode {
   return node
 }
 
-/** When it resolves, the client reads, and has been told of, every change that was committed when it was called. */
+/** When it resolves, the client reads, and has been notified of, every change that was committed before the call. */
 export async function caughtUp(zk: ZooKeeper): Promise<void> {
   for (;;) {
-    // Only a connection that stands takes a write for certain.
+    // Only an established connection is certain to send a write.
     await zk.sync('/')
-    // A leader answers a sync before it has applied what a follower may have told somebody (CommitProcessor.matchSyncs).
+    // A leader answers a sync before it has applied what a follower may have reported (CommitProcessor.matchSyncs).
     const { code } = await refusal(zk.setData('/nobody', ''))
     if (code === 'NoNode') return
     if (code !== 'ConnectionLoss') throw new Error(`there should be no such node: ${code}`)

@@ -42,7 +42,7 @@ describeEnsemble('Fifty contenders from five processes, while nodes are killed',
       }),
     )
     const nemesis = new Nemesis(ensemble)
-    // A test that failed must not go on harming the next.
+    // A test that failed must not inject faults into the next one.
     onTestFinished(async () => {
       for (const worker of workers) worker.process.kill('SIGKILL')
       await nemesis.stop()
@@ -54,7 +54,7 @@ describeEnsemble('Fifty contenders from five processes, while nodes are killed',
   }
 
   test(
-    'Lock has never two holders, serves in order, and leaves nothing behind (L01)',
+    'Lock never has two holders, grants in order, and leaves nothing behind (L01)',
     { timeout: AT_MOST },
     async () => {
       const path = '/contention/lock'
@@ -73,32 +73,36 @@ describeEnsemble('Fifty contenders from five processes, while nodes are killed',
     },
   )
 
-  test('SharedLock has never a writer with anyone, and leaves nothing behind (R01)', { timeout: AT_MOST }, async () => {
-    const path = '/contention/shared'
-    const { codes, killed, turns } = await contend('shared-lock', path, 8)
+  test(
+    'SharedLock never has a writer beside another holder, and leaves nothing behind (R01)',
+    { timeout: AT_MOST },
+    async () => {
+      const path = '/contention/shared'
+      const { codes, killed, turns } = await contend('shared-lock', path, 8)
 
-    expect(codes).toEqual(Array.from({ length: PROCESSES }, () => 0))
-    expect(turns).toHaveLength(PROCESSES * CONTENDERS_PER_PROCESS * 8)
-    expect(overlaps(turns)).toEqual([])
-    expect(outOfOrder(turns)).toEqual([])
-    const togetherWith = overlaps(turns.map((turn) => ({ ...turn, mode: 'exclusive' as const })))
-    expect(togetherWith.length, 'readers that shared').toBeGreaterThan(0)
-    expect(killed).toBeGreaterThan(0)
-    await expectNothingLeft(ensemble, path)
-    console.info(
-      `SharedLock: ${turns.length} turns, ${killed} nodes killed, longest gap ${longestGap(turns).toFixed(0)} ms`,
-    )
-  })
+      expect(codes).toEqual(Array.from({ length: PROCESSES }, () => 0))
+      expect(turns).toHaveLength(PROCESSES * CONTENDERS_PER_PROCESS * 8)
+      expect(overlaps(turns)).toEqual([])
+      expect(outOfOrder(turns)).toEqual([])
+      const togetherWith = overlaps(turns.map((turn) => ({ ...turn, mode: 'exclusive' as const })))
+      expect(togetherWith.length, 'readers that shared').toBeGreaterThan(0)
+      expect(killed).toBeGreaterThan(0)
+      await expectNothingLeft(ensemble, path)
+      console.info(
+        `SharedLock: ${turns.length} turns, ${killed} nodes killed, longest gap ${longestGap(turns).toFixed(0)} ms`,
+      )
+    },
+  )
 })
 
-/** No contender's znode and no watch of anybody at any server. */
+/** No contender's znode, and no watch at any server. */
 async function expectNothingLeft(ensemble: Ensemble, path: string): Promise<void> {
   const zk = await connect(ensemble.connectString, { sessionTimeout: SESSION_TIMEOUT })
   try {
     await caughtUp(zk)
     const children = await zk.getChildren(path).then(
       (read) => read.children,
-      // The container was empty long enough to be removed.
+      // The server deletes a container that has been empty long enough.
       (error: unknown) => (KeeperError.is(error, 'NoNode') ? [] : Promise.reject(error as Error)),
     )
     expect(children).toEqual([])

@@ -1,5 +1,6 @@
-// Paths of real servers whose sequence counter is used up: from 3.6 on it sticks, and every contender gets the same number;
-// negative ones show while creates are under way in the leader, which may be long after a follower tells that they are done. Before 3.6 it wraps, and goes on with negative ones. Preset in the snapshot that the servers start with.
+// Paths of real servers with a used-up sequence counter, preset in the snapshot that the servers start with. From 3.6 on
+// it stays at its last number, and every contender gets the same number. Negative numbers occur while creates are in progress
+// in the leader, which may be long after a follower has answered them. Before 3.6 it wraps to negative numbers.
 import { connect, type Held, KeeperError, LeaderElection, Lock, SharedLock, type ZooKeeper } from '@zk/recipes'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { Ensemble } from '../src/ensemble/index.ts'
@@ -14,7 +15,7 @@ interface Turn {
   readonly token: bigint
 }
 
-/** Everybody's turn, in the order of the grants. Nobody holds while another does who excludes him. */
+/** The turns of all contenders, in the order of the grants. Checks that holders which exclude each other never overlap. */
 async function turns(asked: readonly Promise<Held>[], mayShare = (_path: string) => false): Promise<Turn[]> {
   const holding = new Set<string>()
   const turns: Turn[] = []
@@ -34,7 +35,7 @@ async function turns(asked: readonly Promise<Held>[], mayShare = (_path: string)
   return turns
 }
 
-/** In the order of creation, when all are there. */
+/** Waits until all exist; returns them in the order of creation. */
 async function created(zk: ZooKeeper, path: string, count: number): Promise<Turn[]> {
   for (;;) {
     const { children, changed } = await zk.getChildrenAndWatch(path)
@@ -52,7 +53,7 @@ async function created(zk: ZooKeeper, path: string, count: number): Promise<Turn
 
 const number = ({ path }: Turn) => Number(/lock-(-?\d{9,10})$/.exec(path)![1])
 
-/** What comes behind LAST - 1, where creates come one by one. DataTree.createNode lets no counter fall from 3.6 on. */
+/** The number after LAST - 1, for creates one by one. DataTree.createNode never lowers a counter from 3.6 on. */
 function numbersThatFollow(count: number): number[] {
   const wraps = isBefore(inject('release') ?? '', '3.6')
   return Array.from({ length: count }, (_, index) => (wraps && index > 0 ? -LAST - 2 + index : LAST))
@@ -60,7 +61,7 @@ function numbersThatFollow(count: number): number[] {
 
 describeEnsemble('A real counter that is used up', () => {
   let ensemble: Ensemble
-  // Who sees a create done at the leader knows that it is no longer under way there. FinalRequestProcessor, PrepRequestProcessor
+  // When the leader shows a create as done, it is no longer in progress there. FinalRequestProcessor, PrepRequestProcessor
   let atLeader: ZooKeeper
   let clients: ZooKeeper[]
 
@@ -76,7 +77,7 @@ describeEnsemble('A real counter that is used up', () => {
     await ensemble.stop()
   }, 60_000)
 
-  /** A holder, and behind it these, who wait. What they are granted, in order, and how they were created. */
+  /** A holder, and these contenders waiting behind it. Returns their grants in order, and their order of creation. */
   async function lineUp(path: string, holder: Promise<Held>, ask: () => Promise<Held>[]) {
     const first = await holder
     const asked = ask()
@@ -85,7 +86,7 @@ describeEnsemble('A real counter that is used up', () => {
     return { line: line.slice(1), granted: await turns(asked) }
   }
 
-  test('Lock has one holder at a time, in the order of creation, where contenders come one by one (L20, L22)', async () => {
+  test('Lock has one holder at a time, in the order of creation, when contenders come one by one (L20, L22)', async () => {
     const holder = new Lock(atLeader, '/slowly').acquire()
     await holder
     const asked: Promise<Held>[] = []
@@ -102,14 +103,14 @@ describeEnsemble('A real counter that is used up', () => {
     ['Lock', '/at-once', (zk, path) => new Lock(zk, path).acquire()],
     ['LeaderElection', '/candidates', (zk, path) => new LeaderElection(zk, path).campaign()],
   ])('%s', (name, path, acquire) => {
-    test(`${name} has one holder at a time of fifty that ask at once, in the order of creation (L21, L22)`, async () => {
+    test(`${name} has one holder at a time of fifty simultaneous contenders, in the order of creation (L21, L22)`, async () => {
       const ask = () => Array.from({ length: 50 }, (_, index) => acquire(clients[index % 5]!, path))
       const { line, granted } = await lineUp(path, acquire(atLeader, path), ask)
       expect(granted).toEqual(line)
     })
   })
 
-  test('SharedLock has never a writer with anyone, readers and writers in the order of creation (R13)', async () => {
+  test('SharedLock never has a writer beside another holder, and grants in the order of creation (R13)', async () => {
     const path = '/mixed'
     const isReader = (node: string) => node.includes('__READ__')
     const holder = await new SharedLock(atLeader, path).write.acquire()
@@ -120,7 +121,7 @@ describeEnsemble('A real counter that is used up', () => {
     const line = (await created(atLeader, path, 21)).slice(1)
     await holder.release()
     const granted = await turns(asked, isReader)
-    // Readers side by side are told in any order.
+    // Readers that share are granted in any order.
     const rounds = (all: readonly Turn[]) => {
       const places = all.map((turn) => (isReader(turn.path) ? 'R' : turn.path))
       return places.filter((place, index) => place !== 'R' || places[index - 1] !== 'R')
@@ -129,7 +130,7 @@ describeEnsemble('A real counter that is used up', () => {
     expect(granted).toHaveLength(20)
   })
 
-  test('Lock, beside unprotected contenders that find the counter used up, goes on (L23)', async () => {
+  test('Lock goes on beside unprotected contenders that find the counter used up (L23)', async () => {
     const create = () => atLeader.create('/others/lock-', '', { mode: 'EPHEMERAL_SEQUENTIAL' })
     expect([await create(), await create()].map(({ path }) => path)).toEqual([
       `/others/lock-${LAST - 1}`,

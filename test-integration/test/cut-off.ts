@@ -1,4 +1,4 @@
-// One cut: holders whose server is cut off from those that can give away what they hold, and for each of them one who waits.
+// One cut: the server of some holders is cut off from the servers that can grant their locks to waiting contenders.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   connect,
@@ -14,17 +14,17 @@ import type { Random } from '../src/differential/random.ts'
 import { type Ensemble, type EnsembleNode, until } from '../src/ensemble/index.ts'
 import { machineTime } from '../src/history/index.ts'
 
-/** What one holder and the one who waited for it saw. Times in ms, by the clock they share. */
+/** What one holder and its waiting contender observed. Times in ms, on the clock they share. */
 export interface Sample {
   readonly heldWhile: HeldWhile
   readonly sessionTimeout: number
-  /** What the holder said when the other one was granted. */
+  /** What the holder's `isHeld` returned when the other one was granted. */
   readonly saidHeld: boolean
-  /** From the end of the hold to the other one's grant; below 0 both held for so long. */
+  /** Time from the end of the hold to the other one's grant; below 0 both held for that long. */
   readonly margin: number
-  /** From the end that its lease had when it was last asked for it: no timer is late for that. */
+  /** Measured from the end of the lease at its last reading: no timer can delay that. */
   readonly leaseMargin: number
-  /** Whether it was lost before the cut was made, and given up by its holder: on a machine that cannot keep up. */
+  /** Whether it was lost before the cut, and deleted by its holder: happens on an overloaded machine. */
   readonly wasEarly: boolean
   readonly reason: LossReason
   /** Whether the holder still had its connection when it lost its hold: its pings were answered. */
@@ -33,18 +33,18 @@ export interface Sample {
 
 export interface Cut {
   readonly random: Random
-  /** One holder for each. */
+  /** One holder for each rule. */
   readonly holders: readonly HeldWhile[]
-  /** Where the holders are, and the only server they know. */
+  /** The only server that the holders know. */
   readonly of: EnsembleNode
-  /** Where those who wait are. */
+  /** The servers of the waiting contenders. */
   readonly at: readonly EnsembleNode[]
   /** A session timeout, in ms. */
   readonly sessionTimeout: () => number
   readonly strike: () => Promise<void>
 }
 
-/** Resolves when all of the others were granted, the cut was mended, and all holders know that they have lost. */
+/** Resolves when all waiting contenders were granted, the cut was mended, and all holders have noticed their loss. */
 export async function cutOff(ensemble: Ensemble, cut: Cut): Promise<Sample[]> {
   const { random, of, at } = cut
   const longest = 20 * ensemble.description.tickTime
@@ -82,7 +82,7 @@ export async function cutOff(ensemble: Ensemble, cut: Cut): Promise<Sample[]> {
   }
 }
 
-/** undefined where its session has not lived to see that, on a machine that cannot keep up. */
+/** undefined if its session expired before, on an overloaded machine. */
 async function heldBy(zk: ZooKeeper, path: string, heldWhile: HeldWhile): Promise<Held | undefined> {
   try {
     return await new Lock(zk, path, { heldWhile }).acquire()
@@ -93,7 +93,7 @@ async function heldBy(zk: ZooKeeper, path: string, heldWhile: HeldWhile): Promis
 }
 
 class Pair {
-  /** When, and what the holder said then. */
+  /** The time of the grant, and what the holder's `isHeld` returned then. */
   readonly granted: Promise<{ readonly at: number; readonly saidHeld: boolean }>
   readonly #holder: ZooKeeper
   readonly #held: Held
@@ -111,7 +111,7 @@ class Pair {
     return await new Promise((resolve, reject) => {
       const waits = new Lock(other, path).acquire({ onQueued: () => resolve(pair) })
       const pair = new Pair(holder, held, heldWhile, waits)
-      // At once, where the holder has lost it already.
+      // At once, if the holder has lost it already.
       waits.then(() => resolve(pair), reject)
     })
   }
@@ -135,7 +135,7 @@ class Pair {
 
   async sample(cutAt: number): Promise<Sample> {
     const { at, saidHeld } = await this.granted
-    // What is held while its session lives is lost when the client hears of the end.
+    // With `sessionAlive` a hold is lost when the client learns that its session has ended.
     await until('the holder to know', async () => !this.#held.isHeld(), { interval: 20 })
     const { reason } = this.#held.signal
     if (!LockLostError.is(reason)) throw reason

@@ -6,7 +6,7 @@ import { compare, type Difference, generalDifferences, type Halt, isBefore, isSt
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** For `pnpm matrix`: how servers of this release tell the scenario. */
+    /** For `pnpm matrix`: how servers of this release differ in the scenario. */
     scenario?: ToldOtherwise
   }
 }
@@ -19,23 +19,23 @@ export interface ToldOtherwise {
   readonly differs?: readonly Pick<Difference, 'what' | 'why' | 'before' | 'since'>[]
 }
 
-/** A scenario that not every server tells as Debian's 3.8.0 does. */
+/** A scenario whose transcript depends on the release. */
 export interface VersionedScenario {
   readonly play: ScenarioBody
   /** It uses an operation that came with this release. Older servers do not know it and close the connection. */
   readonly since?: string
-  /** It brings some servers to a halt, and with them all scenarios behind it: not played there. */
+  /** It halts the servers of some releases, and so all later scenarios: not played there. */
   readonly halts?: Halt
-  /** What other releases tell otherwise, besides what they tell otherwise anywhere. */
+  /** How other releases differ in this scenario, besides the general differences. */
   readonly differs?: readonly Difference[]
 }
 
 /**
- * Plays each scenario on a real ensemble and on the one of @zk/testing, which must tell the same, but for the differences
- * between the release of the real one and 3.8.0.
+ * Plays each scenario on a real ensemble and on the one of @zk/testing. Their transcripts must be equal, except for the
+ * differences between the release of the real one and 3.8.0.
  *
- * With ZK_TRANSCRIPTS=1 it prints what the real one told. With ZK_TARGETS=real it is played twice on the real one: a
- * scenario that is told differently there has left something to chance.
+ * With ZK_TRANSCRIPTS=1 it prints the transcript of the real one. With ZK_TARGETS=real it is played twice on the real one:
+ * a scenario whose two transcripts differ depends on chance.
  */
 export function describeScenarios(
   subject: string,
@@ -65,33 +65,35 @@ export function describeScenarios(
         : await Promise.all([run(real, play), run(new InProcessTarget(() => {}, lineOf(release)), play)])
       if (process.env['ZK_TRANSCRIPTS'] === '1') console.log(told.join('\n---\n'))
       expect(told.join('\n'), 'it came to no end').not.toMatch(UNFINISHED)
-      if (onlyReal) return expect(actual, 'the real ensemble tells something else than before').toEqual(told)
+      if (onlyReal) return expect(actual, 'the second run on the real ensemble differs').toEqual(told)
 
       const compared = compare({ real: told, inProcess: actual }, release, [...generalDifferences, ...differs])
       task.meta.scenario = {
         differs: compared.seen.map(({ line: _, theirs: __, ...difference }) => difference),
       }
-      const message = `the in-process ensemble tells something else than the real one, which is of ${release}`
+      const message = `the in-process ensemble differs from the real one, which is of ${release}`
       expect(compared.expected, message).toEqual(compared.real)
     })
   })
 }
 
-/** The line of releases that a server is of; it has to be one that @zk/testing knows. */
+/** The server's line of releases, which @zk/testing must know. */
 function lineOf(release: string): ServerVersion {
   return release.split('.', 2).join('.') as ServerVersion
 }
 
-/** What the servers do not know they never answer otherwise, and the first such request ends the connection. */
+/** Servers refuse an unknown operation in one way only, and the first such request ends the connection. */
 function expectUnknown(transcript: readonly string[]): void {
   const lines = transcript.join('\n').split('\n')
   expect(lines.join('\n'), 'it came to no end').not.toMatch(UNFINISHED)
   const refused = lines.findIndex((line) => line.endsWith('-> Unimplemented -1'))
-  // Closing a socket with bytes that nobody has read resets it, under the refusal of what was sent before them.
+  // Closing a socket with unread bytes resets it, and replies to earlier requests may be lost.
   if (refused === -1 && lines.filter((line) => line.endsWith('-> closed instead')).length > 1) return
   expect(refused, `nothing was refused:\n${lines.join('\n')}`).toBeGreaterThan(-1)
-  const [, who = '', op = ''] = /^(\w+): (\w+)/.exec(lines[refused]!)!
-  const answers = lines.filter((line) => line.startsWith(`${who}: ${op} `)).map((line) => line.split(' -> ').at(-1))
+  const [, connection = '', op = ''] = /^(\w+): (\w+)/.exec(lines[refused]!)!
+  const answers = lines
+    .filter((line) => line.startsWith(`${connection}: ${op} `))
+    .map((line) => line.split(' -> ').at(-1))
   expect(answers.filter((answer) => answer !== 'Unimplemented -1' && answer !== 'closed instead')).toEqual([])
-  expect(lines.slice(refused)).toContain(`${who}: closed by the server`)
+  expect(lines.slice(refused)).toContain(`${connection}: closed by the server`)
 }

@@ -1,9 +1,9 @@
-// Programs drawn from a seed, played on the real ensemble and on the one of @zk/testing.
+// Random programs, played on the real ensemble and on the one of @zk/testing.
 //
 //     ZK_PROGRAMS=500 ZK_SEED=1000 pnpm test test-integration/test/differential.test.ts
 //
-// plays 500 of them, from seed 1000 on, and says how many requests that were. A program that is told differently is
-// shortened and printed. With ZK_TARGETS=real the real ensemble is compared with itself: what differs is up to chance.
+// plays 500 of them, from seed 1000 on, and prints how many requests that were. A program with different transcripts is
+// shortened and printed. With ZK_TARGETS=real the real ensemble is compared with itself: differences are up to chance.
 import { describe, expect, inject, test } from 'vitest'
 import { countOf, formatProgram, generate, play, type Program, shrink } from '../src/differential/index.ts'
 import { Ensemble } from '../src/ensemble/index.ts'
@@ -21,7 +21,7 @@ const description = inject('ensemble')
 
 describe('TestEnsemble', () => {
   test.skipIf(description === undefined)(
-    `TestEnsemble tells what a real ensemble tells, in ${PROGRAMS} random programs`,
+    `TestEnsemble answers like a real ensemble, in ${PROGRAMS} random programs`,
     async () => {
       if (description === undefined) return
       const ensemble = Ensemble.attach(description)
@@ -36,12 +36,12 @@ describe('TestEnsemble', () => {
         const { program, step, expected, actual } = found
         expect(actual, `seed ${seed}, step ${step} of\n${formatProgram(program)}`).toBe(expected)
       }
-      if (isLong) console.log(`${PROGRAMS} programs with ${requests} requests were told alike`)
+      if (isLong) console.log(`${PROGRAMS} programs with ${requests} requests had equal transcripts`)
     },
     PROGRAMS * TIME + TIME_TO_SHRINK,
   )
 
-  test('a planted difference is found, and the program that shows it is shortened to what it takes', async () => {
+  test('a planted difference is found, and its program is shortened to the necessary steps', async () => {
     const planted = new InProcessTarget(({ faults }) => {
       faults.fail({ op: 'setData', path: /\/a\/y$/, code: 'NotEmpty', times: Infinity })
     })
@@ -61,7 +61,7 @@ interface Difference {
   readonly actual: string | undefined
 }
 
-/** A program of this seed that is told differently, as short as could be found in the time; undefined if none is. */
+/** The shortest program of this seed with different transcripts that was found in the time; undefined if there is none. */
 async function search(seed: number, real: Target, other: Target): Promise<Difference | undefined> {
   const difference = await compare(generate(seed), real, other)
   if (difference === undefined) return undefined
@@ -70,7 +70,7 @@ async function search(seed: number, real: Target, other: Target): Promise<Differ
   return (await compare(shortest, real, other)) ?? difference
 }
 
-/** Plays it on both, and cuts it off behind the first step that is told differently. */
+/** Plays it on both, and cuts it off behind the first step that differs. */
 async function compare(program: Program, real: Target, other: Target): Promise<Difference | undefined> {
   const scenario = play(program)
   const [expected, actual] =

@@ -10,7 +10,7 @@ import { describeEnsemble } from './describe-ensemble.ts'
 const CANDIDATES = 10
 const LEADERS_KILLED = 6
 const SESSION_TIMEOUT = 2_000
-/** For what the machine does between the expiry and the log's line: two cores, three servers, ten processes. */
+/** For the time between the expiry and the log line: two cores, three servers, ten processes. */
 const A_LITTLE = 2_000
 
 describeEnsemble('Ten candidates whose leader is killed -9 again and again', (ensemble) => {
@@ -52,7 +52,7 @@ describeEnsemble('Ten candidates whose leader is killed -9 again and again', (en
     for (let count = 0; count < LEADERS_KILLED; count++) {
       const leader = await nextLeader(count)
       killedAt.set(leader.token, machineTime())
-      workers.get(leader.who)?.process.kill('SIGKILL')
+      workers.get(leader.contender)?.process.kill('SIGKILL')
       // The number of candidates stays the same.
       stand(log, CANDIDATES + count)
       const next = await nextLeader(count + 1)
@@ -72,7 +72,7 @@ function elected(log: string): Entry[] {
   try {
     return readLog(log).filter(({ what }) => what === 'gained')
   } catch {
-    // Nobody has written yet.
+    // No candidate has written yet.
     return []
   }
 }

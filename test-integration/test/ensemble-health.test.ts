@@ -1,4 +1,4 @@
-// What becomes of tests behind one that breaks the ensemble they share: played in a run of its own, with an ensemble of its own.
+// What happens after a test that breaks the shared ensemble: played in a separate run with its own ensemble.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,13 +16,13 @@ interface Outcome {
 
 describeEnsemble('Health of the shared ensemble', () => {
   test(
-    'Health fails the test behind which a server is out of memory, and the next test has a new ensemble',
+    'Health fails a test after which a server is out of memory, and the next test has a new ensemble',
     { timeout: 240_000 },
     async () => {
       const [broken, ...others] = await play('broken-ensemble')
       expect(broken).toMatchObject({ title: 'has a server that runs out of memory', status: 'failed' })
       const message = broken!.failureMessages.join('\n')
-      expect(message).toContain('Behind this test the shared ensemble was broken. The next test has a new one.')
+      expect(message).toContain('After this test the shared ensemble was broken. The next test has a new one.')
       expect(message).toMatch(/zk[123] at 127\.0\.0\.1:\d+ has ended by itself at .*, with 3\n/)
       expect(message).toMatch(/^ {4}\| Terminating due to java\.lang\.OutOfMemoryError/m)
       expect(others.map(({ title, status }) => `${title}: ${status}`)).toEqual([
@@ -34,17 +34,17 @@ describeEnsemble('Health of the shared ensemble', () => {
   )
 })
 
-/** Runs the fixtures of a folder. They count for nothing in this run. */
+/** Runs the fixtures of a folder. They are not counted in this run. */
 async function play(name: string): Promise<readonly Outcome[]> {
   const folder = await mkdtemp(join(tmpdir(), 'zk-health-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const report = join(folder, 'report.json')
   const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
-  // Of the run that we are in, a run of its own must not know.
+  // Variables of this run that the separate run must not see.
   const own = Object.entries(process.env).filter(([key]) => !key.startsWith('VITEST') && key !== 'NODE_ENV')
   const words = ['run', '--reporter=json', `--outputFile=${report}`]
   const cwd = fileURLToPath(new URL(`${name}/`, import.meta.url))
-  // It ends with 1: a test has failed.
+  // The exit code is 1: a test has failed.
   await promisify(execFile)(process.execPath, [vitest, ...words], { cwd, env: Object.fromEntries(own) }).catch(() => {})
   const { testResults } = JSON.parse(await readFile(report, 'utf8')) as {
     readonly testResults: readonly { readonly assertionResults: readonly Outcome[] }[]

@@ -19,7 +19,7 @@ describeEnsemble('Ensemble', (ensemble) => {
     expect(parseMntr(await leader.ask('mntr')).get('zk_synced_followers')).toBe('2')
   })
 
-  test('Ensemble.connectString names every node and stays as it is when one starts again', async () => {
+  test('Ensemble.connectString names every node and stays the same when one starts again', async () => {
     const before = ensemble.connectString
     const [node] = await ensemble.followers()
     await node?.stop()
@@ -64,7 +64,7 @@ describeEnsemble('Ensemble', (ensemble) => {
     await ensemble.healed({ timeout: 15_000 })
   })
 
-  test('EnsembleNode.blackhole to every peer costs a leader its lead', async () => {
+  test('EnsembleNode.blackhole to every peer ends the leadership of a leader', async () => {
     const old = await ensemble.leader()
     const peers = ensemble.nodes.filter((node) => node !== old)
     await Promise.all(peers.map((peer) => old.blackhole(peer)))

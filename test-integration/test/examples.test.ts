@@ -13,7 +13,7 @@ describeEnsemble('examples', (ensemble) => {
       expect(output).toMatch(
         /^session 0x[0-9a-f]+ at 127\.0\.0\.1:\d+\nhello, then NodeDataChanged\nheld, fencing token \d+\n/,
       )
-      expect(output).toMatch(/nobody waits: 0 contenders\ndone\n$/)
+      expect(output).toMatch(/contenders left: 0\ndone\n$/)
     },
   )
 

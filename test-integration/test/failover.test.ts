@@ -17,7 +17,7 @@ describeEnsemble('failover', (ensemble) => {
 
   describe('a server is killed', () => {
     test.each(['leader', 'follower'] as const)(
-      'ZooKeeper keeps its word for every request in flight when the leader is killed, connected to the %s (S02, S08)',
+      'ZooKeeper settles every request in flight correctly when the leader is killed, connected to the %s (S02, S08)',
       async (mode) => {
         const leader = await ensemble.leader()
         const [follower] = await ensemble.followers()
@@ -70,7 +70,7 @@ describeEnsemble('failover', (ensemble) => {
       // The others take it for dead after 4 ticks, and then elect.
       ['leader', 6_000],
     ] as const)(
-      'ZooKeeper notices a paused %s 2/3 of the session timeout (%i ms) after its last word, and goes on elsewhere (W24)',
+      'ZooKeeper notices a paused %s 2/3 of the session timeout (%i ms) after its last packet, and goes on elsewhere (W24)',
       async (mode, sessionTimeout) => {
         const at = mode === 'leader' ? await ensemble.leader() : (await ensemble.followers())[0]!
         const chroot = await newChroot(ensemble)
@@ -139,8 +139,8 @@ describeEnsemble('failover', (ensemble) => {
       expect(zk.session).not.toBe(session)
       await expect(zk.exists('/node', { session })).rejects.toMatchObject({ code: 'SessionExpired' })
       const next = zk.setData('/node', 'next', { timeout: Infinity })
-      // Not all at once: followers that come back to a leader which has begun a transaction without them may leave it
-      // waiting for their acknowledgement for good, and with it all that comes behind. ZOOKEEPER-4685, seen on 3.8.0
+      // One after the other: when followers come back to a leader which has begun a transaction without them, it may wait for
+      // their acknowledgement for ever, and everything behind that waits too. ZOOKEEPER-4685, seen on 3.8.0
       await Promise.all(followers.map((node) => node.unpause()))
       await ensemble.leader({ except: leader })
       await ensemble.mend()
@@ -195,7 +195,7 @@ describeEnsemble('failover', (ensemble) => {
       const calls = [zk.create('/a', '', { timeout: 500 }), zk.getData('/ephemeral', { timeout: 500 })]
       const calledAt = performance.now()
       for (const error of await Promise.all(calls.map(refusal))) {
-        // Never sent, so nothing is unknown.
+        // Never sent, so the outcome of none is unknown.
         expect(error).toMatchObject({ code: 'RequestTimeout', number: -122, outcomeUnknown: false })
       }
       expect(performance.now() - calledAt).toBeGreaterThanOrEqual(499)
@@ -221,7 +221,7 @@ describeEnsemble('failover', (ensemble) => {
   })
 
   describe('a connection is lost', () => {
-    test('ZooKeeper repeats what it sent unless it writes, in call order, behind a sync, and then sends the rest (S08, S09)', async () => {
+    test('ZooKeeper repeats the reads it had sent, in call order, behind a sync, and then sends the rest (S08, S09)', async () => {
       const proxy = await newProxy(ensemble.nodes[0]!)
       const zk = await newClient(ensemble, { servers: [proxy] })
       await zk.create('/node', 'before')
@@ -245,7 +245,7 @@ describeEnsemble('failover', (ensemble) => {
       expect(proxy.requests.slice(asked)).toEqual([setWatches, sync, ...repeated, setData, getData])
     })
 
-    test('ZooKeeper shows the next read a write that was done and not answered, and does not do it again (S08)', async () => {
+    test('ZooKeeper shows the next read a write whose reply was lost, and does not repeat the write (S08)', async () => {
       const proxy = await newProxy(ensemble.nodes[0]!)
       const zk = await newClient(ensemble, { servers: [proxy] })
       await zk.create('/node')
@@ -259,10 +259,10 @@ describeEnsemble('failover', (ensemble) => {
   })
 
   describe('a session ends while its client is cut off', () => {
-    test('Session that the servers have ended says so once, at the next connection (S05)', async () => {
+    test('Session reports once, at the next connection, that the servers have ended it (S05)', async () => {
       const chroot = await newChroot(ensemble)
       const proxy = await newProxy(ensemble.nodes[0]!)
-      // Long enough for the servers to say it first.
+      // Long enough for the servers to expire it first.
       const options = { chroot, servers: [proxy], sessionTimeout: 1_000, localExpiry: 30 }
       const zk = await newClient(ensemble, options)
       const other = await newClient(ensemble, { chroot })

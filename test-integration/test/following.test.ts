@@ -1,4 +1,4 @@
-// Clients that follow their servers where a reconfiguration takes them.
+// Clients that follow the server list when a reconfiguration changes it.
 import { connect, type Runtime, systemRuntime, type ZooKeeper } from '@zk/client'
 import { expect, test } from 'vitest'
 import { type Ensemble, until } from '../src/ensemble/index.ts'
@@ -6,11 +6,11 @@ import { settings } from '../src/scenario/index.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 import { lineOf, startReconfigurable } from './reconfigurable.ts'
 
-/** Of so many each third moves to a server that joins two: that none does is no matter of bad luck. */
+/** Each moves with probability 1/3 to a server that joins two: enough clients that at least one moves. */
 const CLIENTS = 60
 const CLIENT_PORT = 2181
 
-/** The servers know one another by addresses of their own network; here each is behind a port of this host. */
+/** The servers use addresses of their own network among each other; clients use published ports of this host. */
 function throughPublishedPorts({ description: { host, nodes } }: Ensemble): Runtime {
   return {
     ...systemRuntime,

@@ -13,7 +13,7 @@ describe('four-letter words', () => {
     expect(parseSrvr(text)).toEqual({ mode: 'leader', epoch: 3n, zxid: 0x30000000an })
   })
 
-  test('parseSrvr knows a read-only node', () => {
+  test('parseSrvr recognizes a read-only node', () => {
     expect(parseSrvr('Zxid: 0x0\nMode: read-only\n')?.mode).toBe('read-only')
   })
 
@@ -56,27 +56,27 @@ describe('four-letter words', () => {
     ])
   })
 
-  test('ask gives the whole answer', async () => {
+  test('ask returns the whole answer', async () => {
     await using server = await listen((socket) => {
       socket.once('data', (word: Buffer) => socket.end(`${word.toString()} answered`))
     })
     expect(await ask(server.port, 'srvr')).toBe('srvr answered')
   })
 
-  test('ask gives nothing when the node refuses', async () => {
+  test('ask returns nothing when the node refuses', async () => {
     const server = await listen(() => {})
     await server[Symbol.asyncDispose]()
     expect(await ask(server.port, 'ruok')).toBe('')
   })
 
-  test('ask gives nothing when the node accepts and closes, or resets', async () => {
+  test('ask returns nothing when the node accepts and closes, or resets', async () => {
     await using closing = await listen((socket) => socket.end())
     await using resetting = await listen((socket) => socket.resetAndDestroy())
     expect(await ask(closing.port, 'ruok')).toBe('')
     expect(await ask(resetting.port, 'ruok')).toBe('')
   })
 
-  test('ask gives nothing when the node accepts and keeps silent', async () => {
+  test('ask returns nothing when the node accepts and does not answer', async () => {
     await using server = await listen(() => {})
     expect(await ask(server.port, 'ruok', { timeout: 50 })).toBe('')
   })

@@ -1,5 +1,5 @@
-// A session that is left while one of its writes is under way, and a request of the next client that waits when the write is
-// committed at last.
+// A session is detached while one of its writes is in progress. The next client of the session has a request waiting when
+// that write is committed at last.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type DetachedSession, type SessionCredentials, type ZooKeeper } from '@zk/client'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -7,16 +7,16 @@ import { LinkedEnsemble } from '../src/links/linked-ensemble.ts'
 
 const TICK = 500
 const T = 8 * TICK
-/** Behind it, xids begin at 1. */
+/** After a `sync` of the first client, xids of the next one begin at 1. */
 const LARGEST_XID = 2 ** 31 - 1
 
 describe.skipIf(inject('ensemble') === undefined)(
-  'A write that is committed when its session has changed hands',
+  'A write that is committed after its session was resumed by another client',
   () => {
     let linked: LinkedEnsemble
 
     beforeAll(async () => {
-      // Patient servers: a link that stalls is not given up.
+      // A large syncLimit: a stalled link is not given up.
       linked = await LinkedEnsemble.start({ tickTime: TICK, environment: { ZOO_SYNC_LIMIT: '30' } })
     })
     afterEach(() => linked?.mend())
@@ -29,7 +29,7 @@ describe.skipIf(inject('ensemble') === undefined)(
     })
 
     test(
-      'A follower answers a sync by the write of before where both have one xid: therefore lastXid goes with a session',
+      'A follower answers a sync with the earlier write if both have the same xid: so a session hands over its lastXid',
       { timeout: 60_000 },
       async () => {
         const { events, isConnectionKept } = await play('/anew', ({ id, passwd }) => ({
@@ -38,7 +38,7 @@ describe.skipIf(inject('ensemble') === undefined)(
           lastXid: LARGEST_XID,
         }))
         expect(events).toEqual(['synced', 'committed', 'released'])
-        // The leader's answer, which comes behind it, is of no request.
+        // The leader's answer comes later and belongs to no request.
         expect(isConnectionKept).toBe(false)
       },
     )
@@ -51,14 +51,14 @@ describe.skipIf(inject('ensemble') === undefined)(
       await using bystander = await connect(follower!.address, { sessionTimeout: 10 * T })
       const { changed } = await bystander.existsAndWatch(path)
 
-      // Nothing is committed now: the one follower does not hear of it, the other does not say so.
+      // Now nothing is committed: one follower receives no proposal, the acknowledgement of the other is held.
       links.hold(leader, follower!)
       links.hold(third!, leader)
       const writing = first.create(path).catch(() => {})
       const session = await first.detach()
       await writing
 
-      // The leader hears of the next client, but of no request of its.
+      // The leader learns of the next client, but receives none of its requests.
       const connecting = connect(follower!.address, { session: credentials(session), sessionTimeout: T })
       await sleep(TICK)
       links.hold(follower!, leader)

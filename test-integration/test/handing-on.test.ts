@@ -1,10 +1,10 @@
-// One session, several clients: left by one, gone on with by the next; several chroots on it. At real servers.
+// One session of several clients: one detaches it, the next resumes it; several chroots on it. At real servers.
 import { connect, ConnectError, KeeperError, Lock } from '@zk/recipes'
 import { expect, test } from 'vitest'
 import { describeEnsemble } from './describe-ensemble.ts'
 
-describeEnsemble('A session that changes hands', (ensemble) => {
-  test('ZooKeeper.detach leaves the ephemeral nodes to the client that goes on with the session', async () => {
+describeEnsemble('A session that another client resumes', (ensemble) => {
+  test('ZooKeeper.detach leaves the ephemeral nodes to the client that resumes the session', async () => {
     const first = await connect(ensemble.connectString)
     await first.create('/handed-on', '', { mode: 'EPHEMERAL' })
     const session = await first.detach()
@@ -17,7 +17,7 @@ describeEnsemble('A session that changes hands', (ensemble) => {
     expect((await changed).type).toBe('NodeDeleted')
   })
 
-  test('ZooKeeper.detach leaves no contender in line, whatever it was doing', async () => {
+  test('ZooKeeper.detach leaves no contender in the queue, at any stage of its acquire', async () => {
     await using other = await connect(ensemble.connectString)
     const inLine = async () => {
       await other.sync('/left')
@@ -30,7 +30,7 @@ describeEnsemble('A session that changes hands', (ensemble) => {
       const aborting = new AbortController()
       const lock = new Lock(first, '/left')
       const acquiring = Promise.allSettled([lock.acquire(), lock.acquire({ signal: aborting.signal })])
-      // In odd rounds their creates are under way.
+      // In odd rounds their creates are in progress.
       if (round % 2 === 0) await first.sync('/left')
       aborting.abort()
       const session = await first.detach()
@@ -43,7 +43,7 @@ describeEnsemble('A session that changes hands', (ensemble) => {
     expect(ahead.isHeld()).toBe(true)
   })
 
-  test('connect goes on with a session at no server that is behind what it has seen', async () => {
+  test('connect resumes no session at a server that is behind what the session has seen', async () => {
     const first = await connect(ensemble.connectString)
     const { stat } = await first.create('/seen', '', { mode: 'EPHEMERAL' })
     const session = await first.detach()
@@ -55,7 +55,7 @@ describeEnsemble('A session that changes hands', (ensemble) => {
     expect(await next.exists('/seen')).toEqual(stat)
   })
 
-  test('connect says SessionExpired of a session that was closed, and of one with a wrong password', async () => {
+  test('connect fails with SessionExpired for a closed session, and for a wrong password', async () => {
     const first = await connect(ensemble.connectString)
     const { id, passwd } = await first.detach()
     const wrong = connect(ensemble.connectString, { session: { id, passwd: passwd.map((byte) => byte ^ 1) } })
@@ -66,7 +66,7 @@ describeEnsemble('A session that changes hands', (ensemble) => {
     await expect(late).rejects.toSatisfy((error) => KeeperError.is(error, 'SessionExpired'))
   })
 
-  test('ZooKeeper.withChroot shares the session: a lock on the one path is seen on the other', async () => {
+  test('ZooKeeper.withChroot shares the session: a lock on one path is visible on the other', async () => {
     await using zk = await connect(ensemble.connectString)
     await zk.ensureContainer('/teams/red')
     const red = zk.withChroot('/teams/red')
@@ -97,7 +97,7 @@ describeEnsemble('A list of servers that changes', (ensemble) => {
     const zk = await connect(ensemble.connectString)
     const text = new TextDecoder().decode((await zk.getData('/zookeeper/config')).data)
     expect(text).toMatch(/^server\.1=.*;.*2181$/m)
-    // Their own addresses are those inside: nobody outside can reach them, so the client is left at that.
+    // These are addresses of the containers' network, which we cannot reach, so the client is not used any further.
     await zk.followServers()
     void zk.close()
   })

@@ -1,8 +1,8 @@
 import { type Runtime, systemRuntime } from '@zk/client'
 
-/** The runtime of the machine, which notes when something was last heard from any server. */
+/** The runtime of the machine, which records when a server was last heard from. */
 export class Hearing {
-  /** By `performance.now()`. */
+  /** Time of `performance.now()`. */
   lastAt = -Infinity
   readonly runtime: Runtime = {
     ...systemRuntime,

@@ -6,19 +6,19 @@ const COUNTER_DIGITS = 10
 export interface JournalOptions {
   /** Writes in flight. */
   readonly depth: number
-  /** How long each may take, in ms. */
+  /** Time limit of each, in ms. */
   readonly timeout: number
 }
 
 type Outcome = 'under way' | 'done' | 'unknown' | 'not done'
 
-/** Writes many entries of one client, each called before the ones ahead are answered, and says what must not be. */
+/** Writes many entries with one client, each called before the earlier ones are answered, and reports violations. */
 export class Journal {
-  /** What broke a promise. */
+  /** Violated guarantees. */
   readonly complaints: string[] = []
   readonly #zk: ZooKeeper
   readonly #timeout: number
-  /** Of every entry, by its number, which is its place in the order of the calls. */
+  /** The outcome of every entry, by its number, which is its place in the order of the calls. */
   readonly #outcomes: Outcome[] = []
   readonly #names = new Map<number, string>()
   readonly #lanes: Promise<unknown>
@@ -35,7 +35,7 @@ export class Journal {
     this.#lanes = Promise.all(Array.from({ length: depth }, () => this.#lane()))
   }
 
-  /** Lets every write that is in flight come to its end. */
+  /** Waits until every write in flight has settled. */
   async stop(): Promise<void> {
     this.#isOver = true
     await this.#lanes
@@ -45,7 +45,7 @@ export class Journal {
     return this.#outcomes.filter((each) => each === outcome).length
   }
 
-  /** Looks at what there is with the eyes of another client. */
+  /** Compares the tree, read by another client, with the outcomes. */
   async inspect(other: ZooKeeper): Promise<void> {
     await caughtUp(other)
     const { children } = await other.getChildren('/journal')

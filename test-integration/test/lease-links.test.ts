@@ -1,4 +1,4 @@
-// Holders whose ensemble stalls: links between its members, in one direction and then the other; its leader, killed.
+// Holders whose ensemble stalls: links between members stall in one direction and then the other, or the leader is killed.
 //
 //     ZK_LINK_CUTS=300 pnpm test test-integration/test/lease-links    the long form: eight cuts a stall
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,21 +11,21 @@ import { LinkedEnsemble } from '../src/links/linked-ensemble.ts'
 import { authenticate, Contest, type Rivals } from './rivals.ts'
 
 const TICK = 500
-/** In ms: outlives whatever is done here. */
+/** In ms: outlives every fault here. */
 const LONG = 20 * TICK
 const RUNS = 4
-/** In ms, for how long a stalled link works both ways before it stalls the other way. */
+/** Time in ms during which a stalled link works both ways before it stalls the other way. */
 const BREATHS = [0, 40, 100, 200] as const
 const CUTS = Number(process.env['ZK_LINK_CUTS'] ?? 24)
 const SEED = Number(process.env['ZK_LINK_SEED'] ?? Date.now() % 1_000_000)
-/** One stall serves so many holders. */
+/** Holders in one stall. */
 const CUTS_PER_STALL = 8
 
-describe.skipIf(inject('ensemble') === undefined)('Held, whose servers hear of its session too late', () => {
+describe.skipIf(inject('ensemble') === undefined)('Held, whose servers learn of its session too late', () => {
   let linked: LinkedEnsemble
 
   beforeAll(async () => {
-    // Patient servers: a link that stalls is not given up.
+    // A large syncLimit: a stalled link is not given up.
     linked = await LinkedEnsemble.start({ tickTime: TICK, environment: { ZOO_SYNC_LIMIT: '30' } })
   })
   afterEach(() => linked?.mend())
@@ -56,7 +56,7 @@ describe.skipIf(inject('ensemble') === undefined)('Held, whose servers hear of i
   )
 
   test(
-    'Held of a session that says nothing but addAuth has ended before another is granted',
+    'Held of a session that sends only addAuth has ended before another is granted',
     { timeout: 120_000 },
     async () => {
       const all: Rivals[] = []
@@ -66,11 +66,11 @@ describe.skipIf(inject('ensemble') === undefined)('Held, whose servers hear of i
         const sessionTimeout = 6 * TICK
         const holder = await contest.holderAt(follower, { kind: 'authenticated', sessionTimeout })
         const rivals = await contest.rivals('lock')
-        // Nothing else has been said for most of the timeout.
+        // For most of the timeout no other packet was sent.
         await sleep(sessionTimeout - TICK)
         await rivals.acquire(holder)
         linked.links.hold(follower, leader)
-        // Nor does the holder hear of the end of its session.
+        // The holder does not learn of the end of its session either.
         linked.links.hold(leader, follower)
         await contest.decided()
         await over([rivals])
@@ -84,14 +84,14 @@ describe.skipIf(inject('ensemble') === undefined)('Held, whose servers hear of i
   )
 
   test(
-    'Held that is granted while the leader hears nothing of its session has ended before another is granted',
+    'Held that is granted while the leader receives no touch of its session has ended before another is granted',
     { timeout: 180_000 },
     async () => {
       const all: Rivals[] = []
       for (const breath of BREATHS) {
         const { leader, follower, others } = await stage()
         await using contest = await Contest.begin(others, LONG)
-        // The leader asks for touches no more, and the sessions' time passes; then it hears none.
+        // The leader's pings no longer collect touches, and the sessions' time passes; then it receives none.
         const stall = 1_700
         const contenders = await Promise.all(
           [1_500, 1_700, 1_900, 2_100].map(async (sessionTimeout) => {
@@ -106,7 +106,7 @@ describe.skipIf(inject('ensemble') === undefined)('Held, whose servers hear of i
         linked.links.release(leader, follower)
         await sleep(breath)
         linked.links.hold(follower, leader)
-        // Time for the answers. The end of their sessions the holders do not hear of.
+        // Time for the replies. The holders do not learn of the end of their sessions.
         await sleep(50)
         linked.links.hold(leader, follower)
         await contest.decided()
@@ -117,7 +117,7 @@ describe.skipIf(inject('ensemble') === undefined)('Held, whose servers hear of i
         all.push(...those)
       }
       report('granted behind a stall', all)
-      // Without a breath a proof takes too long. With one there is time for it.
+      // Without a breath a proof takes too long; with one there is time for it.
       expect(all.some(({ margin }) => margin !== undefined)).toBe(true)
       expect(all.map(({ overlap }) => overlap)).toEqual(all.map(() => 0))
     },
@@ -146,7 +146,7 @@ describe.skipIf(inject('ensemble') === undefined)('Held, whose servers hear of i
       }
       console.info(`links: ${cuts.length} cuts, seed ${SEED}\n${describeCuts(cuts)}`)
       expect(cuts.filter(({ overlap }) => overlap > 0)).toEqual([])
-      // Many of those that ask while links stall are granted nothing; those that held before have all lost it.
+      // Most contenders that ask while links stall are granted nothing; all earlier holders have lost their holds.
       const held = cuts.filter(({ margin }) => margin !== undefined)
       expect(held.length).toBeGreaterThanOrEqual(CUTS / 4)
     },
@@ -155,7 +155,7 @@ describe.skipIf(inject('ensemble') === undefined)('Held, whose servers hear of i
   interface Stage {
     readonly leader: EnsembleNode
     readonly follower: EnsembleNode
-    /** All but that follower. */
+    /** All followers but that one. */
     readonly others: readonly EnsembleNode[]
   }
 
@@ -166,7 +166,7 @@ describe.skipIf(inject('ensemble') === undefined)('Held, whose servers hear of i
   }
 })
 
-/** Nobody holds on whose other was granted: what was measured is final. */
+/** No holder holds if its rival was granted: the measured values are final. */
 async function over(all: readonly Rivals[]): Promise<void> {
   await Promise.all(all.map((each) => each.ended()))
 }

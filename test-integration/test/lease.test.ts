@@ -1,4 +1,4 @@
-// Somebody else is granted what a holder believes to hold: the holder's server is cut off, and its connection stands.
+// Another contender is granted what a holder holds: the holder's server is cut off, and its connection stands.
 //
 //     ZK_LEASE_CUTS=100 pnpm test test-integration/test/lease    the long form: an ensemble of random ticks for every ten
 import type { HeldWhile } from '@zk/recipes'
@@ -11,7 +11,7 @@ import { describeEnsemble } from './describe-ensemble.ts'
 const CUTS = Number(process.env['ZK_LEASE_CUTS'] ?? 3)
 const SEED = Number(process.env['ZK_LEASE_SEED'] ?? Date.now() % 1_000_000)
 const CUTS_PER_ENSEMBLE = 10
-/** What a lease leaves to the ensemble at least, in ms, besides 2 % of the session timeout. */
+/** Minimal margin of a lease for the ensemble, in ms, besides 2 % of the session timeout. */
 const MARGIN = 50
 
 const holders: readonly HeldWhile[] = [
@@ -33,7 +33,7 @@ describeEnsemble('Held, whose server is cut off', (shared) => {
       const samples: Sample[] = []
       for (let cut = 0; cut < CUTS; cut += CUTS_PER_ENSEMBLE) {
         const tickTime = CUTS > CUTS_PER_ENSEMBLE ? 200 + random.below(400) : 300
-        // Patient servers: a follower keeps its clients for long after it has lost its leader.
+        // A large syncLimit: a follower keeps its clients for long after it has lost its leader.
         await using ensemble = await Ensemble.start({ tickTime, environment: { ZOO_SYNC_LIMIT: '30' } })
         for (let nth = 0; nth < Math.min(CUTS_PER_ENSEMBLE, CUTS - cut); nth++) {
           samples.push(...(await cutOff(ensemble, await followerCut(ensemble, random))))
@@ -45,8 +45,8 @@ describeEnsemble('Held, whose server is cut off', (shared) => {
       console.info(`L31: ${CUTS} cuts, seed ${SEED}\n${describeSamples(samples)}`)
       expectLeasesOver(samples)
       expect(of(samples, 'confirmed').filter(({ wasConnected }) => !wasConnected)).toEqual([])
-      // What the other rules are worth: the connection stands, and the session lives for all that its client knows.
-      // (Not each and every time: a client that a busy machine has not let run for long gives its connection up.)
+      // The effect of the other rules: the connection stands, and as far as its client knows the session is alive.
+      // (Not every time: a client that could not run for long on a busy machine closes its connection.)
       for (const heldWhile of ['connected', 'sessionAlive'] as const) {
         const those = of(samples, heldWhile)
         expect(those.filter(({ saidHeld }) => saidHeld).length, heldWhile).toBeGreaterThan(0)
@@ -74,12 +74,12 @@ describeEnsemble('Held, whose server is cut off', (shared) => {
   })
 })
 
-/** Nobody held when another was granted, and the lease's margin for clocks and for slow programs was all there. */
+/** No holder held when the other was granted, and the lease's margin for clocks and slow programs was complete. */
 function expectLeasesOver(samples: readonly Sample[]): void {
   const leases = of(samples, 'confirmed')
   expect(leases.filter(({ saidHeld, margin }) => saidHeld || margin <= 0)).toEqual([])
   const cut = leases.filter(({ wasEarly }) => !wasEarly)
-  // On a busy machine many are lost before the cut: its servers and its clients wait for their turn.
+  // On a busy machine many are lost before the cut: its servers and clients wait for a CPU.
   expect(cut.length).toBeGreaterThan(0)
   expect(cut.filter(({ leaseMargin }) => leaseMargin < MARGIN)).toEqual([])
 }
@@ -92,7 +92,7 @@ async function followerCut(ensemble: Ensemble, random: Random): Promise<Cut> {
   const strikes: (() => Promise<unknown>)[] = [
     () => follower.cutFromPeers(),
     () => Promise.all([follower.blackhole(leader), leader.blackhole(follower)]),
-    // One way first: what one of them says is heard for a while, and not answered.
+    // One way first: packets of one side arrive for a while, but are not answered.
     () =>
       inTurn(random, [
         [follower, leader],

@@ -1,4 +1,4 @@
-// Stalls of the links of one member, and the holders that are there: all of them meet the same stall, each in its own way.
+// Stalls of the links of one member. All its holders are in the same stall, each at another moment of its own work.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Held, KeeperError, Lock, type ZooKeeper } from '@zk/recipes'
 import { Contest, type HolderOptions, type Recipe, type Rivals } from './rivals.ts'
@@ -7,7 +7,7 @@ import type { EnsembleNode } from '../src/ensemble/index.ts'
 import { machineTime } from '../src/history/index.ts'
 import type { LinkedEnsemble } from '../src/links/linked-ensemble.ts'
 
-/** What a holder does: it holds since long before, or is granted, or goes on as a reader, while links stall. */
+/** What a holder does while links stall: it holds since long before, or is granted, or downgrades to a reader. */
 const whats = ['grant', 'hold', 'downgrade', 'election'] as const
 const kinds = ['plain', 'resumed', 'authenticated'] as const
 type What = (typeof whats)[number]
@@ -19,17 +19,17 @@ const recipes: Readonly<Record<What, Recipe>> = {
   election: 'election',
 }
 
-/** Of the member that the holders are connected to, and to no other. */
+/** The role of the one member that the holders are connected to. */
 type Place = 'follower' | 'leader'
 
 /** How links stall. All in ms from the beginning. */
 interface Stall {
   readonly place: Place
-  /** The direction that stalls first, as the member of the holders sees it. */
+  /** The direction that stalls first, from the viewpoint of the holders' member. */
   readonly first: 'in' | 'out'
-  /** When the one passes again and the other stalls. A leader is cut off then. */
+  /** When the first direction passes again and the other stalls. A leader is cut off then. */
   readonly turn: number
-  /** When both stall; `Infinity` where the one goes on passing. */
+  /** When both stall; `Infinity` if the first one goes on passing. */
   readonly both: number
 }
 
@@ -39,19 +39,19 @@ export interface Cut {
   readonly what: What
   readonly kind: HolderOptions['kind']
   readonly stall: Stall
-  /** When it asked for what it holds, in ms from the beginning of the stall. */
+  /** When it called `acquire`, in ms from the beginning of the stall. */
   readonly askedAt: number
   readonly holder: HolderOptions
   readonly overlap: number
   readonly margin: number | undefined
   /**
-   * The session expired while the holder counted on its lease. Otherwise it was told of the end, or took its node away itself
-   * when it had lost it: that leaves no margin, and needs none.
+   * The session expired while the holder counted on its lease. Otherwise the holder was notified of the end, or deleted its node
+   * itself after the loss: that leaves no margin, and needs none.
    */
   readonly isByExpiry: boolean
 }
 
-/** Of the holders before the stall, in ms. */
+/** Longest time of a hold before the stall, in ms. */
 const LONGEST_PHASE = 1_000
 const GOLDEN = (Math.sqrt(5) - 1) / 2
 
@@ -90,7 +90,7 @@ export async function playStall(
     await at(begin + askedAt)
     await act()
   })
-  // It may be refused, or wait until the end for its answer.
+  // It may be refused, or wait until the end for its reply.
   for (const each of acting) each.catch(() => {})
   await at(begin)
   const struck = await strike(linked, {
@@ -101,7 +101,7 @@ export async function playStall(
   })
   await contest.decided()
   await linked.mend()
-  // What is answered late tells holders too.
+  // Late replies tell holders the outcome, too.
   await contest.settled()
   return contenders.map(({ what, kind, askedAt, holder, rivals }) => {
     const { overlap, margin } = rivals
@@ -119,13 +119,13 @@ export async function playStall(
   })
 }
 
-/** Where the holder lost it while what its member says got through, the holder has taken its node away itself. */
+/** If a loss came while packets of its member got through, the holder has deleted its node itself. */
 function isByExpiry({ overlap, turn, endedBy }: Rivals, stall: Stall, { beganAt, turnedAt, bothAt }: Struck): boolean {
   if (overlap > 0) return true
   if (turn === undefined || endedBy !== 'LeaseLost') return false
   const { heldUntil, grantedAt } = turn
   if (stall.first === 'in') return heldUntil > turnedAt
-  // A leader that is cut off says nothing any more.
+  // A leader that is cut off sends nothing any more.
   if (stall.place === 'leader') return heldUntil > beganAt
   return (heldUntil > beganAt && grantedAt < turnedAt) || heldUntil > bothAt
 }
@@ -145,7 +145,7 @@ function drawHolder(
   kind: HolderOptions['kind'],
   { T, shortest, longest }: { readonly T: number; readonly shortest: number; readonly longest: number },
 ): HolderOptions {
-  // Those of one stall differ a little: it turns at another part of each.
+  // Timeouts in one stall differ a little: the turn comes at another part of each.
   const sessionTimeout = T + random.below(Math.floor(T / 4))
   if (kind !== 'resumed') return { kind, sessionTimeout }
   const short = Math.max(shortest, Math.round(sessionTimeout / 2))
@@ -162,7 +162,7 @@ interface Contender {
   readonly rivals: Rivals
 }
 
-/** What is there before links stall, and what is done meanwhile. */
+/** Sets up a contender before links stall; `act` is its action during the stall. */
 async function prepare(
   contest: Contest,
   member: EnsembleNode,
@@ -173,7 +173,7 @@ async function prepare(
   // From half a timeout before the stall, or before the turn, to a little after it.
   const askedAt =
     (random.percent(50) ? turn : 0) - random.below(Math.floor(holder.sessionTimeout / 2)) + random.below(100)
-  // A session that holds already has a proof, with which it can be granted something at once.
+  // A session that holds already has a proof, with which it can be granted another lock at once.
   const isWarm = random.percent(50)
   const start = async (): Promise<{ zk: ZooKeeper; held?: Held }> => {
     const zk = await contest.holderAt(member, holder)
@@ -195,7 +195,7 @@ async function prepare(
   }
 }
 
-/** Once more, where its session has not lived to see that: on a machine that cannot keep up. */
+/** Repeats the attempt if its session has expired: happens on an overloaded machine. */
 async function whileExpired<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -206,7 +206,7 @@ async function whileExpired<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** When what a stall says was done, by the clock of the rivals: timers are late. */
+/** When each part of a stall was really done, on the clock of the rivals: timers are late. */
 interface Struck {
   readonly beganAt: number
   readonly turnedAt: number

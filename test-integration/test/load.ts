@@ -9,21 +9,21 @@ export interface LoadOptions {
   readonly width: number
 }
 
-/** Keeps many requests of one client in flight, each from the outcome of the one before, and says what must not be. */
+/** Keeps many requests of one client in flight, each based on the outcome of the one before, and reports violations. */
 export class Load {
   /** Requests that were answered. */
   answers = 0
   /** Longest time without an answer, in ms. */
   longestSilence = 0
-  /** Writes whose outcome the client could not tell. */
+  /** Writes with an unknown outcome. */
   unknown = 0
-  /** What broke a promise. */
+  /** Violated guarantees. */
   readonly complaints: string[] = []
   readonly #zk: ZooKeeper
   readonly #width: number
   /** Version of each node that setData works on: the number of writes that happened. */
   readonly #versions: number[]
-  /** What was asked to be created, and the name it got; undefined where the outcome is unknown. */
+  /** The prefix of each create, and the name of its node; undefined if the outcome is unknown. */
   readonly #created = new Map<string, string | undefined>()
   #answeredAt = performance.now()
   #isOver = false
@@ -49,13 +49,13 @@ export class Load {
     this.#versions = Array.from({ length: width }, () => 0)
   }
 
-  /** Lets every request that is in flight come to its end. */
+  /** Waits until every request in flight has settled. */
   async stop(): Promise<void> {
     this.#isOver = true
     await this.#workers
   }
 
-  /** Looks at the tree with the eyes of another client. */
+  /** Compares the tree, read by another client, with the outcomes. */
   async inspect(other: ZooKeeper): Promise<void> {
     await caughtUp(other)
     const { children } = await other.getChildren('/queue')
@@ -70,7 +70,7 @@ export class Load {
       found.delete(prefix)
       if (name !== undefined && there !== name) this.complaints.push(`${name} was created, and there is ${there}`)
     }
-    if (found.size > 0) this.complaints.push(`nobody asked for ${[...found.values()].join(', ')}`)
+    if (found.size > 0) this.complaints.push(`unexpected nodes: ${[...found.values()].join(', ')}`)
     for (let worker = 0; worker < this.#width; worker++) {
       const stat = await other.exists(`/set/${worker}`)
       this.#expectVersion(worker, stat?.version, 'at the end')
@@ -88,7 +88,7 @@ export class Load {
     }
   }
 
-  /** Reads always answer, and never show what is older than what they showed before. */
+  /** Reads always answer, and never show an older state than before. */
   #reading(worker: number): () => Promise<void> {
     let seen = 0
     return async () => {
@@ -109,7 +109,7 @@ export class Load {
     const stat = await this.#known(this.#zk.setData(path, data))
     if (stat !== undefined) this.#versions[worker] = before + 1
     else {
-      // The client has seen to it that this read is not older than the write.
+      // The client ensures that this read is not older than the write.
       const read = await this.#zk.getData(path)
       if (text(read.data) === data) this.#versions[worker] = before + 1
       this.#expectVersion(worker, read.stat.version, `after turn ${turn}, whose outcome was unknown`)
@@ -123,7 +123,7 @@ export class Load {
     this.#created.set(prefix, created?.path.slice('/queue/'.length))
   }
 
-  /** The result of a write, undefined when nobody can tell. Any other failure is one. */
+  /** The result of a write, undefined if the outcome is unknown. Any other failure is a violation. */
   async #known<T>(write: Promise<T>): Promise<T | undefined> {
     try {
       const result = await write

@@ -1,4 +1,4 @@
-// 20,000 watches of all kinds that reads set, and 2,000 persistent ones, when the server that keeps them is killed.
+// 20,000 one-shot watches of all kinds, and 2,000 persistent ones, when the server that keeps them is killed.
 import { afterEach, describe, expect, test } from 'vitest'
 import { op, type Watched, type ZooKeeper } from '@zk/client'
 import { until } from '../src/ensemble/index.ts'
@@ -18,9 +18,9 @@ interface Kind {
   readonly isThere: boolean
   readonly watch: (zk: ZooKeeper, path: string) => Promise<Watched>
   readonly change: Change
-  /** What is told of that, once. */
+  /** The event that this change causes, once. */
   readonly told: string
-  /** Another one, for which nobody is waiting any more. */
+  /** Another watch that no caller waits for any more. */
   readonly changeAgain: Change
 }
 
@@ -70,7 +70,7 @@ const persistent = Array.from({ length: 2 * PERSISTENT }, (_, index) => ({
   recursive: index % 2 === 0,
 }))
 
-/** What servers keep of all these: of children those that wait for such changes, and all persistent ones. */
+/** What servers keep of these: child watches of those that wait for such changes, and all persistent ones. */
 const kept = {
   data: [...singles.filter(({ told }) => told !== 'NodeChildrenChanged'), ...persistent].map(({ path }) => path).sort(),
   children: OF_EACH_KIND + persistent.length,
@@ -83,7 +83,7 @@ describeEnsemble('many watches', (ensemble) => {
 
   describe.each(['follower', 'leader'] as const)('a %s is killed', (mode) => {
     test(
-      `ZooKeeper tells each of ${singles.length} changes once, before and after it has set its watches again (V01, V04)`,
+      `ZooKeeper delivers each of ${singles.length} events once, before and after it has set its watches again (V01, V04)`,
       { timeout: 180_000 },
       async () => {
         const chroot = await newChroot(ensemble)
@@ -121,7 +121,7 @@ describeEnsemble('many watches', (ensemble) => {
         expect(log.take()).toEqual([])
         const thawedAt = performance.now()
         for (const way of ways) {
-          // Attempts that were given up would take the session to their servers, one after the other.
+          // Aborted attempts would move the session to their servers, one after the other.
           way.cut()
           way.thaw()
         }
@@ -168,7 +168,7 @@ describeEnsemble('many watches', (ensemble) => {
   })
 })
 
-/** In flight at once, as one client would. */
+/** Requests in flight at once, as of one client. */
 async function watchAll(zk: ZooKeeper, log: WatchLog): Promise<readonly Watched[]> {
   return Promise.all(singles.map(async ({ watch, path }) => log.note(await watch(zk, path))))
 }

@@ -1,4 +1,4 @@
-// The proxy between members: by itself, between sockets of this process, and between real servers.
+// The proxy between members: alone, between sockets of this process, and between real servers.
 import { once } from 'node:events'
 import { connect as dial, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { onTestFinished, describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { MemberLinks } from '../src/links/member-links.ts'
 const [one, two] = [{ id: 1 }, { id: 2 }]
 const addresses = ['127.0.0.2', '127.0.0.3']
 
-/** What one end of a connection has heard. */
+/** What one end of a connection has received. */
 class End {
   readonly socket: Socket
   heard = ''
@@ -37,7 +37,7 @@ async function startLinks(): Promise<MemberLinks> {
   return links
 }
 
-/** The member listens where its peers are told to meet it. */
+/** The member listens at the address that its peers are given. */
 async function listen(links: MemberLinks, { id }: { readonly id: number }, port: 1 | 2 = 1): Promise<Server> {
   const server = createServer()
   server.listen(Number(links.meetingPoints[id - 1]!.split(':')[port]), addresses[id - 1])
@@ -46,7 +46,7 @@ async function listen(links: MemberLinks, { id }: { readonly id: number }, port:
   return server
 }
 
-/** A connection that member one has begun to member two, and the end that two has of it once it is through. */
+/** A connection from member one to member two, and two's end of it once it is established. */
 function connectTo(server: Server): { readonly near: End; readonly far: Promise<End> } {
   const far = once(server, 'connection').then(([socket]: Socket[]) => new End(socket!))
   const { port } = server.address() as AddressInfo
@@ -88,7 +88,7 @@ describe('MemberLinks', () => {
     const links = await startLinks()
     const { near, far } = connectTo(await listen(links, two))
     const there = await far
-    // It answers at once what it hears.
+    // It answers at once what it receives.
     there.socket.on('data', (text: string) => there.socket.write(text.toUpperCase()))
     links.hold(one, two)
     near.socket.write('a')
@@ -101,7 +101,7 @@ describe('MemberLinks', () => {
     await near.hears('AB')
   })
 
-  test('MemberLinks.hold is for connections to come too, and keeps their end', async () => {
+  test('MemberLinks.hold applies to future connections too, and holds their end', async () => {
     const links = await startLinks()
     const server = await listen(links, two)
     links.hold(one, two)
@@ -148,7 +148,7 @@ describe('MemberLinks', () => {
     await Promise.all([(await far).hears('hello'), near.hears('welcome')])
   })
 
-  test('MemberLinks waits for a member that does not listen yet, with what it was sent', async () => {
+  test('MemberLinks waits for a member that does not listen yet, and keeps what was sent to it', async () => {
     const links = await startLinks()
     const [host, port] = links.meetingPoints[1]!.split(':')
     const near = new End(dial({ host: host!, port: Number(port), localAddress: addresses[0]! }))
@@ -161,7 +161,7 @@ describe('MemberLinks', () => {
     expect(near.hasEnded).toBe(false)
   })
 
-  test('MemberLinks refuses a connection from an address of no member', async () => {
+  test('MemberLinks refuses a connection from an address that belongs to no member', async () => {
     const links = await startLinks()
     const server = await listen(links, two)
     const stranger = new End(dial({ port: (server.address() as AddressInfo).port, localAddress: '127.0.0.9' }))

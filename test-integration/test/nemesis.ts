@@ -1,8 +1,8 @@
 import type { Ensemble, EnsembleNode } from '../src/ensemble/index.ts'
 
 /**
- * Kills one node after the other, the leader first, and starts each again, until told to stop; then waits until the
- * ensemble is whole. Resolves with the number of nodes killed.
+ * Kills one node after the other, the leader first, and starts each again, until stopped; then waits until the ensemble is
+ * whole. Resolves with the number of nodes killed.
  */
 export class Nemesis {
   readonly #ensemble: Ensemble
@@ -24,7 +24,7 @@ export class Nemesis {
     for (; !stop.aborted; killed++) {
       const victim = killed % 2 === 0 ? await this.#ensemble.leader() : await this.#anyFollower()
       await victim.kill()
-      // The others go on without it before it comes back.
+      // The others form a quorum without it before it comes back.
       await this.#ensemble.leader({ except: victim })
       await victim.start()
       await this.#ensemble.healed()

@@ -1,4 +1,4 @@
-// The client's newer operations, on a real ensemble and on the one of @zk/testing alike.
+// The client's newer operations, both on a real ensemble and on the one of @zk/testing.
 import { connect, deleteRecursive, op, walk, type ZooKeeper } from '@zk/client'
 import { TestEnsemble } from '@zk/testing'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -29,17 +29,17 @@ const text = (data: Uint8Array): string => new TextDecoder().decode(data)
 const ttlMode = 'PERSISTENT_WITH_TTL'
 
 function claims(open: NewClient): void {
-  test('ZooKeeper.create makes a node with a TTL, which goes when that is over', async () => {
+  test('ZooKeeper.create makes a node with a TTL, which is deleted after that', async () => {
     const zk = await open()
     const { path, stat } = await zk.create('/short', 'x', { mode: ttlMode, ttl: 1 })
     expect([path, stat.ephemeralOwner, stat.dataLength]).toEqual(['/short', 0n, 1])
     const [long] = await zk.multi([op.create('/n-', '', { mode: 'PERSISTENT_SEQUENTIAL_WITH_TTL', ttl: 600_000 })])
     expect(long.path).toBe('/n-0000000001')
-    await until('the node to go', async () => (await zk.exists('/short')) === undefined)
+    await until('the deletion of the node', async () => (await zk.exists('/short')) === undefined)
     expect(await zk.exists(long.path)).toMatchObject({ ephemeralOwner: 0n })
   })
 
-  test('ZooKeeper.create with parents makes what is missing above', async () => {
+  test('ZooKeeper.create with parents creates missing parents', async () => {
     const zk = await open()
     const { path } = await zk.create('/a/b/n-', 'x', { mode: 'EPHEMERAL_SEQUENTIAL', parents: true })
     expect(path).toBe('/a/b/n-0000000000')
@@ -53,10 +53,10 @@ function claims(open: NewClient): void {
     // They are containers.
     await zk.delete(path)
     await zk.delete('/a/b/n-0000000001')
-    await until('the containers to go', async () => (await zk.exists('/a')) === undefined)
+    await until('the deletion of the containers', async () => (await zk.exists('/a')) === undefined)
   })
 
-  test('ZooKeeper.multiRead reads all of one moment, each part for itself', async () => {
+  test('ZooKeeper.multiRead reads all parts at one moment, each with its own result', async () => {
     const zk = await open()
     await zk.create('/a', 'data')
     await zk.create('/a/b')
@@ -68,7 +68,7 @@ function claims(open: NewClient): void {
     expect(await zk.multiRead([])).toEqual([])
   })
 
-  test('ZooKeeper.getEphemerals tells this session’s, by the beginning of their paths', async () => {
+  test('ZooKeeper.getEphemerals lists the nodes of this session, by the prefix of their paths', async () => {
     const zk = await open()
     await zk.create('/a')
     for (const path of ['/a/one', '/a/other', '/b']) await zk.create(path, '', { mode: 'EPHEMERAL' })
@@ -88,7 +88,7 @@ function claims(open: NewClient): void {
     expect(await refusal(zk.getAllChildrenNumber('/none'))).toMatchObject({ code: 'NoNode', path: '/none' })
   })
 
-  test('ZooKeeper.whoAmI tells names, and no secrets', async () => {
+  test('ZooKeeper.whoAmI returns names, and no secrets', async () => {
     const zk = await open()
     const [address, ...none] = await zk.whoAmI()
     expect([address?.authScheme, none]).toEqual(['ip', []])
@@ -110,7 +110,7 @@ function claims(open: NewClient): void {
     expect(await zk.checkWatches('/a')).toBe(false)
   })
 
-  test('ZooKeeper.getConfig tells the servers, whatever the chroot', async () => {
+  test('ZooKeeper.getConfig returns the servers, whatever the chroot', async () => {
     const zk = await open()
     const { config, stat } = await zk.getConfig()
     expect(config.servers.map(({ id, role }) => [id, role])).toEqual([1, 2, 3].map((id) => [id, 'participant']))
@@ -120,7 +120,7 @@ function claims(open: NewClient): void {
     expect(await refusal(zk.reconfig({ leaving: [3] }))).toMatchObject({ code: 'ReconfigDisabled', op: 'reconfig' })
   })
 
-  test('deleteRecursive deletes what walk walks', async () => {
+  test('deleteRecursive deletes the nodes that walk yields', async () => {
     const zk = await open()
     for (let i = 0; i < 15; i++) {
       await zk.create(`/tree/n${i}`, '', { parents: true })

@@ -22,7 +22,7 @@ const bytes = (length: number): Uint8Array => new Uint8Array(length).fill(7)
 
 describeEnsemble('operations', (ensemble) => {
   describe('ZooKeeper.create', () => {
-    test('ZooKeeper.create makes a persistent node and tells its path and Stat', async () => {
+    test('ZooKeeper.create makes a persistent node and returns its path and Stat', async () => {
       const zk = await newClient(ensemble)
       const { path, stat } = await zk.create('/node', 'text')
       expect(path).toBe('/node')
@@ -44,13 +44,13 @@ describeEnsemble('operations', (ensemble) => {
       expect(await zk.getData('/node')).toEqual({ data: new TextEncoder().encode('text'), stat })
     })
 
-    test('ZooKeeper.create takes every mode and says whose the node is', async () => {
+    test('ZooKeeper.create accepts every mode and returns the ephemeral owner', async () => {
       const zk = await newClient(ensemble)
       const owner = async (mode: 'PERSISTENT' | 'EPHEMERAL' | 'CONTAINER'): Promise<bigint> =>
         (await zk.create(`/${mode}`, '', { mode })).stat.ephemeralOwner
       expect(await owner('PERSISTENT')).toBe(0n)
       expect(await owner('EPHEMERAL')).toBe(zk.session.id)
-      // The server's own mark of a container is not for clients (DataNode.getClientEphemeralOwner).
+      // Servers hide their own mark of a container from clients (DataNode.getClientEphemeralOwner).
       expect(await owner('CONTAINER')).toBe(0n)
     })
 
@@ -83,10 +83,10 @@ describeEnsemble('operations', (ensemble) => {
       await zk.create('/container', '', { mode: 'CONTAINER' })
       await zk.create('/container/child')
       await zk.delete('/container/child')
-      await until('the container to go', async () => (await zk.exists('/container')) === undefined)
+      await until('the deletion of the container', async () => (await zk.exists('/container')) === undefined)
     })
 
-    test('ZooKeeper.create says what is in the way', async () => {
+    test('ZooKeeper.create fails with the error for its cause', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/node')
       await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
@@ -105,7 +105,7 @@ describeEnsemble('operations', (ensemble) => {
       await expect(zk.create('/node', '', { mode: 'CONTAINER' })).rejects.toMatchObject({ code: 'NodeExists' })
     })
 
-    test('ZooKeeper.create of an ephemeral node ends with close(), at once', async () => {
+    test('ZooKeeper.close deletes an ephemeral node at once', async () => {
       const chroot = await newChroot(ensemble)
       const [owner, other] = await Promise.all([newClient(ensemble, { chroot }), newClient(ensemble, { chroot })])
       await owner.create('/ephemeral', '', { mode: 'EPHEMERAL' })
@@ -113,14 +113,14 @@ describeEnsemble('operations', (ensemble) => {
       await caughtUp(other)
       const { changed } = await other.getDataAndWatch('/ephemeral')
       await owner.close()
-      // No waiting for a timeout: what is asked now is behind the closeSession.
+      // No waiting for a timeout: this request comes behind the closeSession.
       await caughtUp(other)
       expect(await other.exists('/ephemeral')).toBeUndefined()
       expect(await changed).toMatchObject({ type: 'NodeDeleted', path: '/ephemeral' })
       expect(await other.exists('/persistent')).toBeDefined()
     })
 
-    test('ZooKeeper.create of an ephemeral node outlives its connection', async () => {
+    test('ZooKeeper.create makes an ephemeral node that outlives its connection', async () => {
       const chroot = await newChroot(ensemble)
       const proxy = await newProxy(ensemble.nodes[0]!)
       const zk = await newClient(ensemble, { chroot, servers: [proxy] })
@@ -135,7 +135,7 @@ describeEnsemble('operations', (ensemble) => {
   })
 
   describe('ZooKeeper.delete', () => {
-    test('ZooKeeper.delete removes the node, and its parent shows it', async () => {
+    test('ZooKeeper.delete removes the node, and updates the Stat of its parent', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/parent')
       const { stat: child } = await zk.create('/parent/child')
@@ -148,7 +148,7 @@ describeEnsemble('operations', (ensemble) => {
       expect(after.pzxid).toBeGreaterThan(child.czxid)
     })
 
-    test('ZooKeeper.delete refuses what is not empty, not there, or not of this version', async () => {
+    test('ZooKeeper.delete fails for a node that is not empty, missing, or of another version', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/parent')
       await zk.create('/parent/child')
@@ -179,7 +179,7 @@ describeEnsemble('operations', (ensemble) => {
       expect((await zk.getData('/node')).stat.version).toBe(2)
     })
 
-    test('ZooKeeper.getData gives a whole Uint8Array of its own, empty for a node without data', async () => {
+    test('ZooKeeper.getData returns a Uint8Array with its own buffer, empty for a node without data', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/empty')
       await zk.create('/full', 'text')
@@ -191,7 +191,7 @@ describeEnsemble('operations', (ensemble) => {
     })
 
     test.each(['leader', 'follower'] as const)(
-      'ZooKeeper.setData takes what just fits into maxRequestSize, through the %s (W26)',
+      'ZooKeeper.setData accepts data that just fits into maxRequestSize, through the %s (W26)',
       async (mode) => {
         const at = mode === 'leader' ? await ensemble.leader() : (await ensemble.followers())[0]!
         const zk = await newClient(ensemble, { at })
@@ -209,7 +209,7 @@ describeEnsemble('operations', (ensemble) => {
       },
     )
 
-    test('ZooKeeper.setData over the limit of the server is not answered: ConnectionLoss, and the session lives', async () => {
+    test('ZooKeeper.setData over the limit of the server gets no reply: ConnectionLoss, and the session lives', async () => {
       const zk = await newClient(ensemble, { maxRequestSize: 2 ** 21 })
       await zk.create('/node')
       const { id, connection } = zk.session
@@ -219,7 +219,7 @@ describeEnsemble('operations', (ensemble) => {
       const error = await tooLarge
       expect(error).toMatchObject({ code: 'ConnectionLoss', op: 'setData', path: '/node', outcomeUnknown: true })
       expect((error.cause as Error).message).toMatch(/closed the connection|ECONNRESET|EPIPE/)
-      // The reads around it are repeated on the next connection, and show that it did not happen.
+      // The reads around it are repeated on the next connection, and show that it was not executed.
       expect((await before)?.version).toBe(0)
       expect((await after)?.version).toBe(0)
       expect(zk.session.id).toBe(id)
@@ -228,7 +228,7 @@ describeEnsemble('operations', (ensemble) => {
   })
 
   describe('ZooKeeper.getChildren', () => {
-    test('ZooKeeper.getChildren gives names, and the Stat of the parent', async () => {
+    test('ZooKeeper.getChildren returns names, and the Stat of the parent', async () => {
       const zk = await newClient(ensemble)
       const { stat: created } = await zk.create('/parent', 'data')
       expect(await zk.getChildren('/parent')).toEqual({ children: [], stat: created })
@@ -239,7 +239,7 @@ describeEnsemble('operations', (ensemble) => {
       await expect(zk.getChildren('/missing')).rejects.toMatchObject({ code: 'NoNode', op: 'getChildren' })
     })
 
-    test('ZooKeeper.getChildren gives many children', async () => {
+    test('ZooKeeper.getChildren returns many children', async () => {
       const zk = await newClient(ensemble)
       const names = Array.from({ length: 2_000 }, (_, index) => `child-${index}`)
       await zk.create('/parent')
@@ -251,7 +251,7 @@ describeEnsemble('operations', (ensemble) => {
   })
 
   describe('ZooKeeper.exists', () => {
-    test('ZooKeeper.exists gives the Stat, undefined when there is none', async () => {
+    test('ZooKeeper.exists returns the Stat, undefined for a missing node', async () => {
       const zk = await newClient(ensemble)
       const { stat } = await zk.create('/node', 'data')
       expect(await zk.exists('/node')).toEqual(stat)
@@ -261,7 +261,7 @@ describeEnsemble('operations', (ensemble) => {
   })
 
   describe('ZooKeeper.setACL', () => {
-    test('ZooKeeper.setACL replaces the ACL, and aversion counts that', async () => {
+    test('ZooKeeper.setACL replaces the ACL, and increments aversion', async () => {
       const zk = await newClient(ensemble)
       const { stat: created } = await zk.create('/node')
       expect(await zk.getACL('/node')).toEqual({ acl: OPEN_ACL_UNSAFE, stat: created })
@@ -278,7 +278,7 @@ describeEnsemble('operations', (ensemble) => {
       await expect(zk.setData('/node', '')).rejects.toMatchObject({ code: 'NoAuth', number: -102, op: 'setData' })
     })
 
-    test('ZooKeeper.setACL refuses what the servers do not understand, and says so of a missing node', async () => {
+    test('ZooKeeper.setACL fails for an invalid ACL, and for a missing node', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/node')
       const withId = (scheme: string, id: string): ACL[] => [{ perms: Perms.ALL, id: { scheme, id } }]
@@ -295,7 +295,7 @@ describeEnsemble('operations', (ensemble) => {
   })
 
   describe('ZooKeeper.addAuth', () => {
-    test('ZooKeeper.addAuth of a digest opens what the "auth" of its owner closed to others', async () => {
+    test('ZooKeeper.addAuth of a digest gives access to nodes that its owner restricted with "auth"', async () => {
       const chroot = await newChroot(ensemble)
       const owner = await newClient(ensemble, { chroot, auth: [{ scheme: 'digest', auth: 'user:password' }] })
       const other = await newClient(ensemble, { chroot })
@@ -310,7 +310,7 @@ describeEnsemble('operations', (ensemble) => {
       await expect(other.setData('/secret', '')).rejects.toMatchObject({ code: 'NoAuth' })
       await expect(other.create('/secret/child')).rejects.toMatchObject({ code: 'NoAuth' })
       await expect(other.multi([op.setData('/secret', '')])).rejects.toMatchObject({ code: 'NoAuth', index: 0 })
-      // Whether it exists is no secret.
+      // Its existence is not restricted.
       expect(await other.exists('/secret')).toBeDefined()
 
       await other.addAuth('digest', new TextEncoder().encode('user:wrong'))
@@ -319,7 +319,7 @@ describeEnsemble('operations', (ensemble) => {
       expect(text((await other.getData('/secret')).data)).toBe('data')
     })
 
-    test('ZooKeeper.addAuth goes before the calls behind it, and first on every later connection (S12)', async () => {
+    test('ZooKeeper.addAuth is sent before later calls, and first on every later connection (S12)', async () => {
       const chroot = await newChroot(ensemble)
       const proxy = await newProxy(ensemble.nodes[0]!)
       const zk = await newClient(ensemble, { chroot, servers: [proxy] })
@@ -358,7 +358,7 @@ describeEnsemble('operations', (ensemble) => {
       ['sync, at a follower', 'followers', (zk) => zk.sync('/counter')],
       ['a write that fails, at any server', 'nodes', (zk) => refusal(zk.delete('/nobody'))],
     ]
-    test.each(askings)('ZooKeeper.getData behind %s sees all that was written before', async (_, where, ask) => {
+    test.each(askings)('ZooKeeper.getData behind %s sees all earlier writes', async (_, where, ask) => {
       const chroot = await newChroot(ensemble)
       const writers = await Promise.all(ensemble.nodes.map((at) => newClient(ensemble, { chroot, at })))
       const servers = where === 'nodes' ? ensemble.nodes : await ensemble.followers()
@@ -376,14 +376,14 @@ describeEnsemble('operations', (ensemble) => {
       }
     })
 
-    test('ZooKeeper.sync takes a path that does not exist', async () => {
+    test('ZooKeeper.sync accepts a path that does not exist', async () => {
       const zk = await newClient(ensemble)
       expect(await zk.sync('/missing')).toBeUndefined()
     })
   })
 
   describe('ZooKeeper.multi', () => {
-    test('ZooKeeper.multi does all in order, under one zxid, and gives each its own result', async () => {
+    test('ZooKeeper.multi executes all in order, under one zxid, and returns a result for each', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/old', 'old')
       await zk.create('/guard')
@@ -413,7 +413,7 @@ describeEnsemble('operations', (ensemble) => {
       expect(await zk.exists('/old')).toBeUndefined()
     })
 
-    test('ZooKeeper.multi does nothing when one operation fails, and tells which and why', async () => {
+    test('ZooKeeper.multi changes nothing when one operation fails, and reports which and why', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/node', 'data')
       const error = await refusal(
@@ -444,7 +444,7 @@ describeEnsemble('operations', (ensemble) => {
       ['NotEmpty', () => op.delete('/node')],
       ['NoChildrenForEphemerals', () => op.create('/ephemeral/child')],
       ['InvalidACL', () => op.create('/other', '', { acl: CREATOR_ALL_ACL })],
-    ] as const)('ZooKeeper.multi tells of %s as the operation alone would', async (code, makeOp) => {
+    ] as const)('ZooKeeper.multi fails with %s as the operation alone would', async (code, makeOp) => {
       const zk = await newClient(ensemble)
       await zk.create('/node')
       await zk.create('/node/child')
@@ -454,12 +454,12 @@ describeEnsemble('operations', (ensemble) => {
       expect(error).toMatchObject({ code, index: 1, path: last.path, results: ['Ok', code] })
     })
 
-    test('ZooKeeper.multi of nothing is fine', async () => {
+    test('ZooKeeper.multi without operations succeeds', async () => {
       const zk = await newClient(ensemble)
       expect(await zk.multi([])).toEqual([])
     })
 
-    test('ZooKeeper.multi sees within itself what it did before', async () => {
+    test('ZooKeeper.multi sees the changes of its earlier operations', async () => {
       const zk = await newClient(ensemble)
       await zk.multi([
         op.create('/a'),
@@ -473,7 +473,7 @@ describeEnsemble('operations', (ensemble) => {
   })
 
   describe('ZooKeeper.removeWatches', () => {
-    test('ZooKeeper.removeWatches takes the watches off the server, and tells those who wait', async () => {
+    test('ZooKeeper.removeWatches removes the watches from the server, and notifies waiting callers', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/node')
       const watched = await Promise.all([
@@ -498,7 +498,7 @@ describeEnsemble('operations', (ensemble) => {
       await expect(zk.removeWatches('/node')).rejects.toMatchObject({ code: 'NoWatcher', path: '/node' })
     })
 
-    test('ZooKeeper.removeWatches of one kind leaves the other at the server', async () => {
+    test('ZooKeeper.removeWatches of one kind leaves the other on the server', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/node')
       const data = await zk.getDataAndWatch('/node')
@@ -511,7 +511,7 @@ describeEnsemble('operations', (ensemble) => {
   })
 
   describe('chroot', () => {
-    test('ZooKeeper.chroot is before every path that goes out, and gone from every path that comes back', async () => {
+    test('ZooKeeper.chroot is put before every path of a request, and removed from every path of a reply', async () => {
       const zk = await newClient(ensemble)
       const whole = await newClient(ensemble, { chroot: '/' })
       expect(zk.chroot).toMatch(/^\/test-/)
@@ -529,27 +529,27 @@ describeEnsemble('operations', (ensemble) => {
       expect((await zk.setData('/', 'root')).version).toBe(1)
     })
 
-    test('ZooKeeper.chroot need not exist: nothing is there then, and ensureContainer makes it', async () => {
+    test('ZooKeeper.chroot may be missing: reads find no node, and ensureContainer creates it', async () => {
       const zk = await newClient(ensemble, { chroot: `${await newChroot(ensemble)}/not/there` })
       expect(await zk.exists('/')).toBeUndefined()
       await expect(zk.create('/node')).rejects.toMatchObject({ code: 'NoNode', path: '/node' })
       await expect(zk.getChildren('/')).rejects.toMatchObject({ code: 'NoNode', path: '/' })
       await zk.ensureContainer('/a/b')
-      // Again, and at once from many: whoever comes second finds it made.
+      // Again, and simultaneously from many: every later call finds it created.
       await Promise.all([zk.ensureContainer('/a/b'), zk.ensureContainer('/a/c'), zk.ensureContainer('/')])
       expect((await zk.getChildren('/a')).children.sort()).toEqual(['b', 'c'])
       await zk.create('/node')
       await Promise.all(['/node', '/a/b', '/a/c'].map((path) => zk.delete(path)))
-      await until('the chroot to go', async () => (await zk.exists('/')) === undefined)
+      await until('the deletion of the chroot', async () => (await zk.exists('/')) === undefined)
     })
 
-    test('ZooKeeper.ensureContainer says why it could not make the node', async () => {
+    test('ZooKeeper.ensureContainer fails with the reason why it could not create the node', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
       await zk.create('/closed', '', { acl: READ_ACL_UNSAFE })
       await expect(zk.ensureContainer('/ephemeral/a')).rejects.toMatchObject({ code: 'NoChildrenForEphemerals' })
       await expect(zk.ensureContainer('/closed/a/b')).rejects.toMatchObject({ code: 'NoAuth' })
-      // The root of the tree is there already, and nobody may make one.
+      // The root of the tree exists already, and no client may create one.
       const whole = await newClient(ensemble, { chroot: '/' })
       await whole.ensureContainer('/')
     })
@@ -565,7 +565,7 @@ describeEnsemble('operations', (ensemble) => {
       '/a+b?c#d&e',
       '/"quoted"',
       '/é',
-    ])('ZooKeeper takes the path %j', async (path) => {
+    ])('ZooKeeper accepts the path %j', async (path) => {
       const zk = await newClient(ensemble)
       await zk.ensureContainer(path)
       const { path: created } = await zk.create(`${path}/child-`, path, { mode: 'PERSISTENT_SEQUENTIAL' })
@@ -612,7 +612,7 @@ describeEnsemble('operations', (ensemble) => {
       expect(zk.session.connection?.server).toBe(alive.address)
     })
 
-    test('connect ends with its signal, and leaves no session', async () => {
+    test('connect ends when its signal aborts, and leaves no session', async () => {
       const silent = await newProxy(ensemble.nodes[0]!)
       silent.freeze()
       const abort = new AbortController()
@@ -621,21 +621,21 @@ describeEnsemble('operations', (ensemble) => {
       abort.abort(new Error('enough'))
       expect(await connecting).toBe(abort.signal.reason)
       silent.thaw()
-      await until('the connection to go', async () => silent.connections === 0)
+      await until('the connection to close', async () => silent.connections === 0)
     })
 
     test.each([
       [900, 1_000],
       [3_000, 3_000],
       [60_000, 10_000],
-    ])('connect asked for %i ms gets a session timeout of %i ms', async (asked, given) => {
+    ])('connect that requests %i ms gets a session timeout of %i ms', async (asked, given) => {
       const zk = await newClient(ensemble, { sessionTimeout: asked })
       expect(zk.session.timeout).toBe(given)
     })
   })
 
   describe('ZooKeeper.close', () => {
-    test('ZooKeeper.close lets what was called before it finish, and nothing after it (S14, S15)', async () => {
+    test('ZooKeeper.close lets earlier calls finish, and rejects later ones (S14, S15)', async () => {
       const chroot = await newChroot(ensemble)
       const zk = await newClient(ensemble, { chroot })
       const { session } = zk
@@ -658,14 +658,14 @@ describeEnsemble('operations', (ensemble) => {
       ]) {
         expect((await refusal(call)).code).toBe('Closed')
       }
-      // Twice is fine.
+      // A second call succeeds too.
       await zk.close()
       const other = await newClient(ensemble, { chroot })
       await caughtUp(other)
       expect((await other.getChildren('/')).children).toEqual(['a'])
     })
 
-    test('ZooKeeper.close tells those who wait for an event that the session has ended', async () => {
+    test('ZooKeeper.close notifies callers that wait for an event that the session has ended', async () => {
       const zk = await newClient(ensemble)
       const { changed } = await zk.existsAndWatch('/missing')
       await zk.close()

@@ -1,4 +1,4 @@
-// A path that grants CREATE and not DELETE, on real servers.
+// A path with permission CREATE and without DELETE, on real servers.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Lock, type RecipeMessages } from '@zk/recipes'
 import { Perms } from '@zk/wire'
@@ -31,13 +31,13 @@ describeEnsemble('a path without DELETE', (ensemble) => {
     expect(reported).toHaveLength(1)
   })
 
-  test('Held.release resolves where its node was deleted before, though servers answer NoAuth', async () => {
+  test('Held.release resolves if its node was deleted before, though servers answer NoAuth', async () => {
     const zk = await newClient(ensemble)
     await zk.create(PATH, '', { acl: grant(Perms.ALL) })
     const held = await new Lock(zk, PATH).acquire()
     await zk.delete(held.path)
     await zk.setACL(PATH, grant(Perms.ALL - Perms.DELETE))
-    // From 3.6 on NoAuth: servers look at the rights first.
+    // NoAuth from 3.6 on: servers check the permission first.
     expect(['NoAuth', 'NoNode']).toContain((await refusal(zk.delete(held.path))).code)
     await held.release()
   })

@@ -8,7 +8,7 @@ import { StreamLog } from './stream-log.ts'
 import { noteOddities, WatchLog } from './watch-log.ts'
 
 describeEnsemble('persistent watches', (ensemble) => {
-  test('ZooKeeper.watch tells of every change of a node, and with recursive of all below it (V07)', async () => {
+  test('ZooKeeper.watch delivers every change of a node, and with recursive of all nodes below it (V07)', async () => {
     const zk = await newClient(ensemble)
     const [node, tree, root] = [
       new StreamLog(await zk.watch('/a')),
@@ -34,7 +34,7 @@ describeEnsemble('persistent watches', (ensemble) => {
     expect(anomalies).toEqual([])
   })
 
-  test('ZooKeeper tells all watchers of one path all that they must know, in whatever order they come and go', async () => {
+  test('ZooKeeper notifies all watchers of one path of every event they need, in whatever order they come and go', async () => {
     const zk = await newClient(ensemble)
     await zk.create('/a')
     const singles = new WatchLog()
@@ -69,7 +69,7 @@ describeEnsemble('persistent watches', (ensemble) => {
     expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
   })
 
-  test('NodeEvents leaves no watch at the server when its loop is left, is aborted, or removed', async () => {
+  test('NodeEvents leaves no watch on the server when its loop is left, or it is aborted or removed', async () => {
     const zk = await newClient(ensemble)
     const controller = new AbortController()
     const left = await zk.watch('/left', { recursive: true })
@@ -92,7 +92,7 @@ describeEnsemble('persistent watches', (ensemble) => {
     const chroot = await newChroot(ensemble)
     const proxy = await newProxy(ensemble.nodes[0]!)
     const zk = await newClient(ensemble, { chroot, servers: [proxy] })
-    // What it has done that server knows.
+    // The server knows what it has done.
     const other = await newClient(ensemble, { chroot, servers: [ensemble.nodes[0]!] })
     await other.create('/a')
     await caughtUp(zk)
@@ -133,7 +133,7 @@ describeEnsemble('persistent watches', (ensemble) => {
   describe('and their server', () => {
     afterEach(() => ensemble.mend())
 
-    test('NodeEvents whose server is killed knows by its Gap, and what it reads then, all that there is (V06)', async () => {
+    test('NodeEvents whose server is killed shows by its Gap, and the reads after it, the whole state (V06)', async () => {
       const chroot = await newChroot(ensemble)
       const [follower] = await ensemble.followers()
       const zk = await newClient(ensemble, { chroot, at: follower!, sessionTimeout: 8_000 })
@@ -144,7 +144,7 @@ describeEnsemble('persistent watches', (ensemble) => {
       })
       await other.create('/n', '0')
       await caughtUp(zk)
-      // A cache of one value, as anybody would write it.
+      // A cache of one value, as in a typical program.
       let cached = ''
       const events = await zk.watch('/n')
       const follow = async () => {

@@ -1,4 +1,4 @@
-// One server of three is left and serves reads only. Whoever wants a lock waits until there is one that takes writes.
+// One server of three is left and serves reads only. A contender waits until there is a server that accepts writes.
 import { connect, Lock, LockTimeoutError } from '@zk/recipes'
 import { expect, test } from 'vitest'
 import { ask, Ensemble, until } from '../src/ensemble/index.ts'
@@ -11,7 +11,7 @@ describeEnsemble('A read-only server', () => {
     ['answers handshakes', 'localSessionsEnabled=true localSessionsUpgradingEnabled=true'],
     ['refuses every handshake, as it does without local sessions', ''],
   ])(
-    'Lock.acquire asks for nothing of a read-only server, which %s: it gives up in time, or is granted once the quorum is back (L35)',
+    'Lock.acquire sends nothing to a read-only server, which %s: it gives up in time, or is granted once the quorum is back (L35)',
     { timeout: 120_000 },
     async (_, config) => {
       const environment = { ZOO_CFG_EXTRA: config, SERVER_JVMFLAGS: '-Dreadonlymode.enabled=true' }

@@ -1,4 +1,4 @@
-// Read-only mode: one server of three is left, first in this process and then a real one; both must tell the same.
+// Read-only mode: one server of three is left, first in this process and then a real one; both must behave the same.
 import { connect as dial, type Socket } from 'node:net'
 import { connect, ConnectError, KeeperError, Lock, op, type ZooKeeper } from '@zk/recipes'
 import { TestEnsemble } from '@zk/testing'
@@ -9,10 +9,10 @@ import { ask, Ensemble, until } from '../src/ensemble/index.ts'
 
 const TICK = 500
 
-/** Three servers, two of which can be taken away. */
+/** Three servers, two of which can be stopped. */
 interface Ground extends AsyncDisposable {
   readonly addresses: readonly string[]
-  /** Of the one that stays. */
+  /** The server that stays. */
   readonly left: string
   loseQuorum(): Promise<void>
   mend(): Promise<void>
@@ -54,20 +54,20 @@ const isro = (address: string) => {
   return ask(Number(port), 'isro', { host, timeout: 1_000 })
 }
 
-/** The code of what a call fails with, or that it does not. */
+/** The error code of a call, or that it succeeds. */
 const codeOf = (call: Promise<unknown>): Promise<string> =>
   call.then(
     () => 'Ok',
     (error: unknown) => (KeeperError.is(error) ? error.code : String(error)),
   )
 
-/** What happens on it, in the words of the test. */
+/** What happens on it, in words of the test. */
 async function play(ground: Ground): Promise<unknown[]> {
   const told: unknown[] = []
   const all = ground.addresses.join(',')
   await using before = await connect(all, { sessionTimeout: 5_000 })
   await before.create('/a', 'one')
-  // Also the one that will be left has it.
+  // Replicated to the server that stays, too.
   await using there = await connect(ground.left, { sessionTimeout: 5_000 })
   await caughtUp(there)
   told.push(['rw', await isro(ground.left)])
@@ -126,7 +126,7 @@ const expected = [
 ]
 
 describe('ZooKeeper in read-only mode', () => {
-  test('ZooKeeper reads at what is left of an ensemble in this process, and writes when it is whole (S21, L35)', async () => {
+  test('ZooKeeper reads from the remaining server of an ensemble in this process, and writes when it is whole (S21, L35)', async () => {
     await using ground = await inProcess()
     expect(await play(ground)).toEqual(expected)
   })
@@ -134,7 +134,7 @@ describe('ZooKeeper in read-only mode', () => {
 
 describe.skipIf(inject('ensemble') === undefined)('ZooKeeper in read-only mode, at real servers', () => {
   test(
-    'ZooKeeper reads at what is left of a real ensemble, and writes when it is whole (S21, L35)',
+    'ZooKeeper reads from the remaining server of a real ensemble, and writes when it is whole (S21, L35)',
     { timeout: 180_000 },
     async () => {
       await using ground = await real()
@@ -160,7 +160,7 @@ describe.skipIf(inject('ensemble') === undefined)('ZooKeeper in read-only mode, 
   )
 })
 
-/** The first frame that a server answers to one who agrees to read-only mode. */
+/** The first frame that a server answers to a client that accepts read-only mode. */
 async function shakeHands(address: string): Promise<Uint8Array> {
   const [host, port] = address.split(':') as [string, string]
   const socket: Socket = dial({ host, port: Number(port) })

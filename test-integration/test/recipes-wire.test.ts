@@ -24,7 +24,7 @@ const { create2, delete: deleteNode, getChildren2, getData, multi, notification,
 const SLACK = 900
 
 describeEnsemble('recipes on the wire', (ensemble) => {
-  /** A client behind a proxy and one that is not, and a path to queue on that does not go when it is empty. */
+  /** A client behind a proxy and one without, and a path to queue on that is not deleted when it is empty. */
   async function bothSides(options: { readonly sessionTimeout?: number } = {}) {
     const chroot = await newChroot(ensemble)
     const proxy = await newProxy(ensemble.nodes[0]!)
@@ -35,7 +35,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
     return { chroot, proxy, zk, other }
   }
 
-  /** Waits until it is so, and says what there was instead. */
+  /** Waits for the expected value; the error shows the last one. */
   async function eventually<T>(what: string, look: () => Promise<T>, expected: T): Promise<void> {
     const isSo = async (): Promise<boolean> => isDeepStrictEqual(await look(), expected)
     await until(what, isSo, { timeout: 10_000, interval: 20, instead: async () => JSON.stringify(await look()) })
@@ -109,7 +109,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
         const first = new Lock(zk!, '/lock', { label: 'first' })
         const held = await first.acquire()
         const events = () => proxy.replies.filter((opCode) => opCode === notification).length
-        /** Who was granted, and how many events there had been by then. */
+        /** The granted contender, and the number of events by then. */
         const granted: { label: string; events: number }[] = []
         const wait = async (label: string, client: ZooKeeper): Promise<void> => {
           const next = await new Lock(client, '/lock', { label }).acquire()
@@ -117,11 +117,11 @@ describeEnsemble('recipes on the wire', (ensemble) => {
           // Before it would watch its own node.
           await next.release()
         }
-        // All of them ask in one turn.
+        // All of them acquire in one turn.
         const waiting = Array.from({ length: waiters }, (_, index) =>
           wait(`waiter ${index}`, clients[index % clients.length]!),
         )
-        // Each watches the one before it, the holder itself.
+        // Each watches the one before it, the first one the holder.
         const watches = () => proxy.replies.filter((opCode) => opCode === getData).length
         await until('all in line', async () => watches() === waiters + 1)
         const inLine = (await first.contenders()).slice(1).map(({ label }) => label)
@@ -129,10 +129,10 @@ describeEnsemble('recipes on the wire', (ensemble) => {
 
         await held.release()
         await Promise.all(waiting)
-        // Each release has woken one, and this one was next.
+        // Each release has woken one contender, and this one was next.
         expect(granted).toEqual(inLine.map((label, index) => ({ label, events: index + 1 })))
         expect(events()).toBe(waiters)
-        // The first in line needs no list: the one it has names the holder alone.
+        // The first in the queue needs no list: its own one names the holder alone.
         const later = inLine.slice(1).flatMap(() => [multi, getChildren2, deleteNode])
         const asked = count(proxy.requests.slice(requests))
         expect(asked).toEqual(count([removeWatches, deleteNode, multi, deleteNode, ...later]))
@@ -141,7 +141,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
   })
 
   describe('Lock.acquire and lost replies', () => {
-    test('Lock.acquire whose create is not answered has one node, holds once, and keeps its place (L07)', async () => {
+    test('Lock.acquire whose create gets no reply has one node, holds once, and keeps its place (L07)', async () => {
       const { proxy, zk, other, chroot } = await bothSides()
       const holder = new Lock(other, '/lock', { label: 'holder' })
       const held = await holder.acquire()
@@ -159,11 +159,11 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       await Promise.all([first, second])
       expect(order).toEqual(['unanswered', 'behind'])
       expect(proxy.requests.filter((opCode) => opCode === create2)).toHaveLength(1)
-      await eventually('nobody', () => labels(holder), [])
+      await eventually('an empty queue', () => labels(holder), [])
       await eventually('no watch', () => serverWatches(ensemble, chroot), noWatches)
     })
 
-    test('Lock.acquire survives that both its create and the search for it are not answered', async () => {
+    test('Lock.acquire survives that both its create and the search for its node get no reply', async () => {
       const { proxy, zk } = await bothSides()
       const lock = new Lock(zk, '/lock', { label: 'mine' })
       const lost = Promise.all([proxy.loseReplyTo(create2), proxy.loseReplyTo(getChildren2)])
@@ -176,7 +176,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       expect(await labels(lock)).toEqual([])
     })
 
-    test('Lock.acquire creates again when the create never arrived, and finds the second one when it is not answered', async () => {
+    test('Lock.acquire creates again when the create never arrived, and finds the second node when its reply is lost', async () => {
       const { proxy, zk } = await bothSides()
       const lock = new Lock(zk, '/lock', { label: 'mine' })
       proxy.freeze('toServer')
@@ -194,7 +194,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       expect(await labels(lock)).toEqual([])
     })
 
-    test('Held.release whose delete is not answered resolves when the node is gone (L13)', async () => {
+    test('Held.release whose delete gets no reply resolves when the node is gone (L13)', async () => {
       const { proxy, zk, other, chroot } = await bothSides()
       const lock = new Lock(zk, '/lock', { label: 'mine' })
       const held = await lock.acquire()
@@ -214,12 +214,12 @@ describeEnsemble('recipes on the wire', (ensemble) => {
     interface Scene {
       readonly proxy: Proxy
       readonly zk: ZooKeeper
-      /** By somebody else. */
+      /** Held by another client. */
       readonly held: Held
     }
     interface Stage {
       readonly when: string
-      /** What makes the moment long enough. */
+      /** The fault that makes the moment long enough. */
       readonly prepare?: (scene: Scene) => void
       readonly reach: (scene: Scene) => Promise<unknown>
     }
@@ -229,7 +229,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       until('the answer', async () => proxy.replies.includes(opCode), { interval: 1 })
     const inLine = async (scene: Scene): Promise<void> => {
       await answered(scene, getData)
-      // Behind that answer.
+      // Behind that reply.
       await scene.zk.exists('/')
     }
 
@@ -283,13 +283,13 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       const given = rejection(lock.acquire({ signal: abort.signal }))
       await reach(scene)
       abort.abort(new Error('enough'))
-      // At once: no socket and no timer comes first.
+      // At once: before any socket or timer callback.
       expect(await Promise.race([given, setImmediate('not yet')])).toBe(abort.signal.reason)
       proxy.delay(0)
       proxy.thaw()
 
       await eventually('the node to go', () => labels(holder), held.isHeld() ? ['holder'] : [])
-      // All that is left is what the holder has of its own.
+      // Only what the holder itself needs is left.
       const watched = held.isHeld() ? { data: [held.path], children: 0 } : noWatches
       await eventually('the watch to go', () => serverWatches(ensemble, chroot), watched)
       await held.release()
@@ -308,7 +308,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       const holder = new Lock(other, '/lock', { label: 'holder' })
       const held = await holder.acquire()
       if (direction !== undefined) proxy.freeze(direction)
-      // To wait it has to be in line by then.
+      // To time out while it waits, it must be in the queue by then.
       const timeout = direction === undefined ? 1_000 : 200
       const startedAt = performance.now()
       const error = await rejection(lock.acquire({ timeout }))
@@ -330,34 +330,37 @@ describeEnsemble('recipes on the wire', (ensemble) => {
     test.each([
       { heldWhile: 'confirmed', reason: 'LeaseLost', from: 0, to: 3_000 },
       { heldWhile: 'connected', reason: 'Disconnected', from: 2_000 - 100, to: 2_000 + SLACK },
-    ] as const)('Held.signal aborts in silence before anybody else is granted, while $heldWhile', async (expected) => {
-      const sessionTimeout = 3_000
-      const { proxy, zk, other } = await bothSides({ sessionTimeout })
-      const held = await new Lock(zk, '/lock', { heldWhile: expected.heldWhile }).acquire()
-      const waiting = new Lock(other, '/lock').acquire().then((next) => ({ next, at: performance.now() }))
-      await zk.exists('/')
-      const frozenAt = performance.now()
-      proxy.freeze()
-      await once(held.signal, 'abort')
-      const abortedAt = performance.now()
-      expect(held.isHeld()).toBe(false)
-      if (!LockLostError.is(held.signal.reason)) throw held.signal.reason
-      expect(held.signal.reason.reason).toBe(expected.reason)
-      expect(abortedAt - frozenAt).toBeGreaterThan(expected.from)
-      expect(abortedAt - frozenAt).toBeLessThan(expected.to)
+    ] as const)(
+      'Held.signal aborts without any packet before another contender is granted, while $heldWhile',
+      async (expected) => {
+        const sessionTimeout = 3_000
+        const { proxy, zk, other } = await bothSides({ sessionTimeout })
+        const held = await new Lock(zk, '/lock', { heldWhile: expected.heldWhile }).acquire()
+        const waiting = new Lock(other, '/lock').acquire().then((next) => ({ next, at: performance.now() }))
+        await zk.exists('/')
+        const frozenAt = performance.now()
+        proxy.freeze()
+        await once(held.signal, 'abort')
+        const abortedAt = performance.now()
+        expect(held.isHeld()).toBe(false)
+        if (!LockLostError.is(held.signal.reason)) throw held.signal.reason
+        expect(held.signal.reason.reason).toBe(expected.reason)
+        expect(abortedAt - frozenAt).toBeGreaterThan(expected.from)
+        expect(abortedAt - frozenAt).toBeLessThan(expected.to)
 
-      const { next, at } = await waiting
-      expect(at).toBeGreaterThan(abortedAt)
-      expect(next.fencingToken).toBeGreaterThan(held.fencingToken)
-      proxy.thaw()
-      await held.release()
-      expect(next.isHeld()).toBe(true)
-      await next.release()
-    })
+        const { next, at } = await waiting
+        expect(at).toBeGreaterThan(abortedAt)
+        expect(next.fencingToken).toBeGreaterThan(held.fencingToken)
+        proxy.thaw()
+        await held.release()
+        expect(next.isHeld()).toBe(true)
+        await next.release()
+      },
+    )
   })
 
   describe('Lock.tryAcquire', () => {
-    test('Lock.tryAcquire makes no node where somebody is in the way (L38)', async () => {
+    test('Lock.tryAcquire makes no node while another contender is ahead (L38)', async () => {
       const { proxy, zk, other } = await bothSides()
       const held = await new Lock(other, '/lock').acquire()
       await caughtUp(zk)
@@ -369,7 +372,7 @@ describeEnsemble('recipes on the wire', (ensemble) => {
       await held.release()
     })
 
-    test('Lock.tryAcquire of what is free is two round trips, and its holder is like any other', async () => {
+    test('Lock.tryAcquire of a free lock is two round trips, and its holder is like any other', async () => {
       const { proxy, zk } = await bothSides()
       const lock = new Lock(zk, '/lock', { label: 'tried' })
       const before = proxy.segments.length

@@ -1,4 +1,4 @@
-// Reconfiguration where it is enabled: an ensemble of its own, real and ours.
+// Reconfiguration where it is enabled: separate ensembles, a real one and ours.
 import { connect, type ZooKeeper } from '@zk/client'
 import { TestEnsemble } from '@zk/testing'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -46,7 +46,7 @@ function claims(start: () => Promise<Started>): void {
     expect(stat).toMatchObject({ mzxid: config.version, version: -1, aversion: -1 })
   })
 
-  test('what is wrong with a change counts for more than the missing right', async () => {
+  test('an invalid change is reported before the missing permission', async () => {
     const zk = await open()
     const two = await lineOf(zk, 2)
     const host = (id: number) => `server.${id}=10.255.255.${id}:2888:3888:participant;2181`
@@ -65,7 +65,7 @@ function claims(start: () => Promise<Started>): void {
     expect(codes).toEqual(changes.map(([, code]) => code))
   })
 
-  test('who may change it gets the new one, and who watches is told, below a chroot too', async () => {
+  test('a permitted change returns the new configuration and notifies watchers, below a chroot too', async () => {
     const [zk, other] = await Promise.all([open(), open('/app')])
     await zk.addAuth('digest', superUser)
     const { config: before, changed } = await other.getConfigAndWatch()

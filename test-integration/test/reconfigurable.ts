@@ -3,7 +3,7 @@ import type { ZooKeeper } from '@zk/client'
 import { Ensemble } from '../src/ensemble/index.ts'
 import { settings } from '../src/scenario/index.ts'
 
-/** Whoever is `settings.superUser` may change it. */
+/** Only `settings.superUser` may change them. */
 export function startReconfigurable(): Promise<Ensemble> {
   return Ensemble.start({
     tickTime: settings.tickTime,

@@ -1,4 +1,4 @@
-// One who holds, and one who waits for it, watched by one clock in one process.
+// One holder and one contender waiting behind it, observed in one process on one clock.
 import {
   connect,
   type Held,
@@ -21,23 +21,23 @@ export interface HolderOptions {
   readonly kind: 'plain' | 'resumed' | 'authenticated'
   /** In ms. */
   readonly sessionTimeout: number
-  /** With which the session was created, where it is resumed; in ms. */
+  /** The timeout that the session was created with, if it is resumed; in ms. */
   readonly createdWith?: number
 }
 
 /** How often the credentials of an authenticated session are added, in ms. */
 const AUTH_EVERY = 150
-/** How often a holder is asked, in ms. */
+/** How often a holder's `isHeld` is read, in ms. */
 const ASKED_EVERY = 5
 
-/** Those who wait, in one client, and the clients of those who hold; all of them below one node of their own. */
+/** The waiting contenders, in one client, and the clients of the holders; all of them below one node of their own. */
 export class Contest implements AsyncDisposable {
   readonly #other: ZooKeeper
   readonly #chroot: string
   readonly #clients: ZooKeeper[] = []
   readonly #rivals: Rivals[] = []
 
-  /** Those who wait are at these servers, and outlive whatever happens to these. */
+  /** The waiting contenders are at these servers, and outlive all faults there. */
   static async begin(at: readonly EnsembleNode[], sessionTimeout: number): Promise<Contest> {
     const connectString = at.map(({ address }) => address).join(',')
     await using root = await connect(connectString, { sessionTimeout, connectTimeout: 20_000 })
@@ -51,7 +51,7 @@ export class Contest implements AsyncDisposable {
     this.#chroot = chroot
   }
 
-  /** A client that knows this one server, and gives up with its session. */
+  /** A client that knows only this server, and ends with its session. */
   async holderAt(
     { address }: EnsembleNode,
     { kind, sessionTimeout, createdWith = sessionTimeout }: HolderOptions,
@@ -68,7 +68,7 @@ export class Contest implements AsyncDisposable {
     return zk
   }
 
-  /** The other queues as soon as it sees somebody in line. */
+  /** The other contender queues as soon as it sees one in the queue. */
   async rivals(recipe: Recipe): Promise<Rivals> {
     const { path } = await this.#other.create('/line-', '', { mode: 'PERSISTENT_SEQUENTIAL' })
     const rivals = new Rivals(this.#other, path, recipe)
@@ -76,15 +76,15 @@ export class Contest implements AsyncDisposable {
     return rivals
   }
 
-  /** All of the others that are in line were granted. The rest is told not to wait. */
+  /** Waits until all other contenders with a holder before them were granted. The rest is aborted. */
   async decided(): Promise<void> {
-    // Whatever was committed is seen by now.
+    // All committed changes are visible by now.
     await caughtUp(this.#other)
     await Promise.all(this.#rivals.map((each) => each.abandonIfNobody()))
     await Promise.all(this.#rivals.map((each) => each.granted))
   }
 
-  /** Holders have heard what they were answered late, or that their session is over; and what they hold on has ended. */
+  /** Waits until holders have received late replies, or that their session is over, and until their last holds have ended. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#clients.map((zk) => zk.sync('/')))
     await Promise.all(this.#rivals.map((each) => each.ended()))
@@ -102,11 +102,11 @@ export function authenticate(zk: ZooKeeper, every: number): void {
   zk.session.signal.addEventListener('abort', () => clearInterval(adding), { once: true })
 }
 
-/** The holder of a path and the one who waits for it. Times in ms, by the clock that both share. */
+/** The holder of a path and the contender waiting behind it. Times in ms, on the clock that both share. */
 export class Rivals {
   readonly path: string
   readonly recipe: Recipe
-  /** Settled when the other was granted, or was told not to wait. */
+  /** Settled when the other one was granted, or aborted. */
   readonly granted: Promise<void>
   readonly #other: ZooKeeper
   readonly #abandon = new AbortController()
@@ -128,16 +128,16 @@ export class Rivals {
     this.granted = this.#wait().catch((error: unknown) => {
       if (!this.#abandon.signal.aborted) throw error
     })
-    // Whoever waits for it is told later.
+    // Callers that wait for it are notified later.
     this.granted.catch(() => {})
   }
 
-  /** For how long both held, in steps of 5 ms; one moment is taken for 1 ms. */
+  /** For how long both held, in steps of 5 ms; one moment counts as 1 ms. */
   get overlap(): number {
     return this.#overlap
   }
 
-  /** When the hold ended, by the lease's own count, and when the other was granted; undefined where there were not both. */
+  /** When the hold ended, by its lease, and when the other one was granted; undefined unless both happened. */
   get turn(): { readonly heldUntil: number; readonly grantedAt: number } | undefined {
     const [heldUntil, grantedAt] = [this.#heldUntil, this.#grantedAt]
     return heldUntil === undefined || grantedAt === undefined ? undefined : { heldUntil, grantedAt }
@@ -148,22 +148,22 @@ export class Rivals {
     return this.turn && this.turn.grantedAt - this.turn.heldUntil
   }
 
-  /** Why the holder lost what it held last: by its lease, or because it was told. */
+  /** Why the holder lost its last hold: by its lease, or because it was notified. */
   get endedBy(): LossReason | undefined {
     return this.#endedBy
   }
 
-  /** Acquires for the holder, who may hold several things, one after the other. */
+  /** Acquires for the holder, which may hold several things, one after the other. */
   async acquire(zk: ZooKeeper, options: HoldOptions = {}): Promise<Held> {
     return this.#holds(await acquire(zk, this.path, this.recipe, options))
   }
 
-  /** Goes on as a reader. */
+  /** Downgrades to a reader. */
   async downgrade(held: Held): Promise<Held> {
     return this.#holds(await (held as WriteHeld).downgrade())
   }
 
-  /** The holder holds nothing, where the other was granted. */
+  /** Checks that the holder holds nothing if the other one was granted. */
   async ended(): Promise<void> {
     if (this.#grantedAt === undefined) return
     await until('the holder to hold nothing', async () => !this.#held.some((each) => each.isHeld()), { interval: 5 })
@@ -201,7 +201,7 @@ export class Rivals {
     this.#ask()
   }
 
-  /** Before its lease ended, when it did not end by that. */
+  /** Before its lease ended, if it did not end by that. */
   #lost({ reason }: LockLostError): void {
     this.#endedBy = reason
     if (this.#heldUntil !== undefined) this.#heldUntil = Math.min(this.#heldUntil, machineTime())

@@ -5,16 +5,16 @@ import { describeEnsemble } from './describe-ensemble.ts'
 import { Journal } from './journal.ts'
 import { Load } from './load.ts'
 
-/** More answers than were under way when a server went down. */
+/** More replies than requests were in flight when a server went down. */
 const UNDER_WAY = 500
-/** In ms. Shorter than an election, so that some writes end before they are sent. */
+/** In ms. Shorter than an election, so that some writes time out before they are sent. */
 const SHORT = 200
 
 describeEnsemble('a rolling restart', (ensemble) => {
   afterEach(() => ensemble.mend())
 
   test(
-    'ZooKeeper keeps its word for every call of three clients while all servers are restarted one by one (S02, S08, S09)',
+    'ZooKeeper settles every call of three clients correctly while all servers are restarted one by one (S02, S08, S09)',
     { timeout: 120_000 },
     async () => {
       const sessionTimeout = 20 * ensemble.description.tickTime
@@ -42,7 +42,7 @@ describeEnsemble('a rolling restart', (ensemble) => {
       }
 
       await goOn()
-      // The leader last, as everybody does it: one election instead of two or three.
+      // The leader last, as is usual: one election instead of two or three.
       for (const node of [...(await ensemble.followers()), await ensemble.leader()]) {
         await node.stop()
         await goOn()

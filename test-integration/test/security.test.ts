@@ -32,7 +32,7 @@ const files = {
 }
 
 const auth = 'org.apache.zookeeper.server.auth'
-/** Of zoo.cfg. */
+/** Settings of zoo.cfg. */
 const settings = {
   serverCnxnFactory: 'org.apache.zookeeper.server.NettyServerCnxnFactory',
   'client.portUnification': 'true',
@@ -71,7 +71,7 @@ const worker = fileURLToPath(new URL('../dist/workers/secure.js', import.meta.ur
 
 describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
   let ensemble: Ensemble
-  /** One server that wants certificates where TLS is spoken, and SASL of everybody. */
+  /** One server that requires certificates on TLS connections, and SASL from every client. */
   let strict: Ensemble
 
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
     await ensemble.healed()
   })
 
-  test('ZooKeeper has the identity of its certificate, which ACLs of the scheme x509 see', async () => {
+  test('ZooKeeper has the identity of its certificate in ACLs of the scheme x509', async () => {
     await using zk = await connect(ensemble.connectString, { tls: { ca, ...alice } })
     await zk.create('/x509', 'x', { acl: only('x509', 'CN=alice,O=tests') })
     expect((await zk.getData('/x509')).stat.version).toBe(0)
@@ -103,7 +103,7 @@ describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
   })
 
   test.each(Object.entries(users))(
-    'ZooKeeper proves to be %s by DIGEST-MD5, which ACLs of the scheme sasl see',
+    'ZooKeeper authenticates as %s by DIGEST-MD5, for ACLs of the scheme sasl',
     async (username, password) => {
       const path = `/sasl-${username}`
       await using zk = await connect(ensemble.connectString, { sasl: digestMd5({ username, password }) })
@@ -115,7 +115,7 @@ describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
     },
   )
 
-  test('ZooKeeper has all its identities at once, and whoever proves to be the superUser has all rights', async () => {
+  test('ZooKeeper has all its identities at once, and the superUser has all permissions', async () => {
     const options = { tls: { ca, ...alice }, sasl: digestMd5(bob), auth: [{ scheme: 'digest', auth: 'ann:pass' }] }
     await using zk = await connect(ensemble.connectString, options)
     await zk.create('/all', '', { acl: only('auth', '') })
@@ -141,7 +141,7 @@ describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
     const node = ensemble.nodes.find(({ address }) => address === connection!.server)!
     const lost = once(connection!.signal, 'abort')
     await node.kill()
-    // What would be sent before it is noticed would have an unknown outcome.
+    // A request sent before the client notices would have an unknown outcome.
     await lost
     const stats = await Promise.all(paths.map((path) => zk.setData(path, 'after')))
     expect(stats.map(({ version, ephemeralOwner }) => [version, ephemeralOwner])).toEqual(paths.map(() => [1, id]))
@@ -154,7 +154,7 @@ describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
     await ensemble.healed()
   })
 
-  test('ZooKeeper writes and reads by TLS as much as a node may have, many at once', async () => {
+  test('ZooKeeper writes and reads data of maximal length over TLS, many at once', async () => {
     await using zk = await connect(ensemble.connectString, { tls: { ca } })
     const data = new Uint8Array(1_048_000).map((_, index) => index % 251)
     const paths = Array.from({ length: 8 }, (_, index) => `/large-${index}`)
@@ -171,14 +171,14 @@ describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
 
   test.each([
     ['the password is wrong', wrong],
-    ['nobody has the name', { ...wrong, username: 'eve' }],
+    ['the user is unknown', { ...wrong, username: 'eve' }],
     ['the realm is another', { ...wrong, password: users.bob, realm: 'elsewhere' }],
   ])('connect rejects with AuthFailed when %s', async (_, credentials) => {
     const error = await failure(ensemble.connectString, { sasl: digestMd5(credentials) })
     expect(KeeperError.is(error, 'AuthFailed')).toBe(true)
   })
 
-  test('connect says it when the servers do not know SASL, or TLS', async () => {
+  test('connect reports that the servers do not support SASL, or TLS', async () => {
     const { connectString } = Ensemble.attach(inject('ensemble')!)
     const withSasl = await failure(connectString, { sasl: digestMd5(bob) })
     expect(withSasl).toBeInstanceOf(ConnectError)
@@ -187,7 +187,7 @@ describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
     expect(withTls.message).toContain('may not speak TLS at this port')
   })
 
-  test('connect tells of certificates that are not trusted, and of a server that wants one', async () => {
+  test('connect reports untrusted certificates, and a server that requires one', async () => {
     const stranger = new Authority('another')
     expect((await failure(ensemble.connectString, { tls: { ca: stranger.cert } })).message).toContain('is not trusted')
     const tls = { ca, servername: 'zk.example' }
@@ -197,7 +197,7 @@ describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
     expect((await failure(strict.connectString, { tls: unknown })).message).toMatch(/certificate/)
   })
 
-  test('ZooKeeper tells every caller that a server wants SASL when it has none, and works when it has', async () => {
+  test('ZooKeeper without SASL rejects every call with the reason at a server that requires SASL; with SASL it works', async () => {
     const zk = await connect(strict.connectString)
     await expect(zk.getData('/')).rejects.toMatchObject({ code: 'SessionClosedRequireSaslAuth', outcomeUnknown: false })
     await expect(zk.getData('/')).rejects.toMatchObject({ code: 'SessionClosedRequireSaslAuth' })
@@ -209,7 +209,7 @@ describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
   })
 
   test.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
-    'connect speaks TLS and SASL on %s, and tells what is wrong',
+    'connect speaks TLS and SASL on %s, and reports errors',
     async (_, runtime) => {
       const said = async (told: object) =>
         (await runOn(runtime, worker, JSON.stringify({ connectString: ensemble.connectString, ...told }))).trim()

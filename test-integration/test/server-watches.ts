@@ -1,15 +1,15 @@
 import { type Ensemble, type EnsembleNode, parseMntr } from '../src/ensemble/index.ts'
 
 export interface ServerWatches {
-  /** Paths below the chroot, as the client says them, that are in a server's data table; each as often as sessions watch it. */
+  /** Paths in a server's data table, below the chroot and without it; each as often as sessions watch it. */
   readonly data: readonly string[]
-  /** How many watches of children there are, of whatever path. */
+  /** Number of child watches, of all paths. */
   readonly children: number
 }
 
 export const noWatches: ServerWatches = { data: [], children: 0 }
 
-/** What the servers keep watched. */
+/** The watches that the servers keep. */
 export async function serverWatches(ensemble: Ensemble, chroot: string): Promise<ServerWatches> {
   const nodes = await Promise.all(ensemble.nodes.map(watchesAt))
   const paths = nodes.flatMap(({ data }) => data)
@@ -18,7 +18,7 @@ export async function serverWatches(ensemble: Ensemble, chroot: string): Promise
   return { data: below.map((path) => path.slice(chroot.length) || '/').sort(), children }
 }
 
-/** `wchp` and `wchs` know the data table only, and `mntr` but the sum of both (DataTree.dumpWatches, getWatchCount). */
+/** `wchp` and `wchs` show the data table only, and `mntr` only the sum of both (DataTree.dumpWatches, getWatchCount). */
 async function watchesAt(node: EnsembleNode): Promise<ServerWatches> {
   for (;;) {
     const data: string[] = []
@@ -28,7 +28,7 @@ async function watchesAt(node: EnsembleNode): Promise<ServerWatches> {
       else if (line.startsWith('\t0x')) data.push(path)
     }
     const all = Number(parseMntr(await node.ask('mntr')).get('zk_watch_count') ?? 0)
-    // Between the two questions some may have gone.
+    // Between the two commands some may have been removed.
     if (all >= data.length) return { data, children: all - data.length }
   }
 }

@@ -13,7 +13,7 @@ const children = ['/a/x', '/a/y', '/a/x/z', '/b/y']
 
 describeEnsemble('watches of all kinds on the same nodes', (ensemble) => {
   test.each([1, 2, 3])(
-    'ZooKeeper leaves nobody waiting for what has happened, and nothing at the servers (seed %i)',
+    'ZooKeeper leaves no caller waiting for an event that has happened, and no watch on the servers (seed %i)',
     { timeout: 60_000 },
     async (seed) => {
       const random = new Random(seed)
@@ -41,7 +41,7 @@ describeEnsemble('watches of all kinds on the same nodes', (ensemble) => {
       for (const path of ['/a', '/b']) await other.setData(path, 'last')
       await caughtUp(zk)
       expect(await watchers.missed(other)).toEqual([])
-      // Were nobody told, this would prove nothing.
+      // Without any event the test would prove nothing.
       expect(watchers.told).toBeGreaterThan(ROUNDS)
       for (const { path, log } of watchers.following) {
         if (path !== '/a/x') expect(log.take()).toContain(`NodeDataChanged ${path}`)
@@ -54,7 +54,7 @@ describeEnsemble('watches of all kinds on the same nodes', (ensemble) => {
   )
 })
 
-/** Something happens to one of the nodes. */
+/** Changes one of the nodes at random. */
 async function change(zk: ZooKeeper, random: Random): Promise<void> {
   const child = random.pick(children)
   try {

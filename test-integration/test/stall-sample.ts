@@ -2,9 +2,9 @@ import type { Turn } from '../src/history/index.ts'
 import type { HoldReport, LockName, Span, Stall, Told } from '../src/stalls/stall.ts'
 
 export interface Holding extends HoldReport {
-  /** When the one who waited was granted. */
+  /** When the waiting contender was granted. */
   readonly grantedAt: number
-  /** The holder's, by its own word, and the other's. */
+  /** The holder's turn, as it reported it, and the other one's. */
   readonly turns: readonly [Turn, Turn]
 }
 
@@ -14,7 +14,7 @@ type Outcome = Readonly<Record<LockName, Holding>> & {
   readonly span: Span
 }
 
-/** What came of one stall, in ms, by the clock that all processes of the machine share. */
+/** The result of one stall, in ms, on the clock that all processes of the machine share. */
 export class Sample {
   readonly sessionTimeout: number
   readonly stall: Stall
@@ -30,47 +30,47 @@ export class Sample {
     this.heard = heard
   }
 
-  /** What was ordered, as a part of the session timeout; 0 of what has no length. */
+  /** The ordered length, as a part of the session timeout; 0 for a stall without a length. */
   get part(): number {
     return 'length' in this.stall ? this.stall.length / this.sessionTimeout : 0
   }
 
-  /** The end of the lease, as far as its holder heard. The rounds are for both locks. */
+  /** The end of the lease, as far as its holder knew. Rounds renew both locks. */
   get leaseEnd(): number {
     return Math.max(this.asked.leaseEnd, this.heard.leaseEnd)
   }
 
-  /** What there was left of the lease when the stall was over; negative when there was none. */
+  /** What was left of the lease when the stall was over; negative when nothing was left. */
   get left(): number {
     return this.leaseEnd - this.span.to
   }
 
-  /** Whether it was held, and went on to be, when the stall was over. */
+  /** Whether it was held when the stall was over, and afterwards. */
   get isKept(): boolean {
     return this.asked.told === undefined && this.heard.told === undefined && this.asked.until > this.span.to
   }
 
-  /** From the last yes to the other's grant. */
+  /** From the last check that found it held to the other one's grant. */
   get margin(): number {
     return this.asked.grantedAt - this.asked.until
   }
 
-  /** The same for what was lost, from the end that its lease had by then. */
+  /** The same for a lost hold, from the known end of its lease. */
   get leaseMargin(): number {
     const lost = [this.asked, this.heard].filter(({ told }) => told !== undefined)
     return Math.min(...lost.map(({ grantedAt, leaseEnd }) => grantedAt - leaseEnd))
   }
 
   /**
-   * From the end of the stall, or of the lease where that was later, to the signal of the lock that nobody asks about.
-   * Without the time in which its process had to wait for a CPU: that is the machine's.
+   * From the end of the stall, or of the lease if that was later, to the signal of the lock that is not polled. Without the
+   * time in which its process waited for a CPU: that depends on the machine.
    */
   get lateness(): number | undefined {
     const { told } = this.heard
     return told === undefined ? undefined : told.at - this.#dueAt(told.at) - this.#waited(told)
   }
 
-  /** For a CPU, since the stall was over; or since it was last held where that was not in the stall. */
+  /** For a CPU, since the stall was over; or since the last check that found it held, if that was not in the stall. */
   #waited(told: Told): number {
     const { asked, span } = this
     const isOutside = asked.until > span.to || told.at < span.from
@@ -80,7 +80,7 @@ export class Sample {
   #dueAt(toldAt: number): number {
     const { stall, span, leaseEnd } = this
     if ('wallStep' in stall && stall.wallStep > 0) return span.to
-    // On a machine that cannot keep up it may be lost before the stall.
+    // On an overloaded machine it may be lost before the stall.
     return toldAt < span.from ? leaseEnd : Math.max(span.to, leaseEnd)
   }
 
@@ -96,7 +96,7 @@ export class Sample {
     const { reason, at } = told
     return (
       `${reason}, signal late by ${(at - this.#dueAt(at)).toFixed(1)} ms, less ${this.#waited(told).toFixed(1)} without a CPU; ` +
-      `next granted ${this.margin.toFixed(0)} ms after the last yes, ${this.leaseMargin.toFixed(0)} after the lease`
+      `next granted ${this.margin.toFixed(0)} ms after it was last held, ${this.leaseMargin.toFixed(0)} after the lease`
     )
   }
 }
@@ -109,6 +109,6 @@ export function describeSamples(samples: readonly Sample[]): string {
   return [
     ...samples.map((sample) => `  ${String(sample)}`),
     `  ${lost.length} lost in a stall: signals at most ${late.toFixed(1)} ms late, with a CPU; ` +
-      `next granted at least ${margin.toFixed(0)} ms after the last yes, ${leaseMargin.toFixed(0)} after the lease`,
+      `next granted at least ${margin.toFixed(0)} ms after it was last held, ${leaseMargin.toFixed(0)} after the lease`,
   ].join('\n')
 }

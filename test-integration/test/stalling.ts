@@ -1,4 +1,4 @@
-// Processes that stand still while they hold, and one that waits for what they hold, in this process.
+// Processes that stand still while they hold, and one contender in this process that waits behind them.
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Held, Lock, type ZooKeeper } from '@zk/recipes'
@@ -16,7 +16,7 @@ export interface Plan {
   readonly stalls: readonly Stall[]
 }
 
-/** Resolves when all are through and all processes have ended. */
+/** Resolves when all stalls are over and all processes have ended. */
 export async function stallAll(ensemble: Ensemble, plans: readonly Plan[]): Promise<Sample[]> {
   const connectString = ensemble.connectString + (await newChroot(ensemble))
   await using other = await connect(connectString, { sessionTimeout: 20 * ensemble.description.tickTime })
@@ -34,7 +34,7 @@ export async function stallAll(ensemble: Ensemble, plans: readonly Plan[]): Prom
     }),
   )
   try {
-    // To start so many takes all of a small machine for a while.
+    // Starting this many processes takes all CPUs of a small machine for a while.
     await Promise.all(workers.map((worker) => heardFrom(worker)))
     const samples = plans.map(async ({ sessionTimeout, stalls }, index) => {
       const worker = workers[index]!
@@ -43,7 +43,7 @@ export async function stallAll(ensemble: Ensemble, plans: readonly Plan[]): Prom
         const order = { path: `/${index}-${turn}`, stall }
         samples.push(await play(worker, order, sessionTimeout, other))
       }
-      // It leaves.
+      // Disconnecting makes it exit.
       worker.process.disconnect()
       await worker.exited
       return samples
@@ -56,11 +56,11 @@ export async function stallAll(ensemble: Ensemble, plans: readonly Plan[]): Prom
 }
 
 async function play(worker: Worker, order: Order, sessionTimeout: number, other: ZooKeeper): Promise<Sample> {
-  // It must be in the way, however slow the machine is.
+  // It must be ahead, however slow the machine is.
   const terms = { heldWhile: 'sessionAlive' } as const
   const [ofAsked, ofHeard] = locks.map((name) => new Rival(new Lock(other, `${order.path}/${name}`, terms)))
   const rivals = [ofAsked!, ofHeard!]
-  // The holder has to queue, and is granted when somebody waits behind it.
+  // The holder has to queue, and is granted when another contender waits behind it.
   await Promise.all(rivals.map((rival) => rival.beAhead()))
   worker.process.send(order)
   let message = await heardFrom(worker)
@@ -73,12 +73,12 @@ async function play(worker: Worker, order: Order, sessionTimeout: number, other:
     worker.process.send(await stopped(worker, stall.length))
     message = await heardFrom(worker)
   }
-  if (typeof message === 'string') throw new Error(`${worker.name} said out of turn: ${message}`)
+  if (typeof message === 'string') throw new Error(`${worker.name} sent an unexpected message: ${message}`)
   const [asked, heard] = await Promise.all([ofAsked!.outcome(message.asked), ofHeard!.outcome(message.heard)])
   return new Sample({ sessionTimeout, stall, span: message.stall, asked, heard })
 }
 
-/** It holds before the stalling one, and after it. */
+/** It holds before the stalling process, and after it. */
 class Rival {
   readonly #lock: Lock
   #first: Held | undefined
@@ -108,8 +108,8 @@ class Rival {
     const { at, held } = await this.#next
     const { token, from, until } = report
     const turns = [
-      { who: 'holder', mode: 'exclusive', token: BigInt(token), from, until },
-      { who: 'rival', mode: 'exclusive', token: held.fencingToken, from: at, until: Infinity },
+      { contender: 'holder', mode: 'exclusive', token: BigInt(token), from, until },
+      { contender: 'rival', mode: 'exclusive', token: held.fencingToken, from: at, until: Infinity },
     ] as const
     await held.release()
     return { ...report, grantedAt: at, turns }
@@ -125,7 +125,7 @@ async function stopped({ process }: Worker, length: number): Promise<Span> {
   return { from, to: machineTime(), waited }
 }
 
-/** The next it says. Each waits for the other's word: none comes while nobody listens. */
+/** The next message. Each side waits for the other's: no message comes without a listener. */
 async function heardFrom({ name, process, exited }: Worker): Promise<Message> {
   const ended = exited.then((code) => {
     throw new Error(`${name} has ended with ${code}`)

@@ -13,7 +13,7 @@ const TIMEOUTS = [2_000, 6_000] as const
 const HOUR = 3_600_000
 const GRANT = 'between grant and first use'
 const PLACES: readonly Place[] = ['a timer', 'an I/O callback', 'a promise chain', GRANT]
-/** Parts of T; those of a row are stalled in one process. */
+/** Parts of T; the stalls of a row happen in one process. */
 const LENGTHS: Readonly<Record<(typeof TIMEOUTS)[number], readonly (readonly number[])[]>> = {
   2_000: [[2, 1, 1 / 2, 1 / 3, 1 / 6]],
   6_000: [[2], [1, 1 / 2], [1 / 3, 1 / 6]],
@@ -47,26 +47,26 @@ describeEnsemble('Held of a process that stands still', (ensemble) => {
     expectLeasesOver(stalled)
   })
 
-  test('Held says no the first time that it is asked after T or 2 T, and tells by its signal (L33)', () => {
+  test('Held.isHeld is false at the first call after T or 2 T, and the signal aborts (L33)', () => {
     const long = stalled.filter(({ part }) => part >= 1)
     expect(long.filter(({ asked, span }) => asked.until > span.to).map(String)).toEqual([])
     expect(long.filter(({ heard }) => heard.told === undefined).map(String)).toEqual([])
   })
 
-  test('Held tells by its signal within 50 ms of the end of the stall, without being asked (L33)', () => {
+  test('Held.signal aborts within 50 ms of the end of the stall, without a call of isHeld (L33)', () => {
     expectToldInTime(stalled)
   })
 
-  test('Held outlives a stall of a third of T that begins when it was just confirmed', () => {
+  test('Held outlives a stall of a third of T that begins right after a confirmation', () => {
     const short = stalled.filter(({ part, stall }) => part > 0 && part <= 1 / 3 && stall.where !== GRANT)
-    // Unless a slow machine has left it too little for another round.
+    // Unless a slow machine has left it too little time for another round.
     const lost = short.filter((sample) => !sample.isKept && sample.left > sample.sessionTimeout / 8)
     expect(lost.map(String)).toEqual([])
   })
 
   test('Held is not lost by a stall of a sixth of T between its grant and its first use', () => {
     const short = stalled.filter(({ part, stall }) => part === 1 / 6 && stall.where === GRANT)
-    // Its lease is T/4 from its request on. On a slow machine that is over before the stall is.
+    // Its lease is T/4 from its request on. On a slow machine that ends before the stall does.
     const lost = short.filter(({ asked, span, left }) => asked.until < span.to && left > 0)
     expect(lost.map(String)).toEqual([])
   })
@@ -82,13 +82,13 @@ describeEnsemble('Held of a process that stands still', (ensemble) => {
     test('Held ends with an hour that passed while the machine slept', () => {
       const asleep = setBy(HOUR)
       expect(asleep.filter(({ asked, span }) => asked.until > span.to).map(String)).toEqual([])
-      // Nothing wakes it, but the timer of the next round.
+      // Only the timer of the next round wakes it.
       const late = asleep.filter(({ lateness = Infinity, sessionTimeout }) => lateness > sessionTimeout / 3 + AT_ONCE)
       expect(late.map(String)).toEqual([])
     })
 
     test('Held is kept over a clock that is set back by an hour', () => {
-      // With a short T a machine that cannot keep up may lose it by itself.
+      // With a short T it may be lost on an overloaded machine.
       const [, long] = TIMEOUTS
       const samples = setBy(-HOUR).filter(({ sessionTimeout }) => sessionTimeout === long)
       expect(samples.map(({ isKept }) => isKept)).toEqual([true])
@@ -96,10 +96,10 @@ describeEnsemble('Held of a process that stands still', (ensemble) => {
   })
 })
 
-describeEnsemble('Held on a machine that eight busy processes keep from working', (ensemble) => {
-  test('Held has ended before another is granted, and tells in time (L33)', async () => {
+describeEnsemble('Held on a machine with eight busy processes', (ensemble) => {
+  test('Held has ended before another is granted, and its signal aborts in time (L33)', async () => {
     const busy = Array.from({ length: 8 }, () =>
-      // Nobody has to end it, should its parent be killed.
+      // They end by themselves if their parent is killed.
       spawn(process.execPath, ['-e', 'for (const end = Date.now() + 60_000; Date.now() < end;);'], { stdio: 'ignore' }),
     )
     try {
@@ -129,7 +129,7 @@ function expectOneHolder(samples: readonly Sample[]): void {
   }
 }
 
-/** Also by the lease's own count: the servers waited for longer. */
+/** Also by the lease's own end: the servers waited longer. */
 function expectLeasesOver(samples: readonly Sample[]): void {
   expect(samples.filter(({ leaseMargin }) => leaseMargin <= 0).map(String)).toEqual([])
 }

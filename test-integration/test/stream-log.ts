@@ -1,6 +1,6 @@
 import type { NodeEvents } from '@zk/client'
 
-/** What a persistent watch has told since it was asked last, in order; the loop over it ends with the watch. */
+/** The events of a persistent watch since the last call, in order; the loop over it ends with the watch. */
 export class StreamLog {
   /** The watch is over. */
   readonly ended: Promise<void>

@@ -1,4 +1,4 @@
-// Servers that are too busy: they answer ThrottledOp to what has waited too long, and have not executed it.
+// Overloaded servers: they answer ThrottledOp to requests that have waited too long, and do not execute them.
 import { connect, KeeperError } from '@zk/client'
 import { expect, test } from 'vitest'
 import { Ensemble } from '../src/ensemble/index.ts'
@@ -9,11 +9,11 @@ const flags = '-Dzookeeper.request_throttle_max_requests=8 -Dzookeeper.throttled
 const CALLS = 500
 
 describeEnsemble('A server that throttles', () => {
-  test('ZooKeeper asks again until all is done: no call fails, and no write is done twice', async () => {
+  test('ZooKeeper repeats throttled requests until all are executed: no call fails, and no write happens twice', async () => {
     await using ensemble = await Ensemble.start({ environment: { SERVER_JVMFLAGS: flags } })
     await using zk = await connect(ensemble.connectString)
     await zk.create('/busy', '')
-    // On a busy machine the last of them are put off for longer than a call waits by default.
+    // On a busy machine the last of them are throttled for longer than a call waits by default.
     const options = { timeout: Infinity }
     const twice = () => Promise.all([zk.setData('/busy', '', options), zk.getData('/busy', options)])
     const versions = (await Promise.all(Array.from({ length: CALLS }, twice))).map(([{ version }]) => version)
@@ -22,7 +22,7 @@ describeEnsemble('A server that throttles', () => {
     expect(zk.stats().requests.throttled).toBeGreaterThan(0)
   }, 120_000)
 
-  test('ZooKeeper leaves it to a call that does not want to be repeated, and says that nothing was done', async () => {
+  test('ZooKeeper rejects a throttled call that opts out of repetition, with an error which says that it was not executed', async () => {
     await using ensemble = await Ensemble.start({ environment: { SERVER_JVMFLAGS: flags } })
     await using zk = await connect(ensemble.connectString)
     await zk.create('/busy', '')

@@ -1,4 +1,4 @@
-// Which packets keep a session alive: what docs/touches.md says of the source, asked of a leader and of a follower.
+// Which packets keep a session alive: verifies docs/touches.md, which cites the source, at a leader and at a follower.
 import type { ZooKeeper } from '@zk/client'
 import { CreateMode, errorName, OpCode } from '@zk/wire'
 import { expect, onTestFinished, test } from 'vitest'
@@ -9,7 +9,7 @@ import { Transcript } from '../src/scenario/transcript.ts'
 import { newClient } from './clients.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 
-/** Of the sessions, in ms: six ticks. */
+/** Timeout of the sessions, in ms: six ticks. */
 const TIMEOUT = 3_000
 /** How often a session sends its packet, in ms. */
 const INTERVAL = 300
@@ -18,7 +18,7 @@ type Code = string | undefined
 interface Packet {
   readonly name: string
   readonly send: (session: Session) => Promise<Code>
-  /** What it is answered with; undefined for nothing. */
+  /** The reply; undefined for none. */
   readonly answer: Code
 }
 
@@ -34,9 +34,13 @@ const touching: readonly Packet[] = [
   },
   { name: 'a read that fails', send: (session) => codeOf(session.getData('/missing')), answer: 'NoNode' },
   { name: 'a write that fails', send: (session) => codeOf(session.delete('/missing')), answer: 'NoNode' },
-  { name: 'a path that is none', send: (session) => codeOf(session.create('none')), answer: 'BadArguments' },
+  { name: 'an invalid path', send: (session) => codeOf(session.create('none')), answer: 'BadArguments' },
   { name: 'setWatches', send: (session) => codeOf(session.setWatches({})), answer: 'Ok' },
-  { name: 'removeWatches of none', send: (session) => codeOf(session.removeWatches('/', 2)), answer: 'NoWatcher' },
+  {
+    name: 'removeWatches without a watch',
+    send: (session) => codeOf(session.removeWatches('/', 2)),
+    answer: 'NoWatcher',
+  },
 ]
 
 const nothing: Packet = { name: 'nothing', send: () => Promise.resolve(undefined), answer: undefined }
@@ -44,7 +48,7 @@ const nothing: Packet = { name: 'nothing', send: () => Promise.resolve(undefined
 const silent: readonly Packet[] = [
   nothing,
   { name: 'auth', send: (session) => codeOf(session.auth('digest', 'some:one')), answer: 'Ok' },
-  // Servers that are not set up for it answer with a token that is null.
+  // Servers without SASL configuration answer with a null token.
   { name: 'sasl', send: (session) => codeOf(session.call('sasl', { token: new Uint8Array() })), answer: 'Ok' },
 ]
 
@@ -60,7 +64,7 @@ describeEnsemble('the touch of a session', (ensemble) => {
       const server = await places[place]()
       const zk = await newClient(ensemble)
       const kept = await Promise.all(touching.map((packet) => keptBy(packet, server, zk)))
-      // Twice: what is kept has lived for more than two timeouts then, however fast clocks run.
+      // Twice: a kept session has lived for more than two timeouts then, however fast clocks run.
       const left = []
       for (let times = 0; times < 2; times++) {
         const sessions = await Promise.all(silent.map((packet) => keptBy(packet, server, zk)))
@@ -74,7 +78,7 @@ describeEnsemble('the touch of a session', (ensemble) => {
   )
 
   test.each(['leader', 'follower'] as const)(
-    'ZooKeeperServer.reopenSession at a %s keeps a session alive that sends nothing but handshakes',
+    'ZooKeeperServer.reopenSession at a %s keeps a session alive that sends only handshakes',
     async (place) => {
       const server = await places[place]()
       const zk = await newClient(ensemble)
@@ -106,7 +110,7 @@ describeEnsemble('the touch of a session', (ensemble) => {
       const resumed = await open(server, zk, { session: shortened.session })
       expect(resumed.timeOut).toBe(TIMEOUT)
       const pings = repeat(async () => void (await resumed.ping()))
-      // Until no follower has a touch of the creation left, or of the first connection: they bring the long timeout back.
+      // Until no follower has a touch of the creation, or of the first connection, left: those bring the long timeout back.
       await (
         await keptBy(nothing, server, zk)
       ).expired
@@ -122,14 +126,14 @@ describeEnsemble('the touch of a session', (ensemble) => {
 interface Kept {
   readonly name: string
   readonly session: Session
-  /** When its node is gone, as another session is told. */
+  /** When its node is deleted, as another session is notified. */
   readonly expired: Promise<unknown>
   readonly isGone: () => boolean
   readonly answers: ReadonlySet<Code>
   readonly expected: readonly Code[]
 }
 
-/** A session with an ephemeral node that sends nothing but the packet. */
+/** A session with an ephemeral node that sends only this packet. */
 async function keptBy(packet: Packet, server: EnsembleNode, zk: ZooKeeper, timeOut = TIMEOUT): Promise<Kept> {
   const session = await open(server, zk, { timeOut })
   const { path } = await zk.create(`/of ${packet.name} `, '', { mode: 'PERSISTENT_SEQUENTIAL' })
@@ -168,7 +172,7 @@ async function open(
   return opened
 }
 
-/** At once, and as long as the test goes on. */
+/** At once, and then repeatedly until the test ends. */
 function repeat(what: () => Promise<void>): { readonly stop: () => void } {
   void what()
   const timer = setInterval(() => void what(), INTERVAL)
@@ -177,7 +181,7 @@ function repeat(what: () => Promise<void>): { readonly stop: () => void } {
   return { stop }
 }
 
-/** undefined where the server closes the connection instead, as it does when the session has ended. */
+/** undefined if the server closes the connection instead, as it does when the session has ended. */
 async function codeOf(reply: ReturnType<Session['ping']>): Promise<Code> {
   const message = await reply
   return message && errorName(message.err)

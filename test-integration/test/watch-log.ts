@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { onTestFinished } from 'vitest'
 import type { Watched } from '@zk/client'
 
-/** Events in the order in which they were told, as `NodeDeleted /path`. */
+/** Events in the order in which they were received, as `NodeDeleted /path`. */
 export class WatchLog {
   readonly #told: string[] = []
 
@@ -11,13 +11,13 @@ export class WatchLog {
     return watched
   }
 
-  /** What was told since this was asked last, sorted: events of different paths have no order. */
+  /** The events since the last call, sorted: events of different paths have no order. */
   take(): string[] {
     return this.#told.splice(0).sort()
   }
 }
 
-/** What the protocol does not foresee, from now to the end of the test: an event for nobody, for instance. */
+/** Protocol anomalies from now to the end of the test: an event without a watch, for instance. */
 export function noteOddities(): readonly unknown[] {
   const anomalies: unknown[] = []
   const note = (anomaly: unknown): void => void anomalies.push(anomaly)

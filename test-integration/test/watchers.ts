@@ -1,4 +1,4 @@
-// Whoever watches one of a few nodes, in any way, together with others of the same client; they come and go.
+// Watchers of a few nodes, of every kind, several of them in one client; they come and go.
 import { KeeperError, type Stat, type Watched, type ZooKeeper } from '@zk/client'
 import type { Random } from '../src/differential/random.ts'
 import { StreamLog } from './stream-log.ts'
@@ -9,7 +9,7 @@ const types = ['Data', 'Children', 'Persistent', 'PersistentRecursive', 'Any'] a
 interface Waiting {
   readonly path: string
   readonly kind: (typeof kinds)[number]
-  /** The last transaction that concerned it, by its read; undefined where there was no node. */
+  /** The last transaction that its read saw on the node; undefined if there was no node. */
   readonly known: bigint | undefined
   readonly watched: Watched
 }
@@ -20,11 +20,11 @@ interface Following {
   readonly leave: () => Promise<unknown>
 }
 
-/** What waits for changes at one client, on few paths. */
+/** The watchers of one client on few paths. */
 export class Watchers {
   /** One-shot watches that are set. */
   readonly waiting = new Set<Waiting>()
-  /** How many of them were told of an event. */
+  /** How many of them received an event. */
   told = 0
   /** Persistent ones. */
   readonly following = new Set<Following>()
@@ -48,14 +48,14 @@ export class Watchers {
     }
   }
 
-  /** All calls have been answered. */
+  /** Waits until all calls have settled. */
   async settled(): Promise<void> {
     const calls = this.#calls
     this.#calls = []
     await Promise.all(calls)
   }
 
-  /** Those who still wait, though what they wait for has happened by what is there now. */
+  /** Watchers that still wait although the current state shows that their event has happened. */
   async missed(now: ZooKeeper): Promise<string[]> {
     const stats = new Map<string, Stat | undefined>()
     for (const path of this.#paths) stats.set(path, await now.exists(path))
@@ -64,7 +64,7 @@ export class Watchers {
       .map(({ path, kind, known }) => `${kind} ${path}, known as of ${known}, waits`)
   }
 
-  /** Nobody waits any more. */
+  /** Ends all watchers. */
   async leave(): Promise<void> {
     await Promise.all([...this.waiting].map(({ watched }) => watched.unwatch()))
     await Promise.all([...this.following].map((each) => each.leave()))
@@ -106,7 +106,7 @@ export class Watchers {
     void following.log.ended.then(() => this.following.delete(following))
   }
 
-  /** Some calls are aborted, before or behind their sending. */
+  /** Some calls are aborted, before or after they are sent. */
   #signal(): AbortSignal {
     const abort = new AbortController()
     const when = this.#random.weighted({ never: 80, atOnce: 10, soon: 10 })
@@ -118,7 +118,7 @@ export class Watchers {
 
 const GIVEN_UP = new Error('given up')
 
-/** The last transaction that a watch of this kind tells of. */
+/** The last transaction that triggers a watch of this kind. */
 function latest(kind: Waiting['kind'], stat: Stat | undefined): bigint | undefined {
   return kind === 'children' ? stat?.pzxid : stat?.mzxid
 }

@@ -10,7 +10,7 @@ import { noteOddities, WatchLog } from './watch-log.ts'
 
 describeEnsemble('watches', (ensemble) => {
   describe('a watch', () => {
-    test('ZooKeeper.getDataAndWatch tells once of the first change of the data, or of the deletion', async () => {
+    test('ZooKeeper.getDataAndWatch delivers one event, of the first change of the data, or of the deletion', async () => {
       const zk = await newClient(ensemble)
       await Promise.all([zk.create('/changed', 'one'), zk.create('/deleted'), zk.create('/parent')])
       const log = new WatchLog()
@@ -22,13 +22,13 @@ describeEnsemble('watches', (ensemble) => {
       await zk.setData('/changed', 'three')
       await zk.delete('/deleted')
       await caughtUp(zk)
-      // A child and an ACL are no data.
+      // Changes of children and of the ACL are no changes of data.
       expect(log.take()).toEqual(['NodeDataChanged /changed', 'NodeDeleted /deleted'])
       expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: ['/parent'], children: 0 })
       expect(anomalies).toEqual([])
     })
 
-    test('ZooKeeper.existsAndWatch tells once of a creation, a change of the data, or a deletion', async () => {
+    test('ZooKeeper.existsAndWatch delivers one event, of a creation, a change of the data, or a deletion', async () => {
       const zk = await newClient(ensemble)
       await Promise.all([zk.create('/changed'), zk.create('/deleted'), zk.create('/parent')])
       const log = new WatchLog()
@@ -47,7 +47,7 @@ describeEnsemble('watches', (ensemble) => {
       expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: ['/never', '/parent'], children: 0 })
     })
 
-    test('ZooKeeper.getChildrenAndWatch tells once of a child that came or went, or of the deletion', async () => {
+    test('ZooKeeper.getChildrenAndWatch delivers one event, of a child created or deleted, or of the deletion', async () => {
       const zk = await newClient(ensemble)
       await Promise.all(['/came', '/went', '/deleted', '/quiet'].map((path) => zk.create(path)))
       await Promise.all([zk.create('/went/child'), zk.create('/quiet/child')])
@@ -65,7 +65,7 @@ describeEnsemble('watches', (ensemble) => {
       expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: [], children: 1 })
     })
 
-    test('ZooKeeper tells every watcher of a node of its deletion, each once, whatever it watches (V08)', async () => {
+    test('ZooKeeper notifies every watcher of a node of its deletion, each once, whatever it watches (V08)', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/node')
       const log = new WatchLog()
@@ -89,7 +89,7 @@ describeEnsemble('watches', (ensemble) => {
       await expect(zk.removeWatches('/missing')).rejects.toMatchObject({ code: 'NoWatcher' })
     })
 
-    test('Watched.changed is told before the reply that shows the change, to its own call', async () => {
+    test('Watched.changed resolves before the reply that shows the change, for a change of its own client', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/node')
       for (let round = 1; round <= 50; round++) {
@@ -105,7 +105,7 @@ describeEnsemble('watches', (ensemble) => {
       }
     })
 
-    test("Watched.changed is told before the reply that shows the change, when it is another client's", async () => {
+    test('Watched.changed resolves before the reply that shows the change, for a change of another client', async () => {
       const chroot = await newChroot(ensemble)
       const [zk, other] = await Promise.all([newClient(ensemble, { chroot }), newClient(ensemble, { chroot })])
       await zk.create('/node')
@@ -141,8 +141,8 @@ describeEnsemble('watches', (ensemble) => {
     })
   })
 
-  describe('a watch nobody waits for', () => {
-    test('Watched.unwatch takes the watch off the server when nobody else of the client waits', async () => {
+  describe('a watch that no caller waits for', () => {
+    test('Watched.unwatch removes the watch from the server when no other caller of the client waits', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/node')
       const log = new WatchLog()
@@ -154,7 +154,7 @@ describeEnsemble('watches', (ensemble) => {
       await one.changed
       expect(log.take()).toEqual(['DataWatchRemoved /node'])
       expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: ['/node'], children: 1 })
-      // What is left of the data's watches is still one, and its event comes.
+      // One data watch of the path is left, and its event comes.
       await zk.setData('/node', 'changed')
       expect(log.take()).toEqual(['NodeDataChanged /node'])
       await child.unwatch()
@@ -162,7 +162,7 @@ describeEnsemble('watches', (ensemble) => {
       expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
     })
 
-    test('Watched.unwatch of a node that does not exist takes the watch off the server', async () => {
+    test('Watched.unwatch of a node that does not exist removes the watch from the server', async () => {
       const zk = await newClient(ensemble)
       const watch = await zk.existsAndWatch('/missing')
       expect(await serverWatches(ensemble, zk.chroot)).toEqual({ data: ['/missing'], children: 0 })
@@ -170,7 +170,7 @@ describeEnsemble('watches', (ensemble) => {
       expect(await serverWatches(ensemble, zk.chroot)).toEqual(noWatches)
     })
 
-    test('Watched.unwatch twice, or behind the event, asks the server nothing', async () => {
+    test('Watched.unwatch twice, or after the event, sends nothing to the server', async () => {
       const proxy = await newProxy(ensemble.nodes[0]!)
       const zk = await newClient(ensemble, { servers: [proxy] })
       await zk.create('/node')
@@ -184,7 +184,7 @@ describeEnsemble('watches', (ensemble) => {
       expect(proxy.requests.slice(before)).toEqual([])
     })
 
-    test('ZooKeeper.getDataAndWatch that is aborted on its way leaves no watch (V11)', async () => {
+    test('ZooKeeper.getDataAndWatch that is aborted in flight leaves no watch (V11)', async () => {
       const proxy = await newProxy(ensemble.nodes[0]!)
       const zk = await newClient(ensemble, { servers: [proxy] })
       await zk.create('/node')
@@ -276,7 +276,7 @@ describeEnsemble('watches', (ensemble) => {
     afterEach(() => ensemble.mend())
 
     test.each(['follower', 'leader'] as const)(
-      'Watched.changed tells once of what happened while the client had no server: its %s was killed (V01)',
+      'Watched.changed delivers once what happened while the client had no server: its %s was killed (V01)',
       async (mode) => {
         const chroot = await newChroot(ensemble)
         const leader = await ensemble.leader()
@@ -284,7 +284,7 @@ describeEnsemble('watches', (ensemble) => {
         const [first, next] = mode === 'leader' ? [leader, one!] : [one!, two!]
         const way = await newProxy(next)
         const zk = await newClient(ensemble, { chroot, servers: [first, way], at: first, sessionTimeout: 8_000 })
-        // What it has done the next server knows.
+        // The next server has applied its changes.
         const other = await newClient(ensemble, { chroot, servers: [next], sessionTimeout: 8_000 })
         const existing = ['changed', 'deleted', 'renewed', 'quiet']
         await other.multi(
@@ -327,7 +327,7 @@ describeEnsemble('watches', (ensemble) => {
         expect(log.take()).toEqual([])
         expect(zk.session.connection).toBeUndefined()
 
-        // Attempts that were given up would take the session to that server once more, each.
+        // Aborted attempts would move the session to that server once more, each.
         way.cut()
         way.thaw()
         await caughtUp(zk)
@@ -370,7 +370,7 @@ describeEnsemble('watches', (ensemble) => {
       },
     )
 
-    test('ZooKeeper sets 2,000 watches again at the next server, before it asks anything else (V04)', async () => {
+    test('ZooKeeper sets 2,000 watches again at the next server, before it sends anything else (V04)', async () => {
       const chroot = await newChroot(ensemble)
       const [first, next] = await ensemble.followers()
       const way = await newProxy(next!)
@@ -411,7 +411,7 @@ describeEnsemble('watches', (ensemble) => {
     })
   })
 
-  test('ZooKeeper.close leaves no watch at any server', async () => {
+  test('ZooKeeper.close leaves no watch on any server', async () => {
     for (const node of ensemble.nodes) {
       // The reply to closeSession may be here before the server has forgotten the connection (NIOServerCnxn.close).
       const kept = async () => {

@@ -1,5 +1,5 @@
-// The proxy of @zk/wire's README in front of a real server, and zkCli as its client: that of Debian's `zookeeper` package,
-// or of the official image, as the nodes have it.
+// The proxy of @zk/wire's README in front of a real server, with zkCli of the nodes as its client: from Debian's
+// `zookeeper` package, or from the official image.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -17,7 +17,7 @@ const ZKCLI = `
 describeEnsemble('wire-proxy', (ensemble) => {
   const [node] = ensemble.nodes
 
-  test('wire-proxy prints what zkCli and a real server say to each other', async () => {
+  test('wire-proxy prints the messages between zkCli and a real server', async () => {
     await using proxy = await Proxy.start(node!.address)
     const path = `/wire-proxy-${proxy.port}`
     const output = await zkCli(ensemble.description.nodes[0]!.container, proxy, [
@@ -60,7 +60,7 @@ describeEnsemble('wire-proxy', (ensemble) => {
   })
 })
 
-/** What zkCli of 3.8 makes of the commands above. */
+/** The operations that zkCli of 3.8 sends for the commands above. */
 const OPERATIONS = [
   'create',
   'getData',
@@ -78,14 +78,14 @@ const OPERATIONS = [
   'closeSession',
 ]
 
-/** Everything was understood, to the last byte. */
+/** Every message was decoded, to the last byte. */
 function expectWholeMessages({ output }: Proxy): void {
   expect(output).not.toContain('Error')
   expect(output).not.toContain('rest:')
   expect(output).not.toContain('op: undefined')
 }
 
-/** The program, and what it has printed. */
+/** The program, and its output. */
 class Proxy implements AsyncDisposable {
   readonly port: number
   readonly #child: ChildProcess
@@ -116,7 +116,7 @@ class Proxy implements AsyncDisposable {
     return Array.from(messages, ([, arrow, type, op]) => `${arrow} ${op ?? type}`)
   }
 
-  /** What was said once this is, which the program may print a little later than we know of it. */
+  /** All messages up to this one, which the program may print a little later than we see its effect. */
   saidUpTo(last: string): Promise<string[]> {
     const attempt = async (): Promise<string[] | undefined> => (this.said().at(-1) === last ? this.said() : undefined)
     return until(`the proxy to print "${last}"`, attempt, { timeout: 10_000, instead: async () => this.output })
@@ -134,7 +134,7 @@ async function zkCli(containerId: string, proxy: Proxy, commands: readonly strin
   }
   const { container } = await dockerClient()
   const { NetworkSettings } = await container.getById(containerId).inspect()
-  // Seen from the containers this machine is the gateway of their bridge, or has this name where they are in a VM.
+  // From the containers, this machine is the gateway of their bridge, or has this name if they are in a VM.
   const gateway = NetworkSettings.Networks['bridge']?.Gateway || 'host.docker.internal'
   const { output } = await container.exec(
     container.getById(containerId),

@@ -9,7 +9,7 @@ const [connectString = '', path = '', label = '', turn = '0'] = process.argv.sli
 const zk = await connect(connectString, { sessionTimeout: 10_000 })
 const lock = new Lock(zk, path, { label })
 while (!(await takeTurn())) {
-  // Lost: the work is not known to be done alone. Queue again.
+  // Lost: other contenders may have held during the work. Queue again.
 }
 await zk.close()
 process.disconnect()
@@ -21,7 +21,7 @@ async function takeTurn(): Promise<boolean> {
   try {
     await sleep(Number(turn), undefined, { signal: held.signal })
     held.throwIfLost()
-    // Told before the release: after it the next one may be faster.
+    // Reported before the release: after it the next contender may report first.
     tell({ type: 'finished', at: machineTime(), token })
     return true
   } catch (error) {

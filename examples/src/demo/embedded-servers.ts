@@ -1,7 +1,7 @@
-// Three servers of `@zk/testing`, for the demo: a process of their own, as every ensemble has.
+// Three servers of `@zk/testing`, for the demo, in a separate process, as real ones are.
 import { TestEnsemble } from '@zk/testing'
 
-/** What this process tells the demo. */
+/** What this process reports to the demo. */
 export type Told =
   | { readonly type: 'started'; readonly connectString: string }
   | { readonly type: 'killed' | 'leads'; readonly member: string }
@@ -17,7 +17,7 @@ function tell(news: Told): void {
 
 async function killLeader(): Promise<void> {
   const { leader } = ensemble
-  if (leader === undefined) throw new Error('nobody leads')
+  if (leader === undefined) throw new Error('there is no leader')
   leader.kill()
   tell({ type: 'killed', member: leader.name })
   await ensemble.serving()

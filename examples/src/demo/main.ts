@@ -33,8 +33,8 @@ function chosenServers(): Promise<Servers> | Servers {
   return values.ensemble ? inContainers() : embedded()
 }
 
-function say(who: string, what: string, at = machineTime()): void {
-  console.log(`${((at - startedAt) / 1000).toFixed(3).padStart(8)} s  ${who}  ${what}`)
+function say(source: string, what: string, at = machineTime()): void {
+  console.log(`${((at - startedAt) / 1000).toFixed(3).padStart(8)} s  ${source}  ${what}`)
 }
 
 async function takeTurns({ connectString, killLeader }: Servers): Promise<void> {
@@ -44,14 +44,14 @@ async function takeTurns({ connectString, killLeader }: Servers): Promise<void> 
   let finished = 0
   let disturbed: Promise<void> | undefined
   const processes = Array.from({ length: CONTENDERS }, (_, number) => {
-    const who = `contender ${number}`
-    const child = fork(contenderProgram, [connectString, path, who, String(TURN)])
+    const contender = `contender ${number}`
+    const child = fork(contenderProgram, [connectString, path, contender, String(TURN)])
     let from = 0
     child.on('message', (report: Report) => {
-      narrate(who, report)
+      narrate(contender, report)
       const token = BigInt(report.token)
       if (report.type === 'gained') from = report.at
-      else turns.push({ who, mode: 'exclusive', token, from, until: report.at })
+      else turns.push({ contender, mode: 'exclusive', token, from, until: report.at })
       if (report.type === 'finished' && ++finished === CONTENDERS / 2)
         disturbed = killLeader?.((what) => say('      ', what))
     })
@@ -62,11 +62,11 @@ async function takeTurns({ connectString, killLeader }: Servers): Promise<void> 
   judge(turns, finished, codes)
 }
 
-function narrate(who: string, report: Report): void {
+function narrate(contender: string, report: Report): void {
   const token = `fencing token 0x${BigInt(report.token).toString(16)}`
-  if (report.type === 'gained') say(who, `gains     ${token}`, report.at)
-  if (report.type === 'finished') say(who, `finishes  ${token}`, report.at)
-  if (report.type === 'lost') say(who, `loses it  ${token}: ${report.why}; it queues again`, report.at)
+  if (report.type === 'gained') say(contender, `gains     ${token}`, report.at)
+  if (report.type === 'finished') say(contender, `finishes  ${token}`, report.at)
+  if (report.type === 'lost') say(contender, `loses it  ${token}: ${report.why}; it queues again`, report.at)
 }
 
 function judge(turns: readonly Turn[], finished: number, codes: readonly (number | null)[]): void {

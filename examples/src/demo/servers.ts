@@ -1,4 +1,4 @@
-// The servers that the demo runs on: it needs to know where they are, and to kill their leader.
+// The servers that the demo runs on: their addresses, and a way to kill their leader.
 import { fork } from 'node:child_process'
 import { on, once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import type { Told } from './embedded-servers.ts'
 
 export interface Servers {
   readonly connectString: string
-  /** Kills the leader; settles when another leads. undefined for servers that are not ours to kill. */
+  /** Kills the leader; settles when another leads. undefined for servers of the user. */
   readonly killLeader: ((tell: (what: string) => void) => Promise<void>) | undefined
   stop(): Promise<void>
 }
@@ -55,7 +55,7 @@ export async function inContainers(): Promise<Servers> {
   }
 }
 
-/** Somebody's own servers: their leader is left alone. */
+/** Servers of the user: the demo does not kill their leader. */
 export function at(connectString: string): Servers {
   return { connectString, killLeader: undefined, stop: async () => {} }
 }

@@ -61,7 +61,7 @@ function panel(series: Series, title: string, of: (cost: Cost) => number, left: 
   return `<text x="${left}" y="${MARGIN.top - 8}" font-weight="bold">${title}</text>\n${[...grid, ...ticks, caption, ...lines].join('\n')}`
 }
 
-/** From 0 to 1, by the logarithm. */
+/** From 0 to 1, on a logarithmic scale. */
 function scale(least: number, most: number): (value: number) => number {
   return (value) => Math.log(value / least) / Math.log(most / least)
 }

@@ -1,4 +1,4 @@
-// What one release costs, by how many wait: notifications, as the servers' decoded history has them, and bytes that they send.
+// The cost of one release, by number of waiting contenders: notifications in the servers' decoded history, and bytes sent.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, Lock, type Runtime, systemRuntime, type ZooKeeper } from '@zk/recipes'
 import { TestEnsemble } from '@zk/testing'
@@ -8,11 +8,11 @@ import { acquireSingleNode, type Release } from './single-node-lock.ts'
 export interface Cost {
   readonly waiters: number
   readonly notifications: number
-  /** From servers to clients: events, and what these made clients ask for. */
+  /** From servers to clients: events, and replies to requests that the events caused. */
   readonly bytes: number
 }
 
-/** `waiting` is called whenever it waits; `entered` when it has its place, and awaited. */
+/** `waiting` is called whenever it waits; `entered` is called when it has its place, and awaited. */
 type Contend = (zk: ZooKeeper, waiting: () => void, entered: () => Promise<void>) => Promise<Release>
 
 const PATH = '/locks/report'
@@ -28,7 +28,7 @@ export const locks = {
 
 export type LockName = keyof typeof locks
 
-/** The cost of the first release while so many others wait, each with a client of its own. */
+/** The cost of the first release while this many others wait, each with its own client. */
 export async function costOfRelease(name: LockName, waiters: number): Promise<Cost> {
   const contend: Contend = locks[name]
   const ensemble = await TestEnsemble.start({ history: { entries: 100_000 } })
@@ -44,13 +44,13 @@ export async function costOfRelease(name: LockName, waiters: number): Promise<Co
     if (name !== 'all watch one node') ensemble.nodes.create(PATH)
     const waits = new Count()
     const entries = new Count()
-    // Who looks before all are in line is woken by each that comes.
+    // A contender that looks before all are in the queue is woken by each that comes.
     const entered = async (): Promise<void> => {
       entries.add()
       await entries.reaches(clients.length)
     }
     const [holding, ...others] = clients.map((zk) => contend(zk, () => waits.add(), entered))
-    // At the end most of them wait still.
+    // At the end most of them still wait.
     for (const each of others) each.catch(() => {})
     const release = await holding!
     await waits.reaches(waiters)
@@ -60,11 +60,11 @@ export async function costOfRelease(name: LockName, waiters: number): Promise<Co
     const before = wire.received
     await release()
     await Promise.race(others)
-    // The herd has lain down again. (Of ours, none has stood up.)
+    // All contenders that were woken wait again. (With ours, none of these was woken.)
     if (name !== '@zk/recipes') await waits.reaches(2 * waiters - 1)
     return { waiters, notifications: ensemble.history.events().length, bytes: wire.received - before }
   } finally {
-    // All at once: each of them that left by itself would wake the others.
+    // All at once: each one that left alone would wake the others.
     for (const { session } of clients) ensemble.sessions.expire(session.id)
     await Promise.all(clients.map((zk) => zk.close()))
     await ensemble.close()
@@ -94,7 +94,7 @@ class Count {
   }
 }
 
-/** The machine's runtime, which counts what comes. */
+/** The machine's runtime, which counts received bytes. */
 class Wire {
   received = 0
   readonly runtime: Runtime = {
@@ -111,7 +111,7 @@ class Wire {
       }),
   }
 
-  /** Nothing has come for a while. */
+  /** No bytes have come for a while. */
   async quiet(): Promise<void> {
     for (let before = -1; before !== this.received;) {
       before = this.received

@@ -1,5 +1,5 @@
-// A queue of ephemeral sequential nodes, as ours is, but with all who wait watching the list: fair, and a herd. Each release
-// wakes everybody, and each of them reads the whole list to learn that it is not its turn.
+// A queue of ephemeral sequential nodes, like ours, but every waiting contender watches the list: fair, and a herd. Each
+// release wakes all of them, and each reads the whole list only to find that it is not its turn.
 import type { ZooKeeper } from '@zk/recipes'
 import type { Release } from './single-node-lock.ts'
 

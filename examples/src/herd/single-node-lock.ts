@@ -1,10 +1,10 @@
-// The simplest lock of the literature: whoever creates the one ephemeral node holds it, and everybody else watches it. It
-// excludes; but a release wakes all who wait, and whoever is quickest gets it: nobody knows when it will be one's turn.
+// The simplest lock of the literature: the client that creates the one ephemeral node holds it, and all others watch it. It
+// excludes; but a release wakes all waiting clients, the quickest gets the lock, and no client has a place in an order.
 import { KeeperError, type ZooKeeper } from '@zk/recipes'
 
 export type Release = () => Promise<void>
 
-/** Resolves when it is held. `waiting` is called whenever somebody else holds it and is watched. */
+/** Resolves when it is held. `waiting` is called whenever another client holds it and is watched. */
 export async function acquireSingleNode(zk: ZooKeeper, path: string, waiting = () => {}): Promise<Release> {
   for (;;) {
     try {

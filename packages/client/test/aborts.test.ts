@@ -16,7 +16,7 @@ test('onAbort has one listener a signal, however many wait', () => {
   expect(count()).toBe(1)
 })
 
-test('onAbort has no listener when nobody waits any more, and one again when somebody does', () => {
+test('onAbort has no listener when no caller waits any more, and one again when one does', () => {
   const { signal, count } = listened()
   const stops = [onAbort(signal, () => {}), onAbort(signal, () => {})]
   stops[0]?.()
@@ -48,7 +48,7 @@ test('onAbort tells at once of a signal that has been aborted already, and keeps
   expect(count()).toBe(0)
 })
 
-test('onAbort tells nobody of another signal', () => {
+test('onAbort notifies no caller of another signal', () => {
   const told: string[] = []
   const [one, other] = [listened(), listened()]
   onAbort(one.signal, () => told.push('one'))
@@ -58,7 +58,7 @@ test('onAbort tells nobody of another signal', () => {
   expect(other.count()).toBe(1)
 })
 
-test('onAbort takes back once: a second time does nothing to those who came later', () => {
+test('onAbort is undone once: a second call does not affect later listeners', () => {
   const { controller, signal } = listened()
   const stop = onAbort(signal, () => {})
   stop()
@@ -69,7 +69,7 @@ test('onAbort takes back once: a second time does nothing to those who came late
   expect(told).toEqual(['later'])
 })
 
-test('onAbort lets who is told take back himself and others', () => {
+test('onAbort lets a notified listener take back its own and other registrations', () => {
   const told: string[] = []
   const { controller, signal } = listened()
   const stops: (() => void)[] = []

@@ -1,4 +1,4 @@
-// What one caller's context sets going serves others: it does not run in his.
+// Work that one caller starts serves other callers too: it does not run in that caller's async context.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer } from 'node:net'
 import { once } from 'node:events'

@@ -15,7 +15,7 @@ test('ZooKeeper.getConfig reads the config node of the whole tree, whatever the 
   expect(read.value).toMatchObject({ config: { version: 10n, servers: [{ id: 1 }], text: TEXT } })
 })
 
-test('ZooKeeper.getConfigAndWatch tells of the next configuration', async () => {
+test('ZooKeeper.getConfigAndWatch delivers the next configuration', async () => {
   const world = new VirtualWorld()
   const { zk, connection } = await connected(world, { chroot: '/app' })
   const read = outcome(zk.getConfigAndWatch())

@@ -89,7 +89,7 @@ test('Credentials.answered gives the callers in the order their credentials were
   expect([auths.answered(), auths.answered()]).toEqual([first, second])
 })
 
-test('Credentials.answered gives nobody for a credential that nobody waits for, and for an answer too many', () => {
+test('Credentials.answered returns no caller for a credential without a waiting caller, and for an answer too many', () => {
   const auths = new Credentials([alice])
   const waiting = caller()
   auths.frames()
@@ -110,7 +110,7 @@ test('Credentials.interrupted lets the callers wait for the answer of the next c
   expect(auths.answered()).toBeUndefined()
 })
 
-test('Credentials.answered gives a caller once: when his credential is sent again, nobody waits for the answer', () => {
+test('Credentials.answered gives a caller once: when its credential is sent again, no caller waits for the answer', () => {
   const auths = new Credentials([])
   auths.add(alice, caller(10))
   auths.frames()
@@ -121,7 +121,7 @@ test('Credentials.answered gives a caller once: when his credential is sent agai
   expect(auths.answered()).toBeUndefined()
 })
 
-test('Credentials.takeCallers takes those who no longer wait; what was sent for them stays', () => {
+test('Credentials.takeCallers takes callers that no longer wait; what was sent for them stays', () => {
   const credentials: Credential[] = []
   const auths = new Credentials(credentials)
   const [early, late] = [caller(10), caller(20)]
@@ -154,7 +154,7 @@ test('Credentials.nextTimeout is that of the caller whose time is up first; Infi
   expect(auths.nextTimeout).toBe(Infinity)
 })
 
-test('Credentials shows no secret to who prints it', () => {
+test('Credentials shows no secret when printed', () => {
   const auths = new Credentials([alice])
   auths.frames()
   expect(inspect(auths, { depth: null, showHidden: true })).not.toMatch(/alice|secret|97, 108/)

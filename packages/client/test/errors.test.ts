@@ -54,7 +54,7 @@ describe('KeeperError', () => {
     expect(new KeeperError(code).number).toBeUndefined()
   })
 
-  test('KeeperError reports a code that nobody knows with its number', () => {
+  test('KeeperError reports an unknown code with its number', () => {
     const error = new KeeperError('Unknown', { op: 'getData', path: '/a', number: -200 })
     expect(error).toMatchObject({ code: 'Unknown', number: -200, message: 'getData /a: unknown error code -200' })
     expect(new KeeperError('Unknown', { op: 'getData' }).message).toBe('getData: unknown error code')
@@ -131,7 +131,7 @@ describe('ConnectError', () => {
     expect(error.name).toBe('ConnectError')
   })
 
-  test('ConnectError says of a name with several addresses what happened at each: Node’s own error says nothing', () => {
+  test('ConnectError reports what happened at each address of a name: Node’s own error has no details', () => {
     const each = ['connect ECONNREFUSED 127.0.0.1:2181', 'connect ECONNREFUSED ::1:2181']
     const error = new AggregateError(each.map((message) => new Error(message)))
     expect(error.message).toBe('')

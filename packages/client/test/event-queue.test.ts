@@ -34,7 +34,7 @@ describe('EventQueue', () => {
     expect(await Promise.all(takers)).toEqual([item('last'), over])
   })
 
-  test('EventQueue.fail throws once: at who waits, or behind the items that are here', async () => {
+  test('EventQueue.fail throws once: in the waiting call, or after the queued items', async () => {
     const queue = newQueue()
     queue.push('a')
     queue.fail(new Error('refused'))
@@ -49,7 +49,7 @@ describe('EventQueue', () => {
     expect([second.value, await take(waiting)]).toEqual([over, over])
   })
 
-  test('EventQueue.close drops what is here, the error that nobody saw too', async () => {
+  test('EventQueue.close drops its items, and an error that was not delivered yet', async () => {
     const queue = newQueue()
     queue.push('a')
     queue.fail(new Error('refused'))

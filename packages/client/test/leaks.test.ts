@@ -134,7 +134,7 @@ test('StateFeed keeps no follower that does not wait, and one that waits until t
   expect(await collected()).toEqual([true, true])
 })
 
-/** A signal that counts who listens to it. */
+/** A signal that counts its listeners. */
 function listened(signal: AbortSignal): AbortSignal & { listeners: number } {
   const counted = Object.assign(signal, { listeners: 0 })
   const add = signal.addEventListener.bind(signal)

@@ -68,7 +68,7 @@ describe('multi', () => {
     expect(results).toEqual([{ path: '/a' }, undefined, stat, undefined])
   })
 
-  test('op.create of a container has an opcode of its own, and is answered as create2 is', () => {
+  test('op.create of a container has its own opcode, and is answered as create2 is', () => {
     const container = op.create('/c', undefined, { mode: 'CONTAINER' })
     expect(requestOf(container).ops).toMatchObject([{ type: OpCode.createContainer, request: { flags: 4 } }])
     expect(resultOf([container], { type: OpCode.create2, response: { path: '/app/c', stat: wireStat } })).toEqual([
@@ -97,7 +97,7 @@ describe('multi', () => {
       { code: ErrorCode.NotEmpty, index: 3, results: ['Ok', 'Ok', 'Ok', 'NotEmpty'] },
     ],
     [
-      'a code that nobody knows',
+      'an unknown code',
       [0, -200, -2, -2],
       { code: -200, index: 1, results: ['Ok', 'Unknown', 'RuntimeInconsistency', 'RuntimeInconsistency'] },
     ],

@@ -84,7 +84,7 @@ describe('create', () => {
     })
   })
 
-  test('create makes a persistent node with the open ACL and no data if nothing else is said', () => {
+  test('create makes a persistent node with the open ACL and no data by default', () => {
     expect(requestOf(create, '/a', undefined, {}).body).toEqual({
       path: '/app/a',
       data: new Uint8Array(0),
@@ -234,7 +234,7 @@ describe('setData', () => {
     expect(resultOf(setData, ['/a', '', {}], SetDataResponse, { stat: wireStat })).toEqual(stat)
   })
 
-  test('setData is for any version if nothing else is said', () => {
+  test('setData is for any version by default', () => {
     expect(requestOf(setData, '/a', '', {}).body.version).toBe(-1)
   })
 
@@ -293,7 +293,7 @@ describe('ACLs', () => {
 })
 
 describe('sync', () => {
-  test('sync is neither read nor write, and answered with a path nobody needs', () => {
+  test('sync is neither read nor write, and its reply has a path that is not used', () => {
     expect(requestOf(sync, '/a')).toEqual({
       opCode: OpCode.sync,
       kind: 'neither',

@@ -134,7 +134,7 @@ describe('checkOptions', () => {
     expect(error).toHaveProperty('message', 'session.passwd must be a Uint8Array')
   })
 
-  test('checkOptions refuses a session whose id no server can have given: nobody could be told later', () => {
+  test('checkOptions refuses a session whose id no server can have given: later no error could be reported', () => {
     for (const id of [0xff00_0000_0000_0001n, 2n ** 63n, -(2n ** 63n) - 1n]) {
       const error = thrownBy(() => check({ session: { id, passwd: new Uint8Array(16) } }))
       expect(error).toBeInstanceOf(RangeError)
@@ -174,7 +174,7 @@ describe('checkOptions', () => {
     for (const lastXid of [undefined, 0, 1, 2 ** 31 - 1]) check({ session: { ...session, lastXid } })
   })
 
-  test('checkOptions says what a runtime lacks', () => {
+  test('checkOptions states what a runtime lacks', () => {
     const runtime = { ...systemRuntime, uuid: undefined, dial: 5 }
     expect(() => check({ runtime })).toThrow('runtime must be a Runtime; it has no uuid, dial')
   })

@@ -100,7 +100,7 @@ test('ZooKeeper.create with parents goes on behind a lost connection, and knows 
   expect(creating.value.path).toBe('/a/b')
 })
 
-test('ZooKeeper.create with parents says NoNode when its time is up before the nodes above are made', async () => {
+test('ZooKeeper.create with parents fails with NoNode when its time is up before the nodes above are made', async () => {
   const world = new VirtualWorld()
   const { zk, connection } = await connected(world)
   const creating = outcome(zk.create('/a/b', '', { parents, timeout: 1_000 }))
@@ -140,7 +140,7 @@ test.each<[string, (zk: ZooKeeper) => Promise<unknown>]>([
 
 test.each([
   ['a node', ['ThrottledOp', 'NoNode', 'NoNode'], '/a', ['/a/b', '/a/b/c']],
-  ['a node below one where nobody may make any', ['NoAuth', 'ThrottledOp', 'NoNode'], '/a/b', ['/a/b/c']],
+  ['a node below one without CREATE', ['NoAuth', 'ThrottledOp', 'NoNode'], '/a/b', ['/a/b/c']],
 ] as const)('ZooKeeper.ensureContainer goes on when a busy server has put off %s', async (_, failures, late, below) => {
   const world = new VirtualWorld()
   const { zk, connection } = await connected(world)

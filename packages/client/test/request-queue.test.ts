@@ -47,7 +47,7 @@ describe('RequestQueue.send', () => {
     expect(sentXids(queue)).toEqual([2 ** 31 - 3, 2 ** 31 - 2, 1, 2])
   })
 
-  test('RequestQueue.send leaves an xid of its own as it is, and uses up no other for it', () => {
+  test('RequestQueue.send leaves its own xid as it is, and uses up no other for it', () => {
     expect(sentXids(queueOf(read(), own(), read()))).toEqual([1, -8, 2])
   })
 
@@ -74,7 +74,7 @@ describe('RequestQueue.oldest', () => {
     expect(queue.oldest).toBeUndefined()
   })
 
-  test('RequestQueue.oldestSentAt is when it left, also when nobody waits for it any more', () => {
+  test('RequestQueue.oldestSentAt is when it left, also when no caller waits for it any more', () => {
     const [first, second] = [read(), read()]
     const queue = queueOf(first)
     expect(queue.oldestSentAt).toBeUndefined()
@@ -278,7 +278,7 @@ describe('RequestQueue.overdue', () => {
 })
 
 describe('RequestQueue.clear', () => {
-  test('RequestQueue.clear takes out all that waits, sent first, and tells which had left; tombstones nobody waits for', () => {
+  test('RequestQueue.clear removes all requests, sent ones first, and marks which were sent; tombstones have no caller', () => {
     const [tombstone, sent, unsent] = [read(), write(), write('/write', { expiresAt: 10 })]
     const queue = queueOf(tombstone, sent)
     queue.send(0, ALL)

@@ -41,7 +41,7 @@ test('Request throws what its body throws, and writes nothing', () => {
   expect(() => read('/a', { body })).toThrow('no such thing')
 })
 
-test('Request begins unsent, never expires, forgives nothing, and settles nobody', () => {
+test('Request begins unsent, never expires, forgives nothing, and settles no call', () => {
   const request = new Request({ op: 'close', opCode: OpCode.closeSession, kind: 'neither' })
   expect(request).toMatchObject({ phase: { name: 'unsent' }, expiresAt: Infinity, forgives: {}, path: undefined })
   expect(request.watcher).toBeUndefined()

@@ -35,7 +35,7 @@ export function sync(path = '/sync', given: Given = {}): Request {
   return read(path, { op: 'sync', opCode: OpCode.sync, kind: 'neither', body, ...given })
 }
 
-/** One of the connection's own: it has an xid of its own, and no time limit. */
+/** A request of the connection itself: it has its own xid, and no time limit. */
 export function own(): Request {
   return setWatchesRequest(setWatchesRequests(0n, { dataWatches: ['/a'] })[0]!)
 }

@@ -1,4 +1,4 @@
-// What nobody may read by accident (S26): passwords, keys, the passwd of a session. In nothing that a user can hold.
+// Secrets that must not be readable by accident (S26): passwords, keys, the passwd of a session. In no object that a user holds.
 import diagnostics from 'node:diagnostics_channel'
 import { inspect } from 'node:util'
 import { ErrorCode, OpCode, SetSASLResponse } from '@zk/wire'
@@ -27,7 +27,7 @@ const secrets = {
 
 const challenge = bytes('realm="zk-sasl-md5",nonce="n",charset=utf-8,algorithm=md5-sess')
 
-test('ZooKeeper, Session and their errors show no secret, before, during and after the proof of who one is (S26)', async () => {
+test('ZooKeeper, Session and their errors show no secret, before, during and after authentication (S26)', async () => {
   const anomalies: unknown[] = []
   const note = (anomaly: unknown) => anomalies.push(anomaly)
   diagnostics.subscribe('zk:anomaly', note)

@@ -29,8 +29,8 @@ interface Change {
   readonly isCurrentKept: boolean
 }
 
-// Java's StaticHostProvider.updateServerList: which share of 2,000 clients leaves its server, and how likely those who
-// leave are to go to an added one.
+// Java's StaticHostProvider.updateServerList: the share of 2,000 clients that leave their server, and the probability that
+// a leaving client goes to an added one.
 const figures: [old: number, kept: number, added: number, isCurrentKept: boolean, moving: number, pAdded: number][] = [
   [6, 1, 2, false, 1, 0.8],
   [4, 1, 1, false, 1, 0.6666666],
@@ -156,7 +156,7 @@ test('StaticHostProvider.update counts the next change from where the move has e
     const { list } = migrated(seed, { old: 4, kept: 2, added: 2, isCurrentKept: false })
     const reached = list.next()
     list.connected(reached)
-    // It is kept, and there are no more than before: nobody need move.
+    // It is kept, and there are no more than before: no client needs to move.
     expect(list.update([reached, ...servers('newer', 3)], reached)).toBe(false)
   }
 })

@@ -125,7 +125,7 @@ describe('connect with tls', () => {
     expect(subjects).toEqual(['alice'])
   })
 
-  test('connect takes any certificate when told so, or when a check of its own does', async () => {
+  test('connect accepts any certificate when configured so, or when its own check does', async () => {
     const other = new Authority('nobody').forHosts('elsewhere')
     const server = await secure(other)
     await (await connect(server, { tls: { rejectUnauthorized: false } })).close()
@@ -163,26 +163,26 @@ describe('connect with tls', () => {
     await zk.close()
   })
 
-  test('connect tells what the function said when it never gave anything', async () => {
+  test('connect reports the error of the function that never returned anything', async () => {
     const tls = () => Promise.reject(new Error('the vault is sealed'))
     expect(await failure(await secure(), tls)).toMatch(/: the tls function of connect failed: the vault is sealed$/)
   })
 })
 
 describe('ConnectError', () => {
-  test('ConnectError tells of a certificate that nobody trusted has signed', async () => {
+  test('ConnectError reports a certificate without a trusted signature', async () => {
     expect(await failure(await secure(), true)).toMatch(/certificate of the server is not trusted: .* in tls\.ca \(/)
     expect(await failure(await secure(), { ca: new Authority('another').cert })).toMatch(/is not trusted: .*tls\.ca/)
   })
 
-  test('ConnectError tells of a certificate for another host or address', async () => {
+  test('ConnectError reports a certificate for another host or address', async () => {
     const server = await secure(authority.forHosts('zk1.example'))
     expect(await failure(server, { ca })).toMatch(/is for another: .*127\.0\.0\.1.*give tls\.servername/)
     const tls = { ca, servername: 'zk2.example' }
     expect(await failure(server, tls)).toMatch(/is for another: .*zk2\.example/)
   })
 
-  test('ConnectError tells of a certificate for another host than the name, whatever its address', async () => {
+  test('ConnectError reports a certificate for another host than the name, whatever its address', async () => {
     const port = Number((await secure(authority.forHosts('zk1.example', '127.0.0.1'))).split(':')[1])
     const runtime: Runtime = {
       ...systemRuntime,
@@ -194,21 +194,21 @@ describe('ConnectError', () => {
     expect(error).toHaveProperty('message', expect.stringMatching(/is for another: .*zk2\.example/))
   })
 
-  test('ConnectError tells of a certificate whose time is over, or has not come', async () => {
+  test('ConnectError reports a certificate whose time is over, or has not come', async () => {
     for (const days of [[-9, -1] as const, [1, 9] as const]) {
       const server = await secure(authority.issue({ subject: [['CN', 'zk']], hosts: ['127.0.0.1'], days }))
       expect(await failure(server, { ca })).toMatch(/is not valid at this time \(CERT_/)
     }
   })
 
-  test('ConnectError tells of a server that wants a certificate of the client', async () => {
+  test('ConnectError reports a server that wants a certificate of the client', async () => {
     for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
       const server = await secure({ ...own, ca, requestCert: true, maxVersion })
       expect(await failure(server, { ca })).toMatch(/certificate of the client.*tls\.cert/)
     }
   })
 
-  test('ConnectError tells of a server that does not accept the certificate of the client', async () => {
+  test('ConnectError reports a server that does not accept the certificate of the client', async () => {
     const server = await secure({ ...own, ca, requestCert: true })
     const stranger = new Authority('strange').forClient('mallory')
     expect(await failure(server, { ca, ...stranger })).toMatch(
@@ -216,12 +216,12 @@ describe('ConnectError', () => {
     )
   })
 
-  test('ConnectError tells of versions that do not meet', async () => {
+  test('ConnectError reports versions that do not meet', async () => {
     const server = await secure({ ...own, maxVersion: 'TLSv1.2' })
     expect(await failure(server, { ca, minVersion: 'TLSv1.3' })).toMatch(/no version of TLS in common/)
   })
 
-  test('ConnectError tells of a server that speaks no TLS: it closes, says something else, or nothing', async () => {
+  test('ConnectError reports a server that speaks no TLS: it closes, says something else, or nothing', async () => {
     const closing = await listening(createPlainServer((socket) => socket.once('data', () => socket.end())))
     expect(await failure(closing, { ca })).toMatch(
       /closed the connection during the TLS handshake; it may not speak TLS/,
@@ -232,11 +232,11 @@ describe('ConnectError', () => {
     expect(await failure(silent, { ca })).toMatch(/no TLS handshake in time|no TCP connection in time/)
   })
 
-  test('ConnectError tells a plain client of a server that speaks TLS', async () => {
+  test('ConnectError of a plain client reports that the server speaks TLS', async () => {
     expect(await failure(await secure(), undefined)).toMatch(/speaks? TLS/)
   })
 
-  test('ConnectError tells of keys that cannot be read, and never what they were', async () => {
+  test('ConnectError reports keys that cannot be read, and never what they were', async () => {
     const server = await secure()
     const broken = { cert: own.cert, key: `-----BEGIN PRIVATE KEY-----\n${secret}\n-----END PRIVATE KEY-----` }
     const said = await failure(server, broken)
@@ -246,7 +246,7 @@ describe('ConnectError', () => {
     expect(await failure(server, others)).toMatch(/TLS could not be set up: .*key values mismatch/)
   })
 
-  test('ConnectError tells what a check of the user threw, or that its answer is none', async () => {
+  test('ConnectError reports what a check of the user threw, or that it returned an invalid value', async () => {
     const server = await secure()
     const throwing = () => {
       throw new Error('not pinned')

@@ -55,7 +55,7 @@ async function turns(): Promise<void> {
 }
 
 describe('dial', () => {
-  test('dial tells of the opened connection, never before it has returned', async () => {
+  test('dial reports the opened connection, never before it has returned', async () => {
     await using server = await TcpServer.listen()
     const heard = new Heard()
     const connection = dial(server, heard)
@@ -64,7 +64,7 @@ describe('dial', () => {
     connection.close()
   })
 
-  test('dial tells why a connection was refused, and nothing after it', async () => {
+  test('dial reports why a connection was refused, and nothing after it', async () => {
     const server = await TcpServer.listen()
     await server[Symbol.asyncDispose]()
     const heard = new Heard()
@@ -75,7 +75,7 @@ describe('dial', () => {
     connection.close()
   })
 
-  test('dial tells of a FIN behind what came before it (W23)', async () => {
+  test('dial reports a FIN behind what came before it (W23)', async () => {
     await using server = await TcpServer.listen()
     const heard = new Heard()
     dial(server, heard)
@@ -86,7 +86,7 @@ describe('dial', () => {
     expect(heard.all).toEqual(['opened', 'received last words', 'lost', 'the server closed the connection'])
   })
 
-  test('dial tells of an RST (W23)', async () => {
+  test('dial reports an RST (W23)', async () => {
     await using server = await TcpServer.listen()
     const heard = new Heard()
     dial(server, heard)
@@ -98,7 +98,7 @@ describe('dial', () => {
     expect(heard.all).toEqual(['opened', 'lost', 'read ECONNRESET'])
   })
 
-  test('RuntimeConnection.close ends the connection, and the handler hears nothing more', async () => {
+  test('RuntimeConnection.close ends the connection, and the handler receives nothing more', async () => {
     await using server = await TcpServer.listen()
     const heard = new Heard()
     const connection = dial(server, heard)

@@ -1,4 +1,4 @@
-// Promise 6 for those who give up: aborted or out of time at any moment, an acquire leaves nothing behind and never holds.
+// Promise 6 for aborted acquires: aborted or timed out at any moment, an acquire leaves nothing behind and never holds.
 import { describe, expect, test, vi } from 'vitest'
 import {
   type Acquirable,
@@ -26,7 +26,7 @@ const recipes: [name: string, make: (zk: ZooKeeper) => Pick<Acquirable<Held>, 'a
   ['LeaderElection', (zk) => ({ acquire: (options) => new LeaderElection(zk, PATH).campaign(options) })],
 ]
 
-/** Who is in everybody's way. */
+/** The contender ahead of all others. */
 function blocker(name: string, zk: ZooKeeper): Pick<Acquirable<Held>, 'acquire'> {
   return name.startsWith('SharedLock')
     ? new SharedLock(zk, PATH).write
@@ -136,7 +136,7 @@ describe('Lock.acquire out of time', () => {
     for (let time = 0; time < 10_000; time += 2_500) {
       expect(acquiring.status).toBe('pending')
       await scene.world.advance(2_500)
-      // An operator who removes the waiter again and again.
+      // An operator deletes the waiter's node again and again.
       for (const path of scene.ensemble.nodes.ephemerals(zk.session.id)) scene.ensemble.nodes.delete(path)
     }
     expect(LockTimeoutError.is(acquiring.error)).toBe(true)

@@ -1,5 +1,5 @@
-// E07: a candidate is never stuck. Whatever a server answers once, it stays in the race, or is told why it does not; and
-// nobody stands in the way of the others.
+// E07: a candidate is never stuck. After any single answer of a server it stays a candidate, or rejects with the reason; and
+// no node blocks the others.
 import { ErrorCode, type ErrorName } from '@zk/wire'
 import { describe, expect, test, vi } from 'vitest'
 import { KeeperError, LeaderElection, type Leadership, type ZooKeeper } from '../src/index.ts'
@@ -35,7 +35,7 @@ const expected: Readonly<Record<string, readonly ErrorName[]>> = {
   exists: ['NoNode'],
   sync: ['NoNode'],
 }
-/** What goes on in the background: nobody is told of any error. */
+/** What goes on in the background: no caller is notified of an error. */
 const quiet: readonly string[] = ['getChildren2', 'exists', 'sync']
 const ops = ['create2', 'createContainer', 'getChildren2', 'getData', 'multi', 'delete', 'exists', 'sync'] as const
 
@@ -44,7 +44,7 @@ describe('LeaderElection.terms', () => {
     'LeaderElection.terms stays in the race, or is told why not, when a %s fails with any error (E07)',
     async (op) => {
       for (const code of codes) {
-        // A server that says so is wrong: the node is there, and nobody will delete it.
+        // A server that answers this is wrong: the node is there, and will not be deleted.
         if (op === 'delete' && code === 'NoNode') continue
         const scene = new Scene()
         if (op !== 'createContainer') scene.ensemble.nodes.create(PATH)
@@ -110,7 +110,7 @@ describe('LeaderElection.campaign', () => {
 
 describe('Held.release', () => {
   test.each(['SystemError', 'NoAuth', 'BadArguments'] as const)(
-    'Held.release that is refused with %s tells it, and goes on in the background: nobody waits for an orphan',
+    'Held.release that is refused with %s rejects with it, and goes on in the background: no contender waits for an orphan',
     async (code) => {
       const scene = new Scene()
       const [leader, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]

@@ -50,7 +50,7 @@ describe('Channels', () => {
     expect(heard()).toEqual([['zk:released', { ...hold, held: 1_234 }]])
   })
 
-  test('zk:queued tells who is ahead, and zk:acquired how long it was waited for', async () => {
+  test('zk:queued reports the contender ahead, and zk:acquired how long it was waited for', async () => {
     const scene = new Scene()
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const first = await scene.done(new Lock(holder, PATH).acquire())
@@ -64,7 +64,7 @@ describe('Channels', () => {
     expect(messages[1]![1]).toMatchObject({ node: acquiring.value.path, waited: 2_000 })
   })
 
-  test('zk:queued is told again when somebody else is right ahead, and in the next session; zk:acquired counts from the call', async () => {
+  test('zk:queued is published again when another contender is right ahead, and in the next session; zk:acquired counts from the call', async () => {
     const scene = new Scene()
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const first = await scene.done(new Lock(holder, PATH).acquire())
@@ -84,7 +84,7 @@ describe('Channels', () => {
     expect(messages[4]![1]).toMatchObject({ waited: 3_000 })
   })
 
-  test('zk:suspended tells how long it is held on, and nothing when it is held again', async () => {
+  test('zk:suspended reports how long it is held on, and nothing when it is held again', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())
@@ -146,7 +146,7 @@ describe('Channels', () => {
     ['NodeGone', (scene, _, held) => scene.ensemble.nodes.delete(held.path)],
     ['SessionExpired', (scene, zk) => scene.expire(zk)],
     ['Closed', (_, zk) => zk.close()],
-  ])('zk:lost tells %s', async (reason, strike) => {
+  ])('zk:lost reports %s', async (reason, strike) => {
     const scene = new Scene()
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())
@@ -158,7 +158,7 @@ describe('Channels', () => {
     ])
   })
 
-  test('zk:lost tells Downgraded, zk:acquired and zk:released what it was downgraded to', async () => {
+  test('zk:lost reports Downgraded, zk:acquired and zk:released what it was downgraded to', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     const write = await scene.done(new SharedLock(zk, PATH).write.acquire())
@@ -193,7 +193,7 @@ describe('Channels', () => {
     ])
   })
 
-  test('Channels tell nothing of who gives up but that it queued', async () => {
+  test('Channels report of a contender that gives up only that it queued', async () => {
     const scene = new Scene()
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     await scene.done(new Lock(holder, PATH).acquire())

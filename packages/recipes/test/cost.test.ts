@@ -91,7 +91,7 @@ describe('With waiters', () => {
     expect(since.ops()).toEqual(['delete', 'multi'])
     expect(since.told).toMatchObject([{ session: sessions[1], type: 'NodeDeleted', path: firstPath }])
 
-    // Who had two ahead must look who is left.
+    // A contender with two ahead must check which is left.
     const sinceSecond = scene.since()
     await scene.done(second!.value.release())
     expect(third!.value.isHeld()).toBe(true)
@@ -140,7 +140,7 @@ describe('With waiters', () => {
     const waiting: Outcome<Held>[] = []
     for (const lock of locks) waiting.push(await scene.start(lock.acquire()))
     await scene.world.advance(10 * sessionTimeout)
-    // The one in the middle gives up: the last must look who is left, and waits on.
+    // The one in the middle gives up: the last must check which is left, and waits on.
     await scene.done(waiting[0]!.value.release())
     await scene.world.advance(10 * sessionTimeout)
     const since = scene.since()
@@ -184,7 +184,7 @@ describe('With waiters', () => {
     expect(watched.sort()).toEqual([paths[0]!, ...paths.slice(0, -1)].map((path) => `data ${path}`).sort())
   })
 
-  test('Lock.acquire that is given up wakes only who waited behind it', async () => {
+  test('Lock.acquire that is given up wakes only the contender right behind it', async () => {
     const scene = prepared()
     const clients = await scene.clients(4)
     await scene.start(new Lock(clients[0]!, PATH).acquire())

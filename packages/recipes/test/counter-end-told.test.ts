@@ -1,4 +1,4 @@
-// What is told of those who queue where the counter is used up, and who else may be there.
+// What is reported about contenders that queue where the counter is used up, and about others that may be there.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, expect, test } from 'vitest'
 import { type Held, KeeperError, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
@@ -10,7 +10,7 @@ import { holders, rises, turns } from './support/turns.ts'
 const PATH = '/locks/report'
 const uuid = '64a1d9f2-3c07-4f0e-9d43-0b1a7c55e2f8'
 
-/** Numbers so near the end are told of. */
+/** Numbers this near to the end are reported. */
 const MARGIN = 1_000_000
 
 const overflows = ['stick', 'wrap'] as const
@@ -106,7 +106,7 @@ describe('Contenders at the end of the counter', () => {
   )
 
   test.each(overflows)(
-    'Lock.acquire outlasts those who leave while it asks when they came (%s)',
+    'Lock.acquire goes on when contenders leave while it reads when they were created (%s)',
     async (sequenceOverflow) => {
       // Before each answer one after the other is gone.
       for (let gone = 0; gone < 4; gone++) {
@@ -230,7 +230,7 @@ describe('SharedLock at the end of the counter', () => {
   )
 
   test.each(overflows)(
-    'SharedLock never has a writer with anyone of fifty that ask at once, where the counter comes to %s (R13)',
+    'SharedLock never has a writer with anyone of fifty simultaneous contenders, where the counter comes to %s (R13)',
     async (sequenceOverflow) => {
       const scene = countedTo(PATH, LAST - 1, { sequenceOverflow, members: 3 })
       const clients = await scene.clients(10)

@@ -7,7 +7,7 @@ import { outcome, type Outcome } from './support/outside.ts'
 import { nothing } from './support/scene.ts'
 import { rises, turns } from './support/turns.ts'
 
-// Everybody asks when everybody else was created.
+// Every contender reads when every other one was created.
 vi.setConfig({ testTimeout: 30_000 })
 
 const PATH = '/locks/report'
@@ -38,7 +38,7 @@ describe.each(recipes)('%s at the end of the counter', (name, acquire) => {
   )
 
   test.each(['stick', 'wrap'] as const)(
-    `${name} has one holder at a time of fifty that ask at once, in the order of creation, where it comes to %s (L21, L22)`,
+    `${name} has one holder at a time of fifty simultaneous contenders, in the order of creation, where it comes to %s (L21, L22)`,
     async (sequenceOverflow) => {
       // The leader has more than one create under way where a quorum takes its time.
       const scene = countedTo(PATH, LAST - 1, { sequenceOverflow, members: 3 })

@@ -61,7 +61,7 @@ describe.each<[string, string, (zk: ZooKeeper) => Promise<Held>]>([
       expect(counts(since.ops())).toEqual({ create2: OURS, getChildren2: OURS, getData: OURS, ...more })
       expect(scene.watches()).toHaveLength(OURS)
       const created = paths(scene)
-      // The crowd goes: nobody is told but the one right behind.
+      // The crowd leaves: only the contender right behind is notified.
       for (const path of created.slice(0, CROWD - 1)) scene.ensemble.nodes.delete(path)
       expect(since.told).toEqual([])
       const handing = scene.since()
@@ -78,7 +78,7 @@ describe('A crowd whose list is above 1 MiB', () => {
   /** Bytes of the list: a length and a name for each. */
   const listSize = (scene: Scene) => scene.children(PATH).reduce((sum, name) => sum + 4 + name.length, 0)
 
-  test(`Lock behind ${LARGE_CROWD} others waits, is handed over and is told of, with the limit that is there by default (L29)`, async () => {
+  test(`Lock behind ${LARGE_CROWD} others waits, is handed over and is reported, with the default limit (L29)`, async () => {
     const scene = crowded('lock-', 0, LARGE_CROWD)
     expect(listSize(scene)).toBeGreaterThan(MiB)
     const zk = await scene.client()

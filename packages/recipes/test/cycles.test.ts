@@ -40,7 +40,7 @@ describe.each<[string, (zk: ZooKeeper, signal: AbortSignal) => Promise<Held>]>([
       if (random.below(2) === 0) await scene.world.settle()
       aborting.abort()
       await scene.world.settle()
-      // The first who holds lets the second one in.
+      // The first contender that holds lets the second one in.
       for (let turn = 0; turn < 2; turn++) {
         for (const acquiring of acquirings) {
           if (acquiring.status === 'fulfilled' && acquiring.value.isHeld()) await scene.done(acquiring.value.release())

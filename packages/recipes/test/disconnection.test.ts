@@ -1,4 +1,4 @@
-// What a lost connection does to those who acquire, hold and release, wherever it strikes.
+// What a lost connection does to clients that acquire, hold and release, at any moment.
 import { describe, expect, test } from 'vitest'
 import { type Held, Lock, LockLostError, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { atEveryFrame } from './support/everywhere.ts'
@@ -162,7 +162,7 @@ describe('Held when its connection is lost', () => {
       [0.1, 0.5, 0.9, 1.1, 1.5].map((times) => [heldWhile, times] as const),
     ),
   )(
-    'Held while %s that hears nothing for %d session timeouts is never held together with the next one (L16)',
+    'Held while %s that receives nothing for %d session timeouts is never held together with the next one (L16)',
     async (heldWhile, times) => {
       const scene = new Scene()
       const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]

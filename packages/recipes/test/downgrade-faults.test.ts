@@ -46,7 +46,7 @@ describe('WriteHeld.downgrade that is struck', () => {
         for (let time = 0; time < OVER; time += STEP) {
           await scene.world.advance(STEP)
           const isReading = downgrading.status === 'fulfilled' && downgrading.value.isHeld()
-          // Only a node that somebody else deletes is known a little later than the next is granted.
+          // Only a node that another client deletes is known a little later than the next is granted.
           expect(isReading && writer.status === 'fulfilled').toBe(false)
         }
         if (downgrading.status === 'fulfilled' && downgrading.value.isHeld()) {

@@ -69,7 +69,7 @@ describe('WriteHeld.downgrade', () => {
     expect(read.path.slice(-10)).toBe(write.path.slice(-10))
   })
 
-  test('WriteHeld.downgrade keeps the fencing token: those who waited behind have higher ones', async () => {
+  test('WriteHeld.downgrade keeps the fencing token: contenders waiting behind it have higher ones', async () => {
     const { scene, write, behind } = await line(['read', 'write', 'write'])
     const read = await scene.done(write.downgrade())
     const tokens = [write.fencingToken, read.fencingToken]
@@ -185,7 +185,7 @@ describe('WriteHeld.downgrade', () => {
 describe('WriteHeld.downgrade that fails', () => {
   test('WriteHeld.downgrade whose node was deleted tells NodeGone, and holds nothing', async () => {
     const { scene, write, behind } = await line(['write'])
-    // Before anybody could tell.
+    // Before any client can observe it.
     scene.ensemble.nodes.delete(write.path)
     const downgrading = await scene.start(write.downgrade())
     expect(LockLostError.is(downgrading.error)).toBe(true)

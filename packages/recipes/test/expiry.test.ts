@@ -157,7 +157,7 @@ describe('Held whose session expires', () => {
     expect((await scene.start(held.release())).status).toBe('fulfilled')
   })
 
-  test('Held of a session that an operator ended frees the way for others at once, and hears of it at once', async () => {
+  test('Held of a session that an operator ended lets others in at once, and is notified at once', async () => {
     const scene = new Scene()
     const [holder, ...others] = await scene.clients(3)
     const held = await scene.done(new Lock(holder!, PATH).acquire())

@@ -88,7 +88,7 @@ describe('Contenders of other programs', () => {
     expect(acquiring.value.isHeld()).toBe(true)
   })
 
-  test('Lock.contenders leaves out who is no rival (L24)', async () => {
+  test('Lock.contenders leaves out contenders of other kinds (L24)', async () => {
     const { scene, acquiring } = await behind('readme', (zk) => new Lock(zk, PATH).acquire())
     const contenders = await scene.done(new Lock(await scene.client(), PATH).contenders())
     expect(contenders.map(({ path }) => path)).toEqual([acquiring.value.path])

@@ -1,4 +1,4 @@
-// Promises 7 and 8 as far as they go today: who is told what, when something is no longer held, and fencing.
+// Promises 7 and 8 as far as they go today: notifications when something is no longer held, and fencing.
 import { describe, expect, test } from 'vitest'
 import {
   fencingText,
@@ -104,7 +104,7 @@ describe('Held', () => {
     expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
   })
 
-  test('Held is not lost when somebody writes to its node, and still notices its deletion', async () => {
+  test('Held is not lost when another client writes to its node, and still notices its deletion', async () => {
     const { scene, held } = await holding()
     await scene.world.advance(50)
     for (const text of ['one', 'two', 'three']) {
@@ -130,7 +130,7 @@ describe('Held', () => {
     },
   )
 
-  test('Held whose watch somebody takes off its node watches again', async () => {
+  test('Held whose watch is removed by another caller watches its node again', async () => {
     const { scene, zk, held } = await holding()
     await scene.world.advance(50)
     await scene.done(zk.removeWatches(held.path))

@@ -71,7 +71,7 @@ describe('LeaderElection.terms', () => {
         try {
           strikes[random.below(strikes.length)]!()
         } catch (error) {
-          // Of an operator who asks for what is not there any more.
+          // For an operator's request for a missing node.
           expect(String(error)).toMatch(/NoNode|session/)
         }
         await scene.world.advance(random.below(10_000))

@@ -9,7 +9,7 @@ import { nothing, Scene } from './support/scene.ts'
 const PATH = '/leader'
 const text = new TextDecoder()
 
-/** A candidate that stands again and again; each term lasts until it is told to end, or is lost. */
+/** A candidate that stands again and again; each term lasts until it is ordered to end, or is lost. */
 class Candidate {
   readonly zk: ZooKeeper
   readonly election: LeaderElection
@@ -112,7 +112,7 @@ describe('LeaderElection.campaign', () => {
 })
 
 describe('LeaderElection.terms', () => {
-  test('LeaderElection.terms has one leader at a time; who resigns goes to the end of the line (E11)', async () => {
+  test('LeaderElection.terms has one leader at a time; a leader that resigns goes to the end of the queue (E11)', async () => {
     const scene = new Scene()
     const all = await candidates(scene, 3)
     const order: number[] = []
@@ -320,7 +320,7 @@ describe('LeaderElection.terms', () => {
 })
 
 describe('LeaderElection.leader', () => {
-  test('LeaderElection.leader is whoever leads, with its data, and undefined when nobody stands (E13)', async () => {
+  test('LeaderElection.leader is the leader with its data, and undefined without candidates (E13)', async () => {
     const scene = new Scene()
     const observer = new LeaderElection(await scene.client(), PATH)
     expect(await scene.done(observer.leader())).toBeUndefined()
@@ -350,7 +350,7 @@ describe('LeaderElection.leader', () => {
     expect((await scene.done(observer.leader()))?.sessionId).toBe(all[1]!.zk.session.id)
   })
 
-  test('LeaderElection.candidates are all who stand, the leader first', async () => {
+  test('LeaderElection.candidates lists all candidates, the leader first', async () => {
     const scene = new Scene()
     const observer = new LeaderElection(await scene.client(), PATH)
     await candidates(scene, 3)

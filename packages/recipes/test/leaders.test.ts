@@ -1,4 +1,4 @@
-// E13: following who leads.
+// E13: following the leader.
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { KeeperError, LeaderElection, type Leadership, type ZooKeeper } from '../src/index.ts'
@@ -29,7 +29,7 @@ async function elect(scene: Scene, zk: ZooKeeper, data: string): Promise<Outcome
 }
 
 describe('LeaderElection.leaders', () => {
-  test('LeaderElection.leaders yields who leads, every change, and undefined when nobody stands (E13)', async () => {
+  test('LeaderElection.leaders yields the leader, every change, and undefined without candidates (E13)', async () => {
     const scene = new Scene()
     const [zk, one, other] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
     const observer = new Observer(zk)
@@ -220,8 +220,8 @@ describe('LeaderElection.leaders', () => {
   })
 
   test.each([
-    ['while somebody leads', true],
-    ['while nobody does', false],
+    ['while there is a leader', true],
+    ['without a leader', false],
   ])('LeaderElection.leaders ends when its signal aborts %s, and leaves no watch', async (_, hasLeader) => {
     const scene = new Scene()
     const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]

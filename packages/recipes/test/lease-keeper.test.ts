@@ -122,7 +122,7 @@ describe('LeaseKeeper', () => {
     await scene.world.advance(left - 1)
     expect([held.isHeld(), held.signal.aborted]).toEqual([true, false])
     await scene.world.advance(1)
-    // By the timer: nobody has asked.
+    // By the timer: no caller has checked.
     expect(held.signal.reason).toMatchObject({ reason: 'LeaseLost', path: held.path, cause: expect.any(Error) })
     expect(held.leaseRemaining()).toBe(0)
     scene.accept()
@@ -210,7 +210,7 @@ describe('LeaseKeeper', () => {
     expect(since.ops()).toEqual([])
   })
 
-  test('LeaseKeeper tells nobody of a suspension who released in the same turn', async () => {
+  test('LeaseKeeper does not notify a hold of a suspension that was released in the same turn', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     let suspensions = 0
@@ -222,7 +222,7 @@ describe('LeaseKeeper', () => {
     expect(suspensions).toBe(0)
   })
 
-  test('LeaseKeeper tells nobody of a resumption who released while the check was under way', async () => {
+  test('LeaseKeeper does not notify a hold of a resumption that was released while the check was in flight', async () => {
     const { scene, zk, held, told } = await holding()
     await scene.world.advance(1_000)
     scene.network.latency = () => 10
@@ -255,7 +255,7 @@ describe('LeaseKeeper', () => {
   })
 })
 
-test('LeaseKeeper leaves no timer where whoever is told of one loss releases what else is held', async () => {
+test('LeaseKeeper leaves no timer if the callback of one loss releases what else is held', async () => {
   const scene = new Scene()
   const zk = await scene.client({ sessionTimeout: 9_000 })
   // The longer lease is looked at first.

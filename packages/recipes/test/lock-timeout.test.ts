@@ -1,4 +1,4 @@
-// What a caller whose patience ended is told: how far it came, and who was in the way.
+// The error of an acquire that timed out: how far it came, and which contender was ahead.
 import { describe, expect, test } from 'vitest'
 import { type Held, LeaderElection, Lock, LockTimeoutError, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { outcome } from './support/outside.ts'
@@ -20,7 +20,7 @@ function hex(zk: ZooKeeper): string {
 }
 
 describe('LockTimeoutError', () => {
-  test('LockTimeoutError says the place reached, who is ahead, and who was waited for', async () => {
+  test('LockTimeoutError states the place reached, which contenders are ahead, and which one was waited for', async () => {
     const scene = new Scene()
     const clients = await scene.clients(3)
     await scene.done(new Lock(clients[0]!, PATH, { label: 'host-0' }).acquire())
@@ -82,7 +82,7 @@ describe('LockTimeoutError', () => {
     }
   })
 
-  test('LockTimeoutError of a candidate names who is ahead by its data', async () => {
+  test('LockTimeoutError of a candidate names the one ahead by its data', async () => {
     const scene = new Scene()
     const [leader, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     await scene.done(new LeaderElection(leader, PATH, { data: 'host-1:8080' }).campaign())
@@ -97,7 +97,7 @@ describe('LockTimeoutError', () => {
     const aborting = new AbortController()
     outcome(new Lock(clients[1]!, PATH, { label: 'host-1' }).acquire({ signal: aborting.signal }))
     await scene.world.settle()
-    // The one right ahead gives up in the end; no answer says yet who it is that is next.
+    // The one right ahead gives up in the end; no reply shows yet which one is next.
     scene.world.setTimer(TIMEOUT - 10, () => aborting.abort())
     scene.ensemble.faults.delayReply({ op: 'getData', path: first.path, session: clients[2]!.session.id, ms: 60_000 })
     const error = await timedOut(scene, new Lock(clients[2]!, PATH).acquire({ timeout: TIMEOUT }))
@@ -105,7 +105,7 @@ describe('LockTimeoutError', () => {
     expect(error.message).toBe(`${PATH} was not granted within ${TIMEOUT} ms: 1 ahead, the oldest is ${first.path}`)
   })
 
-  test('LockTimeoutError says that nobody is ahead any more when only the confirmation is missing', async () => {
+  test('LockTimeoutError states that no contender is ahead any more when only the confirmation is missing', async () => {
     const scene = new Scene()
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const held = await scene.done(new Lock(holder, PATH).acquire())

@@ -79,7 +79,7 @@ describe('Lock.acquire', () => {
     expect((await scene.done(other.acquire())).isHeld()).toBe(true)
   })
 
-  test('Lock.acquire calls onQueued with everybody ahead, oldest first, and not when nobody is', async () => {
+  test('Lock.acquire calls onQueued with all contenders ahead, oldest first, and not without any', async () => {
     const scene = new Scene()
     const places: QueuePlace[][] = [[], [], []]
     const acquirings: Outcome<Held>[] = []
@@ -132,7 +132,7 @@ describe('Lock', () => {
     expect(() => new Lock(zk, path)).toThrow(TypeError)
   })
 
-  test('Lock.contenders says who holds and who waits, oldest first', async () => {
+  test('Lock.contenders shows which contender holds and which wait, oldest first', async () => {
     const scene = new Scene()
     const clients = await scene.clients(3)
     for (const [index, zk] of clients.entries()) {
@@ -154,13 +154,13 @@ describe('Lock', () => {
     )
   })
 
-  test('Lock.contenders is empty where nobody ever was', async () => {
+  test('Lock.contenders is empty on a path that was never used', async () => {
     const scene = new Scene()
     const lock = new Lock(await scene.client(), PATH)
     expect(await scene.done(lock.contenders())).toEqual([])
   })
 
-  test('Lock.contenders leaves out who left while it was read', async () => {
+  test('Lock.contenders leaves out contenders that left while it was read', async () => {
     const scene = new Scene()
     const [zk] = await scene.clients(1)
     const lock = new Lock(zk!, PATH)

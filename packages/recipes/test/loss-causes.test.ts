@@ -34,7 +34,7 @@ const troubles: Record<string, Act> = {
   'a round that fails': ({ scene }) => scene.ensemble.faults.fail({ op: 'sync', code: 'SystemError' }),
   'checks that fail': ({ scene }) => scene.ensemble.faults.fail({ op: 'multi', code: 'SystemError' }),
   'a busy server': ({ scene }) => scene.ensemble.faults.fail({ op: ['sync', 'multi'], code: 'ThrottledOp', times: 2 }),
-  'a transaction that somebody was refused': async ({ scene, held }) => {
+  'a refused transaction': async ({ scene, held }) => {
     await scene.start(held.multi([op.delete('/missing')]))
   },
   'a lost connection behind which a round fails': ({ scene, zk }) => {

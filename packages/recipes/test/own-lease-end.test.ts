@@ -52,7 +52,7 @@ async function play(order: readonly Term[], between: number): Promise<number[]> 
     while (acquiring.status === 'pending') await world.advance(1)
     all.push(acquiring.value)
   }
-  // From now on nothing is answered, and nobody can connect.
+  // From now on nothing is answered, and no client can connect.
   scene.freeze(zk)
   scene.refuse()
   // What was under way arrives.

@@ -1,4 +1,4 @@
-// The nodes above the contenders: missing, removed at the wrong moment, or such that nobody can be below them.
+// The nodes above the contenders: missing, removed at the wrong moment, or unable to have children.
 import { describe, expect, test } from 'vitest'
 import { KeeperError, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { atEveryFrame } from './support/everywhere.ts'
@@ -32,7 +32,7 @@ describe('Parents', () => {
     expect(scene.children('/')).toEqual(['zookeeper'])
   })
 
-  test('Lock makes parents that somebody else makes at the same time', async () => {
+  test('Lock creates parents that another client creates at the same time', async () => {
     const scene = new Scene()
     const acquirings = (await scene.clients(3)).map((zk) => outcome(new Lock(zk, '/a/b').run(() => {})))
     await scene.world.settle()
@@ -86,7 +86,7 @@ describe('Parents', () => {
     expect(steps).toBeGreaterThanOrEqual(4)
   })
 
-  test('Lock queues again when the parent and everybody below it are deleted', async () => {
+  test('Lock queues again when the parent and all nodes below it are deleted', async () => {
     const scene = new Scene()
     const clients = await scene.clients(3)
     const acquirings = []

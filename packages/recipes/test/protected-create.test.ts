@@ -16,7 +16,7 @@ async function prepared(): Promise<{ scene: Scene; zk: ZooKeeper; other: ZooKeep
   return { scene, zk: zk!, other: other! }
 }
 
-/** The same with two members, and who is not where the clients are. */
+/** The same with two members; returns also the one where the clients are not. */
 async function preparedAt(role: 'leader' | 'follower') {
   const scene = new Scene({ members: 2 })
   const { members, nodes } = scene.ensemble
@@ -252,7 +252,7 @@ describe('Contender of a new session', () => {
     expect(zk.session.connection?.server).toBe(second.address)
     expect(second.node(old.path)).toBeDefined()
 
-    // Without a write of ours the server shows the old node: somebody seems to be in the way.
+    // Without a write of ours the server shows the old node: a contender seems to be ahead.
     expect(await scene.done(lock.tryAcquire())).toBeUndefined()
     const acquiring = await scene.start(lock.acquire())
     expect(acquiring.status).toBe('pending')
@@ -268,7 +268,7 @@ describe('Contender of a new session', () => {
     const lock = new Lock(zk, PATH)
     const old = await scene.done(lock.acquire())
     const { session } = zk
-    // The client hears nothing and gives the session up; of a server that begins anew sessions have all of their time.
+    // The client receives nothing and gives the session up; a server that starts again gives sessions their whole timeout.
     const [server] = scene.ensemble.members
     server!.kill()
     await scene.world.advance(session.timeout * (4 / 3) + 1_000)

@@ -9,7 +9,7 @@ describe.each(['Lock', 'SharedLock'] as const)('%s in random histories', (recipe
   test.each([
     [`${recipe} has one holder at a time, in order, and leaves nothing, whatever fails (L01, L16, R01)`, false],
     [
-      `${recipe} serves everybody and leaves nothing, also when nodes are deleted and sessions ended by force (L04, L15)`,
+      `${recipe} grants every contender and leaves nothing, also when nodes are deleted and sessions ended by force (L04, L15)`,
       true,
     ],
   ])(

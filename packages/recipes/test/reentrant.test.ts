@@ -83,7 +83,7 @@ describe('Lock.run, re-entrant', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('Lock.run rejects with the error of an inner body that nobody caught, and releases', async () => {
+  test('Lock.run rejects with the error of an inner body that was not caught, and releases', async () => {
     const scene = new Scene()
     const lock = await reentrant(scene)
     const running = await scene.start(lock.run(() => lock.run(() => Promise.reject(new Error('of the inner body')))))
@@ -228,7 +228,7 @@ describe('Lock.run, re-entrant, whose tasks outlive it', () => {
     expect(task.error).toBeInstanceOf(LockLostError)
   })
 
-  test('Lock.run lets nobody in between the end of its body and its release', async () => {
+  test('Lock.run grants no other contender between the end of its body and its release', async () => {
     const scene = new Scene()
     const lock = await reentrant(scene)
     const entered: Outcome<unknown>[] = []
@@ -318,13 +318,13 @@ describe('Lock.acquire inside a re-entrant run', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('Lock.tryAcquire inside a run is undefined, as for anybody', async () => {
+  test('Lock.tryAcquire inside a run is undefined, as outside', async () => {
     const scene = new Scene()
     const lock = await reentrant(scene)
     expect(await scene.done(lock.run(() => lock.tryAcquire()))).toBeUndefined()
   })
 
-  test('Lock.acquire inside a run whose lock is lost queues anew: nobody would wait for himself', async () => {
+  test('Lock.acquire inside a run whose lock is lost queues anew: it would not wait for itself', async () => {
     const scene = new Scene()
     const lock = await reentrant(scene)
     const { opened, open } = gate()

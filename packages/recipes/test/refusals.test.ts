@@ -23,7 +23,7 @@ function withPath(): Scene {
   return scene
 }
 
-/** Everything that acquiring behind somebody asks. */
+/** Every request of an acquire that waits. */
 const asked = ['create2', 'createContainer', 'getChildren2', 'getData', 'multi'] as const
 
 describe('A request that fails for now', () => {
@@ -112,21 +112,24 @@ describe('Rights', () => {
   test.each<[string, number]>([
     ['create children', Perms.ALL - Perms.CREATE],
     ['read the list', Perms.ALL - Perms.READ],
-  ])('Everything is refused at once with NoAuth, and nothing is left, where nobody may %s (L26)', async (_, perms) => {
-    const scene = new Scene()
-    scene.ensemble.nodes.create('/locked', { acl: [{ perms, id: open }] })
-    const zk = await scene.client()
-    for (const acquire of [
-      () => new Lock(zk, '/locked').acquire(),
-      () => new Lock(zk, '/locked').tryAcquire(),
-      () => new SharedLock(zk, '/locked').write.acquire(),
-      () => new LeaderElection(zk, '/locked').campaign(),
-    ]) {
-      const acquiring = await scene.start<unknown>(acquire())
-      expect(KeeperError.is(acquiring.error, 'NoAuth')).toBe(true)
-      expect(scene.leftovers()).toEqual(nothing)
-    }
-  })
+  ])(
+    'Everything is refused at once with NoAuth, and nothing is left, where no client may %s (L26)',
+    async (_, perms) => {
+      const scene = new Scene()
+      scene.ensemble.nodes.create('/locked', { acl: [{ perms, id: open }] })
+      const zk = await scene.client()
+      for (const acquire of [
+        () => new Lock(zk, '/locked').acquire(),
+        () => new Lock(zk, '/locked').tryAcquire(),
+        () => new SharedLock(zk, '/locked').write.acquire(),
+        () => new LeaderElection(zk, '/locked').campaign(),
+      ]) {
+        const acquiring = await scene.start<unknown>(acquire())
+        expect(KeeperError.is(acquiring.error, 'NoAuth')).toBe(true)
+        expect(scene.leftovers()).toEqual(nothing)
+      }
+    },
+  )
 
   test('Lock is refused at once with NoAuth where the parents may not be made (L26)', async () => {
     const scene = new Scene()

@@ -81,7 +81,7 @@ describe.each(['read', 'write'] as const)('SharedLock.%s', (kind) => {
     expect(scene.ensemble.nodes.ephemerals()).toEqual([next.value.path])
   })
 
-  test(`SharedLock.${kind} tells NodeGone when somebody deletes its node, and the next is granted (L15, R10)`, async () => {
+  test(`SharedLock.${kind} is lost with NodeGone when another client deletes its node, and the next is granted (L15, R10)`, async () => {
     const scene = new Scene()
     const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const ours = await scene.done(new SharedLock(zk, PATH)[kind].acquire())
@@ -164,7 +164,7 @@ describe('SharedLock', () => {
     expect(accepts('read', older.value)).toBe(false)
   })
 
-  test("SharedLock's tokens let a resource serve a downgraded reader, and then those who waited behind (R08, R12)", async () => {
+  test("SharedLock's tokens let a resource serve a downgraded reader, and then contenders waiting behind it (R08, R12)", async () => {
     const scene = new Scene()
     const clients = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const writing = await scene.done(new SharedLock(clients[0], PATH).write.acquire())

@@ -20,7 +20,7 @@ const delays = [0.1, 0.25, 0.45, 0.6].map((part) => part * T)
 
 type Acquire = (zk: ZooKeeper) => Promise<Held>
 
-/** What is acquired, and by whom it is held before, if by anybody. */
+/** What is acquired, and the recipe that holds it before, if any. */
 interface Way {
   readonly acquire: Acquire
   readonly before?: readonly Acquire[]
@@ -100,7 +100,7 @@ async function play({ acquire, before = [], beside, idle, slow, delay }: Course)
 }
 
 test.each(Object.entries(ways))(
-  '%s is told of no more time than what was sent before slow answers can prove',
+  '%s has no longer lease than requests sent before the slow answers can prove',
   async (_, way) => {
     let granted = 0
     for (const idle of [0, 700]) {
@@ -112,7 +112,7 @@ test.each(Object.entries(ways))(
         }
       }
     }
-    // Were nobody granted, it would prove nothing.
+    // Without any grant it would prove nothing.
     expect(granted).toBeGreaterThan(20)
   },
 )

@@ -1,4 +1,4 @@
-// L38: tryAcquire, without waiting and without getting in anybody's way.
+// L38: tryAcquire, without waiting and without blocking others.
 import { describe, expect, test } from 'vitest'
 import { type Held, KeeperError, Lock, type QueuePlace, type ZooKeeper } from '../src/index.ts'
 import { atEveryMoment } from './support/everywhere.ts'
@@ -9,7 +9,7 @@ import { nothing, Scene } from './support/scene.ts'
 const PATH = '/locks/report'
 
 describe('Lock.tryAcquire', () => {
-  test('Lock.tryAcquire is granted what nobody has', async () => {
+  test('Lock.tryAcquire is granted a free lock', async () => {
     const scene = new Scene()
     const lock = new Lock(await scene.client(), PATH)
     const held = await scene.done(lock.tryAcquire())
@@ -18,7 +18,7 @@ describe('Lock.tryAcquire', () => {
     expect((await scene.done(lock.tryAcquire()))?.fencingToken).toBeGreaterThan(held!.fencingToken)
   })
 
-  test('Lock.tryAcquire makes no node where somebody is seen to be in the way (L38)', async () => {
+  test('Lock.tryAcquire makes no node when it sees a contender ahead (L38)', async () => {
     const scene = new Scene()
     const [holder, zk] = await scene.clients(2)
     await scene.start(new Lock(holder!, PATH).acquire())
@@ -28,7 +28,7 @@ describe('Lock.tryAcquire', () => {
     expect(since.told).toEqual([])
   })
 
-  test('Lock.tryAcquire that loses a race removes its node, and wakes nobody wrongly (L38)', async () => {
+  test('Lock.tryAcquire that loses a race removes its node, and wakes no contender wrongly (L38)', async () => {
     const scene = new Scene()
     const clients = await scene.clients(3)
     const [first, second] = clients.map((zk) => new Lock(zk, PATH))
@@ -45,7 +45,7 @@ describe('Lock.tryAcquire', () => {
     expect(third.value.isHeld()).toBe(true)
   })
 
-  test('Lock.tryAcquire that loses a race lets who waits behind its node go on (L38)', async () => {
+  test('Lock.tryAcquire that loses a race lets a contender behind its node go on (L38)', async () => {
     const scene = new Scene()
     const clients = await scene.clients(3)
     const [first, second, third] = clients.map((zk) => new Lock(zk, PATH))
@@ -89,7 +89,7 @@ describe('Lock.tryAcquire', () => {
     expect(again.value?.isHeld()).toBe(true)
   })
 
-  test('Lock.tryAcquire ignores those who are no rivals (L24)', async () => {
+  test('Lock.tryAcquire ignores contenders of other kinds (L24)', async () => {
     const scene = new Scene()
     scene.ensemble.nodes.create('/locks')
     scene.ensemble.nodes.create(PATH)
@@ -152,8 +152,8 @@ describe('Lock.tryAcquire', () => {
   })
 
   test.each([
-    ['where nobody is', false],
-    ['where somebody holds', true],
+    ['without contenders', false],
+    ['while another contender holds', true],
   ])('Lock.tryAcquire is aborted at every moment, %s: it never holds, and leaves nothing (L11)', async (_, isTaken) => {
     const reason = new Error('changed my mind')
     const played = await atEveryMoment(async (moment) => {

@@ -18,7 +18,7 @@ function obstruct(name: string, zk: ZooKeeper): Promise<Held> {
   return name === 'Lock' ? new Lock(zk, PATH).acquire() : new SharedLock(zk, PATH).write.acquire()
 }
 
-describe.each(acquirings)('%s.acquire behind somebody', (name, acquire) => {
+describe.each(acquirings)('%s.acquire behind another contender', (name, acquire) => {
   test(`${name}.acquire misses no wake-up, at whatever moment its predecessor goes (L03, L17)`, async () => {
     const stride = { stride: name === 'Lock' ? 1 : 4 }
     const played = await atEveryMoment(async (moment) => {
@@ -161,7 +161,7 @@ describe('Lock.acquire in a queue', () => {
     expect(waiting.value.isHeld()).toBe(true)
   })
 
-  test('Lock.acquire waits on when somebody writes to the node before it', async () => {
+  test('Lock.acquire waits on when another client writes to the node before it', async () => {
     const scene = new Scene()
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const held = await scene.done(new Lock(holder, PATH).acquire())

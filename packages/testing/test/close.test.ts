@@ -121,7 +121,7 @@ test('a port that was taken while its member was down is had when it is free aga
   expect(await reach(port)).toBe('ECONNREFUSED')
 })
 
-test('what waits for members to serve is told of the close', async () => {
+test('waiters for serving members are notified of the close', async () => {
   const ensemble = await TestEnsemble.start()
   for (const member of ensemble.members) member.kill()
   const serving = ensemble.serving({ timeout: 60_000 }).catch((error: unknown) => error)

@@ -30,7 +30,7 @@ describe('TestEnsemble with tls', () => {
     expect((await zk.getChildren('/')).children.sort()).toEqual(['a', 'b', 'c', 'zookeeper'])
   })
 
-  test('TestEnsemble.close ends those who are still in the handshake', async () => {
+  test('TestEnsemble.close ends connections that are still in the handshake', async () => {
     const server = await TestServer.start({ tls: own })
     const net = await import('node:net')
     const { port } = server
@@ -92,7 +92,7 @@ describe('TestServer with sasl', () => {
     expect((await zk.getData('/closed')).stat.version).toBe(0)
   })
 
-  test('ZooKeeper proves who it is before its credentials, its watches and what waits, on every connection (S12)', async () => {
+  test('ZooKeeper authenticates before it sends its credentials, its watches and what waits, on every connection (S12)', async () => {
     await using server = await TestServer.start({ sasl: { users, required: true } })
     await using zk = await connect(server.connectString, {
       sasl: digestMd5({ username: 'bob', password: 'secret' }),
@@ -115,7 +115,7 @@ describe('TestServer with sasl', () => {
     await zk.close()
   })
 
-  test('connect says it when a server does not know SASL', async () => {
+  test('connect reports that a server does not support SASL', async () => {
     await using server = await TestServer.start()
     const sasl = digestMd5({ username: 'bob', password: 'secret' })
     const error = await connect(server.connectString, { sasl, connectTimeout: 300 }).catch((error: unknown) => error)

@@ -83,7 +83,7 @@ describe('serving', () => {
     await zk.close()
   })
 
-  test('rejects when that takes too long, and says who does what', async () => {
+  test('rejects when that takes too long, and reports the state of each member', async () => {
     await using ensemble = await TestEnsemble.start(quick)
     for (const { name } of ensemble.followers) ensemble.member(name).kill()
     await expect.poll(() => ensemble.leader).toBeUndefined()

@@ -43,7 +43,7 @@ describe('a server', () => {
     }
   })
 
-  test('answers a word to one who closes his end at once, as nc does', async () => {
+  test('answers a word to a client that closes its end at once, as nc does', async () => {
     await using server = await TestServer.start()
     using client = new TcpClient(server.connectString)
     client.socket.end('ruok')

@@ -162,7 +162,7 @@ describe('Conversation pairs replies with requests', () => {
     ])
   })
 
-  test('Conversation keeps the reply to an opcode that nobody knows', () => {
+  test('Conversation keeps the reply to an unknown opcode', () => {
     const conversation = connected()
     const body = bytesOf('00000001 02')
     all(

@@ -107,7 +107,7 @@ describe('FrameDecoder refuses lengths', () => {
     expectFrames(THREE, [bytesOf('bbccdd')], { limit: 3 })
   })
 
-  test('FrameDecoder accepts 4 MiB if nothing else is said, and an answer to the longest request', () => {
+  test('FrameDecoder accepts 4 MiB by default, and an answer to the longest request', () => {
     const longest = new Uint8Array(4 * MIB)
     expect(JUTE_MAXBUFFER).toBe(MIB - 1)
     expect(framesOf([bytesOf('00400000'), longest])).toHaveLength(1)
@@ -264,7 +264,7 @@ describe('FrameDecoder.takeText', () => {
     expect(text(decoder)).toBe('\0\0\0\x01\xaa')
   })
 
-  test('FrameDecoder.takeText gives everything where it is told that it is text', () => {
+  test('FrameDecoder.takeText returns everything if the stream is text', () => {
     const decoder = new FrameDecoder()
     expect(decoder.takeText(true)).toBeUndefined()
     decoder.push(Buffer.from('rw'))

@@ -83,7 +83,7 @@ describe('decodeClientFrame', () => {
     }
   })
 
-  test('decodeClientFrame keeps an opcode that nobody knows, and its body as it is', () => {
+  test('decodeClientFrame keeps an unknown opcode, and its body unchanged', () => {
     const hex = '00000005 000001f7 00000002 2f61 01'
     const message = decodeClientFrame(bytesOf(hex), false)
     expect(message).toStrictEqual({
@@ -161,7 +161,7 @@ describe('decodeServerFrame', () => {
     expect(unknown).not.toHaveProperty('rest')
   })
 
-  test('decodeServerFrame keeps the reply to an opcode that nobody knows as it is', () => {
+  test('decodeServerFrame keeps the reply to an unknown opcode unchanged', () => {
     const hex = `${header(5)} 0102`
     const message = decodeServerFrame(bytesOf(hex), false, () => ({ opCode: 503 }))
     expect(message).toMatchObject({ op: undefined, opCode: 503, response: undefined, rest: bytesOf('0102') })
@@ -175,13 +175,13 @@ describe('decodeServerFrame', () => {
     expect(decodeServerFrame(bytesOf(header(xid)), false, nothingAsked)).toMatchObject({ type: 'reply', op, xid })
   })
 
-  test('decodeServerFrame asks who was asked under -2 or -4 before it takes the reply for one to a ping or auth', () => {
+  test('decodeServerFrame looks up the request with xid -2 or -4 before it takes the reply for one to a ping or auth', () => {
     const hex = header(Xid.ping, ErrorCode.NoNode)
     const message = decodeServerFrame(bytesOf(hex), false, () => operations.getData)
     expect(message).toMatchObject({ op: 'getData', err: ErrorCode.NoNode })
   })
 
-  test('decodeServerFrame reads an event, also one whose type and state nobody knows (W13)', () => {
+  test('decodeServerFrame reads an event, also one with an unknown type and state (W13)', () => {
     const hex = `${header(Xid.notification)} 00000063 00000062 00000001 2f`
     const message = decodeServerFrame(bytesOf(hex), false, nothingAsked)
     expect(message).toStrictEqual({ type: 'event', zxid: 9n, err: 0, event: { type: 99, state: 98, path: '/' } })
@@ -195,7 +195,7 @@ describe('decodeServerFrame', () => {
     )
   })
 
-  test('decodeServerFrame refuses a reply that nobody asked for', () => {
+  test('decodeServerFrame refuses an unexpected reply', () => {
     expectRefused(
       () => decodeServerFrame(bytesOf(header(7)), false, nothingAsked),
       'a reply with xid 7, which is not the next due',

@@ -84,7 +84,7 @@ describe('MultiResponse', () => {
     expect(hexOf(encode(MultiResponse, results))).toBe(hex.replaceAll(' ', ''))
   })
 
-  test('MultiResponse keeps an error code that nobody knows', () => {
+  test('MultiResponse keeps an unknown error code', () => {
     const hex = `ffffffff 00 fffffc18 fffffc18 ${END}`
     expect(decode(MultiResponse, bytesOf(hex))).toEqual([{ type: OpCode.error, response: { err: -1000 } }])
   })

@@ -105,7 +105,7 @@ describe('operations', () => {
     expect(operations.getDate).toBeUndefined()
   })
 
-  test('operationName gives the name of an opcode, undefined for one that nobody knows', () => {
+  test('operationName returns the name of an opcode, undefined for an unknown one', () => {
     expect(named.map(([, { opCode }]) => operationName(opCode))).toEqual(named.map(([name]) => name))
     expect([10, 99, 500, -2].map(operationName)).toEqual([undefined, undefined, undefined, undefined])
   })

@@ -31,11 +31,7 @@ const ofClient: Row[] = [
     },
   ],
   ...asked.map((op): Row => [`a request for ${op}`, false, requestOf(op)]),
-  [
-    'a request for nobody knows what',
-    false,
-    { type: 'request', op: undefined, opCode: 503, xid: 5, request: undefined },
-  ],
+  ['an unknown request', false, { type: 'request', op: undefined, opCode: 503, xid: 5, request: undefined }],
 ]
 
 const ofServer: Row[] = [

@@ -212,7 +212,7 @@ describe('an error says where', () => {
     )
   })
 
-  test('WatcherEvent keeps a type and a state that nobody knows (W13)', () => {
+  test('WatcherEvent keeps an unknown type and state (W13)', () => {
     expectValue(WatcherEvent, bytesOf('00000063 00000062 00000001 2f'), { type: 99, state: 98, path: '/' })
   })
 

@@ -57,7 +57,7 @@ test.each(Object.entries(EventType))('eventName gives the name of %s', (name, ty
   expect(eventName(type)).toBe(name)
 })
 
-test('errorName and eventName give undefined for a number that nobody has assigned (W13)', () => {
+test('errorName and eventName return undefined for an unassigned number (W13)', () => {
   expect([errorName(-126), errorName(99), eventName(99), eventName(-2)]).toEqual([
     undefined,
     undefined,

@@ -1,4 +1,4 @@
-// Everything at once, for a while: servers and clients are harmed, as a seed says, while locks are contended for.
+// All faults at once, for a while: a seed decides how servers and clients are harmed while clients contend for locks.
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,19 +23,19 @@ export interface ChaosOptions {
 export interface ChaosReport {
   readonly faults: readonly (ServerFault | ClientFault)[]
   readonly verdicts: readonly Verdict[]
-  /** Processes that had not ended their turns long after the last fault. */
+  /** Processes that were still running their turns long after the last fault. */
   readonly stuck: readonly string[]
-  /** Processes that ended by an error. */
+  /** Processes that ended with an error. */
   readonly failures: readonly string[]
-  /** What there was of nodes and watches when all were gone; empty as it should be. */
+  /** Nodes and watches that were left after all processes had ended; should be empty. */
   readonly left: string
-  /** From the order to stop, all servers being whole, to the end of the last process, in ms. */
+  /** Time from the stop order, when all servers are whole, to the end of the last process, in ms. */
   readonly drained: number
   /** Folder of the history. */
   readonly log: string
 }
 
-/** For all who wait to have their turns, and for sessions to expire, in ms. */
+/** Time for all waiting contenders to have their turns, and for sessions to expire, in ms. */
 const END = 90_000
 
 export async function chaos(linked: LinkedEnsemble, options: ChaosOptions): Promise<ChaosReport> {
@@ -46,7 +46,7 @@ export async function chaos(linked: LinkedEnsemble, options: ChaosOptions): Prom
   const log = mkdtempSync(join(tmpdir(), 'zk-chaos-'))
   const path = `/chaos-${seed}-${Math.floor(machineTime())}`
   const sessionTimeout = { least: 2 * tickTime, most: 8 * tickTime }
-  // A schedule for each, whatever the other one comes to.
+  // Each has its own schedule, which does not depend on what the other one does.
   const crowd = new Crowd(
     { connectString, path, log, heldWhile, processes: 6, sessionTimeout, turn: 200 },
     new Random(seed + 1),
@@ -57,7 +57,7 @@ export async function chaos(linked: LinkedEnsemble, options: ChaosOptions): Prom
       harmServers(linked, sessionTimeout, new Random(seed), stop.signal, tell),
       crowd.harm(stop.signal, tell),
     ] as const
-    // A fault that cannot be done ends the run.
+    // A fault that cannot be injected ends the run.
     await Promise.race([pause(seconds * 1_000, stop.signal), ...harming])
     stop.abort()
     const [servers, clients] = await Promise.all(harming)
@@ -73,7 +73,7 @@ export async function chaos(linked: LinkedEnsemble, options: ChaosOptions): Prom
   }
 }
 
-/** Contenders' nodes under the path, and whatever any server still watches or keeps for a session. */
+/** Contenders' nodes under the path, and what any server still watches or keeps for a session. */
 async function whatIsLeft(ensemble: Ensemble, path: string): Promise<string> {
   let left = ''
   const isClean = async (): Promise<boolean> => {
@@ -95,7 +95,7 @@ async function childrenOf(zk: Awaited<ReturnType<typeof connect>>, path: string)
   try {
     return (await zk.getChildren(path)).children
   } catch (error) {
-    // A container that was empty long enough is gone.
+    // The server deletes a container that has been empty long enough.
     if (KeeperError.is(error, 'NoNode')) return []
     throw error
   }

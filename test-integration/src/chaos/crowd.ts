@@ -1,4 +1,4 @@
-// The processes that contend: started, stopped for a while, killed and replaced.
+// The contending processes: started, stopped for a while, killed and replaced.
 import { join } from 'node:path'
 import type { HeldWhile } from '@zk/recipes'
 import type { Random } from '../differential/random.ts'
@@ -9,7 +9,7 @@ import { pause, type Range, type Tell } from './server-faults.ts'
 
 export type ClientFault = 'SIGSTOP a client' | 'SIGKILL a client'
 
-/** Between two calls of `addAuth`, in ms: several in a session timeout, also in the shortest. */
+/** Between two calls of `addAuth`, in ms: several per session timeout, also for the shortest timeout. */
 const ADD_AUTH: Range = { least: 100, most: 400 }
 
 export interface CrowdOptions {
@@ -30,7 +30,7 @@ interface Member {
 }
 
 export class Crowd {
-  /** Exit codes of processes that ended without having been told to. */
+  /** Exit codes of processes that ended without an order to end. */
   readonly failures: string[] = []
   readonly #options: CrowdOptions
   readonly #random: Random
@@ -43,7 +43,7 @@ export class Crowd {
     this.#members = Array.from({ length: options.processes }, () => this.#start())
   }
 
-  /** Until it is told to stop; then all of them run. Gives what was done. */
+  /** Runs until `stop` is aborted; then all processes run. Returns the faults that were injected. */
   async harm(stop: AbortSignal, tell: Tell): Promise<ClientFault[]> {
     const random = this.#random
     const done: ClientFault[] = []
@@ -52,7 +52,7 @@ export class Crowd {
       const recipe = random.pick(RECIPES)
       const isAimed = random.percent(70)
       const isKilled = random.percent(35)
-      // From what nobody notices to what no session survives.
+      // From a pause without any effect to a pause that no session survives.
       const share = random.below(300) / 100
       await pause(500 + random.below(2_500), stop)
       if (stop.aborted) break
@@ -73,7 +73,7 @@ export class Crowd {
     return done
   }
 
-  /** Has all of them end their turns. Gives the names of those that have not after so many ms: they are killed. */
+  /** Ends the turns of all processes. Returns the names of those that did not end in time (ms); they are killed. */
   async finish(within: number): Promise<string[]> {
     const late = new AbortController()
     for (const { worker } of this.#members) if (worker.process.connected) worker.process.send('stop')
@@ -90,10 +90,10 @@ export class Crowd {
     for (const { worker } of this.#members) worker.process.kill('SIGKILL')
   }
 
-  /** Of whom it was last heard that it holds. */
+  /** The process that holds according to the newest entry of the log. */
   #holderOf(recipe: string): number | undefined {
     const last = readLatest(join(this.#options.log, `${recipe}.jsonl`)).findLast(({ what }) => what === 'held')
-    const index = this.#members.findIndex(({ worker }) => last?.who.startsWith(`${worker.name} `))
+    const index = this.#members.findIndex(({ worker }) => last?.contender.startsWith(`${worker.name} `))
     return index === -1 ? undefined : index
   }
 
@@ -107,7 +107,7 @@ export class Crowd {
   #start(): Member {
     const { least, most } = this.#options.sessionTimeout
     const sessionTimeout = least + this.#random.below(most - least + 1)
-    // Packets that no server takes for a sign of life, from every other process.
+    // Every other process sends packets for which no server touches the session.
     const between = ADD_AUTH.least + this.#random.below(ADD_AUTH.most - ADD_AUTH.least + 1)
     const addAuthEvery = this.#random.percent(50) ? between : undefined
     const { connectString, path, log, heldWhile, turn } = this.#options

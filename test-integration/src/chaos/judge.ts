@@ -1,4 +1,4 @@
-// What the contenders wrote down, seen from outside.
+// Checks what the contenders logged.
 import { type Entry, longestGap, outOfOrder, type Overlap, overlaps, readLog, type Turn } from '../history/index.ts'
 
 export interface Verdict {
@@ -10,7 +10,7 @@ export interface Verdict {
   readonly outOfOrder: readonly Overlap[]
   /** Longest time between two turns, in ms. */
   readonly worstHandOver: number
-  /** Longest time from asking to being granted, in ms. */
+  /** Longest time from the request to the grant, in ms. */
   readonly worstWait: number
 }
 
@@ -32,7 +32,7 @@ export function judge(recipe: string, file: string): Verdict {
   }
 }
 
-/** Each from when it was gained to when its holder last heard that it is held. */
+/** Each turn lasts from its grant to the last time its holder found it held. */
 function turnsByAnswers(entries: readonly Entry[]): Turn[] {
   // A reader that was a writer has the writer's token.
   const keyOf = ({ mode, token }: Entry): string => `${mode} ${token}`
@@ -41,7 +41,7 @@ function turnsByAnswers(entries: readonly Entry[]): Turn[] {
   return entries
     .filter(({ what }) => what === 'gained')
     .map((entry) => ({
-      who: entry.who,
+      contender: entry.contender,
       mode: entry.mode,
       token: BigInt(entry.token),
       from: entry.at,
@@ -52,9 +52,9 @@ function turnsByAnswers(entries: readonly Entry[]): Turn[] {
 function worstWait(entries: readonly Entry[]): number {
   const asked = new Map<string, number>()
   let worst = 0
-  for (const { what, who, at } of entries) {
-    if (what === 'asked') asked.set(who, at)
-    else if (what === 'gained') worst = Math.max(worst, at - (asked.get(who) ?? at))
+  for (const { what, contender, at } of entries) {
+    if (what === 'asked') asked.set(contender, at)
+    else if (what === 'gained') worst = Math.max(worst, at - (asked.get(contender) ?? at))
   }
   return worst
 }

@@ -1,9 +1,10 @@
-// Faults of servers, of links between them and of clients, as a seed says, while six processes contend for a lock, a shared lock and an election:
+// A seed decides which faults of servers, links and clients happen while six processes contend for a lock, a shared lock
+// and an election:
 //
 //     pnpm chaos --seconds 600 --seed 7
 //
-// It brings its own ensemble of three real servers in containers. `--held-while sessionAlive` shows what it finds where
-// something is held by a weaker rule.
+// It starts its own ensemble of three real servers in containers. `--held-while sessionAlive` shows what this finds
+// with a weaker rule for being held.
 import { parseArgs } from 'node:util'
 import type { HeldWhile } from '@zk/recipes'
 import { machineTime } from '../history/index.ts'
@@ -20,7 +21,7 @@ const { values } = parseArgs({
 })
 const seconds = numberOf('seconds')
 const seed = numberOf('seed')
-// Patient servers: a follower that is cut off keeps its clients for longer than many a session lives.
+// A large syncLimit: a follower that is cut off keeps its clients longer than many sessions live.
 await using linked = await LinkedEnsemble.start({ tickTime: 400, environment: { ZOO_SYNC_LIMIT: '8' } })
 const startedAt = machineTime()
 console.log(`chaos for ${seconds} s, seed ${seed}, on ${linked.ensemble.connectString}`)

@@ -1,2 +1,2 @@
-/** What is contended for; each has a history of its own. */
+/** The recipes that are contended for; each has its own history. */
 export const RECIPES = ['lock', 'shared', 'election'] as const

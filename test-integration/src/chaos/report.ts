@@ -2,7 +2,7 @@ import type { Overlap, Turn } from '../history/index.ts'
 import type { ChaosReport } from './chaos.ts'
 import type { Verdict } from './judge.ts'
 
-/** Whether all that must be so was so. */
+/** Whether every required property held. */
 export function holds({ verdicts, stuck, failures, left }: ChaosReport): boolean {
   const isFine = (verdict: Verdict) =>
     verdict.grants > 0 && verdict.overlaps.length === 0 && verdict.outOfOrder.length === 0
@@ -35,8 +35,8 @@ function line({ recipe, grants, lost, overlaps, outOfOrder, worstHandOver, worst
 }
 
 function pairText([earlier, later]: Overlap): string {
-  const text = ({ who, mode, token, from, until }: Turn) =>
-    `${who} (${mode}, 0x${token.toString(16)}) ${from.toFixed(1)} to ${until.toFixed(1)}`
+  const text = ({ contender, mode, token, from, until }: Turn) =>
+    `${contender} (${mode}, 0x${token.toString(16)}) ${from.toFixed(1)} to ${until.toFixed(1)}`
   return `${text(earlier)} and ${text(later)}`
 }
 

@@ -1,4 +1,4 @@
-// One server after the other is harmed, or the link of a follower to its leader, and mended again.
+// Harms one server after the other, or the link of a follower to its leader, and mends it again.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../differential/random.ts'
 import type { EnsembleNode } from '../ensemble/index.ts'
@@ -18,23 +18,23 @@ export type ServerFault = (typeof kinds)[number]
 /** How long a server is harmed, in ms. */
 const HARM: Range = { least: 500, most: 6_000 }
 /**
- * No leader is harmed for so long, in ms: just when its followers have given it up it would be back, and they would come
- * back to it. Then 3.8.0 may never commit anything more: ZOOKEEPER-4685.
+ * No leader is harmed for this long, in ms: it would come back just when its followers have given it up, and they would
+ * follow it again. Then 3.8.0 may never commit anything more: ZOOKEEPER-4685.
  */
 const GIVEN_UP = { from: 1_500, to: 3_500 }
-/** Between the mending of one and the harming of the next, in ms. */
+/** Pause between mending one server and harming the next, in ms. */
 const PEACE = 3_000
-/** The longest that a link is stalled in a direction, in session timeouts: what was sent before arrives when the session is over. */
+/** Longest stall of a link in one direction, in session timeouts: held packets arrive after the session has ended. */
 const STALL = 1.5
 
 interface Stall {
-  /** Which direction comes first. */
+  /** The direction that is stalled first. */
   readonly isToFollower: boolean
-  /** Of the first direction, then of the other, in ms. The second may be none. */
+  /** Stall of the first direction, then of the other, in ms. The second may be 0. */
   readonly lengths: readonly [number, number]
 }
 
-/** Until it is told to stop; then the ensemble is whole. Gives what was done, each once for each time. */
+/** Runs until `stop` is aborted; then the ensemble is whole. Returns every fault that was injected, repeats included. */
 export async function harmServers(
   linked: LinkedEnsemble,
   sessionTimeout: Range,
@@ -45,8 +45,8 @@ export async function harmServers(
   const { ensemble } = linked
   const done: ServerFault[] = []
   while (!stop.aborted) {
-    // All of it is drawn at once, whatever becomes of it.
-    // Of what a lease is about there is most.
+    // Draw everything at once, whatever happens to it: the schedule depends on the seed alone.
+    // Leases depend on links most, so links are stalled most.
     const kind = random.percent(40) ? 'stall a link' : random.pick(kinds)
     const isLeader = random.percent(50)
     const which = random.below(2)
@@ -79,7 +79,7 @@ async function strike(
   node: EnsembleNode,
   leader: EnsembleNode,
 ): Promise<void> {
-  // What is kept arrives in the end, as TCP would have it.
+  // Held bytes arrive in the end, as with TCP.
   const separate = (other: EnsembleNode): void => {
     links.hold(node, other)
     links.hold(other, node)
@@ -106,7 +106,7 @@ function drawStall(random: Random, { least, most }: Range): Stall {
   return { isToFollower, lengths: [lengths[0], isTurned ? lengths[1] : 0] }
 }
 
-/** One direction, and then the other perhaps, with no moment in between. */
+/** Stalls one direction, and then perhaps the other, with no moment in between. */
 async function stallLink(
   { links }: LinkedEnsemble,
   leader: EnsembleNode,

@@ -1,4 +1,4 @@
-// Draws programs: few paths and few sessions, so that they meet.
+// Generates random programs with few paths and few sessions, so that sessions often use the same nodes.
 import { type ACL, CreateMode, type MultiOp, OpCode, Perms, WatcherType } from '@zk/wire'
 import { open, places, settings } from '../scenario/index.ts'
 import type { Call, PlainCall, Program, Step } from './program.ts'
@@ -20,12 +20,12 @@ export function generate(seed: number, { steps = 150, sessions = 4 }: GenerateOp
   return [...first, ...Array.from({ length: steps }, () => drawStep(random, random.below(sessions)))]
 }
 
-/** Hardly ever deleted, for nothing would be left to do. */
+/** Rarely deleted: without them the later steps would have nothing to work on. */
 const parents = ['/a', '/b', '/a/x']
 const leaves = ['/a/y', '/a/z', '/b/x', '/b/y', '/a/x/p', '/b/x/c']
-/** Made by sequential creates, if they are made. */
+/** Names that sequential creates produce, if any are done. */
 const numbered = ['/a/s0000000004', '/a/s0000000007', '/b/s0000000003', '/b/s0000000005']
-/** Never given children: empty containers go at a time of the servers' choice. */
+/** Never given children: servers delete empty containers at a time of their own choice. */
 const container = '/c'
 const badPaths = [null, '', 'a', '/a/', '/a//x', '/.', '/a/..']
 
@@ -68,9 +68,9 @@ function drawStep(random: Random, session: number): Step {
 
 function drawCalls(random: Random): Call[] {
   const calls = [drawCall(random), ...random.list(random.pick([0, 0, 2, 8]), () => drawCall(random))]
-  // Whether a new ACL is in force for what comes right behind it is a matter of chance (PrepRequestProcessor), and auth
-  // is answered out of turn.
-  // So is an opcode that no server knows, and what is behind it is lost.
+  // Whether a new ACL applies to the request right behind it is a matter of chance (PrepRequestProcessor), and auth is
+  // answered out of order.
+  // An opcode that no server knows closes the connection: what is behind it is lost.
   const alone = calls.find(({ op }) => op === 'auth' || op === 'unknown')
   const setACL = calls.findIndex(({ op }) => op === 'setACL')
   if (alone !== undefined) return [alone]
@@ -92,7 +92,7 @@ function drawCall(random: Random): Call {
       return { op: what, opCode: random.pick(unknownOpCodes) }
     case 'cut': {
       const call = drawPlainCall(random)
-      // A multi that is cut short wedges a real 3.8.0, and a ping is answered under an xid of its own.
+      // A truncated multi blocks a real 3.8.0, and the reply to a ping has an xid of its own.
       return call.op === 'multi' || call.op === 'ping' ? call : { op: what, call, bytes: 1 + random.below(12) }
     }
   }
@@ -176,7 +176,7 @@ function drawCreate(random: Random) {
     return { path, data, acl: drawACL(random, 5), flags: random.pick([PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL]) }
   }
   const path = drawPath(random)
-  // An ephemeral parent would leave less to do.
+  // With an ephemeral parent, fewer later steps would succeed.
   const isParent = path !== null && parents.includes(path)
   const flags = random.percent(isParent ? 3 : 40) ? EPHEMERAL : PERSISTENT
   return {
@@ -187,7 +187,7 @@ function drawCreate(random: Random) {
   }
 }
 
-/** What fails without an answer on a real 3.8.0, a null path for instance, is not drawn for a multi. */
+/** Requests that make a real 3.8.0 close the connection, for example with a null path, are not drawn for a multi. */
 function drawPart(random: Random): MultiOp {
   const type = random.pick([OpCode.create, OpCode.create, OpCode.delete, OpCode.setData, OpCode.check])
   const path = random.percent(98) ? drawGoodPath(random, type === OpCode.delete ? 2 : 40) : '/a//x'
@@ -212,7 +212,7 @@ function drawPath(random: Random, parentChance?: number): string | null {
   return random.percent(98) ? drawGoodPath(random, parentChance) : random.pick(badPaths)
 }
 
-/** An empty path is that of the root to readers, of which each run has its own picture. */
+/** Reads take an empty path as the root, which differs between runs. */
 function drawReadPath(random: Random): string | null {
   const path = random.percent(10) ? '/' : drawPath(random)
   return path === '' ? '/' : path

@@ -1,7 +1,7 @@
 import type { OpenOptions, Scenario, ScenarioBody, Session } from '../scenario/index.ts'
 import type { Call, Program, Step } from './program.ts'
 
-/** A scenario that does the steps of a program, each in a phase of its own. */
+/** A scenario that executes the steps of a program, each step in its own phase. */
 export function play(program: Program): ScenarioBody {
   return async (scenario) => {
     const players = new Map<number, Player>()
@@ -9,17 +9,17 @@ export function play(program: Program): ScenarioBody {
       let player = players.get(step.session)
       if (player === undefined) players.set(step.session, (player = new Player(scenario)))
       await player.play(step)
-      // The ephemeral nodes of a session go in no order that anybody could name.
+      // The ephemeral nodes of a session are deleted in no fixed order.
       await scenario.settle({ isUnordered: step.do === 'close' })
     }
   }
 }
 
-/** One after the other of its sessions. */
+/** One session after the other. */
 class Player {
   readonly #scenario: Scenario
   #session: Session | undefined
-  /** Where it left off when it was connected last. */
+  /** The last zxid of its previous connection. */
   #lastZxid = 0n
 
   constructor(scenario: Scenario) {

@@ -1,8 +1,8 @@
-// A program for several sessions, as data: any part of it can be left out, and what is left is a program too.
+// A program for several sessions, as data: when any part of it is left out, the rest is still a program.
 import { type OperationName, type RequestOf } from '@zk/wire'
 import type { Place } from '../scenario/index.ts'
 
-/** What a program may ask for. */
+/** The requests that a program may send. */
 export type Op = Extract<
   OperationName,
   | 'create'
@@ -26,16 +26,16 @@ export type Op = Extract<
   | 'removeWatches'
 >
 
-/** A request that is as it should be. */
+/** A well-formed request. */
 export type PlainCall = { [Name in Op]: { readonly op: Name; readonly request: RequestOf<Name>['request'] } }[Op]
 
 export type Call =
   | PlainCall
-  /** Without the last bytes of its body. */
+  /** A request without the last bytes of its body. */
   | { readonly op: 'cut'; readonly call: PlainCall; readonly bytes: number }
   | {
       readonly op: 'setWatches'
-      /** All that is later has been missed. */
+      /** The watches whose events after this point were missed. */
       readonly since: 'beginning' | 'connection' | 'now'
       readonly lists: Omit<RequestOf<'setWatches'>['request'], 'relativeZxid'>
     }
@@ -45,22 +45,22 @@ export type Call =
   /** An opcode that no server knows, which ends the connection. */
   | { readonly op: 'unknown'; readonly opCode: number }
 
-/** Of one session; where there is none, or one already, nothing is done. */
+/** A step of one session; does nothing without a session, or when the step connects and the session is connected. */
 export type Step = { readonly session: number } & (
   | { readonly do: 'open' | 'resume'; readonly at: Place }
   | { readonly do: 'close' | 'drop' }
-  /** In one flight. */
+  /** Requests sent together, without waiting for replies. */
   | { readonly do: 'call'; readonly calls: readonly Call[] }
 )
 
 export type Program = readonly Step[]
 
-/** How many requests it makes. */
+/** The number of requests. */
 export function countOf(program: Program): number {
   return program.reduce((sum, step) => sum + (step.do === 'call' ? step.calls.length : 1), 0)
 }
 
-/** As it can be read, and put into a test. */
+/** Source text that can be pasted into a test. */
 export function formatProgram(program: Program): string {
   return program.map((step) => `  ${formatValue(step)},`).join('\n')
 }

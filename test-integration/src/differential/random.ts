@@ -1,4 +1,4 @@
-/** Draws from a seed: mulberry32. The same on every machine. */
+/** Random numbers from a seed: mulberry32. The same on every machine. */
 export class Random {
   #state: number
 
@@ -14,7 +14,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) % count
   }
 
-  /** True so many times of a hundred. */
+  /** True with this probability, in percent. */
   percent(chance: number): boolean {
     return this.below(100) < chance
   }
@@ -23,7 +23,7 @@ export class Random {
     return items[this.below(items.length)]!
   }
 
-  /** One of the names, each as likely as its number says. */
+  /** Picks a name; the number of each name is its weight. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
     const entries = Object.entries(weights) as [Name, number][]
     let left = this.below(entries.reduce((sum, [, weight]) => sum + weight, 0))

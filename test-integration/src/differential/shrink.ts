@@ -1,8 +1,8 @@
 import type { Program, Step } from './program.ts'
 
 /**
- * A shorter program that still fails, by leaving out ever smaller parts (delta debugging). `fails` is asked as long as
- * there is time, given in ms.
+ * Returns a shorter program that still fails: leaves out smaller and smaller parts (delta debugging). Calls `fails` until
+ * the time, in ms, is over.
  */
 export async function shrink(
   program: Program,

@@ -1,11 +1,11 @@
-/** All it takes to attach to a running ensemble from another process; survives JSON and structured clone. */
+/** What another process needs to attach to a running ensemble; survives JSON and structured clone. */
 export interface EnsembleDescription {
   readonly id: string
-  /** Where the published client ports are. */
+  /** The host of the published client ports. */
   readonly host: string
-  /** The network the nodes talk to each other on. */
+  /** The network between the nodes. */
   readonly network: string
-  /** In ms. A session's timeout is held between 2 and 20 of these. */
+  /** In ms. Servers limit a session timeout to 2 to 20 of these. */
   readonly tickTime: number
   readonly nodes: readonly NodeDescription[]
 }
@@ -15,7 +15,7 @@ export interface NodeDescription {
   readonly id: number
   /** The client port, the same for the life of the ensemble. */
   readonly port: number
-  /** Where its peers find it, likewise. */
+  /** Its address for its peers, the same for the life of the ensemble. */
   readonly peerAddress: string
   readonly container: string
 }

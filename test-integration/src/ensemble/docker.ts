@@ -3,7 +3,7 @@ import type { ContainerRuntimeClient } from 'testcontainers'
 
 export type DockerReach = { readonly reachable: true } | { readonly reachable: false; readonly reason: string }
 
-/** Does a Docker engine answer, and if none does, how to get one. */
+/** Whether a Docker engine answers; if none does, how to get one. */
 export async function reachDocker(): Promise<DockerReach> {
   try {
     await dockerClient()
@@ -13,7 +13,7 @@ export async function reachDocker(): Promise<DockerReach> {
   }
 }
 
-/** The engine, through what testcontainers found out about it. Rejects when none answers. */
+/** The engine that testcontainers has found. Rejects when none answers. */
 export async function dockerClient(): Promise<ContainerRuntimeClient> {
   const { getContainerRuntimeClient } = await testcontainers()
   try {
@@ -23,16 +23,16 @@ export async function dockerClient(): Promise<ContainerRuntimeClient> {
   }
 }
 
-/** Loaded when first needed: a test that only connects to an ensemble need not pay for it. */
+/** Loaded on first use: a test that only connects to an ensemble does not need it. */
 export async function testcontainers(): Promise<typeof import('testcontainers')> {
-  // Its reaper is an image of its own, from a registry that may be out of reach. Our sweeper does that work.
+  // Testcontainers' reaper is an image of its own, from a registry that may be out of reach. Our sweeper does its work.
   process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true'
-  // In a container it takes the engine to be outside, and pulls an image to find out where.
+  // In a container, testcontainers takes the engine to be outside and pulls an image to find its address.
   if (isEngineHere()) process.env['TESTCONTAINERS_HOST_OVERRIDE'] ??= LOOPBACK
   return import('testcontainers')
 }
 
-/** Where published ports are: the loopback address for an engine on this machine. */
+/** The host of published ports: the loopback address for an engine on this machine. */
 export async function engineHost(): Promise<string> {
   const { host } = (await dockerClient()).info.containerRuntime
   return host === 'localhost' ? LOOPBACK : host
@@ -40,13 +40,13 @@ export async function engineHost(): Promise<string> {
 
 export const LOOPBACK = '127.0.0.1'
 
-/** The HTTP status of an error from the engine. */
+/** The HTTP status of an error of the engine. */
 export function statusOf(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined
   return typeof error.statusCode === 'number' ? error.statusCode : undefined
 }
 
-/** An engine on our own network, container or not, has its bridge there. */
+/** An engine on our own network, in a container or not, has its bridge here. */
 function isEngineHere(): boolean {
   return process.env['DOCKER_HOST'] === undefined && existsSync('/sys/class/net/docker0')
 }

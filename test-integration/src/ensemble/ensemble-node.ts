@@ -7,19 +7,19 @@ type Client = Awaited<ReturnType<typeof dockerClient>>
 type Container = ReturnType<Client['container']['getById']>
 type Network = ReturnType<Client['network']['getById']>
 
-/** For who asks again and again whether a node serves. */
+/** Timeout of repeated checks whether a node serves. */
 const GLANCE = { timeout: 1_000 }
-/** Exit codes of what SIGKILL and SIGTERM have ended. */
+/** Exit codes after SIGKILL and SIGTERM. */
 const TOLD_TO_END: readonly number[] = [128 + 9, 128 + 15]
-/** From the end of a log, lines among which is looked for an error: all that a busy server writes in a minute, and more. */
+/** Lines at the end of a log that are searched for an error: more than a busy server writes in a minute. */
 const SEARCHED_LINES = 5_000
 
-/** One server, and what can be done to it. */
+/** One server, and the faults that can be injected into it. */
 export class EnsembleNode {
   /** `myid`, from 1. */
   readonly id: number
   readonly host: string
-  /** The client port. It stays the same whatever is done to the node. */
+  /** The client port. No fault changes it. */
   readonly port: number
   readonly #peerAddress: string
   readonly #containerId: string
@@ -39,12 +39,12 @@ export class EnsembleNode {
     return `${this.host}:${this.port}`
   }
 
-  /** What it answers to a four-letter word, `''` when it does not answer. */
+  /** Its answer to a four-letter word, `''` when it does not answer. */
   ask(word: FourLetterWord, options: Pick<AskOptions, 'timeout'> = {}): Promise<string> {
     return ask(this.port, word, { ...options, host: this.host })
   }
 
-  /** Undefined while it does not serve. For seconds after a fault it is what the node still believes. */
+  /** Undefined while it does not serve. For seconds after a fault this is what the node still assumes. */
   async mode(): Promise<ServerMode | undefined> {
     return (await this.status())?.mode
   }
@@ -64,7 +64,7 @@ export class EnsembleNode {
     await (await this.#container()).stop({ t: 10 })
   }
 
-  /** Starts it again, with the data and the client port it had. Rejects when it has failed: that is not to be hidden. */
+  /** Starts it again, with the same data and client port. Rejects when the node has failed: a restart must not hide that. */
   async start(): Promise<void> {
     const failure = await this.failure()
     if (failure !== undefined) throw new Error(failure)
@@ -72,10 +72,10 @@ export class EnsembleNode {
   }
 
   /**
-   * What has happened to it that nobody has done: it has ended though no signal told it to, or has been without memory. With
-   * the last lines of its log. A test that has the server end by itself looks the same.
+   * A failure that was not injected: the server has ended without a signal, or has run out of memory. Includes the last
+   * lines of its log. A test that makes the server end by itself looks the same.
    *
-   * Of its log, nothing before `since` is looked at, in ms.
+   * Log lines before `since`, in ms, are ignored.
    */
   async failure(since = 0): Promise<string | undefined> {
     const { State } = await (await this.#container()).inspect()
@@ -86,7 +86,7 @@ export class EnsembleNode {
     return why === undefined ? undefined : `zk${this.id} at ${this.address} ${why}${await this.#lastLogLines()}`
   }
 
-  /** Freezes it: its ports still accept, and nothing answers. */
+  /** Freezes it: its ports still accept, but it does not answer. */
   async pause(): Promise<void> {
     await (await this.#container()).pause()
   }
@@ -95,7 +95,7 @@ export class EnsembleNode {
     await (await this.#container()).unpause()
   }
 
-  /** Takes it off the peers' network. Clients still reach it. */
+  /** Disconnects it from the peers' network. Clients still reach it. */
   async cutFromPeers(): Promise<void> {
     await (await this.#network()).disconnect({ Container: this.#containerId, Force: true })
   }
@@ -105,7 +105,7 @@ export class EnsembleNode {
     await (await this.#network()).connect({ Container: this.#containerId, EndpointConfig })
   }
 
-  /** Drops what this node sends to that one; what that one sends still arrives. Gone when this node starts again. */
+  /** Drops packets from this node to that one; packets from that one still arrive. Ends when this node starts again. */
   async blackhole(peer: EnsembleNode): Promise<void> {
     await this.#exec('ip', 'route', 'add', 'blackhole', `${peer.#peerAddress}/32`)
   }
@@ -114,7 +114,7 @@ export class EnsembleNode {
     await this.#exec('ip', 'route', 'del', 'blackhole', `${peer.#peerAddress}/32`)
   }
 
-  /** Undoes every fault this class can cause. Does not wait until the node serves. */
+  /** Undoes every fault of this class. Does not wait until the node serves. */
   async mend(): Promise<void> {
     const { State, NetworkSettings } = await (await this.#container()).inspect()
     if (State.Paused) await this.unpause()
@@ -126,7 +126,7 @@ export class EnsembleNode {
     }
   }
 
-  /** State of the container and what the server says, in a few lines for an error message. */
+  /** State of the container and the answer of the server, in a few lines for an error message. */
   async describe(): Promise<string> {
     const { State } = await (await this.#container()).inspect()
     const answer = (await this.ask('srvr', GLANCE)).trim()
@@ -150,7 +150,7 @@ export class EnsembleNode {
   async #log(lines: number, since = 0): Promise<string> {
     const container = await this.#container()
     const frames = await container.logs({ stdout: true, stderr: true, tail: lines, since: Math.floor(since / 1_000) })
-    // Each line stands behind a binary header of eight bytes.
+    // Each line follows a binary header of eight bytes.
     return frames
       .toString()
       .split('\n')

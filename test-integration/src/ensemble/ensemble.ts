@@ -14,10 +14,10 @@ export interface WaitOptions {
 export class Ensemble implements AsyncDisposable {
   readonly description: EnsembleDescription
   readonly nodes: readonly EnsembleNode[]
-  /** Whoever started it has it. */
+  /** Present in the process that started it. */
   readonly #renew: (() => Promise<void>) | undefined
 
-  /** Starts one and waits until it is whole. It goes when this process does, however that happens. */
+  /** Starts one and waits until it is whole. It is removed when this process ends, however it ends. */
   static async start(options: EnsembleOptions = {}): Promise<Ensemble> {
     const { description, renew } = await launch(options)
     const ensemble = new Ensemble(description, renew)
@@ -30,7 +30,7 @@ export class Ensemble implements AsyncDisposable {
     return ensemble
   }
 
-  /** Another process's ensemble, to use and to do harm to. Asks nobody: it is there or it is not. */
+  /** Uses an ensemble of another process, faults included. Does not check whether it is there. */
   static attach(description: EnsembleDescription): Ensemble {
     return new Ensemble(description)
   }
@@ -47,8 +47,8 @@ export class Ensemble implements AsyncDisposable {
   }
 
   /**
-   * The node that leads, as soon as there is one. Of several that say so it is the one elected last; one alone may be a
-   * leader that has not noticed yet that it was cut off. Name that one in `except` to wait for its successor.
+   * The node that leads, as soon as there is one. If several claim it, the one elected last. A single one may be a leader
+   * that has not noticed yet that it was cut off. Name that one in `except` to wait for its successor.
    */
   leader({ except, timeout = 60_000 }: WaitOptions & { readonly except?: EnsembleNode } = {}): Promise<EnsembleNode> {
     const what = except === undefined ? 'a leader' : `a leader other than ${except.address}`
@@ -65,7 +65,7 @@ export class Ensemble implements AsyncDisposable {
     return until(what, () => this.#allFollowers(), { timeout, instead: () => this.#describe() })
   }
 
-  /** The release that the leader says it is of: `3.8.0`. */
+  /** The release that the leader reports: `3.8.0`. */
   async version(): Promise<string> {
     const leader = await this.leader()
     const attempt = async (): Promise<string | undefined> => parseVersion(await leader.ask('srvr'))
@@ -77,20 +77,20 @@ export class Ensemble implements AsyncDisposable {
     await this.followers(options)
   }
 
-  /** Whether one node leads and all others follow, as far as they know. */
+  /** Whether one node leads and all others follow, according to themselves. */
   async isWhole(): Promise<boolean> {
     return (await this.#allFollowers()) !== undefined
   }
 
-  /** Of the nodes that have failed by themselves, what has happened to each: see `EnsembleNode.failure`. */
+  /** What happened to each node that has failed by itself: see `EnsembleNode.failure`. */
   async failures(since?: number): Promise<readonly string[]> {
     const failures = await Promise.all(this.nodes.map((node) => node.failure(since)))
     return failures.filter((failure) => failure !== undefined)
   }
 
   /**
-   * Undoes every fault of every node and waits until the ensemble is whole: what a test leaves behind. Rejects when a node
-   * has failed by itself.
+   * Undoes every fault of every node, those that a test left behind, and waits until the ensemble is whole. Rejects when a
+   * node has failed by itself.
    */
   async mend(options: WaitOptions = {}): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.mend()))
@@ -98,8 +98,8 @@ export class Ensemble implements AsyncDisposable {
   }
 
   /**
-   * Puts new nodes in the place of all, under the same addresses and ports, and waits until they are whole. Nothing of what
-   * there was is left, sessions neither. For whoever started the ensemble.
+   * Replaces all nodes by new ones with the same addresses and ports, and waits until they are whole. All data and sessions
+   * are lost. Only for the process that started the ensemble.
    */
   async renew(options: WaitOptions = {}): Promise<void> {
     if (this.#renew === undefined) throw new TypeError('An ensemble is renewed by the process that started it')
@@ -107,7 +107,7 @@ export class Ensemble implements AsyncDisposable {
     await this.healed({ timeout: 90_000, ...options })
   }
 
-  /** Removes containers, data and network. An ensemble that was attached to is left as it is. */
+  /** Removes containers, data and network. Does nothing to an ensemble that was only attached to. */
   async stop(): Promise<void> {
     if (this.#renew !== undefined) await remove(this.description.id)
   }

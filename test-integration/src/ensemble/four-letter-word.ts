@@ -21,7 +21,7 @@ export type ServerMode = 'leader' | 'follower' | 'observer' | 'standalone' | 're
 
 export interface ServerStatus {
   readonly mode: ServerMode
-  /** Its upper 32 bits count the elections: of two nodes that both say `leader`, the higher epoch is right. */
+  /** Its upper 32 bits count the elections: if two nodes report `leader`, the higher epoch is right. */
   readonly epoch: bigint
   readonly zxid: bigint
 }
@@ -33,9 +33,9 @@ export interface WatchSummary {
 }
 
 export interface ClientConnection {
-  /** Host and port as the server sees them: behind a published port that is docker's, not the client's. */
+  /** Host and port as the server sees them: behind a published port they are docker's, not the client's. */
   readonly peer: string
-  /** What stands in the brackets, as it stands there: `sid`, `to`, `lop`, … A connection before its handshake has no `sid`. */
+  /** The fields in the brackets, unchanged: `sid`, `to`, `lop`, … A connection before its handshake has no `sid`. */
   readonly fields: ReadonlyMap<string, string>
 }
 
@@ -47,10 +47,10 @@ export interface AskOptions {
 }
 
 /**
- * What the server says to a four-letter word; `''` when it says nothing.
+ * The answer of the server to a four-letter word; `''` without an answer.
  *
- * Never rejects: a node that starts, stops or hangs refuses, resets or keeps silent, and for somebody who polls these
- * all mean "not yet".
+ * Never rejects: a node that starts, stops or hangs refuses, resets or does not answer, and for a poll all of these mean
+ * "not yet".
  */
 export function ask(
   port: number,
@@ -93,7 +93,7 @@ export function parseWchs(text: string): WatchSummary | undefined {
   return { connections, paths, watches }
 }
 
-/** Reads `cons`. The connection that asked is among them. */
+/** Reads `cons`. The connection that sent `cons` is included. */
 export function parseCons(text: string): ClientConnection[] {
   return [...text.matchAll(/^\s*\/(\S+?)\[\d+\]\((.*)\)$/gm)].map(([, peer = '', list = '']) => ({
     peer,

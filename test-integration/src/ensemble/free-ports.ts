@@ -1,10 +1,10 @@
 import { createServer } from 'node:net'
 
 /**
- * Ports nobody listens on now. Somebody may by the time they are used.
+ * Ports that no program listens on now. This may change before they are used.
  *
- * Below the range systems take ports for outgoing connections from: there, a client that dials a stopped node again and
- * again may be given that very port as its own, and either talk to itself or keep the node from starting.
+ * They are below the range that systems use for outgoing connections: from that range, a client that dials a stopped node
+ * repeatedly may be given that very port as its own, and then talk to itself or keep the node from starting.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const free = new Set<number>()

@@ -1,22 +1,22 @@
-// The ensemble that many tests share: what one of them has broken is found behind that one, and no other gets to see it.
+// Checks the ensemble that many tests share: a broken ensemble is found right after the test that broke it.
 import type { Ensemble } from './ensemble.ts'
 
-/** For a test's own faults to be undone, in ms. */
+/** Time to undo a test's own faults, in ms. */
 const MENDED_WITHIN = 60_000
 
 export class Health {
   readonly #ensemble: Ensemble
-  /** Wall clock: what the logs have. */
+  /** Wall clock, as in the logs. */
   #checkedAt = 0
 
-  /** Of an ensemble that this process started. */
+  /** For an ensemble that this process started. */
   constructor(ensemble: Ensemble) {
     this.#ensemble = ensemble
   }
 
   /**
-   * Leaves an ensemble that is whole. Faults that were caused from outside are undone. If a node has failed by itself, or they
-   * do not come together any more, all nodes are replaced, and what was broken is told.
+   * Makes the ensemble whole again. Undoes faults that were injected. If a node has failed by itself, or the nodes form no
+   * quorum any more, replaces all nodes and returns what was broken.
    */
   async check(): Promise<string | undefined> {
     const broken = await this.#broken()

@@ -10,8 +10,8 @@ import { promisify } from 'node:util'
 import { dockerClient, statusOf } from './docker.ts'
 
 /**
- * The image to start nodes from: `ZK_IMAGE` when set (say `zookeeper:3.9`, where a registry is in reach), else one that is
- * built when this machine does not have it yet: of the release in `ZK_RELEASE` (say `3.5.10`), or else of Debian's.
+ * The image of the nodes: `ZK_IMAGE` when set (for example `zookeeper:3.9`, where a registry is in reach), else one of the
+ * release in `ZK_RELEASE` (for example `3.5.10`), else one of Debian's release. The last two are built if missing here.
  */
 export async function ensureImage(): Promise<string> {
   const { ZK_IMAGE: image, ZK_RELEASE: release } = process.env
@@ -23,7 +23,7 @@ export async function ensureImage(): Promise<string> {
   return ensureBuilt({ name: 'zk-release', directory: folder('release-image'), base, release })
 }
 
-/** The image that has other people's clients: zkCli, kazoo and Curator. Our own one is below it in any case. */
+/** The image with the foreign clients: zkCli, kazoo and Curator. It is always built on our own image. */
 export async function ensureClientsImage(): Promise<string> {
   const base = await ensureBuilt(nodes)
   return ensureBuilt({ name: 'zk-foreign-clients', directory: folder('foreign-image'), base })
@@ -33,13 +33,13 @@ interface Recipe {
   readonly name: string
   /** Has a Dockerfile, and build-rootfs.sh, which makes a tar for it. */
   readonly directory: string
-  /** The image it starts from, by default from nothing. */
+  /** The image it is built on, by default none. */
   readonly base?: string
-  /** Of ZooKeeper, where it is not the packages that decide on it. */
+  /** The release of ZooKeeper, where the packages do not decide it. */
   readonly release?: string
 }
 
-/** The same from `src/ensemble` and from `dist/ensemble`. */
+/** The same path from `src/ensemble` and from `dist/ensemble`. */
 const folder = (name: string): string => fileURLToPath(new URL(`../../${name}/`, import.meta.url))
 
 const nodes: Recipe = { name: 'zk-test', directory: folder('image') }
@@ -103,7 +103,7 @@ async function build({ directory, base = '', release }: Recipe, name: string): P
 
 const run = promisify(execFile)
 
-/** Not by testcontainers' own builder: that one loses the engine's reason when a build fails. */
+/** Not testcontainers' own builder: that one loses the engine's reason when a build fails. */
 async function buildFrom(context: string, name: string, buildargs: Record<string, string>): Promise<void> {
   const { container } = await dockerClient()
   const stream = await container.dockerode.buildImage(
@@ -119,8 +119,8 @@ async function buildFrom(context: string, name: string, buildargs: Record<string
 }
 
 /**
- * Lets one process of this machine build at a time. The lock is `flock`'s, held by a child that lives as long as its
- * standard input is open: it goes with us, however we go.
+ * Lets one process of this machine build at a time. The lock is `flock`'s. A child process holds it as long as its
+ * standard input is open, so it is released when this process ends, however it ends.
  */
 async function lock(): Promise<() => void> {
   const file = join(tmpdir(), `zk-test-image-${userInfo().uid}.lock`)

@@ -7,7 +7,7 @@ export interface NodeContainerOptions {
   /** The peers' network, and the node's address on it. */
   readonly network: string
   readonly peerAddress: string
-  /** Where on the host the client port is published. */
+  /** The host port that the client port is published on. */
   readonly publishOn: { readonly address: string; readonly port: number }
   readonly environment: Record<string, string>
   /** Contents by absolute path. */
@@ -19,7 +19,7 @@ export async function startNodeContainer(options: NodeContainerOptions): Promise
   const { dockerode } = (await dockerClient()).container
   const { GenericContainer, Wait } = await testcontainers()
 
-  // What testcontainers cannot be told from outside.
+  // Settings that testcontainers does not offer.
   class NodeContainer extends GenericContainer {
     constructor() {
       super(options.image)
@@ -27,7 +27,7 @@ export async function startNodeContainer(options: NodeContainerOptions): Promise
       this.hostConfig.PortBindings = { '2181/tcp': [{ HostIp: address, HostPort: String(port) }] }
     }
 
-    /** It stays on docker's `bridge` too: clients come by that way, and must not notice what is done to this one. */
+    /** It stays on docker's `bridge` too: clients connect over that, and faults of the peers' network must not reach them. */
     protected override async containerCreated(id: string): Promise<void> {
       const EndpointConfig = { IPAMConfig: { IPv4Address: options.peerAddress } }
       await dockerode.getNetwork(options.network).connect({ Container: id, EndpointConfig })
@@ -43,7 +43,7 @@ export async function startNodeContainer(options: NodeContainerOptions): Promise
     .withCopyContentToContainer(
       Object.entries(options.files).map(([target, content]) => ({ target, content: Buffer.from(content) })),
     )
-    // A node listens long before it serves; who serves is for the ensemble to find out.
+    // A node listens long before it serves; the ensemble checks which nodes serve.
     .withWaitStrategy(Wait.forLogMessage(/./))
     .withStartupTimeout(60_000)
     .start()

@@ -2,23 +2,23 @@ import { spawn } from 'node:child_process'
 import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
-/** By these the sweeper tells ours from other people's, and the dead's from the living's. */
+/** By these labels the sweeper finds our containers, and tells dead owners from living ones. */
 const OWNER_PID = 'zk-test.owner-pid'
-/** Process ids mean something on one host only, and several hosts (or containers) may share an engine. */
+/** Process ids are unique on one host only, and several hosts (or containers) may share an engine. */
 const OWNER_HOST = 'zk-test.owner-host'
-/** Which ensemble a container or network is part of. */
+/** The ensemble that a container or network is part of. */
 export const ENSEMBLE = 'zk-test.ensemble'
 
-/** What every container and network of an ensemble carries. */
+/** The labels of every container and network of an ensemble. */
 export function labelsOf(ensembleId: string): Record<string, string> {
   return { [OWNER_PID]: String(process.pid), [OWNER_HOST]: hostname(), [ENSEMBLE]: ensembleId }
 }
 
-/** Whatever happens to this process, nothing it labelled stays behind. Also removes what earlier owners left. */
+/** Whatever happens to this process, everything it labelled is removed. Also removes what earlier owners left. */
 export function startSweeper(): void {
   if (started) return
   started = true
-  // The same from `src/ensemble` and from `dist/ensemble`.
+  // The same path from `src/ensemble` and from `dist/ensemble`.
   const script = fileURLToPath(new URL('../../sweeper.mjs', import.meta.url))
   const args = [script, String(process.pid), OWNER_PID, OWNER_HOST]
   spawn(process.execPath, args, { detached: true, stdio: 'ignore' }).unref()

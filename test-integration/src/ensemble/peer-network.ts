@@ -1,16 +1,16 @@
 import { dockerClient } from './docker.ts'
 
 export interface PeerNetwork {
-  /** Where the nodes find this machine, if the engine is on it. */
+  /** The address of this machine for the nodes, if the engine is on it. */
   readonly host: string
-  /** Of each node. */
+  /** The address of each node. */
   readonly addresses: readonly string[]
 }
 
 /**
  * Makes a network on which each node keeps one address for ever.
  *
- * Names would not do: a server that starts while the name of a peer cannot be resolved remembers just that, and an
+ * Names would not do: a server that starts while the name of a peer cannot be resolved remembers that failure. An
  * election that this peer wins then fails until the servers give up on it, 10 s later.
  */
 export async function createPeerNetwork(
@@ -26,13 +26,13 @@ export async function createPeerNetwork(
       const addresses = Array.from({ length: count }, (_, i) => addressIn(subnet, i + 2))
       return { host: addressIn(subnet, 1), addresses }
     } catch (error) {
-      // Somebody else was given it in between.
+      // Another network was given this subnet in between.
       if (attempt === 5 || !/overlap/i.test(String(error))) throw error
     }
   }
 }
 
-/** Only a network that was given its subnet lets us choose addresses, and only docker knows which subnets are free. */
+/** Addresses can be chosen only in a network with a given subnet, and only docker knows which subnets are free. */
 async function findFreeSubnet(name: string, labels: Record<string, string>): Promise<string> {
   const { dockerode } = (await dockerClient()).container
   const probe = await dockerode.createNetwork({ Name: name, Labels: labels })
@@ -43,7 +43,7 @@ async function findFreeSubnet(name: string, labels: Record<string, string>): Pro
   return subnet
 }
 
-/** The first address is the network itself, the second one docker's. */
+/** The first address is the network itself, the second one is docker's. */
 function addressIn(subnet: string, index: number): string {
   const [a, b, c, d = 0] = subnet.split(/[./]/).map(Number)
   return `${a}.${b}.${c}.${d + index}`

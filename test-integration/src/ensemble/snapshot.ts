@@ -1,5 +1,5 @@
-// A server's snapshot file: what it finds when it starts for the first time. So a tree can be had that no client could make
-// in a life, such as a counter that is used up.
+// A server's snapshot file, which it loads at its first start. It gives trees that no client could make in reasonable
+// time, for example one with a used-up counter.
 import { buffer, encode, int, long, record, StatPersisted, ustring } from '@zk/wire'
 import { FileHeader } from '@zk/wire/server'
 
@@ -11,7 +11,7 @@ export interface SnapshotNode {
 
 const MAGIC = 0x5a4b534e
 const VERSION = 2
-/** Everybody may do everything; servers know this one by its number. */
+/** The ACL that gives all rights to everyone; servers know it by this number. */
 const OPEN_ACL = -1n
 
 const Counts = record('Counts', { sessions: int, acls: int })
@@ -19,12 +19,12 @@ const TreeNode = record('TreeNode', { path: ustring, data: buffer, acl: long, st
 const End = record('End', { path: ustring })
 const Seal = record('Seal', { checksum: long, path: ustring })
 
-/** What every tree has. The root is called '' in a snapshot. */
+/** Nodes of every tree. The root has the name '' in a snapshot. */
 const always: readonly SnapshotNode[] = ['', '/zookeeper', '/zookeeper/config', '/zookeeper/quota'].map((path) => ({
   path,
 }))
 
-/** The file of a tree before its first transaction, by its path below the data directory. Parents come before children. */
+/** The file of a tree before its first transaction, and its path below the data directory. Parents come before children. */
 export function snapshotFile(nodes: readonly SnapshotNode[]): { readonly name: string; readonly content: Uint8Array } {
   const body = Buffer.concat([
     encode(FileHeader, { magic: MAGIC, version: VERSION, dbid: -1n }),
@@ -51,7 +51,7 @@ function treeNode({ path, counter = 0 }: SnapshotNode) {
   return { path, data: new Uint8Array(0), acl: OPEN_ACL, stat }
 }
 
-/** As `java.util.zip.Adler32` has it (RFC 1950). */
+/** Like `java.util.zip.Adler32` (RFC 1950). */
 function adler32(bytes: Uint8Array): number {
   let low = 1
   let high = 0

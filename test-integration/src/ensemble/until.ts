@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface UntilOptions {
-  /** How long to go on, in ms. @default 30_000 */
+  /** How long to try, in ms. @default 30_000 */
   readonly timeout?: number
   /** Pause between two attempts, in ms. @default 100 */
   readonly interval?: number
-  /** Asked once, when time is up: what there was instead. */
+  /** Called once, when time is up: describes the state instead. */
   readonly instead?: () => string | Promise<string>
 }
 

@@ -7,15 +7,15 @@ import { Program } from './program.ts'
 import { ZkCli } from './zk-cli.ts'
 
 export interface ClientOptions {
-  /** The node that is its `/`. */
+  /** The node that it sees as `/`. */
   readonly root?: string
   /** In ms. @default 10_000 */
   readonly sessionTimeout?: number
 }
 
 /**
- * Starts other people's clients: zkCli, kazoo and Curator, all in one container, which is on the network of its host.
- * What listens on the host's loopback address is in their reach, provided that the engine runs on this very machine.
+ * Starts foreign clients: zkCli, kazoo and Curator, all in one container, which uses the network of its host. They reach
+ * servers on the host's loopback address, if the engine runs on this machine.
  */
 export class ForeignClients implements AsyncDisposable {
   readonly #container: string
@@ -45,8 +45,8 @@ export class ForeignClients implements AsyncDisposable {
   }
 
   curator(connectString: string, { root = '', sessionTimeout = 10_000 }: ClientOptions = {}): Promise<ForeignClient> {
-    // A root in the connect string would be gone after the first reconnect: Curator takes the servers' addresses from
-    // /zookeeper/config by then.
+    // Curator would lose a root in the connect string at the first reconnect: by then it takes the servers' addresses from
+    // /zookeeper/config.
     return this.#told('curator', connectString, String(sessionTimeout), root.slice(1))
   }
 
@@ -55,7 +55,7 @@ export class ForeignClients implements AsyncDisposable {
     return this.#kept(await ZkCli.over(program))
   }
 
-  /** Ends those that were started and still run, in good order. */
+  /** Ends those that were started and still run, and lets them close their sessions. */
   async end(): Promise<void> {
     const started = this.#started
     this.#started = []

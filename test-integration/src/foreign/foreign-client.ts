@@ -7,12 +7,12 @@ type Said =
   | { readonly answer: number; readonly error: string }
   | { readonly event: string; readonly value: unknown }
 
-/** What a client answers where it was refused something; the message is the name its language has for the error. */
+/** A client's error for an operation that failed; the message is the name that its language has for the error. */
 class Refusal extends Error {
   override readonly name = 'Refusal'
 }
 
-/** A client in a program of its own, that does what it is told: kazoo or Curator. */
+/** A client in a program of its own that executes commands: kazoo or Curator. */
 export class ForeignClient {
   /** The first session's id, in hexadecimal. */
   readonly session: string
@@ -49,7 +49,7 @@ export class ForeignClient {
     this.session = session
   }
 
-  /** When it resolves, the client reads every change that was committed when it was called: its server has applied them. */
+  /** When it resolves, the client reads every change that was committed before the call: its server has applied them. */
   async caughtUp(): Promise<void> {
     const refused = await this.call('delete', '/nobody').then(
       () => false,
@@ -59,8 +59,8 @@ export class ForeignClient {
   }
 
   /**
-   * Has it do something: see the program in `foreign-image` for what it can do. One thing after the other, so that a call
-   * behind one that waits for a lock waits as well. Rejects with a Refusal when ZooKeeper refuses it.
+   * Executes a command: see the program in `foreign-image` for the commands. They are executed one after the other, so a
+   * call behind one that waits for a lock waits too. Rejects with a Refusal when ZooKeeper refuses it.
    */
   async call<T = unknown>(name: string, ...args: readonly unknown[]): Promise<T> {
     const number = ++this.#calls
@@ -72,18 +72,18 @@ export class ForeignClient {
     return said.value as T
   }
 
-  /** The next event of this name, be it that it has come already. */
+  /** The next event of this name, also if it has come already. */
   heard(event: string): Promise<unknown> {
     const what = (): string => `${this.#program.describe()} tells of ${event}`
     return patiently(inboxOf(this.#events, event).take(), what)
   }
 
-  /** All events of this name that have come and that nobody has heard yet. */
+  /** All events of this name that have come and were not taken yet. */
   heardSoFar(event: string): readonly unknown[] {
     return inboxOf(this.#events, event).takeAll()
   }
 
-  /** It stands still, as in a long collection of garbage, while its connection stays open. */
+  /** The client stands still, as in a long garbage collection, while its connection stays open. */
   stop(): Promise<void> {
     return this.#program.stop()
   }
@@ -92,7 +92,7 @@ export class ForeignClient {
     return this.#program.goOn()
   }
 
-  /** Lets it close its session and leave. */
+  /** Lets it close its session and exit. */
   end(): Promise<void> {
     return this.#program.end()
   }

@@ -1,4 +1,4 @@
-/** What comes, in order, to be taken one after the other. */
+/** Items in the order they came, to be taken one after the other. */
 export class Inbox<T> {
   #came: T[] = []
   #waiting: { readonly resolve: (value: T) => void; readonly reject: (error: Error) => void }[] = []
@@ -10,7 +10,7 @@ export class Inbox<T> {
     else waiting.resolve(value)
   }
 
-  /** Nothing comes any more: who waits, or takes more than there is, is rejected. */
+  /** No more items come: takers that wait, and later ones without an item, are rejected. */
   fail(error: Error): void {
     this.#failure = error
     for (const { reject } of this.#waiting) reject(error)
@@ -25,7 +25,7 @@ export class Inbox<T> {
     })
   }
 
-  /** All that came and was not taken. */
+  /** All items that came and were not taken. */
   takeAll(): readonly T[] {
     const came = this.#came
     this.#came = []

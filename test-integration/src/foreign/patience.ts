@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Longer than anything takes that these programs are asked to do, in ms; shorter than a test may take. */
+/** Longer than any command of these programs takes, in ms; shorter than the time limit of a test. */
 const PATIENCE = 30_000
 
-/** The promise, or a rejection that says what it was waiting for. */
+/** The promise, or a rejection that says what was waited for. */
 export async function patiently<T>(promise: Promise<T>, what: () => string): Promise<T> {
   const timer = new AbortController()
   const impatient = sleep(PATIENCE, undefined, { signal: timer.signal, ref: false }).then(
     () => Promise.reject(new Error(`Not within ${PATIENCE} ms: ${what()}`)),
-    // Somebody was in time.
+    // The promise settled in time.
     () => promise,
   )
   try {

@@ -4,16 +4,16 @@ import { type Duplex, PassThrough } from 'node:stream'
 import { dockerClient } from '../ensemble/docker.ts'
 import { patiently } from './patience.ts'
 
-/** A program that runs in a container and is talked to in lines. The first one it says is `pid` and its number. */
+/** A program in a container that exchanges lines with us. Its first line is `pid` and its process id. */
 export class Program {
   readonly name: string
   readonly #container: string
   readonly #stream: Duplex
-  /** What it wrote to stderr. */
+  /** Its stderr. */
   #errors = ''
   #onLine: (line: string) => void = () => {}
   readonly #pid: Promise<string>
-  /** Resolves when it has ended, with how it did. */
+  /** Resolves when it has ended, with a text that says how. */
   readonly ended: Promise<string>
 
   static async start(container: string, name: string, command: readonly string[]): Promise<Program> {
@@ -46,7 +46,7 @@ export class Program {
     this.ended = once(stream, 'end').then(async () => `${this.describe()} has ended with ${await exitCode()}`)
   }
 
-  /** Takes over every line of its output from now on. */
+  /** Calls this for every line of its output from now on. */
   onLine(listener: (line: string) => void): void {
     this.#onLine = listener
   }
@@ -55,13 +55,13 @@ export class Program {
     if (this.#stream.writable) this.#stream.write(`${line}\n`)
   }
 
-  /** Ends its input, which it takes as a wish to leave. */
+  /** Ends its input, which makes it exit. */
   async end(): Promise<void> {
     this.#stream.end()
     await this.ended
   }
 
-  /** It stands still, as in a long collection of garbage, while its connections stay open. */
+  /** It stands still, as in a long garbage collection, while its connections stay open. */
   stop(): Promise<void> {
     return this.#signal('STOP')
   }
@@ -76,7 +76,7 @@ export class Program {
 
   async #signal(signal: string): Promise<void> {
     const { container } = await dockerClient()
-    // With those it has started itself: it leads a group of its own.
+    // With its child processes: it leads a process group of its own.
     const command = ['kill', `-${signal}`, `-${await this.#pid}`]
     const { output, exitCode } = await container.exec(container.getById(this.#container), command)
     if (exitCode !== 0) throw new Error(`${this.name}: kill -${signal}: ${output}`)

@@ -27,7 +27,7 @@ export class ZkCli {
     program.onLine((line) => {
       const event = EVENT.exec(line)?.groups
       if (event !== undefined) this.#events.put(event as unknown as CliEvent)
-      // An event is announced by a line, and there are empty ones around both.
+      // An event is announced by a line, with an empty line before and after it.
       else if (line !== '' && line !== 'WATCHER::') this.#lines.put(line)
     })
     void program.ended.then((how) => {
@@ -36,30 +36,30 @@ export class ZkCli {
     })
   }
 
-  /** The lines it prints for a command, without those about events. */
+  /** The lines that it prints for a command, without those about events. */
   async run(command: string): Promise<readonly string[]> {
     this.#program.write(command)
     return await this.#printed(command)
   }
 
-  /** When it resolves, the client reads every change that was committed when it was called: its server has applied them. */
+  /** When it resolves, the client reads every change that was committed before the call: its server has applied them. */
   async caughtUp(): Promise<void> {
     const [answer] = await this.run('delete /nobody')
     if (answer !== 'Node does not exist: /nobody') throw new Error(`there should be no such node: ${answer}`)
   }
 
-  /** Connects again, in another session if need be, and waits until it is connected. */
+  /** Connects again, in another session if necessary, and waits until it is connected. */
   async connect(): Promise<void> {
     await this.run('connect')
     await this.#connected()
   }
 
-  /** The next event it tells of, be it that it has come already. The first is of the time since it was connected. */
+  /** The next event that it prints, also if it was printed already. The first is from the time after it was connected. */
   heard(): Promise<CliEvent> {
     return patiently(this.#events.take(), () => `${this.#program.describe()} tells of an event`)
   }
 
-  /** It stands still, as in a long collection of garbage, while its connection stays open. */
+  /** It stands still, as in a long garbage collection, while its connection stays open. */
   stop(): Promise<void> {
     return this.#program.stop()
   }
@@ -68,14 +68,14 @@ export class ZkCli {
     return this.#program.goOn()
   }
 
-  /** Lets it close its session and leave; with how it did. */
+  /** Lets it close its session and exit; returns how it ended. */
   async end(): Promise<string> {
     this.#program.write('quit')
     await this.#program.end()
     return await this.#program.ended
   }
 
-  /** Takes the events up to this one: what became of a connection before it, too. */
+  /** Takes the events up to this one, those of an earlier connection too. */
   async #connected(): Promise<void> {
     for (;;) {
       const { state, type } = await this.heard()
@@ -84,7 +84,7 @@ export class ZkCli {
   }
 
   async #printed(why: string): Promise<readonly string[]> {
-    // Without a terminal there is no prompt. This command prints one line and has nothing to do with servers.
+    // Without a terminal there is no prompt. This command prints one line and sends nothing to servers.
     this.#program.write('printwatches')
     const printed: string[] = []
     for (;;) {

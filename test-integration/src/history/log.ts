@@ -4,13 +4,13 @@ import { machineTime } from './machine-time.ts'
 import type { Mode, Turn } from './turns.ts'
 
 export interface Entry {
-  readonly who: string
+  readonly contender: string
   readonly mode: Mode
-  /** `held`: still, when its holder asked. */
+  /** `held`: it was still held when the contender checked. */
   readonly what: 'asked' | 'gained' | 'held' | 'ended'
   readonly token: string
   readonly at: number
-  /** Of an end: 'finished', or the reason of the loss. */
+  /** Of the entry `ended`: 'finished', or the reason of the loss. */
   readonly why?: string
 }
 
@@ -26,7 +26,7 @@ export function readLog(file: string): Entry[] {
     .map((line) => JSON.parse(line) as Entry)
 }
 
-/** Some of the newest entries, few or many as the file may be. */
+/** The newest entries; how many depends on their length. */
 export function readLatest(file: string): Entry[] {
   const log = openSync(file, 'a+')
   try {
@@ -34,7 +34,7 @@ export function readLatest(file: string): Entry[] {
     const tail = Buffer.alloc(Math.min(size, 8_192))
     readSync(log, tail, 0, tail.length, size - tail.length)
     const lines = tail.toString().split('\n').slice(0, -1)
-    // The first one may be half.
+    // The first line may be incomplete.
     if (tail.length < size) lines.shift()
     return lines.map((line) => JSON.parse(line) as Entry)
   } finally {
@@ -42,13 +42,13 @@ export function readLatest(file: string): Entry[] {
   }
 }
 
-/** The turns that the entries tell of. One that was never ended lasts to `endOf`, by default for ever. */
+/** The turns in the entries. A turn without an end lasts to `endOf`, by default for ever. */
 export function turnsOf(entries: readonly Entry[], endOf: (gained: Entry) => number = () => Infinity): Turn[] {
   const ends = new Map(entries.filter(({ what }) => what === 'ended').map((entry) => [entry.token, entry]))
   return entries
     .filter(({ what }) => what === 'gained')
     .map((gained) => ({
-      who: gained.who,
+      contender: gained.contender,
       mode: gained.mode,
       token: BigInt(gained.token),
       from: gained.at,

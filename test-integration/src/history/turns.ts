@@ -1,20 +1,20 @@
-// What is said of a lock afterwards, by those who held it: who, from when to when, with which fencing token.
+// The turns that contenders of a lock had: which contender, from when to when, with which fencing token.
 
 export type Mode = 'exclusive' | 'shared'
 
 export interface Turn {
-  readonly who: string
+  readonly contender: string
   readonly mode: Mode
   readonly token: bigint
   /** Machine time in ms. */
   readonly from: number
-  /** When its holder knew, or could know, that it held no more. */
+  /** The moment from which the holder knew, or could know, that it did not hold any more. */
   readonly until: number
 }
 
 export type Overlap = readonly [earlier: Turn, later: Turn]
 
-/** Pairs that held at once although one of them should have been alone: there must be none. */
+/** Pairs of turns that overlap although one of them is exclusive: there must be none. */
 export function overlaps(turns: readonly Turn[]): Overlap[] {
   const found: Overlap[] = []
   let open: Turn[] = []
@@ -28,7 +28,7 @@ export function overlaps(turns: readonly Turn[]): Overlap[] {
   return found
 }
 
-/** Pairs of exclusive turns, one after the other, whose fencing tokens do not rise: there must be none. */
+/** Pairs of consecutive exclusive turns whose fencing tokens do not rise: there must be none. */
 export function outOfOrder(turns: readonly Turn[]): Overlap[] {
   const alone = inTime(turns).filter(({ mode }) => mode === 'exclusive')
   return alone

@@ -2,7 +2,7 @@ import { Ensemble, type EnsembleNode, type EnsembleOptions } from '../ensemble/i
 import { engineHost, LOOPBACK } from '../ensemble/docker.ts'
 import { MemberLinks } from './member-links.ts'
 
-/** An ensemble whose members reach each other through this process only. */
+/** An ensemble whose members reach each other only through this process. */
 export class LinkedEnsemble implements AsyncDisposable {
   readonly ensemble: Ensemble
   readonly links: MemberLinks

@@ -1,4 +1,4 @@
-// What the members of an ensemble say to each other goes through this process, where it can be held up, one way or both ways.
+// All traffic between the members of an ensemble goes through this process, where it can be held, one way or both ways.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,37 +12,37 @@ export interface Member {
 }
 
 export interface MemberLinksOptions {
-  /** Where the members find this process. */
+  /** The address of this process for the members. */
   readonly host: string
-  /** Those of the members, by which they are told apart: each listens on its own, and connects from it. */
+  /** The addresses of the members, which identify them: each listens on its own, and connects from it. */
   readonly addresses: readonly string[]
 }
 
-/** For quorum and for election. */
+/** The ports for quorum and for election. */
 const PORTS_PER_MEMBER = 2
 
 /**
- * In ms. Who follows tries again where a new leader does not listen yet (Learner.LeaderConnector). Here somebody always
- * listens, so we try again: a connection that ends at once would send the follower into another election, and the leader
- * waits for its initLimit.
+ * In ms. A follower tries again while a new leader does not listen yet (Learner.LeaderConnector). Here something always
+ * listens, so we try again instead: a connection that ends at once would send the follower into another election, and the
+ * leader waits for its initLimit.
  */
 const PATIENCE = 3_000
 const PAUSE = 20
 
 /**
- * Stands between the members of one ensemble. A link is all connections between two of them, whoever began them, those to come
- * too, of the quorum and of elections. It has two directions, and each can be held by itself.
+ * Stands between the members of one ensemble. A link is all connections between two members, in either direction, also
+ * future ones, for the quorum and for elections. It has two directions, and each can be held by itself.
  *
  *     links.hold(leader, follower)
  *     links.release(leader, follower)
  */
 export class MemberLinks implements AsyncDisposable {
-  /** Where members find each other, as `host:quorumPort:electionPort`. Each listens on the ports that stand there. */
+  /** The peer address of each member, as `host:quorumPort:electionPort`. Each member listens on these ports. */
   readonly meetingPoints: readonly string[]
   readonly #addresses: readonly string[]
   readonly #listeners: readonly Server[]
   readonly #connections = new Set<LinkConnection>()
-  /** Accepted; the other end is still dialed. */
+  /** Accepted; the connection to the other end is not established yet. */
   readonly #arriving = new Set<Socket>()
   readonly #held = new Set<string>()
   readonly #cut = new Set<string>()
@@ -72,19 +72,19 @@ export class MemberLinks implements AsyncDisposable {
     }
   }
 
-  /** Keeps what one sends to the other, in order, until it is released: to both the link looks alive. */
+  /** Holds what one member sends to the other, in order, until it is released: to both the link looks alive. */
   hold(from: Member, to: Member): void {
     this.#held.add(way(from.id, to.id))
     for (const connection of this.#connections) connection.gate(from.id, to.id)?.shut()
   }
 
-  /** Forwards what was kept, and all that comes. */
+  /** Forwards what was held, and all that comes. */
   release(from: Member, to: Member): void {
     this.#held.delete(way(from.id, to.id))
     for (const connection of this.#connections) connection.gate(from.id, to.id)?.open()
   }
 
-  /** Resets the connections between the two, and every new one, until the link is joined. What was kept is lost. */
+  /** Resets the connections between the two, and every new one, until the link is joined. Held bytes are lost. */
   cut(one: Member, other: Member): void {
     this.#cut.add(way(one.id, other.id)).add(way(other.id, one.id))
     for (const connection of this.#connections) {
@@ -92,7 +92,7 @@ export class MemberLinks implements AsyncDisposable {
     }
   }
 
-  /** New connections between the two are welcome again. */
+  /** Accepts new connections between the two again. */
   join(one: Member, other: Member): void {
     this.#cut.delete(way(one.id, other.id))
     this.#cut.delete(way(other.id, one.id))
@@ -149,12 +149,12 @@ export class MemberLinks implements AsyncDisposable {
     }
   }
 
-  /** undefined where nobody listens for long, or who wants to be connected has gone. */
+  /** undefined when the target does not listen for long, or when the connecting member has gone. */
   async #dial(socket: Socket, address: { readonly host: string; readonly port: number }): Promise<Socket | undefined> {
     const until = performance.now() + PATIENCE
     while (!socket.destroyed && this.#isOpen) {
       const target = connect({ ...address, allowHalfOpen: true })
-      // A member whose network is gone refuses nothing: without this the attempt outlasts whoever asked for it by minutes.
+      // A member whose network is gone refuses nothing: without this the attempt would outlast the other end by minutes.
       const giveUp = () => target.destroy(new Error('the connection is wanted no more'))
       socket.once('close', giveUp)
       try {
@@ -193,7 +193,7 @@ class LinkConnection {
     }
   }
 
-  /** Of what one sends to the other; undefined where it is not between these. */
+  /** The bytes that one member sends to the other; undefined where the connection is not between these. */
   gate(from: number, to: number): Gate | undefined {
     return this.#gates.get(way(from, to))
   }
@@ -211,7 +211,7 @@ class LinkConnection {
     this.#gates.set(way(from.id, to.id), gate)
     from.socket.setNoDelay(true)
     from.socket.on('data', (bytes) => gate.pass(() => to.socket.write(bytes)))
-    // The end is kept as all else is. One direction may end by itself.
+    // The end of the stream is held like the data. One direction may end by itself.
     from.socket.on('end', () => gate.pass(() => to.socket.end()))
     from.socket.on('error', () => gate.pass(() => to.socket.destroy()))
   }

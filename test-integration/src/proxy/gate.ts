@@ -1,4 +1,4 @@
-/** Lets things pass in order: at once, later, or not until it is opened again. */
+/** Passes items in order: at once, delayed, or not until it is opened again. */
 export class Gate {
   readonly #held: { readonly act: () => void; readonly due: number }[] = []
   #isOpen = true
@@ -19,7 +19,7 @@ export class Gate {
     this.#letThrough()
   }
 
-  /** How long each thing is held from now on, in ms. */
+  /** Delay of each item from now on, in ms. */
   set delay(ms: number) {
     this.#delay = ms
   }

@@ -4,23 +4,23 @@ import { Gate } from './gate.ts'
 
 export type Direction = 'toServer' | 'toClient'
 
-/** What a link tells of its frames, in the order they come. The first of each side has no opcode and is not told. */
+/** Callbacks for the frames of a link, in order. The first frame of each side has no opcode and is not reported. */
 export interface LinkObserver {
-  /** Requests that came in one piece, pings left out. */
+  /** Requests that came in one piece, without pings. */
   requested(opCodes: readonly OpCode[]): void
   pinged(): void
-  /** So many bytes came, of whatever. */
+  /** Bytes of any kind. */
   carried(direction: Direction, bytes: number): void
-  /** The opcode of the request that is answered, or `notification` for an event. `lose` costs the connection too. */
+  /** The opcode of the answered request, or `notification` for an event. `lose` drops the connection too. */
   replied(opCode: OpCode): 'pass' | 'lose'
   closed(): void
 }
 
-/** A proxy takes whatever the two ends agree on. */
+/** A proxy accepts every frame length that the two ends agree on. */
 const LIMIT = 64 * 1024 * 1024
 const LENGTH_SIZE = 4
 
-/** One connection of a client, and the one to the server that it stands for. */
+/** One connection of a client, and its connection to the server. */
 export class Link {
   readonly gates: Readonly<Record<Direction, Gate>> = { toServer: new Gate(), toClient: new Gate() }
   readonly #client: Socket
@@ -36,7 +36,7 @@ export class Link {
     this.#relay('toClient', (frames) => this.#replies(frames))
   }
 
-  /** Ends both connections, whatever is on its way. */
+  /** Ends both connections and drops data in transit. */
   cut(): void {
     this.#client.destroy()
     this.#server.destroy()
@@ -59,7 +59,7 @@ export class Link {
       if (passed.length > 0) this.gates[direction].pass(() => to.write(concat(passed)))
     })
     from.on('error', () => {})
-    // The end waits at the gate as all else does: a frozen link looks alive.
+    // The end of the stream waits at the gate like the data: a frozen link looks alive.
     from.on('close', () => {
       this.gates[direction].pass(() => {
         to.destroySoon()
@@ -77,7 +77,7 @@ export class Link {
     return frames
   }
 
-  /** Those before a lost one still arrive; it and those behind it do not. */
+  /** Frames before a lost one still arrive; the lost one and those behind it do not. */
   #replies(frames: readonly Uint8Array[]): readonly Uint8Array[] {
     for (const [index, frame] of frames.entries()) {
       const { xid } = decode(ReplyHeader, frame)

@@ -6,12 +6,12 @@ import { type Direction, Link, type LinkObserver } from './link.ts'
 /** A reply to be lost. */
 interface Loss {
   readonly opCode: OpCode
-  /** How many like it pass before. */
+  /** How many matching replies pass before it. */
   spared: number
   readonly happened: () => void
 }
 
-/** What has come from both sides, handshakes and pings too. */
+/** All bytes and frames from both sides, handshakes and pings included. */
 export interface Traffic {
   /** From clients. */
   readonly pings: number
@@ -21,8 +21,8 @@ export interface Traffic {
 }
 
 /**
- * Stands between clients and one server, in this process. It knows where a frame begins and what it asks for, so it can do
- * harm at a chosen place; what it is not told to harm it passes on unchanged.
+ * Stands between clients and one server, in this process. It decodes where a frame begins and which request it is, so it
+ * can inject a fault at a chosen place; everything else passes unchanged.
  *
  *     const proxy = await Proxy.start(node.address)
  *     const zk = await connect(proxy.address)
@@ -72,7 +72,7 @@ export class Proxy {
     return this.#segments.flat()
   }
 
-  /** The same, those together that came together. */
+  /** The same opcodes, grouped by the chunk in which they came. */
   get segments(): readonly (readonly OpCode[])[] {
     return this.#segments
   }
@@ -82,7 +82,7 @@ export class Proxy {
     return this.#replies
   }
 
-  /** All that clients and servers have sent until now. */
+  /** All traffic of clients and servers until now. */
   get traffic(): Traffic {
     return this.#traffic
   }
@@ -93,8 +93,8 @@ export class Proxy {
   }
 
   /**
-   * Loses the `nth` reply to a request with this opcode from now on (`notification`: the nth event), and the connection
-   * with it. The server has done what it was asked. Resolves when it has happened.
+   * Loses the `nth` reply to a request with this opcode from now on (`notification`: the nth event), and the connection with
+   * it. The server has executed the request. Resolves when the reply is lost.
    */
   loseReplyTo(opCode: OpCode, nth = 1): Promise<void> {
     return new Promise((happened) => {
@@ -102,7 +102,7 @@ export class Proxy {
     })
   }
 
-  /** Holds back all that is sent in a direction, on connections to come too: they look alive and nothing arrives. */
+  /** Holds back all data in a direction, on future connections too: they look alive and nothing arrives. */
   freeze(...directions: readonly Direction[]): void {
     const all = directions.length === 0 ? (['toServer', 'toClient'] as const) : directions
     this.#frozen = new Set([...this.#frozen, ...all])
@@ -115,13 +115,13 @@ export class Proxy {
     for (const link of this.#links) for (const gate of Object.values(link.gates)) gate.open()
   }
 
-  /** From now on all that is sent takes so long each way, in ms. */
+  /** From now on all data takes this long each way, in ms. */
   delay(ms: number): void {
     this.#delay = ms
     for (const link of this.#links) this.#setDelay(link)
   }
 
-  /** Ends every connection, and what is on its way. New ones are welcome. */
+  /** Ends every connection and drops data in transit. New connections are accepted. */
   cut(): void {
     for (const link of this.#links) link.cut()
   }

@@ -1,4 +1,4 @@
-// One TCP connection to a server, with nothing between us and the wire, and a note of all that it brings.
+// One TCP connection to a server, with nothing between us and the wire; it records everything that it receives.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import {
@@ -15,13 +15,13 @@ import {
 } from '@zk/wire'
 import { EVENT, type Part, type Transcript } from './transcript.ts'
 
-/** A reply, or undefined where there was none and none can come any more. */
+/** A reply, or undefined when there was none and none can come any more. */
 export type Reply = ReplyMessage | undefined
 
 interface Call {
   readonly xid: number
   readonly opCode: number
-  /** What was asked, for the transcript; undefined for what it does not tell. */
+  /** The request as the transcript shows it; undefined when the transcript does not show it. */
   readonly asked: readonly Part[] | undefined
   readonly settle: (reply: Reply) => void
 }
@@ -36,7 +36,7 @@ export class Connection {
   #handshake: ((message: ConnectedMessage | undefined) => void) | undefined
   #events = 0
   #onEvent: (() => void) | undefined
-  /** Resolves when there is nothing more to hear. */
+  /** Resolves when nothing more can be received. */
   readonly closed: Promise<void>
   isOpen = true
 
@@ -69,35 +69,35 @@ export class Connection {
     this.#socket.write(bytes)
   }
 
-  /** Ends it from our side, which the transcript does not tell. */
+  /** Ends it from our side; the transcript does not show this. */
   async hangUp(): Promise<void> {
     this.isOpen = false
     this.#socket.destroy()
     await this.closed
   }
 
-  /** Sends the first frame; resolves with the first of the server, or undefined when it closes instead. */
+  /** Sends the first frame; resolves with the first frame of the server, or undefined when it closes instead. */
   shake(bytes: Uint8Array): Promise<ConnectedMessage | undefined> {
     this.write(bytes)
     if (!this.isOpen) return Promise.resolve(undefined)
     return new Promise((resolve) => (this.#handshake = resolve))
   }
 
-  /** Sends a request. Without `asked` the transcript does not tell of it, nor of its reply. */
+  /** Sends a request. Without `asked` the transcript shows neither the request nor its reply. */
   call(message: RequestMessage, asked?: Call['asked']): Promise<Reply> {
     this.write(encodeMessage(message))
     return this.expect(message, asked)
   }
 
-  /** The reply to a request that was written, or will be. */
+  /** Waits for the reply to a request that was written, or will be. */
   expect({ xid, opCode }: { readonly xid: number; readonly opCode: number }, asked?: Call['asked']): Promise<Reply> {
     if (!this.isOpen) return Promise.resolve(undefined)
     return new Promise((settle) => this.#calls.push({ xid, opCode, asked, settle }))
   }
 
   /**
-   * Asks for something, which the transcript does not tell of, and gives up on what was asked before and is not
-   * answered when this is. Gives the zxid of the answer.
+   * Sends a request that the transcript does not show. Settles earlier requests that have no reply when this one has, without
+   * a reply. Returns the zxid of the reply.
    */
   async fence(message: RequestMessage): Promise<bigint | undefined> {
     const before = new Set(this.#calls)
@@ -109,12 +109,12 @@ export class Connection {
     return reply.zxid
   }
 
-  /** What is asked and was not answered yet, for whoever wonders why nothing goes on. */
+  /** The requests without a reply, for an error message about a scenario that hangs. */
   get pending(): readonly string[] {
     return this.#calls.map(({ asked: [what] = [], opCode }) => (typeof what === 'string' ? what : `opcode ${opCode}`))
   }
 
-  /** Waits until so many events have come, since the connection was opened. */
+  /** Waits until this many events have come since the connection was opened. */
   async heardEvents(count: number): Promise<void> {
     while (this.isOpen && this.#events < count) {
       await new Promise<void>((resolve) => (this.#onEvent = resolve))
@@ -144,7 +144,7 @@ export class Connection {
       const message = decodeServerFrame(frame, isFirst, (xid) => (call = this.#take(xid)))
       if (message.type === 'connected') return this.#connected(message)
       if (message.type === 'event') return this.#event(message)
-      // Pings and auth have xids of their own, which the decoder knows without asking.
+      // Pings and auth have fixed xids, which the decoder knows.
       call ??= this.#take(message.xid)
       if (call?.asked !== undefined) {
         this.#transcript.tell(this.name, ...call.asked, '->', ...answer(message))
@@ -228,7 +228,7 @@ function zxidOf({ zxid }: { readonly zxid: bigint }): Part {
   return { value: zxid, field: 'zxid' }
 }
 
-/** What stands behind all that our records say. */
+/** Bytes behind the last field of our records. */
 function more({ rest }: { readonly rest?: Uint8Array | undefined }): Part[] {
   return rest === undefined ? [] : ['and', { value: rest }]
 }

@@ -7,7 +7,7 @@ export class InProcessTarget implements Target {
   readonly #prepare: (ensemble: TestEnsemble) => void
   readonly #version: ServerVersion
 
-  /** `prepare` may do something to each before it is used. Operations are those of the last release of `version`. */
+  /** `prepare` may change each of them before it is used. Operations are those of the last release of `version`. */
   constructor(prepare: (ensemble: TestEnsemble) => void = () => {}, version: ServerVersion = '3.8') {
     this.#prepare = prepare
     this.#version = version

@@ -1,9 +1,9 @@
-// Values in a form that two runs of a scenario have in common: zxids by rank, sessions by name, times by what they must
-// be equal to, paths below the root of the scenario.
+// Values in a form that is the same in two runs of a scenario: zxids by rank, sessions by name, times checked against
+// the times they must equal, paths below the root of the scenario.
 import { type ACL, errorName, eventName, OpCode, operationName, type Stat } from '@zk/wire'
 
 export interface Surroundings {
-  /** The node that stands for `/`. */
+  /** The node that is shown as `/`. */
   readonly root: string
   /** The client's address as the servers see it. */
   readonly clientAddress: string
@@ -15,10 +15,10 @@ export interface Surroundings {
 
 /** Clocks of clients and servers may be this far apart, in ms. */
 const CLOCK_SLACK = 2_000
-/** Longer data and text are told by their size alone. */
+/** Longer data and text are shown by their length alone. */
 const LONGEST = 200
 
-/** Not for its own sake is that of an event learned: before 3.9 there was none. */
+/** The zxid of an event alone does not create a rank: before 3.9 events had none. */
 const EVENT_ZXID = 'eventZxid'
 const zxidFields = new Set([EVENT_ZXID, 'zxid', 'czxid', 'mzxid', 'pzxid', 'relativeZxid', 'lastZxidSeen'])
 /** In the order of a Java HashSet, which depends on the names of the nodes above and on the client's address. */
@@ -29,9 +29,9 @@ export class NormalForm {
   readonly #surroundings: Surroundings
   readonly #sessions: ReadonlyMap<bigint, string>
   readonly #zxids = new Set<bigint>()
-  /** By zxid; made when the first is shown. */
+  /** By zxid; created when the first one is shown. */
   #ranks: ReadonlyMap<bigint, number> | undefined
-  /** When each transaction was made, as the first Stat says that tells of it. */
+  /** The time of each transaction, from the first Stat that contains it. */
   readonly #times = new Map<bigint, bigint>()
 
   constructor(sessions: ReadonlyMap<bigint, string>, surroundings: Surroundings) {
@@ -39,7 +39,7 @@ export class NormalForm {
     this.#surroundings = surroundings
   }
 
-  /** Takes note of the zxids in a value. All must be known before the first is shown. */
+  /** Registers the zxids in a value. All must be registered before the first is shown. */
   learn(value: unknown, field = ''): void {
     if (typeof value === 'bigint') {
       if (zxidFields.has(field) && field !== EVENT_ZXID && value > 0n) this.#zxids.add(value)
@@ -68,10 +68,10 @@ export class NormalForm {
     return String(value)
   }
 
-  /** `z3` is the third of all that were seen, in the order of the transactions. */
+  /** `z3` is the third of all registered zxids, in the order of the transactions. */
   #zxid(zxid: bigint): string {
     if (zxid <= 0n) return String(zxid)
-    // Only that of an event can be one that nothing else told of.
+    // Only the zxid of an event can be one that is nowhere else.
     if (!this.#zxids.has(zxid)) return 'z?'
     this.#ranks ??= new Map([...this.#zxids].sort((a, b) => (a < b ? -1 : 1)).map((each, index) => [each, index + 1]))
     return `z${this.#ranks.get(zxid)}`
@@ -125,7 +125,7 @@ export class NormalForm {
     ].join(' ')
   }
 
-  /** The time of a transaction is the same wherever it is told, and lies within the run. */
+  /** The time of a transaction must be the same wherever it is shown, and lie within the run. */
   #oddTime(name: string, zxid: bigint, time: bigint): string | undefined {
     if (zxid === 0n) return time === 0n ? undefined : `${name} not 0`
     const known = this.#times.get(zxid)

@@ -1,7 +1,7 @@
 import { type Ensemble, type EnsembleNode, parseMntr, until } from '../ensemble/index.ts'
 import { type Place, places, settings, type Stage, type Target } from './target.ts'
 
-/** Real servers in containers, which serve one scenario after the other. */
+/** Real servers in containers, which run one scenario after the other. */
 export class RealTarget implements Target {
   readonly name = 'real'
   readonly #ensemble: Ensemble
@@ -19,8 +19,8 @@ export class RealTarget implements Target {
 }
 
 /**
- * Waits until nothing happens any more. What other tests have left may be empty containers, and these go when the servers
- * look for them next, which would show in the zxids.
+ * Waits until nothing happens any more. Other tests may leave empty containers, which the servers delete at their next
+ * check; those deletes would show in the zxids.
  */
 export async function atRest(ensemble: Ensemble): Promise<void> {
   const leader = await ensemble.leader()
@@ -31,22 +31,22 @@ export async function atRest(ensemble: Ensemble): Promise<void> {
     const zxid = (await leader.status())?.zxid
     if (zxid === undefined || zxid !== last) since = performance.now()
     last = zxid
-    // They have looked, and nothing was to be done.
+    // The servers have checked, and there was nothing to delete.
     return performance.now() - since > 2 * settings.containerCheckInterval
   }
   await until('the last transaction', isOld)
 }
 
-/** Waits until nobody has a session: what they do would show in the zxids. */
+/** Waits until there are no sessions: their requests would show in the zxids. */
 async function nobodyIn(leader: EnsembleNode): Promise<void> {
   const isEmpty = async (): Promise<boolean> => (await sessionsOf(leader)) === 0
   await until('all sessions to end', isEmpty, { interval: 20, instead: () => leader.ask('cons') })
 }
 
-/** How many the leader keeps count of, which are all; undefined while it does not tell. */
+/** The leader's count, which includes all sessions; undefined while it does not report it. */
 async function sessionsOf(leader: EnsembleNode): Promise<number | undefined> {
   const metrics = parseMntr(await leader.ask('mntr'))
-  // `mntr` counts them from 3.6 on. What `dump` says before that it goes on to say, but that lists them all.
+  // `mntr` counts them from 3.6 on. Before, `dump` counts them, and it lists them all.
   const count =
     metrics.get('zk_global_sessions') ?? /^Session Sets \(\d+\)\/\((\d+)\):/m.exec(await leader.ask('dump'))?.[1]
   return count === undefined ? undefined : Number(count)
@@ -92,7 +92,7 @@ class RealStage implements Stage {
     this.#isWhole = true
   }
 
-  /** It goes when the process does. */
+  /** It is removed when the process ends. */
   async leave(): Promise<void> {}
 
   #harm(place: Place): EnsembleNode {

@@ -10,16 +10,16 @@ import { Transcript } from './transcript.ts'
 export type ScenarioBody = (scenario: Scenario) => Promise<void>
 
 export interface RunOptions {
-  /** How long it may take, in ms. @default 30_000 */
+  /** Time limit in ms. @default 30_000 */
   readonly timeout?: number
 }
 
-/** What `run` tells of a scenario that failed or hung. */
+/** How `run` reports a scenario that failed or hung. */
 export const UNFINISHED = /^scenario: (failed|hung)/m
 
 /**
- * Plays a scenario on an ensemble that nobody else uses, and gives what was told, by phase. A scenario that fails or
- * hangs says so in its last phase.
+ * Plays a scenario on an ensemble that has no other clients, and returns the transcript, by phase. If a scenario fails or
+ * hangs, the last phase says so.
  */
 export async function run(
   target: Target,
@@ -28,7 +28,7 @@ export async function run(
 ): Promise<readonly string[]> {
   const stage = await target.enter()
   const since = Date.now()
-  // Its parent too is for the scenario alone: a sequential node at its `/` is the child of that.
+  // The parent is for the scenario alone too: a sequential node at its `/` is a child of that.
   const parent = `/scenario-${randomUUID()}`
   const root = `${parent}/root`
   const transcript = new Transcript()
@@ -67,14 +67,14 @@ async function failureOf(body: ScenarioBody, scenario: Scenario, timeout: number
   }
 }
 
-/** How the servers call us. */
+/** Our address as the servers see it. */
 async function addressOf(stage: Stage): Promise<string> {
   const { host, port } = stage.address('leader')
   const [asking] = parseCons(await ask(port, 'cons', { host }))
   return asking?.peer.replace(/:\d+$/, '') ?? 'unknown'
 }
 
-/** Does something in a session that no ACL holds back and no transcript tells of. */
+/** Runs something in a session that no ACL restricts and no transcript shows. */
 async function asSuperUser(stage: Stage, use: (session: Session) => Promise<void>): Promise<void> {
   const connection = await Connection.open(stage.address('leader'), 'super', new Transcript())
   const session = await Session.open(connection, '')
@@ -90,7 +90,7 @@ async function remove(session: Session, path: string): Promise<void> {
   await session.delete(path)
 }
 
-/** Sessions that were only left would go on for as long as their timeout, and end in the midst of the next scenario. */
+/** Closes the remaining sessions: they would expire in the middle of the next scenario. */
 async function closeForGood(stage: Stage, session: Credentials): Promise<void> {
   const connection = await Connection.open(stage.address('leader'), 'closer', new Transcript())
   const resumed = await Session.open(connection, '', { session })

@@ -1,4 +1,4 @@
-// What a scenario has in hand: sessions at places of the ensemble, and a transcript of what they were told.
+// What a scenario uses: sessions at places of the ensemble, and a transcript of what they received.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, type AskOptions, type FourLetterWord } from '../ensemble/index.ts'
 import { Connection } from './connection.ts'
@@ -18,10 +18,10 @@ type ScenarioOptions = Pick<Scenario, 'stage' | 'root' | 'transcript' | 'clientA
 export class Scenario {
   /** Faults, and what else concerns the servers themselves. */
   readonly stage: Stage
-  /** The node that the scenario has for itself: what its sessions see as `/`. */
+  /** The scenario's own node: its sessions see it as `/`. */
   readonly root: string
   readonly transcript: Transcript
-  /** Ours, as the servers see it. */
+  /** Our address as the server sees it. */
   readonly clientAddress: string
   readonly #connections: Connection[] = []
   readonly #sessions: Session[] = []
@@ -35,9 +35,9 @@ export class Scenario {
     transcript.join('scenario')
   }
 
-  /** A connection that says nothing by itself. They are called a, b, c … in the order in which they are opened. */
+  /** A raw connection that sends nothing by itself. They are called a, b, c … in the order in which they are opened. */
   async dial(at: Place = 'leader'): Promise<Connection> {
-    // One that hung goes on when its connections end.
+    // A scenario that hung goes on when its connections end.
     if (this.#isOver) throw new Error('the scenario is over')
     const name = nameOf(this.#connections.length)
     const connection = await Connection.open(this.stage.address(at), name, this.transcript)
@@ -45,7 +45,7 @@ export class Scenario {
     return connection
   }
 
-  /** A session, or what became of trying to get one. */
+  /** A session, or the result of the attempt to get one. */
   async open({ at = 'leader', isBelowRoot = true, ...options }: OpenOptions = {}): Promise<Session> {
     const connection = await this.dial(at)
     const session = await Session.open(connection, isBelowRoot ? this.root : '', options)
@@ -56,62 +56,62 @@ export class Scenario {
   /** A session at the leader and one at a follower; both servers know of both. */
   async pair(): Promise<{ readonly a: Session; readonly b: Session }> {
     const pair = { a: await this.open(), b: await this.open({ at: 'follower' }) }
-    // The leader may be the last to apply what the follower has answered: what it is asked then is of an older zxid.
+    // The leader may be the last to apply what the follower has answered, and would then answer from an older state.
     await this.#level()
     return pair
   }
 
-  /** Goes on with a session as soon as a server is ready for that: what was tried before is not told. */
+  /** Resumes a session as soon as a server accepts it: failed attempts are not shown. */
   async resume(session: Credentials, options: OpenOptions = {}): Promise<Session> {
     await this.ready(options.at)
     return this.open({ ...options, session })
   }
 
-  /** Waits until the server takes clients. */
+  /** Waits until the server accepts clients. */
   async ready(at: Place = 'leader'): Promise<void> {
     while (!/^Mode: /m.test(await this.ask(at, 'srvr', { timeout: 1_000 }))) await sleep(50)
   }
 
-  /** What the server says to a four-letter word. */
+  /** The server's answer to a four-letter word. */
   ask(at: Place, word: string, options: Pick<AskOptions, 'timeout'> = {}): Promise<string> {
     const { host, port } = this.stage.address(at)
     return ask(port, word as FourLetterWord, { ...options, host })
   }
 
-  /** Waits until every session was told of all that has happened, which ends a phase of the transcript. */
+  /** Waits until every session has received everything that has happened; this ends a phase of the transcript. */
   async settle(options: PhaseOptions = {}): Promise<void> {
     await this.#level()
     this.transcript.nextPhase(options)
   }
 
-  /** In ms. For what servers do in their own time. */
+  /** In ms. For what servers do at a time of their own. */
   sleep(time: number): Promise<void> {
     return sleep(time)
   }
 
-  /** Tells something that no connection said. */
+  /** Adds a line that does not come from a connection. */
   note(...line: readonly Part[]): void {
     this.transcript.tell('scenario', ...line)
   }
 
-  /** What it would be waiting for, if it did not go on. */
+  /** What it waits for, for an error message about a scenario that hangs. */
   get pending(): readonly string[] {
     return this.#connections.flatMap(({ name, pending }) => pending.map((call) => `${name}: ${call}`))
   }
 
-  /** Ends what is still open, untold. */
+  /** Ends what is still open; the transcript does not show this. */
   async end(): Promise<void> {
     this.#isOver = true
     for (const session of this.#sessions) session.stopPings()
     await Promise.all(this.#connections.map((connection) => connection.hangUp()))
   }
 
-  /** All sessions that there were, whether they ended or not. */
+  /** All sessions that were opened, ended ones too. */
   get sessions(): readonly Credentials[] {
     return this.#sessions
   }
 
-  /** Waits until the servers of all sessions have applied the same, and all that a session was told, ended or not. */
+  /** Waits until the servers of all sessions have applied the same transactions, and until all data was received. */
   async #level(): Promise<void> {
     let last = -1n
     for (const { lastZxid } of this.#sessions) if (lastZxid > last) last = lastZxid

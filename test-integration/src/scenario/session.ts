@@ -1,4 +1,4 @@
-// One session as a client without any cleverness has it: requests as they are asked for, and nothing else but pings.
+// One session of a minimal client: it sends the requests it is given, and pings, nothing else.
 import {
   type ACL,
   encode,
@@ -24,15 +24,15 @@ export interface Credentials {
 export interface ConnectOptions {
   /** In ms. @default 10_000 */
   readonly timeOut?: number
-  /** The session to go on with. @default a new one */
+  /** The session to resume. @default a new one */
   readonly session?: Credentials
   /** @default 0 */
   readonly lastZxidSeen?: bigint
-  /** undefined leaves it out, as clients before 3.4 do. @default false */
+  /** undefined leaves it out, like clients before 3.4. @default false */
   readonly readOnly?: boolean | undefined
   /** @default 0 */
   readonly protocolVersion?: number
-  /** Whether it keeps the session alive. @default true */
+  /** Whether it sends pings. @default true */
   readonly pings?: boolean
 }
 
@@ -46,9 +46,9 @@ export interface CreateOptions {
 type BodyOf<Name extends OperationName> = RequestOf<Name>['request']
 
 /**
- * Servers know a transaction for one that a connection waits for by session and xid alone, which is not enough when two
- * connections of one session count alike: a follower that waits with a sync of the one takes a write of the other for it,
- * and answers the sync twice, the second time with MarshallingError (CommitProcessor, seen on 3.5.10 and 3.8.0).
+ * Servers match a transaction with a waiting request by session and xid alone, which is not enough when two connections
+ * of one session use the same xids: a follower that waits with a sync of the one takes a write of the other for it, and
+ * answers the sync twice, the second time with MarshallingError (CommitProcessor, seen on 3.5.10 and 3.8.0).
  */
 const XIDS_OF_A_CONNECTION = 1_000
 
@@ -58,9 +58,9 @@ export class Session implements Credentials {
   readonly connection: Connection
   sessionId = 0n
   passwd: Uint8Array = new Uint8Array(16)
-  /** What the servers granted, in ms; 0 when they did not. */
+  /** The granted timeout, in ms; 0 when it was refused. */
   timeOut = 0
-  /** The highest zxid that a reply told of. */
+  /** The highest zxid of any reply. */
   lastZxid = 0n
   readonly #root: string
   #nextXid = 1
@@ -76,7 +76,7 @@ export class Session implements Credentials {
     const request = { protocolVersion, lastZxidSeen, timeOut, sessionId, passwd, readOnly }
     const answer = await connection.shake(encodeMessage({ type: 'connect', request }))
     if (answer !== undefined) session.#established(answer.response, options)
-    // A server that grants no time closes the connection behind that.
+    // A server that grants no timeout closes the connection afterwards.
     if (session.timeOut <= 0) await connection.closed
     return session
   }
@@ -108,7 +108,7 @@ export class Session implements Credentials {
     return this.callRaw(opCode, body.slice(0, Math.max(0, body.length - cut)))
   }
 
-  /** Sends a request whose body is just these bytes. */
+  /** Sends a request with exactly these bytes as its body. */
   async callRaw(opCode: number, body: Uint8Array, { xid = this.#nextXid++ } = {}): Promise<Reply> {
     const message: RequestMessage = { type: 'request', op: undefined, opCode, xid, request: undefined, rest: body }
     const asked = [`opcode ${opCode} with ${body.length} bytes`]
@@ -168,7 +168,7 @@ export class Session implements Credentials {
     return this.call('auth', { type: 0, scheme, auth: bytes(auth) }, { xid: Xid.auth })
   }
 
-  /** `relativeZxid` is by default the highest that this session knows of. */
+  /** `relativeZxid` is by default the highest that this session knows. */
   setWatches(lists: Partial<Omit<BodyOf<'setWatches'>, 'relativeZxid'>>, relativeZxid = this.lastZxid): Promise<Reply> {
     const none = { dataWatches: [], existWatches: [], childWatches: [] }
     return this.call('setWatches', { relativeZxid, ...none, ...lists }, { xid: Xid.setWatches })
@@ -206,7 +206,7 @@ export class Session implements Credentials {
     await this.connection.closed
   }
 
-  /** Ends the connection without a word. The session goes on, for a while. */
+  /** Ends the connection without closing the session, which lives on for a while. */
   async drop(): Promise<void> {
     this.stopPings()
     await this.connection.hangUp()
@@ -217,8 +217,8 @@ export class Session implements Credentials {
   }
 
   /**
-   * When it resolves, all that its server had applied is told, and what is not answered by then never is. Gives the last
-   * transaction that this server has applied, which for a follower is the last that was committed when it was called.
+   * When it resolves, everything that its server had applied was received, and requests without a reply by then never get
+   * one. Returns the last transaction that this server has applied, for a follower the last one committed before the call.
    */
   fence(): Promise<bigint | undefined> {
     const request = { path: this.pathBelow('/') }
@@ -251,7 +251,7 @@ export class Session implements Credentials {
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, this.#below(part, name)])) as T
   }
 
-  /** Where a path of the scenario really is. */
+  /** The real path of a path of the scenario. */
   pathBelow(path: string): string {
     if (path === '/') return this.#root === '' ? '/' : this.#root
     return path.startsWith('/') ? this.#root + path : path

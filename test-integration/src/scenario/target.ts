@@ -1,23 +1,23 @@
-// What a scenario runs against: servers that speak ZooKeeper's protocol, and what can be done to them.
+// What a scenario runs against: servers that speak ZooKeeper's protocol, and the faults they can have.
 
-/** Where in the ensemble: by the parts that its members play when the scenario begins, whatever becomes of them. */
+/** A member, by its role when the scenario begins; it stays the same member when roles change. */
 export type Place = 'leader' | 'follower' | 'other follower'
 
 export const places: readonly Place[] = ['leader', 'follower', 'other follower']
 
-/** What both ensembles are started with, so that they can be compared. */
+/** The settings that both ensembles are started with, so that they can be compared. */
 export const settings = {
   /** In ms: sessions time out after 1 to 10 seconds. */
   tickTime: 500,
   initLimit: 10,
   syncLimit: 4,
-  /** How often empty containers, and nodes whose TTL is over, are looked for, in ms. */
+  /** How often servers check for empty containers and nodes with an expired TTL, in ms. */
   containerCheckInterval: 1000,
   /** Nodes may have a TTL. */
   extendedTypesEnabled: true,
   /** Hard quotas are limits, from 3.7 on. */
   enforceQuota: true,
-  /** The user that no ACL holds back, and what DigestAuthenticationProvider.superDigest is for it. */
+  /** The superuser, which no ACL restricts, and its DigestAuthenticationProvider.superDigest. */
   superUser: 'super:secret',
   superDigest: 'super:lK75jTNcA+U9vtVEw5vB51mj/w4=',
 } as const
@@ -25,23 +25,23 @@ export const settings = {
 /** Three servers for one scenario. */
 export interface Stage {
   address(place: Place): { readonly host: string; readonly port: number }
-  /** At once, as a power failure does. */
+  /** At once, as in a power failure. */
   kill(place: Place): Promise<void>
-  /** Starts again what was killed. */
+  /** Starts killed ones again. */
   restart(place: Place): Promise<void>
-  /** Its ports still accept, and nothing answers. */
+  /** Its ports still accept, but it does not answer. */
   freeze(place: Place): Promise<void>
   thaw(place: Place): Promise<void>
-  /** Waits until there is a leader, be it another than before. */
+  /** Waits until there is a leader, also if it is another one than before. */
   elected(): Promise<void>
   /** Undoes every fault and waits until all members serve. */
   mended(): Promise<void>
-  /** What comes last. */
+  /** Called last. */
   leave(): Promise<void>
 }
 
 export interface Target {
   readonly name: string
-  /** A whole ensemble on which nobody has a session. Leave it so: without sessions. */
+  /** A whole ensemble without sessions. Leave it without sessions too. */
   enter(): Promise<Stage>
 }

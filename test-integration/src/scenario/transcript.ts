@@ -1,19 +1,19 @@
-// What a run of a scenario was told, by whom and in which order.
+// What the connections of a scenario received, in which order.
 import { NormalForm, type Surroundings } from './normal-form.ts'
 
-/** Words, or a value to be shown in normal form; its field says what a number stands for. */
+/** Words, or a value to be shown in normal form; its field says what a number means. */
 export type Part = string | { readonly field?: string; readonly value: unknown }
 
 type Line = readonly Part[]
 
 interface Phase {
-  /** By who heard them. */
+  /** By connection. */
   readonly lines: Map<string, Line[]>
   readonly isUnordered: boolean
 }
 
 export interface PhaseOptions {
-  /** Events that came in a row are told in an order that says nothing. */
+  /** Consecutive events are recorded in an order that means nothing. */
   readonly isUnordered?: boolean
 }
 
@@ -21,8 +21,8 @@ export interface PhaseOptions {
 export const EVENT = 'event'
 
 /**
- * Connections hear their servers at the same time, and only each for itself in a certain order. So a transcript is a
- * sequence of phases, and in each phase come the lines of one connection after those of the other.
+ * The order in which different connections receive is not fixed; the order on one connection is. So a transcript is a
+ * sequence of phases, and in each phase the lines of one connection come after those of the other.
  */
 export class Transcript {
   readonly #phases: Phase[] = []
@@ -30,28 +30,28 @@ export class Transcript {
   /** Names of session ids. */
   readonly #sessions = new Map<bigint, string>()
 
-  /** Gives a connection or the scenario itself its place among the others: that of their first lines. */
-  join(who: string): void {
-    if (!this.#lines.has(who)) this.#lines.set(who, [])
+  /** Gives a connection or the scenario itself its place: the order of their first lines. */
+  join(source: string): void {
+    if (!this.#lines.has(source)) this.#lines.set(source, [])
   }
 
-  tell(who: string, ...line: Line): void {
-    this.join(who)
-    this.#lines.get(who)!.push(line)
+  tell(source: string, ...line: Line): void {
+    this.join(source)
+    this.#lines.get(source)!.push(line)
   }
 
-  /** What is told from now on comes behind all that was told before. */
+  /** Starts a new phase: later lines come behind all earlier ones. */
   nextPhase({ isUnordered = false }: PhaseOptions = {}): void {
     this.#phases.push({ lines: this.#lines, isUnordered })
-    this.#lines = new Map(Array.from(this.#lines.keys(), (who) => [who, []]))
+    this.#lines = new Map(Array.from(this.#lines.keys(), (source) => [source, []]))
   }
 
-  /** A session that was not seen before gets the next name. */
+  /** A new session gets the next name. */
   nameSession(id: bigint): void {
     if (id !== 0n && !this.#sessions.has(id)) this.#sessions.set(id, `session ${this.#sessions.size + 1}`)
   }
 
-  /** By phase, in normal form: equal for runs that were told the same. */
+  /** By phase, in normal form: equal for runs that received the same. */
   render(surroundings: Surroundings): readonly string[] {
     this.nextPhase()
     const form = new NormalForm(this.#sessions, surroundings)
@@ -59,9 +59,9 @@ export class Transcript {
       if (typeof part !== 'string') form.learn(part.value, part.field)
     }
     return this.#phases.map(({ lines, isUnordered }) => {
-      const shown = Array.from(lines, ([who, heard]) => {
-        const texts = heard.map((line) => `${who}: ${show(line, form)}`)
-        return isUnordered ? sortEvents(texts, `${who}: ${EVENT} `) : texts
+      const shown = Array.from(lines, ([source, heard]) => {
+        const texts = heard.map((line) => `${source}: ${show(line, form)}`)
+        return isUnordered ? sortEvents(texts, `${source}: ${EVENT} `) : texts
       })
       return shown.flat().join('\n')
     })
@@ -73,7 +73,7 @@ function show(line: Line, form: NormalForm): string {
   return parts.filter((part) => part !== '').join(' ')
 }
 
-/** Sorts each run of events for itself. */
+/** Sorts each run of consecutive events. */
 function sortEvents(lines: readonly string[], beginning: string): string[] {
   const sorted: string[] = []
   let run: string[] = []

@@ -3,7 +3,7 @@ import { machineTime } from '../history/index.ts'
 import type { HoldReport, Told } from './stall.ts'
 import { waitedForCpu } from './waited-for-cpu.ts'
 
-/** Something held, and what its holder heard of it. */
+/** A hold, and what its holder learned about it. */
 export class Hold {
   readonly #held: Held
   readonly #from = machineTime()
@@ -35,7 +35,7 @@ export class Hold {
 
   /** Gives what is left of the lease. */
   ask(): number {
-    // Before it asks: it was held after this moment, if it is held.
+    // Read the clock first: if it is held now, it was held at this earlier moment.
     const at = machineTime()
     if (!this.#held.isHeld()) return 0
     const remaining = this.#held.leaseRemaining()
@@ -46,7 +46,7 @@ export class Hold {
   }
 
   async release(): Promise<void> {
-    // A loss is told already, and what is left of the node goes in the background.
+    // The loss is reported already; what is left of the node is deleted in the background.
     await this.#held.release().catch(() => {})
   }
 

@@ -2,16 +2,16 @@ import { readFile } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Place } from './stall.ts'
 
-/** Enough that somebody could have come in between. */
+/** Long enough for other callbacks to run in between. */
 const LINKS = 16
-const nobody = new Int32Array(new SharedArrayBuffer(4))
+const neverNotified = new Int32Array(new SharedArrayBuffer(4))
 
-/** Blocks the event loop without use of the CPU: the others on this machine need it. */
+/** Blocks the event loop without using the CPU: other processes on this machine need it. */
 export function block(time: number): void {
-  Atomics.wait(nobody, 0, 0, time)
+  Atomics.wait(neverNotified, 0, 0, time)
 }
 
-/** Has `stand` called there, all in one turn of the event loop; with the part of the stall that it is to take. */
+/** Calls `stand` at this place, all in one turn of the event loop; its argument is the part of the stall to take. */
 export const places: Readonly<Record<Place, (stand: (part: number) => void) => Promise<void>>> = {
   'a timer': (stand) => new Promise((resolve) => setTimeout(() => resolve(stand(1)), 0)),
   'an I/O callback': (stand) =>
@@ -31,7 +31,7 @@ const BYTES_OF_NUMBER = 8
 /** Arrays: 128 MB. */
 const ALIVE = 2 ** 14
 
-/** Much of it lives for a while: the collector has to move it about. */
+/** Much of it lives for a while, so the collector has to move it. */
 export function allocate(bytes: number): void {
   const alive: number[][] = []
   const count = bytes / (numbers.length * BYTES_OF_NUMBER)

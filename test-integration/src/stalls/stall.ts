@@ -1,4 +1,4 @@
-// How a holder's process stands still, and what it tells of it. All times in ms, by the machine's clock.
+// How a holder's process stands still, and what it reports about it. All times in ms, on the machine's clock.
 import type { LossReason } from '@zk/recipes'
 
 /** Where in its program the process blocks its event loop. */
@@ -9,23 +9,23 @@ export type Stall =
   /** By SIGSTOP. */
   | { readonly where: 'anywhere'; readonly length: number }
   | { readonly where: 'a loop that allocates'; readonly bytes: number }
-  /** It does not stand still: the clock on the wall is set. */
+  /** The process does not stand still: its wall clock is set. */
   | { readonly where: 'no place'; readonly wallStep: number }
 
-/** Who holds two locks of this path is to stall. */
+/** The holder of two locks below this path is to stall. */
 export interface Order {
   readonly path: string
   readonly stall: Stall
 }
 
-/** One lock is asked about again and again, also at once when the stall is over. Of the other only the signal is heard. */
+/** One lock is polled with `isHeld`, also right after the stall. For the other only the signal is observed. */
 export const locks = ['asked', 'heard'] as const
 export type LockName = (typeof locks)[number]
 
 export interface Span {
   readonly from: number
   readonly to: number
-  /** At its end; see `waitedForCpu`. */
+  /** At the end of the stall; see `waitedForCpu`. */
   readonly waited: number
 }
 
@@ -33,11 +33,11 @@ export interface Span {
 export interface HoldReport {
   readonly token: string
   readonly from: number
-  /** Before it asked for the last time and was told that it holds. */
+  /** The last check that found it held began at this time. */
   readonly until: number
-  /** Of its lease, as it heard at that time. */
+  /** The end of its lease, as known at that time. */
   readonly leaseEnd: number
-  /** By then; see `waitedForCpu`. */
+  /** Until then; see `waitedForCpu`. */
   readonly waited: number
   readonly told?: Told
 }
@@ -45,7 +45,7 @@ export interface HoldReport {
 export interface Told {
   readonly at: number
   readonly reason: LossReason
-  /** By then; see `waitedForCpu`. */
+  /** Until then; see `waitedForCpu`. */
   readonly waited: number
 }
 
@@ -54,9 +54,9 @@ export interface Report extends Readonly<Record<LockName, HoldReport>> {
 }
 
 export type Message =
-  /** To take orders. */
+  /** Ready for orders. */
   | 'ready'
-  /** Both locks are somebody else's. */
+  /** Other contenders hold both locks. */
   | 'queued'
   | 'stop me'
   | Report

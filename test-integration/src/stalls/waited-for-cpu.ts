@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * For how many ms threads of a process were ready to run while others had the CPU, since it began: all of them, since the
- * main thread waits for those that collect garbage with it. To that comes what the host of a virtual machine has taken of
- * its CPUs, for whomever. Of two values only the difference tells. Linux counts it; elsewhere it is 0.
+ * For how many ms threads of a process were ready to run while other threads had the CPU, since the process began. All
+ * its threads count, since the main thread waits for the garbage collector's. Time that the host of a virtual machine has
+ * taken from its CPUs is added. Only differences of two values mean something. Only Linux counts it; elsewhere it is 0.
  */
 export function waitedForCpu(pid: number | 'self'): number {
   const tasks = `/proc/${pid}/task`
@@ -23,5 +23,5 @@ function stolen(): number {
   return ticks * MS_PER_TICK
 }
 
-/** Of USER_HZ. */
+/** With USER_HZ = 100. */
 const MS_PER_TICK = 10

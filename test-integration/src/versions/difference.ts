@@ -1,34 +1,34 @@
-// What servers of one release tell otherwise than those that @zk/testing is modelled on, Debian's 3.8.0.
+// What servers of one release do differently from those that @zk/testing is modelled on, Debian's 3.8.0.
 import { hasReached, isBefore } from './version.ts'
 
 export interface Difference {
   /** A sentence: what servers of these releases do. */
   readonly what: string
-  /** How it comes to that: the class, the issue, and what it means for a client. */
+  /** The cause: the class, the issue, and what it means for a client. */
   readonly why: string
   /** Releases before this one do so: `3.6`, `3.8.4`. @default all */
   readonly before?: string
-  /** These releases and later ones of their lines do so, and all lines behind the last. @default all */
+  /** These releases, later ones of their lines, and all later lines do so. @default all */
   readonly since?: readonly string[]
-  /** How they tell a line of the others: none, one or several. */
+  /** How a line of the others becomes one of theirs: no line, one or several. */
   readonly line?: LineChange
-  /** The other way round, where only they know what they tell: what the others tell instead of a line of theirs. */
+  /** The reverse, where the others' line cannot be derived: how a line of theirs becomes one of the others. */
   readonly theirs?: LineChange
 }
 
-/** Is given the whole phase too, for what depends on the lines around. */
+/** Receives the whole phase too, for changes that depend on the lines around. */
 type LineChange = (line: string, index: number, phase: readonly string[]) => string | readonly string[]
 
 export interface Compared {
-  /** What the real servers told. */
+  /** The transcript of the real servers. */
   readonly real: readonly string[]
-  /** What they should have told, as the ensemble in this process and the differences have it. */
+  /** The transcript it should have been, according to the ensemble in this process and the differences. */
   readonly expected: readonly string[]
-  /** The differences that showed. */
+  /** The differences that occurred. */
   readonly seen: readonly Difference[]
 }
 
-/** Makes transcripts of real servers of that release and of the ensemble in this process comparable. */
+/** Makes a transcript of real servers of that release comparable with one of the ensemble in this process. */
 export function compare(
   transcripts: { readonly real: readonly string[]; readonly inProcess: readonly string[] },
   version: string,

@@ -1,5 +1,5 @@
 export { compare, type Difference } from './difference.ts'
 export { generalDifferences } from './general.ts'
 export { type Halt, isStopped, nullInMulti, unreadableLimits, unreadableWrites } from './halts.ts'
-export { inTheOrderOfAuth, missingBeforeForbidden, toldToAnybody } from './recurring.ts'
+export { inTheOrderOfAuth, missingBeforeForbidden, sentWithoutPermission } from './recurring.ts'
 export { isBefore } from './version.ts'

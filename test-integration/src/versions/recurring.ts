@@ -1,11 +1,11 @@
-// Differences that show in several scenarios, at places that only these know.
+// Differences that occur in several scenarios, at places that only the scenarios know.
 import type { Difference } from './difference.ts'
 
-/** For a scenario that deletes such nodes, which are not there, below parents that forbid it. */
+/** For a scenario that deletes these missing nodes below parents that forbid it. */
 export function missingBeforeForbidden(paths: readonly string[]): Difference {
   return {
-    what: 'delete of a node that is not there says NoNode, also to who may delete nothing below its parent.',
-    why: 'PrepRequestProcessor looks for the node before it looks at the rights. From 3.6 on nobody learns so what there is.',
+    what: 'delete of a missing node fails with NoNode, also for a session that may delete nothing below its parent.',
+    why: 'PrepRequestProcessor looks up the node before it checks the rights. From 3.6 on it checks the rights first, so the error does not show which nodes exist.',
     before: '3.6',
     line: (line) => (paths.some((path) => line.includes(`delete { path: "${path}"`)) ? noNodeForNoAuth(line) : line),
   }
@@ -17,17 +17,17 @@ function noNodeForNoAuth(line: string): string {
 }
 
 export const inTheOrderOfAuth: Difference = {
-  what: 'Who has shown two identities finds them in an ACL in the order in which they were shown.',
-  why: 'ServerCnxn keeps them in a list, later ones in a set of Java, which has an order of its own.',
+  what: 'After two `addAuth`, an ACL of the scheme `auth` lists the two identities in the order in which they were added.',
+  why: 'ServerCnxn keeps identities in a list; later releases keep them in a Java set, which has another order.',
   before: '3.6',
   line: (line) => line.replace(/("digest":"[^"]*" \d+), ("digest":"[^"]*" \d+)/, '$2, $1'),
 }
 
-/** For a scenario with watches of who may not read. The events that come too, by the line before them. */
-export function toldToAnybody(events: Readonly<Record<string, readonly string[]>>): Difference {
+/** For a scenario with watches of a session that may not read. The additional events, by the line before them. */
+export function sentWithoutPermission(events: Readonly<Record<string, readonly string[]>>): Difference {
   return {
-    what: 'An event comes also to who may not read the node.',
-    why: 'CVE-2024-23944, mended in 3.8.4 and 3.9.2, and by Debian in its 3.8.0.',
+    what: 'A session receives events of a node that it may not read.',
+    why: 'CVE-2024-23944, fixed in 3.8.4 and 3.9.2, and by Debian in its 3.8.0.',
     before: '3.8',
     line: (line) => [line, ...(events[line] ?? [])],
   }

@@ -1,4 +1,4 @@
-/** `3.5.10` of `Zookeeper version: 3.5.10-…, built on …`, as `srvr` says it; undefined when it does not. */
+/** `3.5.10` of `Zookeeper version: 3.5.10-…, built on …`, as `srvr` prints it; undefined when there is none. */
 export function parseVersion(srvr: string): string | undefined {
   return /^Zookeeper version: (\d+\.\d+\.\d+)/m.exec(srvr)?.[1]
 }
@@ -14,7 +14,7 @@ export function isBefore(version: string, other: string): boolean {
   return false
 }
 
-/** Whether it came with or after one of these, each the first of its own line; lines behind the last have it too. */
+/** Whether a release is one of these, each the first of its line, or later in its line, or of a line behind the last. */
 export function hasReached(version: string, firsts: readonly string[]): boolean {
   const line = lineOf(version)
   const first = firsts.find((each) => lineOf(each) === line)

@@ -4,16 +4,16 @@ import { connect, LeaderElection, LockLostError } from '@zk/recipes'
 import { append } from '../history/index.ts'
 import { readSettings } from './settings.ts'
 
-const { connectString, sessionTimeout, path, log, name: who } = readSettings()
+const { connectString, sessionTimeout, path, log, name: contender } = readSettings()
 const zk = await connect(connectString, { sessionTimeout })
-const election = new LeaderElection(zk, path, { data: who })
+const election = new LeaderElection(zk, path, { data: contender })
 for await (const leadership of election.terms()) {
   const token = String(leadership.fencingToken)
-  append(log, { who, mode: 'exclusive', what: 'gained', token })
+  append(log, { contender, mode: 'exclusive', what: 'gained', token })
   if (leadership.isHeld()) await once(leadership.signal, 'abort')
   const { reason } = leadership.signal
   append(log, {
-    who,
+    contender,
     mode: 'exclusive',
     what: 'ended',
     token,

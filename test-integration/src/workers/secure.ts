@@ -1,4 +1,4 @@
-// Connects once as it is told, and says how that went in one line: for runtimes other than that of the tests.
+// Connects once with the given settings and prints the result in one line: for runtimes other than that of the tests.
 import { connect, ConnectError, type ConnectOptions, digestMd5, type DigestMd5Options, KeeperError } from '@zk/client'
 
 interface Told extends Pick<ConnectOptions, 'connectTimeout' | 'tls'> {

@@ -1,4 +1,4 @@
-// What a test tells a worker process: one JSON argument.
+// Settings that a test gives a worker process: one JSON argument.
 import type { HeldWhile } from '@zk/recipes'
 
 export interface WorkerSettings {

@@ -1,4 +1,4 @@
-// Acquires two locks, stands still as it is ordered, and tells what it knew of them: one order after the other.
+// Acquires two locks, stands still as ordered, and reports what it knew about them: one order after the other.
 import { once } from 'node:events'
 import { connect, Lock, type Runtime, systemRuntime } from '@zk/recipes'
 import { until } from '../ensemble/until.ts'
@@ -9,11 +9,11 @@ import { locks, type Message, type Order, type Report, type Span, type Stall } f
 import { waitedForCpu } from '../stalls/waited-for-cpu.ts'
 import { readSettings } from './settings.ts'
 
-/** Between two questions whether it is still held, in ms. */
+/** Between two checks of `isHeld`, in ms. */
 const interval = 40
 
 const { connectString, sessionTimeout, name } = readSettings()
-// Nobody is left to tell.
+// No process is left to report to.
 process.once('disconnect', () => process.exit())
 tell('ready')
 for (;;) tell(await play(await hear<Order>()))
@@ -36,7 +36,7 @@ async function play({ path, stall }: Order): Promise<Report> {
     new Hold(await new Lock(zk, `${path}/${lock}`, { label: name }).acquire({ onQueued }))
   const [asked, heard] = await Promise.all([acquire(locks[0]), acquire(locks[1])])
 
-  // Where it stalls is the same part of a lease for all. (Behind a grant there may be less left.)
+  // All of them stall at the same part of the lease. (Right after the grant there may be less left.)
   const isConfirmed = () => asked.ask() > zk.session.timeout / 2
   if (stall.where !== 'between grant and first use') {
     await until('the lease to be confirmed', async () => isConfirmed() || asked.isTold, { interval })
@@ -45,8 +45,8 @@ async function play({ path, stall }: Order): Promise<Report> {
   heard.ask()
   const leaseEnd = Math.max(asked.leaseEnd, heard.leaseEnd)
   const span = await stand(stall, asked, setWall)
-  // Of what is kept the lease is renewed: it outlives the one that it had. Nobody asks about the other lock before it is too late
-  // for any signal; only what was granted a little earlier can be kept while the one that is asked about is lost.
+  // If the hold is kept, its lease is renewed and outlives the old one. The other lock is not checked before it is too late
+  // for any signal. It can be kept while the polled one is lost only if it was granted a little earlier.
   const isOutlived = () => asked.ask() > 0 && machineTime() > leaseEnd
   const isTooLate = () => machineTime() > Math.max(leaseEnd, span.to) + zk.session.timeout
   const isClear = async () => heard.isTold || isOutlived() || (isTooLate() && (heard.ask() > 0 || heard.isTold))

@@ -8,7 +8,7 @@ export type WorkerProgram = 'lock' | 'shared-lock' | 'candidate' | 'mixed' | 'st
 export interface Worker {
   readonly name: string
   readonly process: ChildProcess
-  /** Resolves with the exit code, null when a signal ended it; what it wrote to stderr goes to ours. */
+  /** Resolves with the exit code, null when a signal ended it; its stderr goes to ours. */
   readonly exited: Promise<number | null>
 }
 

@@ -12,25 +12,31 @@ export async function takeTurns(settings: WorkerSettings, choose: (zk: ZooKeeper
   const choices = connected.map(choose)
   await Promise.all(
     Array.from({ length: contenders }, async (_, index) => {
-      const who = `${settings.name}.${index}`
-      for (let turn = 0; turn < settings.turns; turn++) await takeTurn(settings, who, choices[index % clients]!())
+      const contender = `${settings.name}.${index}`
+      for (let turn = 0; turn < settings.turns; turn++) await takeTurn(settings, contender, choices[index % clients]!())
     }),
   )
   await Promise.all(connected.map((zk) => zk.close()))
 }
 
-async function takeTurn({ log, turn }: WorkerSettings, who: string, { mode, acquirable }: Choice): Promise<void> {
+async function takeTurn({ log, turn }: WorkerSettings, contender: string, { mode, acquirable }: Choice): Promise<void> {
   const held = await acquirable.acquire()
   const token = String(held.fencingToken)
-  append(log, { who, mode, what: 'gained', token })
+  append(log, { contender, mode, what: 'gained', token })
   try {
     await sleep(Math.random() * turn, undefined, { signal: held.signal })
     held.throwIfLost()
-    append(log, { who, mode, what: 'ended', token, why: 'finished' })
+    append(log, { contender, mode, what: 'ended', token, why: 'finished' })
   } catch {
     const { reason } = held.signal
-    append(log, { who, mode, what: 'ended', token, why: LockLostError.is(reason) ? reason.reason : String(reason) })
+    append(log, {
+      contender,
+      mode,
+      what: 'ended',
+      token,
+      why: LockLostError.is(reason) ? reason.reason : String(reason),
+    })
   }
-  // A loss is told already, and what is left of the node goes in the background.
+  // The loss is reported already; what is left of the node is deleted in the background.
   await held.release().catch(() => {})
 }

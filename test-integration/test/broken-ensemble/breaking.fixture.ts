@@ -1,4 +1,4 @@
-// Tests that do not care in which state they leave the ensemble.
+// Tests that leave the ensemble in any state.
 import { connect } from '@zk/client'
 import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../src/ensemble/index.ts'

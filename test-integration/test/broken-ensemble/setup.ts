@@ -2,7 +2,7 @@ import type { TestProject } from 'vitest/node'
 import { share } from '../../setup.ts'
 import { Ensemble } from '../../src/ensemble/index.ts'
 
-/** What tests share, with little memory: half a second's writes fill it. */
+/** The shared ensemble, with little memory: half a second of writes fills it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   return share(project, await Ensemble.start({ environment: { ZK_SERVER_HEAP: '32' } }))
 }

@@ -1,4 +1,4 @@
-// A run of its own, for ensemble-health.test.ts: its first test fails, as it should.
+// A separate run, for ensemble-health.test.ts: its first test fails, as it should.
 import { defineConfig } from 'vitest/config'
 
 // As for all tests: the sources of every package, never a build of them.

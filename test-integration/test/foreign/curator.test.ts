@@ -29,7 +29,7 @@ const anywhere: Tests<World> = (world) => {
     expect((await zk.getChildren('/')).children).toEqual([])
   })
 
-  test('is refused what it may not do', async () => {
+  test('gets the errors for what it may not do', async () => {
     const { curator } = await world()
     const client = await curator()
     await client.call('createWithParents', '/node/child')
@@ -74,7 +74,7 @@ const anywhere: Tests<World> = (world) => {
     expect(await client.call('get', '/node')).toEqual(['after', await statOf(zk, '/node')])
   })
 
-  test('is told of changes by its watches, and of none that were removed', async () => {
+  test('receives events from its watches, and none from removed ones', async () => {
     const { curator, zk } = await world()
     const client = await curator()
     await zk.create('/node', '0')
@@ -91,7 +91,7 @@ const anywhere: Tests<World> = (world) => {
     await expect(client.call('removeWatches', '/node')).rejects.toThrow('NOWATCHER')
     await zk.setData('/node', '2')
     await client.call('sync', '/node')
-    // A leader answers a sync before it has applied what a follower may have told us.
+    // A leader answers a sync before it has applied what a follower may have reported.
     await client.caughtUp()
     expect(await client.call('get', '/node')).toMatchObject(['2', {}])
     expect(client.heardSoFar('watch')).toEqual([])
@@ -126,7 +126,7 @@ const anywhere: Tests<World> = (world) => {
     const { curator, zk } = await world()
     const [first, second, third] = await Promise.all([1, 2, 3].map(() => curator()))
     expect(await first!.call('acquire', '/lock')).toBe(true)
-    // It may be acquired again by the thread that has it.
+    // The thread that holds it may acquire it again.
     expect(await first!.call('acquire', '/lock')).toBe(true)
     expect(await first!.call('participants', '/lock')).toBe(1)
     let isGranted = false
@@ -143,7 +143,7 @@ const anywhere: Tests<World> = (world) => {
     expect(await third!.call('acquire', '/lock', 0)).toBe(true)
   })
 
-  test('InterProcessReadWriteLock is shared by readers, and keeps a writer out', async () => {
+  test('InterProcessReadWriteLock is shared by readers, and makes a writer wait', async () => {
     const { curator, zk } = await world()
     const [reader, other, writer] = await Promise.all([1, 2, 3].map(() => curator()))
     expect(await reader!.call('acquireRead', '/rw')).toBe(true)
@@ -157,7 +157,7 @@ const anywhere: Tests<World> = (world) => {
     await other!.call('releaseRead', '/rw')
     expect(await writes).toBe(true)
     expect(await reader!.call('acquireRead', '/rw', 0)).toBe(false)
-    // Who may write may read as well.
+    // A writer may read as well.
     expect(await writer!.call('acquireRead', '/rw', 0)).toBe(true)
   })
 
@@ -177,7 +177,7 @@ const anywhere: Tests<World> = (world) => {
     expect(await second!.call('leader', '/latch')).toBe('second')
   })
 
-  test('DistributedAtomicLong and InterProcessSemaphoreV2 do what they are for', async () => {
+  test('DistributedAtomicLong and InterProcessSemaphoreV2 work', async () => {
     const { curator } = await world()
     const [first, second] = await Promise.all([1, 2].map(() => curator()))
     expect(await first!.call('count', '/count', 3)).toBe(3)

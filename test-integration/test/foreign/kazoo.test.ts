@@ -32,7 +32,7 @@ const anywhere: Tests<World> = (world) => {
     expect((await zk.getChildren('/')).children).toEqual([])
   })
 
-  test('asks its server how it is', async () => {
+  test('reads the state of its server', async () => {
     const { kazoo } = await world()
     const client = await kazoo()
     expect(await client.call('ask', 'ruok')).toBe('imok')
@@ -42,7 +42,7 @@ const anywhere: Tests<World> = (world) => {
     expect(await client.call('ask', 'mntr')).toMatch(/^zk_num_alive_connections\t\d+$/m)
   })
 
-  test('is refused what it may not do', async () => {
+  test('gets the errors for what it may not do', async () => {
     const { kazoo } = await world()
     const client = await kazoo()
     await client.call('create', '/node/child', '', { makepath: true })
@@ -61,7 +61,7 @@ const anywhere: Tests<World> = (world) => {
     const client = await kazoo()
     await client.call('create', '/guarded', 'mine', {}, ['user', 'password'])
     const anyone = [1, 'world', 'anyone']
-    // The digest is nobody's business but of those who may change it.
+    // Only a session that may change the ACL sees the digest.
     expect(await client.call('get_acls', '/guarded')).toEqual([[[31, 'digest', 'user:x'], anyone], 0])
     await expect(client.call('set', '/guarded', 'changed')).rejects.toThrow('NoAuthError')
     expect(await client.call('add_auth', 'digest', 'user:password')).toBe(true)
@@ -90,7 +90,7 @@ const anywhere: Tests<World> = (world) => {
     expect(await client.call('get', '/node')).toEqual(['after', await statOf(zk, '/node')])
   })
 
-  test('is told of changes by its watches', async () => {
+  test('receives events from its watches', async () => {
     const { kazoo, zk } = await world()
     const client = await kazoo()
     await zk.create('/node', '0')
@@ -139,7 +139,7 @@ const anywhere: Tests<World> = (world) => {
     expect(await third!.call('acquire', '/lock')).toMatch(/__lock__0000000003$/)
   })
 
-  test('ReadLock is shared, and keeps a WriteLock out', async () => {
+  test('ReadLock is shared, and makes a WriteLock wait', async () => {
     const { kazoo, zk } = await world()
     const [reader, other, writer] = await Promise.all([1, 2, 3].map(() => kazoo()))
     const [read, write] = [{ kind: 'ReadLock' }, { kind: 'WriteLock' }]
@@ -170,7 +170,7 @@ const anywhere: Tests<World> = (world) => {
     expect(await candidates()).toEqual(['second'])
   })
 
-  test('Counter, Queue, Party and Semaphore do what they are for', async () => {
+  test('Counter, Queue, Party and Semaphore work', async () => {
     const { kazoo } = await world()
     const [first, second] = await Promise.all([1, 2].map(() => kazoo()))
     expect(await first!.call('count', '/count', 3)).toBe(3)

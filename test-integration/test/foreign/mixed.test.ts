@@ -6,11 +6,11 @@ import { until } from '../../src/ensemble/index.ts'
 import { machineTime, type Mode, outOfOrder, overlaps, type Turn } from '../../src/history/index.ts'
 import { connected, describeForeign, type Tests, type TestWorld, type World } from './world.ts'
 
-/** What each contender takes. */
+/** Turns of each contender. */
 const TURNS = 15
 
 const anywhere: Tests<World> = (world) => {
-  test('take turns on one lock, one at a time and in the order of asking', async () => {
+  test('take turns on one lock, one at a time and in the order of their requests', async () => {
     await takeTurns(await world(), async () => {})
   })
 
@@ -49,7 +49,7 @@ const anywhere: Tests<World> = (world) => {
         const from = machineTime()
         await sleep(5)
         const until = machineTime()
-        if (held.isHeld()) turns.push({ who: 'ours', mode, token: held.fencingToken, from, until })
+        if (held.isHeld()) turns.push({ contender: 'ours', mode, token: held.fencingToken, from, until })
         await held.release()
         const at = zk.session.connection?.server
         if (turn % 10 !== 0 || at === undefined) continue
@@ -62,11 +62,14 @@ const anywhere: Tests<World> = (world) => {
       expect(overlaps([...turns, ...told]), root).toEqual([])
       expect(outOfOrder(turns), root).toEqual([])
       expect(killed).toBeGreaterThan(1)
-      await until('nobody to queue', async () => (await connected(() => zk.getChildren('/both'))).children.length === 0)
+      await until(
+        'the queue to be empty',
+        async () => (await connected(() => zk.getChildren('/both'))).children.length === 0,
+      )
     },
   )
 
-  test('kazoo waits for our Lock and for InterProcessMutex when it is told their pattern', async () => {
+  test('kazoo waits for our Lock and for InterProcessMutex when it is given their name pattern', async () => {
     const { kazoo, curator, zk } = await world()
     const [waiting, holding] = await Promise.all([kazoo(), curator()])
     const lock = { extra_lock_patterns: ['-lock-'] }
@@ -80,7 +83,7 @@ const anywhere: Tests<World> = (world) => {
       isGranted = true
       return node
     })
-    // The node of the attempt that failed is gone.
+    // The failed attempt has deleted its node.
     await caughtUp(zk)
     await until('kazoo to queue', queued(3))
     await held.release()
@@ -147,7 +150,7 @@ const atTestEnsemble: Tests<TestWorld> = (world) => {
 
 describeForeign('Clients of three languages', anywhere, atTestEnsemble)
 
-/** Two contenders of each language, and what is to happen when one of ours has had so many turns. */
+/** Two contenders of each language, and a function to call when one of ours has had this many turns. */
 async function takeTurns({ kazoo, curator, zk, root }: World, between: (turn: number) => Promise<void>): Promise<void> {
   await zk.create('/lock')
   await zk.create('/count', '0')
@@ -155,7 +158,7 @@ async function takeTurns({ kazoo, curator, zk, root }: World, between: (turn: nu
   const histories = await Promise.all([
     ourTurns('ours 1', zk, between),
     ourTurns('ours 2', zk, async () => {}),
-    // kazoo's own names are seen by nobody else: it takes Curator's.
+    // No other client recognizes kazoo's own names: it uses Curator's.
     theirTurns('kazoo 1', foreign[0].call('take_turns', '/lock', 'CuratorNamedLock', '/count', TURNS)),
     theirTurns('kazoo 2', foreign[1].call('take_turns', '/lock', 'CuratorNamedLock', '/count', TURNS)),
     theirTurns('Curator 1', foreign[2].call('takeTurns', '/lock', '/count', TURNS)),
@@ -166,14 +169,16 @@ async function takeTurns({ kazoo, curator, zk, root }: World, between: (turn: nu
   expect(overlaps(turns), root).toEqual([])
   expect(outOfOrder(turns), root).toEqual([])
   await caughtUp(zk)
-  // Each had read what the one before had written, or some would be missing.
+  // Each contender had read the previous one's write, or some would be missing.
   expect(await count(zk)).toBe(6 * TURNS)
-  await until('nobody to queue', async () => (await zk.getChildren('/lock')).children.length === 0)
-  const changes = turns.toSorted((a, b) => a.from - b.from).filter((turn, at, all) => turn.who !== all[at - 1]?.who)
-  expect(changes.length, 'how often it went from one to another').toBeGreaterThan(TURNS)
+  await until('the queue to be empty', async () => (await zk.getChildren('/lock')).children.length === 0)
+  const changes = turns
+    .toSorted((a, b) => a.from - b.from)
+    .filter((turn, at, all) => turn.contender !== all[at - 1]?.contender)
+  expect(changes.length, 'how often the holder changed').toBeGreaterThan(TURNS)
 }
 
-async function ourTurns(who: string, zk: ZooKeeper, between: (turn: number) => Promise<void>): Promise<Turn[]> {
+async function ourTurns(contender: string, zk: ZooKeeper, between: (turn: number) => Promise<void>): Promise<Turn[]> {
   const lock = new Lock(zk, '/lock')
   const turns: Turn[] = []
   for (let turn = 1; turn <= TURNS; turn++) {
@@ -181,7 +186,7 @@ async function ourTurns(who: string, zk: ZooKeeper, between: (turn: number) => P
     const from = machineTime()
     const counted = String((await count(zk)) + 1)
     await connected(() => zk.setData('/count', counted))
-    turns.push({ who, mode: 'exclusive', token: held.fencingToken, from, until: machineTime() })
+    turns.push({ contender, mode: 'exclusive', token: held.fencingToken, from, until: machineTime() })
     await held.release()
     await between(turn)
   }
@@ -191,9 +196,9 @@ async function ourTurns(who: string, zk: ZooKeeper, between: (turn: number) => P
 /** Fencing token, begin and end of each turn, as text; times in ns on the clock that machineTime reads. */
 type Told = readonly (readonly [token: string, from: string, until: string])[]
 
-async function theirTurns(who: string, told: Promise<unknown>): Promise<Turn[]> {
+async function theirTurns(contender: string, told: Promise<unknown>): Promise<Turn[]> {
   return ((await told) as Told).map(([token, from, until]) => ({
-    who,
+    contender,
     mode: 'exclusive',
     token: BigInt(token),
     from: Number(from) / 1e6,
@@ -201,12 +206,12 @@ async function theirTurns(who: string, told: Promise<unknown>): Promise<Turn[]> 
   }))
 }
 
-/** Mode, begin and end of each turn, as text. There is no telling of what Curator's tokens are. */
+/** Mode, begin and end of each turn, as text. Curator's tokens are not available. */
 type Moded = readonly (readonly [mode: Mode, from: string, until: string])[]
 
-function modedTurns(who: string, told: Moded): Turn[] {
+function modedTurns(contender: string, told: Moded): Turn[] {
   return told.map(([mode, from, until]) => ({
-    who,
+    contender,
     mode,
     token: 0n,
     from: Number(from) / 1e6,

@@ -1,12 +1,12 @@
 import type { TestEnsemble } from '@zk/testing'
 import type { Ensemble } from '../../src/ensemble/index.ts'
 
-/** Three servers, of either kind, as far as these tests have to do with them. */
+/** Three servers, real or in-process, with the operations that these tests need. */
 export interface Servers {
   readonly connectString: string
-  /** Kills the one that has this address. */
+  /** Kills the server with this address. */
   kill(address: string): Promise<void>
-  /** Undoes whatever was done to them. */
+  /** Undoes all faults. */
   mend(): Promise<void>
 }
 

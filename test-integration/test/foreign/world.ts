@@ -7,10 +7,10 @@ import { Ensemble } from '../../src/ensemble/index.ts'
 import { type ClientOptions, type ForeignClient, ForeignClients, type ZkCli } from '../../src/foreign/index.ts'
 import { realServers, type Servers, testServers } from './servers.ts'
 
-/** What a test has at hand. All of it goes when the test is over. */
+/** What a test uses. All of it is disposed when the test is over. */
 export interface World {
   readonly servers: Servers
-  /** A node of its own, which is `/` for all its clients. */
+  /** The test's own node, which is `/` for all its clients. */
   readonly root: string
   readonly kazoo: (options?: ClientOptions) => Promise<ForeignClient>
   readonly curator: (options?: ClientOptions) => Promise<ForeignClient>
@@ -19,17 +19,17 @@ export interface World {
   readonly zk: ZooKeeper
 }
 
-/** The same where the servers are those of @zk/testing, with all that can be done to them. */
+/** The same with the servers of @zk/testing, and all their faults. */
 export interface TestWorld extends World {
   readonly ensemble: TestEnsemble
 }
 
 export type Tests<W> = (world: () => Promise<W>) => void
 
-/** Tests with foreign clients: at real servers as at those of @zk/testing, and at the latter only. */
+/** Tests with foreign clients: at real servers and at those of @zk/testing, or at the latter only. */
 export function describeForeign(name: string, anywhere: Tests<World>, atTestEnsemble: Tests<TestWorld>): void {
   const description = inject('ensemble')
-  // Elsewhere the host's network of a container is that of some virtual machine, and our loopback out of its reach.
+  // Elsewhere a container's host network is that of a virtual machine, which does not reach our loopback address.
   const isEngineHere = process.platform === 'linux' && description?.host === '127.0.0.1'
   describe.skipIf(!isEngineHere)(name, () => {
     let clients: ForeignClients
@@ -75,7 +75,7 @@ async function begin(servers: Servers, clients: ForeignClients): Promise<World> 
   }
 }
 
-/** A node's Stat as kazoo and Curator tell it. */
+/** A node's Stat as kazoo and Curator report it. */
 export async function statOf(zk: ZooKeeper, path: string): Promise<Record<keyof Stat, number | string>> {
   await caughtUp(zk)
   const stat = await zk.exists(path)
@@ -90,7 +90,7 @@ export async function statOf(zk: ZooKeeper, path: string): Promise<Record<keyof 
   }
 }
 
-/** Does again what may or may not have been done when the connection was lost: to do it twice does no harm. */
+/** Repeats an operation that a lost connection has left unknown: executing it twice does no harm. */
 export async function connected<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -26,7 +26,7 @@ const anywhere: Tests<World> = (world) => {
     expect(await cli.run('get /a/e')).toEqual(['null'])
     expect(await cli.run('get -s /a/se-0000000002')).toEqual(['x', ...(await printed(zk, '/a/se-0000000002'))])
     expect(await cli.run('getAllChildrenNumber /a')).toEqual(['5'])
-    // This command knows nothing of the root it was given.
+    // This command ignores the root in the connect string.
     const [ephemerals = ''] = await cli.run(`getEphemerals ${root}/a`)
     expect(ephemerals.slice(1, -1).split(', ').sort()).toEqual([`${root}/a/e`, `${root}/a/se-0000000002`])
 
@@ -42,7 +42,7 @@ const anywhere: Tests<World> = (world) => {
     expect(await cli.run('ls /')).toEqual(['[]'])
   })
 
-  test('is refused what it may not do, and says why', async () => {
+  test('prints the errors for what it may not do', async () => {
     const { zkCli } = await world()
     const cli = await zkCli()
     await cli.run('create /a')
@@ -83,7 +83,7 @@ const anywhere: Tests<World> = (world) => {
     expect(await other.run('whoami')).toEqual(['Auth scheme: User', expect.stringMatching(/^ip: /)])
   })
 
-  test('prints what its watches tell, and nothing of those that were removed', async () => {
+  test('prints the events of its watches, and none of removed ones', async () => {
     const { zkCli, zk } = await world()
     const cli = await zkCli()
     const seen = (type: string, path: string) => ({ state: 'SyncConnected', type, path })
@@ -106,13 +106,13 @@ const anywhere: Tests<World> = (world) => {
     expect(await cli.run('removewatches /a')).toEqual(['KeeperErrorCode = No such watcher for /a'])
     await zk.setData('/a', '2')
     await cli.run('sync /a')
-    // A leader answers a sync before it has applied what a follower may have told us.
+    // A leader answers a sync before it has applied what a follower may have reported.
     await cli.caughtUp()
     expect(await cli.run('get /a')).toEqual(['2'])
     await cli.run('get -w /a')
     await zk.delete('/a/b')
     await zk.delete('/a')
-    // The first that came since.
+    // The first event since.
     expect(await cli.heard()).toEqual(seen('NodeDeleted', '/a'))
   })
 
@@ -131,7 +131,7 @@ const anywhere: Tests<World> = (world) => {
     expect(await cli.end()).toBe('zkCli has ended with 0')
   })
 
-  test('says that its session has expired after it stood still for too long', async () => {
+  test('reports that its session has expired after it stood still for too long', async () => {
     const { zkCli, zk } = await world()
     const cli = await zkCli({ sessionTimeout: 2_000 })
     expect(await cli.run('create -e /ephemeral')).toEqual(['Created /ephemeral'])
@@ -162,7 +162,7 @@ const atTestEnsemble: Tests<TestWorld> = (world) => {
     expect(await cli.run('create /new')).toEqual(['Created /new'])
   })
 
-  test('says that its session has expired when a test expires it, and that a reply was lost', async () => {
+  test('reports that a test has expired its session, and that a reply was lost', async () => {
     const { zkCli, zk, root, ensemble } = await world()
     const cli = await zkCli()
     const lost = ensemble.faults.loseReply({ op: 'create', path: root })
@@ -203,7 +203,7 @@ async function printed(zk: ZooKeeper, path: string): Promise<readonly string[]> 
   ]
 }
 
-/** As Java's Date says it, in a container, where it is always Greenwich. */
+/** In the format of Java's Date, in a container, where the time zone is always GMT. */
 function javaDate(time: number): string {
   const [, weekday, day, month, year, clock] = /^(\w+), (\d+) (\w+) (\d+) (\S+) GMT$/.exec(
     new Date(time).toUTCString(),

@@ -10,7 +10,7 @@ const entry = (perms: number, scheme: string | null, id: string | null): ACL => 
 const tom = 'tom:pass'
 
 describeScenarios('ACL', {
-  'digest lets in who knows the password': async (s) => {
+  'digest permits sessions with the password': async (s) => {
     const { a, b } = await s.pair()
     await a.create('/a', { data: 'x', acl: [entry(Perms.ALL, 'digest', idOf(tom))] })
     await s.settle()
@@ -25,9 +25,9 @@ describeScenarios('ACL', {
     await b.close()
   },
 
-  'each permission is for its own operations': {
+  'each permission allows its own operations': {
     differs: [
-      // Where a child can be made, with 4, there is one.
+      // Where a child can be created, with 4, there is one.
       missingBeforeForbidden(['/p0/child', '/p1/child', '/p2/child', '/p16/child', '/p32/child']),
     ],
     play: async (s) => {
@@ -44,7 +44,7 @@ describeScenarios('ACL', {
     },
   },
 
-  'auth in an ACL stands for all that the session has shown': {
+  'auth in an ACL means all identities of the session': {
     differs: [inTheOrderOfAuth],
     play: async (s) => {
       const a = await s.open()
@@ -86,7 +86,7 @@ describeScenarios('ACL', {
     await s.settle()
   },
 
-  'auth that failed leaves the session as it was': async (s) => {
+  'a failed auth does not change the session': async (s) => {
     const a = await s.open()
     await a.create('/e', { flags: 1 })
     await a.auth('nobody-knows', 'x')
@@ -109,7 +109,7 @@ describeScenarios('ACL', {
     await again.close()
   },
 
-  'auth is in force for what is pipelined behind it': async (s) => {
+  'auth applies to requests pipelined behind it': async (s) => {
     const a = await s.open()
     await Promise.all([
       a.auth('digest', tom),
@@ -120,7 +120,7 @@ describeScenarios('ACL', {
     await a.close()
   },
 
-  'ip lets in who comes from there': async (s) => {
+  'ip permits sessions from that address': async (s) => {
     const a = await s.open()
     const own = s.clientAddress
     const ids = [own, `${own}/32`, `${own}/8`, '10.99.0.0/16', `${own}/0`, '203.0.113.7']
@@ -131,7 +131,7 @@ describeScenarios('ACL', {
     await a.close()
   },
 
-  'an ACL that is none is refused, on creation and later': async (s) => {
+  'an invalid ACL is refused, on creation and later': async (s) => {
     const a = await s.open()
     await a.auth('digest', tom)
     await a.create('/a')
@@ -171,11 +171,11 @@ describeScenarios('ACL', {
     await a.close()
   },
 
-  'an ACL may not be for an address of IPv6': {
+  'an ACL may not contain an IPv6 address': {
     differs: [
       {
-        what: 'An ACL of the scheme ip may be for an address of IPv6.',
-        why: 'IPAuthenticationProvider knows them from then on.',
+        what: 'An ACL of the scheme ip may contain an IPv6 address.',
+        why: 'IPAuthenticationProvider accepts them from 3.9.4 on.',
         since: ['3.9.4'],
         line: (line) => line.replace(/-> InvalidACL (z\d+)/, '-> Ok $1 { path: "/n" }'),
       },
@@ -187,7 +187,7 @@ describeScenarios('ACL', {
     },
   },
 
-  'ACL entries that are the same are kept once': async (s) => {
+  'equal ACL entries are kept once': async (s) => {
     const a = await s.open()
     const [all, read] = [entry(Perms.ALL, 'world', 'anyone'), entry(Perms.READ, 'world', 'anyone')]
     for (const [i, acl] of [
@@ -201,7 +201,7 @@ describeScenarios('ACL', {
     await a.close()
   },
 
-  'setACL counts versions of its own': async (s) => {
+  'setACL has its own version counter': async (s) => {
     const { a, b } = await s.pair()
     await a.create('/a')
     await a.setACL('/a', open)
@@ -230,7 +230,7 @@ describeScenarios('ACL', {
     await a.close()
   },
 
-  'getACL hides digests from who may neither read nor administer': async (s) => {
+  'getACL hides digests from sessions that may neither read nor administer': async (s) => {
     const a = await s.open()
     const secret = entry(Perms.ALL, 'digest', idOf(tom))
     await a.create('/secret', { acl: [secret] })
@@ -243,7 +243,7 @@ describeScenarios('ACL', {
     await a.close()
   },
 
-  'super may do everything': {
+  'super has all permissions': {
     differs: [inTheOrderOfAuth],
     play: async (s) => {
       const a = await s.open()
@@ -260,7 +260,7 @@ describeScenarios('ACL', {
     },
   },
 
-  'an ACL concerns its node, not the ones below': async (s) => {
+  'an ACL applies to its node, not to the ones below': async (s) => {
     const a = await s.open()
     await a.create('/a', { acl: [entry(Perms.CREATE | Perms.DELETE, 'world', 'anyone')] })
     await a.create('/a/b', { data: 'x' })
@@ -272,7 +272,7 @@ describeScenarios('ACL', {
     await a.close()
   },
 
-  'delete needs the right at the parent, not at the node': async (s) => {
+  'delete needs the permission on the parent, not on the node': async (s) => {
     const a = await s.open()
     await a.create('/a')
     await a.create('/a/b', { acl: [entry(Perms.READ, 'world', 'anyone')] })

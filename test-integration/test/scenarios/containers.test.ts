@@ -2,7 +2,7 @@ import { CreateMode } from '@zk/wire'
 import { describeScenarios } from '../describe-scenarios.ts'
 
 describeScenarios('containers', {
-  'a container goes some time after its last child': async (s) => {
+  'a container is deleted some time after its last child': async (s) => {
     const { a, b } = await s.pair()
     await a.create('/c', { op: 'createContainer', flags: CreateMode.CONTAINER })
     await a.create('/c/x')
@@ -21,7 +21,7 @@ describeScenarios('containers', {
   'a container that never had a child stays': async (s) => {
     const a = await s.open()
     await a.create('/c', { op: 'createContainer', flags: CreateMode.CONTAINER })
-    // What goes when the servers look for empty ones, twice.
+    // Deleted at the servers' next check for empty ones, twice.
     for (const [i, path] of ['/one', '/other'].entries()) {
       await a.create(path, { op: 'createContainer', flags: CreateMode.CONTAINER })
       await a.create(`${path}/x`)
@@ -33,7 +33,7 @@ describeScenarios('containers', {
     await a.close()
   },
 
-  'a container goes when its last child was ephemeral, or a container': async (s) => {
+  'a container is deleted when its last child was ephemeral, or a container': async (s) => {
     const a = await s.open()
     const b = await s.open()
     await a.create('/outer', { op: 'createContainer', flags: CreateMode.CONTAINER })

@@ -8,7 +8,7 @@ const readOnly = [{ perms: Perms.READ, id: { scheme: 'world', id: 'anyone' } }]
 const unknownScheme = [{ perms: Perms.ALL, id: { scheme: 'nobody', id: 'knows' } }]
 
 describeScenarios('create', {
-  'create makes nodes of every mode, with every Stat that comes of it': async (s) => {
+  'create makes nodes of every mode, with the Stat of each': async (s) => {
     const { a, b } = await s.pair()
     for (const op of ops) {
       for (const flags of [PERSISTENT, EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL, CONTAINER]) {
@@ -28,17 +28,17 @@ describeScenarios('create', {
     await b.close()
   },
 
-  'create refuses flags that are no mode, whatever the operation': async (s) => {
+  'create refuses invalid flags, in every operation': async (s) => {
     const a = await s.open({ at: 'follower' })
     for (const op of ops) {
-      // Without 5 and 6, of nodes with a TTL.
+      // Without 5 and 6, which are for nodes with a TTL.
       for (const flags of [-1, 7, 8, 100, 2 ** 31 - 1, -(2 ** 31)]) await a.create(`/${op}${flags}`, { flags, op })
     }
     await a.getChildren2('/')
     await a.close()
   },
 
-  'create finds faults in the order of the server': async (s) => {
+  'create reports errors in the order in which the server checks': async (s) => {
     const a = await s.open()
     await a.create('/here')
     await a.create('/ephemeral', { flags: EPHEMERAL })
@@ -76,7 +76,7 @@ describeScenarios('create', {
     await a.close()
   },
 
-  'create takes names of every alphabet that a path may hold': async (s) => {
+  'create accepts names of every alphabet that a path may contain': async (s) => {
     const a = await s.open()
     for (const name of ['ä', 'ß', '日本', ' ', '~', 'a b', '.a', 'a.', '...', '%', '\u00a0', '\ud7ff', '\uffef']) {
       await a.create(`/${name}`, { data: name })
@@ -95,7 +95,7 @@ describeScenarios('create', {
     await a.close()
   },
 
-  'create at the root of all nodes finds it there': async (s) => {
+  'create of the root fails with NodeExists': async (s) => {
     const a = await s.open({ isBelowRoot: false })
     await a.create('/')
     await a.create('/', { flags: EPHEMERAL, op: 'create2' })
@@ -103,7 +103,7 @@ describeScenarios('create', {
     await a.close()
   },
 
-  'create of a path that was deleted begins anew': async (s) => {
+  'create of a path that was deleted starts with a new Stat': async (s) => {
     const a = await s.open()
     await a.create('/a', { data: '1', op: 'create2' })
     await a.create('/a/b')
@@ -118,7 +118,7 @@ describeScenarios('create', {
 })
 
 describeScenarios('sequential nodes', {
-  'create numbers by the children that were ever made, not by those that are there': async (s) => {
+  'create numbers by the children ever created, not by the existing ones': async (s) => {
     const a = await s.open()
     await a.create('/q')
     for (const flags of [PERSISTENT_SEQUENTIAL, PERSISTENT, EPHEMERAL_SEQUENTIAL, EPHEMERAL, PERSISTENT_SEQUENTIAL]) {
@@ -168,14 +168,14 @@ describeScenarios('sequential nodes', {
     await a.create('/q')
     await s.settle()
     const numbers = await Promise.all([a, b, c].map((session) => sequence(session, 10)))
-    // Whose is whose depends on the day.
+    // The assignment of numbers to sessions is a matter of chance.
     s.note(numbers.flat().sort().join(' '))
     await s.settle()
     await a.exists('/q')
     for (const session of [a, b, c]) await session.close()
   },
 
-  'create tells a failed sequential create from its successors': async (s) => {
+  'create numbers the sequential nodes behind a failed sequential create': async (s) => {
     const a = await s.open()
     await a.create('/q')
     await Promise.all([
@@ -191,7 +191,7 @@ describeScenarios('sequential nodes', {
   },
 })
 
-/** Makes sequential nodes, untold: their order among those of other sessions is not ours. Gives their numbers. */
+/** Creates sequential nodes without the transcript: their order among those of other sessions varies. Returns their numbers. */
 async function sequence(session: Session, count: number): Promise<string[]> {
   const { opCode } = operations.create
   const replies = Array.from({ length: count }, (_, i) => {

@@ -5,7 +5,7 @@ import { describeScenarios } from '../describe-scenarios.ts'
 const noRights = [{ perms: Perms.ADMIN, id: { scheme: 'world', id: 'anyone' } }]
 
 describeScenarios('data', {
-  'setData counts versions and keeps what it does not concern': async (s) => {
+  'setData counts versions and keeps all other fields': async (s) => {
     const { a, b } = await s.pair()
     await a.create('/a', { data: 'one' })
     await a.getData('/a')
@@ -26,7 +26,7 @@ describeScenarios('data', {
     await b.close()
   },
 
-  'setData of another does not change whose an ephemeral node is': async (s) => {
+  'setData by another session does not change the owner of an ephemeral node': async (s) => {
     const { a, b } = await s.pair()
     await a.create('/e', { flags: CreateMode.EPHEMERAL })
     await s.settle()
@@ -38,7 +38,7 @@ describeScenarios('data', {
     await a.close()
   },
 
-  'delete minds version and children, and leaves its mark at the parent': async (s) => {
+  'delete checks version and children, and changes the Stat of the parent': async (s) => {
     const a = await s.open()
     await a.create('/a')
     await a.create('/a/b')
@@ -69,7 +69,7 @@ describeScenarios('data', {
     await b.close()
   },
 
-  'every operation on a node that is not there says so': async (s) => {
+  'every operation on a missing node fails with NoNode': async (s) => {
     const a = await s.open()
     await a.exists('/no')
     await a.getData('/no')
@@ -83,7 +83,7 @@ describeScenarios('data', {
     await a.close()
   },
 
-  'every operation without the right to it says so, before it looks at versions': {
+  'every operation without permission fails with NoAuth, before versions are checked': {
     differs: [missingBeforeForbidden(['/p/none'])],
     play: async (s) => {
       const a = await s.open()
@@ -106,11 +106,11 @@ describeScenarios('data', {
     },
   },
 
-  'every operation has an answer to a path that is none': async (s) => {
+  'every operation answers to an invalid path': async (s) => {
     const a = await s.open()
     await a.create('/a')
     for (const path of [null, '', 'a', '/a/', '/a//b', '/.', '/a\u0001']) {
-      // To readers the empty one is that of the root, of which each run has its own picture.
+      // Reads take an empty path as the root, which differs between runs.
       if (path !== '') {
         await a.exists(path)
         await a.getData(path)
@@ -127,7 +127,7 @@ describeScenarios('data', {
     await a.close()
   },
 
-  'the nodes that every server has are read, but not changed': async (s) => {
+  'the built-in nodes can be read, but not changed': async (s) => {
     const a = await s.open({ isBelowRoot: false })
     await a.delete('/')
     await a.delete('/', 77)
@@ -135,7 +135,7 @@ describeScenarios('data', {
     await a.getACL('/zookeeper')
     await a.getData('/zookeeper')
     await a.getChildren2('/zookeeper')
-    // Without its Stat, which the quotas of other scenarios have left their mark on.
+    // Without its Stat, which the quotas of other scenarios have changed.
     await a.getChildren('/zookeeper/quota')
     await a.setData('/zookeeper/config')
     await a.delete('/zookeeper')
@@ -145,7 +145,7 @@ describeScenarios('data', {
     await a.close()
   },
 
-  'the empty path is a name of the root for readers': async (s) => {
+  'reads take the empty path as the root': async (s) => {
     const a = await s.open()
     const { getData, getChildren2, exists, getACL } = operations
     for (const { opCode } of [getData, getChildren2, exists]) {

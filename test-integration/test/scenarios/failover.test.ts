@@ -47,7 +47,7 @@ describeScenarios('failover', {
     await b.close()
   },
 
-  'a member that was away has what it missed': async (s) => {
+  'a member that was down has what it missed': async (s) => {
     const a = await s.open()
     await a.create('/a', { data: '1' })
     await s.stage.kill('follower')
@@ -105,7 +105,7 @@ describeScenarios('failover', {
       modes.push([mode, reply?.zxid])
       await again.drop()
     }
-    // Which of the two leads now is not ours to say.
+    // Either of the two may lead now.
     for (const [mode, value] of modes.toSorted(([one], [other]) => byCodeUnit(one, other)))
       s.note(mode, { field: 'zxid', value })
     const b = await s.resume(a, { at: 'follower' })
@@ -124,7 +124,7 @@ describeScenarios('failover', {
     await s.stage.elected()
     const b2 = await s.resume(b, { at: 'follower' })
     const a2 = await s.resume(a, { at: 'other follower' })
-    // Otherwise it depends on the day whether this one is told of the end, too.
+    // Otherwise it is a matter of chance whether this one learns of the end, too.
     await a.drop()
     await a2.setData('/e', 'after')
     await s.settle()
@@ -134,7 +134,7 @@ describeScenarios('failover', {
     await b2.close()
   },
 
-  'without a quorum nobody is served': async (s) => {
+  'without a quorum no client is served': async (s) => {
     const a = await s.open({ at: 'follower' })
     await a.create('/a')
     // In this order there is never another quorum.

@@ -19,10 +19,10 @@ describeScenarios('four-letter words', {
     }
   },
 
-  'cons tells of every connection, with and without a session': async (s) => {
+  'cons lists every connection, with and without a session': async (s) => {
     const a = await s.open({ timeOut: 7_000, pings: false })
     const raw = await s.dial()
-    // With who asks there are three of them.
+    // With the connection that sends `cons` there are three of them.
     while (parseCons(await s.ask('leader', 'cons')).length < 3) await s.sleep(10)
     await tell(s, 'leader', 'cons')
     await a.create('/a')
@@ -44,9 +44,9 @@ describeScenarios('four-letter words', {
     await raw.hangUp()
   },
 
-  'conf tells the settings, envi where it runs': async (s) => {
+  'conf lists the settings, envi the environment': async (s) => {
     for (const at of places) {
-      // Addresses, sizes and what is behind the client's port differ from one machine to the other.
+      // Addresses, sizes and the lines after the client's port differ between machines.
       const lines = (await s.ask(at, 'conf')).split('\n')
       const own = /^(clientPort|data(Log)?(Dir|Size|DirSize)|server(Id|\.\d))=/
       for (const line of lines) s.note(at, own.exec(line)?.[0] ?? line)
@@ -58,7 +58,7 @@ describeScenarios('four-letter words', {
     differs: [
       {
         what: '`wchs` does not count a connection whose watches are all removed.',
-        why: 'WatchManager forgets it with the last of them, from 3.9.0 on.',
+        why: 'From 3.9.0 on, WatchManager removes the connection with its last watch.',
         since: ['3.9.0'],
         line: (line) => line.replace('2 connections watching 0 paths', '1 connections watching 0 paths'),
       },
@@ -83,7 +83,7 @@ describeScenarios('four-letter words', {
     },
   },
 
-  'wchc and wchp tell who watches what, dump whose ephemeral nodes there are': async (s) => {
+  'wchc and wchp list watches by session and by path, dump the ephemeral nodes by session': async (s) => {
     const [a, b, c] = await everywhere(s)
     await a.create('/e', { flags: 1 })
     await b.create('/g', { flags: 1 })
@@ -99,9 +99,9 @@ describeScenarios('four-letter words', {
     }
     for (const at of places) {
       for (const word of ['wchc', 'wchp', 'dump']) {
-        // The set in which a session or a connection is depends on the clock, and empty sets stay for a while. One that moves
-        // to another set may be in neither (ExpiryQueue.dump is not atomic).
-        // A closed connection may stay for a while (NIOServerCnxnFactory.touchCnxn behind its removal): the one that asked,
+        // The set that contains a session or a connection depends on the clock, and empty sets stay for a while. While it moves to
+        // another set, it may be in neither (ExpiryQueue.dump is not atomic).
+        // A closed connection may stay for a while (NIOServerCnxnFactory.touchCnxn behind its removal): the one that sent the word,
         // which has no session, or one of an earlier session.
         const isUpToChance = (line: string) =>
           word === 'dump' && (/^(\d+ expire at .*:|\t0x[0-9a-f]+)$/.test(line) || isOfOther(line))
@@ -113,14 +113,14 @@ describeScenarios('four-letter words', {
     for (const each of [a, b, c]) await each.close()
   },
 
-  'crst and srst begin to count anew': async (s) => {
+  'crst and srst reset the counters': async (s) => {
     const a = await s.open({ pings: false })
     await a.create('/a')
     s.note('crst', { value: await s.ask('leader', 'crst') })
     await tell(s, 'leader', 'cons')
     for (const line of (await s.ask('leader', 'cons')).split('\n')) {
-      // Nothing was said since, and the values are those of a connection that has just been reset.
-      // But for what was sent, which a server counts when the client may have it already (NIOServerCnxn.handleWrite).
+      // No request was sent since, and the values are those of a connection that has just been reset. The exception are sent
+      // packets: a server may count one after the client has received it (NIOServerCnxn.handleWrite).
       const told = /queued=\d+,(recved=\d+),.*(lop=\w+).*(to=\d+,lzxid=\w+)/.exec(line)
       if (told !== null) s.note('cons', ...told.slice(1))
     }
@@ -131,10 +131,10 @@ describeScenarios('four-letter words', {
     await a.close()
   },
 
-  'mntr tells what everybody watches': {
+  'mntr counts the watches of all sessions': {
     differs: [
       {
-        what: '`mntr` tells of neither sessions nor uptime nor peer_state, and of followers instead of learners.',
+        what: '`mntr` lists neither sessions nor uptime nor peer_state, and followers instead of learners.',
         why: 'These metrics came with 3.6.0.',
         before: '3.6',
         line: (line) =>
@@ -164,7 +164,7 @@ describeScenarios('four-letter words', {
     },
   },
 
-  'a word may come with a line feed, in parts, and with more behind it': async (s) => {
+  'a word may come with a line feed, in parts, and with more bytes behind it': async (s) => {
     for (const parts of [['ruok\n'], ['r', 'u', 'o', 'k'], ['ruokruok'], ['isro\r\nmore']]) {
       const raw = await s.dial()
       for (const part of parts) {
@@ -175,7 +175,7 @@ describeScenarios('four-letter words', {
     }
   },
 
-  'a word is none behind a handshake': async (s) => {
+  'a word after a handshake is not recognized': async (s) => {
     const a = await s.open({ pings: false })
     a.connection.write(Buffer.from('ruok'))
     await a.connection.closed
@@ -203,14 +203,14 @@ const monitored = [
 /** These are compared as they are. */
 const counted = ['num_alive_connections', 'watch_count', 'ephemerals_count', 'global_sessions', 'local_sessions']
 
-/** A session at each server, so that `settle` has them all up to date: some words tell what a server has applied by itself. */
+/** A session at each server, so that `settle` waits for all: some words report what a server itself has applied. */
 async function everywhere(s: Scenario): Promise<[Session, Session, Session]> {
   return [await s.open(), await s.open({ at: 'follower' }), await s.open({ at: 'other follower' })]
 }
 
 async function tell(s: Scenario, at: (typeof places)[number], word: string): Promise<void> {
   const lines = (await s.ask(at, word)).split('\n')
-  // Clients come in no order.
+  // Clients are listed in no order.
   const clients = lines.filter((line) => line.startsWith(' /')).map(masked)
   const others = lines.filter((line) => !line.startsWith(' /')).map(masked)
   s.note(`${at}: ${word}`, others.join(' | '), clients.sort().join(' '))

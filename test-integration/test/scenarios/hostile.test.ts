@@ -14,9 +14,9 @@ import { describeScenarios } from '../describe-scenarios.ts'
 
 const JUTE_MAXBUFFER = 0xfffff
 
-// Not tried, for they wedge the session, and its leader, on a real 3.8.0: a multi and a reconfig whose bodies are cut short.
+// Not tried, because they block the session and the leader of a real 3.8.0: a truncated multi and a truncated reconfig.
 describeScenarios('hostile frames', {
-  'a length that cannot be closes the connection, before the handshake and after it': async (s) => {
+  'an impossible length closes the connection, before the handshake and after it': async (s) => {
     for (const length of [-1, -(2 ** 31), JUTE_MAXBUFFER + 1, 2 ** 31 - 1, 0]) {
       s.note(`a length of ${length}`)
       const raw = await s.dial()
@@ -68,7 +68,7 @@ describeScenarios('hostile frames', {
     await ping.closed
   },
 
-  'a handshake that is cut short closes the connection': async (s) => {
+  'a truncated handshake closes the connection': async (s) => {
     const whole = encodeMessage({ type: 'connect', request: { ...connect, readOnly: false } }).slice(4)
     for (const length of [1, 4, 12, 16, 24, 28, 40, 43]) {
       const raw = await s.dial()
@@ -84,7 +84,7 @@ describeScenarios('hostile frames', {
     await a.connection.closed
   },
 
-  'an opcode that nobody knows is answered so, and closes the connection': async (s) => {
+  'an unknown opcode is answered with Unimplemented, and closes the connection': async (s) => {
     for (const opCode of [-1, 10, 23, 99, 108, 1000, -2, -3, -100, 2 ** 31 - 1, -(2 ** 31), OpCode.notification]) {
       const a = await s.open({ at: opCode % 2 === 0 ? 'leader' : 'follower' })
       await a.create('/e', { flags: 1 })
@@ -97,7 +97,7 @@ describeScenarios('hostile frames', {
     }
   },
 
-  'a body that is cut short is a marshalling error, and no more': {
+  'a truncated body is a MarshallingError, and the session goes on': {
     halts: unreadableWrites,
     play: async (s) => {
       for (const at of ['leader', 'follower'] as const) {
@@ -115,7 +115,7 @@ describeScenarios('hostile frames', {
     },
   },
 
-  'a body may have more behind it': async (s) => {
+  'a body may have more bytes behind it': async (s) => {
     const a = await s.open()
     const request = { path: a.pathBelow('/a'), data: null, acl: open, flags: 0 }
     await a.callRaw(OpCode.create, Buffer.concat([encode(CreateRequest, request), new Uint8Array(7)]))
@@ -124,7 +124,7 @@ describeScenarios('hostile frames', {
     await a.close()
   },
 
-  'lengths within a record that cannot be': {
+  'impossible lengths within a record': {
     halts: unreadableWrites,
     play: async (s) => {
       const a = await s.open()
@@ -146,7 +146,7 @@ describeScenarios('hostile frames', {
     },
   },
 
-  'text that is no UTF-8 is taken as it can be': async (s) => {
+  'invalid UTF-8 is decoded with replacements': async (s) => {
     const a = await s.open()
     const root = Buffer.from(a.pathBelow('/'))
     for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x98, 0x80], [0xc0, 0x80]]) {
@@ -157,7 +157,7 @@ describeScenarios('hostile frames', {
     await a.close()
   },
 
-  'auth that is cut short closes the connection': async (s) => {
+  'a truncated auth closes the connection': async (s) => {
     for (const body of [new Uint8Array(), int(0), Buffer.concat([int(0), int(-2)])]) {
       const a = await s.open()
       await a.callRaw(OpCode.auth, body, { xid: Xid.auth })
@@ -186,7 +186,7 @@ describeScenarios('hostile frames', {
     await a.close()
   },
 
-  'a frame without an end keeps nobody from anything': async (s) => {
+  'an incomplete frame does not block other clients': async (s) => {
     const a = await s.open({ pings: false })
     a.connection.write(int(1000))
     const b = await s.open()
@@ -210,7 +210,7 @@ function int(value: number): Uint8Array {
   return frame(new Uint8Array(), value)
 }
 
-/** Bytes behind a length, which may be another than theirs. */
+/** Bytes behind a length, which may differ from their number. */
 function frame(body: Uint8Array, length = body.length): Uint8Array {
   const bytes = Buffer.alloc(4 + body.length)
   bytes.writeInt32BE(length)
@@ -218,7 +218,7 @@ function frame(body: Uint8Array, length = body.length): Uint8Array {
   return bytes
 }
 
-/** A CreateRequest whose path is just these bytes. */
+/** A CreateRequest with exactly these bytes as its path. */
 function createBody(path: Uint8Array): Uint8Array {
   const rest = encode(CreateRequest, { path: null, data: null, acl: open, flags: 0 }).slice(4)
   return Buffer.concat([int(path.length), path, rest])

@@ -9,7 +9,7 @@ const getChildren = (path: string | null, watch = false): MultiOp => ({
 const writeOnly = [{ perms: Perms.ALL & ~Perms.READ, id: { scheme: 'world', id: 'anyone' } }]
 
 describeScenarios('multiRead', {
-  'multiRead answers each part for itself': async (s) => {
+  'multiRead has a result for each part': async (s) => {
     const { a, b } = await s.pair()
     await a.create('/a', { data: 'data' })
     await a.create('/a/b', { data: null, flags: 1 })
@@ -26,7 +26,7 @@ describeScenarios('multiRead', {
     await b.close()
   },
 
-  'multiRead takes any text for a path: there is no such node': async (s) => {
+  'multiRead accepts any text as a path and answers NoNode': async (s) => {
     const a = await s.open()
     await a.call(
       'multiRead',
@@ -61,7 +61,7 @@ describeScenarios('multiRead', {
   },
 
   'multiRead is behind the writes of its session, in any number': {
-    // How many are refused before the connection ends is left to chance.
+    // How many are refused before the connection ends is a matter of chance.
     since: '3.6',
     play: async (s) => {
       const a = await s.open({ at: 'follower' })

@@ -17,7 +17,7 @@ const op = {
   check: (path: string | null, version = -1) => part(OpCode.check, { path, version }),
 }
 
-// Not tried, for the harm it does to a real 3.8.0: a part whose path is null wedges its session beyond its expiry, and a
+// Not tried, for the harm it does to a real 3.8.0: a part with a null path blocks its session beyond its expiry, and a
 // check outside of a multi is logged as a transaction that no server can read again.
 describeScenarios('multi', {
   'multi does all its operations under one zxid': async (s) => {
@@ -40,7 +40,7 @@ describeScenarios('multi', {
     await b.close()
   },
 
-  'multi with nothing in it is answered with nothing': async (s) => {
+  'an empty multi has an empty result': async (s) => {
     const a = await s.open()
     await a.multi()
     const b = await s.open({ at: 'follower' })
@@ -49,7 +49,7 @@ describeScenarios('multi', {
     await b.close()
   },
 
-  'multi sees what its earlier operations did': async (s) => {
+  'multi sees the changes of its earlier operations': async (s) => {
     const a = await s.open()
     await a.multi(op.create('/a'), op.create('/a/b'), op.create('/a/b/c'), op.check('/a/b/c', 0))
     await a.multi(op.delete('/a/b/c'), op.delete('/a/b'), op.delete('/a'), op.create('/a'))
@@ -60,12 +60,12 @@ describeScenarios('multi', {
     await a.close()
   },
 
-  'multi tells what failed, and undoes the rest': {
+  'multi reports what failed, and undoes the rest': {
     differs: [
       missingBeforeForbidden(['/locked/child']),
       {
-        what: 'A multi with flags that are no mode is a MarshallingError as a whole.',
-        why: 'MultiOperationRecord.deserialize makes a CreateMode of them; before, PrepRequestProcessor did (ZOOKEEPER-4026).',
+        what: 'A multi with invalid create flags fails with MarshallingError as a whole.',
+        why: 'MultiOperationRecord.deserialize converts them to a CreateMode; before, PrepRequestProcessor did (ZOOKEEPER-4026).',
         since: ['3.7.2', '3.8.2', '3.9.0'],
         line: (line) => line.replace(/^(\w+: multi .*flags: 77.* -> )Ok (z\d+).*$/, '$1MarshallingError $2'),
       },
@@ -111,7 +111,7 @@ describeScenarios('multi', {
     },
   },
 
-  'multi with a list of ACLs that is null fails like one with an empty one': {
+  'multi with a null list of ACLs fails like one with an empty list': {
     halts: nullInMulti,
     play: async (s) => {
       const a = await s.open()
@@ -124,7 +124,7 @@ describeScenarios('multi', {
     },
   },
 
-  'multi that fails leaves counters and versions as they were': async (s) => {
+  'a failed multi does not change counters and versions': async (s) => {
     const a = await s.open()
     await a.create('/q')
     await a.create('/q/n', { flags: PERSISTENT_SEQUENTIAL })
@@ -136,7 +136,7 @@ describeScenarios('multi', {
     await a.close()
   },
 
-  'multi that fails does not disturb what is pipelined around it': async (s) => {
+  'a failed multi does not disturb requests pipelined around it': async (s) => {
     const a = await s.open()
     await Promise.all([
       a.create('/q'),
@@ -155,7 +155,7 @@ describeScenarios('multi', {
     await a.close()
   },
 
-  'multi answers create2 and createContainer with what there is to tell': async (s) => {
+  'multi has the results of create2 and createContainer': async (s) => {
     const a = await s.open()
     await a.multi(op.create2('/a'))
     await a.multi(op.create2('/a/s', PERSISTENT_SEQUENTIAL), op.create2('/a/e', EPHEMERAL))
@@ -189,7 +189,7 @@ describeScenarios('multi', {
     await b.close()
   },
 
-  'multi needs the right to every node': async (s) => {
+  'multi needs permission on every node': async (s) => {
     const a = await s.open()
     await a.create('/open')
     await a.create('/closed', { acl: nobody })
@@ -203,7 +203,7 @@ describeScenarios('multi', {
     await a.close()
   },
 
-  'multi of an ephemeral node and what may not be below it': async (s) => {
+  'multi of an ephemeral node and a forbidden child of it': async (s) => {
     const a = await s.open()
     await a.multi(op.create('/e', { flags: EPHEMERAL }), op.create('/e/child'))
     await a.multi(op.create('/e', { flags: EPHEMERAL }), op.delete('/e'), op.create('/e'), op.create('/e/child'))

@@ -1,6 +1,6 @@
 import { AddWatchMode, CreateMode, WatcherType } from '@zk/wire'
 import type { Scenario, Session } from '../../src/scenario/index.ts'
-import { toldToAnybody } from '../../src/versions/index.ts'
+import { sentWithoutPermission } from '../../src/versions/index.ts'
 import { describeScenarios } from '../describe-scenarios.ts'
 
 const { PERSISTENT, PERSISTENT_RECURSIVE } = AddWatchMode
@@ -8,7 +8,7 @@ const modes = [PERSISTENT, PERSISTENT_RECURSIVE] as const
 const types = [WatcherType.Children, WatcherType.Data, WatcherType.Any] as const
 
 describeScenarios('addWatch', {
-  'a persistent watch tells of every change of the node, its data and its children': async (s) => {
+  'a persistent watch fires on every change of the node, its data and its children': async (s) => {
     const { a, b } = await s.pair()
     await b.addWatch('/a', PERSISTENT)
     await everyChange(s, a)
@@ -16,7 +16,7 @@ describeScenarios('addWatch', {
     await closeBoth(a, b)
   },
 
-  'a recursive watch tells of the node and all below it, never of children changed': async (s) => {
+  'a recursive watch fires for the node and all below it, never with NodeChildrenChanged': async (s) => {
     const { a, b } = await s.pair()
     await b.addWatch('/a', PERSISTENT_RECURSIVE)
     await everyChange(s, a)
@@ -24,7 +24,7 @@ describeScenarios('addWatch', {
     await closeBoth(a, b)
   },
 
-  'a recursive watch of the root tells of everything': async (s) => {
+  'a recursive watch of the root fires for all nodes': async (s) => {
     const { a, b } = await s.pair()
     await b.addWatch('/', PERSISTENT_RECURSIVE)
     await everyChange(s, a)
@@ -38,7 +38,7 @@ describeScenarios('addWatch', {
     await closeBoth(a, b)
   },
 
-  'one that watches a node twice, or above it too, is told once': async (s) => {
+  'a session that watches a node twice, or above it too, receives one event': async (s) => {
     const { a, b } = await s.pair()
     for (const mode of modes) await b.addWatch('/', mode)
     await b.addWatch('/a', PERSISTENT_RECURSIVE)
@@ -47,7 +47,7 @@ describeScenarios('addWatch', {
     await closeBoth(a, b)
   },
 
-  'the second mode on a path takes the place of the first': async (s) => {
+  'the second mode on a path replaces the first': async (s) => {
     const { a, b } = await s.pair()
     for (const [first, second] of [modes, [...modes].reverse()] as const) {
       s.note(`${first} and then ${second}`)
@@ -59,7 +59,7 @@ describeScenarios('addWatch', {
     await closeBoth(a, b)
   },
 
-  'a read with a watch takes the place of a persistent one, in its table': async (s) => {
+  'a read with a watch replaces a persistent one, in its table': async (s) => {
     const { a, b } = await s.pair()
     for (const mode of modes) {
       for (const read of ['getData', 'exists', 'getChildren2'] as const) {
@@ -83,7 +83,7 @@ describeScenarios('addWatch', {
     await closeBoth(a, b)
   },
 
-  'a persistent watch takes the place of those that reads have set': async (s) => {
+  'a persistent watch replaces those that reads have set': async (s) => {
     const { a, b } = await s.pair()
     for (const mode of modes) {
       await a.create('/a')
@@ -102,9 +102,9 @@ describeScenarios('addWatch', {
     await closeBoth(a, b)
   },
 
-  'addWatch asks for no node, no path, no right, and a mode that there is': {
+  'addWatch needs no node, no valid path, no permission, but a valid mode': {
     differs: [
-      toldToAnybody({
+      sentWithoutPermission({
         'b: addWatch { path: "/secret", mode: 0 } -> Ok z1 { err: Ok }': [
           'b: event NodeDataChanged "/secret" state 3 -1',
           'b: event NodeChildrenChanged "/secret" state 3 -1',
@@ -136,9 +136,9 @@ describeScenarios('addWatch', {
     },
   },
 
-  'a recursive watch tells nothing of nodes that may not be read (V15)': {
+  'a recursive watch does not fire for nodes that may not be read (V15)': {
     differs: [
-      toldToAnybody({
+      sentWithoutPermission({
         'b: event NodeCreated "/open" state 3 -1': [
           'b: event NodeCreated "/open/secret" state 3 -1',
           'b: event NodeDataChanged "/open/secret" state 3 -1',
@@ -161,7 +161,7 @@ describeScenarios('addWatch', {
     },
   },
 
-  'the end of a session tells of its ephemeral nodes': async (s) => {
+  'the end of a session fires the watches of its ephemeral nodes': async (s) => {
     const { a, b } = await s.pair()
     await b.addWatch('/', PERSISTENT_RECURSIVE)
     await b.addWatch('/p', PERSISTENT)
@@ -172,11 +172,11 @@ describeScenarios('addWatch', {
     await b.close()
   },
 
-  'events come before the reply of the one that caused them': {
+  'events come before the reply to the request that caused them': {
     differs: [
       {
-        what: 'A refusal may be lost with its connection when more was sent behind it.',
-        why: 'Closing a socket with bytes that nobody has read resets it, under the answer that is on its way.',
+        what: 'An error reply may be lost with its connection when the client had sent more requests.',
+        why: 'The server closes a socket with unread bytes. That resets the connection, and the reply in transit is lost.',
         before: '3.6',
         line: withoutRefusal,
         theirs: withoutRefusal,
@@ -201,7 +201,7 @@ describeScenarios('addWatch', {
     },
   },
 
-  'they go with the connection': async (s) => {
+  'they end with the connection': async (s) => {
     const { a, b } = await s.pair()
     await b.addWatch('/', PERSISTENT_RECURSIVE)
     await b.addWatch('/a', PERSISTENT)
@@ -215,7 +215,7 @@ describeScenarios('addWatch', {
 })
 
 describeScenarios('removal of persistent watches', {
-  'checkWatches and removeWatches take each type that there is, and know two tables': async (s) => {
+  'checkWatches and removeWatches accept each type, and have two tables': async (s) => {
     const { a, b } = await s.pair()
     for (const mode of modes) {
       for (const type of [...types, 4, 5]) {
@@ -233,7 +233,7 @@ describeScenarios('removal of persistent watches', {
     await closeBoth(a, b)
   },
 
-  'checkWatches with a path that is none, while there is a recursive watch': async (s) => {
+  'checkWatches with an invalid path, while there is a recursive watch': async (s) => {
     const a = await s.open()
     await a.addWatch('/x', PERSISTENT_RECURSIVE)
     for (const path of ['', 'a', 'a/b', '/a/', '/a//b', '/x/y', '/x/y/z']) {
@@ -244,7 +244,7 @@ describeScenarios('removal of persistent watches', {
     await a.close()
   },
 
-  'removeWatches is about the own session': async (s) => {
+  'removeWatches applies to the own session': async (s) => {
     const { a, b } = await s.pair()
     await a.addWatch('/a', PERSISTENT)
     await b.addWatch('/a', PERSISTENT_RECURSIVE)
@@ -255,7 +255,7 @@ describeScenarios('removal of persistent watches', {
 })
 
 describeScenarios('setWatches2', {
-  'it sets persistent watches again, and tells nothing of what happened': async (s) => {
+  'it sets persistent watches again, and delivers no missed events': async (s) => {
     const { a, b } = await s.pair()
     await a.create('/a')
     await a.setData('/a', 'x')
@@ -267,7 +267,7 @@ describeScenarios('setWatches2', {
     await closeBoth(a, b)
   },
 
-  'it tells of one-shot watches as setWatches does, before it is answered': async (s) => {
+  'it handles one-shot watches as setWatches does, before its reply': async (s) => {
     const a = await s.open()
     for (const path of ['/c', '/a', '/b']) await a.create(path)
     const paths = ['/none', '/b', '/c', '/a']
@@ -299,7 +299,7 @@ describeScenarios('setWatches2', {
     await closeBoth(a, b)
   },
 
-  'it takes null lists, paths that are none, and any xid': async (s) => {
+  'it accepts null lists, invalid paths, and any xid': async (s) => {
     const a = await s.open()
     await a.setWatches2({})
     await a.setWatches2({ persistentWatches: null, persistentRecursiveWatches: ['/a'] })
@@ -314,7 +314,7 @@ describeScenarios('setWatches2', {
     await a.close()
   },
 
-  'setWatches behind it takes the place of persistent watches': async (s) => {
+  'setWatches behind it replaces persistent watches': async (s) => {
     const { a, b } = await s.pair()
     await a.create('/a')
     await s.settle()
@@ -338,7 +338,7 @@ describeScenarios('setWatches2', {
 
 const open = () => [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
 
-/** Makes the node, all that can happen to it and below it, and deletes it. */
+/** Creates the node, makes every kind of change to it and below it, and deletes it. */
 async function everyChange(s: Scenario, by: Session, path = '/a'): Promise<void> {
   await by.create(path)
   await by.setData(path, 'x')
@@ -358,7 +358,7 @@ async function closeBoth(a: Session, b: Session): Promise<void> {
   await b.close()
 }
 
-/** Of an operation that the server does not know: told, or lost. */
+/** The reply to an operation that the server does not know: received, or lost. */
 function withoutRefusal(line: string): readonly string[] {
   return /: addWatch .* -> (Unimplemented -1|closed instead)$/.test(line) ? [] : [line]
 }

@@ -3,7 +3,7 @@ import { places } from '../../src/scenario/index.ts'
 import { describeScenarios } from '../describe-scenarios.ts'
 
 describeScenarios('pipelining', {
-  'requests of a session are answered in their order, at any server': async (s) => {
+  'requests of a session are answered in order, at any server': async (s) => {
     for (const at of places) {
       const a = await s.open({ at })
       const path = `/${at}`
@@ -18,7 +18,7 @@ describeScenarios('pipelining', {
     }
   },
 
-  'more requests than a server takes at once are all answered': async (s) => {
+  'more requests than a server reads at once are all answered': async (s) => {
     for (const at of places) {
       const a = await s.open({ at })
       await a.create(`/${at}`)
@@ -59,7 +59,7 @@ describeScenarios('pipelining', {
     }
   },
 
-  'changes that depend on each other are made in one flight': async (s) => {
+  'changes that depend on each other may be sent together': async (s) => {
     const a = await s.open({ at: 'follower' })
     await Promise.all([
       a.create('/p'),
@@ -82,7 +82,7 @@ describeScenarios('pipelining', {
     await a.close()
   },
 
-  'what is sent behind the handshake waits for it': async (s) => {
+  'requests sent behind the handshake wait for it': async (s) => {
     const a = await s.dial()
     const connect = { protocolVersion: 0, lastZxidSeen: 0n, timeOut: 5_000, sessionId: 0n, passwd: new Uint8Array(16) }
     const { opCode } = operations.exists
@@ -114,7 +114,7 @@ describeScenarios('pipelining', {
     await a.close()
   },
 
-  'xids are the business of the client': async (s) => {
+  'the client may choose any xids': async (s) => {
     const a = await s.open()
     for (const xid of [0, 5, 5, -3, -7, 2 ** 31 - 1, -(2 ** 31)]) {
       await a.call('exists', { path: '/none', watch: false }, { xid })

@@ -46,7 +46,7 @@ class Quota {
 }
 
 describeScenarios('quotas', {
-  'what there is below a node is counted from the moment it has limits': async (s) => {
+  'the subtree of a node is counted from the moment it has limits': async (s) => {
     const a = await s.open()
     await a.create('/q', { data: data(3) })
     await a.create('/q/one', { data: data(5) })
@@ -92,7 +92,7 @@ describeScenarios('quotas', {
     await a.close()
   },
 
-  'a hard limit of bytes refuses what is too long, before it looks at the version': async (s) => {
+  'a hard limit of bytes refuses data that is too long, before the version is checked': async (s) => {
     const a = await s.open()
     await a.create('/q')
     await a.create('/q/one', { data: data(4) })
@@ -115,7 +115,7 @@ describeScenarios('quotas', {
     await a.close()
   },
 
-  'a multi beyond a limit fails as a whole, and is not told of what it adds itself': async (s) => {
+  'a multi beyond a limit fails as a whole, but its own additions do not count': async (s) => {
     const a = await s.open()
     await a.create('/q')
     const quota = await Quota.of(s, '/q')
@@ -130,7 +130,7 @@ describeScenarios('quotas', {
     await a.close()
   },
 
-  'limits that are no numbers refuse everything that they would be about': {
+  'limits that are no numbers refuse every request that they apply to': {
     halts: unreadableLimits,
     play: async (s) => {
       const a = await s.open()

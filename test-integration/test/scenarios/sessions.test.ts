@@ -5,7 +5,7 @@ import { describeScenarios } from '../describe-scenarios.ts'
 const { EPHEMERAL } = CreateMode
 
 describeScenarios('sessions', {
-  'the timeout is held between 2 and 20 ticks': async (s) => {
+  'the timeout is limited to 2 to 20 ticks': async (s) => {
     for (const timeOut of [0, -1, 1, 999, 1000, 1001, 5_000, 9_999, 10_000, 10_001, 2 ** 31 - 1, -(2 ** 31)]) {
       const a = await s.open({ timeOut, at: timeOut % 2 === 0 ? 'leader' : 'follower' })
       await a.close()
@@ -27,7 +27,7 @@ describeScenarios('sessions', {
     s.note(late.isOpen ? 'resumed' : 'ended')
   },
 
-  'a session is not given to who does not know its password': async (s) => {
+  'a session cannot be resumed without its password': async (s) => {
     const a = await s.open()
     await a.create('/e', { flags: EPHEMERAL })
     const { sessionId } = a
@@ -40,19 +40,19 @@ describeScenarios('sessions', {
     await a.close()
   },
 
-  'a session that nobody knows has expired': async (s) => {
+  'an unknown session has expired': async (s) => {
     for (const sessionId of [1n, -1n, 0x1234_5678_9abc_def0n, 2n ** 63n - 1n]) {
       for (const at of places) await s.open({ at, session: { sessionId, passwd: new Uint8Array(16) } })
     }
   },
 
-  'a session id of 0 asks for a new one, whatever the password': async (s) => {
+  'a session id of 0 requests a new one, whatever the password': async (s) => {
     const a = await s.open({ session: { sessionId: 0n, passwd: new Uint8Array(5).fill(7) } })
     await a.create('/e', { flags: EPHEMERAL, op: 'create2' })
     await a.close()
   },
 
-  'a session that is resumed elsewhere takes its timeout from there': async (s) => {
+  'a session that is resumed elsewhere has the timeout of that handshake': async (s) => {
     const a = await s.open({ timeOut: 8_000 })
     await a.drop()
     const b = await s.open({ session: a, timeOut: 3_000, at: 'follower' })
@@ -98,7 +98,7 @@ describeScenarios('sessions', {
     }
   },
 
-  'closeSession at the old connection of a session that has moved': async (s) => {
+  'closeSession on the old connection of a moved session': async (s) => {
     const a = await s.open({ at: 'follower' })
     await a.create('/e', { flags: EPHEMERAL })
     const b = await s.open({ session: a, at: 'leader', pings: false })
@@ -108,11 +108,11 @@ describeScenarios('sessions', {
     await b.close()
   },
 
-  'multi at the old connection of a session that has moved': {
+  'multi on the old connection of a moved session': {
     differs: [
       {
-        what: 'A multi at the old connection of a session that has moved fails with SessionMoved in its parts, and the connection stays.',
-        why: 'FinalRequestProcessor looks for that error outside of a multi only. Nothing of the multi is done in either case.',
+        what: 'A multi on the old connection of a moved session fails with SessionMoved in its parts, and the connection stays open.',
+        why: 'FinalRequestProcessor checks for that error only outside of a multi. In either case no part of the multi is applied.',
         before: '3.6',
         line: (line) => {
           if (line === 'a: closed by the server') return []
@@ -151,7 +151,7 @@ describeScenarios('sessions', {
     }
   },
 
-  'what is behind closeSession is not done': async (s) => {
+  'requests behind closeSession are not executed': async (s) => {
     const a = await s.open()
     const done = Promise.all([a.create('/a'), a.call('closeSession', undefined)])
     // Whether these are answered is a matter of chance.
@@ -164,7 +164,7 @@ describeScenarios('sessions', {
     await b.close()
   },
 
-  'a server that is behind what the client has seen says nothing': async (s) => {
+  'a server that is behind what the client has seen does not answer': async (s) => {
     for (const at of places) {
       const a = await s.open({ at, lastZxidSeen: 2n ** 62n })
       s.note(a.isOpen ? 'established' : 'closed')
@@ -179,7 +179,7 @@ describeScenarios('sessions', {
     await e.close()
   },
 
-  'the handshake has a version and knows about readers': async (s) => {
+  'the handshake has a version and the field readOnly': async (s) => {
     for (const protocolVersion of [1, -1, 77]) {
       const a = await s.open({ protocolVersion })
       await a.close()
@@ -197,7 +197,7 @@ describeScenarios('expiry', {
   'a session that is silent expires, and its ephemeral nodes with it': async (s) => {
     for (const at of ['leader', 'follower'] as const) {
       const b = await s.open()
-      // Somebody who keeps the server going: with nothing to do, one of 3.8.0 may overlook a commit. ZOOKEEPER-4537
+      // This session keeps the server busy: an idle 3.8.0 server may overlook a commit. ZOOKEEPER-4537
       const c = await s.open({ at })
       const a = await s.open({ at, timeOut: 2_000, pings: false })
       await a.create('/e', { flags: EPHEMERAL })
@@ -244,7 +244,7 @@ describeScenarios('expiry', {
     await b.close()
   },
 
-  'a connection that is dropped costs the session after its timeout only': async (s) => {
+  'a connection that is dropped ends the session only after its timeout': async (s) => {
     const b = await s.open({ at: 'follower' })
     const a = await s.open({ timeOut: 2_000 })
     await a.create('/e', { flags: EPHEMERAL })

@@ -2,7 +2,7 @@ import { WatcherType } from '@zk/wire'
 import type { Scenario, Session } from '../../src/scenario/index.ts'
 import { describeScenarios } from '../describe-scenarios.ts'
 
-/** What happens to a node while the one that watches it is away. */
+/** What happens to a node while its watching session is disconnected. */
 const changes = {
   nothing: async () => {},
   data: async (by: Session, path: string) => void (await by.setData(path, 'changed')),
@@ -25,7 +25,7 @@ const lists = ['dataWatches', 'existWatches', 'childWatches'] as const
 describeScenarios('setWatches', {
   ...Object.fromEntries(
     Object.entries(changes).map(([name, change]) => [
-      `setWatches tells what was missed, or goes on watching: ${name}`,
+      `setWatches delivers what was missed, or sets the watch again: ${name}`,
       async (s: Scenario) => {
         for (const list of lists) {
           const path = `/${list}`
@@ -53,7 +53,7 @@ describeScenarios('setWatches', {
     ]),
   ),
 
-  'setWatches of a node that was not there tells of its creation only if it is there now': async (s) => {
+  'setWatches of a missing node delivers its creation only if it exists now': async (s) => {
     const { a, b } = await s.pair()
     await b.sync()
     await b.exists('/made')
@@ -70,7 +70,7 @@ describeScenarios('setWatches', {
     await b.close()
   },
 
-  'setWatches goes by the zxid that it is told': async (s) => {
+  'setWatches compares with the zxid of the request': async (s) => {
     const a = await s.open()
     await a.create('/a')
     await a.setData('/a', 'x')
@@ -85,7 +85,7 @@ describeScenarios('setWatches', {
     await a.close()
   },
 
-  'setWatches tells in the order of its lists, before it is answered': async (s) => {
+  'setWatches delivers events in the order of its lists, before its reply': async (s) => {
     const a = await s.open()
     const paths = ['/c', '/a', '/b']
     for (const path of paths) await a.create(path)
@@ -96,7 +96,7 @@ describeScenarios('setWatches', {
     await a.close()
   },
 
-  'setWatches takes one path many times, and empty lists': async (s) => {
+  'setWatches accepts one path many times, and empty lists': async (s) => {
     const a = await s.open()
     await a.create('/a')
     await a.setWatches({})
@@ -106,7 +106,7 @@ describeScenarios('setWatches', {
     await a.close()
   },
 
-  'setWatches is answered under the xid that it has': async (s) => {
+  'the reply to setWatches has the xid of the request': async (s) => {
     const a = await s.open()
     await a.create('/a')
     const request = { relativeZxid: 0n, dataWatches: ['/a'], existWatches: [], childWatches: [] }
@@ -115,7 +115,7 @@ describeScenarios('setWatches', {
     await a.close()
   },
 
-  'setWatches with null lists and paths that are none': async (s) => {
+  'setWatches with null lists and invalid paths': async (s) => {
     const a = await s.open()
     await a.create('/a')
     await a.setWatches({ dataWatches: null })

@@ -5,7 +5,7 @@ import { describeScenarios } from '../describe-scenarios.ts'
 const { PERSISTENT, EPHEMERAL, CONTAINER, PERSISTENT_WITH_TTL, PERSISTENT_SEQUENTIAL_WITH_TTL } = CreateMode
 const data = new TextEncoder().encode('x')
 const LONGEST = 2n ** 40n - 1n
-/** Over before anybody loses patience, but not before a watch is set, in ms. */
+/** Expires within the time limit of a test, but not before a watch is set, in ms. */
 const SHORT = 2_500n
 const readOnly = [{ perms: Perms.READ, id: { scheme: 'world', id: 'anyone' } }]
 
@@ -38,7 +38,7 @@ describeScenarios('TTL', {
     await b.close()
   },
 
-  'createTTL refuses a TTL that is none, and flags that have none': async (s) => {
+  'createTTL refuses an invalid TTL, and flags without a TTL': async (s) => {
     const a = await s.open()
     for (const ttl of [0n, -1n, -5n, LONGEST + 1n, 2n ** 63n - 1n, -(2n ** 63n)]) await create(a, '/a', ttl)
     for (const flags of [PERSISTENT, EPHEMERAL, CONTAINER]) await create(a, `/f${flags}`, 5n, flags)
@@ -52,7 +52,7 @@ describeScenarios('TTL', {
     await a.close()
   },
 
-  'createTTL finds faults in the order of any create': async (s) => {
+  'createTTL reports errors in the same order as create': async (s) => {
     const a = await s.open()
     await a.create('/here')
     await a.create('/ephemeral', { flags: EPHEMERAL })
@@ -65,7 +65,7 @@ describeScenarios('TTL', {
     await a.close()
   },
 
-  'a multi makes nodes with a TTL, or refuses them': async (s) => {
+  'a multi creates nodes with a TTL, or refuses them': async (s) => {
     const a = await s.open()
     const part = (...args: Parameters<typeof request>) => ({ type: OpCode.createTTL, request: request(...args) })
     await a.multi(part('/a', 60_000n), part('/n-', 60_000n, PERSISTENT_SEQUENTIAL_WITH_TTL), part('/p', 5n, PERSISTENT))
@@ -77,7 +77,7 @@ describeScenarios('TTL', {
     await a.close()
   },
 
-  'a node goes when its TTL is over, and its watchers are told': async (s) => {
+  'a node is deleted when its TTL is over, and its watches fire': async (s) => {
     const { a, b } = await s.pair()
     await create(a, '/a', SHORT)
     await create(a, '/long', 600_000n)
@@ -96,7 +96,7 @@ describeScenarios('TTL', {
     const a = await s.open()
     await create(a, '/parent', SHORT)
     await a.create('/parent/child')
-    // What goes when the servers look, twice.
+    // Deleted at the servers' next check, twice.
     for (const [i, path] of ['/one', '/other'].entries()) {
       await create(a, path, SHORT)
       await a.exists(path, true)

@@ -1,16 +1,16 @@
 import { CreateMode, WatcherType } from '@zk/wire'
 import type { Session } from '../../src/scenario/index.ts'
-import { type Difference, toldToAnybody } from '../../src/versions/index.ts'
+import { type Difference, sentWithoutPermission } from '../../src/versions/index.ts'
 import { describeScenarios } from '../describe-scenarios.ts'
 
 const noWatcherOfNoPath: Difference = {
-  what: 'checkWatches of a path that is none says NoWatcher, not MarshallingError.',
-  why: 'From 3.6 to 3.8 WatchManager goes up the path from parent to parent, and PathParentIterator takes no such path.',
+  what: 'checkWatches with an invalid path fails with NoWatcher, not MarshallingError.',
+  why: 'From 3.6 to 3.8 WatchManager goes up the path from parent to parent, and PathParentIterator throws for an invalid path.',
   line: (line) => line.replace(/(checkWatches \{ path: (?:null|""|"a"), .* -> )MarshallingError/, '$1NoWatcher'),
 }
 
 describeScenarios('watches', {
-  'a watch of data fires once, for the one that watches': async (s) => {
+  'a watch of data fires once, for the session that has set it': async (s) => {
     const { a, b } = await s.pair()
     await a.create('/a')
     await s.settle()
@@ -47,7 +47,7 @@ describeScenarios('watches', {
     await closeBoth(a, b)
   },
 
-  'getData of a node that is not there leaves no watch': async (s) => {
+  'getData of a missing node leaves no watch': async (s) => {
     const { a, b } = await s.pair()
     await b.getData('/a', true)
     await b.getChildren('/a', true)
@@ -58,15 +58,15 @@ describeScenarios('watches', {
     await closeBoth(a, b)
   },
 
-  'reads that are refused leave no watch': {
+  'failed reads leave no watch': {
     differs: [
-      // The watch is that of exists, which anybody may set.
-      toldToAnybody({
+      // The watch is set by exists, which needs no permission.
+      sentWithoutPermission({
         'b: checkWatches { path: "/a", type: 2 } -> Ok z1': ['b: event NodeDataChanged "/a" state 3 -1'],
       }),
       {
-        what: 'exists that is refused leaves no watch.',
-        why: 'Nothing does that is refused; see exists.',
+        what: 'A failed exists sets no watch.',
+        why: 'No failed request sets a watch; before, this exists succeeded.',
         since: ['3.8.4', '3.9.2'],
         line: (line) => line.replace(/(checkWatches \{ path: "\/a", type: 2 \} -> )Ok/, '$1NoWatcher'),
       },
@@ -110,7 +110,7 @@ describeScenarios('watches', {
     await closeBoth(a, b)
   },
 
-  'a deletion tells each kind of watch, and one of two kinds only once': async (s) => {
+  'a deletion fires each kind of watch, but a session with two kinds receives one event': async (s) => {
     const { a, b } = await s.pair()
     await a.create('/a')
     await a.create('/a/b')
@@ -143,7 +143,7 @@ describeScenarios('watches', {
     await closeBoth(a, b)
   },
 
-  'an event comes before the reply of the one that caused it': async (s) => {
+  'an event comes before the reply to the request that caused it': async (s) => {
     const a = await s.open({ at: 'follower' })
     await a.create('/a')
     await Promise.all([
@@ -213,7 +213,7 @@ describeScenarios('watches', {
     await b.close()
   },
 
-  'watches go with the connection': async (s) => {
+  'watches end with the connection': async (s) => {
     const { a, b } = await s.pair()
     await a.create('/a')
     await s.settle()
@@ -226,7 +226,7 @@ describeScenarios('watches', {
     await closeBoth(a, again)
   },
 
-  'the own session is told of its own changes': async (s) => {
+  'a session receives events of its own changes': async (s) => {
     const a = await s.open()
     await a.exists('/a', true)
     await a.create('/a')
@@ -239,7 +239,7 @@ describeScenarios('watches', {
 })
 
 describeScenarios('checkWatches and removeWatches', {
-  'checkWatches tells whether there is one, and leaves it': async (s) => {
+  'checkWatches checks whether there is one, and leaves it': async (s) => {
     const a = await s.open()
     await a.create('/a')
     await a.getData('/a', true)
@@ -254,7 +254,7 @@ describeScenarios('checkWatches and removeWatches', {
     await a.close()
   },
 
-  'removeWatches removes what it names, of the own session only': async (s) => {
+  'removeWatches removes the named watches, of the own session only': async (s) => {
     const { a, b } = await s.pair()
     await a.create('/a')
     await s.settle()
@@ -287,7 +287,7 @@ describeScenarios('checkWatches and removeWatches', {
     await closeBoth(a, b)
   },
 
-  'checkWatches and removeWatches with paths and types that are none': {
+  'checkWatches and removeWatches with invalid paths and types': {
     differs: [
       { ...noWatcherOfNoPath, before: '3.6' },
       { ...noWatcherOfNoPath, since: ['3.9.0'] },

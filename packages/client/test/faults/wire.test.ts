@@ -121,8 +121,8 @@ describe('Replies that are too long, or cannot be read', () => {
   })
 })
 
-describe('What nobody asked for', () => {
-  test('ZooKeeper ignores a ping reply before it has pinged, and has heard from the server (W15)', async () => {
+describe('Unexpected packets', () => {
+  test('ZooKeeper ignores a ping reply before it has pinged, but counts it as received (W15)', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world, { sessionTimeout: T })
     connection.answersPings = false

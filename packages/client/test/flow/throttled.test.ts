@@ -186,7 +186,7 @@ describe('ThrottledOp', () => {
     await connection.expectAll(OpCode.exists, OpCode.removeWatches)
   })
 
-  test('ZooKeeper takes the watch off the server though its removal was throttled', async () => {
+  test('ZooKeeper removes the watch from the server though its removal was throttled', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const watching = outcome(zk.getDataAndWatch('/a'))
@@ -200,7 +200,7 @@ describe('ThrottledOp', () => {
     expect(removal.status).toBe('fulfilled')
   })
 
-  test('ZooKeeper takes off the watch of an aborted read though its own removal was throttled', async () => {
+  test('ZooKeeper removes the watch of an aborted read though its own removal was throttled', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const abort = new AbortController()
@@ -250,7 +250,7 @@ describe('ThrottledOp', () => {
 })
 
 describe('repeatThrottled', () => {
-  test('ZooKeeper rejects with ThrottledOp who asked for that', async () => {
+  test('ZooKeeper rejects with ThrottledOp a call that asked for it', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const write = outcome(zk.create('/a', 'x', { repeatThrottled: false }))

@@ -13,7 +13,7 @@ export const WATCHED = ['/', '/k1', '/k1/a', '/k2']
 interface Asking {
   readonly zk: ZooKeeper
   readonly random: SeededRandom
-  /** Of nobody else. */
+  /** Data of this call only. */
   readonly path: string
   /** Of many. */
   readonly watched: string

@@ -161,7 +161,7 @@ class FuzzCase {
   #happen(type: 'NodeDataChanged' | 'NodeChildrenChanged' | 'NodeDeleted'): void {
     const absolute = WATCHED.map((path) => this.#chroot + (path === '/' && this.#chroot !== '' ? '' : path))
     const paths = [...absolute, '/zookeeper/config']
-    // Children change when one comes, and whoever watches recursively is told of that alone.
+    // Children change when one comes, and a recursive watch fires for that one alone.
     const children = paths.map((path) => `${path === '/' ? '' : path}/new`)
     if (type === 'NodeChildrenChanged') this.#ensemble.happen('NodeCreated', children)
     this.#ensemble.happen(type, paths)
@@ -253,7 +253,7 @@ class FuzzCase {
     this.#must(this.#calls.pending.length === 0, `calls that are never settled: ${this.#calls.pending.join(', ')}`)
     for (const fault of this.#calls.faults(this.#world.taps, this.#chroot)) this.#must(false, fault)
     const { waiting, inFlight } = zk.stats().flow
-    this.#must(waiting + inFlight === 0, `${waiting} requests wait and ${inFlight} fly for nobody`)
+    this.#must(waiting + inFlight === 0, `${waiting} requests wait and ${inFlight} are in flight without a caller`)
   }
 
   async #close(zk: ZooKeeper): Promise<void> {
@@ -297,7 +297,7 @@ class FuzzCase {
         timeouts.some((timeout) => timeout <= 0) ||
         codes.some(({ err }) => err === ErrorCode.SessionExpired) ||
         this.#world.now() >= EXPIRY * shortest,
-      // Of a credential that nobody has answered for as long as connect may take.
+      // A credential was not answered for as long as connect may take.
       RequestTimeout: this.#world.now() >= LONGEST_PAUSE,
     }
     this.#must(isJust[reason.code] === true, `the client ended without a reason: ${reason.message}`)

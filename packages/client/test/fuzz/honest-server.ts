@@ -70,7 +70,7 @@ export class Ensemble implements Listener {
     return granted
   }
 
-  /** Something happens to the nodes: everybody is told who watches one of these. */
+  /** Something happens to the nodes: every watcher of one of these receives an event. */
   happen(type: NodeEventType, paths: readonly string[]): void {
     for (const connection of this.connections) connection.happen(type, paths)
   }

@@ -5,7 +5,7 @@ import { eventFrame, pick, replyFrame, type SeededRandom } from '../support/inde
 /** What arrives in place of some frames: chunks, and then perhaps no more. */
 export interface Arrival {
   readonly chunks: readonly Uint8Array[]
-  /** `mute`: nothing comes any more, and nobody is told. */
+  /** `mute`: nothing comes any more, and no party is notified. */
   readonly end?: 'fin' | 'rst' | 'mute' | undefined
 }
 
@@ -61,7 +61,7 @@ const ofFrames: readonly ((frames: Frames, random: SeededRandom) => Frames)[] = 
   (frames) => frames.toReversed(),
   (frames, random) => inserted(frames, random, pick(random, frames)),
   (frames, random) => frames.toSpliced(random.below(frames.length), 1),
-  // Frames that nobody asked for.
+  // Unexpected frames.
   (frames, random) => inserted(frames, random, withLength(garbage(random))),
   (frames, random) => inserted(frames, random, eventFrame(random.below(12) - 2, pick(random, PATHS))),
   (frames, random) => inserted(frames, random, eventFrame(3, '/k1', { state: random.below(200) - 120 })),

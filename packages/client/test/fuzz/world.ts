@@ -19,7 +19,7 @@ export class TappedWorld extends VirtualWorld {
 
   override dial(target: DialTarget, handler: ConnectionHandler): RuntimeConnection {
     const tap = new Wiretap()
-    // Before the server hears of it, who looks for it here.
+    // Added before the server sees the connection, because the server looks it up here.
     this.taps.push(tap)
     const connection = super.dial(target, {
       opened: () => handler.opened(),

@@ -12,7 +12,7 @@ const requestEvents = ['start', 'end', 'error', 'asyncStart', 'asyncEnd'].map((e
 const eventOf = (name: string) => name.replace('tracing:zk:request:', '')
 
 describe('zk:request', () => {
-  test('zk:request tells of a call when it is made and when it has succeeded', async () => {
+  test('zk:request reports a call when it is made and when it has succeeded', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const messages = heard(...requestEvents)
@@ -37,7 +37,7 @@ describe('zk:request', () => {
     })
   })
 
-  test('zk:request tells of a failure with its code and its error', async () => {
+  test('zk:request reports a failure with its code and its error', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const messages = heard(...requestEvents)
@@ -90,7 +90,7 @@ describe('zk:request', () => {
 })
 
 describe('zk:connection and zk:session', () => {
-  test('zk:connection tells of attempts, of connections, and why they were lost', async () => {
+  test('zk:connection reports attempts, connections, and why they were lost', async () => {
     const messages = heard('zk:connection', 'zk:session')
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
@@ -116,7 +116,7 @@ describe('zk:connection and zk:session', () => {
     expect(messages[5]!.message).toMatchObject({ reason: new Error('connect ECONNREFUSED zk1:2181') })
   })
 
-  test('zk:session tells how a session ended', async () => {
+  test('zk:session reports how a session ended', async () => {
     const messages = heard('zk:session')
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world, { renewSession: false })
@@ -129,7 +129,7 @@ describe('zk:connection and zk:session', () => {
 })
 
 describe('zk:watch', () => {
-  test('zk:watch tells of the event, and of no data', async () => {
+  test('zk:watch reports the event, and no data', async () => {
     const messages = heard('zk:watch')
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world, { chroot: '/app' })
@@ -143,7 +143,7 @@ describe('zk:watch', () => {
     ])
   })
 
-  test('zk:watch tells of a watch that is taken back, once', async () => {
+  test('zk:watch reports a watch that is taken back, once', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const messages = heard('zk:watch')
@@ -158,7 +158,7 @@ describe('zk:watch', () => {
     expect(zk.stats().events).toBe(1)
   })
 
-  test('zk:watch tells of each watch that removeWatches takes off', async () => {
+  test('zk:watch reports each watch that removeWatches removes', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const messages = heard('zk:watch')
@@ -174,7 +174,7 @@ describe('zk:watch', () => {
 })
 
 describe('zk:frame', () => {
-  test('zk:frame tells of headers and sizes where it was asked for, from the handshake on', async () => {
+  test('zk:frame reports headers and sizes if it is enabled, from the handshake on', async () => {
     const messages = heard('zk:frame')
     const world = new VirtualWorld()
     const auth = [{ scheme: 'digest', auth: 'alice:secret' }]
@@ -232,11 +232,11 @@ describe('Channels', () => {
     expect(tracesRequests()).toBe(true)
     connection.reply(await connection.expect(OpCode.exists), ExistsResponse, found)
     await world.settle()
-    // It was called when nobody followed: there is nothing to tell of.
+    // It was called while no subscriber was there, so nothing is published.
     expect(messages).toEqual([])
   })
 
-  test('Channels let a subscriber end the attempt that it is told of: no connection is left behind', async () => {
+  test('Channels let a subscriber end the attempt that it is notified of: no connection is left behind', async () => {
     const world = new VirtualWorld()
     FakeServer.listen(world, 'zk1:2181')
     const abort = new AbortController()
@@ -250,7 +250,7 @@ describe('Channels', () => {
     expect(world.timers).toBe(0)
   })
 
-  test('Channels let a subscriber abort the call that it is told of: nothing is sent', async () => {
+  test('Channels let a subscriber abort the call that it is notified of: nothing is sent', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const controller = new AbortController()

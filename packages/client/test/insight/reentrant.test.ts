@@ -1,4 +1,4 @@
-// Whoever is told of something may call for more at once: channels and loggers are synchronous.
+// A notified callback may make further calls at once: channels and loggers are synchronous.
 import { channel } from 'node:diagnostics_channel'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect, type Logger, type LookupHandler } from '../../src/index.ts'
@@ -36,7 +36,7 @@ function once(act: () => void): () => void {
   }
 }
 
-describe('ZooKeeper.updateServers by who is told', () => {
+describe('ZooKeeper.updateServers by a notified callback', () => {
   test('that a connection stands: states come in the order in which they were', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
@@ -81,7 +81,7 @@ describe('ZooKeeper.updateServers by who is told', () => {
     expect(events.slice(0, 2)).toEqual(['dialing zk1:2181', 'failed zk1:2181'])
   })
 
-  test('that a call has failed, as a look-up begins: its answer is for nobody', async () => {
+  test('that a call has failed, as a look-up begins: its answer is ignored', async () => {
     const lookups: LookupHandler[] = []
     class Slow extends NamedWorld {
       override resolve(host: string, handler: LookupHandler): void {
@@ -114,7 +114,7 @@ describe('ZooKeeper.updateServers by who is told', () => {
   })
 })
 
-describe('Who is told of a frame', () => {
+describe('A subscriber of frames', () => {
   test('may give up connecting', async () => {
     const errors = uncaught()
     const world = new VirtualWorld()
@@ -140,7 +140,7 @@ describe('Who is told of a frame', () => {
 })
 
 describe('ZooKeeper.detach', () => {
-  test('by who is told of the expiry says that the session has expired', async () => {
+  test('by a callback of the expiry says that the session has expired', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     const none = new Promise<unknown>(() => {})
@@ -154,7 +154,7 @@ describe('ZooKeeper.detach', () => {
 })
 
 describe('ZooKeeper.close', () => {
-  test.each(['channel', 'logger'] as const)('by who is told of the expiry (%s) ends what follows, too', async (how) => {
+  test.each(['channel', 'logger'] as const)('by a callback of the expiry (%s) ends what follows, too', async (how) => {
     const world = new VirtualWorld()
     const none = () => {}
     let close = none

@@ -99,7 +99,7 @@ describe('ZooKeeper.states', () => {
     },
   )
 
-  test('ZooKeeper.states says when every server closes the connection at the handshake (S07)', async () => {
+  test('ZooKeeper.states shows when every server closes the connection at the handshake (S07)', async () => {
     const world = new VirtualWorld()
     const addresses = ['zk1:2181', 'zk2:2181', 'zk3:2181']
     const servers = addresses.map((address) => FakeServer.listen(world, address))
@@ -178,7 +178,7 @@ describe('ZooKeeper.states', () => {
     expect(seen.at(-1)).toMatchObject({ name: 'disconnected', ensembleBehind: false })
   })
 
-  test('ZooKeeper.states says that the server is read-only, and when one is found that is not (S21)', async () => {
+  test('ZooKeeper.states shows that the server is read-only, and when one is found that is not (S21)', async () => {
     const world = new VirtualWorld()
     const [ro, rw] = [FakeServer.listen(world, 'ro:2181'), FakeServer.listen(world, 'rw:2181')]
     rw.refuse()
@@ -218,7 +218,7 @@ describe('StateFeed', () => {
   const server = (name: string) =>
     ({ name: 'connected', since: 0, server: name, sessionId: '0x1', timeout: 4_000, readOnly: false }) as const
 
-  test('StateFeed keeps one state for whoever is slow, the last', async () => {
+  test('StateFeed keeps one state for a slow reader, the last', async () => {
     const feed = new StateFeed(begun)
     const states = feed.follow()
     for (let count = 0; count < 1_000; count++) feed.enter(server(`zk${count}`))
@@ -231,7 +231,7 @@ describe('StateFeed', () => {
     expect(next.value).toEqual({ value: server('zk1'), done: false })
   })
 
-  test('StateFeed serves those who ask ahead in their order, and ends them all', async () => {
+  test('StateFeed serves pending reads in their order, and ends them all', async () => {
     const feed = new StateFeed(begun)
     const states = feed.follow()
     await states.next()
@@ -246,7 +246,7 @@ describe('StateFeed', () => {
     expect(await states.next()).toEqual({ value: undefined, done: true })
   })
 
-  test('StateFeed tells the last state to who comes after the end', async () => {
+  test('StateFeed gives the last state to a read after the end', async () => {
     const feed = new StateFeed(begun)
     feed.enter(closed)
     feed.end()
@@ -255,7 +255,7 @@ describe('StateFeed', () => {
     expect(seen).toEqual([closed])
   })
 
-  test('StateFeed forgets who leaves', async () => {
+  test('StateFeed forgets readers that leave', async () => {
     const feed = new StateFeed(begun)
     const states = feed.follow()
     for await (const state of states) {

@@ -30,7 +30,7 @@ describe('ZooKeeper.stats', () => {
     })
   })
 
-  test('ZooKeeper.stats says what waits and what is in flight', async () => {
+  test('ZooKeeper.stats shows what waits and what is in flight', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world, { maxInFlight: 2 })
     const sizes = ['/a', '/b', '/c'].map((path) => void outcome(zk.exists(path)))
@@ -105,7 +105,7 @@ describe('ZooKeeper.stats', () => {
     ])
   })
 
-  test('ZooKeeper.stats says how late the event loop called the timer', async () => {
+  test('ZooKeeper.stats shows how late the event loop called the timer', async () => {
     const world = new VirtualWorld()
     const { zk } = await connected(world)
     expect(zk.stats().timer.maxLate).toBe(0)

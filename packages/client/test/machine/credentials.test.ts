@@ -26,7 +26,7 @@ test('SessionMachine sends a credential that came before the connection once, wi
   expect(namesIn(machine.transmit(0))).toEqual(['auth', 'auth'])
 })
 
-test('SessionMachine ends when a credential is refused, and tells everybody who waits', () => {
+test('SessionMachine ends when a credential is refused, and notifies all waiting callers', () => {
   const machine = connected()
   const [request, waiting] = [addAuth(), write('/a')]
   machine.authenticate(alice, request)
@@ -54,7 +54,7 @@ test('SessionMachine sends what was not answered again on the next connection, a
   expect(machine.received(authReply(), 101)).toEqual([])
 })
 
-test('SessionMachine tells nobody who has abandoned it that a credential was accepted', () => {
+test('SessionMachine does not notify a caller that has abandoned it of an accepted credential', () => {
   const machine = connected()
   const request = addAuth()
   machine.authenticate(alice, request)

@@ -29,7 +29,7 @@ test.each([
     expect(typesOf(outputs)).toEqual(['reject'])
     expect(rejectionOf(outputs, request)).toMatchObject({ code: 'RequestTimeout', outcomeUnknown: unknown })
     expect(namesIn(machine.transmit(1_000))).toEqual([])
-    // The reply to what was sent still comes, and disturbs nobody.
+    // The reply to what was sent still comes, and disturbs no other request.
     if (isSent) expect(machine.received(replyFrame({ xid: 1 }), 1_001)).toEqual([])
     expect(nameOf(machine)).toBe('connected')
   },

@@ -42,13 +42,13 @@ test('SessionMachine.resolved dials one address, and gives it its part of the ti
   expect(new Set(machine.servers.attempts.map(({ address }) => address)).size).toBe(1)
 })
 
-test('SessionMachine.resolved is not heard when the attempt is over', () => {
+test('SessionMachine.resolved is ignored when the attempt is over', () => {
   const machine = connected()
   expect(machine.resolved(['10.0.0.1'], 10)).toEqual([])
   expect(nameOf(machine)).toBe('connected')
 })
 
-test('SessionMachine.probed goes to the server that takes writes, and is not heard at one that does', () => {
+test('SessionMachine.probed goes to the server that takes writes, and is ignored at one that does', () => {
   const machine = machineOf({ readOnly: true })
   connect(machine, 0, { readOnly: true })
   expect(machine.state).toMatchObject({ name: 'connected', search: expect.anything() })

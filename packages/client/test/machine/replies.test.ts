@@ -78,7 +78,7 @@ test('SessionMachine rejects with the name of the code, and where it was', () =>
   })
 })
 
-test('SessionMachine reports a code that nobody knows, and goes on', () => {
+test('SessionMachine reports an unknown code, and goes on', () => {
   const machine = connected()
   const request = write('/a')
   machine.submit(request)

@@ -166,7 +166,7 @@ test('SessionMachine that gives up tells the reason of a whole attempt, not that
 describe('SessionMachine without SASL', () => {
   const refusal = ErrorCode.SessionClosedRequireSaslAuth
 
-  test('SessionMachine tells the one who asked that a server wants SASL: nothing was done for him', () => {
+  test('SessionMachine rejects the request that a server answers by requiring SASL: it was not executed', () => {
     const machine = machineOf()
     connect(machine, 0)
     const asked = write('/a')
@@ -177,7 +177,7 @@ describe('SessionMachine without SASL', () => {
     expect(String(rejectionOf(outputs, asked))).toContain('give connect the option sasl')
   })
 
-  test('SessionMachine ends when a server wants SASL in answer to what nobody asked but itself', () => {
+  test('SessionMachine ends when a server requires SASL in the reply to a request of its own', () => {
     const machine = machineOf()
     connect(machine, 0)
     machine.submit(write('/a'))

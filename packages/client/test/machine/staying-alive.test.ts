@@ -57,7 +57,7 @@ test('SessionMachine counts two requests of one segment as two touches, and cred
   expect(machine.deadline()).toBe(15_000)
 })
 
-test('SessionMachine pings when nothing was heard for T/3 too: requests without an answer are no sign of life', () => {
+test('SessionMachine pings when nothing was received for T/3 too: requests without an answer are no sign of life', () => {
   const machine = connected()
   machine.submit(write())
   machine.transmit(9_000)
@@ -73,7 +73,7 @@ test('SessionMachine puts its pings before everything that waits', () => {
   expect(namesIn(machine.transmit(10_000))).toEqual(['ping', 'ping', 'getData /a'])
 })
 
-test('SessionMachine hangs up when nothing was heard for 2/3 T', () => {
+test('SessionMachine hangs up when nothing was received for 2/3 T', () => {
   const machine = connected()
   machine.elapse(10_000)
   machine.transmit(10_000)
@@ -116,7 +116,7 @@ test('SessionMachine measures that by tombstones too, so that no answer is waite
   expect(typesOf(machine.elapse(23_000))).toContain('hangUp')
 })
 
-test('SessionMachine counts the session as expired 4/3 T after it last heard of it, on any connection', () => {
+test('SessionMachine counts the session as expired 4/3 T after it last received a packet, on any connection', () => {
   const machine = lost(connected(), 20_000)
   const request = write('/a')
   machine.submit(request)
@@ -138,7 +138,7 @@ test('SessionMachine never pauses past the time that is left', () => {
   expect(machine.deadline()).toBeLessThanOrEqual(4_000)
 })
 
-test('SessionMachine hears first and judges then: bytes that came during a stall count', () => {
+test('SessionMachine reads first and decides then: bytes that came during a stall count', () => {
   const machine = connected()
   machine.received(pingReply(), 100_000)
   expect(machine.elapse(100_000)).toEqual([])

@@ -21,7 +21,7 @@ test('SessionMachine takes a watch off the server that an abandoned read has set
   expect(nameOf(machine)).toBe('connected')
 })
 
-test('SessionMachine takes off the watch that an abandoned read has set on a node that is not there', () => {
+test('SessionMachine removes the watch that an abandoned read has set on a node that is not there', () => {
   for (const [kind, left] of [
     ['exist', ['removeWatches /a']],
     ['data', []],
@@ -37,7 +37,7 @@ test('SessionMachine takes off the watch that an abandoned read has set on a nod
   }
 })
 
-test('SessionMachine takes off a watch that was left to a read, when that read is refused or given up', () => {
+test('SessionMachine removes a watch that was left to a read, when that read is refused or given up', () => {
   for (const isAnswered of [true, false]) {
     const machine = connected()
     const [first, second] = [watcher('/a', 'data'), watcher('/a', 'data')]
@@ -92,7 +92,7 @@ test('SessionMachine forgets the watcher of a read whose answer is too long, or 
   }
 })
 
-test('SessionMachine leaves a watch there that somebody else waits for, or has asked for', () => {
+test('SessionMachine leaves a watch that another caller waits for, or has asked for', () => {
   for (const answered of [true, false]) {
     const machine = connected()
     const [abandoned, other] = [0, 1].map(() => read('/a', { watcher: watcher('/a', 'data') }))
@@ -129,7 +129,7 @@ test('SessionMachine forgets the watcher of an abandoned read whose connection i
   machine.abandon(request)
   lost(machine, 2)
   expect(abandoned.phase).toBe('gone')
-  // Else it would count for ever as somebody who waits.
+  // Otherwise it would count for ever as a waiting caller.
   expect(machine.pipeline.watches.unwatch(waiting)).toBe('Data')
 })
 

@@ -322,7 +322,7 @@ describe('outcomeUnknown is true exactly for a sent write without an answer', ()
     expect(multi.error).toMatchObject({ code: 'NodeExists', index: 1, outcomeUnknown: false })
   })
 
-  test('KeeperError says in words that it may have happened', async () => {
+  test('KeeperError states in words that it may have happened', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const write = outcome(zk.create('/a'))

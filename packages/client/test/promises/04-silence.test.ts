@@ -75,7 +75,7 @@ describe('Connect and handshake together get T / number of servers', () => {
   })
 })
 
-describe('A connection on which nothing is heard', () => {
+describe('A connection on which nothing is received', () => {
   test('ZooKeeper drops a half-open connection after 2/3 T and goes to another server (W24)', async () => {
     const world = new VirtualWorld()
     const { zk, server, dialed, connection } = await connectedToOneOfThree(world)
@@ -107,7 +107,7 @@ describe('A connection on which nothing is heard', () => {
     expect(read.status).toBe('pending')
   })
 
-  test('ZooKeeper takes any whole frame for a sign of life, a ping reply nobody asked for too (W15)', async () => {
+  test('ZooKeeper takes any whole frame for a sign of life, an unexpected ping reply too (W15)', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world, { sessionTimeout: T })
     connection.answersPings = false
@@ -135,7 +135,7 @@ describe('Pings', () => {
     connection.answersPings = false
     await world.advance(T / 3)
     for (let step = 0; step < 4; step++) {
-      // Not silent, though nobody answers the ping.
+      // Not silent, though the ping is not answered.
       connection.event('NodeCreated', '/a')
       await world.advance(T / 7)
     }

@@ -141,7 +141,7 @@ describe('A call and its time', () => {
     expect(read.error).toMatchObject({ code: 'RequestTimeout', op: 'getData', path: '/a' })
   })
 
-  test('ZooKeeper.getData waits T where nothing else is said, over connections too (W25)', async () => {
+  test('ZooKeeper.getData waits T by default, over connections too (W25)', async () => {
     const world = new VirtualWorld()
     const { zk, server } = await connected(world, { sessionTimeout: 60_000, handshake: { timeOut: T } })
     const read = outcome(zk.getData('/a'))
@@ -206,7 +206,7 @@ describe('A call and its time', () => {
     expect(read.status).toBe('fulfilled')
   })
 
-  test('ZooKeeper cuts nobody off for short timeouts, however many', async () => {
+  test('ZooKeeper drops no connection for short timeouts, however many', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const patient = outcome(zk.getData('/patient'))
@@ -245,7 +245,7 @@ describe('A call and its time', () => {
     expect(connection.isClosed).toBe(true)
   })
 
-  test('ZooKeeper keeps a connection on which somebody always waits, but nobody for 2/3 T', async () => {
+  test('ZooKeeper keeps a connection on which some request always waits, but none for 2/3 T', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     outcome(zk.getData('/0'))
@@ -406,7 +406,7 @@ describe('A call and its signal', () => {
     controller.abort('enough')
     const second = await reconnected(world, { server, connection })
     await second.expectNothing()
-    // Nobody else of this client waits for the same, so that this one takes the watch off the server.
+    // No other caller of this client waits for the same, so this one removes the watch from the server.
     const read = outcome(zk.getDataAndWatch('/a'))
     second.reply(await second.expect(OpCode.getData), GetDataResponse, nodeData('x'))
     await world.settle()

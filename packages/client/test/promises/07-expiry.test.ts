@@ -103,7 +103,7 @@ describe('All of the session ends with it', () => {
 })
 
 describe('The next session', () => {
-  test('ZooKeeper dials for a new session after everybody is told, within T/30 and at random', async () => {
+  test('ZooKeeper dials for a new session after all notifications, within T/30 and at random', async () => {
     const pauses: number[] = []
     for (let seed = 1; seed <= 40; seed++) {
       const world = new VirtualWorld(seed)
@@ -124,7 +124,7 @@ describe('The next session', () => {
     expect(Math.min(...pauses)).toBeLessThan(T / 60)
   })
 
-  test('ZooKeeper.session is new for whoever is told of the end, with an id after its handshake (S05)', async () => {
+  test('ZooKeeper.session is new for callbacks of the end, with an id after its handshake (S05)', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     const { session } = zk
@@ -336,7 +336,7 @@ describe('Ends that are final', () => {
     expect(world.timers).toBe(0)
   })
 
-  test('ZooKeeper ignores the acceptance of a credential that nobody sent, and believes a refusal (W14)', async () => {
+  test('ZooKeeper ignores the acceptance of a credential that was not sent, and accepts a refusal (W14)', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     connection.raw(replyFrame({ xid: -4, zxid: 0n }))

@@ -21,7 +21,7 @@ const faults: [string, Fault][] = [
   ['handshakes are not answered', ({ connection }) => connection.freeze()],
 ]
 
-describe('The session of a client that hears nothing', () => {
+describe('The session of a client that receives nothing', () => {
   test.each(faults)('Session ends 4/3 T after the last word where %s (S04)', async (_, strike) => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world, { sessionTimeout: T, renewSession: false })

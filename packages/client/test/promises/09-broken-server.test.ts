@@ -43,7 +43,7 @@ function frame(body: Uint8Array): Uint8Array {
   return whole
 }
 
-/** What broke the connection, told to whoever watches it. */
+/** What broke the connection, as reported on the channel. */
 async function connectedAndWatched(world: VirtualWorld, options?: ConnectedOptions) {
   const client = await connected(world, options)
   const { signal } = client.zk.session.connection!
@@ -357,7 +357,7 @@ describe('A server that breaks the handshake', () => {
 })
 
 describe('Bounds', () => {
-  test('ZooKeeper takes 100,000 events nobody asked for, and misses no reply among them (W30)', async () => {
+  test('ZooKeeper accepts 100,000 unexpected events, and misses no reply among them (W30)', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const read = outcome(zk.getData('/a'))

@@ -104,7 +104,7 @@ describe('An event that this version does not know', () => {
     expect(connection.isClosed).toBe(false)
   })
 
-  test('ZooKeeper ignores and reports an event for a path that nobody watches (V13)', async () => {
+  test('ZooKeeper ignores and reports an event for a path that is not watched (V13)', async () => {
     const world = new VirtualWorld()
     const { server, connection } = await connected(world)
     connection.event('NodeDataChanged', '/nobody')

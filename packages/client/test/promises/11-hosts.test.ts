@@ -63,7 +63,7 @@ describe('A host name', () => {
     expect(first.size).toBe(3)
   })
 
-  test('connect says what happened at each address of a name', async () => {
+  test('connect reports what happened at each address of a name', async () => {
     const world = new NamedWorld()
     world.names.set('zk', ['10.0.0.1', 'fd00::1'])
     const connecting = outcome(connect('zk:2181', { runtime: world, connectTimeout: 1_000 }))
@@ -196,7 +196,7 @@ describe('ZooKeeper.updateServers', () => {
     expect(world.dials.at(-1)!.server).toBe('zk2:2181')
   })
 
-  test('ZooKeeper.updateServers moves nobody to the server where he is, however often that is named', async () => {
+  test('ZooKeeper.updateServers moves no client to the server where it is, however often that is named', async () => {
     for (let seed = 1; seed <= 20; seed++) {
       const world = new VirtualWorld(seed)
       const { zk, connection } = await connected(world)
@@ -222,7 +222,7 @@ describe('ZooKeeper.updateServers', () => {
   })
 
   test.each([1, 2])(
-    'ZooKeeper.updateServers moves half of the clients to a server that is added, also when told so %i times',
+    'ZooKeeper.updateServers moves half of the clients to a server that is added, also when called %i times',
     async (times) => {
       let moved = 0
       for (let seed = 1; seed <= 60; seed++) {

@@ -7,7 +7,7 @@ import { FakeServer, NamedWorld, nodeData, outcome, replyFrame, VirtualWorld } f
 const T = 30_000
 const readOnly = { readOnly: true, timeOut: T, sessionId: 0x5n }
 
-/** A client in read-only mode at `ro:2181`; `rw:2181` is there, and not heard of yet. */
+/** A client in read-only mode at `ro:2181`; `rw:2181` serves, and the client has not found it yet. */
 async function connectedReadOnly(options: ConnectOptions = {}, world = new VirtualWorld()) {
   const [ro, rw] = [FakeServer.listen(world, 'ro:2181'), FakeServer.listen(world, 'rw:2181')]
   rw.refuse()
@@ -18,7 +18,7 @@ async function connectedReadOnly(options: ConnectOptions = {}, world = new Virtu
   return { world, ro, rw, connection, zk: connecting.value }
 }
 
-/** Until somebody asks the server whether it takes writes; it says so. */
+/** Until the client asks the server whether it accepts writes; the server answers that it does. */
 async function answerIsro(world: VirtualWorld, server: FakeServer, answer: string): Promise<void> {
   server.listen()
   server.isro = answer
@@ -41,7 +41,7 @@ describe('Without the option readOnly', () => {
     expect(connecting.value.session.connection).toMatchObject({ server: 'rw:2181', readOnly: false })
   })
 
-  test('connect says that a server is read-only where there is no other (S21)', async () => {
+  test('connect reports that a server is read-only where there is no other (S21)', async () => {
     const world = new VirtualWorld()
     const ro = FakeServer.listen(world, 'ro:2181')
     const connecting = outcome(connect('ro:2181', { runtime: world, connectTimeout: 50 }))
@@ -169,7 +169,7 @@ describe('With the option readOnly', () => {
     expect(world.timers).toBeLessThanOrEqual(2)
   })
 
-  test('ZooKeeper asks nobody any more when it is closed, or at a server that takes writes', async () => {
+  test('ZooKeeper asks no server any more when it is closed, or at a server that takes writes', async () => {
     const { world, rw, zk, connection } = await connectedReadOnly()
     await answerIsro(world, rw, 'rw')
     await rw.accept({ timeOut: T })
@@ -195,7 +195,7 @@ describe('With the option readOnly', () => {
     expect(connection.isClosed).toBe(true)
   })
 
-  test('ZooKeeper asks nobody while it waits with the move, and then goes to the one that it has found', async () => {
+  test('ZooKeeper asks no server while it waits with the move, and then goes to the one that it has found', async () => {
     for (let seed = 1; seed <= 20; seed++) {
       const { world, rw, zk, connection } = await connectedReadOnly({}, new VirtualWorld(seed))
       void outcome(zk.getData('/a'))

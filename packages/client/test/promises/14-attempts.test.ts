@@ -280,7 +280,7 @@ describe('What a connection was promised ends with it', () => {
     await next.expectNothing()
   })
 
-  test('ZooKeeper takes nothing off a server that another one has kept for nobody', async () => {
+  test('ZooKeeper removes no watch from a server if an earlier server kept it without a caller', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world, { sessionTimeout: T })
     const watch = outcome(zk.watch('/a'))
@@ -301,7 +301,7 @@ describe('What a connection was promised ends with it', () => {
 })
 
 describe('Each exchange of SASL is one of its own', () => {
-  /** A server that lets everybody in who knows the password; what clients said to it. */
+  /** A server that accepts every client with the password; the messages of clients to it. */
   async function letIn(connection: FakeConnection): Promise<string> {
     const first = await connection.expect(OpCode.sasl)
     connection.reply(first, SetSASLResponse, { token: challengeOf(first.body.token) })

@@ -131,7 +131,7 @@ describe.each([
     expect(connecting.status).toBe('fulfilled')
   })
 
-  test('ZooKeeper hears that its session has expired', async () => {
+  test('ZooKeeper learns that its session has expired', async () => {
     const world = new LongerWorld(more, fill)
     const server = FakeServer.listen(world, 'zk1:2181')
     const connecting = outcome(connect('zk1:2181', { runtime: world }))

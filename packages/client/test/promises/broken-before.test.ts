@@ -1,4 +1,4 @@
-// Each of these was found broken once, by looking for what nobody had thought of.
+// Each of these was found broken once, by a search for cases without a test.
 import { GetDataResponse, MultiResponse, OpCode } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { connect, op } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-// SASL as the user of connect has it, with a mechanism of his own.
+// SASL from the viewpoint of a user of connect, with the user's own mechanism.
 import { ErrorCode, GetDataResponse, OpCode, SetSASLResponse } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { connect, ConnectError, KeeperError, type SaslExchange, type SaslMechanism } from '../../src/index.ts'
@@ -216,7 +216,7 @@ test('connect goes on looking when a session is gone in which SASL was never thr
   expect(connecting.status).toBe('pending')
 })
 
-test('connect says what happened at each server when its time is up, though a session was given', async () => {
+test('connect reports what happened at each server when its time is up, though a session was given', async () => {
   const { runtime, server, connecting } = world({ sasl: noTicket, connectTimeout: 30_000 })
   await server.accept({ timeOut: 4_000 })
   server.refuse()

@@ -57,7 +57,7 @@ describe('digestMd5', () => {
     ).toBe(true)
   })
 
-  test('digestMd5 names ZooKeeper, unless told otherwise', () => {
+  test('digestMd5 names ZooKeeper, by default', () => {
     expect(answerTo(challenge, { username: 'a', password: 'b' })).toContain(',digest-uri="zookeeper/zk-sasl-md5",')
   })
 
@@ -87,7 +87,7 @@ describe('digestMd5', () => {
     expect(() => answerTo('nonce="n",algorithm=md5-sess', options)).toThrow('charset=utf-8')
   })
 
-  test('digestMd5 proves who it is and says who to be, and in which realm, where it is told', () => {
+  test('digestMd5 sends its user, its authorizationId and its realm as configured', () => {
     const said = answerTo(challenge, { ...chris, authorizationId: 'anne', realm: 'other' })
     expect(said).toMatch(/realm="other",.*,authzid="anne"$/)
     expect(said).not.toContain('d388dad90d4bbd760a152321f2143af7')

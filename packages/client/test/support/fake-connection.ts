@@ -19,7 +19,7 @@ import type { VirtualWorld } from './virtual-world.ts'
 type Answerable = Pick<ReceivedRequest, 'xid'>
 
 /**
- * The server's end of one connection, by script: expect this, send that. Sending returns at once; the client hears of
+ * The server's end of one connection, by script: expect this, send that. Sending returns at once; the client learns of
  * it when the world moves, which every `expect…` makes it do.
  */
 export class FakeConnection implements Peer {
@@ -137,12 +137,12 @@ export class FakeConnection implements Peer {
     this.#link.lose(new Error('read ECONNRESET'))
   }
 
-  /** Half-open: from now on everything is lost, in both directions, and nobody is told. */
+  /** Half-open: from now on everything is lost, in both directions, and no party is notified. */
   freeze(): void {
     this.#isFrozen = true
   }
 
-  /** The client is told to wait before it writes more. */
+  /** The client is ordered to wait before it writes more. */
   stopReading(): void {
     this.#link.stopReading()
   }

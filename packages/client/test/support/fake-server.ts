@@ -19,7 +19,7 @@ import type { VirtualWorld } from './virtual-world.ts'
 export class FakeServer implements Listener {
   /** `host:port` */
   readonly address: string
-  /** What it says to who asks whether it takes writes; undefined for nothing. */
+  /** Its answer to `isro`, whether it accepts writes; undefined for none. */
   isro: string | undefined = 'ro'
   readonly #world: VirtualWorld
   readonly #unseen: FakeConnection[] = []
@@ -37,7 +37,7 @@ export class FakeServer implements Listener {
     this.#dialed = (link) => this.#open(link)
   }
 
-  // --- what becomes of those who dial -----------------------------------------------------------------------------
+  // --- what becomes of connections -------------------------------------------------------------------------------
 
   /** TCP connections stand, after `delay` ms. */
   listen({ delay = 0 }: { delay?: number } = {}): void {
@@ -52,7 +52,7 @@ export class FakeServer implements Listener {
     this.#dialed = (link) => link.lose(new Error(`connect ECONNREFUSED ${this.address}`))
   }
 
-  /** Packets to the machine are lost: who dials hears nothing. */
+  /** Packets to the machine are lost: a client that dials receives nothing. */
   swallow(): void {
     this.#dialed = () => {}
   }

@@ -10,7 +10,7 @@ export class TcpServer implements AsyncDisposable {
   readonly #unseen: Socket[] = []
   #awaited: ((socket: Socket) => void) | undefined
 
-  /** Its sockets read nothing before they are told to `resume`. */
+  /** Its sockets read nothing before they are ordered to `resume`. */
   static async listen({ host = '127.0.0.1', port = 0 }: { host?: string; port?: number } = {}): Promise<TcpServer> {
     const server = createServer({ pauseOnConnect: true, noDelay: true })
     server.listen(port, host)

@@ -64,7 +64,7 @@ export class VirtualWorld implements Runtime {
 
   // --- for the network --------------------------------------------------------------------------------------------
 
-  /** From now on who dials `server` (`host:port`) is up to the listener. */
+  /** From now on the listener decides about connections to `server` (`host:port`). */
   listen(server: string, listener: Listener): void {
     this.#listeners.set(server, listener)
   }

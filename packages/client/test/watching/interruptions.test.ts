@@ -255,7 +255,7 @@ describe('A session that ends', () => {
     await next.expectNothing()
   })
 
-  test('NodeEvents tells of the end, and is over, where no session follows (V14)', async () => {
+  test('NodeEvents delivers the end, and is over, where no session follows (V14)', async () => {
     const at = await start({ renewSession: false })
     const { told, ending } = follow(await watching(at, '/a'))
     await expired(at.world, at)
@@ -270,7 +270,7 @@ describe('A session that ends', () => {
     expect([told, ending.value]).toEqual([['SessionEnded /a'], 'done'])
   })
 
-  test('NodeEvents tells of the end when the client is closed', async () => {
+  test('NodeEvents delivers the end when the client is closed', async () => {
     const at = await start()
     const { told, ending } = follow(await watching(at, '/a'))
     const closing = outcome(at.zk.close())

@@ -51,7 +51,7 @@ describe('A removal that is given up before it is sent is done all the same', ()
   })
 })
 
-describe('A persistent watch that nobody wants any more', () => {
+describe('A persistent watch that no caller needs any more', () => {
   test('stays until the reads that count on it are answered; then theirs is set, from there on', async () => {
     const at = await start()
     const { zk, connection } = at
@@ -100,7 +100,7 @@ describe('A persistent watch that nobody wants any more', () => {
 
 describe('A recursive watch', () => {
   test.each(['NodeCreated', 'NodeDeleted'] as const)(
-    'tells who waits for other children by %s of one',
+    'notifies callers that wait for other children by %s of one',
     async (type) => {
       const at = await start()
       const { world, zk, connection } = at
@@ -203,7 +203,7 @@ describe('A server that was too busy', () => {
     expect([read.status, removed.status]).toEqual(['fulfilled', 'fulfilled'])
   })
 
-  test('for a watch that waits behind others now is not asked for it ahead of them, whoever gives up the same', async () => {
+  test('for a watch that waits behind others now is not sent ahead of them, whichever caller gives up the same', async () => {
     const { world, zk, connection } = await start()
     outcome(zk.getData('/b'))
     outcome(zk.watch('/a'))

@@ -24,7 +24,7 @@ const standings: readonly (readonly Watch[])[] = [
 
 const standingsOfNoNode: readonly (readonly Watch[])[] = [[], ['exist'], ['recursive'], ['exist', 'persistent']]
 
-/** `leave` is the removal by those who wait themselves; `abort` gives up the call that sets the watch. */
+/** `leave` is the removal by the waiting callers themselves; `abort` gives up the call that sets the watch. */
 type Removing = RemovableWatches | 'leave' | 'abort'
 
 const removals: readonly Removing[] = ['Data', 'Children', 'Persistent', 'PersistentRecursive', 'Any', 'leave', 'abort']
@@ -179,7 +179,7 @@ function* casesOf(kind: Kind, standing: readonly Watch[], isThere = true): Gener
   }
 }
 
-/** Throws where somebody is told too little or too much, or a watch is left at the server. */
+/** Throws if a caller receives too few or too many events, or a watch is left on the server. */
 async function play({ kind, isThere, standing, setting, removing, isSetFirst, between, behind }: Case): Promise<void> {
   const scene = await Scene.start(kind, isThere)
   try {
@@ -207,7 +207,7 @@ async function play({ kind, isThere, standing, setting, removing, isSetFirst, be
     await scene.world.advance(LONGEST_PAUSE)
     await scene.serve()
 
-    // --- who was told that it is over
+    // --- callers that were notified of the end
     const isNamed = (watch: Watch) => removing in named && named[removing as RemovableWatches].includes(watch)
     const isOver = (each: OneShot | Loop) => {
       const isOld = ([...before.oneShots, ...before.loops] as readonly unknown[]).includes(each)
@@ -227,7 +227,7 @@ async function play({ kind, isThere, standing, setting, removing, isSetFirst, be
 
     if ([...oneShots, ...loops].every(isOver)) expect(scene.server.watches.entries).toEqual([])
 
-    // --- who is told of what happens now
+    // --- callers that are notified of what happens now
     scene.story.push('--- everything changes')
     if (isThere) scene.nodes.set(PATH)
     else scene.nodes.create(PATH)
@@ -281,7 +281,7 @@ describe.for([
   }
 
   test.each(standings.map((standing) => [standing.join(', ') || 'nothing', standing] as const))(
-    'ZooKeeper tells exactly those who still wait, and leaves nothing behind, with %s set before',
+    'ZooKeeper notifies exactly the callers that still wait, and leaves nothing behind, with %s set before',
     { timeout: 60_000 },
     async (_, standing) => playAll(casesOf(kind, standing)),
   )

@@ -29,7 +29,7 @@ describe.for([
         sum.once += once
         sum.forGood += forGood
       }
-      // Were nobody told, the histories would prove nothing.
+      // Without any event, the histories would prove nothing.
       expect(sum.once).toBeGreaterThan(SEEDS)
       expect(sum.forGood).toBeGreaterThan(SEEDS)
     },

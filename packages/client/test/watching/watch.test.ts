@@ -19,7 +19,7 @@ describe('ZooKeeper.watch', () => {
     expect(watch.status).toBe('fulfilled')
   })
 
-  test('ZooKeeper.watch tells of every event of its node, in order', async () => {
+  test('ZooKeeper.watch delivers every event of its node, in order', async () => {
     const at = await start()
     const { told } = follow(await watching(at, '/a'))
     const types = ['NodeCreated', 'NodeDataChanged', 'NodeChildrenChanged', 'NodeDeleted', 'NodeCreated'] as const
@@ -28,7 +28,7 @@ describe('ZooKeeper.watch', () => {
     expect(told).toEqual(types.map((type) => `${type} /a`))
   })
 
-  test('ZooKeeper.watch with recursive tells of the node and of all below it, and no neighbour', async () => {
+  test('ZooKeeper.watch with recursive delivers events of the node and of all below it, and no neighbour', async () => {
     const at = await start()
     const { told } = follow(await watching(at, '/a', { recursive: true }))
     for (const path of ['/a', '/a/b', '/a/b/c', '/ab', '/']) at.connection.event('NodeDataChanged', path)
@@ -37,7 +37,7 @@ describe('ZooKeeper.watch', () => {
     expect(at.zk.session.anomalies).toBe(2)
   })
 
-  test('ZooKeeper.watch with recursive of the root tells of everything', async () => {
+  test('ZooKeeper.watch with recursive of the root delivers every event', async () => {
     const at = await start()
     const { told } = follow(await watching(at, '/', { recursive: true }))
     for (const path of ['/', '/a', '/a/b']) at.connection.event('NodeDataChanged', path)
@@ -78,7 +78,7 @@ describe('ZooKeeper.watch', () => {
     connection.reply(await connection.expect(OpCode.getChildren2), GetChildren2Response, children())
     await world.settle()
     const [changed, children0] = [outcome(read.value.changed), outcome(root.value.changed)]
-    // What is outside is reported, and told to nobody.
+    // An event outside is reported as an anomaly, and delivered to no watcher.
     for (const path of ['/c', '/c/a', '/', '/cc', '/a']) connection.event('NodeDataChanged', path)
     connection.event('NodeChildrenChanged', '/c')
     await world.settle()
@@ -113,7 +113,7 @@ describe('ZooKeeper.watch', () => {
 })
 
 describe('The queue of a watch', () => {
-  test('NodeEvents collapses what nobody takes into one Gap, and other watches and replies go on (V09)', async () => {
+  test('NodeEvents collapses events that are not taken into one Gap, and other watches and replies go on (V09)', async () => {
     const at = await start()
     const { world, zk, connection } = at
     const told: string[] = []
@@ -137,7 +137,7 @@ describe('The queue of a watch', () => {
     expect((await slow.next()).value).toEqual({ type: 'Gap', cause: 'overflow', path: '/slow' })
   })
 
-  test('NodeEvents tells all up to its limit, and what comes behind the Gap', async () => {
+  test('NodeEvents delivers all up to its limit, and what comes behind the Gap', async () => {
     const at = await start()
     const events = await watching(at, '/a', { maxQueued: 2 })
     const take = async () => describeEvent((await events.next()).value!)
@@ -150,7 +150,7 @@ describe('The queue of a watch', () => {
     expect([await take(), await take()]).toEqual(['Gap overflow', 'NodeDeleted /a'])
   })
 
-  test('Watched.changed whose code throws keeps nobody else from being told (V09)', async () => {
+  test('Watched.changed whose callback throws does not keep other callers from being notified (V09)', async () => {
     const at = await start()
     const { world, zk, connection } = at
     const read = outcome(zk.getDataAndWatch('/a'))
@@ -198,7 +198,7 @@ describe('A watch that is taken back', () => {
     },
   )
 
-  test('NodeEvents leaves the watch to others of this client who want the same', async () => {
+  test('NodeEvents leaves the watch to other callers of this client that need it', async () => {
     const at = await start()
     const [first, second] = [await watching(at, '/a'), await watching(at, '/a')]
     const { told } = follow(second)

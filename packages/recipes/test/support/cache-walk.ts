@@ -11,7 +11,7 @@ const STEPS = 60
 /** In ms. */
 const SETTLED = 90_000
 
-/** What somebody knows of a node, by watching it. */
+/** The state of a node as known by watching it. */
 class Cache {
   readonly kind: (typeof KINDS)[number]
   readonly path: string

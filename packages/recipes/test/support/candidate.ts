@@ -2,7 +2,7 @@ import { LeaderElection, type Leadership, type ZooKeeper } from '../../src/index
 import { outcome, type Outcome } from './outside.ts'
 import type { Scene } from './scene.ts'
 
-/** A candidate that stands again and again; each term lasts until it is told to end, or is lost. */
+/** A candidate that stands again and again; each term lasts until it is ordered to end, or is lost. */
 export class Candidate {
   readonly zk: ZooKeeper
   readonly election: LeaderElection

@@ -56,7 +56,7 @@ export class Scene {
       watchModes,
       readOnlyMode,
       latency: () => this.memberLatency,
-      // There is somebody to serve clients from the beginning.
+      // A server serves clients from the beginning.
       electionTime: () => (world.now() === 0 ? 0 : 200),
       history: { entries: MUCH, bytes: MUCH },
       random: () => random.next(),
@@ -115,12 +115,12 @@ export class Scene {
     for (const connection of this.#connectionsOf(session.id)) connection.reset()
   }
 
-  /** From now on what the client's connection carries is lost, both ways or one way, and nobody is told. */
+  /** From now on what the client's connection carries is lost, both ways or one way, without notice. */
   freeze({ session }: ZooKeeper, loses: 'both' | 'replies' = 'both'): void {
     for (const connection of this.#connectionsOf(session.id)) connection.halfOpen(loses)
   }
 
-  /** Ends the client's session as if nothing had been heard of it for too long. */
+  /** Ends the client's session as if no packet had been received for too long. */
   expire({ session }: ZooKeeper): void {
     this.ensemble.sessions.expire(session.id)
   }
@@ -168,7 +168,7 @@ export class Scene {
     return this.world.timers - this.network.timers
   }
 
-  /** What contenders leave behind when nobody holds or waits: nothing. Every session has one timer at its client. */
+  /** What contenders leave behind when no contender holds or waits: nothing. Every session has one timer at its client. */
   leftovers(): { nodes: readonly string[]; watches: string[]; timers: number } {
     const alive = this.#clients.filter(({ session }) => !session.signal.aborted)
     return {

@@ -1,7 +1,7 @@
 import { EventType } from '@zk/wire'
 import type { History, HistoryEntry } from '@zk/testing'
 
-/** One request as a server saw it. Pings and handshakes are nobody's. */
+/** One request as a server saw it. Pings and handshakes are left out. */
 export interface Asked {
   readonly at: number
   /** Name of the server. */

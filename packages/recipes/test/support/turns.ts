@@ -7,7 +7,7 @@ import type { Scene } from './scene.ts'
 const HAND_OVER = 20
 
 /**
- * Has all of them hold and release, one after the other, until nobody holds: in the order in which they held. Fails when two
+ * Has all of them hold and release, one after the other, until no contender holds: in the order in which they held. Fails when two
  * hold at a time.
  */
 export async function turns(scene: Scene, asked: readonly Outcome<Held>[]): Promise<Held[]> {

@@ -37,7 +37,7 @@ const ROUNDS = 2
 const FAULTS = 5
 /** How long faults go on, in ms. */
 const STORM = 5_000
-/** After the last fault everybody is served within this: all holds, and the time sessions take to end. */
+/** After the last fault every contender is granted within this: all holds, and the time sessions take to end. */
 const CALM = 4 * SESSION_TIMEOUT + 10_000
 
 const ops = [
@@ -177,7 +177,7 @@ export class Walk {
     world.setTimer(this.#random.below(STORM), () => member.restart())
   }
 
-  /** Nobody can connect for a while, and one client hears nothing. */
+  /** No client can connect for a while, and one client receives nothing. */
   #partition(zk: ZooKeeper): void {
     this.#scene.refuse()
     this.#scene.freeze(zk)
@@ -212,11 +212,11 @@ export class Walk {
   // --- what must be true ------------------------------------------------------------------------------------------
 
   #check(working: readonly Outcome<void>[]): void {
-    // I6, I12: everybody is served in the end.
+    // I6, I12: every contender is granted in the end.
     expect(working.map(({ status, error }) => (status === 'rejected' ? error : status))).toEqual(
       working.map(() => 'fulfilled'),
     )
-    // I4, I10, I15: nothing is left of those who released, nor of those who gave up.
+    // I4, I10, I15: nothing is left of contenders that released, nor of those that gave up.
     expect(this.#scene.leftovers()).toEqual(nothing)
     // I11: what was lost stays lost.
     expect(this.holds.filter(({ held }) => held.isHeld())).toEqual([])

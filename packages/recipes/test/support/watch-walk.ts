@@ -41,7 +41,7 @@ export class WatchWalk {
   #singles: Single[] = []
   /** In this round. */
   #isCut = false
-  /** What happened, for whoever reads of a failure. */
+  /** The history, for the message of a failure. */
   readonly steps: string[] = []
 
   constructor(seed: number, options: SceneOptions) {

@@ -22,7 +22,7 @@ test('auth is answered at once with its own xid and zxid 0, and counts from then
 })
 
 test.each([
-  ['nobody knows the scheme', 'kerberos', bytes('x')],
+  ['the scheme is unknown', 'kerberos', bytes('x')],
   ['it is a scheme without a proof', 'world', bytes('anyone')],
   ['there is no scheme', null, bytes('x')],
   ['there is nothing to prove it with', 'digest', null],
@@ -35,7 +35,7 @@ test.each([
   expect(bench.model.sessions.get(client.session)).toBeDefined()
 })
 
-test('superDigest is who may do everything', () => {
+test('superDigest names the user with all permissions', () => {
   // super:admin
   const bench = new Bench({ members: 1, superDigest: 'super:xQJmxLMiHGwaqBvst5y6rkB6HQs=' })
   bench.model.nodes.create('/closed', { acl: [{ perms: 31, id: { scheme: 'digest', id: 'no:body' } }] })

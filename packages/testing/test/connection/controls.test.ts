@@ -128,7 +128,7 @@ describe('a member', () => {
   })
 })
 
-test('an ensemble serves when a quorum has its leader, whoever else is cut off, frozen or down', () => {
+test('an ensemble serves when a quorum has its leader, whichever other member is cut off, frozen or down', () => {
   const bench = new Bench({ members: 3 })
   const { model } = bench
   const [one, other] = model.members.filter(({ role }) => role === 'follower')
@@ -146,7 +146,7 @@ test('an ensemble serves when a quorum has its leader, whoever else is cut off, 
 })
 
 describe('sessions', () => {
-  test('expire when they are told to: their nodes go and their connection is closed', () => {
+  test('expire when they are ordered to: their nodes go and their connection is closed', () => {
     const bench = new Bench()
     const client = bench.connect()
     client.ask('create', node('/mine', 1))
@@ -175,7 +175,7 @@ describe('sessions', () => {
 })
 
 describe('the network', () => {
-  test('cut between members: a follower with nobody stops serving, and serves again when it heals', () => {
+  test('cut between members: an isolated follower stops serving, and serves again when it heals', () => {
     const bench = new Bench({ members: 3 })
     const follower = bench.model.members.find(({ role }) => role === 'follower')!
     const client = bench.connect({ member: follower.name })

@@ -37,7 +37,7 @@ describe('loseRequest', () => {
     expect(bench.model.sessions.list()).toEqual([])
   })
 
-  test('with an open connection: nobody answers this one', () => {
+  test('with an open connection: it gets no reply', () => {
     const { client, faults } = serving()
     faults.loseRequest({ connection: 'open' })
     client.ask('exists', exists('/'))
@@ -67,7 +67,7 @@ describe('loseReply', () => {
     expect(bench.model.sessions.list()).toHaveLength(1)
   })
 
-  test('of an event: the watch is gone, and nobody was told', () => {
+  test('of an event: the watch is gone, without any event', () => {
     const { client, faults } = serving()
     const rule = faults.loseReply({ op: 'event', path: '/a', connection: 'open' })
     client.ask('exists', { path: '/a', watch: true })
@@ -94,7 +94,7 @@ describe('loseReply', () => {
     expect(rule.count).toBe(1)
   })
 
-  test('half-open: nothing comes or goes any more, and nobody is told', () => {
+  test('half-open: nothing comes or goes any more, without notice', () => {
     const { bench, client, faults, nodes } = serving()
     faults.loseReply({ op: 'create', connection: 'halfOpen' })
     client.ask('create', node('/a'))
@@ -323,7 +323,7 @@ describe('which frames a rule is about', () => {
 
   // Of those that it has seized any may die, before others are struck or behind them.
   test.each(['loseReply', 'fail', 'drop', 'garbage', 'merge'] as const)(
-    'a rule of %s strikes as often as it should, whoever of three leaves, and whenever, while it has seized their requests',
+    'a rule of %s strikes as often as it should, whichever of three leaves, and whenever, while it has seized their requests',
     (type) => {
       const released = new Set<string>()
       for (let leaving = 0; leaving < 8; leaving++) {
@@ -458,12 +458,7 @@ test.each<[string, (faults: Bench['model']['faults']) => unknown, typeof TypeErr
   ['a drop that drops nothing', (f) => f.drop({ connection: 'open' as 'end' }), TypeError, /connection must be/],
   ['no time', (f) => f.delayReply({} as { ms: number }), RangeError, /ms must be a number above 0, not undefined/],
   ['a lost request for an event', (f) => f.loseRequest({ op: 'event' }), TypeError, /an event has no request/],
-  [
-    'a failing event',
-    (f) => f.fail({ op: ['create', 'event'], code: 'NoNode' }),
-    TypeError,
-    /an event has no request/,
-  ],
+  ['a failing event', (f) => f.fail({ op: ['create', 'event'], code: 'NoNode' }), TypeError, /an event has no request/],
   [
     'a handshake that fails in its own way',
     (f) => f.fail({ op: 'connect', code: 'NoNode' }),

@@ -110,7 +110,7 @@ test('envi says the version, as clients look for it, and NA of what only Java ha
   expect(lines.slice(-2)).toEqual(['os.memory.total=<NA>', ''])
 })
 
-test('wchc tells who watches what, wchp what who watches: the data table only', () => {
+test('wchc lists watches by session, wchp by path: the data table only', () => {
   const bench = busy()
   const other = bench.connect()
   other.ask('exists', { path: '/a', watch: true })
@@ -207,7 +207,7 @@ test('conf', () => {
   ])
 })
 
-test('the members of an ensemble say who they are', () => {
+test('the members of an ensemble report their identity', () => {
   const bench = new Bench({ members: 3 })
   const states = bench.model.members.map(({ name }) => /zk_server_state\t(.*)\n/.exec(ask(bench, 'mntr', name))![1])
   expect(new Set(states)).toEqual(new Set(['follower', 'leader']))
@@ -217,7 +217,7 @@ test('the members of an ensemble say who they are', () => {
   expect(ask(bench, 'srvr', bench.model.leader!.name)).toContain('Mode: leader\n')
 })
 
-test('while it looks for a leader, a member is there and serves nobody', () => {
+test('while it looks for a leader, a member accepts connections and serves no client', () => {
   const bench = new Bench({ members: 3 })
   bench.model.member('zk2').kill()
   bench.model.member('zk3').kill()

@@ -99,7 +99,7 @@ describe('in a session', () => {
   })
 })
 
-test('a flood of requests that nobody answers is read up to the limit, and on when they are answered', () => {
+test('a flood of requests that are not answered is read up to the limit, and on when they are answered', () => {
   const bench = new Bench({ members: 3, globalOutstandingLimit: 10 })
   const client = bench.connect({ member: bench.model.leader!.name })
   const followers = bench.model.members.filter(({ role }) => role === 'follower')

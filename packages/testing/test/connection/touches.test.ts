@@ -63,7 +63,7 @@ const touching: readonly (readonly [string, number, Ask])[] = [
       }),
   ],
   [
-    'a request that nobody knows',
+    'an unknown request',
     ErrorCode.Unimplemented,
     (client) => client.say({ type: 'request', op: undefined, opCode: 999, xid: 7, request: undefined }),
   ],

@@ -56,7 +56,7 @@ describe('addAuthInfo', () => {
 describe('allowed', () => {
   const world = acl(Perms.READ, 'world', 'anyone')
 
-  test('an empty ACL lets everybody do everything', () => {
+  test('an empty ACL permits everything to every session', () => {
     expect(allowed([], Perms.ALL, [])).toBe(true)
   })
 
@@ -76,7 +76,7 @@ describe('allowed', () => {
     expect(allowed(entries, Perms.WRITE, [{ scheme: 'ip', id: USER.id }])).toBe(false)
   })
 
-  test('a scheme without a provider matches nobody', () => {
+  test('a scheme without a provider matches no session', () => {
     expect(allowed([acl(Perms.ALL, 'kerberos', 'bob')], Perms.READ, [{ scheme: 'kerberos', id: 'bob' }])).toBe(false)
   })
 
@@ -172,7 +172,7 @@ describe('fixupACL', () => {
     ])
   })
 
-  test('refuses auth of one who proved nothing: an address is no proof', () => {
+  test('refuses auth of a session that proved no identity: an address is no proof', () => {
     expect(fixupACL([acl(1, 'auth', '')], LOCAL)).toBe(ErrorCode.InvalidACL)
     expect(fixupACL([acl(1, 'auth', '')], [{ scheme: 'super', id: '' }])).toBe(ErrorCode.InvalidACL)
   })
@@ -189,7 +189,7 @@ describe('The rights to a node', () => {
     return server
   }
 
-  test('are for who proved the id', () => {
+  test('apply to sessions that proved the id', () => {
     const server = withSecret()
     const getData = { path: '/secret', watch: false }
     expect(server.err(user.request('getData', getData))).toBe(0)
@@ -210,7 +210,7 @@ describe('The rights to a node', () => {
     expect(server.err(stranger.request('getData', { path: '/secret/open', watch: false }))).toBe(0)
   })
 
-  test('getACL shows hashes to those who may change the ACL', () => {
+  test('getACL shows hashes to sessions that may change the ACL', () => {
     const server = withSecret()
     expect(server.ask(user.request('getACL', { path: '/secret' }))).toEqual({
       acl: [{ perms: Perms.ALL, id: USER }],
@@ -218,7 +218,7 @@ describe('The rights to a node', () => {
     })
   })
 
-  test('getACL hides hashes from those who may only read it', () => {
+  test('getACL hides hashes from sessions that may only read it', () => {
     const server = withSecret()
     const entries = [acl(Perms.READ, 'world', 'anyone'), acl(Perms.ALL, 'digest', USER.id)]
     server.ask(operator.request('setACL', { path: '/secret', acl: entries, version: -1 }))

@@ -55,7 +55,7 @@ describe('create', () => {
     expect(server.do(create('/p/', CreateMode.EPHEMERAL_SEQUENTIAL)).response).toEqual({ path: '/p/0000000003' })
   })
 
-  test('gives an ephemeral node its session as owner, a container nobody', () => {
+  test('gives an ephemeral node its session as owner, a container none', () => {
     const server = new Server()
     server.ask(create('/e', CreateMode.EPHEMERAL))
     server.ask(client.request('createContainer', creating('/c', CreateMode.CONTAINER)))

@@ -24,7 +24,7 @@ const getChildren = (path: string) => server.do(client.request('getChildren', { 
 const setData = (path: string) => server.ask(operator.request('setData', { path, data: bytes('x'), version: -1 }))
 const remove = (path: string) => server.ask(operator.request('delete', { path, version: -1 }))
 
-/** What the client is told of a child that is made, changed and deleted, and of two changes of the node. */
+/** The events that the client receives of a child created, changed and deleted, and of two changes of the node. */
 function toldOf(path: string): string[] {
   client.events.length = 0
   server.make(`${path}/x`)

@@ -88,7 +88,7 @@ describe('enforceQuota', () => {
     expect(server.err(setData('/app/one', 'two'))).toBe(0)
   })
 
-  test('a soft limit keeps nobody from anything, nor does a hard one that is not enforced', () => {
+  test('a soft limit refuses nothing, nor does a hard one that is not enforced', () => {
     expect(limited('count=1,bytes=1').err(create('/app/two', 'abc'))).toBe(0)
     expect(limited('countHardLimit=1', { enforceQuota: false }).err(create('/app/two'))).toBe(0)
   })

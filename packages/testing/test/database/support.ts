@@ -132,7 +132,7 @@ export class Server {
     return this
   }
 
-  /** Commits a transaction that nobody asked for. */
+  /** Commits a transaction of another session. */
   operate(txn: Txn): TxnResult {
     return this.#apply(operator.request('ping', undefined), ++this.zxid, txn)
   }

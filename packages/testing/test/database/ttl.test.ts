@@ -18,7 +18,7 @@ const due = ({ tree }: { tree: DataTree }, wallNow: number) =>
   Array.from(removals(tree, 'zk1', wallNow), ({ message }) => new TextDecoder().decode(message.rest))
 
 describe('createTTL', () => {
-  test('createTTL makes a node that is nobody’s, and tells its path and Stat', () => {
+  test('createTTL makes a node without an owner, and returns its path and Stat', () => {
     const server = extended()
     const { path, stat } = server.ask(withTTL('/a', 5n)) as { path: string; stat: { ephemeralOwner: bigint } }
     expect([path, stat.ephemeralOwner]).toEqual(['/a', 0n])

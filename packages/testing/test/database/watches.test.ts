@@ -19,14 +19,14 @@ const setData = (path: string) => server.ask(operator.request('setData', { path,
 const remove = (path: string) => server.ask(operator.request('delete', { path, version: -1 }))
 
 describe('A watch', () => {
-  test('by getData is told once that the data has changed, with the zxid -1', () => {
+  test('by getData receives one event that the data has changed, with the zxid -1', () => {
     getData('/a')
     setData('/a')
     setData('/a')
     expect(client.events).toEqual(['NodeDataChanged /a'])
   })
 
-  test('by getData is told that the node is deleted', () => {
+  test('by getData receives the event that the node is deleted', () => {
     getData('/a/b')
     remove('/a/b')
     expect(client.events).toEqual(['NodeDeleted /a/b'])
@@ -43,7 +43,7 @@ describe('A watch', () => {
     expect(server.tree.watchCount).toBe(0)
   })
 
-  test('by getChildren is told of a child made and of a child deleted, not of its data', () => {
+  test('by getChildren receives events of a child created and of a child deleted, not of its data', () => {
     getChildren('/a')
     setData('/a/b')
     server.make('/a/c')
@@ -85,7 +85,7 @@ describe('A watch', () => {
     expect([client.events, other.events]).toEqual([['NodeDataChanged /a'], ['NodeDataChanged /a']])
   })
 
-  test('is not told to who may not read the node, and is gone all the same', () => {
+  test('sends no event to a session that may not read the node, and is removed all the same', () => {
     getData('/a')
     getChildren('/a')
     const closed = [acl(Perms.WRITE, 'world', 'anyone')]
@@ -145,7 +145,7 @@ describe('The order of events:', () => {
     expect(events).toEqual(['data NodeDeleted /a/b', 'children NodeDeleted /a/b', 'parent NodeChildrenChanged /a'])
   })
 
-  test('delete tells one who watches both data and children once', () => {
+  test('delete sends one event to a session that watches both data and children', () => {
     getData('/a/b')
     getChildren('/a/b')
     getChildren('/a')
@@ -167,7 +167,7 @@ describe('The order of events:', () => {
     expect(client.events).toEqual(['NodeDeleted /a/b', 'NodeChildrenChanged /a', 'NodeDataChanged /a'])
   })
 
-  test('a multi that is refused tells nobody', () => {
+  test('a multi that is refused triggers no watch', () => {
     getData('/a')
     server.ask(
       operator.request('multi', [
@@ -217,7 +217,7 @@ describe('setWatches', () => {
     expect(client.events).toEqual(['NodeDeleted /gone', 'NodeChildrenChanged /a', 'NodeChildrenChanged /a/b'])
   })
 
-  test('tells also who may not read the node', () => {
+  test('is sent also to a session that may not read the node', () => {
     server.ask(operator.request('setACL', { path: '/a', acl: [acl(0, 'world', 'anyone')], version: -1 }))
     setWatches(0n, ['/a'])
     expect(client.events).toEqual(['NodeDataChanged /a'])
@@ -268,7 +268,7 @@ describe('checkWatches', () => {
     expect(server.tree.watchCount).toBe(1)
   })
 
-  test('is content with a watch of somebody else', () => {
+  test('is satisfied by a watch of another session', () => {
     getData('/a', other)
     expect(checkWatches('/a', WatcherType.Data)).toBe(0)
   })

@@ -10,7 +10,7 @@ const setACL = (path: string | null, entries: typeof OPEN | null = OPEN, version
   client.request('setACL', { path, acl: entries, version })
 const check = (path: string | null, version = -1) => client.request('check', { path, version })
 
-/** /closed may be read by everybody, /closed/a too, and nothing more. */
+/** Every session may read /closed and /closed/a, and nothing more. */
 function withClosed(): Server {
   const server = new Server().make('/open', '/open/a', '/closed', '/closed/a')
   for (const path of ['/closed', '/closed/a']) {
@@ -238,7 +238,7 @@ describe('Outstanding changes', () => {
 })
 
 describe('closeSession', () => {
-  test("deletes the ephemeral nodes of the session, and nobody else's", () => {
+  test('deletes the ephemeral nodes of the session, and of no other', () => {
     const server = new Server()
     const other = new Client(0x11n)
     server.ask(client.request('create', creating('/mine', CreateMode.EPHEMERAL)))

@@ -41,7 +41,7 @@ describe('Follower', () => {
     const answers = holder.replies.filter(({ at }) => at > endedAt)
     expect(answers.length).toBeGreaterThan(20)
     expect(answers.every(({ err }) => err === 0)).toBe(true)
-    // Since it last heard of the leader, which was up to half a tick before the cut.
+    // Since it last received a packet of the leader, up to half a tick before the cut.
     expect(world.now - cutAt).toBeLessThanOrEqual(SYNC_LIMIT * TICK)
     expect(world.now - cutAt).toBeGreaterThan((SYNC_LIMIT - 0.5) * TICK - 2)
   })
@@ -154,7 +154,7 @@ describe('Election', () => {
     expect(resumed[0]!.create('/a').async().err).toBe(0)
   })
 
-  it('Election keeps a proposal that only the one has accepted who wins it', () => {
+  it('Election keeps a proposal that only its winner has accepted', () => {
     const world = World.ready()
     const [first, second] = world.followers
     const client = world.client(world.leader)

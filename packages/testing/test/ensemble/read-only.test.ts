@@ -123,7 +123,7 @@ describe('A member without a quorum, with readOnlyMode', () => {
     expect(late.connected).toMatchObject({ timeOut: 0 })
   })
 
-  test('a read-only member that is killed serves nobody', () => {
+  test('a read-only member that is killed serves no client', () => {
     const { bench } = cutOff()
     const client = readOnlyClient(bench)
     bench.model.member('zk1').kill()

@@ -48,7 +48,7 @@ describe('reconfig', () => {
     expect(client.closed).toBeUndefined()
   })
 
-  test('reconfig changes what the servers say of themselves, under its zxid, and tells who watches', () => {
+  test('reconfig changes the configuration node, under its zxid, and notifies watchers', () => {
     const { bench, asSuper, answer, config, client } = scene()
     expect(config()).toBe(
       ['zk1', 'zk2', 'zk3'].map((name, i) => `server.${i + 1}=${name}:2888:3888:participant\n`).join('') +
@@ -68,7 +68,7 @@ describe('reconfig', () => {
     for (const { name } of bench.model.members) expect(config(name)).toBe(changed)
   })
 
-  test('reconfig outlives the leader, and who was away learns of it', () => {
+  test('reconfig outlives the leader, and a member that was down learns of it', () => {
     const { bench, asSuper, answer, config } = scene()
     const [first, second, third] = bench.model.members
     const away = [first!, second!, third!].find(({ role }) => role === 'follower')!
@@ -107,7 +107,7 @@ describe('reconfig', () => {
     expect(config()).toBe(before)
   })
 
-  test('reconfig cannot change who votes here', () => {
+  test('reconfig cannot change the voters here', () => {
     const { asSuper, err } = scene()
     asSuper()
     for (const change of [

@@ -105,7 +105,7 @@ describe('Sessions', () => {
     expect(after.expiresAt).toBeGreaterThan(before.expiresAt)
   })
 
-  it('Sessions are over for who has a wrong password, or no session', () => {
+  it('Sessions have expired for a client with a wrong password, or without a session', () => {
     const world = World.ready()
     const client = world.client(world.leader)
     client.passwd = new Uint8Array(16)

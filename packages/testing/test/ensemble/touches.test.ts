@@ -49,7 +49,7 @@ describe('SessionTracker', () => {
     const client = world.client(other!, 3 * TICK)
     const resumed = resume(world, client, other!, 12 * TICK)
     const writer = world.client(other!, 20 * TICK)
-    // More than a log keeps for those who come back.
+    // More than a log keeps for members that come back.
     for (let each = 0; each < 1_100; each++) writer.set('/', '')
     world.runUntil(() => writer.replies.length === 1_100)
     behind!.restart()

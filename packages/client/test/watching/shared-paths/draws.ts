@@ -29,7 +29,7 @@ export interface Choice<Result> {
 }
 
 export const PATHS = ['/a', '/a/x', '/b']
-/** A child that nobody watches by itself. */
+/** A child that is not watched by itself. */
 const CHILD = '/a/y'
 const READINGS: readonly Reading[] = ['data', 'exist', 'child']
 const REMOVABLE: readonly RemovableWatches[] = ['Data', 'Children', 'Persistent', 'PersistentRecursive', 'Any']

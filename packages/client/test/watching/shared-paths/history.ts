@@ -190,7 +190,7 @@ class History {
   }
 
   async #leaveAll(): Promise<void> {
-    this.#say('--- everybody leaves')
+    this.#say('--- all leave')
     for (const oneShot of this.#user.oneShots) this.#user.unwatch(oneShot)
     for (const loop of this.#user.loops) this.#user.leave(loop)
     await this.#quiet(QUIET)

@@ -1,4 +1,4 @@
-// What the client promises to those who watch: checked when all is quiet.
+// What the client promises to watchers: checked when all is quiet.
 import { parentOf } from '@zk/wire'
 import type { NodeEvent } from '../../../src/index.ts'
 import type { Calls, Loop, OneShot } from './calls.ts'
@@ -17,7 +17,7 @@ function* untoldOnce({ id, reading, path, seen, isTold }: OneShot, nodes: Nodes)
   if (!isTold && now !== seen) yield `${id}, which has seen ${path} @${seen}, is not told: it is @${now}`
 }
 
-/** A persistent one was told of each change, or that there is a gap. It ends by what the user does alone. */
+/** A persistent one was notified of each change, or that there is a gap. It ends by what the user does alone. */
 function* untoldForGood({ id, error, isOver, ...loop }: Loop, { log }: Nodes): Generator<string> {
   if (error !== undefined) yield `${id} was ended with ${(error as Error).message}`
   if (isOver) return

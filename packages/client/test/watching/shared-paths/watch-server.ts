@@ -1,4 +1,4 @@
-// One connection of a server that executes requests when it is told to, and whose answers wait until they are delivered.
+// One connection of a server that executes requests when it is ordered to, and whose answers wait until they are delivered.
 // @zk/testing has servers too, which do so in their own time; here a history says what happens between any two steps.
 import {
   AddWatchMode,

@@ -38,7 +38,7 @@ export class WatchTable {
   trigger(type: EventType, path: string): boolean {
     const own = this.#modes.get(path)
     const isWatched = own?.has('standard') === true || own?.has('persistent') === true
-    // A recursive watch is told of the child alone, where children change.
+    // A recursive watch is notified of the child alone, where children change.
     const isBelow = type !== 'NodeChildrenChanged' && upFrom(path).some((at) => this.#modes.get(at)?.has('recursive'))
     this.#drop(path, 'standard')
     return isWatched || isBelow

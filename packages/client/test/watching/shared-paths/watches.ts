@@ -33,7 +33,7 @@ export class Watches {
   /** In the order of createNode, setData and deleteNode. */
   happened({ type, path, zxid }: Change): void {
     const isTold = this.#data.trigger(type, path)
-    // Of a deletion a connection is told once.
+    // For a deletion a connection is notified once.
     const isToldByChild = type === 'NodeDeleted' && this.#child.trigger(type, path)
     if (isTold || isToldByChild) this.#tell(type, path, zxid)
     if (type === 'NodeDataChanged') return

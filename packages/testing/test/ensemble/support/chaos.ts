@@ -219,7 +219,7 @@ export class Chaos {
     if (endedAt < end) this.violations.push(`lease until ${end} proven for a session that ended at ${endedAt}`)
   }
 
-  /** Which sessions have ended where somebody could see it. */
+  /** Sessions whose end was observable. */
   #look(): void {
     const { now, ensemble } = this.world
     for (const [id, knowing] of this.#alive) {
