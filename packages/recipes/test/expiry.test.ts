@@ -147,7 +147,7 @@ describe('Held whose session expires', () => {
     },
   )
 
-  test('Held is lost with SessionExpired when a server says it on the standing connection', async () => {
+  test('Held is lost with SessionExpired when a server reports it on the standing connection', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())

@@ -95,7 +95,7 @@ describe('Held', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('Held whose node was deleted before it was watched is lost with NodeGone when it would be (L15)', async () => {
+  test('Held whose node was deleted before it was watched is lost with NodeGone when it would be watched (L15)', async () => {
     const { scene, held } = await holding()
     scene.ensemble.nodes.delete(held.path)
     await scene.world.advance(49)
