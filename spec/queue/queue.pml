@@ -53,7 +53,7 @@
 #define mistake(name) ((MISTAKES & (name)) != 0)
 
 #ifndef SHARED
-#define SHARED 0          /* Whether there are readers, who hold together. */
+#define SHARED 0          /* Whether there are readers, which hold together. */
 #endif
 #ifndef EXHAUSTED
 #define EXHAUSTED 0       /* Whether the counter is used up: all nodes get the same number. */

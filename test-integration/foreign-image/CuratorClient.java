@@ -36,7 +36,7 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A Curator client that does what it is told.
+ * A Curator client that executes commands.
  *
  * <p>Usage: CuratorClient HOSTS SESSION_TIMEOUT_IN_MS NAMESPACE
  *
@@ -228,7 +228,7 @@ public final class CuratorClient {
     return readWriteLocks.computeIfAbsent(path, __ -> new InterProcessReadWriteLock(curator, path));
   }
 
-  /** Waits for it, or for as many ms as the second argument says. */
+  /** Waits for it, at most the ms of the second argument. */
   private static boolean acquire(InterProcessLock lock, Arguments args) throws Exception {
     int patience = args.number(1, -1);
     if (patience >= 0) return lock.acquire(patience, TimeUnit.MILLISECONDS);
@@ -236,7 +236,7 @@ public final class CuratorClient {
     return true;
   }
 
-  /** Acquires and releases a lock, and says when. `count` is a node that each turn adds one to, without care. */
+  /** Acquires and releases a lock, and returns when. Each turn adds one to the node `count`, without a version check. */
   private List<List<String>> takeTurns(String path, String count, int turns) throws Exception {
     List<List<String>> history = new ArrayList<>();
     InterProcessMutex lock = new InterProcessMutex(curator, path);
@@ -255,7 +255,7 @@ public final class CuratorClient {
     return history;
   }
 
-  /** Reads and writes in turn, and says which and when. */
+  /** Reads and writes in turn, and returns which and when. */
   private List<List<String>> takeReadWriteTurns(String path, int turns) throws Exception {
     List<List<String>> history = new ArrayList<>();
     InterProcessReadWriteLock lock = new InterProcessReadWriteLock(curator, path);
@@ -272,7 +272,7 @@ public final class CuratorClient {
     return history;
   }
 
-  /** Stands, leads and resigns, and says when. */
+  /** Becomes a candidate, leads and resigns, and returns when. */
   private List<List<String>> leadTurns(String path, int turns) throws Exception {
     List<List<String>> history = new ArrayList<>();
     for (int turn = 0; turn < turns; turn++) {

@@ -1,4 +1,4 @@
-"""A kazoo client that does what it is told.
+"""A kazoo client that executes commands.
 
 Usage: kazoo_client.py HOSTS SESSION_TIMEOUT_IN_SECONDS
 
@@ -138,7 +138,7 @@ class Client:
         return self.zk.retry(self.zk.create, path, data.encode())
 
     def ask(self, word):
-        """What the server says to a four-letter word."""
+        """The server's answer to a four-letter word."""
         return self.zk.command(word.encode())
 
     # Locks
@@ -169,7 +169,7 @@ class Client:
         return self.locks[path]
 
     def take_turns(self, path, kind, count, turns):
-        """Acquires and releases a lock, and says when. `count` is a node that each turn adds one to, without care."""
+        """Acquires and releases a lock, and returns when. Each turn adds one to the node `count`, without a version check."""
         history = []
         for _ in range(turns):
             lock = self.lock(path, kind=kind)
@@ -184,7 +184,7 @@ class Client:
     # Elections
 
     def volunteer(self, path, identifier):
-        """Says so when it leads, and leads until told to resign."""
+        """Sends an event when it leads, and leads until ordered to resign."""
         election, resigned = self.zk.Election(path, identifier), threading.Event()
         self.elections[path] = election, resigned
 

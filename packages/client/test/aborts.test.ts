@@ -27,7 +27,7 @@ test('onAbort has no listener when no caller waits any more, and one again when 
   expect(count()).toBe(1)
 })
 
-test('onAbort tells each once, in the order of asking, with the reason', () => {
+test('onAbort notifies each once, in the order of asking, with the reason', () => {
   const told: unknown[] = []
   const { controller, signal } = listened()
   const stops = ['a', 'b', 'c'].map((name) => onAbort(signal, (reason) => told.push([name, reason])))

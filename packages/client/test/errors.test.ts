@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { ConnectError, formatSessionId, KeeperError, type KeeperErrorCode } from '../src/errors.ts'
 
 describe('KeeperError', () => {
-  test('KeeperError names operation, path, server and session, and says what to do', () => {
+  test('KeeperError names operation, path, server and session, and what to do', () => {
     const details = { op: 'create', path: '/a/b', server: 'zk1:2181', sessionId: 0x1234n }
     const error = new KeeperError('NoNode', details)
     expect(error.message).toBe(
@@ -145,7 +145,7 @@ describe('ConnectError', () => {
     expect(new ConnectError([{ server: 'zk1:2181', attempts: 1, error }], 1).message).toMatch(/: TypeError$/)
   })
 
-  test('ConnectError without any attempt says that no server answered', () => {
+  test('ConnectError without any attempt states that no server answered', () => {
     expect(new ConnectError([], 5).message).toMatch(/within 5 ms: no server answered$/)
   })
 })

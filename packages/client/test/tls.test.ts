@@ -1,4 +1,4 @@
-// TLS over real TCP on this machine: what is checked, and in what words a failure is told.
+// TLS over real TCP on this machine: what is checked, and how a failure is reported.
 import { once } from 'node:events'
 import { createServer as createPlainServer, type AddressInfo, type Server } from 'node:net'
 import { createServer, type TlsOptions as ServerOptions, type TLSSocket } from 'node:tls'

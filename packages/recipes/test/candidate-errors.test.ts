@@ -15,7 +15,7 @@ const TURNS = 4
 const TURN = 45_000
 
 const codes = Object.keys(ErrorCode).filter((code) => code !== 'Ok') as ErrorName[]
-/** What passes by itself, and what costs no more than the connection or the session: never told. */
+/** What passes by itself, and what costs no more than the connection or the session: never reported. */
 const passing: readonly ErrorName[] = [
   'ConnectionLoss',
   'RequestTimeout',
@@ -41,7 +41,7 @@ const ops = ['create2', 'createContainer', 'getChildren2', 'getData', 'multi', '
 
 describe('LeaderElection.terms', () => {
   test.each(ops)(
-    'LeaderElection.terms stays in the race, or is told why not, when a %s fails with any error (E07)',
+    'LeaderElection.terms stays a candidate, or rejects with the reason, when a %s fails with any error (E07)',
     async (op) => {
       for (const code of codes) {
         // A server that answers this is wrong: the node is there, and will not be deleted.

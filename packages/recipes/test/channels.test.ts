@@ -172,7 +172,7 @@ describe('Channels', () => {
     ])
   })
 
-  test('Channels tell of locks that are tried, of readers, of writers and of candidates', async () => {
+  test('Channels report tryAcquire, readers, writers and candidates', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     const held: Held[] = []

@@ -57,7 +57,7 @@ describe('A client that is closed', () => {
     expect(scene.timers).toBe(0)
   })
 
-  test('Held tells Closed, and its release resolves (L28)', async () => {
+  test('Held is lost with Closed, and its release resolves (L28)', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())

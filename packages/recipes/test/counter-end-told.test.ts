@@ -47,7 +47,7 @@ describe('Contenders at the end of the counter', () => {
     },
   )
 
-  test('Lock tells once that its counter is used up, and goes on (L23)', async () => {
+  test('Lock reports once that its counter is used up, and goes on (L23)', async () => {
     const told: unknown[] = []
     const listener = (message: unknown) => void told.push(message)
     subscribe('zk:exhausted', listener)
@@ -69,7 +69,7 @@ describe('Contenders at the end of the counter', () => {
     }
   })
 
-  test('SharedLock tells once, whether readers or writers find out (L23)', async () => {
+  test('SharedLock reports once, whether readers or writers find out (L23)', async () => {
     const told: unknown[] = []
     const listener = (message: unknown) => void told.push(message)
     subscribe('zk:exhausted', listener)
@@ -119,7 +119,7 @@ describe('Contenders at the end of the counter', () => {
         await scene.world.settle()
         scene.ensemble.nodes.delete(victim)
         await scene.world.advance(1_000)
-        // A holder whose node was deleted is told; a waiter goes to the end of the line.
+        // A holder whose node was deleted is told; a waiter goes to the end of the queue.
         const granted = await turns(scene, asked)
         expect(granted).toHaveLength(gone === 0 ? 4 : 5)
         expect(rises(granted.map(({ fencingToken }) => fencingToken))).toBe(true)

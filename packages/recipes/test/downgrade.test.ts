@@ -153,7 +153,7 @@ describe('WriteHeld.downgrade', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('Held of a downgrade is told when its node is deleted, and when its session expires', async () => {
+  test('Held of a downgrade is notified when its node is deleted, and when its session expires', async () => {
     for (const reason of ['NodeGone', 'SessionExpired'] as const) {
       const { scene, zk, write, behind } = await line(['write'])
       const read = await scene.done(write.downgrade())
@@ -183,7 +183,7 @@ describe('WriteHeld.downgrade', () => {
 })
 
 describe('WriteHeld.downgrade that fails', () => {
-  test('WriteHeld.downgrade whose node was deleted tells NodeGone, and holds nothing', async () => {
+  test('WriteHeld.downgrade whose node was deleted rejects with NodeGone, and holds nothing', async () => {
     const { scene, write, behind } = await line(['write'])
     // Before any client can observe it.
     scene.ensemble.nodes.delete(write.path)
@@ -195,7 +195,7 @@ describe('WriteHeld.downgrade that fails', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('WriteHeld.downgrade whose new node is deleted before its lease is proven tells NodeGone', async () => {
+  test('WriteHeld.downgrade whose new node is deleted before its lease is proven rejects with NodeGone', async () => {
     const { scene, zk, write } = await line([])
     // No touch is known to be relayed for so long a time, so the lease is proven behind the transaction.
     Object.defineProperty(zk.session, 'shortestTimeout', { value: 1_000 })

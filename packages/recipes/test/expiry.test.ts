@@ -57,7 +57,7 @@ describe('Lock.acquire whose session expires', () => {
     expect(granted).toBe(steps - 1)
   })
 
-  test('Lock.acquire queues again at the end of the line in the next session, and onQueued says so', async () => {
+  test('Lock.acquire queues again at the end of the queue in the next session, and calls onQueued again', async () => {
     const scene = new Scene()
     const [holder, zk, other] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
     const first = await scene.done(new Lock(holder, PATH).acquire())
@@ -147,7 +147,7 @@ describe('Held whose session expires', () => {
     },
   )
 
-  test('Held tells SessionExpired when a server says it on the standing connection', async () => {
+  test('Held is lost with SessionExpired when a server reports it on the standing connection', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())

@@ -64,7 +64,7 @@ describe('Held', () => {
     ['Closed', (_, zk) => zk.close()],
     ['NodeGone', (scene, _, held) => scene.ensemble.nodes.delete(held.path)],
   ])(
-    'Held tells %s once, with a LockLostError that throwIfLost throws',
+    'Held is lost with %s once, with a LockLostError that throwIfLost throws',
     async (reason, lose, heldWhile = 'confirmed') => {
       const { scene, zk, held } = await holding({ heldWhile })
       await scene.world.advance(50)
@@ -86,7 +86,7 @@ describe('Held', () => {
     },
   )
 
-  test('Held tells NodeGone as soon as it is known, from 50 ms of holding on (L15)', async () => {
+  test('Held is lost with NodeGone as soon as it is known, from 50 ms of holding on (L15)', async () => {
     const { scene, held } = await holding()
     await scene.world.advance(50)
     scene.ensemble.nodes.delete(held.path)
@@ -95,7 +95,7 @@ describe('Held', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('Held whose node was deleted before it was watched tells NodeGone when it would be (L15)', async () => {
+  test('Held whose node was deleted before it was watched is lost with NodeGone when it would be watched (L15)', async () => {
     const { scene, held } = await holding()
     scene.ensemble.nodes.delete(held.path)
     await scene.world.advance(49)
@@ -189,7 +189,7 @@ describe('Held', () => {
 })
 
 describe('Held.multi', () => {
-  test('Held.multi does what it is told while held, and gives the results by position', async () => {
+  test('Held.multi executes its operations while held, and gives the results by position', async () => {
     const { scene, held } = await holding()
     const [created, stat] = await scene.done(held.multi([op.create('/data/a'), op.setData('/data', 'x')]))
     expect(created.path).toBe('/data/a')

@@ -221,7 +221,7 @@ describe('LeaderElection.terms', () => {
     },
   )
 
-  test('LeaderElection.terms resigns when its body throws, and tells the error (E08)', async () => {
+  test('LeaderElection.terms resigns when its body throws, and rejects with the error (E08)', async () => {
     const scene = new Scene()
     const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const standing = outcome(

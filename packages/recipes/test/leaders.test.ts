@@ -85,7 +85,7 @@ describe('LeaderElection.leaders', () => {
     expect(observer.seen).toEqual(['leader'])
   })
 
-  test('LeaderElection.leaders tells the same leader once, whatever is written to its node', async () => {
+  test('LeaderElection.leaders yields the same leader once, whatever is written to its node', async () => {
     const scene = new Scene()
     const [zk, one] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const leadership = await elect(scene, one, 'one')

@@ -92,7 +92,7 @@ describe('LeaseKeeper', () => {
     }
   })
 
-  test('LeaseKeeper tells of a disconnection with the time left, and of the confirmation behind it (E02)', async () => {
+  test('LeaseKeeper reports a disconnection with the time left, and the confirmation behind it (E02)', async () => {
     const { scene, zk, held, told } = await holding()
     await scene.world.advance(1_000)
     const left = held.leaseRemaining()

@@ -45,7 +45,7 @@ describe('LockTimeoutError', () => {
     expect(second.status).toBe('pending')
   })
 
-  test('LockTimeoutError says when the one in the way is of this very client', async () => {
+  test('LockTimeoutError states when the contender ahead is of the same client', async () => {
     const scene = new Scene()
     const lock = new Lock(await scene.client(), PATH)
     const error = await timedOut(
@@ -151,7 +151,7 @@ describe('LockTimeoutError', () => {
     expect(error).toMatchObject({ ahead: [held.path], blocker: { label: 'host-0', isOwn: false } })
   })
 
-  test('LockTimeoutError says when the queue was never seen', async () => {
+  test('LockTimeoutError states when the queue was never read', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     scene.freeze(zk)

@@ -1,4 +1,4 @@
-// What a loss says it was caused by, whatever trouble the hold had outlasted before: nothing of that is told again.
+// The cause that a loss reports, whatever trouble the hold had outlasted before: none of that is reported again.
 import { expect, test } from 'vitest'
 import {
   type Held,

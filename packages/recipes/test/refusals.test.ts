@@ -1,4 +1,4 @@
-// What servers refuse: what passes is outlasted, what does not is told at once, and nothing is left behind.
+// What servers refuse: temporary refusals are outlasted, others are reported at once, and nothing is left behind.
 import { describe, expect, test } from 'vitest'
 import {
   CREATOR_ALL_ACL,

@@ -89,7 +89,7 @@ describe('Held.release', () => {
     expect(scene.leftovers()).toEqual(nothing)
   })
 
-  test('Held.release that is refused says so', async () => {
+  test('Held.release that is refused rejects with the error', async () => {
     const scene = new Scene()
     const held = await scene.done(new Lock(await scene.client(), PATH).acquire())
     scene.ensemble.faults.fail({ op: 'delete', code: 'NoAuth' })

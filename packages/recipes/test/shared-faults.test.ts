@@ -13,7 +13,7 @@ function write(zk: ZooKeeper): Promise<Held> {
 }
 
 describe.each(['read', 'write'] as const)('SharedLock.%s', (kind) => {
-  test(`SharedLock.${kind} whose node is deleted while it waits goes to the end of the line (R03, R10)`, async () => {
+  test(`SharedLock.${kind} whose node is deleted while it waits goes to the end of the queue (R03, R10)`, async () => {
     const scene = new Scene()
     const [holder, zk, other] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
     const held = await scene.done(write(holder))

@@ -43,7 +43,7 @@ describe('Held of a process that stands still', () => {
     }
   })
 
-  test.each(parts)('Held tells by its signal without being asked, after %d T', async (part) => {
+  test.each(parts)('Held.signal aborts without a call of isHeld, after %d T', async (part) => {
     const { scene, zk } = await connected()
     const held = await scene.done(new Lock(zk, PATH).acquire())
     await scene.world.advance(1_000)

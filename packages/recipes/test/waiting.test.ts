@@ -119,7 +119,7 @@ describe.each(acquirings)('%s.acquire behind another contender', (name, acquire)
 })
 
 describe('Lock.acquire in a queue', () => {
-  test('Lock.acquire whose node is deleted goes to the end of the line, and onQueued says so (L04)', async () => {
+  test('Lock.acquire whose node is deleted goes to the end of the queue, and calls onQueued again (L04)', async () => {
     const scene = new Scene()
     const [holder, zk, other] = (await scene.clients(3)) as [ZooKeeper, ZooKeeper, ZooKeeper]
     const first = await scene.done(new Lock(holder, PATH).acquire())

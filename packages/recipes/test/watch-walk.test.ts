@@ -13,7 +13,7 @@ const servers = [
 ] as const
 
 test.each(servers)(
-  'ZooKeeper tells each of its watchers all that happens and nothing else, at servers with %s (%s; V01, V06, V08)',
+  'ZooKeeper delivers to each of its watchers all its events and nothing else, at servers with %s (%s; V01, V06, V08)',
   { timeout: 60_000 },
   async (watchModes, _) => {
     for (let seed = FIRST_SEED; seed < FIRST_SEED + HISTORIES; seed++)
@@ -22,7 +22,7 @@ test.each(servers)(
 )
 
 test.each(servers)(
-  'ZooKeeper loses nothing that a Gap does not tell, at servers with %s (%s; I14, V02, V06)',
+  'ZooKeeper loses nothing that a Gap does not report, at servers with %s (%s; I14, V02, V06)',
   { timeout: 60_000 },
   async (watchModes, _) => {
     for (let seed = FIRST_SEED; seed < FIRST_SEED + HISTORIES; seed++)

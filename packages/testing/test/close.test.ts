@@ -130,7 +130,7 @@ test('waiters for serving members are notified of the close', async () => {
   await expect(ensemble.serving()).rejects.toThrow(/the ensemble is closed/)
 })
 
-test('a start that cannot come to its end is told why', async () => {
+test('a start that cannot complete rejects with the reason', async () => {
   await expect(TestEnsemble.start({ latency: () => Number.NaN })).rejects.toThrow(
     new RangeError('latency must return a number of ms, 0 or more, not NaN'),
   )

@@ -18,7 +18,7 @@ export function describe(report: ChaosReport): string {
     ...verdicts.map(line),
     `grants: ${sum(({ grants }) => grants)}, overlaps: ${sum(({ overlaps }) => overlaps.length)}, ` +
       `fences out of order: ${sum(({ outOfOrder }) => outOfOrder.length)}, worst hand-over: ${worst.toFixed(0)} ms`,
-    `nobody stuck: ${stuck.length === 0 ? `all had their turns ${drained.toFixed(0)} ms after the last fault` : `NO: ${stuck.join(', ')}`}`,
+    `no contender stuck: ${stuck.length === 0 ? `all had their turns ${drained.toFixed(0)} ms after the last fault` : `NO: ${stuck.join(', ')}`}`,
     `left behind: ${left || 'nothing'}`,
     ...failures,
     holds(report) ? 'It held.' : `IT DID NOT HOLD. The history is in ${log}`,

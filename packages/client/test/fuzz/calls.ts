@@ -100,7 +100,7 @@ export class Calls {
   readonly all: Call[] = []
   /** One-shot watches. */
   readonly watches: Outcome<unknown>[] = []
-  /** Persistent ones: what each was told, and what became of the loop over it. */
+  /** Persistent ones: what each received, and what became of the loop over it. */
   readonly loops: { readonly events: NodeEvents; readonly told: string[]; readonly outcome: Outcome<void> }[] = []
   readonly #random: SeededRandom
   readonly #unwatch: (() => Promise<void>)[] = []

@@ -65,7 +65,7 @@ test('SessionMachine.close ends at once a session that does not exist yet, and d
   expect(machine.submit(read())).toMatchObject([{ type: 'reject', error: { code: 'Closed' } }])
 })
 
-test('SessionMachine rejects all requests, sent or not, and tells all watchers, when the session has expired', () => {
+test('SessionMachine rejects all requests, sent or not, and notifies all watchers, when the session has expired', () => {
   const machine = connected()
   const watching = watcher('/a', 'data')
   machine.submit(read('/a', { watcher: watching }))
@@ -132,7 +132,7 @@ test.each(Object.entries(ended))('SessionMachine hears, says and wants nothing w
   expect(machine.state).toBe(state)
 })
 
-test('SessionMachine ignores what a socket says out of turn', () => {
+test('SessionMachine ignores unexpected bytes of a socket', () => {
   const machine = machineOf()
   expect([machine.opened(), machine.received(pingReply(), 0), machine.lost(broken, 0)]).toEqual([[], [], []])
   machine.elapse(0)

@@ -1,4 +1,4 @@
-// Session machines, told by hand what happens and when: no driver, no timer, no promise.
+// Session machines, driven by hand: no driver, no timer, no promise.
 import { ConnectRequest, decode, type TypeOf } from '@zk/wire'
 import { expect } from 'vitest'
 import type { SessionConfig } from '../../src/session/protocol/config.ts'

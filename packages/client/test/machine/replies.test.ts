@@ -19,7 +19,7 @@ test('SessionMachine resolves requests in the order of their replies', () => {
   ])
 })
 
-test('SessionMachine says an event before the reply that came behind it', () => {
+test('SessionMachine reports an event before the reply that came behind it', () => {
   const machine = connected()
   const watching = watcher('/a', 'data')
   machine.submit(read('/a', { watcher: watching }))

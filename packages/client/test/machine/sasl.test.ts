@@ -188,7 +188,7 @@ describe('SessionMachine without SASL', () => {
     expect(machine.phase).toEqual({ name: 'ended', reason: 'AuthFailed' })
   })
 
-  test('SessionMachine ends when a server wants SASL in answer to a ping', () => {
+  test('SessionMachine ends when a server requires SASL in answer to a ping', () => {
     const machine = machineOf()
     connect(machine, 0)
     machine.elapse(T / 3)
@@ -197,7 +197,7 @@ describe('SessionMachine without SASL', () => {
     expect(machine.phase).toEqual({ name: 'ended', reason: 'AuthFailed' })
   })
 
-  test('SessionMachine ends as closed when a server wants SASL in answer to the end of the session', () => {
+  test('SessionMachine ends as closed when a server requires SASL in answer to the end of the session', () => {
     const machine = machineOf()
     connect(machine, 0)
     machine.close(0)

@@ -185,7 +185,7 @@ describe('The code behind an await resumes in the order in which the server spok
     }
   })
 
-  test('ZooKeeper tells of a change before a read that shows it', async () => {
+  test('ZooKeeper delivers a change before a read that shows it', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const log: string[] = []
@@ -242,7 +242,7 @@ describe('The code behind an await resumes in the order in which the server spok
     expect(log).toEqual(['read old', 'NodeDataChanged'])
   })
 
-  test('ZooKeeper tells several waiters of one event in the order of their calls', async () => {
+  test('ZooKeeper notifies several waiters of one event in the order of their calls', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const log: string[] = []

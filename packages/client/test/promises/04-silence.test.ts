@@ -62,7 +62,7 @@ describe('Connect and handshake together get T / number of servers', () => {
     expect(dialed()).toBe(servers.find(({ address }) => address === world.dials[2]!.server))
   })
 
-  test('ZooKeeper fails no call for a server that says nothing: nothing was sent (W20)', async () => {
+  test('ZooKeeper fails no call for a server that does not answer: nothing was sent (W20)', async () => {
     const world = new VirtualWorld()
     const { zk, dialed, connection } = await connectedToOneOfThree(world)
     connection.rst()
@@ -372,7 +372,7 @@ describe('When no server can be reached', () => {
 
 describe('The clock', () => {
   test.each([T / 3, T / 2, T])(
-    'ZooKeeper hears what has arrived before it drops a connection, after a stall of %i ms (S23)',
+    'ZooKeeper reads what has arrived before it drops a connection, after a stall of %i ms (S23)',
     async (ms) => {
       const world = new VirtualWorld()
       const { zk, connection } = await connected(world, { sessionTimeout: T })

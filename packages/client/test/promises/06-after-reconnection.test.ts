@@ -365,7 +365,7 @@ describe('What is not set again', () => {
 })
 
 describe('Events and the watches they take', () => {
-  test('ZooKeeper tells each waiter once of a node deleted under a data and a child watch (V08)', async () => {
+  test('ZooKeeper notifies each waiter once of a node deleted under a data and a child watch (V08)', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const data = await watch(world, { zk, connection }, 'data', '/a')

@@ -61,7 +61,7 @@ describe('All of the session ends with it', () => {
     expect(session.connection).toBeUndefined()
   })
 
-  test('Watched.changed resolves with SessionEnded for each one-shot watch, and is not told twice (V14)', async () => {
+  test('Watched.changed resolves with SessionEnded for each one-shot watch, and is not notified twice (V14)', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     const watches = []

@@ -60,7 +60,7 @@ describe('The session of a client that receives nothing', () => {
     expect(session.signal.aborted).toBe(true)
   })
 
-  test('ZooKeeper looks for a server with a new session afterwards, and tells the old watches (S04)', async () => {
+  test('ZooKeeper looks for a server with a new session afterwards, and notifies the old watches (S04)', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world, { sessionTimeout: T })
     const read = outcome(zk.getDataAndWatch('/a'))

@@ -77,7 +77,7 @@ describe('A host name', () => {
     expect(dialed(world)).toContain('[fd00::1]:2181')
   })
 
-  test('ZooKeeper gives up a look-up that says nothing, and goes to the next server', async () => {
+  test('ZooKeeper gives up a look-up that does not end, and goes to the next server', async () => {
     const world = new NamedWorld()
     world.resolve = (host, handler) => {
       if (host === 'zk2') world.arrive(() => handler.found(['10.0.0.2']))

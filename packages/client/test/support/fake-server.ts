@@ -5,7 +5,7 @@ import type { Link, Listener } from './link.ts'
 import type { VirtualWorld } from './virtual-world.ts'
 
 /**
- * A ZooKeeper server of a virtual world, without a mind of its own: it takes connections, and a test says what each of
+ * A ZooKeeper server of a virtual world, without a mind of its own: it takes connections, and a test decides what each of
  * them receives and answers.
  *
  *     const server = FakeServer.listen(world, 'zk1:2181')

@@ -1,4 +1,4 @@
-// A world in which nothing happens by itself: the clock moves when a test says so, and the network is in memory.
+// A world in which nothing happens by itself: the clock moves when a test moves it, and the network is in memory.
 import { formatServer } from '@zk/wire'
 import type { ConnectionHandler, DialTarget, Runtime, RuntimeConnection } from '../../src/index.ts'
 import { Link, type Listener } from './link.ts'

@@ -1,5 +1,5 @@
 // Every call that sets a watch, before and behind every call that takes watches off, at every distance: in one turn, while
-// the first is on the wire, behind its answer, across a connection that is lost. Who must still be told is a list.
+// the first is on the wire, behind its answer, across a connection that is lost. The callers that must still be notified are a list.
 import { describe, expect, test } from 'vitest'
 import { connect, KeeperError, type RemovableWatches, type ZooKeeper } from '../../src/index.ts'
 import { outcome, type Outcome, VirtualWorld } from '../support/index.ts'

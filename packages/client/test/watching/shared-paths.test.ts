@@ -19,7 +19,7 @@ describe.for([
   { releases: '3.9', kind: 'several' },
 ] as const)('Watches that share paths on a server of $releases', ({ kind }) => {
   test.for(features.map((features) => ({ features, names: features.join(', ') })))(
-    'ZooKeeper tells of every change, and leaves nothing behind, with $names',
+    'ZooKeeper delivers every change, and leaves nothing behind, with $names',
     { timeout: 30_000 + SEEDS * 50 },
     async ({ features }) => {
       if (SEED !== undefined) return void (await playHistory(Number(SEED), kind, features))

@@ -24,7 +24,7 @@ export async function watching(
   return watch.value
 }
 
-/** Follows the events from now on: what was told, and how it ended. */
+/** Follows the events from now on: what was received, and how it ended. */
 export function follow(events: NodeEvents): { readonly told: string[]; readonly ending: { value?: unknown } } {
   const told: string[] = []
   const ending: { value?: unknown } = {}

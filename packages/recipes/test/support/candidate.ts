@@ -8,7 +8,7 @@ export class Candidate {
   readonly election: LeaderElection
   readonly stopping = new AbortController()
   readonly terms: Leadership[] = []
-  /** What it was told, in order. */
+  /** What it received, in order. */
   readonly told: string[] = []
   readonly standing: Outcome<void>
   #endTerm = () => {}

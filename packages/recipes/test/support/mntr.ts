@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** How many watches a server keeps, as its four-letter word `mntr` tells. */
+/** How many watches a server keeps, according to its four-letter word `mntr`. */
 export async function watchCountOf(address: string): Promise<number> {
   const [host = '', port = ''] = address.split(':')
   const socket = connect(Number(port), host)

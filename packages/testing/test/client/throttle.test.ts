@@ -5,7 +5,7 @@ import { TestServer } from '../../src/index.ts'
 
 const paths = Array.from({ length: 6 }, (_, index) => `/${index}`)
 
-test('ZooKeeper tells which requests a busy server has not executed, and repeats them unless it is told not to', async () => {
+test('ZooKeeper reports which requests a busy server has not executed, and repeats them unless configured not to', async () => {
   await using server = await TestServer.start({ requestThrottleMaxRequests: 1, throttledOpWaitTime: 1 })
   await using zk = await connect(server.connectString)
   // Whoever comes behind another waits for longer than 1 ms.

@@ -16,7 +16,7 @@ describe('a connection', () => {
     expect(bench.model.members[0]!.connections).toEqual([])
   })
 
-  test('freezes: nothing is done or told until it thaws, and then all of it', () => {
+  test('freezes: nothing is executed or sent until it thaws, and then all of it', () => {
     const bench = new Bench()
     const client = bench.connect()
     const other = bench.connect()
@@ -258,7 +258,7 @@ describe('nodes', () => {
     expect(nodes.get('/')!.children).toEqual(['zookeeper'])
   })
 
-  test('their watchers are told', () => {
+  test('their watchers are notified', () => {
     const bench = new Bench()
     const client = bench.connect()
     client.ask('exists', { path: '/a', watch: true })
@@ -280,7 +280,7 @@ describe('nodes', () => {
     expect(() => bench.model.nodes.presetCounter('/none', 1)).toThrow('presetCounter /none: NoNode')
   })
 
-  test('ephemeral ones are told by session', () => {
+  test('ephemeral ones are listed by session', () => {
     const bench = new Bench()
     const client = bench.connect()
     client.ask('create', node('/b', 1))

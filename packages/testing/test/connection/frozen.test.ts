@@ -41,7 +41,7 @@ test('a frozen leader does not even expire sessions, until it thaws', () => {
   expect([client.closed, member!.node('/mine')]).toEqual(['end', undefined])
 })
 
-test('a frozen member closes no connection of a client that says nothing', () => {
+test('a frozen member closes no connection of a client that sends nothing', () => {
   const bench = new Bench()
   const silent = bench.dial()!
   const [member] = bench.model.members

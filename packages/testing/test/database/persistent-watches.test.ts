@@ -40,7 +40,7 @@ const ofChild = ['NodeCreated /a/x', 'NodeDataChanged /a/x', 'NodeDeleted /a/x']
 const ofChildren = ['NodeChildrenChanged /a', 'NodeChildrenChanged /a']
 
 describe('A persistent watch', () => {
-  test('tells of the data and of the children, again and again', () => {
+  test('fires for the data and the children, again and again', () => {
     expect(addWatch('/a', PERSISTENT)).toEqual({ err: 0, response: { err: 0 } })
     for (let round = 0; round < 2; round++) expect(toldOf('/a')).toEqual([...ofChildren, ...ofNode])
   })
@@ -75,12 +75,12 @@ describe('A persistent watch', () => {
 })
 
 describe('A recursive watch', () => {
-  test('tells of the node and of all below it, never that children changed', () => {
+  test('fires for the node and all below it, never that children changed', () => {
     addWatch('/a', RECURSIVE)
     expect(toldOf('/a')).toEqual([...ofChild, ...ofNode])
   })
 
-  test('of the root tells of everything, of a node not of its neighbours', () => {
+  test('of the root fires for everything, of a node not of its neighbours', () => {
     addWatch('/', RECURSIVE)
     server.make('/ab', '/ab/c')
     expect(client.events).toEqual(['NodeCreated /ab', 'NodeCreated /ab/c'])
@@ -96,7 +96,7 @@ describe('A recursive watch', () => {
     expect(toldOf('/a')).toEqual([...ofChild, ...ofNode])
   })
 
-  test('tells nothing of what may not be read (V15)', () => {
+  test('sends nothing about nodes that may not be read (V15)', () => {
     addWatch('/a', RECURSIVE)
     const secret = [acl(Perms.ALL & ~Perms.READ, 'world', 'anyone')]
     server.ask(operator.request('create', creating('/a/secret', 0, secret)))
@@ -168,7 +168,7 @@ describe('setWatches2', () => {
   const setWatches2 = (lists: object, relativeZxid = NEVER) =>
     server.err(client.request('setWatches2', { relativeZxid, ...none, persistentRecursiveWatches: [], ...lists }))
 
-  test('sets persistent watches, and tells nothing of what has happened', () => {
+  test('sets persistent watches, and delivers no missed events', () => {
     setData('/a')
     expect(setWatches2({ persistentWatches: ['/a', '/new'], persistentRecursiveWatches: ['/r'] }, 0n)).toBe(0)
     expect(client.events).toEqual([])

@@ -30,7 +30,7 @@ export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text
 
 export const acl = (perms: number, scheme: string | null, id: string | null): ACL => ({ perms, id: { scheme, id } })
 
-/** A session with its connection, and what it was told. */
+/** A session with its connection, and what it received. */
 export class Client implements Connection {
   readonly events: string[] = []
   readonly sessionId: bigint

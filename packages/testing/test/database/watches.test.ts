@@ -58,7 +58,7 @@ describe('A watch', () => {
     expect(client.events).toEqual(['NodeChildrenChanged /a'])
   })
 
-  test('on the children of the root is told', () => {
+  test('on the children of the root fires', () => {
     getChildren('/')
     server.make('/new')
     expect(client.events).toEqual(['NodeChildrenChanged /'])
@@ -71,7 +71,7 @@ describe('A watch', () => {
     expect(server.tree.watchCount).toBe(0)
   })
 
-  test('is not told of an ACL', () => {
+  test('does not fire for an ACL', () => {
     getData('/a')
     getChildren('/a')
     server.ask(operator.request('setACL', { path: '/a', acl: creating('').acl, version: -1 }))

@@ -21,7 +21,7 @@ export interface OneShot {
   readonly seen: bigint | undefined
   readonly watched: Watched
   isTold: boolean
-  /** What it was told. */
+  /** What it received. */
   event?: string
 }
 
@@ -36,7 +36,7 @@ export interface Loop {
   readonly told: NodeEvent[]
   /** The last change at the time of each Gap. */
   readonly gaps: bigint[]
-  /** Nobody is to be told any more. */
+  /** No notification is expected any more. */
   isOver: boolean
   /** What it was ended with. */
   error?: unknown

@@ -10,7 +10,7 @@ import { WatchServer } from './watch-server.ts'
 import type { Kind } from './watch-table.ts'
 
 export interface Played {
-  /** One-shot watches that were told. */
+  /** One-shot watches that have fired. */
   readonly once: number
   /** Events of persistent watches. */
   readonly forGood: number

@@ -4,7 +4,7 @@ import type { NodeEvent } from '../../../src/index.ts'
 import type { Calls, Loop, OneShot } from './calls.ts'
 import type { Change, Nodes } from './nodes.ts'
 
-/** What was not told. */
+/** Events that were not delivered. */
 export function* untold({ oneShots, loops }: Calls, nodes: Nodes): Generator<string> {
   for (const oneShot of oneShots) yield* untoldOnce(oneShot, nodes)
   for (const loop of loops) yield* untoldForGood(loop, nodes)

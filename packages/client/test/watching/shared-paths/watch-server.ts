@@ -97,7 +97,7 @@ export class WatchServer implements Peer, Onlooker {
     this.watches.happened(change)
   }
 
-  /** With a zxid whatever the release, so that it is known which change was told. */
+  /** With a zxid whatever the release, so that it is known which change was delivered. */
   #tell(type: EventType, path: string, zxid?: bigint): void {
     this.#say(`  server tells ${type} ${path} ${zxid === undefined ? 'of the past' : `@${zxid}`}`)
     this.#answers.push(eventFrame(type, path, zxid === undefined ? {} : { zxid }))

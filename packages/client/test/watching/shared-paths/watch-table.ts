@@ -34,7 +34,7 @@ export class WatchTable {
     return this.#drop(path, mode)
   }
 
-  /** Whether the connection is to be told; one-shot watches go (WatchManager.triggerWatch). */
+  /** Whether the connection is to be notified; one-shot watches go (WatchManager.triggerWatch). */
   trigger(type: EventType, path: string): boolean {
     const own = this.#modes.get(path)
     const isWatched = own?.has('standard') === true || own?.has('persistent') === true
