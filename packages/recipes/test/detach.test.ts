@@ -143,3 +143,33 @@ test('ZooKeeper.detach ends a downgrade whose multi was lost as Closed, though w
   expect(detaching.status).toBe('fulfilled')
   expect(scene.ensemble.nodes.ephemerals()).toEqual([])
 })
+
+describe('WriteHeld.downgrade in a session that is left', () => {
+  test.each([0, 5])(
+    'WriteHeld.downgrade leaves no node, whenever the session is left (latency %i ms)',
+    async (latency) => {
+      const played = await atEveryMoment(
+        async (moment) => {
+          const scene = new Scene()
+          const zk = await scene.client()
+          const write = await scene.done(new SharedLock(zk, PATH).write.acquire())
+          scene.network.latency = () => latency
+          let detaching: Outcome<unknown> | undefined
+          let wasPending = false
+          const downgrading = outcome(write.downgrade())
+          scene.world.interrupt(moment, () => {
+            wasPending = downgrading.status === 'pending'
+            detaching = outcome(zk.detach())
+          })
+          await scene.world.advance(1_000)
+          if (detaching === undefined) return false
+          expect(detaching.status).toBe('fulfilled')
+          expect(scene.ensemble.nodes.ephemerals(zk.session.id)).toEqual([])
+          return wasPending
+        },
+        { stride: 2 },
+      )
+      expect(played).toBeGreaterThan(0)
+    },
+  )
+})

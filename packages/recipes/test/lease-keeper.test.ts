@@ -31,6 +31,24 @@ function away(scene: Scene, zk: ZooKeeper): void {
 }
 
 describe('LeaseKeeper', () => {
+  test('LeaseKeeper does not say that a hold is resumed whose lease was over when its confirmation came', async () => {
+    const scene = new Scene()
+    const zk = await scene.client({ sessionTimeout: 4_000 })
+    let resumed = 0
+    const held = await scene.done(new Lock(zk, '/locks/report').acquire({ onResumed: () => resumed++ }))
+    await scene.world.advance(100)
+    scene.cut(zk)
+    await scene.world.settle()
+    scene.network.latency = () => 100
+    while (zk.session.connection === undefined) await scene.world.advance(1)
+    await scene.world.advance(150)
+    // The check is under way. The machine was suspended: no timer knows.
+    scene.world.wallOffset += 60_000
+    await scene.world.advance(2_000)
+    expect(held.signal.reason).toMatchObject({ reason: 'LeaseLost' })
+    expect(resumed).toBe(0)
+  })
+
   test('LeaseKeeper sends nothing for what is held less than 50 ms, and leaves no timer', async () => {
     const { scene, held } = await holding()
     const since = scene.since()

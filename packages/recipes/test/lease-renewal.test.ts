@@ -47,6 +47,18 @@ describe('Confirmation', () => {
     expect(all[0]!.leaseRemaining()).toBeGreaterThan(T / 2)
   })
 
+  test('LeaseRenewal finds several nodes that an operator deleted before they were watched', async () => {
+    const { scene, all } = await holding(4)
+    scene.ensemble.faults.fail({ op: 'getData', code: 'ThrottledOp', times: Infinity })
+    for (const held of all.slice(1)) scene.ensemble.nodes.delete(held.path)
+    const since = scene.since()
+    await scene.world.advance(T / 3 + 100)
+    for (const held of all.slice(1)) expect(held.signal.reason).toMatchObject({ reason: 'NodeGone' })
+    expect(all[0]!.leaseRemaining()).toBeGreaterThan(T / 2)
+    // Each check finds one of them, and is sent again without it.
+    expect(since.ops().filter((op) => op === 'multi')).toHaveLength(4)
+  })
+
   test('LeaseRenewal that is refused for good ends one hold with its cause, and others live on', async () => {
     const { scene, zk, all } = await holding(2)
     const acl = [{ perms: Perms.ALL & ~Perms.READ, id: WORLD }]

@@ -56,6 +56,23 @@ describe('LockTimeoutError', () => {
     expect(error.message).toContain('1 ahead; waited for this very client, queued since ')
   })
 
+  test('LockTimeoutError says what was ahead in the last session, not in one that has expired', async () => {
+    const scene = new Scene()
+    const clients = await scene.clients(4)
+    const [holder, waiter, zk, later] = clients as [ZooKeeper, ZooKeeper, ZooKeeper, ZooKeeper]
+    await scene.done(new Lock(holder, PATH, { label: 'host-0' }).acquire())
+    const gone = await scene.start(new Lock(waiter, PATH, { label: 'host-1' }).acquire())
+    const waiting = outcome(new Lock(zk, PATH).acquire({ timeout: 20_000 }))
+    await scene.world.settle()
+    await scene.start(new Lock(later, PATH, { label: 'host-3' }).acquire())
+    scene.expire(zk)
+    await scene.world.advance(10_000)
+    expect([gone.status, waiting.status]).toEqual(['pending', 'pending'])
+    await scene.world.advance(10_000)
+    const ahead = scene.children(PATH).map((name) => `${PATH}/${name}`)
+    expect(waiting.error).toMatchObject({ position: 3, ahead, blocker: { label: 'host-3', path: ahead[2] } })
+  })
+
   test('LockTimeoutError shows labels so that they cannot be taken for something else', async () => {
     const scene = new Scene()
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]

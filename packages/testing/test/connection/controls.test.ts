@@ -314,3 +314,14 @@ describe('nodes', () => {
     expect(() => bench.model.nodes.setData('/', '')).toThrow(/no member leads/)
   })
 })
+
+test('what a caller does to its bytes later changes no node', () => {
+  const { nodes } = new Bench().model
+  const data = new Uint8Array([1, 2])
+  nodes.create('/a', { data })
+  data[0] = 9
+  expect(nodes.get('/a')?.data).toEqual(new Uint8Array([1, 2]))
+  nodes.setData('/a', data)
+  data[0] = 7
+  expect(nodes.get('/a')?.data).toEqual(new Uint8Array([9, 2]))
+})
