@@ -1,6 +1,7 @@
 import { JUTE_MAXBUFFER, type ServerAddress } from '@zk/wire'
 import { checkKeys } from './operations/arguments.ts'
 import { checkLogger, type Logger, silentLogger } from './telemetry/logger.ts'
+import type { CallOptions } from './call-options.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import { systemRuntime } from './runtime/system.ts'
 import { checkMechanism, type SaslMechanism } from './sasl/mechanism.ts'
@@ -200,15 +201,37 @@ export function checkAuth(scheme: unknown, auth: unknown): void {
     throw new TypeError('auth must be a string or a Uint8Array')
 }
 
-/** For how a call waits. */
-export function checkTimeout(timeout: number | undefined): void {
-  if (timeout === undefined || (typeof timeout === 'number' && timeout >= 0)) return
-  throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
+/** The options of every call. */
+const everyCall = ['signal', 'timeout', 'repeatThrottled', 'session'] as const satisfies (keyof CallOptions)[]
+
+/** The names of the options of a call that has these besides. */
+export const optionNames = (...besides: readonly string[]): ReadonlySet<string> => new Set([...besides, ...everyCall])
+
+const plainCall = optionNames()
+
+/** The options of a call, by its name. Older clients take a version, a callback or a signal in their place. */
+export function checkCallOptions(
+  name: string,
+  options: CallOptions,
+  known = plainCall,
+  example = '{ timeout: 5_000 }',
+): void {
+  if (typeof options === 'function') throw new TypeError(`${name} takes no callback: it returns a promise`)
+  if (options instanceof AbortSignal) throw new TypeError(`${name}: a signal is given as { signal }`)
+  checkKeys(name, options, known, example)
+  const { timeout, repeatThrottled, signal } = options
+  checkTimeout(timeout)
+  if (repeatThrottled !== undefined && typeof repeatThrottled !== 'boolean') {
+    throw new TypeError('repeatThrottled must be true or false')
+  }
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
+    throw new TypeError('signal must be an AbortSignal')
+  }
 }
 
-export function checkRepeatThrottled(repeatThrottled: unknown): void {
-  if (repeatThrottled === undefined || typeof repeatThrottled === 'boolean') return
-  throw new TypeError('repeatThrottled must be true or false')
+function checkTimeout(timeout: number | undefined): void {
+  if (timeout === undefined || (typeof timeout === 'number' && timeout >= 0)) return
+  throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
 }
 
 function inRange(name: string, value: number, min: number, max: number): void {

@@ -30,7 +30,7 @@ import { sync } from './operations/sync.ts'
 import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
 import { NodeEventsSource, type OpeningNodeEvents, type WatchOptions } from './watches/node-events.ts'
 import { openNodeEvents } from './watches/opening-node-events.ts'
-import { checkAuth, checkRepeatThrottled, checkTimeout } from './options.ts'
+import { checkAuth, checkCallOptions, optionNames } from './options.ts'
 import { createBelow, type Make, makeContainers, snapshot, wantsParents } from './helpers/parents.ts'
 import type { ErrorReply, Removal } from './session/requests/request.ts'
 import { followServers } from './helpers/follow-servers.ts'
@@ -48,6 +48,9 @@ import { CallWatcher, type Watched, watchedBy } from './watches/watcher.ts'
 
 /** Logs as the client does, with its session and its server. For `@zk/client/internal`. */
 export let logWith: (zk: ZooKeeper, level: LogLevel, message: string, fields: () => object) => void
+
+const containerOptions = optionNames('acl')
+const followOptions: ReadonlySet<string> = new Set(['signal'])
 
 /**
  * A client of one ensemble. Every call is queued before it returns, so calls of one turn leave in one segment, in this
@@ -123,6 +126,7 @@ export class ZooKeeper {
     data?: Data,
     options: CreateOptions & ParentsOptions & CallOptions = {},
   ): Promise<Created> {
+    checkCallOptions('create', options, create.options?.known, create.options?.example)
     const session = this.#sessionOf(options)
     const { timeout = session.timeout, signal } = options
     const isBelow = wantsParents(options.parents)
@@ -274,7 +278,7 @@ export class ZooKeeper {
    * 3.6 refuse with `Unimplemented`.
    */
   watch(path: string, options: WatchOptions & CallOptions = {}): OpeningNodeEvents {
-    return openNodeEvents(() => new NodeEventsSource(this.#sessions, this.#chroot, path, options), options.signal)
+    return openNodeEvents(() => new NodeEventsSource(this.#sessions, this.#chroot, path, options), options?.signal)
   }
 
   /**
@@ -283,10 +287,9 @@ export class ZooKeeper {
    * the last of them. Rejects with `NoWatcher` when there are none.
    */
   async removeWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = {}): Promise<void> {
-    const session = this.#sessionOf(options)
     // Before any watcher is taken: a refused call changes nothing.
-    checkTimeout(options.timeout)
-    checkRepeatThrottled(options.repeatThrottled)
+    checkCallOptions('removeWatches', options)
+    const session = this.#sessionOf(options)
     options.signal?.throwIfAborted()
     const absolute = this.#chroot.absolute(path)
     const { tables, modes } = removedWatches(type)
@@ -298,7 +301,7 @@ export class ZooKeeper {
       const removes = { path: absolute, type: removal }
       return await this.#submit(removeWatches, [path, removal], { ...options, session }, { removes })
     } catch (error) {
-      throw atCaller(error, options.signal)
+      throw atCaller(error, options?.signal)
     }
   }
 
@@ -308,8 +311,7 @@ export class ZooKeeper {
    */
   async addAuth(scheme: string, auth: Uint8Array | string, options: CallOptions = {}): Promise<void> {
     checkAuth(scheme, auth)
-    checkTimeout(options.timeout)
-    checkRepeatThrottled(options.repeatThrottled)
+    checkCallOptions('addAuth', options)
     const session = this.#sessionOf(options)
     // A copy: it is sent again on later connections, when the caller may have wiped its own.
     const credential = { scheme, auth: new Uint8Array(toBytes(auth)) }
@@ -318,7 +320,7 @@ export class ZooKeeper {
       const body = (writer: Writer) => AuthPacket.write(writer, { type: 0, ...credential })
       await session.authenticate(credential, { op: 'addAuth', opCode: OpCode.auth, kind: 'neither', body }, options)
     } catch (error) {
-      throw atCaller(error, options.signal)
+      throw atCaller(error, options?.signal)
     }
   }
 
@@ -326,13 +328,11 @@ export class ZooKeeper {
    * Makes the node and every missing node above it, the chroot included, as containers: the server removes them again
    * once they have had children and are empty. (Servers before 3.5.1 know no containers: there the nodes stay.)
    */
-  async ensureContainer(
-    path: string,
-    { acl, ...options }: CallOptions & Pick<CreateOptions, 'acl'> = {},
-  ): Promise<void> {
+  async ensureContainer(path: string, given: CallOptions & Pick<CreateOptions, 'acl'> = {}): Promise<void> {
+    checkCallOptions('ensureContainer', given, containerOptions)
+    const { acl, ...options } = given
     const session = this.#sessionOf(options)
     const { timeout = session.timeout, signal } = options
-    checkTimeout(timeout)
     const absolute = this.#chroot.absolute(path)
     // The root is there: no server is asked.
     if (absolute === '/') {
@@ -372,7 +372,9 @@ export class ZooKeeper {
    * signal aborts or the client is closed. Resolves when it has them for the first time. Servers whose line does not say
    * where they take clients are left out; rejects when none is left.
    */
-  async followServers({ signal }: Pick<CallOptions, 'signal'> = {}): Promise<void> {
+  async followServers(options: Pick<CallOptions, 'signal'> = {}): Promise<void> {
+    checkCallOptions('followServers', options, followOptions, '{ signal }')
+    const { signal } = options
     try {
       await followServers(this, this.#follower, signal)
     } catch (error) {
@@ -453,7 +455,7 @@ export class ZooKeeper {
     try {
       return await this.#submit(operation, args, options, { chroot })
     } catch (error) {
-      throw atCaller(error, options.signal)
+      throw atCaller(error, options?.signal)
     }
   }
 
@@ -464,13 +466,14 @@ export class ZooKeeper {
     read: (result: Result) => Read,
     chroot = this.#chroot,
   ): Promise<Read & Watched> {
+    checkCallOptions(operation.name, options)
     const session = this.#sessionOf(options)
     const watcher = new CallWatcher(operation.watch, path, chroot)
     try {
       const result = await this.#submit(operation, [path], { ...options, session }, { watcher, chroot })
       return { ...read(result), ...watchedBy(watcher, session) }
     } catch (error) {
-      throw atCaller(error, options.signal)
+      throw atCaller(error, options?.signal)
     }
   }
 
@@ -484,9 +487,7 @@ export class ZooKeeper {
       ...about
     }: { watcher?: CallWatcher; removes?: Removal | undefined; chroot?: Chroot | undefined } = {},
   ): Promise<Exclude<Result, ErrorReply>> {
-    const { timeout, repeatThrottled } = options
-    checkTimeout(timeout)
-    checkRepeatThrottled(repeatThrottled)
+    checkCallOptions(operation.name, options, operation.options?.known, operation.options?.example)
     return this.#sessionOf(options).call(prepare(operation, chroot, args, about), options) as Promise<
       Exclude<Result, ErrorReply>
     >

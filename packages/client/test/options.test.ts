@@ -1,7 +1,7 @@
 import { JUTE_MAXBUFFER } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { silentLogger } from '../src/telemetry/logger.ts'
-import { checkAuth, checkOptions, checkTimeout } from '../src/options.ts'
+import { checkAuth, checkCallOptions, checkOptions } from '../src/options.ts'
 import { systemRuntime } from '../src/runtime/system.ts'
 import { thrownBy } from './thrown.ts'
 
@@ -219,13 +219,13 @@ describe('checkAuth', () => {
   })
 })
 
-describe('checkTimeout', () => {
-  test.each([undefined, 0, 0.5, 1, Infinity])('checkTimeout takes %s', (timeout) => {
-    expect(checkTimeout(timeout)).toBeUndefined()
+describe('checkCallOptions', () => {
+  test.each([undefined, 0, 0.5, 1, Infinity])('checkCallOptions takes a timeout of %s', (timeout) => {
+    expect(checkCallOptions('getData', { timeout })).toBeUndefined()
   })
 
-  test.each([-1, NaN, '5', null])('checkTimeout refuses %s', (timeout) => {
-    const error = thrownBy(() => checkTimeout(timeout as number))
+  test.each([-1, NaN, '5', null])('checkCallOptions refuses a timeout of %s', (timeout) => {
+    const error = thrownBy(() => checkCallOptions('getData', { timeout: timeout as number }))
     expect(error).toBeInstanceOf(RangeError)
     expect(error).toHaveProperty('message', `timeout must be a number of ms, 0 or more, not ${timeout}`)
   })

@@ -75,6 +75,8 @@ describe('parseConnectString tells a comma in a chroot from one more server', ()
     'a/,b',
     'a/x,[::1]',
     'a/x,[::1]:2181/x',
+    'a/x, [::1]:2181',
+    'a/x , b:2181',
   ])('parseConnectString refuses %j', (text) => {
     const reason = 'a chroot stands once, at the end: "host:port,host:port/chroot"'
     expect(() => parseConnectString(text)).toThrow(new TypeError(`connectString ${JSON.stringify(text)}: ${reason}`))

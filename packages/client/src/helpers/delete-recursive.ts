@@ -4,6 +4,7 @@ import { KeeperError } from '../errors.ts'
 import { op } from '../operations/ops.ts'
 import { checkConcurrency, isSystemNode, walk } from './walk.ts'
 import type { CallOptions } from '../call-options.ts'
+import { checkCallOptions, optionNames } from '../options.ts'
 import type { ZooKeeper } from '../zookeeper.ts'
 
 /** How `deleteRecursive` goes about it. `timeout` is that of each request, not of the whole. */
@@ -19,6 +20,7 @@ export interface DeleteRecursiveOptions extends CallOptions {
 /** So many nodes, or so many characters of paths, make a batch: far below what a server takes in one request. */
 const BATCH = { nodes: 100, characters: 32_768 }
 const READS_PER_BATCH = 4
+const deleteOptions = optionNames('concurrency', 'contentsOnly', 'onProgress')
 
 /**
  * Deletes a node and all below it, children first, in batches; resolves with how many it has deleted. It is no
@@ -32,8 +34,10 @@ const READS_PER_BATCH = 4
 export async function deleteRecursive(
   zk: ZooKeeper,
   path: string,
-  { concurrency = 4, contentsOnly = false, onProgress = () => {}, ...options }: DeleteRecursiveOptions = {},
+  given: DeleteRecursiveOptions = {},
 ): Promise<number> {
+  checkCallOptions('deleteRecursive', given, deleteOptions, '{ contentsOnly: true }')
+  const { concurrency = 4, contentsOnly = false, onProgress = () => {}, ...options } = given
   validatePath(path)
   checkConcurrency(concurrency)
   if (typeof onProgress !== 'function') throw new TypeError('onProgress must be a function')

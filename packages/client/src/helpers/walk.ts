@@ -3,6 +3,7 @@ import { wasAborted } from '../aborts.ts'
 import { KeeperError } from '../errors.ts'
 import type { Children } from '../operations/children.ts'
 import type { CallOptions } from '../call-options.ts'
+import { checkCallOptions, optionNames } from '../options.ts'
 import type { ZooKeeper } from '../zookeeper.ts'
 
 /** How `walk` reads. `timeout` is that of each read, not of the whole. */
@@ -32,8 +33,11 @@ interface Entry {
  */
 export function walk(zk: ZooKeeper, path = '/', options: WalkOptions = {}): AsyncIterableIterator<WalkedNode> {
   validatePath(path)
+  checkCallOptions('walk', options, walkOptions, '{ concurrency: 4 }')
   return new Walk(zk, path, options)
 }
+
+const walkOptions = optionNames('concurrency')
 
 class Walk implements AsyncIterableIterator<WalkedNode> {
   readonly #zk: ZooKeeper

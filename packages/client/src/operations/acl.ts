@@ -1,7 +1,7 @@
 import { type ACL as WireACL, operations } from '@zk/wire'
 import { type Stat, toStat } from './stat.ts'
 import { type ACL, checkACL, versionIn, required } from './arguments.ts'
-import type { VersionOptions } from './delete.ts'
+import { versionOption, type VersionOptions } from './delete.ts'
 import type { Operation } from './operation.ts'
 
 /** What `getACL` gives. */
@@ -25,6 +25,7 @@ type Write = Operation<[path: string, acl: readonly ACL[], options: VersionOptio
 
 export const setACL: Write = {
   name: 'setACL',
+  options: versionOption,
   wire: operations.setACL,
   encode: (chroot, path, acl, options) => ({
     path: chroot.absolute(path),

@@ -1,5 +1,6 @@
 import { CreateMode, type CreateRequest, operations, Perms, type TypeOf } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
+import { optionNames } from '../options.ts'
 import { type Stat, toStat } from './stat.ts'
 import { type ACL, checkACL, type Data, describe, required, toBytes } from './arguments.ts'
 import type { Operation } from './operation.ts'
@@ -42,6 +43,7 @@ type Wires = typeof operations.create2 | typeof operations.createContainer | typ
 
 export const create: Operation<Args, Wires, Created> = {
   name: 'create',
+  options: { known: optionNames('mode', 'acl', 'ttl', 'parents'), example: "{ mode: 'EPHEMERAL' }" },
   // All are answered with path and Stat.
   wire: (_path, _data, { mode }) => {
     if (mode === 'CONTAINER') return operations.createContainer

@@ -1,7 +1,7 @@
 import { type Bytes, type GetDataResponse, operations, type TypeOf } from '@zk/wire'
 import { type Stat, toStat } from './stat.ts'
 import { versionIn, type Data, toBytes } from './arguments.ts'
-import type { VersionOptions } from './delete.ts'
+import { versionOption, type VersionOptions } from './delete.ts'
 import type { WatchKind } from '../session/watches/watchers.ts'
 import type { Operation } from './operation.ts'
 
@@ -38,6 +38,7 @@ type Write = Operation<[path: string, data: Data, options: VersionOptions], type
 
 export const setData: Write = {
   name: 'setData',
+  options: versionOption,
   wire: operations.setData,
   encode: (chroot, path, data, options) => ({
     path: chroot.absolute(path),

@@ -1,4 +1,5 @@
 import { operations } from '@zk/wire'
+import { optionNames } from '../options.ts'
 import { versionIn } from './arguments.ts'
 import type { Operation } from './operation.ts'
 
@@ -10,8 +11,12 @@ export interface VersionOptions {
 
 type Args = [path: string, options: VersionOptions]
 
+/** For an operation on one version of a node. */
+export const versionOption = { known: optionNames('version'), example: '{ version: 3 }' } as const
+
 export const deleteNode: Operation<Args, typeof operations.delete, void> = {
   name: 'delete',
+  options: versionOption,
   wire: operations.delete,
   encode: (chroot, path, options) => ({ path: chroot.absolute(path), version: versionIn(options) }),
   result: () => undefined,

@@ -1,7 +1,7 @@
 import { ErrorCode, errorName, OpCode, operations, ProtocolError } from '@zk/wire'
 import { KeeperError } from '../errors.ts'
 import type { Operation } from './operation.ts'
-import { encodeParts, type ReadOp } from './ops.ts'
+import { copyOf, encodeParts, type ReadOp } from './ops.ts'
 
 /** What became of one read of a `multiRead`: what it gives, or why it was refused. */
 export type ReadResult<Result> =
@@ -23,7 +23,7 @@ export function multiRead<const Ops extends readonly ReadOp<unknown>[]>(
     name: 'multiRead',
     wire: operations.multiRead,
     encode: (chroot) => {
-      sent = [...ops]
+      sent = copyOf('multiRead', ops)
       return encodeParts(sent, 'read', chroot)
     },
     result: (results, chroot, where) => {

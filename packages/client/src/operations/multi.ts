@@ -2,7 +2,7 @@ import { ErrorCode, errorName, type MultiOp, type MultiResult, OpCode, operation
 import { needsOf } from './needs.ts'
 import { ErrorReply } from '../session/requests/request.ts'
 import type { Operation } from './operation.ts'
-import { encodeParts, type Op } from './ops.ts'
+import { copyOf, encodeParts, type Op } from './ops.ts'
 
 /** The results of these operations, by position. */
 export type MultiResults<Ops extends readonly Op<unknown>[]> = {
@@ -20,7 +20,7 @@ export function multi<const Ops extends readonly Op<unknown>[]>(
     name: 'multi',
     wire: operations.multi,
     encode: (chroot) => {
-      sent = [...ops]
+      sent = copyOf('multi', ops)
       parts = encodeParts(sent, 'write', chroot)
       return parts
     },

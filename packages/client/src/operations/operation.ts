@@ -14,6 +14,8 @@ export interface Operation<Args extends readonly unknown[], W extends Wire, Resu
   /** The arguments as the request; throws a `TypeError` or `RangeError` for what cannot be sent. */
   readonly encode: (chroot: Chroot, ...args: Args) => TypeOf<W['request']>
   readonly result: (response: TypeOf<W['response']>, chroot: Chroot, where?: () => ErrorContext) => Result
+  /** The names of its options, where it has more than every call; and what to write. */
+  readonly options?: { readonly known: ReadonlySet<string>; readonly example: string } | undefined
   /** Codes that are answers, not errors. */
   readonly forgives?: Partial<Record<ErrorName, () => Result>> | undefined
 }

@@ -2,7 +2,7 @@
 import { type MultiOp, type MultiResult, OpCode, ProtocolError } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
 import { type Stat, toStat } from './stat.ts'
-import { versionIn, type Data, required, toBytes } from './arguments.ts'
+import { checkKeys, versionIn, type Data, required, toBytes } from './arguments.ts'
 import { toNames } from './children.ts'
 import { checkTTL, type CreateOptions, hasTTL, toCreateRequest } from './create.ts'
 import { type NodeData, toNodeData } from './data.ts'
@@ -37,6 +37,7 @@ export const op = {
     kind: 'write',
     path,
     encode: (chroot) => {
+      checkKeys('op.create', options, createOptions, "{ mode: 'EPHEMERAL' }")
       const request = toCreateRequest(chroot, path, data, options)
       const { mode, ttl } = options
       if (hasTTL(mode)) return { type: OpCode.createTTL, request: { ...request, ttl: checkTTL(ttl) } }
@@ -55,7 +56,7 @@ export const op = {
     path,
     encode: (chroot) => ({
       type: OpCode.delete,
-      request: { path: chroot.absolute(path), version: versionIn(options) },
+      request: { path: chroot.absolute(path), version: versionOf('op.delete', options) },
     }),
     result: (result) => {
       if (result.type !== OpCode.delete) throw unexpected(result)
@@ -68,7 +69,7 @@ export const op = {
     path,
     encode: (chroot) => ({
       type: OpCode.setData,
-      request: { path: chroot.absolute(path), data: toBytes(data), version: versionIn(options) },
+      request: { path: chroot.absolute(path), data: toBytes(data), version: versionOf('op.setData', options) },
     }),
     result: (result) => {
       if (result.type !== OpCode.setData) throw unexpected(result)
@@ -82,7 +83,7 @@ export const op = {
     path,
     encode: (chroot) => ({
       type: OpCode.check,
-      request: { path: chroot.absolute(path), version: versionIn(options) },
+      request: { path: chroot.absolute(path), version: versionOf('op.check', options) },
     }),
     result: (result) => {
       if (result.type !== OpCode.check) throw unexpected(result)
@@ -110,6 +111,21 @@ export const op = {
       return toNames(result.response.children, 'GetChildrenResponse.children')
     },
   }),
+}
+
+const createOptions = new Set(['mode', 'acl', 'ttl'])
+const versionOptions = new Set(['version'])
+
+function versionOf(name: string, options: VersionOptions): number {
+  checkKeys(name, options, versionOptions, '{ version: 3 }')
+  return versionIn(options)
+}
+
+/** A copy of the list, which its caller may use again before the reply is here. */
+export function copyOf<Part>(method: 'multi' | 'multiRead', ops: readonly Part[]): readonly Part[] {
+  if (Array.isArray(ops)) return [...(ops as readonly Part[])]
+  const example = method === 'multi' ? "op.create('/a')" : "op.getData('/a')"
+  throw new TypeError(`${method} takes a list of operations: ${method}([${example}, …])`)
 }
 
 /** What a list of operations is sent as. Throws a `TypeError` where one is not of this kind. */

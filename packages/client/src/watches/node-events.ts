@@ -5,7 +5,7 @@ import { atCaller } from '../errors.ts'
 import { EventQueue } from './event-queue.ts'
 import { addWatch } from '../operations/add-watch.ts'
 import { prepare } from '../operations/operation.ts'
-import { checkRepeatThrottled, checkTimeout } from '../options.ts'
+import { checkCallOptions, optionNames } from '../options.ts'
 import type { PersistentOutcome, PersistentWatcher, WatchMode } from '../session/watches/watchers.ts'
 import { driverOf, type SessionDriver } from '../session/driver/session-driver.ts'
 import type { Sessions } from '../sessions.ts'
@@ -55,6 +55,7 @@ export interface WatchOptions {
 }
 
 const MAX_QUEUED = 1_000
+const watchOptions = optionNames('recursive', 'maxQueued')
 
 /** @internal */
 export class NodeEventsSource implements NodeEvents {
@@ -74,13 +75,12 @@ export class NodeEventsSource implements NodeEvents {
   readonly #left = new AbortController()
 
   constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions) {
+    checkCallOptions('watch', options, watchOptions, '{ recursive: true }')
     const { recursive = false, maxQueued = MAX_QUEUED, session } = options
     if (typeof recursive !== 'boolean') throw new TypeError('recursive must be true or false')
     if (!Number.isInteger(maxQueued) || maxQueued < 1) {
       throw new RangeError(`maxQueued must be an integer, 1 or more, not ${String(maxQueued)}`)
     }
-    checkTimeout(options.timeout)
-    checkRepeatThrottled(options.repeatThrottled)
     this.#sessions = sessions
     this.#chroot = chroot
     this.#path = path
