@@ -1,4 +1,4 @@
-import type { ConnectionHandler, DialTarget, RuntimeConnection } from '@zk/client'
+import type { ConnectionHandler, DialTarget, RuntimeConnection } from './virtual-runtime.ts'
 import { type Accept, Link } from './link.ts'
 import type { Random } from './random.ts'
 import { Route } from './route.ts'

@@ -1,4 +1,4 @@
-import type { LookupHandler } from '@zk/client'
+import type { LookupHandler } from './virtual-runtime.ts'
 import type { Random } from './random.ts'
 import type { World } from './world.ts'
 

@@ -1,4 +1,10 @@
-import type { ConnectionHandler, DialTarget, LookupHandler, Runtime, RuntimeConnection } from '@zk/client'
+import type {
+  ConnectionHandler,
+  DialTarget,
+  LookupHandler,
+  RuntimeConnection,
+  VirtualRuntime,
+} from './virtual-runtime.ts'
 import { Clock } from './clock.ts'
 import type { Random } from './random.ts'
 import type { Resolver } from './resolver.ts'
@@ -31,7 +37,7 @@ type State =
   | { readonly name: 'killed' }
 
 /** One process of a client: code that sees the world through this Runtime only. */
-export class SimProcess implements Runtime {
+export class SimProcess implements VirtualRuntime {
   readonly name: string
   readonly clock: Clock
   readonly resolve?: (host: string, handler: LookupHandler) => void
