@@ -1,7 +1,8 @@
-// How to test lock code of one's own: the README of @zk/testing shows this test.
+// How to test lock code of one's own: the README of @zk/testing shows these tests.
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, Lock } from '@zk/recipes'
-import { TestEnsemble } from '@zk/testing'
+import { TestEnsemble, VirtualWorld } from '@zk/testing'
 import { expect, test } from 'vitest'
 
 test('the lock passes on when its holder’s session expires', async () => {
@@ -16,8 +17,22 @@ test('the lock passes on when its holder’s session expires', async () => {
   expect((await next).fencingToken).toBeGreaterThan(first.fencingToken)
 })
 
-test('README of @zk/testing shows the test above', () => {
+test('a holder that is cut off learns in time that the lock is lost', async () => {
+  const world = new VirtualWorld({ seed: 1, members: 3 })
+  await world.run(async () => {
+    const zk = await connect(world.connectString, { runtime: world.runtime })
+    const held = await new Lock(zk, '/locks/report').acquire()
+    await world.elapse(600_000) // ten minutes, in some milliseconds
+    expect(held.isHeld()).toBe(true)
+    world.network.cut({ process: world.runtime })
+    await once(held.signal, 'abort')
+    expect(world.ensemble.nodes.ephemerals()).toEqual([held.path]) // nobody else can have it yet
+  })
+})
+
+test('README of @zk/testing shows the tests above', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
-  const [shown] = /^test\('the lock passes on[^]*?^}\)$/m.exec(read('../../packages/testing/README.md'))!
-  expect(read('lock-code.test.ts')).toContain(shown)
+  const shown = read('../../packages/testing/README.md').match(/^test\('[^]*?^}\)$/gm)
+  expect(shown).toHaveLength(2)
+  for (const each of shown!) expect(read('lock-code.test.ts')).toContain(each)
 })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
 import { EnsembleModel } from '../src/index.ts'
 import { checkOptions } from '../src/options.ts'
+import { WORLD_OPTIONS } from '../src/virtual/virtual-world.ts'
 import { main } from './readme-example.ts'
 
 const sourceOf = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
@@ -28,6 +29,12 @@ test('README lists every option, and no other', () => {
   // Which schemes there are follows from the others.
   const { schemes: _, ...options } = checkOptions({})
   expect(new Set(listed(section('Options')))).toEqual(new Set([...Object.keys(options), 'host', 'ports', 'tls']))
+})
+
+test('README lists every option of a virtual world, and no other', () => {
+  const [, table] = section('Your own code in virtual time').split('| option |')
+  const [options] = table!.split('\n\n')
+  expect(listed(options!)).toEqual(WORLD_OPTIONS)
 })
 
 test('README lists every fault, and no other', () => {
