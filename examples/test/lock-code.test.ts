@@ -1,7 +1,8 @@
 // How to test code of one's own: the README of @zk/testing shows these tests.
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, Lock } from '@zk/recipes'
-import { TestEnsemble, TestServer } from '@zk/testing'
+import { TestEnsemble, TestServer, VirtualWorld } from '@zk/testing'
 import { expect, test } from 'vitest'
 
 test('the lock passes on when its holder’s session expires', async () => {
@@ -70,6 +71,19 @@ test('a session expires by itself when nothing is heard of its client', async ()
   await expect.poll(() => session.signal.reason?.code, { timeout: 5_000 }).toBe('SessionExpired')
 })
 
+test('a holder that is cut off learns in time that the lock is lost', async () => {
+  const world = new VirtualWorld({ seed: 1, members: 3 })
+  await world.run(async () => {
+    const zk = await connect(world.connectString, { runtime: world.runtime })
+    const held = await new Lock(zk, '/locks/report').acquire()
+    await world.elapse(600_000) // ten minutes, in some milliseconds
+    expect(held.isHeld()).toBe(true)
+    world.network.cut({ process: world.runtime })
+    await once(held.signal, 'abort')
+    expect(world.ensemble.nodes.ephemerals()).toEqual([held.path]) // nobody else can have it yet
+  })
+})
+
 test('README of @zk/testing shows tests above', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const plain = (code: string) => code.replaceAll(/^ +/gm, '').trim()
@@ -77,7 +91,7 @@ test('README of @zk/testing shows tests above', () => {
     read('../../packages/testing/README.md').matchAll(/^```ts\n([^]*?)^```/gm),
     ([, code]) => plain(code!),
   )
-  expect(shown).toHaveLength(5)
+  expect(shown).toHaveLength(6)
   const here = plain(read('lock-code.test.ts'))
   for (const code of shown) expect(here).toContain(code)
 })

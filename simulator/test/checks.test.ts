@@ -1,10 +1,10 @@
 // Every check can fail: each is shown a history that breaks its invariant, and one that breaks none.
 import type { LoggedTxn } from '@zk/testing'
 import { describe, expect, test } from 'vitest'
+import { WALL_START } from '@zk/testing/internal'
 import type { InvariantId } from '../src/checks/check.ts'
 import { check } from '../src/checks/index.ts'
 import { SET } from '../src/play/paths.ts'
-import { WALL_START } from '../src/world/clock.ts'
 import { type Draft, paths, sound, task } from './support/history.ts'
 
 const [first, second] = paths

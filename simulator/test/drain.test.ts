@@ -1,10 +1,9 @@
 // Simulated time moves on after a fixed number of microtask turns: see docs/decisions/0010-microtask-turns.md.
 import { describe, expect, test } from 'vitest'
+import { drain, TURNS, type Witness, type World } from '@zk/testing/internal'
 import { draw } from '../src/scenario/draw.ts'
 import { recipes } from '../src/scenario/scenario.ts'
 import { simulateScenario } from '../src/simulate.ts'
-import { drain, TURNS } from '../src/world/drain.ts'
-import type { Witness, World } from '../src/world/world.ts'
 
 /** More than anything takes, so that a chain of promises that is too long is measured and not cut off. */
 const MOST = 2 * TURNS

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { WALL_START } from '@zk/testing/internal'
 import { commute } from '../src/exhaustive/footprint.ts'
 import { judge } from '../src/exhaustive/judge.ts'
 import type { FaultType, Scope } from '../src/exhaustive/scope.ts'
@@ -6,7 +7,6 @@ import { scopeNamed } from '../src/exhaustive/scopes.ts'
 import { type Counts, search, type Taken } from '../src/exhaustive/search.ts'
 import type { World } from '../src/exhaustive/world.ts'
 import { toText } from '../src/trace/trace.ts'
-import { WALL_START } from '../src/world/clock.ts'
 
 interface Covered extends Counts {
   /** All that came of each class of histories that differ only in the order of what commutes. */

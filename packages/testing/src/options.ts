@@ -274,6 +274,10 @@ export function asFunction<Args extends unknown[]>(
   throw new RangeError(`${name} must be a number of ms, 0 or more, or a function that returns one, not ${show(value)}`)
 }
 
+export function checkDuration(name: string, value: unknown): void {
+  if (!isDuration(value)) throw new RangeError(`${name} must be a number of ms, 0 or more, not ${show(value)}`)
+}
+
 const isDuration = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < Infinity
 
 /** A line each in /zookeeper/config. */

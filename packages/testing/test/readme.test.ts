@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { EnsembleModel } from '../src/index.ts'
 import { answeredWords } from '../src/connection/words.ts'
 import { checkOptions } from '../src/options.ts'
+import { WORLD_OPTIONS } from '../src/virtual/virtual-world.ts'
 import { main } from './readme-example.ts'
 
 const sourceOf = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
@@ -52,6 +53,12 @@ test.each<[what: string, of: (model: EnsembleModel) => object]>([
   expect(names.length).toBeGreaterThan(1)
   const told = section('Controls') + section('History')
   expect(names.filter((name) => !new RegExp(`\\W${name}\\W`).test(told))).toEqual([])
+})
+
+test('README lists every option of a virtual world, and no other', () => {
+  const [, table] = section('Your own code in virtual time').split('| option |')
+  const [options] = table!.split('\n\n')
+  expect(listed(options!)).toEqual(WORLD_OPTIONS)
 })
 
 test('README lists every fault, and no other', () => {

@@ -1,5 +1,5 @@
+import { WALL_START } from '@zk/testing/internal'
 import type { Check, InvariantId } from './check.ts'
-import { WALL_START } from '../world/clock.ts'
 
 /** A server that ends a session by itself asks without a xid; clients count theirs from 1. */
 const BY_SERVER = 0

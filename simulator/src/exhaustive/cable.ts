@@ -1,5 +1,5 @@
 import type { ConnectionHandler, RuntimeConnection } from '@zk/client'
-import type { ServerEnd } from '../world/link.ts'
+import type { ServerEnd } from '@zk/testing/internal'
 import { type Frame, framesOf, Namer } from './frames.ts'
 
 export type Upward =

@@ -1,6 +1,5 @@
 import type { ConnectionHandler, DialTarget, Runtime, RuntimeConnection } from '@zk/client'
-import type { ServerEnd } from '../world/link.ts'
-import { Random } from '../world/random.ts'
+import { type ServerEnd, Random } from '@zk/testing/internal'
 import { Cable } from './cable.ts'
 
 /**

@@ -1,9 +1,7 @@
 import { EnsembleModel, type Link, type LoggedTxn, type Output } from '@zk/testing'
+import { WALL_START, type ServerEnd, Random } from '@zk/testing/internal'
 import { watchesAt } from '../play/monitor.ts'
 import { PATH } from '../play/paths.ts'
-import { WALL_START } from '../world/clock.ts'
-import type { ServerEnd } from '../world/link.ts'
-import { Random } from '../world/random.ts'
 import type { Cable } from './cable.ts'
 
 const NAME = 'zk1'

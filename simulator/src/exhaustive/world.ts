@@ -1,7 +1,7 @@
 // A small world in which what happens next is the search's choice.
+import { drain, TURNS } from '@zk/testing/internal'
 import type { Happening, Recorded } from '../history/history.ts'
 import { PATH } from '../play/paths.ts'
-import { drain, TURNS } from '../world/drain.ts'
 import type { Cable } from './cable.ts'
 import * as choices from './choice.ts'
 import type { AtClient, AtServer, Choice } from './choice.ts'

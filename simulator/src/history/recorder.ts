@@ -1,4 +1,4 @@
-import type { World } from '../world/world.ts'
+import type { World } from '@zk/testing/internal'
 import type { CallHappening } from './calls.ts'
 import type { Happening, Recorded } from './history.ts'
 import type { Moment } from './line.ts'

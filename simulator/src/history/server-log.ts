@@ -1,6 +1,6 @@
 // What the ensemble committed, in its order: the truth that clients are measured by.
 import type { LoggedTxn, Txn } from '@zk/testing'
-import { WALL_START } from '../world/clock.ts'
+import { WALL_START } from '@zk/testing/internal'
 
 /** One node from its creation to its end. */
 export interface Life {

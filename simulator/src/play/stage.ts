@@ -1,20 +1,24 @@
 // Everything a scenario is played on.
 import { EnsembleModel, type LoggedTxn } from '@zk/testing'
+import {
+  WALL_START,
+  TURNS,
+  Network,
+  type Observer,
+  Random,
+  Resolver,
+  ServerHost,
+  SimProcess,
+  type Witness,
+  World,
+} from '@zk/testing/internal'
 import type { SentEvent } from '../history/played.ts'
 import type { Line, LookUp } from '../history/line.ts'
 import { shortenedUnawares } from '../history/shortened.ts'
 import { Recorder } from '../history/recorder.ts'
 import type { EnsemblePlan, RecipeName, Scenario } from '../scenario/scenario.ts'
 import type { Client, Target } from '../strikes/index.ts'
-import { WALL_START } from '../world/clock.ts'
-import { TURNS } from '../world/drain.ts'
-import { Network, type Observer } from '../world/network.ts'
-import { Random } from '../world/random.ts'
-import { Resolver } from '../world/resolver.ts'
-import { ServerHost } from '../world/server-host.ts'
-import { SimProcess } from '../world/sim-process.ts'
-import { wiretap } from '../world/wiretap.ts'
-import { type Witness, World } from '../world/world.ts'
+import { wiretap } from '../history/wiretap.ts'
 import { namesOf, SILENT } from './addresses.ts'
 import { Commits } from './commits.ts'
 import { Operator } from './operator.ts'

@@ -1,5 +1,5 @@
 // Plain calls from a seed.
-import type { Random } from '../world/random.ts'
+import type { Random } from '@zk/testing/internal'
 import { type Call, type CallOp, callOps, type CallPlan, type Turn, watchesOnce } from './calls.ts'
 
 /** Often written, often read; few credentials. */

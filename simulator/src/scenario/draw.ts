@@ -1,5 +1,5 @@
 // A scenario from a seed.
-import { Random } from '../world/random.ts'
+import { Random } from '@zk/testing/internal'
 import { DrawnCalls } from './draw-calls.ts'
 import { callFaultyOps, type FaultType, faultyOps } from './fault.ts'
 import { everyFault, everyFaultOfCalls, faultKinds, ofNames, type Shape } from './fault-kinds.ts'

@@ -1,5 +1,5 @@
 // How faults are drawn, and what they ask of the recipes.
-import type { Random } from '../world/random.ts'
+import type { Random } from '@zk/testing/internal'
 import type { Fault, FaultType, FaultyOp } from './fault.ts'
 import type { EnsemblePlan, ScheduledFault } from './scenario.ts'
 

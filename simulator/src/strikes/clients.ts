@@ -47,16 +47,16 @@ export const stall = ({ client: who, for: duration }: FaultOf<'stall'>, target: 
 }
 
 export const wallJump = ({ client, by }: FaultOf<'wallJump'>, target: Target): undefined => {
-  target.clients[clientOf(target, client)]!.process.clock.wallOffset += by
+  target.clients[clientOf(target, client)]!.process.setWallClock(by)
 }
 
 export const killClient = ({ client: who, how }: FaultOf<'killClient'>, target: Target): undefined => {
-  const { clients, network, recorder } = target
+  const { clients, recorder } = target
   const client = clientOf(target, who)
   const { process } = clients[client]!
   if (process.isKilled) return
   recorder.add({ type: 'killed', client })
-  network.kill(process, how === 'machine')
+  process.kill(how)
 }
 
 export const expire = ({ client }: FaultOf<'expire'>, target: Target): undefined => {

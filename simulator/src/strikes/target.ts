@@ -1,13 +1,9 @@
 import type { EnsembleModel } from '@zk/testing'
+import type { Link, Network, Resolver, SimProcess, World } from '@zk/testing/internal'
 import type { Recorder } from '../history/recorder.ts'
 import type { Operator } from '../play/operator.ts'
 import type { Participant } from '../play/participant.ts'
 import type { ClientTarget, Fault, FaultType } from '../scenario/fault.ts'
-import type { Link } from '../world/link.ts'
-import type { Network } from '../world/network.ts'
-import type { Resolver } from '../world/resolver.ts'
-import type { SimProcess } from '../world/sim-process.ts'
-import type { World } from '../world/world.ts'
 
 export interface Client {
   readonly process: SimProcess

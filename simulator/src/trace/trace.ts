@@ -1,5 +1,5 @@
+import type { Observer } from '@zk/testing/internal'
 import type { Recorded } from '../history/history.ts'
-import type { Observer } from '../world/network.ts'
 import { Hash } from './hash.ts'
 
 /** Takes in the whole of a history: every segment on the network with its time, and everything that was recorded. */

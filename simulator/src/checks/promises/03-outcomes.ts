@@ -1,7 +1,7 @@
 import { ErrorCode } from '@zk/wire'
+import { WALL_START } from '@zk/testing/internal'
 import { isWrite } from '../../scenario/calls.ts'
 import type { FaultType } from '../../scenario/fault.ts'
-import { WALL_START } from '../../world/clock.ts'
 import type { Check, Violation } from '../check.ts'
 import { type CallStory, type Sending, storyOf, type Term } from './story.ts'
 

@@ -1,4 +1,4 @@
-import type { ConnectionHandler, RuntimeConnection } from '@zk/client'
+import type { ConnectionHandler, RuntimeConnection } from './virtual-runtime.ts'
 import { type Flow, OneWay } from './one-way.ts'
 import type { Route } from './route.ts'
 import type { SimProcess } from './sim-process.ts'

@@ -1,6 +1,6 @@
 import { Conversation, type MessageDecoder } from '@zk/wire'
 import type { ConnectionHandler, DialTarget, Runtime, RuntimeConnection } from '@zk/client'
-import type { Line, LookUp, Moment, Sent } from '../history/line.ts'
+import type { Line, LookUp, Moment, Sent } from './line.ts'
 
 export interface WiretapOptions {
   readonly client: number

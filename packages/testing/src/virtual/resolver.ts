@@ -1,6 +1,8 @@
-import type { LookupHandler } from '@zk/client'
+import type { LookupHandler } from './virtual-runtime.ts'
 import type { Random } from './random.ts'
+import type { VirtualProcess } from './virtual-process.ts'
 import type { World } from './world.ts'
+import { checkDuration } from '../options.ts'
 
 /** What is needed of a process that looks names up. */
 interface LookingUp {
@@ -24,12 +26,22 @@ export interface ResolverOptions {
   readonly names: ReadonlyMap<string, readonly string[]>
 }
 
+/** What may befall the look-ups of a process, until the returned function is called. What is under way is as it was. */
+export interface VirtualNames {
+  /** They fail: no name has an address. */
+  fail(process: VirtualProcess): () => void
+  /** They take so many ms longer. Of several the longest counts. */
+  slow(process: VirtualProcess, by: number): () => void
+  /** This name has these addresses: names of members, any other, where nothing listens, or none. Of several the last counts. */
+  redirect(process: VirtualProcess, host: string, addresses: readonly string[]): () => void
+}
+
 /** Looks names up for processes, each time anew. */
-export class Resolver {
+export class Resolver implements VirtualNames {
   readonly #world: World
   readonly #random: Random
   readonly #options: ResolverOptions
-  readonly #troubles = new Map<LookingUp, Trouble>()
+  readonly #troubles = new Map<object, Trouble>()
 
   constructor(world: World, random: Random, options: ResolverOptions) {
     this.#world = world
@@ -58,26 +70,28 @@ export class Resolver {
 
   // --- what befalls look-ups; the returned function ends it ----------------------------------------------------------
 
-  fail(process: LookingUp): () => void {
+  fail(process: VirtualProcess): () => void {
     const trouble = this.#troubleOf(process)
     trouble.failures++
     return () => trouble.failures--
   }
 
-  slow(process: LookingUp, by: number): () => void {
+  slow(process: VirtualProcess, by: number): () => void {
+    checkDuration('by', by)
     const { delays } = this.#troubleOf(process)
     delays.push(by)
     return () => delays.splice(delays.indexOf(by), 1)
   }
 
-  redirect(process: LookingUp, host: string, addresses: readonly string[]): () => void {
+  redirect(process: VirtualProcess, host: string, addresses: readonly string[]): () => void {
+    if (!Array.isArray(addresses)) throw new TypeError('addresses must be a list, such as of names of members')
     const { redirections } = this.#troubleOf(process)
     const redirection = { host, addresses }
     redirections.push(redirection)
     return () => redirections.splice(redirections.indexOf(redirection), 1)
   }
 
-  #troubleOf(process: LookingUp): Trouble {
+  #troubleOf(process: object): Trouble {
     let trouble = this.#troubles.get(process)
     if (trouble === undefined) {
       trouble = { failures: 0, delays: [], redirections: [] }

@@ -1,9 +1,12 @@
-import type { ConnectionHandler, DialTarget, RuntimeConnection } from '@zk/client'
+import type { ConnectionHandler, DialTarget, RuntimeConnection } from './virtual-runtime.ts'
 import { type Accept, Link } from './link.ts'
 import type { Random } from './random.ts'
 import { Route } from './route.ts'
 import type { Dialer, SimProcess } from './sim-process.ts'
 import type { World } from './world.ts'
+
+/** Where every server listens. */
+export const PORT = 2181
 
 export interface NetworkOptions {
   /** Longest time one way, in ms. */
@@ -43,10 +46,11 @@ export class Network implements Dialer {
 
   dial(
     process: SimProcess,
-    { host: name, address: host = name }: DialTarget,
+    { host: name, address: host = name, port, tls }: DialTarget,
     handler: ConnectionHandler,
   ): RuntimeConnection {
-    const accept = this.#listeners.get(host)?.(process)
+    if (tls !== undefined) throw new Error('a virtual world has no TLS: connect without it')
+    const accept = port === PORT ? this.#listeners.get(host)?.(process) : undefined
     const links = this.linksOf(process)
     const link: Link = new Link(this.#world, process, this.route(process, host), handler, {
       over: () => links.delete(link),
@@ -82,9 +86,8 @@ export class Network implements Dialer {
     for (const link of this.linksOf(process)) if (link.route === route) link.followRoute()
   }
 
-  /** The process is gone. Its machine closes its connections, unless it is gone as well. */
-  kill(process: SimProcess, isMachineGone: boolean): void {
-    process.kill()
+  /** Its machine closes its connections, unless it is gone as well. */
+  killed(process: SimProcess, isMachineGone: boolean): void {
     for (const link of this.linksOf(process)) {
       if (isMachineGone) link.loseForEver('both')
       else link.close()

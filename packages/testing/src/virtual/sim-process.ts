@@ -1,4 +1,7 @@
-import type { ConnectionHandler, DialTarget, LookupHandler, Runtime, RuntimeConnection } from '@zk/client'
+import type { ConnectionHandler, DialTarget, LookupHandler, RuntimeConnection } from './virtual-runtime.ts'
+import type { VirtualProcess } from './virtual-process.ts'
+import { checkDuration } from '../options.ts'
+import { show } from '../connection/fault.ts'
 import { Clock } from './clock.ts'
 import type { Random } from './random.ts'
 import type { Resolver } from './resolver.ts'
@@ -7,6 +10,7 @@ import type { World } from './world.ts'
 /** Opens connections for a process. */
 export interface Dialer {
   dial(process: SimProcess, target: DialTarget, handler: ConnectionHandler): RuntimeConnection
+  killed(process: SimProcess, isMachineGone: boolean): void
 }
 
 export interface SimProcessOptions {
@@ -31,7 +35,7 @@ type State =
   | { readonly name: 'killed' }
 
 /** One process of a client: code that sees the world through this Runtime only. */
-export class SimProcess implements Runtime {
+export class SimProcess implements VirtualProcess {
   readonly name: string
   readonly clock: Clock
   readonly resolve?: (host: string, handler: LookupHandler) => void
@@ -73,7 +77,8 @@ export class SimProcess implements Runtime {
    * It stands still: a blocked event loop, a stopped process, a suspended machine. Afterwards its due timers fire, late,
    * and then what arrived is read, each with its promises drained: Node's order. Then `onAwake` is called.
    */
-  stall(duration: number, onAwake: () => void): void {
+  stall(duration: number, onAwake: () => void = () => {}): void {
+    checkDuration('duration', duration)
     if (this.#state.name !== 'running') return
     const backlog: Backlog = { timers: [], arrived: [] }
     const cancelWake = this.#world.after(duration, () => this.#wake(backlog, onAwake))
@@ -81,9 +86,18 @@ export class SimProcess implements Runtime {
   }
 
   /** It is gone, and gets nothing any more. */
-  kill(): void {
+  kill(what: 'process' | 'machine' = 'process'): void {
+    if (what !== 'process' && what !== 'machine') {
+      throw new TypeError(`what is killed must be 'process' or 'machine', not ${show(what)}`)
+    }
     if (this.#state.name === 'stalled') this.#state.cancelWake()
     this.#state = { name: 'killed' }
+    this.#dialer.killed(this, what === 'machine')
+  }
+
+  setWallClock(by: number): void {
+    if (!Number.isFinite(by)) throw new RangeError(`by must be a number of ms, not ${show(by)}`)
+    this.clock.wallOffset += by
   }
 
   /** Something comes in over the network. */

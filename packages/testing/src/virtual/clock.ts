@@ -1,5 +1,5 @@
-/** When the world begins, by every clock on a wall that is right. */
-export const WALL_START = Date.UTC(2024, 0, 1)
+/** When the world begins, by every clock on a wall that is right: 2024-01-01T00:00:00Z, in ms since the epoch. */
+export const WALL_START = 1_704_067_200_000
 
 /** The clocks of one process: they run at a rate of their own, and the one on the wall may be set. */
 export class Clock {

@@ -65,10 +65,13 @@ export class World {
     this.#hasRunCode = true
   }
 
-  /** Lets things happen up to `end`, or until `isOver`, which is asked after every event. */
-  async run(end: number, isOver: () => boolean = () => false): Promise<void> {
+  /** Lets things happen up to `until`, asked before every event, or until `isOver`, asked behind each. */
+  async run(until: number | (() => number), isOver: () => boolean = () => false): Promise<void> {
+    const ask = typeof until === 'number' ? () => until : until
     await this.#drain()
+    let end
     for (;;) {
+      end = ask()
       const queued = this.#queue.nextAt()
       const due = this.#source.deadline()
       const next = queued <= due ? queued : due

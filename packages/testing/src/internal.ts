@@ -1,0 +1,10 @@
+// What a virtual world is made of, for the simulator and tests of this repository. It may change with any version.
+export { type Clock, WALL_START } from './virtual/clock.ts'
+export { drain, TURNS } from './virtual/drain.ts'
+export type { Link, ServerEnd } from './virtual/link.ts'
+export { Network, type Observer } from './virtual/network.ts'
+export { Random } from './virtual/random.ts'
+export { Resolver } from './virtual/resolver.ts'
+export { ServerHost } from './virtual/server-host.ts'
+export { SimProcess } from './virtual/sim-process.ts'
+export { type Witness, World } from './virtual/world.ts'

@@ -1,0 +1,93 @@
+import { checkKeys, checkMember, show } from '../connection/fault.ts'
+import { type MemberLike, nameOf } from '../controls/test-network.ts'
+import { checkDuration } from '../options.ts'
+import type { Network } from './network.ts'
+import type { Route } from './route.ts'
+import type { SimProcess } from './sim-process.ts'
+import type { VirtualProcess } from './virtual-process.ts'
+
+/** Between whom: every given process and member. */
+export interface RouteMatch {
+  /** @default all that there are now */
+  readonly process?: VirtualProcess
+  /** A member, or its name. @default all */
+  readonly member?: MemberLike
+}
+
+/**
+ * The network between processes and members. What is on its way when something befalls it still arrives, unless it is a
+ * reset. (`world.ensemble.network` is the one between members.)
+ *
+ *     world.network.cut({ process: world.runtime, member: 'zk1' })
+ *
+ * Throws a `TypeError` or `RangeError` for who is not of this world.
+ */
+export class VirtualNetwork {
+  readonly #network: Network
+  readonly #processes: readonly SimProcess[]
+  readonly #members: readonly string[]
+  readonly #slowed = new Map<Route, (() => void)[]>()
+
+  /** @internal */
+  constructor(network: Network, processes: readonly SimProcess[], members: readonly string[]) {
+    this.#network = network
+    this.#processes = processes
+    this.#members = members
+  }
+
+  /** Nothing passes until `heal`, and neither end is told. What is sent waits, as TCP would repeat it; so do new connections. */
+  cut(match: RouteMatch = {}): void {
+    this.#hold(match, { up: true, down: true })
+  }
+
+  /** The same one way: of processes' `'requests'`, or of members' `'replies'` and watch events. */
+  stall(way: 'requests' | 'replies', match: RouteMatch = {}): void {
+    if (way !== 'requests' && way !== 'replies') {
+      throw new TypeError(`what is stalled must be 'requests' or 'replies', not ${show(way)}`)
+    }
+    this.#hold(match, way === 'requests' ? { up: true } : { down: true })
+  }
+
+  /** What is sent takes up to `latency` ms one way until `heal`, or up to `clientLatency` where that is longer. */
+  delay(latency: number, match: RouteMatch = {}): void {
+    checkDuration('latency', latency)
+    for (const [process, member] of this.#matching(match)) {
+      const route = this.#network.route(process, member)
+      this.#slowed.set(route, [...(this.#slowed.get(route) ?? []), route.slow(latency)])
+    }
+  }
+
+  /** Everything passes again, at its usual pace: first what has waited. */
+  heal(match: RouteMatch = {}): void {
+    this.#hold(match, { up: false, down: false })
+    for (const [process, member] of this.#matching(match)) {
+      const route = this.#network.route(process, member)
+      for (const end of this.#slowed.get(route) ?? []) end()
+      this.#slowed.delete(route)
+    }
+  }
+
+  /** Connections that there are are reset at both ends, and what is on its way is lost. Also where the network is cut. */
+  reset(match: RouteMatch = {}): void {
+    for (const [process, member] of this.#matching(match)) {
+      const route = this.#network.route(process, member)
+      // Those that are dialed in the course of it are others.
+      const links = [...this.#network.linksOf(process)].filter((link) => link.route === route)
+      for (const link of links) link.reset()
+    }
+  }
+
+  #hold(match: RouteMatch, held: { readonly up?: boolean; readonly down?: boolean }): void {
+    for (const [process, member] of this.#matching(match)) this.#network.hold(process, member, held)
+  }
+
+  #matching(match: RouteMatch): [process: SimProcess, member: string][] {
+    checkKeys('a route', match, ['process', 'member'])
+    const { process, member } = match
+    if (member !== undefined) checkMember(nameOf(member), this.#members)
+    const processes = this.#processes.filter((each) => process === undefined || each === process)
+    if (processes.length === 0) throw new TypeError('process must be one of this world')
+    const members = member === undefined ? this.#members : [nameOf(member)]
+    return processes.flatMap((each) => members.map((name): [SimProcess, string] => [each, name]))
+  }
+}
