@@ -19,15 +19,15 @@ export interface RunOptions extends AcquireOptions {
    * body resolved with; or `ignore` the loss and resolve with that, where what is written to checks the fencing token.
    * @default 'reject'
    */
-  readonly onLost?: 'reject' | 'ignore' | undefined
+  onLost?: 'reject' | 'ignore' | undefined
 }
 
 /** The options of a call that waits for servers only, and for no other contender. */
 export interface TryAcquireOptions extends HoldListeners {
   /** Longest wait for the servers in ms, 0 or more; then it rejects with `RequestTimeout`. @default the session timeout */
-  readonly timeout?: number | undefined
+  timeout?: number | undefined
   /** Ends the wait; the call then rejects with its reason. It does not release what is held already. */
-  readonly signal?: AbortSignal | undefined
+  signal?: AbortSignal | undefined
 }
 
 /** Whatever can be held: by one at a time, or shared. */

@@ -21,9 +21,9 @@ import { throwUnlessTransient, retry } from './queue/retry.ts'
 /** How long a downgrade may take. */
 export interface DowngradeOptions {
   /** Longest wait for the servers in ms, 0 or more; then it rejects with `RequestTimeout`. @default the session timeout */
-  readonly timeout?: number | undefined
+  timeout?: number | undefined
   /** Ends the wait; it then rejects with its reason, and nothing is held. */
-  readonly signal?: AbortSignal | undefined
+  signal?: AbortSignal | undefined
 }
 
 /** What a writer of a `SharedLock` holds. It can go on as a reader. */

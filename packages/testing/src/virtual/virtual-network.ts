@@ -9,9 +9,9 @@ import type { VirtualProcess } from './virtual-process.ts'
 /** Between whom: every given process and member. */
 export interface RouteMatch {
   /** @default all that there are now */
-  readonly process?: VirtualProcess
+  readonly process?: VirtualProcess | undefined
   /** A member, or its name. @default all */
-  readonly member?: MemberLike
+  readonly member?: MemberLike | undefined
 }
 
 /**
