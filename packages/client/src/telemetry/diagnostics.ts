@@ -110,7 +110,7 @@ export function traceSettled(message: RequestMessage): void {
 }
 
 /** Node emits `uncaughtException` for a subscriber that throws; elsewhere it may be thrown here. It stops nothing. */
-export function publish(channel: Pick<Channel, 'publish'>, message: unknown): void {
+export function publish(channel: { publish(message: unknown): void }, message: unknown): void {
   try {
     channel.publish(message)
   } catch {}
