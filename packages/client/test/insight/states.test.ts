@@ -125,6 +125,10 @@ describe('ZooKeeper.states', () => {
       behind.push(state.name === 'disconnected' && state.ensembleBehind)
     }
     expect(behind).toEqual([false, false, true])
+    // The error is that of the last attempt, not that of the connection that was lost.
+    const [, lost, last] = seen.map((state) => (state.name === 'disconnected' ? state.error : undefined))
+    expect([lost, last]).not.toContain(undefined)
+    expect(last).not.toBe(lost)
     while (world.dials.length <= 4) await world.advance(1)
     await at(4).accept()
     expect(seen.at(-1)!.name).toBe('connected')

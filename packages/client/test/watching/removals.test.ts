@@ -1,8 +1,9 @@
 // Every call that sets a watch, before and behind every call that takes watches off, at every distance: in one turn, while
 // the first is on the wire, behind its answer, across a connection that is lost. The callers that must still be notified are a list.
+import { GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, KeeperError, type RemovableWatches, type ZooKeeper } from '../../src/index.ts'
-import { outcome, type Outcome, VirtualWorld } from '../support/index.ts'
+import { connected, nodeData, outcome, type Outcome, VirtualWorld } from '../support/index.ts'
 import { Calls, type Loop, type OneShot, type Reading } from './shared-paths/calls.ts'
 import { Nodes } from './shared-paths/nodes.ts'
 import { WatchServer } from './shared-paths/watch-server.ts'
@@ -291,4 +292,19 @@ describe.for([
     { timeout: 60_000 },
     async (_, standing) => playAll(casesOf(kind, standing, false)),
   )
+})
+
+test('Watched.unwatch whose watch a persistent one was to take over, which is given up before it is sent, takes it off the server', async () => {
+  const { zk, connection } = await connected(new VirtualWorld())
+  const reading = outcome(zk.getDataAndWatch('/a'))
+  connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
+  await connection.expectNothing()
+  const stopping = new AbortController()
+  const watching = outcome((async () => await zk.watch('/a', { signal: stopping.signal }))())
+  const unwatching = outcome(reading.value.unwatch())
+  stopping.abort(new Error('enough'))
+  const removal = await connection.expect(OpCode.removeWatches)
+  connection.reply(removal)
+  await connection.expectNothing()
+  expect([watching.status, unwatching.status]).toEqual(['rejected', 'fulfilled'])
 })
