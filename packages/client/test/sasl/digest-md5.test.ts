@@ -57,6 +57,12 @@ describe('digestMd5', () => {
     ).toBe(true)
   })
 
+  test('digestMd5 reads the name of a charset in any case', () => {
+    const upper = challenge.replace('charset=utf-8', 'charset=UTF-8')
+    const answer = parseDirectives(begin().step(bytes(upper)) as Uint8Array)
+    expect(answer.get('charset')).toEqual(['utf-8'])
+  })
+
   test('digestMd5 names ZooKeeper, by default', () => {
     expect(answerTo(challenge, { username: 'a', password: 'b' })).toContain(',digest-uri="zookeeper/zk-sasl-md5",')
   })

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { tlsFailure } from '../src/runtime/tls-failure.ts'
+
+const failed = (code: string, message: string) => Object.assign(new Error(message), { code })
+
+// What OpenSSL says when the server refuses an expired certificate of the client, which node:tls servers do without an alert.
+test.each(['handshaking', 'open'] as const)(
+  'tlsFailure of a refused certificate of ours blames ours, while %s',
+  (stage) => {
+    const refused = failed('ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED', 'sslv3 alert certificate expired')
+    expect(tlsFailure(refused, stage).message).toMatch(/^the server does not accept our certificate: see tls\.cert/)
+  },
+)
+
+test('tlsFailure of an expired certificate of the server blames that', () => {
+  const expired = failed('CERT_HAS_EXPIRED', 'certificate has expired')
+  expect(tlsFailure(expired, 'handshaking').message).toMatch(/^the certificate of the server is not valid at this time/)
+})
