@@ -3,9 +3,9 @@
 // API Extractor makes them from the built declarations. `pnpm api` writes them; with `--check` they are only compared, and
 // nothing is written into the tree. A declaration that no entry exports, but an exported one mentions, is included without
 // `export`: `ZooKeeper` has members from such a class. A declaration without a doc comment fails both. So do declarations
-// that do not compile: a user's compiler reads
-// them too, unless it is configured to skip them.
+// that do not compile: a user's compiler reads them too, unless it is configured to skip them.
 
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -25,7 +25,7 @@ const undocumented = names
 const changed = names.filter((name) => made.get(name) !== stored.get(name))
 
 if (process.argv.includes('--check')) {
-  for (const name of changed) console.log(`docs/api/${name}\n${difference(stored.get(name), made.get(name))}\n`)
+  for (const name of changed) console.log(`docs/api/${name}\n${difference(name)}`)
   if (changed.length > 0) {
     console.log(
       'The public surface is not what docs/api says. Is that intended? Then run `pnpm api` and commit what it writes.',
@@ -155,12 +155,15 @@ function readReports(folder) {
   return new Map(fileNames.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 
-/** The lines that only one of the texts has; if they have the same lines in another order, a sentence about that. */
-function difference(before = '', after = '') {
-  const only = (sign, text, other) => {
-    const known = new Set(other.split('\n'))
-    return text.split('\n').flatMap((line) => (known.has(line) ? [] : [`${sign} ${line}`]))
-  }
-  const lines = [...only('-', before, after), ...only('+', after, before)]
-  return lines.length > 0 ? lines.join('\n') : 'the same lines, in another place or number'
+/** Of the stored report and the one that was made, as git prints it. */
+function difference(name) {
+  const folder = mkdtempSync(join(tmpdir(), 'zk-api-'))
+  const [before, after] = [stored, made].map((reports, index) => {
+    const file = join(folder, `${index}-${name}`)
+    writeFileSync(file, reports.get(name) ?? '')
+    return file
+  })
+  const { stdout } = spawnSync('git', ['diff', '--no-index', '--no-color', '--', before, after], { encoding: 'utf8' })
+  rmSync(folder, { recursive: true })
+  return stdout
 }

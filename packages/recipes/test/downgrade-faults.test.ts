@@ -120,7 +120,7 @@ describe('WriteHeld.downgrade over a connection that is lost', () => {
           while (zk.session.connection === undefined) await scene.world.advance(1)
           const where = `${idle} ms held, ${away} ms away`
           expect(downgrading.status, where).toBe('fulfilled')
-          // From the handshake, as long as any.
+          // The lease counts from the handshake of this connection: nearly all of T is left.
           expect(downgrading.value.leaseRemaining(), where).toBeGreaterThan(0.9 * T)
         }
       }

@@ -38,11 +38,11 @@ export interface Stat {
   readonly pzxid: bigint
 }
 
-/** A `Stat` as any other record. */
+/** The record, field by field. It writes a `Stat`, and its reader serves one that is cut short. */
 // oxfmt-ignore
 const plain = record('Stat', { czxid: long, mzxid: long, ctime: long, mtime: long, version: int, cversion: int, aversion: int, ephemeralOwner: long, dataLength: int, numChildren: int, pzxid: long })
 
-/** Read by hand: nearly every reply carries one. One cut short takes the plain way, whose error names the field. */
+/** Read without the description of the fields, since nearly every reply has one. The error of `plain` names the field that is cut short. */
 export const Stat: Type<Stat> & Pick<typeof plain, 'fields'> = {
   ...plain,
   read: (reader) => (reader.remaining < plain.minSize ? plain.read(reader) : readWhole(reader)),
