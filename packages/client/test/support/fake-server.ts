@@ -6,7 +6,8 @@ import type { VirtualWorld } from './virtual-world.ts'
 
 /**
  * A ZooKeeper server of a virtual world, without a mind of its own: it takes connections, and a test says what each of
- * them receives and answers.
+ * them receives and answers. It is no part of the world of @zk/testing, whose servers decide by themselves what they answer: here
+ * a test must be able to send what no server would, and when none would.
  *
  *     const server = FakeServer.listen(world, 'zk1:2181')
  *     const connecting = outcome(connect('zk1:2181', { runtime: world }))

@@ -255,6 +255,18 @@ describe('VirtualProcess', () => {
     expect([runtime.isStalled, fired]).toEqual([false, [5_000]])
   })
 
+  test('VirtualProcess.stall has timers that are due fire before what has arrived is read', async () => {
+    const world = new VirtualWorld()
+    const { runtime } = world
+    const order: string[] = []
+    const handler = { received() {}, drained() {}, lost() {} }
+    runtime.dial({ host: 'zk1', port: 2181 }, { ...handler, opened: () => order.push('opened') })
+    runtime.setTimer(500, () => order.push('timer'))
+    runtime.stall(1_000)
+    await world.elapse(1_000)
+    expect(order).toEqual(['timer', 'opened'])
+  })
+
   test('VirtualProcess.stall costs a session its life', async () => {
     const world = new VirtualWorld()
     const zk = await clientOf(world, { sessionTimeout: 6_000 })
