@@ -114,6 +114,7 @@ export class VirtualWorld {
     this.#resolver = new Resolver(this.#world, new Random(seed, 'look-ups'), {
       latency: clientLatency,
       names: namesOf(members, names),
+      processes: this.#processes,
     })
     host.elapse(0)
     hasBegun = true

@@ -395,6 +395,11 @@ describe('Misuse is refused', () => {
       /must be 'requests' or 'replies', not "up"/,
     ],
     ['delay below 0', (world) => world.network.delay(-5), /latency must be a number of ms/],
+    [
+      'names of a process elsewhere',
+      (world) => world.names.fail(new VirtualWorld().runtime),
+      /process must be one of this/,
+    ],
     ['names that are slow by less', (world) => world.names.slow(world.runtime, -5), /by must be a number of ms/],
     [
       'names whose address is no list',
