@@ -32,7 +32,7 @@ async function history(seed: number, cut: 'follower' | 'leader'): Promise<Histor
   await world.advance(100 + random.below(2 * T))
   const since = scene.since()
   const acquiring = outcome(new Lock(zk, '/locks/later').acquire())
-  await world.advance(40)
+  await world.advance(60)
   const held = acquiring.value
   const inherited = !since.ops().includes('sync')
   let wasHeld: boolean | undefined

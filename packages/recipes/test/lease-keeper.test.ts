@@ -43,7 +43,7 @@ describe('LeaseKeeper', () => {
     while (zk.session.connection === undefined) await scene.world.advance(1)
     await scene.world.advance(150)
     // The check is under way. The machine was suspended: no timer knows.
-    scene.world.wallOffset += 60_000
+    scene.world.setWallClock(60_000)
     await scene.world.advance(2_000)
     expect(held.signal.reason).toMatchObject({ reason: 'LeaseLost' })
     expect(resumed).toBe(0)

@@ -115,7 +115,7 @@ describe('Confirmation', () => {
   test('LeaseRenewal of many holds takes several transactions, far below the longest request', async () => {
     const scene = new Scene()
     const zk = await scene.client({ sessionTimeout: T })
-    const parent = `/${'long/'.repeat(200)}locks`
+    const parent = `/${'long'.repeat(250)}/locks`
     scene.ensemble.nodes.create(parent)
     const acquiring = Array.from({ length: 240 }, (_, index) => new Lock(zk, `${parent}/${index}`).acquire())
     const all = await scene.done(Promise.all(acquiring))

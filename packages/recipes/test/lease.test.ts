@@ -23,15 +23,15 @@ describe('Lease', () => {
 
   test('Lease goes by the clock on the wall where the other stood still in a suspend (S24)', () => {
     const { world, lease } = leased(100)
-    world.wallOffset += 99
+    world.setWallClock(99)
     expect(lease.remaining).toBe(1)
-    world.wallOffset += HOUR
+    world.setWallClock(HOUR)
     expect(lease.remaining).toBe(1 - HOUR)
   })
 
   test('Lease goes by the other clock where that on the wall was set back (S24)', () => {
     const { world, lease } = leased(100)
-    world.wallOffset -= HOUR
+    world.setWallClock(-HOUR)
     expect(lease.remaining).toBe(100)
     world.stall(60)
     expect(lease.remaining).toBe(40)

@@ -61,7 +61,7 @@ describe('Held of a process that stands still', () => {
     const held = await scene.done(new Lock(zk, PATH).acquire())
     await scene.world.advance(1_000)
     const left = held.leaseRemaining()
-    scene.world.wallOffset += offset
+    scene.world.setWallClock(offset)
     expect(held.isHeld()).toBe(isHeld)
     expect(held.leaseRemaining()).toBe(isHeld ? left : 0)
     await scene.world.advance(5 * T)
@@ -76,7 +76,7 @@ describe('Held of a process that stands still', () => {
     const since = scene.since()
     while (since.ops().at(-1) !== 'multi') await scene.world.advance(1)
     // The clock of the timers stood still.
-    scene.world.wallOffset += held.leaseRemaining() + 1
+    scene.world.setWallClock(held.leaseRemaining() + 1)
     await scene.world.advance(100)
     expect(held.isHeld()).toBe(false)
   })

@@ -403,7 +403,7 @@ describe('The clock', () => {
     async (offset) => {
       const world = new VirtualWorld()
       const { zk, connection } = await connected(world, { sessionTimeout: T })
-      world.wallOffset = offset
+      world.setWallClock(offset)
       await world.advance(T)
       expect(connection.heartbeats).toEqual([T / 3, (2 * T) / 3, T])
       const read = outcome(zk.getData('/a', { timeout: 1_000 }))

@@ -5,8 +5,9 @@ import type { Link, Listener } from './link.ts'
 import type { VirtualWorld } from './virtual-world.ts'
 
 /**
- * A ZooKeeper server of a virtual world, without a mind of its own: it takes connections, and a test decides what each of
- * them receives and answers.
+ * A ZooKeeper server of a virtual world that decides nothing: it takes connections, and a test decides what each of them
+ * receives and answers. It is no part of the world of @zk/testing, whose servers decide by themselves what they answer: here
+ * a test must be able to send what no server would, and to send it when no server would.
  *
  *     const server = FakeServer.listen(world, 'zk1:2181')
  *     const connecting = outcome(connect('zk1:2181', { runtime: world }))

@@ -18,7 +18,8 @@ export interface Listener {
   dialed(link: Link): void
 }
 
-/** One TCP connection in memory. What one end sends arrives at the other in order, in a later turn of the world. */
+/** One TCP connection in memory, which a script may leave unopened or unread: those of @zk/testing are not stopped in between.
+ * What one end sends arrives at the other in order, in a later turn of the world. */
 export class Link implements RuntimeConnection {
   readonly #world: Network
   readonly #handler: ConnectionHandler

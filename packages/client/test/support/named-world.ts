@@ -7,7 +7,7 @@ export class NamedWorld extends VirtualWorld {
   readonly names = new Map<string, readonly string[] | Error>()
   readonly lookups: string[] = []
 
-  resolve(host: string, handler: LookupHandler): void {
+  override resolve(host: string, handler: LookupHandler): void {
     this.lookups.push(host)
     const found = this.names.get(host) ?? new Error(`getaddrinfo ENOTFOUND ${host}`)
     this.arrive(() => (found instanceof Error ? handler.failed(found) : handler.found(found)))

@@ -13,7 +13,10 @@ interface Line {
 
 const CLIENT = { address: '10.0.0.1' }
 
-/** Has an ensemble live in a virtual world: its clock, and all that is under way from and to its clients, frame by frame. */
+/**
+ * Has an ensemble live in a virtual world: its clock, and all that is under way from and to its clients, frame by frame. Tests act
+ * just before the n-th frame: the links of @zk/testing carry bytes and know of no frames.
+ */
 export class Network {
   /** How long a frame from a server is under way, in ms. Those of clients arrive at once: so long is a round trip. */
   latency: () => number = () => 0

@@ -73,10 +73,11 @@ export class Scene {
 
   /** A client with a session. */
   async client({ chroot = '', ...options }: ClientOptions = {}): Promise<ZooKeeper> {
-    const connecting = outcome(connect(this.connectString + chroot, { runtime: this.world, ...options }))
+    const connecting = connect(this.connectString + chroot, { runtime: this.world, ...options })
     await this.world.settle()
-    this.#clients.push(connecting.value)
-    return connecting.value
+    const zk = await connecting
+    this.#clients.push(zk)
+    return zk
   }
 
   async clients(count: number): Promise<ZooKeeper[]> {

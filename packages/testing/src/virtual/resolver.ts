@@ -24,9 +24,14 @@ export interface ResolverOptions {
   readonly latency: number
   /** Addresses by name. */
   readonly names: ReadonlyMap<string, readonly string[]>
+  /** Whose look-ups they are. @default not checked */
+  readonly processes?: readonly object[]
 }
 
-/** What may befall the look-ups of a process, until the returned function is called. What is under way is as it was. */
+/**
+ * What may befall the look-ups of a process, until the returned function is called. What is under way is as it was. Throws a
+ * `TypeError` or `RangeError` for what cannot be.
+ */
 export interface VirtualNames {
   /** They fail: no name has an address. */
   fail(process: VirtualProcess): () => void
@@ -92,6 +97,7 @@ export class Resolver implements VirtualNames {
   }
 
   #troubleOf(process: object): Trouble {
+    if (this.#options.processes?.includes(process) === false) throw new TypeError('process must be one of this world')
     let trouble = this.#troubles.get(process)
     if (trouble === undefined) {
       trouble = { failures: 0, delays: [], redirections: [] }

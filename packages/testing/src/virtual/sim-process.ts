@@ -15,12 +15,14 @@ export interface Dialer {
 
 export interface SimProcessOptions {
   readonly name: string
-  readonly random: Random
+  readonly random: Pick<Random, 'next' | 'uuid'>
   readonly dialer: Dialer
   /** @default it dials whatever it is told to */
   readonly resolver?: Resolver | undefined
   /** Of its clocks, 1 for right ones. */
   readonly clockRate: number
+  /** Of its timers, in ms. @default 1, as in Node */
+  readonly leastDelay?: number
 }
 
 /** What waits for a process that stands still, in the order in which Node then does it. */
@@ -38,19 +40,20 @@ type State =
 export class SimProcess implements VirtualProcess {
   readonly name: string
   readonly clock: Clock
-  readonly resolve?: (host: string, handler: LookupHandler) => void
   readonly #world: World
-  readonly #random: Random
+  readonly #random: SimProcessOptions['random']
   readonly #dialer: Dialer
+  readonly #leastDelay: number
   #state: State = { name: 'running' }
   #timers = 0
 
-  constructor(world: World, { name, random, dialer, resolver, clockRate }: SimProcessOptions) {
+  constructor(world: World, { name, random, dialer, resolver, clockRate, leastDelay = 1 }: SimProcessOptions) {
     this.name = name
     this.clock = new Clock(clockRate)
     this.#world = world
     this.#random = random
     this.#dialer = dialer
+    this.#leastDelay = leastDelay
     if (resolver === undefined) return
     this.resolve = (host, handler) => {
       world.activity++
@@ -137,10 +140,13 @@ export class SimProcess implements VirtualProcess {
     return this.clock.wallNow(this.#world.now)
   }
 
+  /** Not there where it has no resolver. */
+  resolve?(host: string, handler: LookupHandler): void
+
   setTimer(delay: number, callback: () => void): () => void {
     this.#world.activity++
-    // Whole milliseconds, at least one, as timers of Node.
-    const wait = this.clock.toTrue(Math.max(Math.ceil(delay), 1))
+    // Whole milliseconds, as timers of Node.
+    const wait = this.clock.toTrue(Math.max(Math.ceil(delay), this.#leastDelay))
     let isSet = true
     this.#timers++
     const fire = () => {

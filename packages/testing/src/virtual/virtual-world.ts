@@ -9,6 +9,7 @@ import { ServerHost } from './server-host.ts'
 import { SimProcess } from './sim-process.ts'
 import { VirtualNetwork } from './virtual-network.ts'
 import type { VirtualProcess, VirtualProcessOptions } from './virtual-process.ts'
+import { type Wait, Waits } from './waits.ts'
 import { World } from './world.ts'
 
 /** Times are in ms. */
@@ -42,13 +43,6 @@ const MOST_TURNS = 100_000
 /** What a run may take, in ms. */
 const HOUR = 3_600_000
 
-/** Waits for time to pass. */
-interface Wait {
-  readonly end: number
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
-}
-
 /**
  * An ensemble, and processes on a network with it, in a time of their own: nothing takes real time, and the same code with
  * the same seed has the same history, whatever the machine.
@@ -80,8 +74,7 @@ export class VirtualWorld {
   readonly #resolver: Resolver
   readonly #processes: SimProcess[] = []
   readonly #seed: number
-  readonly #waits = new Set<Wait>()
-  #isMoving = false
+  readonly #waits: Waits
 
   constructor(options: VirtualWorldOptions = {}) {
     checkKeys('a virtual world', options, [...ENSEMBLE_OPTIONS, ...WORLD_OPTIONS])
@@ -108,6 +101,7 @@ export class VirtualWorld {
     const host = new ServerHost(ensemble, () => this.#world.enterCode())
     this.#seed = seed
     this.#world = new World(host, turns)
+    this.#waits = new Waits(this.#world)
     this.#dialer = new Network(this.#world, new Random(seed, 'network'), {
       latency: clientLatency,
       cuts: fragmentation,
@@ -121,6 +115,7 @@ export class VirtualWorld {
     this.#resolver = new Resolver(this.#world, new Random(seed, 'look-ups'), {
       latency: clientLatency,
       names: namesOf(members, names),
+      processes: this.#processes,
     })
     host.elapse(0)
     hasBegun = true
@@ -171,7 +166,7 @@ export class VirtualWorld {
     checkDuration('timeout', timeout)
     let overdue: Wait | undefined
     const tooLong = new Promise<void>((resolve, reject) => {
-      overdue = this.#wait(timeout, resolve, reject)
+      overdue = this.#waits.add(timeout, resolve, reject)
     })
     try {
       // Not in the middle of the caller: a `main` that throws rejects.
@@ -185,7 +180,7 @@ export class VirtualWorld {
         }),
       ])
     } finally {
-      this.#waits.delete(overdue!)
+      this.#waits.remove(overdue!)
     }
   }
 
@@ -195,43 +190,7 @@ export class VirtualWorld {
    */
   async elapse(duration: number): Promise<void> {
     checkDuration('duration', duration)
-    await new Promise<void>((resolve, reject) => {
-      this.#wait(duration, resolve, reject)
-    })
-  }
-
-  #wait(duration: number, resolve: () => void, reject: (error: unknown) => void): Wait {
-    const wait = { end: this.now + duration, resolve, reject }
-    this.#waits.add(wait)
-    if (!this.#isMoving) void this.#move()
-    return wait
-  }
-
-  /** Has time pass as long as it is waited for. */
-  async #move(): Promise<void> {
-    this.#isMoving = true
-    try {
-      while (this.#waits.size > 0) {
-        await this.#world.run(() => this.#nextEnd())
-        for (const wait of this.#waits) if (wait.end <= this.now) this.#over(wait).resolve()
-      }
-    } catch (error) {
-      for (const wait of this.#waits) this.#over(wait).reject(error)
-    } finally {
-      this.#isMoving = false
-    }
-  }
-
-  #over(wait: Wait): Wait {
-    this.#waits.delete(wait)
-    return wait
-  }
-
-  /** In the past when nothing is waited for. */
-  #nextEnd(): number {
-    let next = Infinity
-    for (const { end } of this.#waits) if (end < next) next = end
-    return next === Infinity ? -1 : next
+    await this.#waits.elapse(duration)
   }
 }
 

@@ -60,6 +60,11 @@ export class World {
     return this.at(this.#now + delay, action)
   }
 
+  /** So many ms pass in which nothing happens: what was due in them is late. */
+  skip(ms: number): void {
+    this.#now += ms
+  }
+
   /** Must be called before code of a process is run: its promises are drained after this event. */
   enterCode(): void {
     this.#hasRunCode = true

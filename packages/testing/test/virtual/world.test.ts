@@ -255,6 +255,18 @@ describe('VirtualProcess', () => {
     expect([runtime.isStalled, fired]).toEqual([false, [5_000]])
   })
 
+  test('VirtualProcess.stall has timers that are due fire before what has arrived is read', async () => {
+    const world = new VirtualWorld()
+    const { runtime } = world
+    const order: string[] = []
+    const handler = { received() {}, drained() {}, lost() {} }
+    runtime.dial({ host: 'zk1', port: 2181 }, { ...handler, opened: () => order.push('opened') })
+    runtime.setTimer(500, () => order.push('timer'))
+    runtime.stall(1_000)
+    await world.elapse(1_000)
+    expect(order).toEqual(['timer', 'opened'])
+  })
+
   test('VirtualProcess.stall costs a session its life', async () => {
     const world = new VirtualWorld()
     const zk = await clientOf(world, { sessionTimeout: 6_000 })
@@ -383,6 +395,11 @@ describe('Misuse is refused', () => {
       /must be 'requests' or 'replies', not "up"/,
     ],
     ['delay below 0', (world) => world.network.delay(-5), /latency must be a number of ms/],
+    [
+      'names of a process elsewhere',
+      (world) => world.names.fail(new VirtualWorld().runtime),
+      /process must be one of this/,
+    ],
     ['names that are slow by less', (world) => world.names.slow(world.runtime, -5), /by must be a number of ms/],
     [
       'names whose address is no list',

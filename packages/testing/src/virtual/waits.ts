@@ -1,0 +1,63 @@
+import type { World } from './world.ts'
+
+/** Waits for time to pass. */
+export interface Wait {
+  readonly end: number
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Has the time of a world pass as long as it is waited for, by any number at a time. */
+export class Waits {
+  readonly #world: World
+  readonly #waits = new Set<Wait>()
+  #isMoving = false
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /** Resolves when all that happens in so many ms has happened. Rejects with what is thrown in that time. */
+  async elapse(duration: number): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.add(duration, resolve, reject)
+    })
+  }
+
+  add(duration: number, resolve: () => void, reject: (error: unknown) => void): Wait {
+    const wait = { end: this.#world.now + duration, resolve, reject }
+    this.#waits.add(wait)
+    if (!this.#isMoving) void this.#move()
+    return wait
+  }
+
+  remove(wait: Wait): void {
+    this.#waits.delete(wait)
+  }
+
+  async #move(): Promise<void> {
+    this.#isMoving = true
+    try {
+      while (this.#waits.size > 0) {
+        await this.#world.run(() => this.#nextEnd())
+        for (const wait of this.#waits) if (wait.end <= this.#world.now) this.#over(wait).resolve()
+      }
+    } catch (error) {
+      for (const wait of this.#waits) this.#over(wait).reject(error)
+    } finally {
+      this.#isMoving = false
+    }
+  }
+
+  #over(wait: Wait): Wait {
+    this.#waits.delete(wait)
+    return wait
+  }
+
+  /** In the past when nothing is waited for. */
+  #nextEnd(): number {
+    let next = Infinity
+    for (const { end } of this.#waits) if (end < next) next = end
+    return next === Infinity ? -1 : next
+  }
+}
