@@ -8,7 +8,7 @@ const folders = [
   'packages/client/test',
   'packages/client/test/faults',
   'packages/client/test/flow',
-  'packages/client/test/insight',
+  'packages/client/test/telemetry',
   'packages/client/test/machine',
   'packages/client/test/promises',
   'packages/client/test/sasl',

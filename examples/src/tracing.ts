@@ -15,11 +15,12 @@ export function traceZooKeeper(): () => void {
   const holds = new Map<string, Span>()
 
   const called = (message: RequestMessage) => {
-    const { op, path, server } = message
+    const { op, path, paths, server } = message
     const attributes = defined({
       'db.system.name': 'zookeeper',
       'db.operation.name': op,
       'zk.path': path,
+      'zk.paths': paths && [...paths],
       'server.address': server,
     })
     calls.set(message, tracer.startSpan(`zk ${op}`, { kind: SpanKind.CLIENT, attributes }, context.active()))

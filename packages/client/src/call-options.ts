@@ -1,3 +1,4 @@
+import type { KeeperErrorCode } from './errors.ts'
 import type { ACL } from './operations/arguments.ts'
 import type { Session } from './session.ts'
 
@@ -23,4 +24,20 @@ export interface ParentsOptions {
    * costs nothing where the parent is there. @default false
    */
   parents?: boolean | { readonly acl: readonly ACL[] } | undefined
+}
+
+const expectedCodes = Symbol('expected codes')
+
+/** A call whose caller handles errors of some codes as answers. */
+interface ExpectingOptions {
+  readonly [expectedCodes]?: readonly KeeperErrorCode[]
+}
+
+/** The options, for a caller that handles errors of these codes as answers: they are traced without an error, and count as no failure. */
+export function expecting<const Options extends CallOptions>(options: Options, ...codes: KeeperErrorCode[]): Options {
+  return { ...options, [expectedCodes]: codes }
+}
+
+export function expectedBy(options: object): readonly KeeperErrorCode[] | undefined {
+  return (options as ExpectingOptions)[expectedCodes]
 }

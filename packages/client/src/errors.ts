@@ -29,6 +29,8 @@ export interface KeeperErrorDetails {
   readonly op?: string | undefined
   /** The node that the call was about. */
   readonly path?: string | undefined
+  /** What the path is below. @default undefined: the root */
+  readonly chroot?: string | undefined
   /** What the server answered. @default ZooKeeper's number for the code, where it has one */
   readonly number?: number | undefined
   /** @default false */
@@ -67,6 +69,8 @@ export class KeeperError extends Error {
   readonly op: string | undefined
   /** The node that the call was about, as the caller named it; undefined where it is about none. */
   readonly path: string | undefined
+  /** Of the client that was called: `path` is below it; undefined without one. */
+  readonly chroot: string | undefined
   /**
    * True exactly when this is about a write whose bytes had been handed to the socket and whose answer never came, or
    * came and could not be read: it may have happened or not. False says that it did not happen, or changes nothing.
@@ -89,6 +93,7 @@ export class KeeperError extends Error {
     this.number = details.number ?? (code in ErrorCode ? ErrorCode[code as ErrorName] : undefined)
     this.op = details.op
     this.path = details.path
+    this.chroot = details.chroot
     this.outcomeUnknown = details.outcomeUnknown ?? false
     this.server = details.server
     this.sessionId = details.sessionId
@@ -99,8 +104,16 @@ export class KeeperError extends Error {
 
   /** For logs: all that it says, `sessionId` as text. */
   toJSON(): object {
-    const { name, message, code, number, op, path, outcomeUnknown, server, sessionId, index, results, needs } = this
-    const about = { op, path, outcomeUnknown, server, sessionId: sessionId === undefined ? undefined : hex(sessionId) }
+    const { name, message, code, number, op, path, chroot, outcomeUnknown, server, sessionId, index, results, needs } =
+      this
+    const about = {
+      op,
+      path,
+      chroot,
+      outcomeUnknown,
+      server,
+      sessionId: sessionId === undefined ? undefined : hex(sessionId),
+    }
     return { name, message, code, number, ...about, index, results, needs }
   }
 
@@ -180,24 +193,34 @@ function branded(error: unknown, brand: symbol): boolean {
 }
 
 function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
-  const { op, path, number, outcomeUnknown, server, sessionId, index } = details
+  const { op, path, chroot, number, outcomeUnknown, server, sessionId, index } = details
   const subject = [op, path].filter((part) => part !== undefined).join(' ')
   const place = [
     index === undefined ? undefined : `operation ${index}`,
+    chroot === undefined ? undefined : `chroot ${chroot}`,
     server === undefined ? undefined : `server ${server}`,
     sessionId === undefined ? undefined : `session ${formatSessionId(sessionId)}`,
   ].filter((part) => part !== undefined)
   const what = code === 'Unknown' ? `unknown error code ${number ?? ''}`.trimEnd() : code
   const hint = outcomeUnknown
     ? 'sent but not answered: it may have happened; read before you repeat it'
-    : [advice[code], code === 'Unimplemented' || code === 'NoAuth' ? details.needs : undefined]
-        .filter((part) => part !== undefined)
-        .join(': ')
+    : code === 'NoNode' && chroot !== undefined
+      ? missingBelow(details)
+      : [advice[code], code === 'Unimplemented' || code === 'NoAuth' ? details.needs : undefined]
+          .filter((part) => part !== undefined)
+          .join(': ')
   return [
     subject === '' ? what : `${subject}: ${what}`,
     place.length === 0 ? '' : ` (${place.join(', ')})`,
     hint === '' ? '' : `: ${hint}`,
   ].join('')
+}
+
+/** What a server does not say: which of the nodes on the way is missing. */
+function missingBelow({ op, path, chroot }: KeeperErrorDetails): string {
+  const isChroot = path === '/' || (op === 'create' && path?.lastIndexOf('/') === 0)
+  const missing = isChroot ? `the chroot ${chroot} does not exist` : `${advice.NoNode}, or the chroot does not`
+  return `${missing}: ensureContainer('/') makes the chroot`
 }
 
 /** The way ZooKeeper prints session ids in its logs: `0x` and hexadecimal digits. */

@@ -1,5 +1,6 @@
 // What @zk/recipes need of the client besides its public API. It may change with any version.
 export { onAbort, wasAborted } from './aborts.ts'
+export { expecting } from './call-options.ts'
 export { publish } from './telemetry/diagnostics.ts'
 export { checkKeys } from './operations/arguments.ts'
 export { logWith } from './zookeeper.ts'

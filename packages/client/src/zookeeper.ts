@@ -1,6 +1,6 @@
 import { AuthPacket, OpCode, parentOf, parseConnectString, type Writer } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
-import type { CallOptions, ParentsOptions } from './call-options.ts'
+import { type CallOptions, expecting, type ParentsOptions } from './call-options.ts'
 import { Chroot, wholeTree } from './chroot.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
@@ -133,7 +133,8 @@ export class ZooKeeper {
     const creation = isBelow ? snapshot({ data, options }) : { data, options }
     const until = this.runtime.now() + timeout
     try {
-      return await this.#submit(create, [path, creation.data, creation.options], options)
+      const asked = isBelow ? expecting(options, 'NoNode') : options
+      return await this.#submit(create, [path, creation.data, creation.options], asked)
     } catch (error) {
       const isMissing = isBelow && !wasAborted(error, signal) && KeeperError.is(error, 'NoNode')
       if (!isMissing) throw atCaller(error, signal)
@@ -441,7 +442,9 @@ export class ZooKeeper {
   /** Asks for nodes of the whole tree. */
   #maker(acl: CreateOptions['acl'], options: CallOptions): Make {
     return (path, mode, timeout) =>
-      this.#submit(create, [path, undefined, { mode, acl }], { ...options, timeout }, { chroot: wholeTree })
+      this.#submit(create, [path, undefined, { mode, acl }], expecting({ ...options, timeout }, 'NodeExists'), {
+        chroot: wholeTree,
+      })
   }
 
   // Every public operation has exactly one await of ours: promises then settle in the order of the replies.

@@ -116,6 +116,45 @@ describe('KeeperError.is', () => {
   })
 })
 
+describe('KeeperError of a client with a chroot', () => {
+  const chroot = '/app'
+
+  test('KeeperError names the chroot, and NoNode says that the chroot may be what is missing', () => {
+    expect(new KeeperError('BadVersion', { op: 'setData', path: '/a', chroot, server: 'zk1:2181' }).message).toBe(
+      'setData /a: BadVersion (chroot /app, server zk1:2181): the node was changed meanwhile; read it again',
+    )
+    expect(new KeeperError('NoNode', { op: 'getData', path: '/a', chroot }).message).toBe(
+      "getData /a: NoNode (chroot /app): the node, or its parent, does not exist, or the chroot does not: ensureContainer('/') makes the chroot",
+    )
+  })
+
+  test.each([
+    ['getData', '/'],
+    ['create', '/a'],
+  ])('KeeperError of %s %s says that the chroot does not exist: nothing else can be missing', (op, path) => {
+    const { message } = new KeeperError('NoNode', { op, path, chroot })
+    expect(message).toBe(
+      `${op} ${path}: NoNode (chroot /app): the chroot /app does not exist: ensureContainer('/') makes the chroot`,
+    )
+  })
+
+  test.each([
+    ['create', '/a/b'],
+    ['getData', '/a'],
+    ['multi', '/a'],
+  ])('KeeperError of %s %s leaves open which node is missing', (op, path) => {
+    expect(new KeeperError('NoNode', { op, path, chroot }).message).toContain('or the chroot does not')
+  })
+
+  test('KeeperError of a write whose outcome is unknown keeps its own advice', () => {
+    const error = new KeeperError('ConnectionLoss', { op: 'create', path: '/a', chroot, outcomeUnknown: true })
+    expect(error.message).toBe(
+      'create /a: ConnectionLoss (chroot /app): sent but not answered: it may have happened; read before you repeat it',
+    )
+    expect(JSON.parse(JSON.stringify(error))).toMatchObject({ path: '/a', chroot })
+  })
+})
+
 describe('ConnectError', () => {
   test('ConnectError lists what happened at each server', () => {
     const servers = [

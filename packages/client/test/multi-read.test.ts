@@ -26,7 +26,14 @@ test('ZooKeeper.multiRead gives each its value or its error, by position', async
   const [data, names, missing, odd] = read.value
   expect(data.value).toMatchObject({ data: Uint8Array.of(120), stat: { dataLength: 1, ctime: Number(someStat.ctime) } })
   expect(names).toEqual({ value: ['b', 'c'] })
-  expect(missing.error).toMatchObject({ code: 'NoNode', op: 'multiRead', path: '/b', index: 2, server: 'zk1:2181' })
+  expect(missing.error).toMatchObject({
+    code: 'NoNode',
+    op: 'multiRead',
+    path: '/b',
+    chroot: '/app',
+    index: 2,
+    server: 'zk1:2181',
+  })
   expect(KeeperError.is(missing.error, 'NoNode') && missing.error.sessionId).toBe(zk.session.id)
   expect(odd.error).toMatchObject({ code: 'Unknown', number: -999, path: '/c', outcomeUnknown: false })
 })

@@ -44,7 +44,11 @@ test('the example of README runs', async () => {
   expect(log.mock.calls).toEqual([
     ['one'],
     ['/order-0000000000', 'NodeDataChanged'],
-    [expect.stringMatching(/^setData \/config: BadVersion \(server zk\d:2181, session 0x\w+\): the node was changed/)],
+    [
+      expect.stringMatching(
+        /^setData \/config: BadVersion \(chroot \/app, server zk\d:2181, session 0x\w+\): the node was changed/,
+      ),
+    ],
   ])
   log.mockRestore()
 })

@@ -149,8 +149,11 @@ class Downgrade {
       if (KeeperError.is(error, 'NodeExists')) return await this.#exists()
       if (KeeperError.is(error, 'NoNode')) throw new NodeVanished()
       if (KeeperError.is(error) && error.outcomeUnknown) {
-        const syncing = retry(this.#zk.runtime, () => this.#zk.sync(path, { session }))
-        await ifMissing(syncing, undefined)
+        await ifMissing(
+          (options) => retry(this.#zk.runtime, () => this.#zk.sync(path, options)),
+          { session },
+          undefined,
+        )
         return await this.#exists()
       }
       await throwUnlessTransient(this.#zk.runtime, error)

@@ -308,3 +308,46 @@ describe('The logger of the client', () => {
     expect(ofLocks.at(-1)![2]).toMatchObject({ path: PATH, reason: 'LeaseLost' })
   })
 })
+
+describe('zk:request below the recipes', () => {
+  const uses: [string, (zk: ZooKeeper, scene: Scene) => Promise<unknown>][] = [
+    ['acquire and release on a new path', (zk) => new Lock(zk, PATH).run(() => {})],
+    ['tryAcquire on a new path', async (zk) => (await new Lock(zk, PATH).tryAcquire())!.release()],
+    ['contenders of a new path', (zk) => new Lock(zk, PATH).contenders()],
+    ['leader of a new path', (zk) => new LeaderElection(zk, PATH).leader()],
+    ['leaders of a new path', (zk) => new LeaderElection(zk, PATH).leaders().next()],
+    ['campaign on a new path', async (zk) => (await new LeaderElection(zk, PATH).campaign()).release()],
+    ['a hand-over', handOver],
+    ['a downgrade', downgrade],
+    ['a node that another client has deleted', deletedNode],
+  ]
+  async function handOver(zk: ZooKeeper, scene: Scene): Promise<void> {
+    const lock = new Lock(zk, PATH)
+    const first = await lock.acquire()
+    const next = lock.acquire()
+    await scene.world.advance(100)
+    await first.release()
+    await (await next).release()
+  }
+  async function downgrade(zk: ZooKeeper): Promise<void> {
+    const held = await new SharedLock(zk, PATH).write.acquire()
+    await (await held.downgrade()).release()
+  }
+  async function deletedNode(zk: ZooKeeper): Promise<void> {
+    const held = await new Lock(zk, PATH).acquire()
+    await zk.delete(held.path)
+    await held.release().catch(() => {})
+  }
+
+  test.each(uses)('zk:request publishes no error for %s: what is missing is an answer', async (_, use) => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const failures: unknown[] = []
+    const note = (message: unknown) => void failures.push(message)
+    subscribe('tracing:zk:request:error', note)
+    onTestFinished(() => void unsubscribe('tracing:zk:request:error', note))
+    const using = outcome(use(zk, scene))
+    await scene.world.advance(1_000)
+    expect([using.status, failures]).toEqual(['fulfilled', []])
+  })
+})

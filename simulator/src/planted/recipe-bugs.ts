@@ -91,7 +91,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'refusalOf',
-        find: 'await retry(zk.runtime, () => zk.delete(path, { session }))',
+        find: "await retry(zk.runtime, () => zk.delete(path, expecting({ session }, 'NoNode')))",
         replace: 'await zk.delete(path, { session })',
       },
     ],
@@ -146,8 +146,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Contender.#gone',
-        find: 'const watching = () => zk.getDataAndWatch(path, this.#pinned)',
-        replace: 'const watching = () => zk.existsAndWatch(path, this.#pinned)',
+        find: 'zk.getDataAndWatch(path, options)',
+        replace: 'zk.existsAndWatch(path, options)',
       },
     ],
   },

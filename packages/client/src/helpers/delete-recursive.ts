@@ -3,7 +3,7 @@ import { wasAborted } from '../aborts.ts'
 import { KeeperError } from '../errors.ts'
 import { op } from '../operations/ops.ts'
 import { checkConcurrency, isSystemNode, walk } from './walk.ts'
-import type { CallOptions } from '../call-options.ts'
+import { type CallOptions, expecting } from '../call-options.ts'
 import { checkCallOptions, optionNames } from '../options.ts'
 import type { ZooKeeper } from '../zookeeper.ts'
 
@@ -123,7 +123,7 @@ class Pass {
     try {
       await this.#zk.multi(
         paths.map((path) => op.delete(path)),
-        this.#options,
+        expecting(this.#options, 'NoNode', 'NotEmpty'),
       )
     } catch (error) {
       if (wasAborted(error, this.#options.signal)) throw error
@@ -138,7 +138,8 @@ class Pass {
   }
 
   async #deleteEach(paths: readonly string[]): Promise<void> {
-    const results = await Promise.allSettled(paths.map((path) => this.#zk.delete(path, this.#options)))
+    const options = expecting(this.#options, 'NoNode')
+    const results = await Promise.allSettled(paths.map((path) => this.#zk.delete(path, options)))
     let failure: unknown
     for (const result of results) {
       if (result.status === 'fulfilled') continue

@@ -2,7 +2,7 @@ import { ProtocolError, validatePath } from '@zk/wire'
 import { wasAborted } from '../aborts.ts'
 import { KeeperError } from '../errors.ts'
 import type { Children } from '../operations/children.ts'
-import type { CallOptions } from '../call-options.ts'
+import { type CallOptions, expecting } from '../call-options.ts'
 import { checkCallOptions, optionNames } from '../options.ts'
 import type { ZooKeeper } from '../zookeeper.ts'
 
@@ -124,7 +124,7 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
 
   async #children(path: string): Promise<Children | undefined> {
     try {
-      const read = await this.#zk.getChildren(path, this.#options)
+      const read = await this.#zk.getChildren(path, expecting(this.#options, 'NoNode'))
       for (const name of read.children) checkName(path, name)
       return read
     } catch (error) {

@@ -22,6 +22,7 @@ export function multiRead<const Ops extends readonly ReadOp<unknown>[]>(
   return {
     name: 'multiRead',
     wire: operations.multiRead,
+    paths: () => sent.map(({ path }) => path),
     encode: (chroot) => {
       sent = copyOf('multiRead', ops)
       return encodeParts(sent, 'read', chroot)
@@ -34,7 +35,8 @@ export function multiRead<const Ops extends readonly ReadOp<unknown>[]>(
         const result = results[index]!
         if (result.type !== OpCode.error) return { value: each.result(result, chroot) }
         const { err: number } = result.response
-        const details = { op: 'multiRead', path: each.path, index, number, ...where?.() }
+        const below = chroot.path === '/' ? undefined : chroot.path
+        const details = { op: 'multiRead', path: each.path, chroot: below, index, number, ...where?.() }
         return { error: new KeeperError(codeOf(number), details) }
       }) as ReadResults<Ops>
     },

@@ -19,6 +19,7 @@ export function multi<const Ops extends readonly Op<unknown>[]>(
   return {
     name: 'multi',
     wire: operations.multi,
+    paths: () => sent.map(({ path }) => path),
     encode: (chroot) => {
       sent = copyOf('multi', ops)
       parts = encodeParts(sent, 'write', chroot)

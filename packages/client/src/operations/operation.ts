@@ -18,6 +18,8 @@ export interface Operation<Args extends readonly unknown[], W extends Wire, Resu
   readonly options?: { readonly known: ReadonlySet<string>; readonly example: string } | undefined
   /** Codes that are answers, not errors. */
   readonly forgives?: Partial<Record<ErrorName, () => Result>> | undefined
+  /** Of several operations in one: their paths, by position. */
+  readonly paths?: (() => readonly string[]) | undefined
 }
 
 /** An operation on a path that leaves a one-shot watch. */
@@ -27,7 +29,7 @@ export interface WatchingOperation<W extends Wire, Result> extends Operation<[pa
 
 /** What the session is asked to do for a call of the operation. */
 export function prepare<Args extends readonly unknown[], W extends Wire, Result>(
-  { name, wire, encode, result, forgives }: Operation<Args, W, Result>,
+  { name, wire, encode, result, forgives, paths }: Operation<Args, W, Result>,
   chroot: Chroot,
   args: Args,
   { watcher, removes }: Pick<RequestInit, 'watcher' | 'removes'> = {},
@@ -38,6 +40,8 @@ export function prepare<Args extends readonly unknown[], W extends Wire, Result>
   return {
     op: name,
     path: typeof path === 'string' ? path : undefined,
+    paths,
+    chroot: chroot.path === '/' ? undefined : chroot.path,
     opCode,
     kind,
     watcher,

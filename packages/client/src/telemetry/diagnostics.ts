@@ -21,6 +21,8 @@ export interface RequestMessage extends Place {
   readonly op: string
   /** As the caller named it. */
   readonly path: string | undefined
+  /** Of `multi` and `multiRead`: the paths of their operations, by position, as the caller named them. */
+  readonly paths: readonly string[] | undefined
   /** From here on all is undefined until the call is settled. The xid stays so for one that was never sent. */
   xid: number | undefined
   /** ms from the call. */
@@ -29,7 +31,10 @@ export interface RequestMessage extends Place {
   code: KeeperErrorCode | 'Ok' | 'Aborted' | 'Other' | undefined
   /** That of the `KeeperError`; false for a call that succeeded, was aborted, or failed with another error. */
   outcomeUnknown: boolean | undefined
-  /** What the call rejects with; undefined where it succeeded. */
+  /**
+   * What the call rejects with; undefined where it succeeded, and where the library made the call itself and handles the code as
+   * an answer. An example is the `NoNode` of the first lock on a path: its `code` is there, and the event `error` is not published.
+   */
   error: unknown
 }
 

@@ -23,7 +23,7 @@ export interface ClientStats {
   readonly requests: {
     /** All calls, those still under way included. */
     readonly called: number
-    /** Those that resolved. */
+    /** Those that resolved, and those of the library itself that ended with a code which it handles as an answer. */
     readonly succeeded: number
     /** How many ended with each code; `Other` for what is no `KeeperError`. */
     readonly failed: Readonly<Partial<Record<KeeperErrorCode | 'Other', number | undefined>>>

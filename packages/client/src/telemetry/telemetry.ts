@@ -2,7 +2,7 @@
 // of it decides anything.
 import { type ClientState, type ClientStates, endState, StateFeed } from './client-state.ts'
 import { report, type RequestMessage, traceCall, traceSettled, tracesRequests } from './diagnostics.ts'
-import { formatSessionId, KeeperError } from '../errors.ts'
+import { formatSessionId, KeeperError, type KeeperErrorCode } from '../errors.ts'
 import type { ClientOptions } from '../options.ts'
 import { FrameTrace } from './frame-trace.ts'
 import { log, type Logger, type LogLevel } from './logger.ts'
@@ -21,6 +21,11 @@ export interface SessionInfo {
   readonly isOver: boolean
 }
 
+type TelemetryOptions = Pick<ClientOptions, 'logger' | 'traceFrames' | 'sessionTimeout'>
+
+/** A session timeout so many times as long as what was asked for was probably given in seconds. */
+const STRETCHED = 10
+
 type Unreached = Extract<Output, { type: 'unreached' }>
 type Outcome = Extract<Output, { type: 'notify' }>['outcome']
 
@@ -28,6 +33,7 @@ export class Telemetry {
   readonly #counters = new Counters()
   readonly #logger: Logger
   readonly #tracesFrames: boolean
+  readonly #askedTimeout: number
   readonly #wallNow: () => number
   readonly #states: StateFeed
   /** When the current attempt, or connection, began. */
@@ -38,8 +44,9 @@ export class Telemetry {
   readonly #silent = new Set<string>()
 
   /** `wallNow`: ms since the epoch. */
-  constructor({ logger, traceFrames }: Pick<ClientOptions, 'logger' | 'traceFrames'>, wallNow: () => number) {
+  constructor({ logger, traceFrames, sessionTimeout }: TelemetryOptions, wallNow: () => number) {
     this.#logger = logger
+    this.#askedTimeout = sessionTimeout
     this.#tracesFrames = traceFrames
     this.#wallNow = wallNow
     this.#states = new StateFeed({ name: 'connecting', since: wallNow() })
@@ -63,33 +70,39 @@ export class Telemetry {
     this.#counters.called++
     if (!tracesRequests()) return
     const { op, path } = request
+    const paths = request.paths?.()
     const open = { xid: undefined, duration: undefined, code: undefined, outcomeUnknown: undefined, error: undefined }
-    request.trace = { op, path, ...place(session), ...open }
+    request.trace = { op, path, paths, ...place(session), ...open }
     traceCall(request.trace)
   }
 
   resolved(request: Request, session: SessionInfo, now: number): void {
-    // The session's own requests have no caller.
-    if (request.calledAt === undefined) return
-    this.#counters.took(now - request.calledAt)
-    if (request.trace !== undefined) this.#settled(request.trace, request, session, now, 'Ok')
+    this.#answered(request, session, now, 'Ok')
   }
 
   rejected(request: Request, session: SessionInfo, now: number, error: unknown): void {
     if (request.calledAt === undefined) return
     const code = KeeperError.is(error) ? error.code : 'Other'
+    if (code !== 'Other' && request.expected?.includes(code)) return this.#answered(request, session, now, code)
     this.#counters.failed(code)
-    if (request.trace !== undefined) this.#settled(request.trace, request, session, now, code, error)
+    if (request.trace !== undefined) this.#settled(request.trace, request, session, now, code, { error })
   }
 
   aborted(request: Request, session: SessionInfo, now: number, reason: unknown): void {
     this.#counters.aborted++
-    if (request.trace !== undefined) this.#settled(request.trace, request, session, now, 'Aborted', reason)
+    if (request.trace !== undefined) this.#settled(request.trace, request, session, now, 'Aborted', { error: reason })
   }
 
   throttled({ op, path, timesThrottled }: Request, session: SessionInfo): void {
     this.#counters.throttled++
     this.log('debug', 'the server was too busy for a request', session, () => ({ op, path, times: timesThrottled }))
+  }
+
+  #answered(request: Request, session: SessionInfo, now: number, code: KeeperErrorCode | 'Ok'): void {
+    // The session's own requests have no caller.
+    if (request.calledAt === undefined) return
+    this.#counters.took(now - request.calledAt)
+    if (request.trace !== undefined) this.#settled(request.trace, request, session, now, code)
   }
 
   #settled(
@@ -98,13 +111,13 @@ export class Telemetry {
     session: SessionInfo,
     now: number,
     code: RequestMessage['code'],
-    error?: unknown,
+    failure?: { readonly error: unknown },
   ): void {
-    const outcomeUnknown = KeeperError.is(error) && error.outcomeUnknown
-    // An error that is undefined is an error all the same.
-    const failure = code === 'Ok' ? undefined : (error ?? new Error(`rejected with ${String(error)}`))
+    const outcomeUnknown = KeeperError.is(failure?.error) && failure.error.outcomeUnknown
+    // A caller may abort with null.
+    const error = failure && (failure.error ?? new Error(`rejected with ${String(failure.error)}`))
     const duration = now - (calledAt ?? now)
-    traceSettled(Object.assign(message, place(session), { xid, duration, code, outcomeUnknown, error: failure }))
+    traceSettled(Object.assign(message, place(session), { xid, duration, code, outcomeUnknown, error }))
   }
 
   // --- connections ----------------------------------------------------------------------------------------------
@@ -165,6 +178,11 @@ export class Telemetry {
     this.#states.enter({ name: 'connected', ...this.#ofSession(session), server, readOnly })
     const message = isFirst ? 'session established' : 'reconnected'
     this.log('info', message, session, () => ({ timeout: session.timeout, readOnly }))
+    if (isFirst && session.timeout >= STRETCHED * this.#askedTimeout) {
+      const asked = this.#askedTimeout
+      const hint = `asked for a sessionTimeout of ${asked} ms, the server granted ${session.timeout} ms: the option is in ms`
+      this.log('warn', hint, session, () => ({ asked, timeout: session.timeout }))
+    }
   }
 
   lost(error: Error, server: string | undefined, session: SessionInfo, now: number): void {

@@ -1,5 +1,5 @@
 // One contender: a protected ephemeral sequential znode of one session, from entering the queue to leaving it.
-import { type Connection, KeeperError, op, type Session, type Watched } from '@zk/client'
+import { type CallOptions, type Connection, KeeperError, op, type Session, type Watched } from '@zk/client'
 import { ProtectedCreate, deleteOwn, type NodeOptions, type OwnNode } from './protected-create.ts'
 import { ifMissing } from './if-missing.ts'
 import { Predecessors, shows } from './predecessors.ts'
@@ -215,8 +215,8 @@ export class Contender {
     const { zk } = this.#queue
     for (;;) {
       const path = this.#queue.pathOf(blocker.name)
-      const watching = () => zk.getDataAndWatch(path, this.#pinned)
-      const watch = await ifMissing(retry(zk.runtime, watching), undefined)
+      const watching = (options: CallOptions) => retry(zk.runtime, () => zk.getDataAndWatch(path, options))
+      const watch = await ifMissing(watching, this.#pinned, undefined)
       if (watch === undefined) return blocker
       this.#watches.add(watch)
       if (blocker === waiting.oldest && !waiting.isOver) this.#blocker = this.#queue.info(blocker, watch)

@@ -1,15 +1,19 @@
-import { KeeperError } from '@zk/client'
-import { wasAborted } from '@zk/client/internal'
+import { type CallOptions, KeeperError } from '@zk/client'
+import { expecting, wasAborted } from '@zk/client/internal'
 
 /**
- * Settles as the call does, but with `value` where it rejects because the node does not exist. `signal` is that of the call,
- * where it has one.
+ * Settles as the call does, but with `value` where it rejects because the node does not exist. The call is made with the given
+ * options, and more: a missing node is traced without an error.
  */
-export async function ifMissing<T, U>(call: Promise<T>, value: U, signal?: AbortSignal): Promise<T | U> {
+export async function ifMissing<Options extends CallOptions, Result, Value>(
+  call: (options: Options) => Promise<Result>,
+  options: Options,
+  value: Value,
+): Promise<Result | Value> {
   try {
-    return await call
+    return await call(expecting(options, 'NoNode'))
   } catch (error) {
-    if (KeeperError.is(error, 'NoNode') && !wasAborted(error, signal)) return value
+    if (KeeperError.is(error, 'NoNode') && !wasAborted(error, options.signal)) return value
     throw error
   }
 }

@@ -28,13 +28,14 @@ async function watchContender(
   name: ContenderName,
   options: CallOptions,
 ): Promise<Observation | undefined> {
-  const read = await ifMissing(queue.zk.getDataAndWatch(queue.pathOf(name.name), options), undefined, options.signal)
+  const path = queue.pathOf(name.name)
+  const read = await ifMissing((asking) => queue.zk.getDataAndWatch(path, asking), options, undefined)
   return read && { leader: queue.info(name, read), watch: read }
 }
 
 /** undefined when the queue is not empty after all. */
 async function watchEmpty(queue: Queue, options: CallOptions): Promise<Observation | undefined> {
-  const parent = await ifMissing(queue.zk.getChildrenAndWatch(queue.path, options), undefined, options.signal)
+  const parent = await ifMissing((asking) => queue.zk.getChildrenAndWatch(queue.path, asking), options, undefined)
   const watch = parent ?? (await queue.zk.existsAndWatch(queue.path, options))
   const isEmpty = 'children' in watch ? queue.inLine(watch.children).length === 0 : watch.stat === undefined
   if (isEmpty) return { leader: undefined, watch }

@@ -32,7 +32,8 @@ export class OwnNodeWatch {
   }
 
   async #untilGone(onGone: () => void): Promise<void> {
-    const watching = () => ifMissing(this.#zk.getDataAndWatch(this.#path, pinnedTo(this.#session)), undefined)
+    const pinned = pinnedTo(this.#session)
+    const watching = () => ifMissing((options) => this.#zk.getDataAndWatch(this.#path, options), pinned, undefined)
     while (!this.#stopped) {
       this.#watch = await retry(this.#zk.runtime, watching)
       if (this.#stopped) return this.stop()

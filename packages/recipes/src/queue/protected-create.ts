@@ -1,5 +1,6 @@
 // Making a contender's node: exactly one, whatever becomes of replies.
 import { type ACL, type CallOptions, KeeperError, op, type Session } from '@zk/client'
+import { expecting } from '@zk/client/internal'
 import { report } from '../diagnostics.ts'
 import { ifMissing } from './if-missing.ts'
 import { type ContenderName, type Kind, namePrefix } from './names.ts'
@@ -78,8 +79,8 @@ export class ProtectedCreate {
     }
     if (KeeperError.is(error, 'NoNode')) {
       // One of those above may be removed meanwhile, being empty: then all of it is to be done again.
-      const making = () => zk.ensureContainer(path, this.#pinned)
-      if (!this.#isCancelled) await ifMissing(retry(zk.runtime, making), undefined)
+      const making = (options: CallOptions) => retry(zk.runtime, () => zk.ensureContainer(path, options))
+      if (!this.#isCancelled) await ifMissing(making, this.#pinned, undefined)
       return undefined
     }
     await throwUnlessTransient(zk.runtime, error)
@@ -96,17 +97,15 @@ export class ProtectedCreate {
   /** Behind a committed request, which no deposed leader can answer. */
   async #findForCertain(): Promise<OwnNode | undefined> {
     const { zk, path } = this.#queue
-    const committing = retry(zk.runtime, () => zk.multi([op.check(path)], this.#pinned))
-    await ifMissing(committing, undefined)
+    const committing = (options: CallOptions) => retry(zk.runtime, () => zk.multi([op.check(path)], options))
+    await ifMissing(committing, this.#pinned, undefined)
     return await this.#find()
   }
 
   /** The node of a create that was not answered. */
   async #find(): Promise<OwnNode | undefined> {
-    const children = await ifMissing(
-      retry(this.#queue.zk.runtime, () => this.#syncAndList()),
-      undefined,
-    )
+    const listing = (options: CallOptions) => retry(this.#queue.zk.runtime, () => this.#syncAndList(options))
+    const children = await ifMissing(listing, this.#pinned, undefined)
     if (children === undefined) return undefined
     const mine = children.map((name) => this.#queue.parse(name)).filter((name) => name?.uuid === this.#uuid)
     const nodes = await Promise.all(mine.map((name) => this.#own(name!)))
@@ -121,10 +120,10 @@ export class ProtectedCreate {
    * As new as a create before it, be it at another server: none takes a client that has seen a later zxid than its own, and
    * the answer to a sync has one. Not both at once: the client's options may let one call wait, not two.
    */
-  async #syncAndList(): Promise<readonly string[]> {
+  async #syncAndList(options: CallOptions): Promise<readonly string[]> {
     const { zk, path } = this.#queue
-    await zk.sync(path, this.#pinned)
-    const { children } = await zk.getChildren(path, this.#pinned)
+    await zk.sync(path, options)
+    const { children } = await zk.getChildren(path, options)
     return children
   }
 
@@ -167,7 +166,7 @@ async function deleteAgain(queue: Queue, session: Session, path: string): Promis
 async function refusalOf(queue: Queue, session: Session, path: string): Promise<{ error: unknown } | undefined> {
   const { zk } = queue
   try {
-    await retry(zk.runtime, () => zk.delete(path, { session }))
+    await retry(zk.runtime, () => zk.delete(path, expecting({ session }, 'NoNode')))
     return undefined
   } catch (error) {
     // From 3.6 on servers answer this also when the node is gone, since they look at the rights first.

@@ -77,7 +77,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
       contender.prepare()
       // Where a blocker is seen no node is made.
       const list = (signal: AbortSignal) =>
-        retry(zk.runtime, () => ifMissing(this.queue.list({ session, signal }), [], signal), signal)
+        retry(zk.runtime, () => ifMissing((asking) => this.queue.list(asking), { session, signal }, []), signal)
       if (this.#role.blockers(await limit.asking(list)).length > 0) return undefined
       const held = await this.#hold(contender, contender.competeOnce(), limit, options)
       held?.throwIfLost()

@@ -97,7 +97,7 @@ export class Queue {
 
   /** The contenders that hold and wait, oldest first. One that leaves while they are read is left out. */
   async contenders(options: CallOptions): Promise<ContenderInfo[]> {
-    const names = await ifMissing(this.list(options), [], options.signal)
+    const names = await ifMissing((asking) => this.list(asking), options, [])
     const read = await Promise.all(names.map(async (name) => [name, await this.#read(name, options)] as const))
     const placed = read.flatMap(([name, info]) =>
       info === undefined ? [] : [{ info, place: this.isSuccessor(name) ? 0n : info.fencingToken }],
@@ -119,7 +119,7 @@ export class Queue {
   /** Its name; undefined when there is none. */
   async oldest(options: CallOptions): Promise<ContenderName | undefined> {
     for (;;) {
-      const names = await ifMissing(this.list(options), [], options.signal)
+      const names = await ifMissing((asking) => this.list(asking), options, [])
       if (names.length === 0 || areInOrder(names)) return names[0]
       const [oldest] = await this.byCreation(names, options)
       if (oldest !== undefined) return oldest.contender
@@ -149,7 +149,8 @@ export class Queue {
 
   /** undefined when it is gone. */
   async #read(name: ContenderName, options: CallOptions): Promise<ContenderInfo | undefined> {
-    const node = await ifMissing(this.zk.getData(this.pathOf(name.name), options), undefined, options.signal)
+    const path = this.pathOf(name.name)
+    const node = await ifMissing((asking) => this.zk.getData(path, asking), options, undefined)
     return node && this.info(name, node)
   }
 

@@ -1,5 +1,5 @@
 import { KeeperError, type Runtime, type Session, type ZooKeeper } from '@zk/client'
-import { wasAborted } from '@zk/client/internal'
+import { expecting, wasAborted } from '@zk/client/internal'
 
 /** Pause before an overloaded server, a client with too many calls waiting, or a server without a quorum is asked again, in ms. */
 const RELIEF_PAUSE = 500
@@ -7,10 +7,10 @@ const RELIEF_PAUSE = 500
 /**
  * Runs in this session only, and rejects when a busy server has not executed it: for calls of one segment, which rely on
  * their order (the client would repeat one behind the others), and where a lease must not wait: while the client repeats a call
- * it holds back all others.
+ * it holds back all others. A missing node is an answer to each of them: it is traced without an error.
  */
 export function pinnedTo(session: Session): { readonly session: Session; readonly repeatThrottled: false } {
-  return { session, repeatThrottled: false }
+  return expecting({ session, repeatThrottled: false }, 'NoNode')
 }
 
 /**

@@ -1,6 +1,7 @@
 // Drives a SessionMachine: owns its socket and its one timer, and does what it says.
 import { formatServer, type ServerAddress, type WatcherType } from '@zk/wire'
 import { onAbort } from '../../aborts.ts'
+import { expectedBy } from '../../call-options.ts'
 import { type ConnectAttempt, formatSessionId, KeeperError } from '../../errors.ts'
 import { inspected } from '../../inspected.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
@@ -193,7 +194,8 @@ export class SessionDriver implements Session {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       const calledAt = this.#now()
-      const request = new Request(asked, { resolve, reject, calledAt, expiresAt: calledAt + timeout, repeatThrottled })
+      const call = { calledAt, expiresAt: calledAt + timeout, repeatThrottled, expected: expectedBy(waiting) }
+      const request = new Request(asked, { resolve, reject, ...call })
       if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
       const abandon = (reason: unknown) => this.#abandon(request, reason)
       if (signal !== undefined) this.#unlisten.set(request, onAbort(signal, abandon))

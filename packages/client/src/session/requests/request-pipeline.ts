@@ -371,8 +371,8 @@ export class RequestPipeline {
     this.#context.emit({ type: 'reject', request, error: this.#error(request, code, details) })
   }
 
-  #error({ op, path }: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): KeeperError {
-    return new KeeperError(code, { op, path, ...this.#context.errorContext(), ...details })
+  #error({ op, path, chroot }: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): KeeperError {
+    return new KeeperError(code, { op, path, chroot, ...this.#context.errorContext(), ...details })
   }
 }
 

@@ -54,6 +54,10 @@ export interface RequestInit {
   readonly op: string
   /** As the caller wrote it: for errors. */
   readonly path?: string | undefined
+  /** Of a multi or a multiRead: as the caller wrote them, by position. For traces. */
+  readonly paths?: (() => readonly string[]) | undefined
+  /** What the paths are below: for errors. Undefined for the root. */
+  readonly chroot?: string | undefined
   readonly opCode: number
   readonly kind: RequestKind
   /** An xid with a meaning of its own; others are numbered when they are sent. */
@@ -70,6 +74,8 @@ export interface RequestInit {
   readonly isOwn?: boolean | undefined
   /** Whether it is sent again when a busy server has not executed it (ThrottledOp). @default true */
   readonly repeatThrottled?: boolean | undefined
+  /** Codes that the caller rejects with and handles as answers: they are traced without an error. */
+  readonly expected?: readonly KeeperErrorCode[] | undefined
   /** Makes the result of the reply's body; a `ProtocolError` from it costs the connection. */
   readonly result?: (reader: Reader, where?: () => ErrorContext) => unknown
   /** Codes that are answers, not errors, and the result each stands for. */
@@ -79,7 +85,7 @@ export interface RequestInit {
 }
 
 /** What the caller of a request adds to it. */
-export type Call = Pick<RequestInit, 'expiresAt' | 'calledAt' | 'repeatThrottled' | 'resolve' | 'reject'>
+export type Call = Pick<RequestInit, 'expiresAt' | 'calledAt' | 'repeatThrottled' | 'expected' | 'resolve' | 'reject'>
 
 export type RequestPhase =
   | { readonly name: 'unsent' }
@@ -99,6 +105,8 @@ export const addWatchModes = {
 export class Request {
   readonly op: string
   readonly path: string | undefined
+  readonly paths: RequestInit['paths']
+  readonly chroot: string | undefined
   readonly opCode: number
   readonly kind: RequestKind
   readonly fixedXid: number | undefined
@@ -115,6 +123,7 @@ export class Request {
   /** Of an addWatch that was sent: which watch the server was asked for. */
   mode: WatchMode | undefined
   readonly repeatThrottled: boolean
+  readonly expected: readonly KeeperErrorCode[] | undefined
   /** How often a busy server has not executed it. */
   timesThrottled = 0
   readonly result: (reader: Reader, where?: () => ErrorContext) => unknown
@@ -122,7 +131,7 @@ export class Request {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
   phase: RequestPhase = { name: 'unsent' }
-  /** Of all that were queued, The position in call order; 0 for what goes before them. */
+  /** The position in call order among all that were queued; 0 for what goes before them. */
   order = 0
   readonly #frame: Uint8Array
 
@@ -130,6 +139,8 @@ export class Request {
   constructor(init: RequestInit, call: Call = init) {
     this.op = init.op
     this.path = init.path
+    this.paths = init.paths
+    this.chroot = init.chroot
     this.opCode = init.opCode
     this.kind = init.kind
     this.fixedXid = init.xid
@@ -140,6 +151,7 @@ export class Request {
     this.removes = init.removes
     this.isOwn = init.isOwn ?? false
     this.repeatThrottled = call.repeatThrottled ?? true
+    this.expected = call.expected
     this.result = init.result ?? (() => undefined)
     this.forgives = init.forgives ?? {}
     this.resolve = call.resolve ?? (() => {})

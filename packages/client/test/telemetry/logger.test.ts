@@ -5,7 +5,7 @@ import winston from 'winston'
 import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect, consoleLogger, type Logger, pinoLogger, winstonLogger } from '../../src/index.ts'
-import { connected, expired, nodeData, outcome, someStat, VirtualWorld } from '../support/index.ts'
+import { connected, expired, nodeData, reconnected, outcome, someStat, VirtualWorld } from '../support/index.ts'
 
 type Line = Parameters<Logger>
 
@@ -32,6 +32,26 @@ describe('logger', () => {
     expect(lines[2]![2]).toMatchObject({ server: 'zk1:2181', err: new Error('read ECONNRESET') })
     expect(() => JSON.stringify(lines)).not.toThrow()
   })
+
+  test.each([
+    [30, 4_000, 'asked for a sessionTimeout of 30 ms, the server granted 4000 ms: the option is in ms'],
+    [400, 4_000, 'asked for a sessionTimeout of 400 ms, the server granted 4000 ms: the option is in ms'],
+    [401, 4_000, undefined],
+    [30_000, 4_000, undefined],
+  ])(
+    'ZooKeeper that asked for a session timeout of %d ms and got %d ms warns of a wrong unit: %s',
+    async (sessionTimeout, granted, hint) => {
+      const { lines, logger } = notebook()
+      const world = new VirtualWorld()
+      const { server, connection } = await connected(world, { logger, sessionTimeout, handshake: { timeOut: granted } })
+      const warnings = () => lines.filter(([level]) => level === 'warn').map(([, message]) => message)
+      expect(warnings()).toEqual(hint === undefined ? [] : [`zk: ${hint}`])
+      // Once a session: a reconnection says it no more.
+      lines.length = 0
+      await reconnected(world, { server, connection })
+      expect(warnings()).toEqual(['zk: connection lost'])
+    },
+  )
 
   test('ZooKeeper logs no loss of the connection that ends with its session', async () => {
     const { lines, logger } = notebook()

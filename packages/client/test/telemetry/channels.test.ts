@@ -1,10 +1,29 @@
 import { channel, subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { ErrorResponse, ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
+import {
+  Create2Response,
+  ErrorCode,
+  ErrorResponse,
+  ExistsResponse,
+  GetChildren2Response,
+  GetDataResponse,
+  MultiResponse,
+  type MultiResult,
+  OpCode,
+} from '@zk/wire'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { report, tracesRequests } from '../../src/telemetry/diagnostics.ts'
-import { connect } from '../../src/index.ts'
-import { connected, FakeServer, nodeData, outcome, reconnected, someStat, VirtualWorld } from '../support/index.ts'
+import { connect, deleteRecursive, op } from '../../src/index.ts'
+import {
+  connected,
+  created,
+  FakeServer,
+  nodeData,
+  outcome,
+  reconnected,
+  someStat,
+  VirtualWorld,
+} from '../support/index.ts'
 import { heard } from './heard.ts'
 
 const found = { stat: someStat }
@@ -61,6 +80,70 @@ describe('zk:request', () => {
       ['asyncEnd', 'create', 'ConnectionLoss'],
     ])
     expect(messages.at(-1)!.message).toMatchObject({ outcomeUnknown: true, error: create.error })
+  })
+
+  test('zk:request of a multi and of a multiRead reports the paths of their operations, as they were called', async () => {
+    const world = new VirtualWorld()
+    const { zk } = await connected(world, { chroot: '/app' })
+    const messages = heard('tracing:zk:request:start')
+    const reads = [op.getData('/a'), op.getChildren('/b')]
+    void outcome(zk.multi([op.check('/c'), op.delete('/c'), op.create('/d')]))
+    void outcome(zk.multiRead(reads))
+    reads.length = 0
+    void outcome(zk.exists('/e'))
+    expect(messages.map(({ message }) => [message['op'], message['path'], message['paths']])).toEqual([
+      ['multi', undefined, ['/c', '/c', '/d']],
+      ['multiRead', undefined, ['/a', '/b']],
+      ['exists', '/e', undefined],
+    ])
+  })
+
+  test('zk:request publishes no error for a code that the library handles as an answer, and one for every other', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const messages = heard('tracing:zk:request:error', 'tracing:zk:request:asyncEnd')
+    const creating = outcome(zk.create('/a/b/c', '', { parents: true }))
+    connection.fail(await connection.expect(OpCode.create2), 'NoNode')
+    const [above, parent] = await connection.expectAll(OpCode.createContainer, OpCode.createContainer)
+    connection.fail(above, 'NodeExists')
+    connection.reply(parent, Create2Response, created('/a/b'))
+    connection.fail(await connection.expect(OpCode.create2), 'NodeExists')
+    await world.settle()
+    expect(creating.error).toMatchObject({ code: 'NodeExists' })
+    const all = messages.map(({ name, message: { path, code, error } }) => [
+      eventOf(name),
+      path,
+      code,
+      error !== undefined,
+    ])
+    expect(all).toEqual([
+      ['asyncEnd', '/a/b/c', 'NoNode', false],
+      ['asyncEnd', '/a', 'NodeExists', false],
+      ['asyncEnd', '/a/b', 'Ok', false],
+      ['error', '/a/b/c', 'NodeExists', true],
+      ['asyncEnd', '/a/b/c', 'NodeExists', true],
+    ])
+    expect(zk.stats().requests.failed).toEqual({ NodeExists: 1 })
+  })
+
+  test('zk:request publishes no error for nodes that go while they are walked or deleted', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const failures = heard('tracing:zk:request:error')
+    const deleting = outcome(deleteRecursive(zk, '/a'))
+    connection.fail(await connection.expect(OpCode.getChildren2), 'NoNode')
+    await world.settle()
+    expect([deleting.value, failures]).toEqual([0, []])
+    const all = outcome(deleteRecursive(zk, '/b'))
+    connection.reply(await connection.expect(OpCode.getChildren2), GetChildren2Response, {
+      children: [],
+      stat: someStat,
+    })
+    const gone: MultiResult = { type: OpCode.error, response: { err: ErrorCode.NoNode } }
+    connection.reply(await connection.expect(OpCode.multi), MultiResponse, [gone])
+    connection.fail(await connection.expect(OpCode.delete), 'NoNode')
+    await world.settle()
+    expect([all.value, failures]).toEqual([0, []])
   })
 
   test('zk:request is a TracingChannel, one object a call, and starts in the context of the caller', async () => {
