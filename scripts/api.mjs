@@ -155,7 +155,7 @@ function readReports(folder) {
   return new Map(fileNames.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 
-/** Of the stored report and the one that was made, as git prints it. */
+/** The difference of the stored report and the new one, as git prints it. */
 function difference(name) {
   const folder = mkdtempSync(join(tmpdir(), 'zk-api-'))
   const [before, after] = [stored, made].map((reports, index) => {

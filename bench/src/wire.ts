@@ -8,7 +8,7 @@ import { JuteFrame } from './jute.ts'
 import { childNames, commonest, getDataReply, getDataRequest, type Message, stat } from './messages.ts'
 
 const ROUNDS = 5
-/** Of one measurement, in ns. */
+/** What one measurement took, in ns. */
 const CPU_TIME = 40e6
 const LENGTH_SIZE = 4
 const NAMES = 10_000

@@ -75,7 +75,7 @@ inline answerPing(f) {
 
 /*
  * LearnerSessionTracker.touchSession reads which table is in use, then puts the session there. If Learner.ping takes that table
- * in between, this touch is never relayed. Of two consecutive touches at most one is lost this way: this is an assumption.
+ * in between, this touch is never relayed. At most one of two consecutive touches is lost this way: this is an assumption.
  */
 #ifdef TWO_TOUCHES_LOST
 #define mayLose(f) (role[f] == FOLLOWING && down[f]?[PING, _])

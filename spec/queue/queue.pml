@@ -36,8 +36,8 @@
 #define not_searched_before  (1 << 7)  /* A create without an answer is repeated at once. */
 #define not_searched_behind  (1 << 8)  /* A repeated create that succeeds is taken for the only one. */
 #define not_synced           (1 << 9)  /* No sync before the search. */
-#define younger_kept         (1 << 10) /* Of two own nodes the younger stays. */
-#define younger_left         (1 << 11) /* Of two own nodes the younger is not deleted. */
+#define younger_kept         (1 << 10) /* The younger of two own nodes stays. */
+#define younger_left         (1 << 11) /* The younger of two own nodes is not deleted. */
 #define create_forgotten     (1 << 12) /* A leaving contender does not search for the node of a create without a reply. */
 #define not_certain          (1 << 13) /* ... or searches for it without a committed request before. */
 #define deleted_once         (1 << 14) /* A delete without an answer is not repeated. */

@@ -1,7 +1,8 @@
 // Servers that answer some four-letter words only: real ones, and those of @zk/testing.
 import { TestServer } from '@zk/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ask, Ensemble, type FourLetterWord } from '../src/ensemble/index.ts'
+import type { FourLetterWord } from '@zk/testing'
+import { ask, Ensemble } from '../src/ensemble/index.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
 
 /** `mntr` is what the ensemble itself asks for. */

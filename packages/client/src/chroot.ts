@@ -26,5 +26,5 @@ export class Chroot {
   }
 }
 
-/** Of paths that are the server's own. */
+/** For paths that are the server's own. */
 export const wholeTree = new Chroot()

@@ -37,13 +37,13 @@ export interface KeeperErrorDetails {
   readonly outcomeUnknown?: boolean | undefined
   /** `host:port` */
   readonly server?: string | undefined
-  /** Of the session that the call ran in. */
+  /** The id of the session that the call ran in. */
   readonly sessionId?: bigint | undefined
-  /** Of a failed multi: which operation failed it, from 0. */
+  /** Which operation failed a multi, from 0. */
   readonly index?: number | undefined
-  /** Of a failed multi: what was said of each operation. */
+  /** The result of each operation of a failed multi. */
   readonly results?: readonly (KeeperErrorCode | 'Ok')[] | undefined
-  /** Of `Unimplemented` and `NoAuth`: what a server must be to know the operation; which right it takes, and where. */
+  /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it takes, and where. */
   readonly needs?: string | undefined
   /** What led to it, as the `cause` of every error. */
   readonly cause?: unknown
@@ -61,7 +61,7 @@ export class KeeperError extends Error {
   /** What happened, by name; `Unknown` where a server answered with a number that this version has no name for. */
   readonly code: KeeperErrorCode
   /**
-   * What the server answered, or ZooKeeper's number for the code; undefined for a code of ours. Of `Unknown` it is all there is,
+   * What the server answered, or ZooKeeper's number for the code; undefined for a code of ours. For `Unknown` it is all there is,
    * and what a program should go by: it stays when a later version has a name for it.
    */
   readonly number: number | undefined
@@ -69,7 +69,7 @@ export class KeeperError extends Error {
   readonly op: string | undefined
   /** The node that the call was about, as the caller named it; undefined where it is about none. */
   readonly path: string | undefined
-  /** Of the client that was called: `path` is below it; undefined without one. */
+  /** The chroot of the client that was called: `path` is below it. Undefined without one. */
   readonly chroot: string | undefined
   /**
    * True exactly when this is about a write whose bytes had been handed to the socket and whose answer never came, or
@@ -78,13 +78,13 @@ export class KeeperError extends Error {
   readonly outcomeUnknown: boolean
   /** `host:port` of the server the session was connected to. */
   readonly server: string | undefined
-  /** Of the session that the call ran in; undefined before there is one. */
+  /** The id of the session that the call ran in; undefined before there is one. */
   readonly sessionId: bigint | undefined
-  /** Of a failed multi: which operation failed it, from 0. Code, number and path are those of this operation. */
+  /** Which operation failed a multi, from 0. Code, number and path are those of this operation. */
   readonly index: number | undefined
-  /** Of a failed multi: what was said of each operation; `RuntimeInconsistency` after the one that failed. */
+  /** The result of each operation of a failed multi; `RuntimeInconsistency` after the one that failed. */
   readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
-  /** Of `Unimplemented` and `NoAuth`: what a server must be to know the operation; which right it takes, and where. */
+  /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it takes, and where. */
   readonly needs: string | undefined
 
   constructor(code: KeeperErrorCode, details: KeeperErrorDetails = {}) {

@@ -356,9 +356,9 @@ export class ZooKeeper {
   // --- servers and the end -----------------------------------------------------------------------------------------
 
   /**
-   * Goes by another list of servers from now on: `host:port,…`, with the client's own chroot or none. Of the clients of an
-   * ensemble as many move to another server as it takes for each to have its share; one moves when what it has asked is
-   * answered, and stays in its session.
+   * Replaces the list of servers: `host:port,…`, with the client's own chroot or none. Some clients of the ensemble then move to
+   * another server, so that each server has its share of them. A client moves when its requests are answered, and stays in its
+   * session.
    */
   updateServers(connectString: string): void {
     const { servers, chroot } = parseConnectString(connectString)

@@ -39,12 +39,13 @@ export interface Acquirable<H extends Held> {
    */
   acquire(options?: AcquireOptions): Promise<H>
   /**
-   * Without waiting in line. What it grants is granted as by `acquire`. It is undefined when a contender that is in the way was
-   * seen, a waiting one too: that says nothing of now. The first look is as old as the server of this client is behind the
-   * leader, so a contender that has left may be seen for that long; not one of this client whose `release` has resolved. A
-   * `sync` of the path right before shows all that was committed when it was called. Of several exclusive attempts at once at
-   * most one is granted; where the holder leaves meanwhile it may be none. It is undefined, too, where answers take too long for
-   * any lease, a good part of T. Without an answer it rejects with `RequestTimeout`, and leaves nothing behind.
+   * As `acquire`, without waiting in line. Resolves with undefined when another contender is in the way, a waiting one too, and
+   * when answers take so long (a good part of T) that no lease is left. Without an answer it rejects with `RequestTimeout`. It
+   * leaves nothing behind.
+   *
+   * The server of this client may be behind the leader. For that long a contender that has left may still be in the way, but not
+   * one of this client whose `release` has resolved. `sync` of the path right before shows all that was committed when it was
+   * called. When several clients try at once, at most one is granted an exclusive lock, and maybe none where a holder leaves meanwhile.
    */
   tryAcquire(options?: TryAcquireOptions): Promise<H | undefined>
   /**

@@ -7,7 +7,7 @@ import type { LossReason } from './errors.ts'
 
 /** What all messages have. */
 interface Contention {
-  /** Of the lock or the election. */
+  /** The path of the lock or the election. */
   readonly path: string
   /** `lock`, `latch`, `read` or `write`. */
   readonly kind: string
@@ -15,7 +15,7 @@ interface Contention {
 
 /** What messages of something that is held have. */
 interface HoldMessage extends Contention {
-  /** Of the contender's node. */
+  /** The path of the contender's node. */
   readonly node: string
   /** Greater than that of every holder before. */
   readonly fencingToken: bigint

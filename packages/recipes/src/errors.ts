@@ -32,7 +32,7 @@ export class LockLostError extends Error {
   readonly [lostBrand] = true
   /** The first thing that ended it: what comes later does not change it. */
   readonly reason: LossReason
-  /** Of the contender's node. */
+  /** The path of the contender's node. */
   readonly path: string
   /** What the body of a `run` resolved with, though the lock had been lost; undefined anywhere else. */
   readonly result: unknown
@@ -68,7 +68,7 @@ export class LockLostError extends Error {
 
 /** The contender that was in the way when the wait ended. */
 export interface Blocker {
-  /** Of the contender's node. */
+  /** The path of the contender's node. */
   readonly path: string
   /** What it stored in its node. */
   readonly label: string
@@ -96,7 +96,7 @@ export class LockTimeoutError extends Error {
   override readonly name = 'LockTimeoutError'
   /** What `is` looks for. */
   readonly [timeoutBrand] = true
-  /** Of the lock or the election. */
+  /** The path of the lock or the election. */
   readonly path: string
   /** How many were ahead when last seen; undefined when none ever was. */
   readonly position: number | undefined
@@ -133,7 +133,7 @@ export class WouldDeadlockError extends Error {
   override readonly name = 'WouldDeadlockError'
   /** What `is` looks for. */
   readonly [deadlockBrand] = true
-  /** Of the lock. */
+  /** The path of the lock. */
   readonly path: string
 
   constructor(path: string) {
@@ -164,7 +164,7 @@ function placeOf({ ahead, blocker, at }: EndedWait): string {
   return `${ahead.length} ahead; waited for ${named}, queued since ${timeOf(since, at)} as ${path}`
 }
 
-/** Of a time by the leader's clock, and how long ago that is by ours, which need not agree with it. */
+/** A time by the leader's clock, and how long ago that is by our clock, which need not agree with it. */
 function timeOf(time: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - time) / 1_000))
   // oxlint-disable-next-line no-restricted-globals -- turns a time into text, and asks no clock

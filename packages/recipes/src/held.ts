@@ -23,7 +23,7 @@ export interface Owner {
  * fencing token, checked by whatever is written to, protects against that.
  */
 export class Held implements AsyncDisposable {
-  /** Of the contender's znode. */
+  /** The path of the contender's znode. */
   readonly path: string
   /** The czxid of that znode: greater than that of every contender that entered before. See `fencingText`. */
   readonly fencingToken: bigint

@@ -13,7 +13,7 @@ import type { HoldOptions } from './hold-options.ts'
 export interface LeaderElectionOptions extends HoldOptions {
   /** What the candidate says about itself, an address for instance; others see it in `leader`. @default empty */
   data?: Uint8Array | string | undefined
-  /** Of the candidates' nodes. Every client that asks for the leader must be able to read them. @default OPEN_ACL_UNSAFE */
+  /** The rights to the candidates' nodes. Every client that asks for the leader must be able to read them. @default OPEN_ACL_UNSAFE */
   acl?: readonly ACL[] | undefined
 }
 

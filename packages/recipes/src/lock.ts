@@ -13,7 +13,7 @@ import type { HoldOptions } from './hold-options.ts'
 export interface LockOptions extends HoldOptions {
   /** Shows others which program holds or waits; stored in the contender's node. @default '' */
   label?: string | undefined
-  /** Of the contenders' nodes. Other contenders must be able to read them. @default OPEN_ACL_UNSAFE */
+  /** The rights to the contenders' nodes. Other contenders must be able to read them. @default OPEN_ACL_UNSAFE */
   acl?: readonly ACL[] | undefined
 }
 

@@ -110,7 +110,7 @@ export interface UnknownReply extends Message {
 export interface EventMessage extends Message {
   /** It tells this kind of message from the others. */
   readonly type: 'event'
-  /** Of the transaction, from servers of 3.9 on; -1 from others. */
+  /** The zxid of the transaction, from servers of 3.9 on; -1 from others. */
   readonly zxid: bigint
   /** 0, as servers send it. */
   readonly err: number

@@ -49,7 +49,7 @@ const users = ['tom:pass', 'jerry:pass', 'no-colon', settings.superUser]
 
 const unknownOpCodes = [OpCode.error, OpCode.notification, 10, 23, 99, 108, -2, 2 ** 31 - 1]
 const containers = [new Uint8Array(), new TextEncoder().encode(container)]
-/** Of a createSession; the last is none. With a short one the session ends if nothing touches it for so long. */
+/** Timeouts of a createSession; the last is none. With a short one the session ends if nothing touches it for so long. */
 const timeOuts = [int32(10_000), int32(40_000), new Uint8Array(3)]
 
 function drawStep(random: Random, session: number): Step {

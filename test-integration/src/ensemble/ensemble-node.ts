@@ -1,7 +1,8 @@
 import type { EnsembleDescription, NodeDescription } from './description.ts'
 import { dockerClient } from './docker.ts'
 import { ask, parseSrvr } from './four-letter-word.ts'
-import type { AskOptions, FourLetterWord, ServerMode, ServerStatus } from './four-letter-word.ts'
+import type { FourLetterWord } from '@zk/testing'
+import type { AskOptions, ServerMode, ServerStatus } from './four-letter-word.ts'
 
 type Client = Awaited<ReturnType<typeof dockerClient>>
 type Container = ReturnType<Client['container']['getById']>

@@ -1,21 +1,5 @@
 import { connect } from 'node:net'
-
-export type FourLetterWord =
-  | 'conf'
-  | 'cons'
-  | 'crst'
-  | 'dirs'
-  | 'dump'
-  | 'envi'
-  | 'isro'
-  | 'mntr'
-  | 'ruok'
-  | 'srst'
-  | 'srvr'
-  | 'stat'
-  | 'wchc'
-  | 'wchp'
-  | 'wchs'
+import type { FourLetterWord } from '@zk/testing'
 
 export type ServerMode = 'leader' | 'follower' | 'observer' | 'standalone' | 'read-only'
 

@@ -10,7 +10,7 @@ export interface Entry {
   readonly what: 'asked' | 'gained' | 'held' | 'ended'
   readonly token: string
   readonly at: number
-  /** Of the entry `ended`: 'finished', or the reason of the loss. */
+  /** In the entry `ended`: 'finished', or the reason of the loss. */
   readonly why?: string
 }
 

@@ -1,6 +1,7 @@
 // What a scenario uses: sessions at places of the ensemble, and a transcript of what they received.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask, type AskOptions, type FourLetterWord } from '../ensemble/index.ts'
+import type { FourLetterWord } from '@zk/testing'
+import { ask, type AskOptions } from '../ensemble/index.ts'
 import { Connection } from './connection.ts'
 import { type ConnectOptions, type Credentials, Session } from './session.ts'
 import type { Place, Stage } from './target.ts'

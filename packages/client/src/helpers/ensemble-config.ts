@@ -67,7 +67,7 @@ function parseClient(text = ''): ServerConfig['client'] {
   return port === undefined ? undefined : { host: withoutBrackets(host), port: Number(port) }
 }
 
-/** Of an address of version 6. */
+/** An IPv6 address stands in brackets. */
 function withoutBrackets(host: string): string {
   return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
 }

@@ -8,7 +8,7 @@ import type { Operation } from './operation.ts'
 export interface Children {
   /** Names, not paths, in no order. */
   readonly children: string[]
-  /** Of the parent. */
+  /** The Stat of the parent. */
   readonly stat: Stat
 }
 

@@ -12,7 +12,7 @@ export const CONFIG_NODE = '/zookeeper/config'
 export interface NodeConfig {
   /** The configuration that the server knows; it may be an old one, as with every read. */
   readonly config: EnsembleConfig
-  /** Of the node: the version of the configuration is `config.version`. */
+  /** The Stat of the node. The version of the configuration is `config.version`. */
   readonly stat: Stat
 }
 

@@ -16,7 +16,7 @@ export interface CreateOptions {
   /** The rights to the node: at least one entry. Nodes below it do not inherit it. @default OPEN_ACL_UNSAFE */
   acl?: readonly ACL[] | undefined
   /**
-   * Of a mode with a TTL: the node goes when its data was not set for so long, in ms, and it has no children. Servers
+   * For a mode with a TTL: the node goes when its data was not set for so long, in ms, and it has no children. Servers
    * look once a minute, and only with `extendedTypesEnabled`.
    */
   ttl?: number | undefined
@@ -26,7 +26,7 @@ export interface CreateOptions {
 export interface Created {
   /** The path of the new node, with the counter's ten digits when it is sequential. */
   readonly path: string
-  /** Of the new node; its `czxid` is the transaction that made it. */
+  /** The Stat of the new node; its `czxid` is the transaction that made it. */
   readonly stat: Stat
 }
 

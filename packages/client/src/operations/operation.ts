@@ -18,7 +18,7 @@ export interface Operation<Args extends readonly unknown[], W extends Wire, Resu
   readonly options?: { readonly known: ReadonlySet<string>; readonly example: string } | undefined
   /** Codes that are answers, not errors. */
   readonly forgives?: Partial<Record<ErrorName, () => Result>> | undefined
-  /** Of several operations in one: their paths, by position. */
+  /** The paths of several operations in one request, by position. */
   readonly paths?: (() => readonly string[]) | undefined
 }
 

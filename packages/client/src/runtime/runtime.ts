@@ -31,7 +31,7 @@ export interface Runtime {
 export interface DialTarget {
   /** A host name or an address, as it stands in the connect string: the name that the server's certificate must have. */
   readonly host: string
-  /** Of TCP. */
+  /** The TCP port. */
   readonly port: number
   /** Where to connect to; without it the host name is to be resolved now. */
   readonly address?: string | undefined

@@ -17,7 +17,7 @@ export function tlsFailure(error: Error, stage: Stage): Error {
 /** What went wrong before there was a connection: a key that cannot be read, for one. */
 export function tlsSetUpFailure(error: unknown): Error {
   const { message } = error instanceof Error ? error : new Error('unknown')
-  // Of an argument of the wrong type the message goes on with its value, which may be a secret. So no cause either.
+  // The message about an argument of the wrong type shows its value, which may be a secret. So there is no cause either.
   const [said] = message.split(/\.? Received /)
   return new Error(`TLS could not be set up: ${said}; ${WHERE_TO_LOOK}`)
 }

@@ -38,7 +38,7 @@ export interface TlsOptions {
     | Uint8Array
     | readonly (Uint8Array | { readonly buf: Uint8Array; readonly passphrase?: string | undefined })[]
     | undefined
-  /** Of an encrypted `key` or `pfx`. */
+  /** Decrypts `key` or `pfx`. */
   passphrase?: string | undefined
   /** Revoked certificates. */
   crl?: Pem | readonly Pem[] | undefined
@@ -137,7 +137,7 @@ function isOf(kind: Kind, value: unknown): boolean {
   }
 }
 
-/** Of a list, an entry may have a passphrase of its own. */
+/** Each entry of a list may have its own passphrase. */
 function isPem(value: unknown): boolean {
   if (typeof value === 'string' || value instanceof Uint8Array) return true
   if (typeof value !== 'object' || value === null || !('pem' in value || 'buf' in value)) return false

@@ -142,9 +142,9 @@ export class StateFeed {
 class Follower implements ClientStates {
   /** undefined when it has left. */
   #feed: StateFeed | undefined
-  /** How many states there were when it looked last. */
+  /** How many states there were when the last one was taken. */
   #seen = 0
-  /** Of calls of `next`. */
+  /** The calls of `next` that wait. */
   readonly #takers: ((result: Result) => void)[] = []
 
   constructor(feed: StateFeed) {

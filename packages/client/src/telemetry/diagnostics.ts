@@ -4,7 +4,7 @@ import { type Channel, channel } from 'node:diagnostics_channel'
 import type { KeeperErrorCode } from '../errors.ts'
 import type { OneShotOutcome } from '../session/watches/watchers.ts'
 
-/** Of which session, and where. */
+/** The session, and where it is connected. */
 interface Place {
   /** 0n while there is none. */
   readonly sessionId: bigint
@@ -21,7 +21,7 @@ export interface RequestMessage extends Place {
   readonly op: string
   /** As the caller named it. */
   readonly path: string | undefined
-  /** Of `multi` and `multiRead`: the paths of their operations, by position, as the caller named them. */
+  /** The paths of the operations of a `multi` or a `multiRead`, by position, as the caller named them; else undefined. */
   readonly paths: readonly string[] | undefined
   /** From here on all is undefined until the call is settled. The xid stays so for one that was never sent. */
   xid: number | undefined
@@ -67,11 +67,11 @@ export interface ClientMessages {
   'zk:frame': Place & {
     readonly direction: 'sent' | 'received'
     readonly size: number
-    /** Of all but the two frames of the handshake. */
+    /** Undefined for the two frames of the handshake. */
     readonly xid: number | undefined
-    /** Of a request. */
+    /** A request has it. */
     readonly opCode: number | undefined
-    /** Of an answer. */
+    /** An answer has it. */
     readonly err: number | undefined
   }
 }

@@ -51,9 +51,9 @@ export interface ClientStats {
   readonly events: number
   /** How often something came that the protocol does not foresee, and was survived: channel `zk:anomaly`. */
   readonly anomalies: number
-  /** Of the current session, now. */
+  /** What the current session has queued and in flight now. */
   readonly flow: Flow
-  /** Of calls that succeeded, from the call to its answer. */
+  /** From the call to its answer, for calls that succeeded. */
   readonly latency: Latency
   /** ms since the current session last heard from a server; undefined before it did. */
   readonly sinceHeard: number | undefined

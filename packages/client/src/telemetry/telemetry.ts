@@ -225,7 +225,7 @@ export class Telemetry {
     if (type === 'SessionEnded' || type === 'Set' || type === 'Refused') return
     this.#counters.events++
     report('zk:watch', () => {
-      // Of a recursive watch it is the node's own.
+      // The event of a recursive watch has the path of its node.
       const path = 'path' in outcome ? outcome.path : watcher.path
       return { type, path, zxid: 'zxid' in outcome ? outcome.zxid : undefined, ...place(session) }
     })

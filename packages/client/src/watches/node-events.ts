@@ -71,7 +71,7 @@ export class NodeEventsSource implements NodeEvents {
   /** What was missed when the watch is set; undefined for nothing, the first time. */
   #missed: 'reconnected' | 'renewed' | undefined
   #unlisten = () => {}
-  /** Of what the source asks for by itself. */
+  /** Ends what the source asks for by itself. */
   readonly #left = new AbortController()
 
   constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions) {

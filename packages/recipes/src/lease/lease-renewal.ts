@@ -32,7 +32,7 @@ export interface Refused<C extends Checked> {
   readonly cause: KeeperError
 }
 
-/** Of one transaction. */
+/** What a renewal found out about one hold. */
 type Outcome<C extends Checked> = 'found' | 'unknown' | Refused<C>
 
 /** Longest of the paths of one transaction, in characters: a fraction of jute.maxbuffer. */
@@ -100,7 +100,7 @@ export class LeaseRenewal {
         const half = Math.ceil(chunk.length / 2)
         return await this.#commitAll([chunk.slice(0, half), chunk.slice(half)])
       }
-      // Of anything else, such as a session that moved, no node is the culprit.
+      // For anything else, such as a session that moved, no node is to blame.
       if (KeeperError.is(error, 'NoNode', 'NoAuth') && error.index !== undefined) {
         return [{ checked: chunk[error.index]!, cause: error }]
       }

@@ -29,7 +29,7 @@ interface Syncing {
   readonly touch: Promise<RelayedTouch>
 }
 
-/** Of one session; whatever is acquired or held in it shares what is known. */
+/** What is known of the touches of one session: all that is acquired or held in it shares it. */
 export class Relay {
   static readonly #ofSession = new WeakMap<Session, Relay>()
   readonly #session: Session

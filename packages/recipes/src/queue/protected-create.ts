@@ -74,7 +74,7 @@ export class ProtectedCreate {
   async #afterFailure(error: unknown, unanswered: number): Promise<OwnNode | undefined> {
     const { zk, path } = this.#queue
     if (KeeperError.is(error) && error.outcomeUnknown) {
-      // Of several creates a deposed leader may show the node of one, and another may be done later.
+      // After several creates, a deposed leader may show the node of one, and another may be done later.
       return unanswered > 1 ? await this.#findForCertain() : await this.#find()
     }
     if (KeeperError.is(error, 'NoNode')) {

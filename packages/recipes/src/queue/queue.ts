@@ -9,7 +9,7 @@ import { retry } from './retry.ts'
 
 /** A contender that holds or waits. In JSON its `sessionId` and `fencingToken` are text, `0x…`, and its data is left to `label`. */
 export interface ContenderInfo {
-  /** Of its node. */
+  /** The path of its node. */
   readonly path: string
   /** What it wants: `lock`, `latch`, `read`, `write`. */
   readonly kind: string
@@ -69,7 +69,7 @@ export class Queue {
       children
         .map((name) => this.parse(name))
         .filter((name) => name !== undefined)
-        // Of two with one number the successor is the later one: Curator's, too, whose uuid does not show it.
+        // Two may have one number. The successor is the later one, Curator's too, whose uuid does not show it.
         .sort((one, other) => bySequence(one, other) || Number(this.#mayFollow(one)) - Number(this.#mayFollow(other)))
     )
   }

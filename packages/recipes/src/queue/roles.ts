@@ -6,8 +6,8 @@ export interface Role {
   /** The kinds that queue together. */
   readonly rivals: readonly Kind[]
   /**
-   * Of the contenders ahead those that this one waits for, oldest first; none when it can be granted. While there are some, at least
-   * one of them must leave before a grant: when the first one leaves, the list is read again. The fewer the better: each that leaves
+   * The contenders ahead that this one waits for, oldest first; none when it can be granted. While there are some, at least one
+   * of them must leave before a grant: when the first one leaves, the list is read again. The fewer the better: each that leaves
    * wakes the contenders that watch it. For `n` permits: none while fewer than `n` are ahead, else the last `n`.
    */
   blockers(ahead: readonly ContenderName[]): readonly ContenderName[]

@@ -9,7 +9,7 @@ export class SaslClient {
   readonly #mechanism: SaslMechanism
   readonly #runtime: Runtime
   #starts = 0
-  /** Of the present connection. */
+  /** The exchange on the present connection. */
   #exchange: SaslExchange | undefined
 
   constructor(mechanism: SaslMechanism, runtime: Runtime) {

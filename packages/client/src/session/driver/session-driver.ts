@@ -43,7 +43,7 @@ export class SessionDriver implements Session {
   readonly #pendingWork = new PendingWork()
   /** What waits for the end. */
   readonly #closing: (() => void)[] = []
-  /** Of the requests that came with a signal: how to listen to it no more. */
+  /** Requests that came with a signal, and what takes their listener off it. */
   readonly #unlisten = new Map<Request, () => void>()
   #connection: OwnConnection | undefined
   #wasConnected = false

@@ -59,7 +59,7 @@ export function parseDetachedSession(text: string): DetachedSession {
   })
 }
 
-/** Of credentials, all that a client knows of its own session. */
+/** All credentials of a session: what the client that had it knows. */
 export interface DetachedSessionState {
   readonly id: bigint
   readonly passwd: Uint8Array

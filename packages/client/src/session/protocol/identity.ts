@@ -11,7 +11,7 @@ export class Identity {
   id = 0n
   /** T in ms: the negotiated one, or the one asked for until there is one. */
   timeout: number
-  /** Of all it ever had, in ms; 0 where it was resumed with credentials that do not say it. */
+  /** The shortest timeout it ever had, in ms; 0 where it was resumed with credentials that do not say it. */
   shortestTimeout: number
   #passwd: Uint8Array = NO_PASSWD
   /**

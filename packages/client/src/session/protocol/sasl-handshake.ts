@@ -50,5 +50,5 @@ export class SaslHandshake {
   }
 }
 
-/** Of anything but SASL the second says that the server wants SASL first (zookeeper.sessionRequireClientSASLAuth). */
+/** The second answers a request before SASL, where a server wants SASL first (zookeeper.sessionRequireClientSASLAuth). */
 const isRefusal = (err: number) => err === ErrorCode.AuthFailed || err === ErrorCode.SessionClosedRequireSaslAuth

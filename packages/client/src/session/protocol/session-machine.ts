@@ -75,12 +75,12 @@ export class SessionMachine {
     this.#state = { name: 'waiting', until: config.startAt }
   }
 
-  /** Of the session's life. */
+  /** The phase of the session's life. */
   get phase(): Phase {
     return this.#phase
   }
 
-  /** Of its connection. */
+  /** The state of its connection. */
   get state(): State {
     return this.#state
   }

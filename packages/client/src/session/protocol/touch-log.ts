@@ -9,7 +9,7 @@ interface Answered {
   readonly by: number
 }
 
-/** Of touches that are closer together than this only the first two are kept. As a part of T. */
+/** Touches closer together than this part of T are not all kept: only the first two are. */
 const SPACING = 1 / 32
 
 export class TouchLog {

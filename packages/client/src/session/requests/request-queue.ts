@@ -30,7 +30,7 @@ export class RequestQueue {
   /** Nothing is sent before; -Infinity when nothing is held back. */
   #heldUntil = -Infinity
   #lastXid: number
-  /** Of all requests there ever were. */
+  /** How many requests there ever were. */
   #count = 0
   /** No request's time is up before this; it may be earlier than the truth, never later. */
   #nextTimeout = Infinity

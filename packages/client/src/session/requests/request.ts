@@ -28,7 +28,7 @@ interface FailedMulti extends Pick<KeeperErrorDetails, 'needs'> {
 /** An answer that is no success, though the reply itself was well-formed. */
 export class ErrorReply {
   readonly code: number
-  /** Of a multi: the operation that failed it, its path, what it needs, and what was said of each. */
+  /** The operation that failed a multi, its path, what it needs, and the result of each. */
   readonly multi: FailedMulti | undefined
 
   constructor(code: number, multi?: FailedMulti) {
@@ -54,7 +54,7 @@ export interface RequestInit {
   readonly op: string
   /** As the caller wrote it: for errors. */
   readonly path?: string | undefined
-  /** Of a multi or a multiRead: as the caller wrote them, by position. For traces. */
+  /** The paths of a multi or a multiRead as the caller wrote them, by position: for traces. */
   readonly paths?: (() => readonly string[]) | undefined
   /** What the paths are below: for errors. Undefined for the root. */
   readonly chroot?: string | undefined
@@ -120,7 +120,7 @@ export class Request {
   readonly persistent: PersistentWatcher | undefined
   readonly removes: Removal | undefined
   readonly isOwn: boolean
-  /** Of an addWatch that was sent: which watch the server was asked for. */
+  /** Which watch the server was asked for, where this is an addWatch that was sent. */
   mode: WatchMode | undefined
   readonly repeatThrottled: boolean
   readonly expected: readonly KeeperErrorCode[] | undefined

@@ -4,7 +4,7 @@ import type { Request } from './request.ts'
 export class SendQueue {
   /** By the request whose place it is: mostly its own. */
   #requests = new Map<Request, Request>()
-  /** Of those in the place of another. */
+  /** Requests that take the place of another. */
   readonly #placeOf = new Map<Request, Request>()
   #bytes = 0
 
@@ -12,7 +12,7 @@ export class SendQueue {
     return this.#requests.size
   }
 
-  /** Of their whole frames. */
+  /** The bytes of their whole frames. */
   get bytes(): number {
     return this.#bytes
   }

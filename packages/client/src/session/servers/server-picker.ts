@@ -15,7 +15,7 @@ export class ServerPicker {
   readonly #provider: HostProvider
   readonly #jitter: Jitter
   readonly #attempts = new Map<string, ConnectAttempt>()
-  /** Of names with more than one address. */
+  /** Names with more than one address. */
   readonly #addresses = new Map<string, readonly string[]>()
   /** Addresses of the server under way that have not been tried yet. */
   #untried: Target[] = []
