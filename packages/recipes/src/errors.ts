@@ -21,7 +21,7 @@ export type LossReason =
   | 'SessionExpired'
   /** the client was closed, or its credentials were refused */
   | 'Closed'
-  /** another client deleted our node */
+  /** its node is gone: another client deleted it, or the servers did with a session that expired, which the client learns later */
   | 'NodeGone'
 
 /** What was held is held no longer, and never will be again under this grant. */
@@ -174,9 +174,9 @@ function timeOf(time: number, now: number): string {
 const explain: Record<LossReason, string> = {
   Released: 'it was released',
   Downgraded: 'it was downgraded to a read lock',
-  LeaseLost: 'its lease ended before the ensemble confirmed it again',
+  LeaseLost: 'its lease ended before the ensemble confirmed it again: servers, network or this process were too slow',
   Disconnected: 'the connection to the ensemble was lost',
   SessionExpired: 'the session expired',
   Closed: 'the client was closed',
-  NodeGone: 'another client deleted its node',
+  NodeGone: 'its node is gone: another client deleted it, or the session has expired',
 }

@@ -7,7 +7,8 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
  *
  * - `debug`: attempts to connect, requests that a busy server did not execute, places in a queue
  * - `info`: sessions established and closed, reconnections, locks acquired and released
- * - `warn`: a connection lost, a lock suspended, and what the protocol does not foresee and the client survives
+ * - `warn`: a connection lost, a lock suspended, and what the protocol does not foresee and the client survives;
+ *   a process that stood still; a session timeout far above what was asked for
  * - `error`: a session or a lock lost, or no server found
  */
 export type Logger = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>) => void
@@ -55,6 +56,14 @@ export function checkLogger(logger: unknown): void {
   )
 }
 
+/** Durations are measured in fractions of a ms, with a dozen digits: a reader wants one. */
+function readable(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(fields)
+  return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'number' ? tenths(value) : value]))
+}
+
+const tenths = (value: number) => Math.round(value * 10) / 10
+
 /** Exceptions of the logger are ignored. */
 export function log(
   logger: Logger,
@@ -64,6 +73,6 @@ export function log(
 ): void {
   if (logger === silentLogger) return
   try {
-    logger(level, message, fields())
+    logger(level, message, readable(fields()))
   } catch {}
 }

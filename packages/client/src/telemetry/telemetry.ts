@@ -25,6 +25,8 @@ type TelemetryOptions = Pick<ClientOptions, 'logger' | 'traceFrames' | 'sessionT
 
 /** A session timeout so many times as long as what was asked for was probably given in seconds. */
 const STRETCHED = 10
+/** A timer that is late by this part of the session timeout is worth a line in the log: leases are a few such parts long. */
+const STALLED = 1 / 10
 
 type Unreached = Extract<Output, { type: 'unreached' }>
 type Outcome = Extract<Output, { type: 'notify' }>['outcome']
@@ -238,8 +240,10 @@ export class Telemetry {
   }
 
   /** The session's timer was called so much later than it was set for, in ms. */
-  late(ms: number): void {
+  late(ms: number, session: SessionInfo): void {
     this.#counters.late(Math.max(0, ms))
+    if (ms < STALLED * session.timeout) return
+    this.log('warn', 'this process stood still: a timer was called late', session, () => ({ late: ms }))
   }
 
   /** What the recipes log, too. */

@@ -53,6 +53,31 @@ describe('logger', () => {
     },
   )
 
+  test.each([
+    ['a tenth of T', 3_000, [3_000]],
+    ['less', 2_999, []],
+  ])('ZooKeeper warns that its process stood still when a timer is late by %s', async (_, late, warned) => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    await connected(world, { logger })
+    const since = lines.length
+    // The ping is due after T/3.
+    world.stall(10_000 + late)
+    await world.settle()
+    const warnings = lines.slice(since).filter(([, message]) => message.includes('stood still'))
+    expect(warnings.map(([level, , fields]) => [level, fields['late']])).toEqual(warned.map((ms) => ['warn', ms]))
+  })
+
+  test('ZooKeeper logs durations to a tenth of a ms', async () => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    const { connection } = await connected(world, { logger })
+    await world.advance(1_000 / 3)
+    connection.rst()
+    await world.settle()
+    expect(lines.at(-1)![2]['duration']).toBe(333.3)
+  })
+
   test('ZooKeeper logs no loss of the connection that ends with its session', async () => {
     const { lines, logger } = notebook()
     const world = new VirtualWorld()

@@ -67,7 +67,7 @@ export class SessionDriver implements Session {
     this.#timer = new Timer(
       runtime,
       () => this.#run(this.#machine.elapse(this.#now())),
-      (ms) => this.telemetry.late(ms),
+      (ms) => this.telemetry.late(ms, this),
     )
     this.#setTimer()
   }

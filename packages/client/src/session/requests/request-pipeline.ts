@@ -49,7 +49,12 @@ export class RequestPipeline {
     this.#context = context
     this.#lastZxid = resume?.lastZxid ?? 0n
     this.#credentials = new Credentials(credentials)
-    this.watches = new WatchManager(context.emit, () => this.#lastZxid, limits.maxRequestSize)
+    this.watches = new WatchManager({
+      emit: context.emit,
+      lastZxid: () => this.#lastZxid,
+      maxRequestSize: limits.maxRequestSize,
+      isRemoving: (path) => this.#queue.has(({ removes }) => removes?.path === path),
+    })
   }
 
   /** The latest transaction the caller may have seen; a server behind it refuses the session. */

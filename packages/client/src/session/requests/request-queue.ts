@@ -147,6 +147,11 @@ export class RequestQueue {
     return this.#sent.peek()
   }
 
+  /** Whether there is such a request among all that wait, for their turn or for an answer. */
+  has(isSuch: (request: Request) => boolean): boolean {
+    return this.hasSent(isSuch) || [...this.#unsent, ...this.#putOff].some(isSuch)
+  }
+
   /** Whether there is such a one among those without an answer. */
   hasSent(isSuch: (request: Request) => boolean): boolean {
     return [...this.#sent].some(isSuch)

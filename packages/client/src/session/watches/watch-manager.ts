@@ -26,19 +26,29 @@ import {
   type WatchTable,
 } from './watchers.ts'
 
+interface WatchContext {
+  readonly emit: (output: Output) => void
+  readonly lastZxid: () => bigint
+  readonly maxRequestSize: number
+  /** Whether the server is being asked to remove watches of this path: an event of theirs may be on its way. */
+  readonly isRemoving: (path: string) => boolean
+}
+
 export class WatchManager {
   readonly #paths = new Map<string, PathWatches>()
   readonly #emit: (output: Output) => void
   readonly #lastZxid: () => bigint
   readonly #maxRequestSize: number
+  readonly #isRemoving: (path: string) => boolean
   /** Paths of which the server may have more or less than is wanted. */
   readonly #dirty = new Set<PathWatches>()
   #persistentCount = 0
 
-  constructor(emit: (output: Output) => void, lastZxid: () => bigint, maxRequestSize: number) {
+  constructor({ emit, lastZxid, maxRequestSize, isRemoving }: WatchContext) {
     this.#emit = emit
     this.#lastZxid = lastZxid
     this.#maxRequestSize = maxRequestSize
+    this.#isRemoving = isRemoving
   }
 
   // --- the caller's side ----------------------------------------------------------------------------------------
@@ -215,7 +225,7 @@ export class WatchManager {
     const oneShot = this.#fire(path, type)
     const isOfNode = type !== 'DataWatchRemoved' && type !== 'ChildWatchRemoved'
     const persistent = isOfNode ? this.#concerned(type, path) : []
-    if (oneShot.length + persistent.length === 0 && !this.#expects(path)) {
+    if (oneShot.length + persistent.length === 0 && !this.#expects(path) && !this.#isRemoving(path)) {
       this.#emit({ type: 'anomaly', what: `${type} for ${path}, which has no watcher` })
     }
     const of = zxid > 0n ? { zxid } : {}

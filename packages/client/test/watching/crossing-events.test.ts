@@ -1,0 +1,74 @@
+// An event that crosses with the removal of its watch: the server sent it before it had the removal, so it is nothing unusual.
+import { ErrorResponse, ExistsResponse, GetChildren2Response, GetDataResponse, OpCode } from '@zk/wire'
+import { expect, test } from 'vitest'
+import type { ZooKeeper } from '../../src/index.ts'
+import { connected, type FakeConnection, nodeData, outcome, someStat, VirtualWorld } from '../support/index.ts'
+
+/** Sets a watch on `/a` and waits until the server has it. The returned function gives it up. */
+type Watch = (zk: ZooKeeper, connection: FakeConnection, world: VirtualWorld) => Promise<() => Promise<unknown>>
+
+const watches: Record<string, Watch> = {
+  async 'a data watch'(zk, connection, world) {
+    const reading = outcome(zk.getDataAndWatch('/a'))
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
+    await world.settle()
+    return () => reading.value.unwatch()
+  },
+  async 'an exists watch'(zk, connection, world) {
+    const reading = outcome(zk.existsAndWatch('/a'))
+    connection.reply(await connection.expect(OpCode.exists), ExistsResponse, { stat: someStat })
+    await world.settle()
+    return () => reading.value.unwatch()
+  },
+  async 'a child watch'(zk, connection, world) {
+    const reading = outcome(zk.getChildrenAndWatch('/a'))
+    connection.reply(await connection.expect(OpCode.getChildren2), GetChildren2Response, {
+      children: [],
+      stat: someStat,
+    })
+    await world.settle()
+    return () => reading.value.unwatch()
+  },
+  async 'two watches that removeWatches takes off'(zk, connection, world) {
+    const [data] = [outcome(zk.getDataAndWatch('/a')), outcome(zk.existsAndWatch('/a'))]
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
+    connection.reply(await connection.expect(OpCode.exists), ExistsResponse, { stat: someStat })
+    await world.settle()
+    expect(data.status).toBe('fulfilled')
+    return () => zk.removeWatches('/a')
+  },
+  async 'a persistent watch'(zk, connection, world) {
+    const watching = outcome(Promise.resolve(zk.watch('/a')))
+    connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
+    await world.settle()
+    return () => watching.value.return()
+  },
+  async 'a recursive watch'(zk, connection, world) {
+    const watching = outcome(Promise.resolve(zk.watch('/a', { recursive: true })))
+    connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
+    await world.settle()
+    return () => watching.value.return()
+  },
+}
+
+test.each(Object.entries(watches))(
+  'ZooKeeper takes an event that crosses with the removal of %s for nothing unusual, and one behind it for an anomaly',
+  async (_, watch) => {
+    for (const isSent of [false, true]) {
+      const world = new VirtualWorld()
+      const { zk, connection } = await connected(world)
+      const giveUp = await watch(zk, connection, world)
+      const given = outcome(giveUp())
+      if (isSent) await world.settle()
+      connection.event('NodeDeleted', '/a')
+      await world.settle()
+      expect(zk.stats().anomalies, isSent ? 'on the wire' : 'in the same turn').toBe(0)
+      connection.fail(await connection.expect(OpCode.removeWatches), 'NoWatcher')
+      await world.settle()
+      expect(given.status).toBe('fulfilled')
+      connection.event('NodeDeleted', '/a')
+      await world.settle()
+      expect(zk.stats().anomalies).toBe(1)
+    }
+  },
+)
