@@ -55,7 +55,7 @@ const step = fc.record({
 
 test('Fifo does what an array does', () => {
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
       const fifo = new Fifo<number>()
       let model: number[] = []
       let next = 0

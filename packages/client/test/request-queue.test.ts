@@ -1,7 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Flow } from '../src/session/requests/flow.ts'
 import { RequestQueue } from '../src/session/requests/request-queue.ts'
 import type { Request } from '../src/session/requests/request.ts'
+import { Window } from '../src/session/requests/window.ts'
 import { namesIn, requestsIn } from './frames.ts'
 import { own, read, sync, write } from './requests.ts'
 
@@ -293,44 +295,111 @@ describe('RequestQueue.clear', () => {
   })
 })
 
-/** The queue as two plain lists, looked through anew at every step. */
+/** The queue as plain lists, looked through anew at every step. */
 class Model {
   unsent: Request[] = []
+  putOff: Request[] = []
   sent: Request[] = []
-  readonly abandoned = new Set<Request>()
+  heldUntil = -Infinity
+  /** By the place of each in call order. */
+  readonly #places = new Map<Request, number>()
+  readonly #abandoned = new Set<Request>()
+  readonly #window = new Window(Infinity)
 
-  get waiting(): Request[] {
-    return [...this.sent.filter((request) => !this.abandoned.has(request)), ...this.unsent]
+  get #alive(): Request[] {
+    return this.sent.filter((request) => !this.#abandoned.has(request))
   }
 
-  send(count: number): Request[] {
-    const leaving = this.unsent.splice(0, count)
-    this.sent.push(...leaving)
-    return leaving
+  get waiting(): Request[] {
+    return [...this.#alive, ...this.putOff, ...this.unsent]
+  }
+
+  get flow(): Flow {
+    const bytesOf = (requests: readonly Request[]) => requests.reduce((sum, { frameSize }) => sum + frameSize, 0)
+    const waiting = [...this.putOff, ...this.unsent]
+    const [waitingBytes, inFlightBytes] = [bytesOf(waiting), bytesOf(this.sent)]
+    return { waiting: waiting.length, waitingBytes, inFlight: this.sent.length, inFlightBytes }
+  }
+
+  enqueue(request: Request): void {
+    this.#places.set(request, this.#places.size)
+    this.unsent.push(request)
+  }
+
+  resume(now: number): void {
+    if (now < this.heldUntil) return
+    this.heldUntil = -Infinity
+    this.unsent.unshift(...this.putOff.splice(0))
+  }
+
+  /** The next one, where it may go. */
+  send(now: number): Request | undefined {
+    this.resume(now)
+    const [next] = this.unsent
+    if (next === undefined || this.heldUntil > -Infinity) return undefined
+    const hasRoom = this.sent.length === 0 || this.sent.length < this.#window.size
+    if (next.kind !== 'connection' && !hasRoom) return undefined
+    this.unsent.shift()
+    this.sent.push(next)
+    return next
+  }
+
+  answered(): void {
+    this.sent.shift()
+    this.#window.done()
+  }
+
+  /** The oldest was not executed. Gives it where it is to be sent again. */
+  throttled(until: number): Request | undefined {
+    const oldest = this.sent.shift()
+    if (oldest === undefined || oldest.kind === 'connection' || this.#abandoned.has(oldest)) return undefined
+    this.putOff.push(oldest)
+    if (this.heldUntil > -Infinity) return oldest
+    this.heldUntil = until
+    this.#window.tooBusy(this.sent.length + 1)
+    return oldest
+  }
+
+  overtaken(request: Request): Request | undefined {
+    if (this.sent.indexOf(request) < 1) return undefined
+    this.sent = this.sent.filter((each) => each !== request)
+    return request
+  }
+
+  replace(request: Request, other: Request): boolean {
+    this.#places.set(other, this.#places.get(request)!)
+    for (const list of [this.unsent, this.putOff]) {
+      const index = list.indexOf(request)
+      if (index === -1) continue
+      list[index] = other
+      return true
+    }
+    return false
   }
 
   abandon(request: Request): boolean {
     if (!this.waiting.includes(request)) return false
-    if (this.sent.includes(request)) this.abandoned.add(request)
-    else this.unsent = this.unsent.filter((other) => other !== request)
+    if (this.sent.includes(request)) this.#abandoned.add(request)
+    this.unsent = this.unsent.filter((other) => other !== request)
+    this.putOff = this.putOff.filter((other) => other !== request)
     return true
   }
 
-  interrupted() {
-    const tombstones = this.sent.filter((request) => this.abandoned.has(request))
-    const alive = this.sent.filter((request) => !this.abandoned.has(request))
+  interrupted(): ReturnType<RequestQueue['interrupted']> {
+    const tombstones = this.sent.filter((request) => this.#abandoned.has(request))
+    const alive = this.#alive
     const leftWrites = this.sent.some(({ kind }) => kind === 'write')
-    this.sent = []
-    this.unsent = [
-      ...alive.filter(({ kind }) => kind === 'read' || kind === 'neither'),
-      ...this.unsent.filter(({ kind }) => kind !== 'connection'),
-    ]
+    const repeated = alive.filter(({ kind }) => kind === 'read' || kind === 'neither')
+    const waiting = [...this.putOff, ...repeated, ...this.unsent].filter(({ kind }) => kind !== 'connection')
+    ;[this.sent, this.putOff, this.heldUntil] = [[], [], -Infinity]
+    this.unsent = waiting.sort((one, other) => this.#places.get(one)! - this.#places.get(other)!)
+    this.#window.open()
     return { tombstones, unknown: alive.filter(({ kind }) => kind === 'write'), leftWrites }
   }
 
-  clear() {
-    const [sent, unsent] = [this.waiting.filter((request) => this.sent.includes(request)), this.unsent]
-    ;[this.sent, this.unsent] = [[], []]
+  clear(): ReturnType<RequestQueue['clear']> {
+    const [sent, unsent] = [this.#alive, [...this.putOff, ...this.unsent]]
+    ;[this.sent, this.unsent, this.putOff, this.heldUntil] = [[], [], [], -Infinity]
     return [
       ...sent.map((request) => ({ request, wasSent: true })),
       ...unsent.map((request) => ({ request, wasSent: false })),
@@ -338,34 +407,44 @@ class Model {
   }
 }
 
-const made = fc.record({ make: fc.constantFrom(read, write, sync, own), patience: fc.constantFrom(1, 5, 20, Infinity) })
+const made = fc.record({ make: fc.constantFrom(read, write, sync), patience: fc.constantFrom(1, 5, 20, Infinity) })
+const which = fc.nat()
+const ms = fc.integer({ min: 1, max: 10 })
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ does: fc.constant('enqueue' as const), made }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('send' as const), count: fc.integer({ min: 1, max: 4 }) }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('answered' as const) }) },
-  { weight: 2, arbitrary: fc.record({ does: fc.constant('abandon' as const), which: fc.nat() }) },
-  { weight: 2, arbitrary: fc.record({ does: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 10 }) }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant('throttled' as const), ms }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant('abandon' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('replace' as const), which, made }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('overtaken' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant('pass' as const), ms }) },
   {
     weight: 1,
-    arbitrary: fc.record({ does: fc.constant('prepend' as const), made: fc.array(made, { maxLength: 3 }) }),
+    arbitrary: fc.record({ does: fc.constant('prepend' as const), count: fc.integer({ min: 0, max: 3 }) }),
   },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('interrupted' as const) }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('clear' as const) }) },
 )
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
+type Made = typeof made extends fc.Arbitrary<infer M> ? M : never
 
-test('RequestQueue does what two plain lists do', () => {
+test('RequestQueue does what plain lists do', () => {
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    // Short ones alone would be drawn without the size.
+    fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const [queue, model, all] = [new RequestQueue(), new Model(), [] as Request[]]
       let now = 0
       for (const each of steps) {
         if (each.does === 'pass') now += each.ms
         take(each, { queue, model, all, now })
         expect(queue.oldest).toBe(model.sent[0])
+        expect(queue.flow).toEqual(model.flow)
+        expect(queue.isHeld).toBe(model.heldUntil > -Infinity)
         // Never later than the truth.
         const expiries = model.waiting.map(({ expiresAt }) => expiresAt).filter((expiresAt) => expiresAt > now)
-        expect(queue.nextTimeout).toBeLessThanOrEqual(Math.min(...expiries))
+        const due = model.heldUntil > -Infinity ? [...expiries, model.heldUntil] : expiries
+        expect(queue.nextTimeout).toBeLessThanOrEqual(Math.min(...due))
       }
       expect(queue.clear()).toEqual(model.clear())
     }),
@@ -380,49 +459,74 @@ interface Both {
   readonly now: number
 }
 
-/** Takes one step with both, and compares what they say. */
+/** Takes one step with both, and compares what they give. */
 function take(each: Step, { queue, model, all, now }: Both): void {
-  const makeOf = ({ make, patience }: typeof made extends fc.Arbitrary<infer M> ? M : never) => {
+  const makeOf = ({ make, patience }: Made) => {
     // A path of its own, so that no two of them are equal.
-    const request = make === own ? own() : make(`/${all.length}`, { expiresAt: now + patience })
+    const request = make(`/${all.length}`, { expiresAt: now + patience })
     all.push(request)
     return request
   }
+  const oneOf = ({ which }: { readonly which: number }) => all[which % all.length]
   switch (each.does) {
     case 'enqueue': {
       const request = makeOf(each.made)
       queue.enqueue(request)
-      model.unsent.push(request)
+      model.enqueue(request)
       return
     }
     case 'prepend': {
-      // As the exchange does it: requests of its own, without a time limit.
-      const requests = each.made.map(() => own())
+      // As the pipeline does it: requests of its own, without a time limit.
+      const requests = Array.from({ length: each.count }, () => own())
       queue.prepend(requests)
       model.unsent.unshift(...requests)
       return
     }
     case 'send': {
       for (let count = 0; count < each.count; count++) {
-        const leaving = model.send(1)
-        expect(queue.send(now, 1)).toHaveLength(leaving.length)
-        for (const { phase } of leaving) expect(phase).toMatchObject({ name: 'sent', at: now })
+        const leaving = model.send(now)
+        expect(queue.send(now, 1)).toHaveLength(leaving === undefined ? 0 : 1)
+        if (leaving !== undefined) expect(leaving.phase).toMatchObject({ name: 'sent', at: now })
       }
       return
     }
     case 'answered':
       queue.answered()
-      model.sent.shift()
+      model.answered()
       return
+    case 'throttled': {
+      const { oldest } = queue
+      if (oldest === undefined) return
+      queue.answered(false)
+      const again = model.throttled(now + each.ms)
+      if (again !== undefined) queue.putOff(oldest, now + each.ms)
+      return
+    }
     case 'abandon': {
-      const request = all[each.which % all.length]
+      const request = oneOf(each)
       if (request === undefined || request.phase.name === 'settled') return
-      // Answered requests are settled by the exchange, which this model has not.
-      if (!model.sent.includes(request) && !model.unsent.includes(request)) return
+      // Answered requests are settled by the pipeline, which this model has not.
+      if (!model.sent.includes(request) && !model.waiting.includes(request)) return
       expect(queue.abandon(request)).toBe(model.abandon(request))
       return
     }
+    case 'replace': {
+      const request = oneOf(each)
+      if (request === undefined) return
+      const other = makeOf({ ...each.made, patience: Infinity })
+      const isReplaced = model.replace(request, other)
+      expect(queue.replace(request, other)).toBe(isReplaced)
+      return
+    }
+    case 'overtaken': {
+      const request = oneOf(each)
+      if (request?.xid === undefined || !model.sent.includes(request)) return
+      expect(queue.takeOvertaking(request.xid)).toBe(model.overtaken(request))
+      return
+    }
     case 'pass': {
+      queue.resume(now)
+      model.resume(now)
       const overdue = queue.overdue(now)
       expect(overdue).toEqual(model.waiting.filter(({ expiresAt }) => expiresAt <= now))
       for (const request of overdue) expect(queue.abandon(request)).toBe(model.abandon(request))

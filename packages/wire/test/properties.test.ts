@@ -81,7 +81,10 @@ describe.each(named)('%s', (_name, type) => {
 
 test('bytes of any kind are a value or a ProtocolError, for every record', () => {
   const small = fc.integer({ min: 0, max: 3 })
-  const bytes = fc.array(fc.oneof(small, small, small, fc.integer({ min: 0, max: 255 })), { maxLength: 120 })
+  const bytes = fc.array(fc.oneof(small, small, small, fc.integer({ min: 0, max: 255 })), {
+    maxLength: 120,
+    size: 'max',
+  })
   fc.assert(
     fc.property(fc.constantFrom(...types), bytes, (type, bytes) =>
       expectValueOrProtocolError(type, Uint8Array.from(bytes)),
@@ -91,7 +94,7 @@ test('bytes of any kind are a value or a ProtocolError, for every record', () =>
 })
 
 describe('FrameDecoder', () => {
-  const bodies = fc.array(fc.uint8Array({ maxLength: 30 }), { maxLength: 12 })
+  const bodies = fc.array(fc.uint8Array({ maxLength: 30 }), { maxLength: 12, size: 'max' })
 
   test('FrameDecoder finds the same frames however the stream is cut (W01)', () => {
     fc.assert(
@@ -109,7 +112,7 @@ describe('FrameDecoder', () => {
 // `ustring`s.
 describe('vector(ustring)', () => {
   const oneByOne: Type<string | null> = { ...ustring }
-  const names = fc.array(valuesOf(ustring) as fc.Arbitrary<string | null>, { maxLength: 60 })
+  const names = fc.array(valuesOf(ustring) as fc.Arbitrary<string | null>, { maxLength: 60, size: 'max' })
 
   test('vector(ustring) reads as one by one would', () => {
     fc.assert(
@@ -127,7 +130,7 @@ describe('vector(ustring)', () => {
     fc.integer({ min: 0x80, max: 0xff }),
     fc.constantFrom(0xc3, 0xa9, 0xe2, 0x82, 0xef, 0xbf, 0xbd, 0x61),
   )
-  const malformed = fc.array(fc.array(byte, { maxLength: 5 }), { minLength: 1, maxLength: 12 })
+  const malformed = fc.array(fc.array(byte, { maxLength: 5 }), { minLength: 1, maxLength: 12, size: 'max' })
 
   test('vector(ustring) makes of malformed UTF-8 what one by one would make', () => {
     fc.assert(

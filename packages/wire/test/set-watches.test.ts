@@ -76,7 +76,7 @@ describe('setWatchesRequests', () => {
   test('setWatchesRequests loses no path, keeps their order, and fills no frame beyond the size', () => {
     const paths = fc.array(
       fc.string({ maxLength: 30 }).map((name) => `/${name}`),
-      { maxLength: 40 },
+      { maxLength: 40, size: 'max' },
     )
     const watched = fc.record(Object.fromEntries(LISTS.map((list) => [list, paths])), { requiredKeys: [] })
     fc.assert(

@@ -170,7 +170,6 @@ export class RequestQueue {
   putOff(request: Request, until: number): void {
     request.phase = { name: 'unsent' }
     this.#putOff.add(request)
-    this.#nextTimeout = Math.min(this.#nextTimeout, request.expiresAt)
     if (this.isHeld) return
     this.#heldUntil = until
     this.#window.tooBusy(this.#sent.size + 1)

@@ -31,9 +31,11 @@ export class SendQueue {
 
   /** Puts another in its place; false when it was not here. */
   replace(request: Request, other: Request): boolean {
-    if (!this.#requests.has(request)) return false
-    this.#requests.set(request, other)
-    this.#placeOf.set(other, request)
+    const place = this.#placeOf.get(request) ?? request
+    if (this.#requests.get(place) !== request) return false
+    this.#requests.set(place, other)
+    this.#placeOf.delete(request)
+    this.#placeOf.set(other, place)
     this.#bytes += other.frameSize - request.frameSize
     return true
   }
