@@ -24,11 +24,8 @@ export interface Holding {
   suspended(): void
 }
 
-/** The next round of confirmation, or the one under way and when another is due behind it. */
-type Round =
-  | { readonly name: 'none' }
-  | { readonly name: 'due'; readonly at: number }
-  | { readonly name: 'running'; readonly nextBy: number }
+/** The next round of confirmation, or the one under way: it plans the next when it ends. */
+type Round = { readonly name: 'none' } | { readonly name: 'due'; readonly at: number } | { readonly name: 'running' }
 
 /** Added to the pause between two rounds: what was answered before it must have been answered for as long as it. */
 const ROUNDING = 1
@@ -75,9 +72,7 @@ export class LeaseKeeper {
     const now = this.#zk.runtime.now()
     if (connection === undefined) holding.suspended()
     else this.#listenTo(connection)
-    // A round that is under way plans the next for all that is held then.
-    const pause = connection === undefined ? 0 : this.#round.name === 'running' ? Infinity : this.#pause(holding)
-    if (isConcerned(holding)) this.#confirmBy(now + pause)
+    if (isConcerned(holding)) this.#confirmBy(now + (connection === undefined ? 0 : this.#pause(holding)))
     if (holding.heldWhile === 'confirmed') this.#wakeAt(now + holding.lease.remaining)
   }
 
@@ -124,7 +119,7 @@ export class LeaseKeeper {
       else holding.suspended()
     }
     // Its sync waits for the next connection, whose handshake is the touch that it needs. One that is under way does the same.
-    if (this.#round.name !== 'running') this.#confirmBy(this.#zk.runtime.now())
+    this.#confirmBy(this.#zk.runtime.now())
   }
 
   // --- confirmation -----------------------------------------------------------------------------------------------
@@ -135,17 +130,10 @@ export class LeaseKeeper {
   }
 
   #confirmBy(at: number): void {
-    if (this.#concerned.length === 0) return
-    switch (this.#round.name) {
-      case 'running':
-        this.#round = { name: 'running', nextBy: Math.min(this.#round.nextBy, at) }
-        return
-      case 'due':
-      case 'none':
-        if (this.#round.name === 'due' && this.#round.at <= at) return
-        this.#round = { name: 'due', at }
-        this.#wakeAt(at)
-    }
+    if (this.#concerned.length === 0 || this.#round.name === 'running') return
+    if (this.#round.name === 'due' && this.#round.at <= at) return
+    this.#round = { name: 'due', at }
+    this.#wakeAt(at)
   }
 
   async #confirm(): Promise<void> {
@@ -153,7 +141,7 @@ export class LeaseKeeper {
     // One that comes meanwhile and needs a longer one has to wait for the next round.
     const checked = () => this.#concerned.filter((each) => each.followerRelayDelay <= followerRelayDelay)
     let nextBy = Infinity
-    this.#round = { name: 'running', nextBy }
+    this.#round = { name: 'running' }
     try {
       const proof = await this.#renewal.prove(checked, followerRelayDelay)
       if (proof !== undefined) this.#took(proof)
@@ -165,7 +153,6 @@ export class LeaseKeeper {
       if (!this.#session.signal.aborted)
         nextBy = this.#zk.runtime.now() + leaseTimes.retry(this.#session.shortestTimeout)
     }
-    nextBy = Math.min(nextBy, this.#round.nextBy)
     this.#round = { name: 'none' }
     if (nextBy < Infinity) this.#confirmBy(nextBy)
     this.#endWhenIdle()
