@@ -9,7 +9,7 @@ import { TestEnsemble } from '@zk/testing'
 import { ErrorCode } from '@zk/wire'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createOnce, readOrDefault } from '../src/guide/errors.ts'
-import { followConfig } from '../src/guide/migrating.ts'
+import { connectAtLast, followConfig, register } from '../src/guide/migrating.ts'
 import { billOnce, type Store } from '../src/guide/production.ts'
 import { logStates } from '../src/guide/states.ts'
 
@@ -91,16 +91,55 @@ describe('The guide', () => {
     await expect(createOnce(zk, '/order', 'uuid 1')).rejects.toMatchObject({ code: 'NodeExists' })
   })
 
-  test('follows a config', async () => {
-    await zk.create('/config', 'one')
-    const seen: string[] = []
+  test('follows a config that comes, changes, goes and comes again, and leaves no watch', async () => {
+    const seen: (string | undefined)[] = []
     const stopping = new AbortController()
     const following = followConfig(zk, (config) => void seen.push(config), stopping.signal)
-    await expect.poll(() => seen).toEqual(['one'])
+    await expect.poll(() => seen).toEqual([undefined])
+    await zk.create('/config', 'one')
+    await expect.poll(() => seen).toEqual([undefined, 'one'])
     await zk.setData('/config', 'two')
-    await expect.poll(() => seen).toEqual(['one', 'two'])
+    await expect.poll(() => seen.at(-1)).toBe('two')
+    await zk.delete('/config')
+    await expect.poll(() => seen.at(-1)).toBe(undefined)
+    await zk.create('/config', 'three')
+    await expect.poll(() => seen.at(-1)).toBe('three')
     stopping.abort()
-    await following.catch((error: unknown) => expect(error).toBe(stopping.signal.reason))
+    await following
+    expect(await zk.checkWatches('/config')).toBe(false)
+  })
+
+  test('follows a config until the client is closed', async () => {
+    const seen: (string | undefined)[] = []
+    const following = followConfig(zk, (config) => void seen.push(config), new AbortController().signal)
+    await expect.poll(() => seen).toEqual([undefined])
+    await zk.close()
+    await following
+  })
+
+  test('registers in every session, though the answer is lost', async () => {
+    const lost = ensemble.faults.loseReply({ op: 'create', path: '/members/one' })
+    const stopping = new AbortController()
+    const registering = register(zk, '/members/one', 'here', stopping.signal)
+    const owner = () => ensemble.nodes.get('/members/one')?.stat.ephemeralOwner
+    await expect.poll(owner, { timeout: 5_000 }).toBe(zk.session.id)
+    expect(lost.count).toBe(1)
+    const before = zk.session.id
+    ensemble.sessions.expire(before)
+    await expect.poll(() => zk.session.id !== 0n && zk.session.id !== before, { timeout: 5_000 }).toBe(true)
+    await expect.poll(owner, { timeout: 5_000 }).toBe(zk.session.id)
+    stopping.abort()
+    await registering
+  })
+
+  test('connects at last', async () => {
+    const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    onTestFinished(() => warnings.mockRestore())
+    const { signal } = new AbortController()
+    const connected = await connectAtLast(ensemble.connectString, signal)
+    await connected.close()
+    expect(warnings).not.toHaveBeenCalled()
+    await expect(connectAtLast('no server', signal)).rejects.toThrow(TypeError)
   })
 
   test('logs states', async () => {

@@ -543,6 +543,15 @@ describeEnsemble('operations', (ensemble) => {
       await until('the deletion of the chroot', async () => (await zk.exists('/')) === undefined)
     })
 
+    test('ZooKeeper.ensurePath creates the chroot and what is below it as persistent nodes', async () => {
+      const zk = await newClient(ensemble, { chroot: `${await newChroot(ensemble)}/not/there` })
+      await expect(zk.create('/node')).rejects.toThrow('the chroot')
+      await Promise.all([zk.ensurePath('/a'), zk.ensurePath('/a'), zk.ensurePath('/')])
+      // A container has another owner.
+      const owners = await Promise.all(['/', '/a'].map((path) => zk.exists(path)))
+      expect(owners.map((stat) => stat?.ephemeralOwner)).toEqual([0n, 0n])
+    })
+
     test('ZooKeeper.ensureContainer fails with the reason why it could not create the node', async () => {
       const zk = await newClient(ensemble)
       await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })

@@ -1,16 +1,69 @@
 // Code of docs/guide/migrating.md.
-import type { ZooKeeper } from '@zk/recipes'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect, ConnectError, KeeperError, type ZooKeeper } from '@zk/recipes'
 
-export { followConfig }
+export { connectAtLast, followConfig, register }
+
+// #region connect
+/** Looks for a server until there is one. */
+async function connectAtLast(servers: string, signal: AbortSignal): Promise<ZooKeeper> {
+  for (;;) {
+    try {
+      return await connect(servers, { signal })
+    } catch (error) {
+      if (!ConnectError.is(error)) throw error
+      console.warn(error.message)
+    }
+  }
+}
+// #endregion
 
 // #region config-watcher
-/** Calls `apply` with what the node holds, now and after every change, until the signal aborts. */
-async function followConfig(zk: ZooKeeper, apply: (config: string) => void, signal: AbortSignal): Promise<void> {
+/** Calls `apply` now and after every change, until the signal aborts or the client is closed. Servers since 3.6 have the watch. */
+async function followConfig(zk: ZooKeeper, apply: (config: string | undefined) => void, signal: AbortSignal) {
   const events = await zk.watch('/config', { signal })
-  do {
+  try {
+    for (;;) {
+      apply(await readConfig(zk))
+      // A `Gap` is an event, too: what happened while the connection was lost is read.
+      const { done, value: event } = await events.next()
+      if (done || event.type === 'SessionEnded') return
+    }
+  } finally {
+    await events.return()
+  }
+}
+
+async function readConfig(zk: ZooKeeper): Promise<string | undefined> {
+  try {
     const { data } = await zk.getData('/config')
-    apply(new TextDecoder().decode(data))
-    // The next event. A `Gap` is one: what happened meanwhile is read.
-  } while (!(await events.next()).done)
+    return new TextDecoder().decode(data)
+  } catch (error) {
+    if (KeeperError.is(error, 'NoNode')) return undefined
+    throw error
+  }
+}
+// #endregion
+
+// #region register
+/** Keeps an ephemeral node in every session of the client, until the signal aborts. `path` is of this process alone. */
+async function register(zk: ZooKeeper, path: string, data: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const { session } = zk
+    try {
+      await zk.create(path, data, { mode: 'EPHEMERAL', parents: true, session, signal })
+    } catch (error) {
+      if (signal.aborted) return
+      if (!KeeperError.is(error, 'NodeExists', 'ConnectionLoss', 'RequestTimeout', 'SessionExpired')) throw error
+      // An attempt whose answer was lost may have made it. A node of the session before is gone soon.
+      const found = await zk.exists(path, { session, signal }).catch(() => undefined)
+      if (found?.ephemeralOwner !== session.id) {
+        await pause(500, undefined, { signal }).catch(() => {})
+        continue
+      }
+    }
+    if (!session.signal.aborted) await once(session.signal, 'abort', { signal }).catch(() => {})
+  }
 }
 // #endregion

@@ -26,6 +26,12 @@ export interface ParentsOptions {
   parents?: boolean | { readonly acl: readonly ACL[] } | undefined
 }
 
+/** For nodes that are made where they are missing. */
+export interface EnsureOptions extends CallOptions {
+  /** The rights to the nodes that are made. @default OPEN_ACL_UNSAFE */
+  acl?: readonly ACL[] | undefined
+}
+
 const expectedCodes = Symbol('expected codes')
 
 /** A call whose caller handles errors of some codes as answers. */

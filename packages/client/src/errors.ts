@@ -220,7 +220,7 @@ function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
 function missingBelow({ op, path, chroot }: KeeperErrorDetails): string {
   const isChroot = path === '/' || (op === 'create' && path?.lastIndexOf('/') === 0)
   const missing = isChroot ? `the chroot ${chroot} does not exist` : `${advice.NoNode}, or the chroot does not`
-  return `${missing}: ensureContainer('/') makes the chroot`
+  return `${missing}: ensurePath('/') makes the chroot`
 }
 
 /** The way ZooKeeper prints session ids in its logs: `0x` and hexadecimal digits. */

@@ -65,7 +65,7 @@ export type { Stat } from './operations/stat.ts'
 export type { ClientStats, Latency } from './telemetry/stats.ts'
 export type { ServerCertificate, TlsOptions, TlsSource, TlsVersion } from './runtime/tls.ts'
 export type { NodeEvent, SessionEnded, Watched, WatchedEvent, WatchRemoved } from './watches/watcher.ts'
-export type { CallOptions, ParentsOptions } from './call-options.ts'
+export type { CallOptions, EnsureOptions, ParentsOptions } from './call-options.ts'
 export { ZooKeeper } from './zookeeper.ts'
 export type { Timestamp } from './timestamp.ts'
 export {

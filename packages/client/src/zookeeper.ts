@@ -1,6 +1,6 @@
 import { AuthPacket, OpCode, parentOf, parseConnectString, type Writer } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
-import { type CallOptions, expecting, type ParentsOptions } from './call-options.ts'
+import { type CallOptions, type EnsureOptions, expecting, type ParentsOptions } from './call-options.ts'
 import { Chroot, wholeTree } from './chroot.ts'
 import { atCaller, KeeperError } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
@@ -31,7 +31,7 @@ import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
 import { NodeEventsSource, type OpeningNodeEvents, type WatchOptions } from './watches/node-events.ts'
 import { openNodeEvents } from './watches/opening-node-events.ts'
 import { checkAuth, checkCallOptions, optionNames } from './options.ts'
-import { createBelow, type Make, makeContainers, snapshot, wantsParents } from './helpers/parents.ts'
+import { createBelow, type Make, makePath, type ParentMode, snapshot, wantsParents } from './helpers/parents.ts'
 import type { ErrorReply, Removal } from './session/requests/request.ts'
 import { followServers } from './helpers/follow-servers.ts'
 import type { ClientState, ClientStates } from './telemetry/client-state.ts'
@@ -49,7 +49,7 @@ import { CallWatcher, type Watched, watchedBy } from './watches/watcher.ts'
 /** Logs as the client does, with its session and its server. For `@zk/client/internal`. */
 export let logWith: (zk: ZooKeeper, level: LogLevel, message: string, fields: () => object) => void
 
-const containerOptions = optionNames('acl')
+const ensureOptions = optionNames('acl')
 const followOptions: ReadonlySet<string> = new Set(['signal'])
 
 /**
@@ -325,12 +325,21 @@ export class ZooKeeper {
     }
   }
 
+  /** Makes the node and every missing node above it, the chroot included, as persistent nodes. What exists stays as it is. */
+  async ensurePath(path: string, options: EnsureOptions = {}): Promise<void> {
+    await this.#ensure('ensurePath', 'PERSISTENT', path, options)
+  }
+
   /**
-   * Makes the node and every missing node above it, the chroot included, as containers: the server removes them again
-   * once they have had children and are empty. (Servers before 3.5.1 know no containers: there the nodes stay.)
+   * As `ensurePath`, with containers: the server removes each again once it has had children and is empty, with those above it that
+   * are empty then. A later create below it needs `parents`. (Servers before 3.5.1 know no containers: there the nodes stay.)
    */
-  async ensureContainer(path: string, given: CallOptions & Pick<CreateOptions, 'acl'> = {}): Promise<void> {
-    checkCallOptions('ensureContainer', given, containerOptions)
+  async ensureContainer(path: string, options: EnsureOptions = {}): Promise<void> {
+    await this.#ensure('ensureContainer', 'CONTAINER', path, options)
+  }
+
+  async #ensure(name: string, mode: ParentMode, path: string, given: EnsureOptions): Promise<void> {
+    checkCallOptions(name, given, ensureOptions)
     const { acl, ...options } = given
     const session = this.#sessionOf(options)
     const { timeout = session.timeout, signal } = options
@@ -341,7 +350,7 @@ export class ZooKeeper {
       session.signal.throwIfAborted()
     }
     const patience = { runtime: this.runtime, until: this.runtime.now() + timeout, signal }
-    const failure = await makeContainers(absolute, this.#maker(acl, { ...options, session }), patience)
+    const failure = await makePath(absolute, mode, this.#maker(acl, { ...options, session }), patience)
     if (failure !== undefined) throw atCaller(failure, signal)
   }
 

@@ -33,6 +33,7 @@ const calls: [name: string, call: Call, known: string][] = [
   ['removeWatches', (zk, options) => zk.removeWatches('/a', 'Any', options), every],
   ['addAuth', (zk, options) => zk.addAuth('digest', 'a:b', options), every],
   ['ensureContainer', (zk, options) => zk.ensureContainer('/a', options), `acl, ${every}`],
+  ['ensurePath', (zk, options) => zk.ensurePath('/a', options), `acl, ${every}`],
   ['watch', (zk, options) => Promise.resolve(zk.watch('/a', options)), `recursive, maxQueued, ${every}`],
   ['followServers', (zk, options) => zk.followServers(options), 'signal'],
   [

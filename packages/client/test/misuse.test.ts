@@ -36,6 +36,7 @@ const methods: Record<string, (zk: ZooKeeper, path: string, options: object) => 
   checkWatches: (zk, path, options) => zk.checkWatches(path, 'Any', options),
   removeWatches: (zk, path, options) => zk.removeWatches(path, 'Any', options),
   ensureContainer: (zk, path, options) => zk.ensureContainer(path, options),
+  ensurePath: (zk, path, options) => zk.ensurePath(path, options),
 }
 
 async function expectRefusal(call: Call, error: new () => Error): Promise<void> {

@@ -157,6 +157,30 @@ test.each([
   expect(making.status).toBe('fulfilled')
 })
 
+test('ZooKeeper.ensurePath makes persistent nodes, with its ACL, the chroot too, and takes those that exist', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world, { chroot: '/app' })
+  const making = outcome(zk.ensurePath('/a', { acl: READ_ACL_UNSAFE }))
+  const made = await connection.expectAll(OpCode.create2, OpCode.create2)
+  expect(made.map(({ body }) => [body.path, body.flags, body.acl?.[0]?.perms])).toEqual([
+    ['/app', 0, 1],
+    ['/app/a', 0, 1],
+  ])
+  connection.fail(made[0], 'NodeExists')
+  connection.reply(made[1], Create2Response, created('/app/a'))
+  await world.settle()
+  expect(making.status).toBe('fulfilled')
+})
+
+test('ZooKeeper.ensurePath rejects at a server that cannot make persistent nodes, and asks for nothing else', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const making = outcome(zk.ensurePath('/a'))
+  connection.fail(await connection.expect(OpCode.create2), 'Unimplemented')
+  await connection.expectNothing()
+  expect(making.error).toMatchObject({ code: 'Unimplemented', path: '/a' })
+})
+
 test('ZooKeeper.ensureContainer rejects where nothing more is there than before', async () => {
   const world = new VirtualWorld()
   const { zk, connection } = await connected(world)

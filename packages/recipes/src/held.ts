@@ -69,6 +69,11 @@ export class Held implements AsyncDisposable {
     return this.#lost.signal
   }
 
+  /** The session that it is held in: with `{ session }` a call runs in it, or not at all. */
+  get session(): Session {
+    return this.#owner.session
+  }
+
   /** @internal */
   get heldWhile(): HeldWhile {
     return this.#terms.heldWhile ?? 'confirmed'
@@ -107,7 +112,10 @@ export class Held implements AsyncDisposable {
     throw (this.signal.reason as LockLostError).with(undefined)
   }
 
-  /** The operations, all or none, and only while this is held: the servers check. */
+  /**
+   * The operations, all or none, and only while this is held: the servers check that its node exists, in the same transaction.
+   * Rejects with a `LockLostError` when it is held no longer; else as `zk.multi` does, where `index` counts these operations.
+   */
   async multi<const Ops extends readonly Op<unknown>[]>(ops: Ops): Promise<MultiResults<Ops>> {
     this.throwIfLost()
     try {

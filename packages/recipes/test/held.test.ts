@@ -35,10 +35,11 @@ function awayForLong(scene: Scene, zk: ZooKeeper): void {
 
 describe('Held', () => {
   test('Held is held until it is released, and never again', async () => {
-    const { scene, held } = await holding()
+    const { scene, zk, held } = await holding()
     expect(held.isHeld()).toBe(true)
     expect(held.signal.aborted).toBe(false)
     expect(() => held.throwIfLost()).not.toThrow()
+    expect(held.session).toBe(zk.session)
     const releasing = held.release()
     // Not from the answer on, but from the call.
     expect(held.isHeld()).toBe(false)

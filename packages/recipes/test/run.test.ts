@@ -115,6 +115,51 @@ describe('Lock.run', () => {
     },
   )
 
+  /** What a call rejects with that was given the signal: its reason, or an error of Node's with that as its cause. */
+  const aborted: [string, (signal: AbortSignal) => unknown][] = [
+    ['the reason of the signal', (signal) => signal.reason],
+    ["Node's AbortError", (signal) => new Error('The operation was aborted', { cause: signal.reason })],
+  ]
+  test.each(aborted)('Lock.run whose body rejects with %s rejects with the loss', async (_, failure) => {
+    for (const onLost of ['reject', 'ignore'] as const) {
+      const scene = new Scene()
+      const zk = await scene.client()
+      let held: Held | undefined
+      const body = (each: Held) => {
+        held = each
+        return new Promise((_, reject) => {
+          each.signal.addEventListener('abort', () => reject(failure(each.signal)))
+        })
+      }
+      const running = outcome(new Lock(zk, PATH).run(body, { onLost }))
+      await scene.world.settle()
+      scene.expire(zk)
+      await scene.world.advance(10_000)
+      if (onLost === 'ignore') {
+        expect(running.error).toEqual(failure(held!.signal))
+        continue
+      }
+      const reason = (held!.signal.reason as LockLostError).reason
+      expect(running.error).toMatchObject({ name: 'LockLostError', reason, result: undefined })
+      expect(running.error).not.toBe(held!.signal.reason)
+    }
+  })
+
+  test("Lock.run rejects with the body's own error, though the lock was lost too", async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const body = (held: Held) =>
+      new Promise((_, reject) => {
+        const own = new Error('of the body', { cause: new Error('its cause') })
+        held.signal.addEventListener('abort', () => reject(own))
+      })
+    const running = outcome(new Lock(zk, PATH).run(body))
+    await scene.world.settle()
+    scene.expire(zk)
+    await scene.world.advance(10_000)
+    expect(running.error).toEqual(new Error('of the body'))
+  })
+
   test('Lock.run does not call its body when it does not get the lock', async () => {
     const scene = new Scene()
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]

@@ -39,7 +39,7 @@ export interface Patience {
 const timeLeft = ({ runtime, until }: Patience) => until - runtime.now()
 
 /** Asks for one node, for so many ms. */
-export type Make = (path: string, mode: 'CONTAINER' | 'PERSISTENT', timeout: number) => Promise<unknown>
+export type Make = (path: string, mode: ParentMode, timeout: number) => Promise<unknown>
 
 export interface Making {
   /** The node above, in the whole tree. */
@@ -59,7 +59,7 @@ export async function createBelow(
 ): Promise<Created> {
   for (;;) {
     if (timeLeft(patience) <= 0) throw noNode
-    const hindrance = await makeContainers(above, make, patience)
+    const hindrance = await makePath(above, 'CONTAINER', make, patience)
     if (timeLeft(patience) <= 0) throw noNode
     try {
       return await create(timeLeft(patience))
@@ -70,38 +70,47 @@ export async function createBelow(
   }
 }
 
-/** This node of the whole tree, and all above it. Says what was in the way. */
-export function makeContainers(path: string, make: Make, patience: Patience): Promise<unknown> {
+/** What the nodes are made as. */
+export type ParentMode = 'CONTAINER' | 'PERSISTENT'
+
+/** Makes this node of the whole tree, and all above it. Resolves with what was in the way. */
+export function makePath(path: string, mode: ParentMode, make: Make, patience: Patience): Promise<unknown> {
   const names = path === '/' ? [] : path.split('/').slice(1)
   const paths = names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)
-  return makeNodes(paths, make, patience)
+  return makeNodes(paths, mode, make, patience)
 }
 
 /**
  * From the top. Says why the last one is not there: what was in the way first, as a node above may exist where this client
  * may not make one.
  */
-async function makeNodes(paths: readonly string[], make: Make, patience: Patience): Promise<unknown> {
-  const failures = await makeOnce(paths, make, patience)
+async function makeNodes(paths: readonly string[], mode: ParentMode, make: Make, patience: Patience): Promise<unknown> {
+  const failures = await makeOnce(paths, mode, make, patience)
   const last = failures.at(-1)
   if (last === undefined || wasAborted(last, patience.signal)) return last
   // A busy server has put off one of them, and not those below it: there is more now than there was.
   const there = failures.lastIndexOf(undefined) + 1
   const isFurther = there > 0 && KeeperError.is(last, 'NoNode', 'QueueFull')
-  if (isFurther && timeLeft(patience) > 0) return makeNodes(paths.slice(there), make, patience)
+  if (isFurther && timeLeft(patience) > 0) return makeNodes(paths.slice(there), mode, make, patience)
   return failures.find((failure) => failure !== undefined)
 }
 
 /** Says of each what was in the way, undefined where it is there now. */
-async function makeOnce(paths: readonly string[], make: Make, patience: Patience): Promise<unknown[]> {
-  const all = async (mode: 'CONTAINER' | 'PERSISTENT') => {
+async function makeOnce(
+  paths: readonly string[],
+  mode: ParentMode,
+  make: Make,
+  patience: Patience,
+): Promise<unknown[]> {
+  const all = async (mode: ParentMode) => {
     const asked = paths.map((path) => make(path, mode, Math.max(0, timeLeft(patience))))
     const results = await Promise.allSettled(asked)
     return results.map((each) => (each.status === 'fulfilled' ? undefined : unlessThere(each.reason, patience.signal)))
   }
-  const failures = await all('CONTAINER')
+  const failures = await all(mode)
   // Servers before 3.5.1 know no containers. They close the connection over it, so the other answers mean nothing.
-  return failures.some((failure) => KeeperError.is(failure, 'Unimplemented')) ? await all('PERSISTENT') : failures
+  const isUnknown = mode === 'CONTAINER' && failures.some((failure) => KeeperError.is(failure, 'Unimplemented'))
+  return isUnknown ? await all('PERSISTENT') : failures
 }
 
 function unlessThere(error: unknown, signal: AbortSignal | undefined): unknown {

@@ -52,6 +52,7 @@ const kinds: readonly Kind[] = [
   },
   { name: 'create', writes: true, ask: ({ zk, path }) => zk.create(`${path}/a/b`, 'x', { parents: true }) },
   { name: 'ensureContainer', writes: true, ask: ({ zk, path }) => zk.ensureContainer(`${path}/a`) },
+  { name: 'ensurePath', writes: true, ask: ({ zk, path }) => zk.ensurePath(`${path}/a`) },
   { name: 'delete', writes: true, ask: ({ zk, path, options }) => zk.delete(path, options) },
   { name: 'setData', writes: true, ask: ({ zk, path, options }) => zk.setData(path, 'y', options) },
   {

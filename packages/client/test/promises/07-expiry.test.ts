@@ -281,6 +281,7 @@ describe('A call pinned to a session', () => {
     removeWatches: (zk, pinned) => zk.removeWatches('/a', 'Any', pinned),
     addAuth: (zk, pinned) => zk.addAuth('digest', 'user:password', pinned),
     ensureContainer: (zk, pinned) => zk.ensureContainer('/a', pinned),
+    ensurePath: (zk, pinned) => zk.ensurePath('/a', pinned),
   }
 
   test.each(Object.entries(calls))(

@@ -96,8 +96,8 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     try {
       result = await body(held)
     } catch (error) {
-      await held.finish().catch(() => {})
-      throw error
+      const loss = await held.finish().catch(() => undefined)
+      throw loss !== undefined && onLost === 'reject' && isAbortOf(held.signal, error) ? loss.with(undefined) : error
     }
     const loss = await held.finish()
     if (loss !== undefined && onLost === 'reject') throw loss.with(result)
@@ -152,4 +152,9 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     })
     return contender
   }
+}
+
+/** What a call that was given the signal rejects with: with its reason, or as Node's own calls do with an error caused by that. */
+function isAbortOf({ reason }: AbortSignal, error: unknown): boolean {
+  return error === reason || (error instanceof Error && error.cause === reason)
 }
