@@ -47,6 +47,38 @@ describe('Lock.acquire', () => {
     expect(since.ops()).not.toContain('sync')
   })
 
+  test('Lock.acquire right behind a reconnection needs no sync either, whatever was synced on the connection before', async () => {
+    const { scene, zk } = await idle(4_000)
+    await scene.done((await granted(scene, zk)).release())
+    for (let time = 0; time < 2; time++) {
+      const { connection } = zk.session
+      scene.cut(zk)
+      await scene.world.settle()
+      while (zk.session.connection === undefined) await scene.world.advance(1)
+      expect(zk.session.connection).not.toBe(connection)
+      const since = scene.since()
+      await scene.done((await granted(scene, zk)).release())
+      expect(since.ops()).not.toContain('sync')
+    }
+  })
+
+  test('Relay has one sync serve all that ask for no older touch while it is on its way, a longer one beside a shorter', async () => {
+    const { scene, zk } = await idle(4_000)
+    for (const name of ['a', 'b', 'c', 'd']) scene.ensemble.nodes.create(`/locks/${name}`)
+    scene.network.latency = () => 100
+    const since = scene.since()
+    const acquire = (name: string, followerRelayDelay: number) =>
+      outcome(new Lock(zk, `/locks/${name}`, { followerRelayDelay }).acquire())
+    const all = [acquire('a', 1_000)]
+    await scene.world.advance(50)
+    all.push(acquire('b', 2_000))
+    // The shorter one is answered; the longer one is still on its way.
+    await scene.world.advance(70)
+    all.push(acquire('c', 2_000), acquire('d', 1_500))
+    while (all.some(({ status }) => status === 'pending')) await scene.world.advance(1)
+    expect(since.ops().filter((op) => op === 'sync')).toHaveLength(2)
+  })
+
   test('Lock.acquire in an idle session takes two round trips, and one where another was granted just before', async () => {
     const { scene, zk } = await idle(4_000)
     scene.ensemble.nodes.create('/locks/other')

@@ -306,6 +306,17 @@ describe('ZooKeeper.detach', () => {
     expect(connection.isClosed).toBe(true)
   })
 
+  test('ZooKeeper.detach resolves after half a session timeout at the latest, also where work in the session took a part of it', async () => {
+    const world = new VirtualWorld()
+    const { zk } = await connected(world)
+    zk.session.waitUntil(new Promise((resolve) => world.setTimer(0.4 * zk.session.timeout, () => resolve(undefined))))
+    const detaching = outcome(zk.detach())
+    await world.advance(zk.session.timeout / 2 - 1)
+    expect(detaching.status).toBe('pending')
+    await world.advance(1)
+    expect(detaching.status).toBe('fulfilled')
+  })
+
   test('ZooKeeper.detach rejects where the servers say that the session is over', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)

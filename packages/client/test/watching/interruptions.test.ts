@@ -27,6 +27,27 @@ describe('A connection that is lost', () => {
     for (const { body } of requests) expect(JSON.stringify(body.existWatches).length).toBeLessThan(4_096)
   })
 
+  test('Reads with watches that were aborted on a lost connection leave nothing behind: a later watch of each path is taken off alone', async () => {
+    const at = await start()
+    const { world, zk, connection } = at
+    const paths = ['/a', '/b', '/c']
+    const aborting = new AbortController()
+    for (const path of paths) outcome(zk.getDataAndWatch(path, { signal: aborting.signal }))
+    await connection.expectAll(OpCode.getData, OpCode.getData, OpCode.getData)
+    aborting.abort()
+    const second = await reconnected(world, at)
+    for (const path of paths) {
+      const reading = outcome(zk.getDataAndWatch(path))
+      second.reply(await second.expect(OpCode.getData), GetDataResponse, nodeData('x'))
+      await world.settle()
+      outcome(reading.value.unwatch())
+      // If another read still counted as waiting for it, the watch would stay.
+      const removal = await second.expect(OpCode.removeWatches)
+      expect(removal.body.path).toBe(path)
+      second.reply(removal)
+    }
+  })
+
   test('NodeEvents that is left while watches are set again is taken off behind them', async () => {
     const at = await start()
     const { world, server, connection } = at

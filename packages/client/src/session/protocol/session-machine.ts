@@ -372,7 +372,7 @@ export class SessionMachine {
     if (isLeft || hasLasted) this.servers.held()
     else this.servers.failed(state.target, error)
     const pause = isLeft ? 0 : this.servers.pause(this.identity.timeout)
-    this.#enter('lost', { name: 'waiting', until: Math.min(now + pause, Math.max(now, this.#timing.expiresAt)) })
+    this.#enter('lost', { name: 'waiting', until: now + pause })
   }
 
   /** Everything that waits is settled, then the session is over. */
