@@ -113,6 +113,27 @@ describe('Connection.touchAnsweredBy', () => {
     expect(zk.session.connection!.touchAnsweredBy(world.now()).now).toBe(10_000)
   })
 
+  test.each([
+    ['pings, then a request', [10_000, 12_000]],
+    ['a request, then pings', [8_000, 10_000]],
+  ])(
+    'Connection.touchAnsweredBy counts neither of %s, both unanswered, whatever else comes',
+    async (_, [first, second]) => {
+      const world = new VirtualWorld()
+      const { zk, connection } = await connected(world, { sessionTimeout: 30_000 })
+      connection.answersPings = false
+      const touches = zk.session.connection!
+      const requestAt = first === 10_000 ? second! : first!
+      await world.advance(requestAt)
+      void outcome(zk.exists('/a'))
+      await world.advance(13_000 - requestAt)
+      // A frame that answers neither.
+      connection.event('NodeCreated', '/b')
+      await world.settle()
+      expect(touches.touchAnsweredBy(world.now()).now).toBe(0)
+    },
+  )
+
   test('Connection.touchAnsweredBy does not count credentials: servers answer them without touching the session', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)

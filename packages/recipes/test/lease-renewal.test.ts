@@ -1,7 +1,9 @@
 // One round of confirmation: what it sends, what it proves, and what it does about servers that do not play along.
 import { describe, expect, test } from 'vitest'
 import { type Held, Lock, Perms } from '../src/index.ts'
+import { LeaseRenewal } from '../src/lease/lease-renewal.ts'
 import { fail, type Fault, garbage, ignore, loseReply, loseRequest } from './support/faults.ts'
+import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 
 const T = 6_000
@@ -16,7 +18,7 @@ async function holding(count: number, scene = new Scene({ members: 3 })) {
 
 const rounds = ['sync', 'multi']
 
-describe('Confirmation', () => {
+describe('LeaseRenewal', () => {
   test('LeaseRenewal is one sync and behind its answer one multi, for all that a session holds (E15)', async () => {
     const { scene, all } = await holding(10)
     await scene.world.advance(100)
@@ -158,6 +160,43 @@ describe('Confirmation', () => {
       expect(scene.leftovers()).toEqual(nothing)
     },
   )
+})
+
+describe('LeaseRenewal.prove of more than one transaction takes', () => {
+  const parent = `/${'long'.repeat(250)}`
+  const D = T / 3
+
+  async function proving(count: number, maxRequestSize?: number) {
+    const scene = new Scene()
+    const zk = await scene.client({ sessionTimeout: T, ...(maxRequestSize !== undefined && { maxRequestSize }) })
+    const nodes = Array.from({ length: count }, (_, index) => ({ path: `${parent}/${index}` }))
+    for (const { path } of nodes) scene.ensemble.nodes.create(path)
+    return { scene, nodes, renewal: new LeaseRenewal(zk, zk.session) }
+  }
+
+  test.each([1, 2, 3, 4])(
+    'LeaseRenewal.prove proves nothing by a round of which transaction %d of 4 was not executed',
+    async (nth) => {
+      const { scene, nodes, renewal } = await proving(240)
+      scene.ensemble.faults.fail({ op: 'multi', nth, code: 'ThrottledOp' })
+      const since = scene.since()
+      const proof = outcome(renewal.prove(() => nodes, D))
+      await scene.world.advance(T)
+      expect(proof.value).toMatchObject({ found: nodes, refused: [] })
+      // All of it again, behind another sync.
+      const ops = since.ops()
+      expect(ops.filter((op) => op === 'sync')).toHaveLength(2)
+      expect(ops.slice(ops.lastIndexOf('sync') + 1)).toEqual(['multi', 'multi', 'multi', 'multi'])
+    },
+  )
+
+  test.each([1, 2, 3, 4, 5])('LeaseRenewal.prove finds %d nodes of which a request may name one', async (count) => {
+    const { scene, nodes, renewal } = await proving(count, 1_500)
+    const since = scene.since()
+    const proof = await scene.done(renewal.prove(() => nodes, D))
+    expect(proof).toMatchObject({ found: nodes, refused: [] })
+    expect(since.ops().filter((op) => op === 'multi')).toHaveLength(count)
+  })
 })
 
 describe('LeaseRenewal of a client with a small maxRequestSize', () => {
