@@ -1,9 +1,10 @@
 import type { ServerAddress } from '@zk/wire'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { backoff, deadlines } from '../src/session/protocol/deadlines.ts'
 import { ServerPicker } from '../src/session/servers/server-picker.ts'
 import { Jitter } from '../src/session/servers/jitter.ts'
-import { StaticHostProvider } from '../src/session/servers/static-host-provider.ts'
+import { type HostProvider, StaticHostProvider } from '../src/session/servers/static-host-provider.ts'
 
 const T = 30_000
 
@@ -118,4 +119,147 @@ test('ServerPicker.search begins as quickly as the first time behind a connectio
   expect(firstAt()).toBeGreaterThan(4 * first)
   expect(servers.search(false, 0, 30_000)).toBeUndefined()
   expect(firstAt()).toBeLessThan(2 * first)
+})
+
+/** The picker as plain lists, counted anew at every step. */
+class Model {
+  readonly #count: number
+  /** By host, as its name was resolved last. */
+  readonly #addresses = new Map<string, readonly string[]>()
+  #untried: string[] = []
+  #preferred: string | undefined
+  #turn = 0
+  #failures: string[] = []
+  #inRound = 0
+  #rounds = 0
+
+  constructor(count: number) {
+    this.#count = count
+  }
+
+  get size(): number {
+    let size = 0
+    for (let host = 1; host <= this.#count; host++) size += Math.max(1, this.#addresses.get(`zk${host}`)?.length ?? 1)
+    return size
+  }
+
+  /** `host`, or `host address`. */
+  next(): string {
+    const preferred = this.#preferred
+    this.#preferred = undefined
+    return preferred ?? this.#untried.shift() ?? `zk${(this.#turn++ % this.#count) + 1}`
+  }
+
+  resolved(host: string, addresses: readonly string[]): string | undefined {
+    this.#addresses.set(host, addresses)
+    const [first, ...others] = addresses.map((address) => `${host} ${address}`)
+    this.#untried = others
+    return first
+  }
+
+  prefer(target: string): void {
+    this.#preferred = target
+  }
+
+  failed(target: string): void {
+    const [host, address] = target.split(' ')
+    const isOneOfSeveral = address !== undefined && (this.#addresses.get(host!)?.length ?? 0) > 1
+    this.#failures.push(isOneOfSeveral ? target : host!)
+    if (++this.#inRound < this.size) return
+    this.#inRound = 0
+    this.#rounds++
+  }
+
+  held(): void {
+    this.#failures = []
+    this.#untried = []
+    this.#inRound = 0
+    this.#rounds = 0
+  }
+
+  update(): void {
+    this.#addresses.clear()
+    this.#untried = []
+    this.#preferred = undefined
+    this.#inRound = 0
+    this.#rounds = 0
+  }
+
+  get pause(): number {
+    if (this.#inRound > 0) return 0
+    const times = { T, servers: this.size }
+    return this.#rounds === 0 ? deadlines.reconnect(times) : backoff(this.#rounds, times)
+  }
+
+  get attempts(): Record<string, number> {
+    const attempts: Record<string, number> = {}
+    for (const key of this.#failures) attempts[key] = (attempts[key] ?? 0) + 1
+    return attempts
+  }
+}
+
+/** One server after the other, whatever happens. */
+function roundRobin(count: number): HostProvider {
+  let turn = 0
+  return { size: count, next: () => servers(count)[turn++ % count]!, connected: () => {}, update: () => false }
+}
+
+const pickerStep = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ does: fc.constant('attempt' as const), addresses: fc.nat(3), fails: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('held' as const) }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('update' as const) }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('prefer' as const), host: fc.nat(2) }) },
+)
+
+test('ServerPicker does what plain lists do', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 3 }),
+      fc.array(pickerStep, { maxLength: 40, size: 'max' }),
+      (count, steps) => {
+        const [picker, model] = [new ServerPicker(roundRobin(count), new Longest(1)), new Model(count)]
+        for (const step of steps) {
+          switch (step.does) {
+            case 'attempt': {
+              const target = picker.next()
+              const [host, address] = model.next().split(' ')
+              expect([target.host, target.address]).toEqual([host, address])
+              const addresses = Array.from({ length: step.addresses }, (_, index) => `10.0.0.${index + 1}`)
+              const dialed = target.address === undefined ? picker.resolved(target, addresses) : target
+              const same = address === undefined ? model.resolved(host!, addresses) : `${host} ${address}`
+              expect(dialed && `${dialed.host} ${dialed.address}`).toBe(same)
+              if (!step.fails) break
+              picker.failed(dialed ?? target, new Error('refused'))
+              model.failed(same ?? host!)
+              break
+            }
+            case 'held':
+              picker.held()
+              model.held()
+              break
+            case 'update':
+              // The same list: what was known of its names is asked anew.
+              picker.update(servers(count), undefined)
+              model.update()
+              break
+            case 'prefer': {
+              const host = `zk${(step.host % count) + 1}`
+              picker.prefer({ host, port: 2181, address: '10.0.0.9' })
+              model.prefer(`${host} 10.0.0.9`)
+            }
+          }
+          expect([picker.size, picker.pause(T)]).toEqual([model.size, model.pause])
+          const attempts = picker.attempts.map(({ server, address, attempts }) => {
+            const host = server.replace(':2181', '')
+            return [address === undefined ? host : `${host} ${address}`, attempts]
+          })
+          expect(Object.fromEntries(attempts)).toEqual(model.attempts)
+        }
+      },
+    ),
+    { numRuns: 300 },
+  )
 })
