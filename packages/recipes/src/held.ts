@@ -192,7 +192,7 @@ export class Held implements AsyncDisposable {
   /** @internal */
   suspended(): void {
     const leaseRemaining = this.leaseRemaining()
-    if (leaseRemaining <= 0) return
+    if (leaseRemaining <= 0 || this.#isSuspended) return
     this.#isSuspended = true
     if (this.#isReported) this.#reportSuspension(leaseRemaining)
     this.#notify(this.#terms.onSuspended, { leaseRemaining })

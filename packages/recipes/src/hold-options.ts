@@ -26,7 +26,7 @@ export interface HoldOptions {
 
 /** What is called while it is held. What a listener throws is an uncaught exception. */
 export interface HoldListeners {
-  /** A connection is lost: the next one too, before it was resumed. What was acquired is held on until its lease ends. */
+  /** The connection is lost. What was acquired is held on until its lease ends. Called again only after `onResumed`. */
   onSuspended?: ((suspension: Suspension) => void) | undefined
   /** It was suspended, and is confirmed again. */
   onResumed?: (() => void) | undefined

@@ -130,6 +130,23 @@ describe('LeaseKeeper', () => {
     expect(told).toMatchObject({ suspended: [left, expect.any(Number)], resumed: 2 })
   })
 
+  test('LeaseKeeper reports one suspension and one resumption where two connections are lost before a confirmation', async () => {
+    const { scene, zk, held, told } = await holding()
+    await scene.world.advance(100)
+    scene.network.latency = () => 100
+    for (let time = 0; time < 2; time++) {
+      scene.cut(zk)
+      await scene.world.settle()
+      while (zk.session.connection === undefined) await scene.world.advance(1)
+    }
+    expect([told.suspended.length, told.resumed]).toEqual([1, 0])
+    await scene.world.advance(1_000)
+    expect([told.suspended.length, told.resumed, held.isHeld()]).toEqual([1, 1, true])
+    scene.cut(zk)
+    await scene.world.advance(1_000)
+    expect([told.suspended.length, told.resumed]).toEqual([2, 2])
+  })
+
   test('LeaseKeeper loses what is disconnected for longer than its lease, for good (E03, I11)', async () => {
     const { scene, zk, held, told } = await holding()
     const { session } = zk

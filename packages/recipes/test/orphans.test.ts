@@ -40,6 +40,17 @@ const refused = (node: string) => ({
 })
 
 describe('A path that does not grant DELETE', () => {
+  test('Lock that is lost there reports its node, and no rejection is left unhandled', async () => {
+    const { scene, reported } = withoutDelete()
+    const zk = await scene.client({ sessionTimeout: 6_000 })
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    // The lease is over at once; the session lives on. An unhandled rejection fails the whole file.
+    scene.world.setWallClock(60_000)
+    expect(held.isHeld()).toBe(false)
+    await scene.world.advance(100)
+    expect(reported).toEqual([{ path: PATH, kind: 'lock', node: held.path, error: refused(held.path) }])
+  })
+
   test.each<[string, (zk: ZooKeeper) => Pick<Lock, 'acquire'>, Orphan['kind']]>([
     ['Lock', (zk) => new Lock(zk, PATH), 'lock'],
     ['SharedLock.read', (zk) => new SharedLock(zk, PATH).read, 'read'],

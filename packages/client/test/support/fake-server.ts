@@ -101,7 +101,8 @@ export class FakeServer implements Listener {
   #answerIsro(link: Link, connection: FakeConnection): void {
     this.#unseen.splice(this.#unseen.indexOf(connection), 1)
     if (this.isro === undefined) return
-    link.deliver(new TextEncoder().encode(this.isro))
+    // Segments end anywhere.
+    for (const byte of new TextEncoder().encode(this.isro)) link.deliver(Uint8Array.of(byte))
     link.lose(new Error('the server closed the connection'))
   }
 }
