@@ -48,7 +48,7 @@ describe('A path that does not grant DELETE', () => {
     scene.world.setWallClock(60_000)
     expect(held.isHeld()).toBe(false)
     await scene.world.advance(100)
-    expect(reported).toEqual([{ path: PATH, kind: 'lock', node: held.path, error: refused(held.path) }])
+    expect(reported).toMatchObject([{ path: PATH, kind: 'lock', node: held.path, error: refused(held.path) }])
   })
 
   test.each<[string, (zk: ZooKeeper) => Pick<Lock, 'acquire'>, Orphan['kind']]>([
