@@ -215,6 +215,37 @@ describe('The guide', () => {
     expect(await once(child, 'exit')).toEqual([0, null])
   })
 
+  test('answers health checks before there is a server to connect to, and stops then, too', async () => {
+    const program = fileURLToPath(new URL('../dist/guide/health.js', import.meta.url))
+    ensemble.members[0]!.kill()
+    const child = spawn(process.execPath, [program, ensemble.connectString, '0'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    const { port } = JSON.parse(String(line)) as { port: number }
+    const ask = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status
+    expect([await ask('/readyz'), await ask('/livez')]).toEqual([503, 200])
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).toEqual([0, null])
+  })
+
+  test('stops on SIGTERM before there is a server to connect to', async () => {
+    const program = fileURLToPath(new URL('../dist/guide/shutdown.js', import.meta.url))
+    const [member] = ensemble.members
+    await zk.close()
+    member!.freeze()
+    const child = spawn(process.execPath, [program, ensemble.connectString], { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let output = ''
+    child.stdout.on('data', (chunk) => (output += String(chunk)))
+    // It has dialed, and listens to signals since.
+    await expect.poll(() => member!.connections.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    child.kill('SIGTERM')
+    const [code] = (await once(child, 'exit')) as [number | null]
+    expect([code, output]).toEqual([0, 'closed\n'])
+  })
+
   test('resigns and closes on SIGTERM', async () => {
     const program = fileURLToPath(new URL('../dist/guide/shutdown.js', import.meta.url))
     const child = spawn(process.execPath, [program, ensemble.connectString], { stdio: ['ignore', 'pipe', 'inherit'] })

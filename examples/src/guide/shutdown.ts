@@ -20,13 +20,19 @@ function workUntil(signal: AbortSignal): Promise<void> {
 // #region main
 const stopping = new AbortController()
 process.once('SIGTERM', () => stopping.abort(new Error('SIGTERM')))
+const { signal } = stopping
 
-const zk = await connect(process.argv[2] ?? '127.0.0.1:2181', { sessionTimeout: 10_000 })
-const election = new LeaderElection(zk, '/leader', { data: `pid ${process.pid}` })
-for await (const leadership of election.terms({ signal: stopping.signal })) {
-  console.log('leads')
-  await workUntil(AbortSignal.any([leadership.signal, stopping.signal]))
-} // leaving the body resigns
-await zk.close() // ends the session: nothing of it stays behind
+try {
+  const zk = await connect(process.argv[2] ?? '127.0.0.1:2181', { sessionTimeout: 10_000, signal })
+  const election = new LeaderElection(zk, '/leader', { data: `pid ${process.pid}` })
+  // Ends without an error when the signal aborts.
+  for await (const leadership of election.terms({ signal })) {
+    console.log('leads')
+    await workUntil(AbortSignal.any([leadership.signal, signal]))
+  } // leaving the body resigns
+  await zk.close() // ends the session: nothing of it stays behind
+} catch (error) {
+  if (error !== signal.reason) throw error // SIGTERM came before there was a session
+}
 console.log('closed')
 // #endregion

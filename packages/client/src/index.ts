@@ -20,6 +20,7 @@ export {
 export type { EnsembleConfig, ServerAddresses, ServerConfig } from './helpers/ensemble-config.ts'
 export {
   consoleLogger,
+  jsonLogger,
   type ConsoleLike,
   type Logger,
   type LogLevel,

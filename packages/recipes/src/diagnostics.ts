@@ -40,7 +40,9 @@ export interface RecipeMessages {
   'zk:acquired': HoldMessage & { readonly waited: number; readonly leaseRemaining: number }
   /** The connection is lost, what is held is held on for so many ms. */
   'zk:suspended': HoldMessage & { readonly leaseRemaining: number }
-  /** By its holder, after so many ms. */
+  /** It was suspended, and is confirmed again: its lease is this long, in ms. */
+  'zk:resumed': HoldMessage & { readonly leaseRemaining: number }
+  /** By its holder, after so many ms: at the call of `release`, whose answer is still to come. */
   'zk:released': HoldMessage & { readonly held: number }
   /** In any other way, after so many ms. */
   'zk:lost': HoldMessage & { readonly held: number; readonly reason: LossReason }
@@ -52,17 +54,19 @@ const channels = {
   'zk:queued': channel('zk:queued'),
   'zk:acquired': channel('zk:acquired'),
   'zk:suspended': channel('zk:suspended'),
+  'zk:resumed': channel('zk:resumed'),
   'zk:released': channel('zk:released'),
   'zk:lost': channel('zk:lost'),
 } as const satisfies Record<keyof RecipeMessages, unknown>
 
-/** What each is in the log, behind the kind: `lock acquired`. */
+/** What each is in the log. The text is the same for locks and elections, so that an alert finds it; the field `kind` tells them apart. */
 const lines = {
   'zk:exhausted': ['warn', 'is on a path whose counter is used up, or nearly so'],
   'zk:orphan': ['error', 'has left a node that cannot be deleted'],
   'zk:queued': ['debug', 'queued'],
   'zk:acquired': ['info', 'acquired'],
   'zk:suspended': ['warn', 'suspended: the connection is lost, it is held on'],
+  'zk:resumed': ['info', 'resumed: it is confirmed again'],
   'zk:released': ['info', 'released'],
   'zk:lost': ['error', 'lost'],
 } as const satisfies Record<keyof RecipeMessages, [level: LogLevel, text: string]>
@@ -77,7 +81,7 @@ export function report<Name extends keyof RecipeMessages>(
   const whole = () => ({ kind, ...message() })
   if (channels[name].hasSubscribers) publish(channels[name], whole())
   const [level, text] = lines[name]
-  logWith(zk, level, `${kind} ${text}`, () => asFields(whole()))
+  logWith(zk, level, `lock ${text}`, () => asFields(whole()))
 }
 
 /** As JSON can hold it. */

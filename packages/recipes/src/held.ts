@@ -186,6 +186,7 @@ export class Held implements AsyncDisposable {
     // It may have been lost while its check was under way.
     if (!this.#isSuspended || !this.isHeld()) return
     this.#isSuspended = false
+    if (this.#isReported) this.#reportResumption()
     this.#notify(this.#terms.onResumed)
   }
 
@@ -218,6 +219,11 @@ export class Held implements AsyncDisposable {
 
   #reportSuspension(leaseRemaining: number): void {
     report(this.#zk, 'zk:suspended', this.#kind, () => ({ ...this.#identity, leaseRemaining }))
+  }
+
+  #reportResumption(): void {
+    const leaseRemaining = this.leaseRemaining()
+    report(this.#zk, 'zk:resumed', this.#kind, () => ({ ...this.#identity, leaseRemaining }))
   }
 
   #reportEnd(reason: LossReason): void {

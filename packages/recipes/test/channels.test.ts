@@ -14,6 +14,7 @@ const names = [
   'zk:queued',
   'zk:acquired',
   'zk:suspended',
+  'zk:resumed',
   'zk:released',
   'zk:lost',
 ] as const satisfies (keyof RecipeMessages)[]
@@ -84,7 +85,7 @@ describe('Channels', () => {
     expect(messages[4]![1]).toMatchObject({ waited: 3_000 })
   })
 
-  test('zk:suspended reports how long it is held on, and nothing when it is held again', async () => {
+  test('zk:suspended reports how long it is held on, and zk:resumed that it is confirmed again', async () => {
     const scene = new Scene()
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())
@@ -103,7 +104,8 @@ describe('Channels', () => {
     })
     await scene.world.advance(1_500)
     expect(held.isHeld()).toBe(true)
-    expect(heard()).toEqual([])
+    const resumed = { path: PATH, kind: 'lock', node: held.path, fencingToken: held.fencingToken }
+    expect(heard()).toEqual([['zk:resumed', { ...resumed, leaseRemaining: expect.any(Number) as number }]])
   })
 
   test('zk:acquired comes first, whenever the connection or the session is lost about the grant', async () => {
@@ -153,7 +155,7 @@ describe('Channels', () => {
     heard()
     void strike(scene, zk, held)
     await scene.world.advance(5_000)
-    expect(heard().filter(([name]) => name !== 'zk:suspended')).toMatchObject([
+    expect(heard().filter(([name]) => name !== 'zk:suspended' && name !== 'zk:resumed')).toMatchObject([
       ['zk:lost', { reason, node: held.path }],
     ])
   })
@@ -299,13 +301,13 @@ describe('The logger of the client', () => {
     scene.refuse()
     scene.cut(zk)
     await scene.world.advance(60_000)
-    const ofLocks = lines.filter(([, message]) => message.startsWith('zk: read'))
+    const ofLocks = lines.filter(([, message]) => message.startsWith('zk: lock'))
     expect(ofLocks.map(([level, message]) => `${level} ${message}`)).toEqual([
-      'info zk: read acquired',
-      'warn zk: read suspended: the connection is lost, it is held on',
-      'error zk: read lost',
+      'info zk: lock acquired',
+      'warn zk: lock suspended: the connection is lost, it is held on',
+      'error zk: lock lost',
     ])
-    expect(ofLocks.at(-1)![2]).toMatchObject({ path: PATH, reason: 'LeaseLost' })
+    expect(ofLocks.at(-1)![2]).toMatchObject({ path: PATH, kind: 'read', reason: 'LeaseLost' })
   })
 })
 

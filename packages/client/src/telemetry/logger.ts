@@ -1,9 +1,11 @@
+import { systemRuntime } from '../runtime/system.ts'
+
 /** From the least to the most serious. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /**
- * Where the client and the recipes log what happens: one line a call. `fields` are plain data that JSON can hold; an error is in
- * `err`. Exceptions that it throws are ignored.
+ * Where the client and the recipes log what happens: one line a call. `fields` are plain data that JSON can hold, but for `err`: an
+ * `Error`, of which `JSON.stringify` shows little. `jsonLogger` and the loggers below print it. Exceptions that it throws are ignored.
  *
  * - `debug`: attempts to connect, requests that a busy server did not execute, places in a queue
  * - `info`: sessions established and closed, reconnections, locks acquired and released
@@ -44,6 +46,30 @@ export function consoleLogger(console: ConsoleLike, least: LogLevel = 'info'): L
   }
 }
 
+/**
+ * Logs with one line of JSON for each: `time` in ms since the epoch, `level`, `message`, the fields. `JSON.stringify` alone shows little
+ * of an error: here it is its name, message, code and stack. `write` gets
+ * the line: `jsonLogger((line) => console.log(line))`.
+ */
+export function jsonLogger(write: (line: string) => void): Logger {
+  return (level, message, { err, ...fields }) => {
+    const line = {
+      time: systemRuntime.wallNow(),
+      level,
+      message,
+      ...fields,
+      ...(err !== undefined && { err: described(err) }),
+    }
+    write(JSON.stringify(line))
+  }
+}
+
+function described(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error)
+  const { name, message, stack } = error
+  return { name, message, code: 'code' in error ? error.code : undefined, stack }
+}
+
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
 export const silentLogger: Logger = () => {}
@@ -52,7 +78,7 @@ export function checkLogger(logger: unknown): void {
   if (typeof logger === 'function') return
   throw new TypeError(
     'logger must be a function (level, message, fields) => void; ' +
-      'pinoLogger(pino), winstonLogger(winston) and consoleLogger(console) make one',
+      'pinoLogger(pino), winstonLogger(winston), consoleLogger(console) and jsonLogger(write) make one',
   )
 }
 

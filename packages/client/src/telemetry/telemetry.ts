@@ -209,7 +209,9 @@ export class Telemetry {
     this.#states.enter(
       state === 'expired' ? { name: state, ...this.#ofSession(session) } : { name: state, since: this.#wallNow() },
     )
-    this.log(reason === 'Closed' ? 'info' : 'error', `session ${event}`, session)
+    // A `connect` that is given up ends no session.
+    const level = reason !== 'Closed' ? 'error' : session.id === 0n ? 'debug' : 'info'
+    this.log(level, session.id === 0n && reason === 'Closed' ? 'closed without a session' : `session ${event}`, session)
   }
 
   /** The next session is on its way. */

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import winston from 'winston'
 import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { connect, consoleLogger, type Logger, pinoLogger, winstonLogger } from '../../src/index.ts'
+import { connect, consoleLogger, jsonLogger, type Logger, pinoLogger, winstonLogger } from '../../src/index.ts'
 import { connected, expired, nodeData, reconnected, outcome, someStat, VirtualWorld } from '../support/index.ts'
 
 type Line = Parameters<Logger>
@@ -66,6 +66,35 @@ describe('logger', () => {
     await world.settle()
     const warnings = lines.slice(since).filter(([, message]) => message.includes('stood still'))
     expect(warnings.map(([level, , fields]) => [level, fields['late']])).toEqual(warned.map((ms) => ['warn', ms]))
+  })
+
+  test('jsonLogger writes a line of JSON with time, level, message and fields, of an error what it says', async () => {
+    const lines: string[] = []
+    const world = new VirtualWorld()
+    const { connection } = await connected(world, { logger: jsonLogger((line) => lines.push(line)) })
+    connection.rst()
+    await world.settle()
+    const all = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(all[1]).toMatchObject({ level: 'info', message: 'zk: session established', timeout: 30_000 })
+    expect(all.every(({ time }) => typeof time === 'number' && time > 1.7e12)).toBe(true)
+    const err = { name: 'Error', message: 'read ECONNRESET', stack: expect.stringContaining('ECONNRESET') as string }
+    expect(all.at(-1)).toMatchObject({ level: 'warn', message: 'zk: connection lost', err })
+    const coded = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    jsonLogger((line) => lines.push(line))('warn', 'x', { err: coded })
+    expect(JSON.parse(lines.at(-1)!)).toMatchObject({ err: { code: 'ECONNREFUSED' } })
+    jsonLogger((line) => lines.push(line))('warn', 'x', { err: 'a text' })
+    expect(JSON.parse(lines.at(-1)!)).toMatchObject({ err: 'a text' })
+  })
+
+  test('ZooKeeper logs a connect that is given up as no end of a session', async () => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    const aborting = new AbortController()
+    void outcome(connect('zk1:2181', { runtime: world, logger, signal: aborting.signal }))
+    aborting.abort()
+    await world.settle()
+    expect(lines.map(([level, message]) => `${level} ${message}`)).toContain('debug zk: closed without a session')
+    expect(lines.map(([, message]) => message)).not.toContain('zk: session closed')
   })
 
   test('ZooKeeper logs durations to a tenth of a ms', async () => {

@@ -106,7 +106,7 @@ export class TestNodes {
 
   get #tree(): DataTree {
     const { leader } = this.#ensemble
-    if (leader === undefined) throw new Error('no member leads: no member leads; wait for `serving` first')
+    if (leader === undefined) throw new Error('no member leads; wait for `serving` first')
     return leader.tree
   }
 
