@@ -119,7 +119,11 @@ describe('Channels', () => {
         const acquiring = outcome(new Lock(zk, PATH, { heldWhile: 'sessionAlive' }).acquire())
         await scene.world.advance(5_000)
         expect(acquiring.status).toBe('fulfilled')
-        expect(heard()[0]?.[0], `${strike} ${hops} hops behind the answer`).toBe('zk:acquired')
+        const messages = heard()
+        expect(messages[0]?.[0], `${strike} ${hops} hops behind the answer`).toBe('zk:acquired')
+        // Without a lease it is held on without end.
+        const suspensions = messages.filter(([name]) => name === 'zk:suspended')
+        for (const [, message] of suspensions) expect(message).toMatchObject({ leaseRemaining: Infinity })
       }
     }
   })

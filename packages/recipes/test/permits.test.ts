@@ -1,6 +1,6 @@
 // A recipe of one's own: a role with several permits is all it takes. Its kind is its own; nothing in the queue knows it.
 import { describe, expect, test } from 'vitest'
-import type { ZooKeeper } from '../src/index.ts'
+import type { LockTimeoutError, ZooKeeper } from '../src/index.ts'
 import { Queue } from '../src/queue/queue.ts'
 import { plainHold, QueueLock } from '../src/queue/queue-lock.ts'
 import type { Role } from '../src/queue/roles.ts'
@@ -63,6 +63,17 @@ describe.each([1, 2, 3])('QueueLock of a role with %i permits', (permits) => {
     expect(heldOf(all)).toEqual(first(permits).map((index) => index + 1))
     expect(since.ops().filter((op) => op === 'getChildren2').length).toBeLessThanOrEqual(permits)
     expect(watchesOf()).toEqual(clients.slice(permits + 1).map(() => permits))
+  })
+
+  test('QueueLock that runs out of time names the oldest of its blockers', async () => {
+    const { scene, all } = await crowd(permits + 2)
+    const zk = await scene.client()
+    const acquiring = outcome(lockOf(zk, permits).acquire({ timeout: 1_000 }))
+    await scene.world.advance(1_000)
+    expect(all.length).toBe(permits + 2)
+    const error = acquiring.error as LockTimeoutError
+    // It watches the last ones ahead, as many as there are permits.
+    expect(error.blocker?.path).toBe(error.ahead!.at(-permits))
   })
 
   test('QueueLock that is aborted while it waits leaves no node and no watch, whichever blockers it has', async () => {

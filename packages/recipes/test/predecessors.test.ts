@@ -1,0 +1,25 @@
+// Which contenders of a list count as ahead, where the list is not what it was when the contender joined.
+import { expect, test } from 'vitest'
+import { parseName } from '../src/queue/names.ts'
+import { Predecessors } from '../src/queue/predecessors.ts'
+import { Queue } from '../src/queue/queue.ts'
+import { exclusive } from '../src/queue/roles.ts'
+import { Scene } from './support/scene.ts'
+
+const nameOf = (letter: string, counter: string) =>
+  parseName(`_c_${letter.repeat(8)}-0000-4000-8000-000000000000-lock-${counter}`, [exclusive.kind])!
+
+test('Predecessors.ahead counts no contender with a negative number: the counter went on there, so it is younger (before 3.6)', async () => {
+  const scene = new Scene()
+  const queue = new Queue(await scene.client(), '/locks', exclusive.rivals)
+  const [older, own, negative, other] = [
+    nameOf('a', '0000000001'),
+    nameOf('b', '0000000002'),
+    nameOf('c', '-2147483647'),
+    nameOf('d', '-2147483646'),
+  ] as const
+  const node = { name: own, path: `/locks/${own.name}`, czxid: 7n }
+  const line = await Predecessors.join(queue, node, [older, own], {})
+  expect(line.ahead([negative, other, older, own])).toEqual([older])
+  expect(line.ahead([negative, other, own])).toEqual([])
+})
