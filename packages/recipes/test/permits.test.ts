@@ -73,7 +73,7 @@ describe.each([1, 2, 3])('QueueLock of a role with %i permits', (permits) => {
     expect(all.length).toBe(permits + 2)
     const error = acquiring.error as LockTimeoutError
     // It watches the last ones ahead, as many as there are permits.
-    expect(error.blocker?.path).toBe(error.ahead!.at(-permits))
+    expect(error.blocker?.path).toBe(error.ahead.at(-permits))
   })
 
   test('QueueLock that is aborted while it waits leaves no node and no watch, whichever blockers it has', async () => {
