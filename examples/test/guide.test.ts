@@ -4,18 +4,23 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { connect, LeaderElection, LockLostError, type ZooKeeper } from '@zk/recipes'
+import { connect, ConnectError, type Held, LeaderElection, Lock, LockLostError, type ZooKeeper } from '@zk/recipes'
 import { TestEnsemble } from '@zk/testing'
 import { ErrorCode } from '@zk/wire'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createOnce, readOrDefault } from '../src/guide/errors.ts'
 import { connectAtLast, followConfig, register } from '../src/guide/migrating.ts'
+import { connectSafely, followEvents, handOver, moveMoney, moveServers } from '../src/guide/client.ts'
 import { billOnce, type Store } from '../src/guide/production.ts'
+import { lead, writeInParts } from '../src/guide/recipes.ts'
 import { logStates } from '../src/guide/states.ts'
 
 const root = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
-const pages = ['README.md', ...readdirSync(new URL('docs/guide/', root)).map((name) => `docs/guide/${name}`)]
+const guide = readdirSync(new URL('docs/guide/', root)).map((name) => `docs/guide/${name}`)
+/** Their first block is compiled and run by a test of the package. */
+const readmes = ['packages/client/README.md', 'packages/recipes/README.md']
+const pages = ['README.md', ...guide, ...readmes]
 
 /** What stands between `// #region name` and `// #endregion`. */
 function region(path: string, name: string): string | undefined {
@@ -27,6 +32,7 @@ describe.each(pages)('%s', (page) => {
     // The code of that page is run with the packages as they are packed: test-packages.
     if (page === 'docs/guide/commonjs.md') return
     const blocks = [...read(page).matchAll(/(?:<!-- (\S+)#(\S+) -->\n)?```ts\n([^]*?)\n```/g)]
+    if (readmes.includes(page)) blocks.shift()
     for (const [, path, name, shown] of blocks) {
       expect(path, `this block comes from no file:\n${shown}`).toBeDefined()
       expect(shown).toBe(region(path!, name!))
@@ -181,6 +187,75 @@ describe('The guide', () => {
     }
     await expect(billOnce(zk, stuck, signal)).rejects.toThrow(LockLostError)
     expect(billed).toEqual(['ann', 'bob'])
+  })
+
+  test('changes two nodes, or none', async () => {
+    for (const name of ['ann', 'bob']) await zk.create(`/accounts/${name}`, '100', { parents: true })
+    await moveMoney(zk, 0, 0)
+    await expect(moveMoney(zk, 1, 0)).rejects.toMatchObject({ code: 'BadVersion', index: 1 })
+    const balances = ['ann', 'bob'].map((name) => String(ensemble.nodes.get(`/accounts/${name}`)!.data))
+    expect(balances).toEqual(['90', '110'].map((text) => String(new TextEncoder().encode(text))))
+  })
+
+  test('reads again where events may have been missed', async () => {
+    const lines = vi.spyOn(console, 'log').mockImplementation(() => {})
+    onTestFinished(() => lines.mockRestore())
+    const readAgain = vi.fn(() => Promise.resolve())
+    const following = followEvents(zk, readAgain)
+    await zk.create('/config/one', '', { parents: true })
+    await expect.poll(() => lines.mock.calls).toContainEqual(['NodeCreated', '/config/one'])
+    expect(readAgain).not.toHaveBeenCalled()
+    for (const connection of ensemble.members[0]!.connections) connection.reset()
+    await expect.poll(() => readAgain.mock.calls.length).toBe(1)
+    await zk.close()
+    await following
+  })
+
+  test('takes another list of servers', async () => {
+    const stopping = new AbortController()
+    // Nothing listens there.
+    const moving = moveServers(zk, '127.0.0.1:1', stopping.signal)
+    await expect.poll(() => zk.state.name).toBe('disconnected')
+    stopping.abort()
+    await expect(moving).rejects.toThrow()
+  })
+
+  test('hands its session over', async () => {
+    const { id } = zk.session
+    await zk.create('/members', '', { mode: 'EPHEMERAL' })
+    const next = await handOver(zk, ensemble.connectString)
+    expect(next.session.id).toBe(id)
+    expect(ensemble.nodes.get('/members')?.stat.ephemeralOwner).toBe(id)
+    await next.close()
+  })
+
+  test('connects with certificates, and says which file is missing', async () => {
+    const connecting = connectSafely(ensemble.connectString, 'secret', { connectTimeout: 100 })
+    const error: unknown = await connecting.catch((reason: unknown) => reason)
+    expect(ConnectError.is(error) && error.message).toContain("'ca.pem'")
+  })
+
+  test('writes in parts while it holds the lock, and releases it', async () => {
+    const lock = new Lock(zk, '/locks/parts')
+    const parts: Held[] = []
+    await writeInParts(lock, (held) => Promise.resolve(parts.push(held) < 3 ? 'more' : 'done'))
+    expect(parts).toHaveLength(3)
+    expect(ensemble.nodes.ephemerals()).toEqual([])
+
+    const writing = writeInParts(lock, async (held) => {
+      ensemble.sessions.expire(zk.session.id)
+      await once(held.signal, 'abort')
+      return 'more'
+    })
+    await expect(writing).rejects.toThrow(LockLostError)
+  })
+
+  test('leads until it is to stop', async () => {
+    const stopping = new AbortController()
+    const work = vi.fn(() => Promise.resolve(stopping.abort()))
+    await lead(new LeaderElection(zk, '/leader'), work, stopping.signal)
+    expect(work).toHaveBeenCalledTimes(1)
+    expect(ensemble.nodes.ephemerals()).toEqual([])
   })
 
   test('begins with a whole program', async () => {
