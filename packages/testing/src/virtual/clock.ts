@@ -1,13 +1,13 @@
-/** When the world begins, by every clock on a wall that is right: 2024-01-01T00:00:00Z, in ms since the epoch. */
+/** The time of day at which the world begins: 2024-01-01T00:00:00Z, in ms since the epoch. */
 export const WALL_START = 1_704_067_200_000
 
-/** The clocks of one process: they run at a rate of their own, and the one on the wall may be set. */
+/** The clocks of one process. They run at a rate of their own. The wall clock may be set. */
 export class Clock {
-  /** How far the clock on the wall has been set, in ms. */
+  /** How far the wall clock has been set, in ms. */
   wallOffset = 0
   readonly #rate: number
 
-  /** Of rate 1.01, in 100 ms of true time 101 pass. */
+  /** With the rate 1.01 the clock shows 101 ms after 100 ms of true time. */
   constructor(rate: number) {
     this.#rate = rate
   }

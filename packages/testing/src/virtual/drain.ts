@@ -1,9 +1,9 @@
 /**
- * How many microtask turns are given to promises after an event. The deepest chain of client, recipes and workloads that
- * was ever measured takes fewer; see `simulator/test/drain.test.ts`, which measures it again and fails when this is too small.
+ * How many microtask turns promises get after an event. The deepest chain of client, recipes and workloads takes fewer:
+ * `simulator/test/drain.test.ts` measures it, and fails when this number is too small.
  *
- * A fixed number, and no macrotask such as setImmediate: when a macrotask comes differs between runtimes, microtasks are
- * the language's, so the same seed gives the same history on all of them.
+ * The number is fixed, and a macrotask such as setImmediate would not do: runtimes differ in when a macrotask comes.
+ * Microtasks belong to the language, so a seed gives the same history on every runtime.
  */
 export const TURNS = 32
 
@@ -11,5 +11,5 @@ export async function drain(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await settled
 }
 
-/** To await it takes one turn. */
+/** One `await` of it takes one turn. */
 const settled = Promise.resolve()

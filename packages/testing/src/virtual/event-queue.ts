@@ -2,11 +2,11 @@
 export interface QueuedEvent {
   readonly at: number
   readonly order: number
-  /** undefined when it has been taken back. */
+  /** undefined when the event was canceled. */
   action: (() => void) | undefined
 }
 
-/** What will happen, by time; what happens at one time, in the order in which it was added. A binary heap. */
+/** Events by time, and those of one time in the order in which they were added. A binary heap. */
 export class EventQueue {
   readonly #heap: QueuedEvent[] = []
   #added = 0
@@ -18,13 +18,13 @@ export class EventQueue {
     return event
   }
 
-  /** When the next happens; Infinity when nothing will. */
+  /** When the next event happens; Infinity when there is none. */
   nextAt(): number {
     while (this.#heap.length > 0 && this.#heap[0]!.action === undefined) this.#removeFirst()
     return this.#heap.length === 0 ? Infinity : this.#heap[0]!.at
   }
 
-  /** The next, which is removed. There must be one: see `nextAt`. */
+  /** Removes the next event and returns it. There must be one: see `nextAt`. */
   take(): QueuedEvent {
     const first = this.#heap[0]!
     this.#removeFirst()

@@ -11,15 +11,15 @@ export interface ServerEnd {
   closed(): void
 }
 
-/** Gives the server's end, or undefined where the connection is refused. */
+/** Returns the server's end, or undefined to refuse the connection. */
 export type Accept = (link: Link) => ServerEnd | undefined
 
-/** Makes another segment of one that a server sends; undefined to leave it as it is. */
+/** Returns another segment in place of one that a server sends, or undefined to leave it as it is. */
 export type Mangle = (segment: Uint8Array, isFirst: boolean) => Uint8Array | undefined
 
-/** Told of a link. */
+/** Is notified about a link. */
 export interface LinkListener {
-  /** The client's end has heard the last of it. */
+  /** The client's end gets nothing more. */
   over(): void
   sent(way: 'up' | 'down', bytes: Uint8Array): void
 }
@@ -33,11 +33,11 @@ export class Link implements RuntimeConnection {
   readonly #up: OneWay
   readonly #down: OneWay
   #server: ServerEnd | undefined
-  /** Whether the client's end is still there to be told of anything. */
+  /** Whether the client's end still gets what arrives. */
   #isOpen = true
   #hasSpoken = false
   #mangle: Mangle | undefined
-  /** Both ends were reset: what is under way no longer counts. */
+  /** Both ends were reset: what is under way is dropped. */
   #isReset = false
 
   constructor(world: World, process: SimProcess, route: Route, handler: ConnectionHandler, listener: LinkListener) {
@@ -50,22 +50,22 @@ export class Link implements RuntimeConnection {
     this.followRoute()
   }
 
-  /** Dials: there and back again before the client's end is told. */
+  /** Dials. The client's end is notified after one way to the server and one way back. */
   open(accept: Accept): void {
     this.#up.send(() => {
       if (this.#isReset) return
       this.#server = accept(this)
       if (this.#server === undefined) this.#lose('connect ECONNREFUSED')
-      else this.#tell(() => this.#handler.opened())
+      else this.#notify(() => this.#handler.opened())
     })
   }
 
   // --- the client's end: RuntimeConnection --------------------------------------------------------------------------
 
-  /** Takes everything: bytes that wait for a network are few here. */
+  /** Takes everything: few bytes wait for the network here. */
   write(bytes: Uint8Array): boolean {
     this.#listener.sent('up', bytes)
-    // A copy: what is on the network no longer changes.
+    // A copy: the caller may change its bytes later.
     for (const piece of this.route.pieces(bytes.slice())) this.#up.send(() => this.#server?.received(piece))
     return true
   }
@@ -83,22 +83,22 @@ export class Link implements RuntimeConnection {
     const bytes = this.#mangled(segment)
     this.#hasSpoken = true
     this.#listener.sent('down', bytes)
-    for (const piece of this.route.pieces(bytes)) this.#tell(() => this.#handler.received(piece))
+    for (const piece of this.route.pieces(bytes)) this.#notify(() => this.#handler.received(piece))
   }
 
-  /** Behind what was sent. */
+  /** The client gets what was sent before, and then this end. */
   end(): void {
     this.#server = undefined
     this.#lose('the server closed the connection')
   }
 
-  /** What was sent may still arrive before it. */
+  /** What was sent before may still arrive. */
   resetByServer(): void {
     this.#server = undefined
     this.#lose('read ECONNRESET')
   }
 
-  // --- what befalls it ----------------------------------------------------------------------------------------------
+  // --- faults -------------------------------------------------------------------------------------------------------
 
   /** A middlebox resets both ends: what is under way is lost. */
   reset(): void {
@@ -107,18 +107,18 @@ export class Link implements RuntimeConnection {
     this.process.arrive(() => this.#lost('read ECONNRESET'))
   }
 
-  /** From now on what is sent this way, or both, is lost, and neither end notices. */
+  /** From now on what is sent this way, or both ways, is lost. Neither end notices. */
   loseForEver(way: 'up' | 'down' | 'both'): void {
     if (way !== 'down') this.#up.flow = 'lost'
     if (way !== 'up') this.#down.flow = 'lost'
   }
 
-  /** Whether the server has said anything. */
+  /** Whether the server has sent anything. */
   get hasSpoken(): boolean {
     return this.#hasSpoken
   }
 
-  /** The next segment of the server that this makes another of comes as that. */
+  /** Replaces the next segment of the server for which `mangle` returns another one. */
   mangle(mangle: Mangle): void {
     this.#mangle = mangle
   }
@@ -151,10 +151,10 @@ export class Link implements RuntimeConnection {
     this.#handler.lost(new Error(why))
   }
 
-  #tell(news: () => void): void {
+  #notify(event: () => void): void {
     this.#down.send(() => {
       this.process.arrive(() => {
-        if (this.#isOpen && !this.#isReset) news()
+        if (this.#isOpen && !this.#isReset) event()
       })
     })
   }

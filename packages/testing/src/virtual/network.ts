@@ -5,13 +5,13 @@ import { Route } from './route.ts'
 import type { Dialer, SimProcess } from './sim-process.ts'
 import type { World } from './world.ts'
 
-/** Where every server listens. */
+/** The port on which every server listens. */
 export const PORT = 2181
 
 export interface NetworkOptions {
   /** Longest time one way, in ms. */
   readonly latency: number
-  /** How likely a segment arrives in several pieces. */
+  /** The probability that a segment arrives in several pieces. */
   readonly cuts: number
 }
 
@@ -39,7 +39,7 @@ export class Network implements Dialer {
     this.#observer = observer
   }
 
-  /** From now on a client that dials this host is accepted, or refused, by the server. */
+  /** From now on `accept` decides about each connection to this host. */
   listen(host: string, accept: (process: SimProcess) => Accept): void {
     this.#listeners.set(host, accept)
   }
@@ -61,7 +61,7 @@ export class Network implements Dialer {
     return link
   }
 
-  /** Those that are open, or being opened. */
+  /** The links that are open, or being opened. */
   linksOf(process: SimProcess): Set<Link> {
     let links = this.#links.get(process)
     if (links === undefined) this.#links.set(process, (links = new Set()))
@@ -79,14 +79,14 @@ export class Network implements Dialer {
     return route
   }
 
-  /** Holds back, or lets through again, what goes from the process to the server, the other way, or both. */
+  /** Holds segments back, or lets them through again: from the process to the server, the other way, or both. */
   hold(process: SimProcess, host: string, held: { readonly up?: boolean; readonly down?: boolean }): void {
     const route = this.route(process, host)
     Object.assign(route.held, held)
     for (const link of this.linksOf(process)) if (link.route === route) link.followRoute()
   }
 
-  /** Its machine closes its connections, unless it is gone as well. */
+  /** The machine of a killed process closes its connections, unless it is gone as well. */
   killed(process: SimProcess, isMachineGone: boolean): void {
     for (const link of this.linksOf(process)) {
       if (isMachineGone) link.loseForEver('both')

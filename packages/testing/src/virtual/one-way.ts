@@ -1,21 +1,21 @@
 import type { World } from './world.ts'
 
-/** What becomes of what is sent. */
+/** What happens to segments that are sent. */
 export type Flow =
   /** it arrives */
   | 'flowing'
-  /** it waits, as TCP sends again what was not confirmed, and arrives once it flows again */
+  /** it waits and arrives later, as TCP sends again what was not confirmed */
   | 'held'
-  /** it is lost, and so is all that follows */
+  /** it is lost, and so is everything after it */
   | 'lost'
 
-/** One way of a connection: what is sent arrives later, in order. */
+/** One direction of a connection: what is sent arrives later, in order. */
 export class OneWay {
   readonly #world: World
   readonly #latency: () => number
   #flow: Flow = 'flowing'
   #waiting: (() => void)[] = []
-  /** When the last arrives: none overtakes it. */
+  /** When the last segment arrives: none overtakes it. */
   #arrivesAt = 0
 
   constructor(world: World, latency: () => number) {
@@ -23,7 +23,7 @@ export class OneWay {
     this.#latency = latency
   }
 
-  /** What is under way arrives all the same; what is lost stays lost. */
+  /** What is under way still arrives. A direction that is lost stays lost. */
   set flow(flow: Flow) {
     if (this.#flow === 'lost') return
     this.#flow = flow
@@ -33,7 +33,7 @@ export class OneWay {
     if (flow === 'flowing') for (const arrive of waiting) this.send(arrive)
   }
 
-  /** `arrive` is what happens when it arrives. */
+  /** Calls `arrive` when the segment arrives. */
   send(arrive: () => void): void {
     if (this.#flow === 'lost') return
     if (this.#flow === 'held') {

@@ -1,6 +1,6 @@
 /**
  * Random numbers that are the same for the same seed, on every engine (sfc32: additions, shifts, no floating point).
- * Each purpose has a stream of its own, so that one that draws more does not disturb the others.
+ * Each purpose has a stream of its own. So a purpose that draws more numbers does not change those of the others.
  */
 export class Random {
   #a: number
@@ -15,15 +15,15 @@ export class Random {
     for (let each = 0; each < 12; each++) this.#next()
   }
 
-  /** From 0 up to, not including, 1. */
+  /** A number from 0 to 1, without 1. */
   readonly next = (): number => this.#next() / 2 ** 32
 
-  /** An integer from 0 up to, not including, `limit`. */
+  /** An integer from 0 to `limit` - 1. */
   below(limit: number): number {
     return Math.floor(this.next() * limit)
   }
 
-  /** An integer from `low` up to and including `high`. */
+  /** An integer from `low` to `high`. */
   between(low: number, high: number): number {
     return low + this.below(high - low + 1)
   }

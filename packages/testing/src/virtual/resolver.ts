@@ -4,18 +4,18 @@ import type { VirtualProcess } from './virtual-process.ts'
 import type { World } from './world.ts'
 import { checkDuration } from '../options.ts'
 
-/** What is needed of a process that looks names up. */
+/** A process that looks names up. */
 interface LookingUp {
   arrive(deliver: () => void): void
 }
 
 /** What is wrong with the look-ups of one process. */
 interface Trouble {
-  /** How many reasons there are for them to fail. */
+  /** How many `fail` are in force. */
   failures: number
-  /** How much longer they take, in ms, for each reason there is: the longest counts. */
+  /** How much longer they take, in ms, one entry for each `slow` in force: the longest counts. */
   readonly delays: number[]
-  /** Other addresses of a name, by age: the last count. */
+  /** Other addresses of a name, the oldest first: the last one counts. */
   readonly redirections: { readonly host: string; readonly addresses: readonly string[] }[]
 }
 
@@ -24,24 +24,27 @@ export interface ResolverOptions {
   readonly latency: number
   /** Addresses by name. */
   readonly names: ReadonlyMap<string, readonly string[]>
-  /** Whose look-ups they are. @default not checked */
+  /** The processes that may look names up. @default not checked */
   readonly processes?: readonly object[]
 }
 
 /**
- * What may befall the look-ups of a process, until the returned function is called. What is under way is as it was. Throws a
- * `TypeError` or `RangeError` for what cannot be.
+ * Faults of the look-ups of a process. Each lasts until the returned function is called, and does not change look-ups that are
+ * under way. Throws a `TypeError` or `RangeError` for an argument that cannot be right.
  */
 export interface VirtualNames {
   /** They fail: no name has an address. */
   fail(process: VirtualProcess): () => void
-  /** They take so many ms longer. Of several the longest counts. */
+  /** They take `by` ms longer. When there are several delays, the longest counts. */
   slow(process: VirtualProcess, by: number): () => void
-  /** This name has these addresses: names of members, any other, where nothing listens, or none. Of several the last counts. */
+  /**
+   * This name has these addresses: names of members, other addresses, where nothing listens, or none. When a name is redirected
+   * several times, the last one counts.
+   */
   redirect(process: VirtualProcess, host: string, addresses: readonly string[]): () => void
 }
 
-/** Looks names up for processes, each time anew. */
+/** Looks names up for processes. It caches nothing. */
 export class Resolver implements VirtualNames {
   readonly #world: World
   readonly #random: Random
@@ -54,12 +57,12 @@ export class Resolver implements VirtualNames {
     this.#options = options
   }
 
-  /** In the order of the connect string. */
+  /** The names, in the order of the connect string. */
   get names(): readonly string[] {
     return [...this.#options.names.keys()]
   }
 
-  /** What it will answer is decided now; it comes when it comes, also when it is not waited for any more. */
+  /** The answer is decided now, and arrives later, also when the caller does not wait any more. */
   resolve(process: LookingUp, host: string, handler: LookupHandler): void {
     const { failures, delays, redirections } = this.#troubleOf(process)
     const redirected = redirections.findLast((each) => each.host === host)
@@ -73,7 +76,7 @@ export class Resolver implements VirtualNames {
     )
   }
 
-  // --- what befalls look-ups; the returned function ends it ----------------------------------------------------------
+  // --- faults; the returned function ends them -----------------------------------------------------------------------
 
   fail(process: VirtualProcess): () => void {
     const trouble = this.#troubleOf(process)

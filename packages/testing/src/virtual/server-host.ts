@@ -3,14 +3,14 @@ import type { Link, ServerEnd } from './link.ts'
 import type { Network } from './network.ts'
 import type { EventSource } from './world.ts'
 
-/** Drives an ensemble in the world: its connections are links, its time is true time. */
+/** Drives an ensemble in the world. Its connections are links. Its time is true time. */
 export class ServerHost implements EventSource {
   readonly #ensemble: EnsembleModel
   readonly #onActivity: () => void
   readonly #links = new Map<Connection, Link>()
   #isWoken = false
 
-  /** `onActivity` is called whenever the ensemble did something. */
+  /** `onActivity` is called before the outputs of the ensemble are carried out. */
   constructor(ensemble: EnsembleModel, onActivity: () => void) {
     this.#ensemble = ensemble
     this.#onActivity = onActivity
@@ -28,7 +28,7 @@ export class ServerHost implements EventSource {
     this.#perform(this.#ensemble.elapse(now))
   }
 
-  /** Has the member of this name listen. */
+  /** Makes the member of this name listen. */
   listen(network: Network, member: string, now: () => number): void {
     network.listen(member, (process) => (link) => {
       const connection = this.#ensemble.accept(member, { address: process.name }, now())

@@ -17,15 +17,15 @@ export interface SimProcessOptions {
   readonly name: string
   readonly random: Pick<Random, 'next' | 'uuid'>
   readonly dialer: Dialer
-  /** @default it dials whatever it is told to */
+  /** @default the process has no look-ups: the dialer takes any host */
   readonly resolver?: Resolver | undefined
-  /** Of its clocks, 1 for right ones. */
+  /** The rate of its clocks: 1 for right ones. */
   readonly clockRate: number
-  /** Of its timers, in ms. @default 1, as in Node */
+  /** The shortest delay of its timers, in ms. @default 1, as in Node */
   readonly leastDelay?: number
 }
 
-/** What waits for a process that stands still, in the order in which Node then does it. */
+/** What waits while a process stands still, in the order in which Node does it afterwards. */
 interface Backlog {
   readonly timers: (() => void)[]
   readonly arrived: (() => void)[]
@@ -36,7 +36,7 @@ type State =
   | { readonly name: 'stalled'; readonly backlog: Backlog; readonly cancelWake: () => void }
   | { readonly name: 'killed' }
 
-/** One process of a client: code that sees the world through this Runtime only. */
+/** One process of a client. Its code uses the world through this Runtime only. */
 export class SimProcess implements VirtualProcess {
   readonly name: string
   readonly clock: Clock
@@ -61,7 +61,7 @@ export class SimProcess implements VirtualProcess {
     }
   }
 
-  // --- what befalls it ----------------------------------------------------------------------------------------------
+  // --- faults -------------------------------------------------------------------------------------------------------
 
   get isStalled(): boolean {
     return this.#state.name === 'stalled'
@@ -77,8 +77,8 @@ export class SimProcess implements VirtualProcess {
   }
 
   /**
-   * It stands still: a blocked event loop, a stopped process, a suspended machine. Afterwards its due timers fire, late,
-   * and then what arrived is read, each with its promises drained: Node's order. Then `onAwake` is called.
+   * The process stands still: a blocked event loop, a stopped process, a suspended machine. Afterwards its due timers fire,
+   * late. Then it reads what has arrived. This is Node's order. Promises are drained after each step. Then `onAwake` is called.
    */
   stall(duration: number, onAwake: () => void = () => {}): void {
     checkDuration('duration', duration)
@@ -88,7 +88,7 @@ export class SimProcess implements VirtualProcess {
     this.#state = { name: 'stalled', backlog, cancelWake }
   }
 
-  /** It is gone, and gets nothing any more. */
+  /** The process is gone, and gets nothing any more. */
   kill(what: 'process' | 'machine' = 'process'): void {
     if (what !== 'process' && what !== 'machine') {
       throw new TypeError(`what is killed must be 'process' or 'machine', not ${show(what)}`)
@@ -103,7 +103,7 @@ export class SimProcess implements VirtualProcess {
     this.clock.wallOffset += by
   }
 
-  /** Something comes in over the network. */
+  /** Something arrives over the network. */
   arrive(action: () => void): void {
     switch (this.#state.name) {
       case 'running':
@@ -116,7 +116,7 @@ export class SimProcess implements VirtualProcess {
     }
   }
 
-  /** Runs code of the process from outside, as its main program. */
+  /** Runs code of the process, as its main program. */
   run(code: () => void): void {
     this.#world.enterCode()
     code()
@@ -140,7 +140,7 @@ export class SimProcess implements VirtualProcess {
     return this.clock.wallNow(this.#world.now)
   }
 
-  /** Not there where it has no resolver. */
+  /** Absent where the process has no resolver. */
   resolve?(host: string, handler: LookupHandler): void
 
   setTimer(delay: number, callback: () => void): () => void {

@@ -6,21 +6,21 @@ import type { Route } from './route.ts'
 import type { SimProcess } from './sim-process.ts'
 import type { VirtualProcess } from './virtual-process.ts'
 
-/** Between whom: every given process and member. */
+/** The routes that are meant: between every given process and member. */
 export interface RouteMatch {
-  /** @default all that there are now */
+  /** @default all processes that there are now */
   readonly process?: VirtualProcess | undefined
   /** A member, or its name. @default all */
   readonly member?: MemberLike | undefined
 }
 
 /**
- * The network between processes and members. What is on its way when something befalls it still arrives, unless it is a
+ * The network between processes and members. What is on its way when a fault begins still arrives, unless the fault is a
  * reset. (`world.ensemble.network` is the one between members.)
  *
  *     world.network.cut({ process: world.runtime, member: 'zk1' })
  *
- * Throws a `TypeError` or `RangeError` for who is not of this world.
+ * Throws a `TypeError` or `RangeError` for a process or member that is not of this world.
  */
 export class VirtualNetwork {
   readonly #network: Network
@@ -35,12 +35,12 @@ export class VirtualNetwork {
     this.#members = members
   }
 
-  /** Nothing passes until `heal`, and neither end is told. What is sent waits, as TCP would repeat it; so do new connections. */
+  /** Nothing passes until `heal`. Neither end notices. What is sent waits, as TCP would repeat it. So do new connections. */
   cut(match: RouteMatch = {}): void {
     this.#hold(match, { up: true, down: true })
   }
 
-  /** The same one way: of processes' `'requests'`, or of members' `'replies'` and watch events. */
+  /** The same in one direction: for the `'requests'` of processes, or for the `'replies'` and watch events of members. */
   stall(way: 'requests' | 'replies', match: RouteMatch = {}): void {
     if (way !== 'requests' && way !== 'replies') {
       throw new TypeError(`what is stalled must be 'requests' or 'replies', not ${show(way)}`)
@@ -48,7 +48,7 @@ export class VirtualNetwork {
     this.#hold(match, way === 'requests' ? { up: true } : { down: true })
   }
 
-  /** What is sent takes up to `latency` ms one way until `heal`, or up to `clientLatency` where that is longer. */
+  /** One way takes up to `latency` ms until `heal`, or up to `clientLatency` where that is longer. */
   delay(latency: number, match: RouteMatch = {}): void {
     checkDuration('latency', latency)
     for (const [process, member] of this.#matching(match)) {
@@ -57,7 +57,7 @@ export class VirtualNetwork {
     }
   }
 
-  /** Everything passes again, at its usual pace: first what has waited. */
+  /** Everything passes again, at the usual pace. What has waited goes first. */
   heal(match: RouteMatch = {}): void {
     this.#hold(match, { up: false, down: false })
     for (const [process, member] of this.#matching(match)) {
@@ -67,11 +67,11 @@ export class VirtualNetwork {
     }
   }
 
-  /** Connections that there are are reset at both ends, and what is on its way is lost. Also where the network is cut. */
+  /** Resets the present connections at both ends. What is on its way is lost. This also works where the network is cut. */
   reset(match: RouteMatch = {}): void {
     for (const [process, member] of this.#matching(match)) {
       const route = this.#network.route(process, member)
-      // Those that are dialed in the course of it are others.
+      // A copy of the list: connections that are dialed meanwhile are not reset.
       const links = [...this.#network.linksOf(process)].filter((link) => link.route === route)
       for (const link of links) link.reset()
     }

@@ -2,16 +2,16 @@ import type { VirtualRuntime } from './virtual-runtime.ts'
 
 /** What is special about a process. */
 export interface VirtualProcessOptions {
-  /** Of its clocks: with 1.01 they show 101 ms after 100. Above 0. @default 1 */
+  /** The rate of its clocks, above 0: with 1.01 they show 101 ms after 100. @default 1 */
   clockRate?: number | undefined
 }
 
 /**
- * One process of a virtual world: give it to `connect({ runtime })`, to as many clients as run in it. What befalls it befalls its
- * timers, its connections and its clocks. Its code is not stopped: what code does that waits for neither is done.
+ * One process of a virtual world. Give it to `connect({ runtime })`, to as many clients as run in it. Faults change its timers,
+ * its connections and its clocks. They do not stop its code: code that waits for none of these goes on.
  */
 export interface VirtualProcess extends VirtualRuntime {
-  /** By which address members know it: `10.0.0.1` for the first. */
+  /** Its address, as members see it: `10.0.0.1` for the first. */
   readonly name: string
   /** Whether it stands still. */
   readonly isStalled: boolean
@@ -20,16 +20,16 @@ export interface VirtualProcess extends VirtualRuntime {
   /** Timers that are set. */
   readonly timers: number
   /**
-   * It stands still for so many ms, from now: a blocked event loop, a stopped process, a suspended machine. Its clocks go on.
-   * Afterwards its due timers fire, late, and then what has arrived is read: Node's order. Nothing happens where it stands
-   * still already, or is killed. Throws a `RangeError` for what is no duration.
+   * Stops the process for `duration` ms: a blocked event loop, a stopped process, a suspended machine. Its clocks go on.
+   * Afterwards its due timers fire, late. Then it reads what has arrived. This is Node's order. Does nothing when the process
+   * stands still already, or is killed. Throws a `RangeError` for a value that is no duration.
    */
   stall(duration: number): void
   /**
-   * It gets nothing any more, for good. Its connections are closed; of a `'machine'` that is gone they are not, and no
-   * member is told. @default 'process'
+   * Ends the process: it gets nothing any more. Its connections are closed. When its `'machine'` is gone they are not, and
+   * no member notices. @default 'process'
    */
   kill(what?: 'process' | 'machine'): void
-  /** The clock that may be set goes on from so many ms later; earlier, where negative. `now()` does not jump. */
+  /** Sets the wall clock `by` ms forward, or back where negative. `now()` does not jump. */
   setWallClock(by: number): void
 }

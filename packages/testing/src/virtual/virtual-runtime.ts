@@ -1,14 +1,14 @@
-// What a client may ask of a world: the `Runtime` of @zk/client, which this package does not depend on.
+// What a world offers to a client: the `Runtime` of @zk/client, on which this package does not depend.
 
 /** Time, chance, look-ups of names and connections of one process: assignable to the `Runtime` of `@zk/client`. */
 export interface VirtualRuntime {
   /** Milliseconds on the clock of the process that never goes back. */
   now(): number
-  /** Milliseconds since the epoch, by the clock of the process that may be set. The world begins with the year 2024. */
+  /** Milliseconds since the epoch, by the wall clock of the process. The world begins with the year 2024. */
   wallNow(): number
-  /** Calls `callback` once, `delay` ms from now, in whole ms and at least 1; the returned function takes it back. */
+  /** Calls `callback` once, `delay` ms from now, in whole ms and at least 1. The returned function cancels it. */
   setTimer(delay: number, callback: () => void): () => void
-  /** A number from 0 up to, not including, 1. */
+  /** A number from 0 to 1, without 1. */
   random(): number
   /** A random UUID in its 36-character form. */
   uuid(): string
@@ -22,11 +22,11 @@ export interface VirtualRuntime {
 export interface DialTarget {
   /** A host name or an address. */
   readonly host: string
-  /** Of TCP. */
+  /** The TCP port. */
   readonly port: number
-  /** Of the host, where it was looked up. */
+  /** The address of the host, where it was looked up. */
   readonly address?: string | undefined
-  /** Not undefined asks for TLS, which a virtual world does not have. */
+  /** A value other than undefined asks for TLS, which a virtual world does not have. */
   readonly tls?: unknown
 }
 
@@ -40,7 +40,7 @@ export interface LookupHandler {
 
 /** After `lost` nothing more is called. */
 export interface ConnectionHandler {
-  /** It stands: bytes may be written. */
+  /** The connection is open: bytes may be written. */
   opened(): void
   /** Bytes as they come. */
   received(bytes: Uint8Array): void

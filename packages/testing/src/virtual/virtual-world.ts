@@ -14,38 +14,38 @@ import { World } from './world.ts'
 
 /** Times are in ms. */
 export interface VirtualWorldOptions extends EnsembleOptions {
-  /** All chance in this world comes from it: one seed, one history. An integer from 0. @default 1 */
+  /** All random numbers of this world come from it: one seed gives one history. An integer, 0 or more. @default 1 */
   seed?: number | undefined
-  /** Longest time between a process and a member, one way; the shortest is 0. @default 1 */
+  /** The longest time between a process and a member, one way. The shortest is 0. @default 1 */
   clientLatency?: number | undefined
-  /** How likely what is sent between a process and a member arrives in several pieces, from 0 to 1. @default 0 */
+  /** The probability, from 0 to 1, that a segment between a process and a member arrives in several pieces. @default 0 */
   fragmentation?: number | undefined
   /** Names that processes can look up, with the members that each stands for. @default members have names only */
   names?: Readonly<Record<string, readonly string[]>> | undefined
   /**
-   * Microtask turns that promises get after everything that happens. Code that needs more goes on behind the next
-   * thing that happens: later, but still in the same order each time. @default 128
+   * How many microtask turns promises get after each event. Code that needs more goes on after the next event: later, but
+   * still in the same order each time. @default 128
    */
   turns?: number | undefined
 }
 
-/** What is seen of the ensemble of a virtual world: as of a `TestEnsemble`. */
+/** The ensemble of a virtual world, as a `TestEnsemble` shows it. */
 export type VirtualEnsemble = Pick<
   EnsembleModel,
   'members' | 'network' | 'sessions' | 'nodes' | 'faults' | 'history' | 'leader' | 'isServing' | 'member'
 >
 
-/** Those that an ensemble does not have. */
+/** The options that an ensemble does not have. */
 export const WORLD_OPTIONS = ['seed', 'clientLatency', 'fragmentation', 'names', 'turns']
-/** Four times what the deepest chain of client and recipes may take: there is code of the user's above them. */
+/** Four times what the deepest chain of client and recipes may take: the user's code comes on top. */
 const TURNS = 128
 const MOST_TURNS = 100_000
-/** What a run may take, in ms. */
+/** How long a run may take, in ms. */
 const HOUR = 3_600_000
 
 /**
- * An ensemble, and processes on a network with it, in a time of their own: nothing takes real time, and the same code with
- * the same seed has the same history, whatever the machine.
+ * An ensemble, processes and a network in virtual time. Nothing takes real time. The same code with the same seed has the
+ * same history on every machine.
  *
  *     const world = new VirtualWorld({ seed: 1, members: 3 })
  *     await world.run(async () => {
@@ -53,21 +53,21 @@ const HOUR = 3_600_000
  *       await world.elapse(30_000)
  *     })
  *
- * Time passes only while a `run` or an `elapse` is under way. It does not wait for what is not of this world: real timers,
- * files, sockets, macrotasks. Code under test must take its time from a process: `now`, `setTimer`, `random`.
+ * Time passes only while a `run` or an `elapse` is under way. It does not wait for anything outside of the world: real timers,
+ * files, sockets, macrotasks. Code under test must use `now`, `setTimer` and `random` of a process.
  *
  * Throws a `TypeError` or a `RangeError` that says what would be right.
  */
 export class VirtualWorld {
-  /** For `connect`: all members. */
+  /** All members, for `connect`. */
   readonly connectString: string
-  /** For `connect`: the first process. */
+  /** The first process, for `connect`. */
   readonly runtime: VirtualProcess
   /** Its members, nodes, sessions, faults and history. */
   readonly ensemble: VirtualEnsemble
-  /** Between processes and members. */
+  /** The network between processes and members. */
   readonly network: VirtualNetwork
-  /** What may befall look-ups of names. */
+  /** Faults of look-ups of names. */
   readonly names: VirtualNames
   readonly #world: World
   readonly #dialer: Network
@@ -91,13 +91,13 @@ export class VirtualWorld {
     let hasBegun = false
     const ensemble = new EnsembleModel({
       ...ensembleOptions,
-      // As `TestEnsemble` does: the first election is not what a test is about.
+      // As in `TestEnsemble`: a test is not about the first election.
       electionTime: () => (hasBegun ? usual() : 0),
       now: () => this.now,
       random: new Random(seed, 'ensemble').next,
       wallNow: (now) => WALL_START + Math.floor(now),
     })
-    // What the ensemble does may settle promises, such as `fired` of a fault.
+    // The ensemble may settle promises, such as `fired` of a fault.
     const host = new ServerHost(ensemble, () => this.#world.enterCode())
     this.#seed = seed
     this.#world = new World(host, turns)
@@ -126,12 +126,12 @@ export class VirtualWorld {
     this.runtime = this.addProcess()
   }
 
-  /** True time, in ms since the world began; processes have clocks of their own. */
+  /** True time, in ms since the world began. Processes have clocks of their own. */
   get now(): number {
     return this.#world.now
   }
 
-  /** Another process, with clocks, chance and connections of its own. */
+  /** Adds a process, with clocks, random numbers and connections of its own. */
   addProcess(options: VirtualProcessOptions = {}): VirtualProcess {
     checkKeys('a process', options, ['clockRate'])
     const { clockRate = 1 } = options
@@ -151,9 +151,9 @@ export class VirtualWorld {
   }
 
   /**
-   * Runs `main`, and has time pass until its promise is settled: with what it resolves or rejects. Rejects with an `Error`
-   * when that takes longer than `timeout`, in ms of this world; what runs is not stopped then. Rejects with what a timer
-   * of a process throws.
+   * Runs `main`, and lets time pass until its promise is settled. Settles as that promise does. Rejects with an `Error` when
+   * that takes longer than `timeout`, in ms of this world. It does not stop `main` then. Rejects with an error that a timer of
+   * a process throws.
    *
    * @param options.timeout default: an hour
    */
@@ -169,7 +169,7 @@ export class VirtualWorld {
       overdue = this.#waits.add(timeout, resolve, reject)
     })
     try {
-      // Not in the middle of the caller: a `main` that throws rejects.
+      // In an async function, so that a `main` that throws rejects.
       return await Promise.race([
         (async () => main())() as Promise<Awaited<Result>>,
         tooLong.then(() => {
@@ -185,8 +185,8 @@ export class VirtualWorld {
   }
 
   /**
-   * Has so many ms pass: resolves when all that happens in them has happened, that at their end included. It may be called
-   * inside of a `run` and without one. Rejects with what a timer of a process throws.
+   * Lets `duration` ms pass. Resolves when everything in this time has happened, its last ms included. It may be called inside
+   * a `run` and without one. Rejects with an error that a timer of a process throws.
    */
   async elapse(duration: number): Promise<void> {
     checkDuration('duration', duration)
@@ -194,7 +194,7 @@ export class VirtualWorld {
   }
 }
 
-/** Members are found by their names, as hosts are. */
+/** The name of a member is its host name. */
 function checkHost(name: string): void {
   if (!/^[\w.-]+$/.test(name)) throw new TypeError(`members: ${show(name)} cannot be the name of a host`)
 }

@@ -1,13 +1,13 @@
 import type { World } from './world.ts'
 
-/** Waits for time to pass. */
+/** A promise that waits for time to pass. */
 export interface Wait {
   readonly end: number
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
-/** Has the time of a world pass as long as it is waited for, by any number at a time. */
+/** Lets the time of a world pass as long as something waits for it. */
 export class Waits {
   readonly #world: World
   readonly #waits = new Set<Wait>()
@@ -17,7 +17,7 @@ export class Waits {
     this.#world = world
   }
 
-  /** Resolves when all that happens in so many ms has happened. Rejects with what is thrown in that time. */
+  /** Resolves when everything in the next `duration` ms has happened. Rejects with an error that is thrown in this time. */
   async elapse(duration: number): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.add(duration, resolve, reject)
@@ -54,7 +54,7 @@ export class Waits {
     return wait
   }
 
-  /** In the past when nothing is waited for. */
+  /** A time in the past when there is no wait. */
   #nextEnd(): number {
     let next = Infinity
     for (const { end } of this.#waits) if (end < next) next = end

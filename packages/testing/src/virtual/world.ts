@@ -1,32 +1,32 @@
 import { EventQueue } from './event-queue.ts'
 import { drain } from './drain.ts'
 
-/** Something beside the queue that happens by itself: the ensemble. */
+/** A second source of events, beside the queue: the ensemble. */
 export interface EventSource {
-  /** When it is to be asked again; Infinity for never. */
+  /** When `elapse` must be called; Infinity for never. */
   deadline(): number
   elapse(now: number): void
 }
 
-/** Told what a process let the world feel. */
+/** Is notified when code of a process has run. */
 export interface Witness {
-  /** After an event that ran code of a process, and after its promises were drained. The world waits for it. */
+  /** Called after the promises of that code were drained. The world waits for the returned promise. */
   drained(world: World): void | Promise<void>
 }
 
-/** More events at one instant, and the world never comes to rest. */
+/** With more events at one instant the world would never come to rest. */
 const MOST_EVENTS_AT_ONCE = 100_000
 
 /**
- * One virtual clock and one queue of events. Time passes only from event to event, and nothing else happens; after
+ * One virtual clock and one queue of events. Time passes only from event to event, and nothing happens between events. After
  * every event that ran code of a process its promises are drained.
  */
 export class World {
   /** Events so far. */
   events = 0
   /**
-   * Everything that code of processes did to the world, counted: calls of their Runtime, entries in the history. What
-   * is left of promises after a drain would show here.
+   * How often code of processes has used the world: calls of the Runtime, entries in the history. A promise that goes on after
+   * a drain would show here.
    */
   activity = 0
   readonly #queue = new EventQueue()
@@ -48,7 +48,7 @@ export class World {
     return this.#now
   }
 
-  /** Calls `action` at that time, behind whatever was put there before; the returned function takes it back. */
+  /** Calls `action` at that time, after all that was added for it before. The returned function cancels it. */
   at(at: number, action: () => void): () => void {
     const event = this.#queue.add(at > this.#now ? at : this.#now, action)
     return () => {
@@ -60,7 +60,7 @@ export class World {
     return this.at(this.#now + delay, action)
   }
 
-  /** So many ms pass in which nothing happens: what was due in them is late. */
+  /** Lets `ms` pass in which nothing happens: what was due in this time is late. */
   skip(ms: number): void {
     this.#now += ms
   }
@@ -70,7 +70,7 @@ export class World {
     this.#hasRunCode = true
   }
 
-  /** Lets things happen up to `until`, asked before every event, or until `isOver`, asked behind each. */
+  /** Runs events up to `until`, which is evaluated before every event, or until `isOver`, which is evaluated after each. */
   async run(until: number | (() => number), isOver: () => boolean = () => false): Promise<void> {
     const ask = typeof until === 'number' ? () => until : until
     await this.#drain()
