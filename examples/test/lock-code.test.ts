@@ -32,7 +32,7 @@ type Loss = [how: string, reason: string, lose: (ensemble: TestEnsemble, session
 
 test.each<Loss>([
   ['its session expires', 'SessionExpired', ({ sessions }, session) => sessions.expire(session)],
-  ['somebody deletes its node', 'NodeGone', ({ nodes }, session) => nodes.delete(nodes.ephemerals(session)[0]!)],
+  ['another client deletes its node', 'NodeGone', ({ nodes }, session) => nodes.delete(nodes.ephemerals(session)[0]!)],
   ['no server answers any more', 'LeaseLost', ({ members }) => members.forEach((member) => member.freeze())],
 ])('a lock is lost when %s', async (_, reason, lose) => {
   await using ensemble = await TestEnsemble.start({ tickTime: 100 })
@@ -57,7 +57,7 @@ test('a client with a chroot finds its nodes again behind a restart', async () =
   expect(zk.session.id).toBe(session)
 })
 
-test('a session expires by itself when nothing is heard of its client', async () => {
+test('a session expires by itself when its client sends nothing', async () => {
   await using ensemble = await TestEnsemble.start({ tickTime: 100 })
   await using zk = await connect(ensemble.connectString, { sessionTimeout: 500 })
   await zk.create('/mine', '', { mode: 'EPHEMERAL' })
@@ -80,7 +80,7 @@ test('a holder that is cut off learns in time that the lock is lost', async () =
     expect(held.isHeld()).toBe(true)
     world.network.cut({ process: world.runtime })
     await once(held.signal, 'abort')
-    expect(world.ensemble.nodes.ephemerals()).toEqual([held.path]) // nobody else can have it yet
+    expect(world.ensemble.nodes.ephemerals()).toEqual([held.path]) // no other client can have it yet
   })
 })
 

@@ -150,13 +150,13 @@ export class ConnectError extends Error {
   override readonly name = 'ConnectError'
   /** What `is` looks for. */
   readonly [connectBrand] = true
-  /** All servers there were, those too that were not tried; one with several addresses once for each that was tried. */
+  /** All servers, those included that were not tried. A server with several addresses has an entry for each that was tried. */
   readonly servers: readonly ConnectAttempt[]
 
   constructor(servers: readonly ConnectAttempt[], after: number) {
     const list = servers.map(
       ({ server, address, attempts, error }) =>
-        `${server}${address === undefined ? '' : ` at ${address}`} (tried ${attempts}): ${said(error)}`,
+        `${server}${address === undefined ? '' : ` at ${address}`} (tried ${attempts}): ${messageOf(error)}`,
     )
     const tried = list.length === 0 ? 'no server answered' : list.join('; ')
     super(`no ZooKeeper server could be reached within ${Math.round(after)} ms: ${tried}`)
@@ -166,7 +166,7 @@ export class ConnectError extends Error {
   /** For logs: what happened at each server, each error as its message. */
   toJSON(): object {
     const { name, message } = this
-    return { name, message, servers: this.servers.map((each) => ({ ...each, error: said(each.error) })) }
+    return { name, message, servers: this.servers.map((each) => ({ ...each, error: messageOf(each.error) })) }
   }
 
   /** True for a `ConnectError` of any copy of this package in the program. */
@@ -176,7 +176,7 @@ export class ConnectError extends Error {
 }
 
 /** A host name with several addresses fails with an `AggregateError` that has no message of its own. */
-function said(error: Error): string {
+function messageOf(error: Error): string {
   if (error.message !== '') return error.message
   return error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.name
 }

@@ -203,9 +203,9 @@ export class ZooKeeper {
   }
 
   /**
-   * Reads behind it, on the same connection, see everything committed before it. With one exception: a leader answers it at
-   * once, and may be a moment behind what a follower has told another client (CommitProcessor.matchSyncs). A write, even one
-   * that fails, is answered behind all that was committed before it, at any server.
+   * Reads that follow it on the same connection see everything that was committed before it. There is one exception: a leader
+   * answers a sync at once, and may be a moment behind what a follower has already answered to another client
+   * (CommitProcessor.matchSyncs). A write, even one that fails, is answered after all that was committed before it, at any server.
    */
   sync(path: string, options: CallOptions = {}): Promise<void> {
     return this.#call(sync, [path], options)

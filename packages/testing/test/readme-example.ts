@@ -6,7 +6,7 @@ async function main(): Promise<void> {
   await using ensemble = await TestEnsemble.start({ members: 3 })
   const zk = await connect(ensemble.connectString)
 
-  // The order is placed, and nobody is told: does my code find out, or place a second one?
+  // The order is placed, and no answer arrives: does my code find out, or place a second one?
   const lost = ensemble.faults.loseReply({ op: 'create', path: '/orders' })
   const error = await zk.create('/orders', 'a book').catch((error: unknown) => error)
   console.log(KeeperError.is(error, 'ConnectionLoss') && error.outcomeUnknown, lost.count)

@@ -12,9 +12,9 @@ const DEFAULT_LIMIT = 4 * 1024 * 1024
 const SMALL = 4096
 const TEXT_SHOWN = 200
 
-/** A frame longer than the limit. `size` is what its length said. */
+/** A frame longer than the limit. `size` is the length that it announces. */
 export class FrameTooLargeError extends ProtocolError {
-  /** What the length of the frame said, in bytes. */
+  /** The length that the frame announces, in bytes. */
   declare readonly size: number
   /** The longest that would have been accepted, in bytes. */
   declare readonly limit: number

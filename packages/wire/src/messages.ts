@@ -187,9 +187,9 @@ export function decodeServerFrame(
 }
 
 /**
- * The bytes of a message, the length of its frame included. They are those that it was decoded from, except where these
- * said the same in an odd way: a boolean that is neither 0 nor 1, malformed UTF-8, numbers in the headers of a multi
- * that no peer looks at.
+ * The bytes of a message, the length of its frame included. They are the bytes that it was decoded from, except where those
+ * wrote the same in an odd way: a boolean that is neither 0 nor 1, malformed UTF-8, numbers in the headers of a multi that no
+ * peer reads.
  */
 export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Array {
   if (message.type === 'text') return message.bytes

@@ -1,11 +1,11 @@
 import type { TlsOptions } from './tls.ts'
 
 /**
- * All of the world that client and recipes touch: time, randomness, sockets. Give `connect` one of your own to run
- * them in virtual time, over another network, or from a seed. The default is `systemRuntime`.
+ * Everything outside of the code that client and recipes use: time, random numbers, sockets. Give `connect` one of your own to
+ * run them in virtual time, over another network, or from a seed. The default is `systemRuntime`.
  *
- * Timers and connections serve many callers: what they call must not run in the async context (`AsyncLocalStorage`) of the
- * one who happened to set them, or a task of his could pass for another's.
+ * Timers and connections serve many callers. So a runtime must not call their callbacks in the async context (`AsyncLocalStorage`)
+ * of the caller that happened to set them: the work of one caller could pass for that of another.
  */
 export interface Runtime {
   /** Milliseconds on a clock that never goes back; its zero means nothing. */
@@ -52,11 +52,11 @@ export interface LookupHandler {
 
 /** What happens to a connection. After `lost` nothing more is called. */
 export interface ConnectionHandler {
-  /** It stands, with TLS where that was asked for: bytes may be written. */
+  /** The connection is open, with TLS where that was asked for: bytes may be written. */
   opened(): void
-  /** Bytes as they come: nothing is said of where a frame begins. */
+  /** Bytes as they arrive: a frame may begin anywhere in them. */
   received(bytes: Uint8Array): void
-  /** The bytes held back are gone to the network: `write` may go on. */
+  /** The bytes that were held back have been sent: `write` may go on. */
   drained(): void
   /** The connection failed, or the peer closed it. */
   lost(error: Error): void

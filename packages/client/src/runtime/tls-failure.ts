@@ -18,8 +18,8 @@ export function tlsFailure(error: Error, stage: Stage): Error {
 export function tlsSetUpFailure(error: unknown): Error {
   const { message } = error instanceof Error ? error : new Error('unknown')
   // The message about an argument of the wrong type shows its value, which may be a secret. So there is no cause either.
-  const [said] = message.split(/\.? Received /)
-  return new Error(`TLS could not be set up: ${said}; ${WHERE_TO_LOOK}`)
+  const [what] = message.split(/\.? Received /)
+  return new Error(`TLS could not be set up: ${what}; ${WHERE_TO_LOOK}`)
 }
 
 function explain(code: string, error: Error, stage: Stage): string | undefined {
@@ -39,7 +39,7 @@ function explain(code: string, error: Error, stage: Stage): string | undefined {
   if (/UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE/.test(code)) return `${NO_COMMON_VERSION} (${code})`
   if (stage !== 'handshaking') return undefined
   if (code === 'ECONNRESET') return ended('handshaking')
-  // What a check of the user said.
+  // The error of a check that the user gave.
   if (code === '') return undefined
   return `the TLS handshake failed: ${error.message}; ${WHERE_TO_LOOK}`
 }

@@ -79,7 +79,7 @@ class Exchange implements SaslExchange {
     const isUtf8 = offered.get('charset')?.[0]?.toLowerCase() === 'utf-8'
     const session = { ...this.#proof, realm: realm ?? '', nonce, isUtf8 }
     this.#expected = responseOf(session, '')
-    const said = [
+    const answer = [
       ...(isUtf8 ? ['charset=utf-8'] : []),
       `username=${quoted(username)}`,
       ...(realm === undefined ? [] : [`realm=${quoted(realm)}`]),
@@ -91,7 +91,7 @@ class Exchange implements SaslExchange {
       `response=${responseOf(session, 'AUTHENTICATE')}`,
       ...(authorizationId === undefined ? [] : [`authzid=${quoted(authorizationId)}`]),
     ]
-    return bytesOf(said.join(','), isUtf8)
+    return bytesOf(answer.join(','), isUtf8)
   }
 }
 

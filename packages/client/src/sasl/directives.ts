@@ -8,7 +8,7 @@ export function parseDirectives(bytes: Uint8Array): ReadonlyMap<string, readonly
   while ((at = afterSeparators(text, at)) < text.length) {
     pattern.lastIndex = at
     const match = pattern.exec(text)
-    if (match === null) throw new Error('DIGEST-MD5: what the server said cannot be read')
+    if (match === null) throw new Error('DIGEST-MD5: the challenge of the server cannot be read')
     const [all, name = '', inQuotes, plain = ''] = match
     const value = inQuotes === undefined ? plain : inQuotes.replaceAll(/\\([^])/g, '$1')
     const key = name.toLowerCase()

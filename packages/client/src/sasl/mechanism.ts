@@ -5,9 +5,9 @@
  * client, as the refusal of a server does. What it says in an error is shown: no secrets there.
  */
 export interface SaslMechanism {
-  /** As it is registered, such as `DIGEST-MD5`: for messages. It is not sent to servers. */
+  /** The registered name, such as `DIGEST-MD5`, for messages. It is not sent to servers. */
   readonly name: string
-  /** Begins an exchange: called at every new connection, when its session stands, before anything else is said. */
+  /** Begins an exchange. Called on every new connection after its handshake, before any request is sent. */
   start(context: SaslContext): SaslExchange | Promise<SaslExchange>
 }
 
@@ -24,13 +24,13 @@ export interface SaslExchange {
   /** The first token to the server. @default an empty one, for mechanisms in which the server begins */
   readonly first?: Uint8Array | undefined
   /**
-   * What the server said, undefined where it has accepted without a word (or does not know SASL at all), to what is to be
-   * answered: undefined when the exchange is complete. From then on requests are sent.
+   * Takes a token of the server: undefined where the server has accepted without one, or does not know SASL. Returns the token to
+   * answer with, or undefined when the exchange is complete. After that requests are sent.
    */
   step(challenge: Uint8Array | undefined): Uint8Array | undefined | Promise<Uint8Array | undefined>
 }
 
-/** Throws a `TypeError` for what is no mechanism. */
+/** Throws a `TypeError` for a value that is no mechanism. */
 export function checkMechanism(sasl: unknown): void {
   if (sasl === undefined) return
   if (typeof sasl !== 'object' || sasl === null || !('start' in sasl) || typeof sasl.start !== 'function') {

@@ -191,7 +191,7 @@ export class Telemetry {
     this.#counters.lost++
     const duration = now - this.#since
     report('zk:connection', () => ({ event: 'lost', ...place(session), server, reason: error, duration }))
-    // The end of the session has said more.
+    // The end of the session has been reported, and is more.
     if (session.isOver) return
     this.#states.enter({ name: 'disconnected', ...this.#ofSession(session), error, ensembleBehind: false })
     this.log('warn', 'connection lost', session, () => ({ server, err: error, duration }))

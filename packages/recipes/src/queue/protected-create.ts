@@ -15,7 +15,7 @@ export interface NodeOptions {
   readonly acl?: readonly ACL[] | undefined
 }
 
-/** Our node, and what the server said of it. */
+/** Our node, as the server reported it. */
 export interface OwnNode {
   readonly name: ContenderName
   readonly path: string

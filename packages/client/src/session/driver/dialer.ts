@@ -53,6 +53,6 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 
 function failed(error: unknown): Error {
-  const said = error instanceof Error ? error.message : 'it threw what is no Error'
-  return new Error(`the tls function of connect failed: ${said}`, { cause: error })
+  const why = error instanceof Error ? error.message : 'it threw a value that is no Error'
+  return new Error(`the tls function of connect failed: ${why}`, { cause: error })
 }

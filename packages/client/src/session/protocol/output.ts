@@ -13,7 +13,7 @@ export type Output =
   | { readonly type: 'hangUp' }
   /** A SASL exchange begins: `prove` or `unproved` takes what the mechanism says. */
   | { readonly type: 'saslStart'; readonly server: string }
-  /** It goes on: the server has said this. */
+  /** The exchange goes on with this token of the server. */
   | { readonly type: 'saslChallenge'; readonly token: Uint8Array | undefined }
   | { readonly type: 'resolve'; readonly request: Request; readonly value: unknown }
   | { readonly type: 'reject'; readonly request: Request; readonly error: Error }

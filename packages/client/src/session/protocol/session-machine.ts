@@ -194,7 +194,7 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** What a server said that was asked whether it takes writes, at which of its addresses. */
+  /** The answer of a server to the question whether it takes writes, and the address that was asked. */
   probed(answer: string | undefined, asked: Target, now: number): Output[] {
     const search = this.#state.name === 'connected' ? this.#state.search : undefined
     if (search?.answered(answer, now) === true) {

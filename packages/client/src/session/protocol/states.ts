@@ -66,7 +66,7 @@ export type State =
     }
   | { readonly name: 'ended' }
 
-/** What is said when a state that has a `by` does not end in time. */
+/** The errors of states that have a `by`, and do not end in time. */
 export const tooSlow = {
   dialing: 'no TCP connection in time',
   handshaking: 'no answer to the handshake in time',
@@ -74,7 +74,7 @@ export const tooSlow = {
 } as const satisfies Record<Extract<State, { by: number }>['name'], string>
 
 export type EndReason =
-  /** the server said so, or nothing was heard for so long that it must be so */
+  /** a server has answered that it is gone, or no server has answered for so long that it must be gone */
   | 'SessionExpired'
   /** the server refused the credentials */
   | 'AuthFailed'

@@ -183,7 +183,7 @@ export class RequestPipeline {
     return frames
   }
 
-  /** Takes in what a server said; returns the reason when that ends the session. */
+  /** Takes a message of the server. Returns the reason when it ends the session. */
   incoming(incoming: Exclude<Incoming, { type: 'ping' }>, now: number): EndReason | undefined {
     switch (incoming.type) {
       case 'auth':

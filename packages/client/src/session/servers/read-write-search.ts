@@ -37,7 +37,7 @@ export class ReadWriteSearch {
     return { type: 'probe', server: next(), lot: this.#jitter.upTo(1) }
   }
 
-  /** What the server said, undefined for nothing; true when it takes writes. */
+  /** Takes the answer of the server, undefined for none. Returns whether the server takes writes. */
   answered(answer: string | undefined, now: number): boolean {
     if (this.#phase.name !== 'asking') return false
     this.#phase = this.#pause(now)

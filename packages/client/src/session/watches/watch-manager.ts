@@ -364,7 +364,7 @@ export class WatchManager {
     return this.#known(parent)?.mode === 'recursive' ? parent : undefined
   }
 
-  /** Whether the server may well send an event of this path: it watches, or has not said that it stopped. */
+  /** Whether the server may send an event of this path: it watches, or has not confirmed that it stopped. */
   #expects(path: string): boolean {
     return upFrom(path).some((from) => {
       const at = this.#known(from)
