@@ -7,6 +7,8 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
+    // What is polled for happens at once on a quiet machine. The limit only ends a test that fails.
+    expect: { poll: { timeout: 20_000 } },
     projects: [
       {
         extends: true,

@@ -128,12 +128,12 @@ describe('The guide', () => {
     const stopping = new AbortController()
     const registering = register(zk, '/members/one', 'here', stopping.signal)
     const owner = () => ensemble.nodes.get('/members/one')?.stat.ephemeralOwner
-    await expect.poll(owner, { timeout: 5_000 }).toBe(zk.session.id)
+    await expect.poll(owner).toBe(zk.session.id)
     expect(lost.count).toBe(1)
     const before = zk.session.id
     ensemble.sessions.expire(before)
-    await expect.poll(() => zk.session.id !== 0n && zk.session.id !== before, { timeout: 5_000 }).toBe(true)
-    await expect.poll(owner, { timeout: 5_000 }).toBe(zk.session.id)
+    await expect.poll(() => zk.session.id !== 0n && zk.session.id !== before).toBe(true)
+    await expect.poll(owner).toBe(zk.session.id)
     stopping.abort()
     await registering
   })
@@ -278,14 +278,14 @@ describe('The guide', () => {
       return [response.status, await response.json()] as const
     }
     const server = ensemble.connectString
-    expect(await ask('/readyz')).toMatchObject([200, { name: 'connected', server, timeout: 2_000 }])
+    await expect.poll(() => ask('/readyz')).toMatchObject([200, { name: 'connected', server, timeout: 2_000 }])
     ensemble.members[0]!.kill()
     await expect
       .poll(() => ask('/readyz'))
       .toMatchObject([503, { name: 'disconnected', error: expect.any(String) as string }])
     expect(await ask('/healthz')).toMatchObject([200, { name: 'disconnected' }])
     ensemble.members[0]!.restart()
-    await expect.poll(() => ask('/readyz'), { timeout: 10_000 }).toMatchObject([200, { name: 'connected' }])
+    await expect.poll(() => ask('/readyz')).toMatchObject([200, { name: 'connected' }])
     child.kill('SIGTERM')
     expect(await once(child, 'exit')).toEqual([0, null])
   })
@@ -315,7 +315,7 @@ describe('The guide', () => {
     let output = ''
     child.stdout.on('data', (chunk) => (output += String(chunk)))
     // It has dialed, and listens to signals since.
-    await expect.poll(() => member!.connections.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    await expect.poll(() => member!.connections.length).toBeGreaterThan(0)
     child.kill('SIGTERM')
     const [code] = (await once(child, 'exit')) as [number | null]
     expect([code, output]).toEqual([0, 'closed\n'])
@@ -327,7 +327,7 @@ describe('The guide', () => {
     onTestFinished(() => void child.kill('SIGKILL'))
     let output = ''
     child.stdout.on('data', (chunk) => (output += String(chunk)))
-    await expect.poll(() => output, { timeout: 10_000 }).toBe('leads\n')
+    await expect.poll(() => output).toBe('leads\n')
     expect(await new LeaderElection(zk, '/leader').leader()).toMatchObject({ label: `pid ${child.pid}` })
     child.kill('SIGTERM')
     const [code] = (await once(child, 'exit')) as [number | null]
