@@ -131,7 +131,8 @@ export class Held implements AsyncDisposable {
    * than the session timeout it rejects with `RequestTimeout`, and goes on in the background.
    */
   async release(): Promise<void> {
-    this.lose('Released')
+    // A lease that has ended unnoticed is a loss: the event loop was busy until now.
+    if (this.isHeld()) this.lose('Released')
     // The reader has its place now, or has taken both nodes away.
     if ((this.signal.reason as LockLostError).reason === 'Downgraded') return
     const late = () => new KeeperError('RequestTimeout', { op: 'release', path: this.path })

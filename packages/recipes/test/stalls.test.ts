@@ -1,6 +1,7 @@
 // A process that stands still, and one that is cut off with its server: what is held is over before another client is
 // granted (L31, L32, L33).
-import { describe, expect, test, vi } from 'vitest'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { connect, type HeldWhile, LeaderElection, Lock, op, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { outcome, SeededRandom } from './support/outside.ts'
 import { Scene } from './support/scene.ts'
@@ -51,6 +52,45 @@ describe('Held of a process that stands still', () => {
     scene.world.stall(part * T)
     await scene.world.settle()
     expect(held.signal.aborted).toBe(left <= part * T)
+  })
+
+  /** A body that keeps the event loop busy for longer than its lease, and ends in the same turn. */
+  const ends: [string, (zk: ZooKeeper, busy: () => void) => Promise<unknown>, unknown][] = [
+    ['run', (zk, busy) => new Lock(zk, PATH).run(busy), { name: 'LockLostError', reason: 'LeaseLost' }],
+    [
+      'run, re-entrant',
+      (zk, busy) => new Lock(zk, PATH, { reentrant: true }).run(busy),
+      { name: 'LockLostError', reason: 'LeaseLost' },
+    ],
+    ['run of a reader', (zk, busy) => new SharedLock(zk, PATH).read.run(busy), { reason: 'LeaseLost' }],
+    [
+      'downgrade',
+      async (zk, busy) => {
+        const held = await new SharedLock(zk, PATH).write.acquire()
+        busy()
+        return held.downgrade()
+      },
+      { name: 'LockLostError', reason: 'LeaseLost' },
+    ],
+  ]
+  test('Held.release after a busy turn that outlasts the lease resolves, and reports the loss', async () => {
+    const { scene, zk } = await connected()
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    scene.world.stall(2 * T)
+    await scene.done(held.release())
+    expect(held.signal.reason).toMatchObject({ reason: 'LeaseLost' })
+  })
+
+  test.each(ends)('Held whose %s ends a busy turn that outlasts the lease was lost', async (_, use, loss) => {
+    const { scene, zk } = await connected()
+    const lost: unknown[] = []
+    const onLost = (message: unknown) => void lost.push(message)
+    subscribe('zk:lost', onLost)
+    onTestFinished(() => void unsubscribe('zk:lost', onLost))
+    const using = outcome(use(zk, () => scene.world.stall(2 * T)))
+    await scene.world.advance(10 * T)
+    expect(using.error).toMatchObject(loss as object)
+    expect(lost).toMatchObject([{ reason: 'LeaseLost' }])
   })
 
   test.each([

@@ -16,7 +16,9 @@ export function allowed(acl: readonly ACL[], perms: number, ids: readonly Id[]):
   return false
 }
 
-/** The ACL that a node gets for what a client asked, or the code of its refusal (PrepRequestProcessor.fixupACL). */
+/**
+ * The ACL that a node gets for the one in a request, or the code with which it is refused (PrepRequestProcessor.fixupACL).
+ */
 export function fixupACL(
   acl: readonly ACL[] | null,
   ids: readonly Id[],
@@ -30,7 +32,7 @@ export function fixupACL(
     const { scheme, id } = entry.id
     if (scheme === null) return ErrorCode.InvalidACL
     if (scheme === 'auth') {
-      // Whatever its id says: it stands for those ids of the client that were proved with a secret.
+      // Its id is ignored: it stands for the ids that the client has proved with a secret.
       const own = ids.filter((id) => schemes.get(id.scheme ?? '')?.isAuthenticated)
       if (own.length === 0) return ErrorCode.InvalidACL
       for (const id of own) fixed.push({ perms: entry.perms, id })
@@ -38,7 +40,7 @@ export function fixupACL(
     }
     const provider = registered.has(scheme) ? schemes.get(scheme) : undefined
     if (scheme !== 'world' && provider === undefined) return ErrorCode.InvalidACL
-    // It is caught nowhere: a NullPointerException.
+    // ZooKeeper throws a NullPointerException here, and catches it nowhere.
     if (id === null) return ErrorCode.MarshallingError
     if (!(provider === undefined ? id === 'anyone' : provider.isValid(id))) return ErrorCode.InvalidACL
     fixed.push(entry)
@@ -46,7 +48,7 @@ export function fixupACL(
   return fixed
 }
 
-/** Before anything else is looked at. Undefined where two must be compared and one has null to compare (ACL.equals). */
+/** This comes before all other checks. Undefined where two ACLs must be compared and one has null to compare (ACL.equals). */
 function withoutDuplicates(acl: readonly ACL[]): readonly ACL[] | undefined {
   const unique: ACL[] = []
   for (const entry of acl) {

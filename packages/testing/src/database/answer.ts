@@ -1,4 +1,4 @@
-// What a request is answered (FinalRequestProcessor).
+// The answers to requests (FinalRequestProcessor).
 import {
   type ACL,
   ErrorCode,
@@ -18,15 +18,15 @@ import { schemes } from './schemes.ts'
 import { isRead } from './multi-op.ts'
 import { addWatch, hasWatch, removeWatch, setWatches } from './watches-requests.ts'
 
-/** `response` is the record of the operation's reply, undefined where none is sent. */
+/** `response` is the record of the reply, undefined where none is sent. */
 export interface Answer {
   readonly err: number
   readonly response?: unknown
 }
 
 /**
- * The answer to a request that changes no node; a watch that it asks for is its connection's. Whether the session may
- * ask is the caller's to know, and that the opcode is one that `isKnown`.
+ * The answer to a request that changes no node. A watch that it sets belongs to its connection. The caller must have checked
+ * the session, and that the opcode `isKnown`.
  */
 export function answerRead(tree: DataTree, request: ServerRequest): Answer {
   const { op, opCode, request: asked } = request.message
@@ -35,13 +35,13 @@ export function answerRead(tree: DataTree, request: ServerRequest): Answer {
   return request.isMalformed ? refused(ErrorCode.MarshallingError) : answer(asked, tree, request)
 }
 
-/** The answer to a write, once its transaction is in the tree; undefined where ZooKeeper never answers. */
+/** The answer to a write after its transaction was applied; undefined where ZooKeeper never answers. */
 export function answerWrite({ message: { op } }: ServerRequest, result: TxnResult): Answer | undefined {
   const { err, path, stat, results = [] } = result
   // A multi itself is not refused, only its parts.
   if (result.txn.type === 'multi') return { err: 0, response: results.map(multiResult) }
   if (err !== 0) return { err }
-  // Outside a multi it has no Stat to answer with, and the server fails to write its reply ("Destruction averted").
+  // Outside a multi there is no Stat for its reply, and the server fails to write it ("Destruction averted").
   if (op === 'check') return undefined
   if (op === 'create') return { err, response: { path } }
   if (op === 'create2' || op === 'createContainer' || op === 'createTTL') return { err, response: { path, stat } }
@@ -60,7 +60,7 @@ const reads: Reads = {
   exists({ path, watch }, tree, { connection }) {
     if (path === null) return refused(ErrorCode.MarshallingError)
     if (path.includes('\0')) return refused(ErrorCode.BadArguments)
-    // For a node that is not there, too. And no right is needed.
+    // This also works for a node that does not exist. No right is needed.
     if (watch && connection) tree.dataWatches.add(path, connection)
     const node = tree.get(path)
     return node === undefined ? refused(ErrorCode.NoNode) : { err: 0, response: { stat: toStat(node) } }
@@ -81,7 +81,7 @@ const reads: Reads = {
       return { children: node.listChildren(), stat: toStat(node) }
     }),
   getACL: ({ path }, tree, request) =>
-    // Either right will do, but the hashes of passwords in an ACL are hidden without the right to change it.
+    // READ or ADMIN will do. Without ADMIN the hashes of passwords in the ACL are hidden.
     read(tree, path, request, Perms.READ | Perms.ADMIN, (node) => ({
       acl: allowed(node.acl, Perms.ADMIN, request.authInfo) ? node.acl : node.acl.map(withoutHash),
       stat: toStat(node),
@@ -101,7 +101,7 @@ const reads: Reads = {
     const results: MultiResult[] = []
     for (const part of parts) {
       const result = readPart(part, tree, request)
-      // Refused, and what was read before is sent all the same.
+      // It is refused. What was read before is sent nevertheless.
       if (result === undefined) return { err: ErrorCode.MarshallingError, response: results }
       results.push(result)
     }
@@ -131,7 +131,7 @@ function read(
   perms: number,
   respond: (node: DataNode, path: string) => unknown,
 ): Answer {
-  // It is caught nowhere: a NullPointerException.
+  // ZooKeeper throws a NullPointerException here, and catches it nowhere.
   if (path === null) return refused(ErrorCode.MarshallingError)
   const node = tree.get(path)
   if (node === undefined) return refused(ErrorCode.NoNode)
@@ -139,14 +139,14 @@ function read(
   return { err: 0, response: respond(node, path) }
 }
 
-/** undefined for one that takes the others down. */
+/** undefined for a part that makes the whole request fail. */
 function readPart(
   { type, request: { path } }: MultiOp,
   tree: DataTree,
   request: ServerRequest,
 ): MultiResult | undefined {
   if (type !== OpCode.getData && type !== OpCode.getChildren) return undefined
-  // Its watch is forgotten (Op.getData, Op.getChildren).
+  // The watch flag is ignored (Op.getData, Op.getChildren).
   const asked = { path, watch: false }
   const answer = type === OpCode.getData ? reads.getData : reads.getChildren
   const { err, response } = (answer as Read<typeof asked>)(asked, tree, request)
@@ -161,7 +161,7 @@ function withoutHash(entry: ACL): ACL {
 }
 
 function clientInfo({ scheme, id }: Id) {
-  // `super` has no provider, and so no name.
+  // `super` has no provider, so it has no name.
   return { authScheme: scheme, user: schemes.get(scheme ?? '')?.userName(id ?? '') ?? '' }
 }
 
@@ -170,7 +170,7 @@ function multiResult({ txn, err, stat }: TxnResult): MultiResult {
   if (txn.type === 'delete') return { type: OpCode.delete, response: {} }
   if (stat !== undefined && txn.type === 'setData') return { type: OpCode.setData, response: { stat } }
   if (stat !== undefined && txn.type === 'create') {
-    // A container, or a node with a TTL, is answered as by create2.
+    // The answer for a container, or a node with a TTL, is that of create2.
     if (txn.kind === 'container' || txn.kind === 'ttl')
       return { type: OpCode.create2, response: { path: txn.path, stat } }
     return { type: OpCode.create, response: { path: txn.path } }

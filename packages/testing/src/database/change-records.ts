@@ -1,8 +1,8 @@
-// What the tree will be once everything that was prepared is applied (ZooKeeperServer.outstandingChanges).
+// The tree as it will be when everything that was prepared is applied (ZooKeeperServer.outstandingChanges).
 import type { ACL } from '@zk/wire'
 import type { DataTree } from './data-tree.ts'
 
-/** What the next transaction must know of a node: a `DataNode`, or the change of one that is still on its way. */
+/** A node as the next transaction must see it: a `DataNode`, or a change of one that is not applied yet. */
 export interface NodeView {
   readonly version: number
   readonly cversion: number
@@ -22,7 +22,7 @@ interface ChangeRecord {
   readonly node: NodeView | undefined
 }
 
-/** The same with some changes. (A `DataNode` cannot be spread: it is more than its fields.) */
+/** The same node with some changes. (A `DataNode` cannot be spread: it has more than its fields.) */
 export function viewOf(node: NodeView, changes: Partial<Counts>): NodeView {
   return {
     version: changes.version ?? node.version,
@@ -37,7 +37,7 @@ export function viewOf(node: NodeView, changes: Partial<Counts>): NodeView {
 
 export class ChangeRecords {
   readonly #tree: DataTree
-  /** By zxid, from `#first` on. What is before it has been applied. */
+  /** Ordered by zxid, from `#first` on. Those before it have been applied. */
   #records: ChangeRecord[] = []
   #first = 0
   readonly #byPath = new Map<string, ChangeRecord>()
@@ -57,7 +57,7 @@ export class ChangeRecords {
     this.#byPath.set(path, record)
   }
 
-  /** The changes of a path, or all of them, from the oldest on. */
+  /** The changes of a path, or all of them, the oldest first. */
   *outstanding(): Generator<ChangeRecord> {
     for (let i = this.#first; i < this.#records.length; i++) yield this.#records[i]!
   }
@@ -86,9 +86,9 @@ export class ChangeRecords {
   }
 
   /**
-   * Takes back what a multi has added, and brings back what was `pending` before it (rollbackPendingChanges). That was
-   * gathered by the paths in the request: an older change of a node that got its number only now is lost, and the tree
-   * is asked instead.
+   * Removes the changes of a multi, and restores those that were `pending` before it (rollbackPendingChanges). Those were
+   * collected by the paths in the request. So an older change of a sequential node, whose number the request does not have,
+   * is lost: the tree is read instead.
    */
   rollback(zxid: bigint, pending: readonly ChangeRecord[]): void {
     while (this.#records.length > this.#first && this.#records.at(-1)!.zxid === zxid) {

@@ -9,7 +9,7 @@ export const isCreate = (op: { readonly op: string | undefined }): op is CreateO
 
 const CREATES: ReadonlySet<string | undefined> = new Set(['create', 'create2', 'createContainer', 'createTTL'])
 
-/** What the flags of a create say (CreateMode). They are no bit masks. */
+/** The meaning of the flags of a create (CreateMode). They are no bit masks. */
 export interface Mode {
   readonly isEphemeral: boolean
   readonly isSequential: boolean
@@ -29,7 +29,7 @@ const modes: ReadonlyMap<number, Mode> = new Map([
   [CreateMode.PERSISTENT_SEQUENTIAL_WITH_TTL, { ...plain, isSequential: true, isTTL: true }],
 ])
 
-/** The mode of these flags, as a multi takes them: those that mean nothing mean a persistent node. */
+/** The mode of these flags in a multi: flags without a meaning make a persistent node. */
 export const modeOf = (flags: number): Mode => modes.get(flags) ?? plain
 
 /**
@@ -45,11 +45,11 @@ export function checkMode(create: CreateOp, extendedTypesEnabled: boolean): Mode
     return isTTL(ttlIn(create)) ? mode : ErrorCode.BadArguments
   }
   if (op !== 'createTTL') return mode
-  // A TTL is for a mode that has one. (Below 0 it passes in ZooKeeper, whose servers then fail to apply it.)
+  // Only modes with a TTL may have one. (A negative TTL passes in ZooKeeper: its servers then fail to apply it.)
   return request.ttl >= 0n ? ErrorCode.BadArguments : ErrorCode.Unimplemented
 }
 
-/** What a create asks for, in ms. */
+/** The TTL of a create, in ms. */
 export const ttlIn = (create: CreateOp): bigint => (create.op === 'createTTL' ? create.request.ttl : -1n)
 
 const isTTL = (ttl: bigint) => ttl > 0n && ttl <= LONGEST_TTL

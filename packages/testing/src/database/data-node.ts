@@ -2,7 +2,7 @@ import type { ACL, Stat } from '@zk/wire'
 import { CONTAINER_OWNER, isSession } from './ephemeral-type.ts'
 import { JavaHashSet } from './java-hash-set.ts'
 
-/** What the fields of `DataNode` begin as, where not 0. */
+/** The first values of the fields of `DataNode`, where they are not 0. */
 export interface NewNode {
   readonly data: Uint8Array | null
   readonly acl: readonly ACL[]
@@ -12,7 +12,7 @@ export interface NewNode {
   readonly ephemeralOwner: bigint
 }
 
-/** A node as it is kept. What clients are told of it is its `toStat`. */
+/** A node as the server stores it. Clients see its `toStat`. */
 export class DataNode {
   data: Uint8Array | null
   acl: readonly ACL[]
@@ -25,7 +25,7 @@ export class DataNode {
   /** How many children were ever created: the number that the next sequential child gets. */
   cversion = 0
   aversion = 0
-  /** 0, the session that an ephemeral node goes with, or the mark of a container or a TTL. */
+  /** 0, or the session of an ephemeral node, or the mark of a container or a TTL. */
   readonly ephemeralOwner: bigint
   /** Most nodes never have a child. */
   #children: JavaHashSet | undefined
@@ -61,7 +61,7 @@ export class DataNode {
   }
 
   addChild(name: string): void {
-    // DataNode.addChild makes a set of 8.
+    // DataNode.addChild makes a set for 8.
     this.#children ??= new JavaHashSet(8)
     this.#children.add(name)
   }
@@ -93,11 +93,11 @@ export function toStat(node: DataNode): Stat {
     ctime,
     mtime,
     version,
-    // Kept is how many children were created. Told is how many changes there were: a creation for each child ever, and
-    // a deletion for each that is no longer there.
+    // The server stores how many children were created. Clients see the number of changes: one creation for each child ever
+    // created, and one deletion for each child that is gone.
     cversion: (Math.imul(node.cversion, 2) - childCount) | 0,
     aversion,
-    // No client learns that a node is a container, or has a TTL.
+    // Clients cannot see that a node is a container, or has a TTL.
     ephemeralOwner: isSession(node.ephemeralOwner) ? node.ephemeralOwner : 0n,
     dataLength: node.dataLength,
     numChildren: childCount,

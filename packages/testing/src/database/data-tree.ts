@@ -9,8 +9,8 @@ import { Quotas } from './quota.ts'
 import { WatchManager, type WatchModes } from './watch-manager.ts'
 
 /**
- * What happens when a node has had 2³¹ - 1 children. From 3.6 on its counter sticks there: every further sequential
- * child gets 2147483647 (ZOOKEEPER-3249). Before, it went on at -2147483648.
+ * What a counter does after 2³¹ - 1 children. From 3.6 on it sticks there: every further sequential child gets 2147483647
+ * (ZOOKEEPER-3249). Before 3.6 it goes on at -2147483648.
  */
 export type SequenceOverflow = 'stick' | 'wrap'
 
@@ -21,21 +21,21 @@ export interface DataTreeOptions {
   readonly watchModes?: WatchModes
 }
 
-/** What became of a transaction (DataTree.ProcessTxnResult). */
+/** The result of a transaction (DataTree.ProcessTxnResult). */
 export interface TxnResult {
-  /** What was done; in a multi that was refused, an `error` for every part. */
+  /** What was done. In a multi that was refused every part is an `error`. */
   readonly txn: Txn
-  /** An `ErrorCode`. Of a refused multi that of the first part that has one. */
+  /** An `ErrorCode`. For a refused multi it is that of the first part that has one. */
   readonly err: number
-  /** Of a created node, with its number. */
+  /** The path of a created node, with its number. */
   readonly path?: string
-  /** Of the node right after it. */
+  /** The Stat of the node right after the transaction. */
   readonly stat?: Stat
-  /** Of the parts of a multi. */
+  /** The results of the parts of a multi. */
   readonly results?: readonly TxnResult[]
 }
 
-/** All that one server knows of the nodes, and their watchers (DataTree). */
+/** The nodes of one server, and their watchers (DataTree). */
 export class DataTree {
   lastProcessedZxid = 0n
   readonly watchModes: WatchModes
@@ -43,7 +43,7 @@ export class DataTree {
   readonly childWatches: WatchManager
   readonly #sequenceOverflow: SequenceOverflow
   readonly #nodes = new Map<string, DataNode>()
-  /** Limits of what there may be below a node, and what there is. */
+  /** The limits of nodes, and their usage. */
   readonly quotas = new Quotas(this.#nodes)
   readonly #ephemerals = new Map<bigint, JavaHashSet>()
   readonly #containers = new Set<string>()
@@ -70,22 +70,22 @@ export class DataTree {
     return this.#nodes.get(path)
   }
 
-  /** Of every node, in the order they were made. */
+  /** The paths of all nodes, in the order of creation. */
   *paths(): Generator<string> {
     for (const path of this.#nodes.keys()) if (path !== '') yield path
   }
 
-  /** The ephemeral nodes of a session: a set of the caller's own. */
+  /** The ephemeral nodes of a session, in a new set. */
   ephemerals(sessionId: bigint): JavaHashSet {
     return this.#ephemerals.get(sessionId)?.clone() ?? new JavaHashSet()
   }
 
-  /** Sessions that have, or had, an ephemeral node. */
+  /** The sessions that have, or had, an ephemeral node. */
   get ephemeralOwners(): ReadonlySet<bigint> {
     return new Set(this.#ephemerals.keys())
   }
 
-  /** Paths of all containers: the leader deletes those that have become empty from time to time (ContainerManager). */
+  /** The paths of all containers. From time to time the leader deletes those that have become empty (ContainerManager). */
   get containers(): ReadonlySet<string> {
     return this.#containers
   }
@@ -103,7 +103,7 @@ export class DataTree {
     return count
   }
 
-  /** As servers count: the root is there twice, as '/' and as ''. */
+  /** The number that servers report: they count the root twice, as '/' and as ''. */
   get nodeCount(): number {
     return this.#nodes.size
   }
@@ -118,17 +118,17 @@ export class DataTree {
     return count
   }
 
-  /** Lengths of all paths and data. */
+  /** The sum of the lengths of all paths and data. */
   get approximateDataSize(): number {
     return this.#dataSize
   }
 
-  /** What a quorum writes into its config node when a server starts to serve (initConfigInZKDatabase). */
+  /** Writes the config node, when a server of a quorum begins to serve (initConfigInZKDatabase). */
   setConfig(data: Uint8Array, version: bigint, time: number): void {
     this.#setData({ type: 'setData', path: '/zookeeper/config', data, version: -1 }, version, time)
   }
 
-  /** The connection is gone, and its watches with it. */
+  /** Removes the watches of a connection that is gone. */
   removeWatcher(watcher: Watcher): void {
     this.dataWatches.removeWatcher(watcher)
     this.childWatches.removeWatcher(watcher)
@@ -141,7 +141,7 @@ export class DataTree {
     return result
   }
 
-  /** What a follower gets as a snapshot: everything but the watches. */
+  /** The snapshot that a follower gets: everything but the watches. */
   copy(): DataTree {
     const copy = new DataTree({ sequenceOverflow: this.#sequenceOverflow, watchModes: this.watchModes })
     copy.lastProcessedZxid = this.lastProcessedZxid
@@ -191,7 +191,7 @@ export class DataTree {
     }
   }
 
-  /** A multi in which one part was refused does nothing: before that part they answer 0, behind it -2. */
+  /** A multi with a refused part does nothing. The parts before that one answer 0, those after it -2. */
   #multi(txns: readonly Txn[], header: TxnHeader): TxnResult {
     const failed = txns.some(({ type }) => type === 'error')
     let err: number = ErrorCode.Ok
@@ -212,7 +212,7 @@ export class DataTree {
     if (parent === undefined) return { txn, err: ErrorCode.NoNode, path }
     if (parent.children.has(nameIn(path))) return { txn, err: ErrorCode.NodeExists, path }
     const cversion = txn.parentCVersion === -1 ? (parent.cversion + 1) | 0 : txn.parentCVersion
-    // A counter used up stays where it is, and then pzxid does too: a child watch set again later is told nothing.
+    // A used-up counter stays where it is, and so does pzxid. So a child watch that is set again later misses the change.
     if (cversion > parent.cversion || this.#sequenceOverflow === 'wrap') {
       parent.cversion = cversion
       parent.pzxid = zxid
@@ -242,7 +242,7 @@ export class DataTree {
     const parent = this.#nodes.get(parentPath)
     if (parent === undefined) return ErrorCode.NoNode
     parent.removeChild(nameIn(path))
-    // The parent changes even where the node turns out to be gone already.
+    // The parent changes even where the node is already gone.
     if (zxid > parent.pzxid) parent.pzxid = zxid
     const node = this.#nodes.get(path)
     if (node === undefined) return ErrorCode.NoNode
@@ -252,9 +252,9 @@ export class DataTree {
     else if (ttlOf(node.ephemeralOwner) !== undefined) this.#ttls.delete(path)
     else if (node.ephemeralOwner !== 0n) this.#ephemerals.get(node.ephemeralOwner)?.delete(path)
     this.quotas.deleted(path, node.dataLength)
-    // A watcher of both the data and the children of the node has one event of its end.
-    const told = this.dataWatches.trigger(path, 'NodeDeleted', node.acl)
-    this.childWatches.trigger(path, 'NodeDeleted', node.acl, told)
+    // A watcher of both the data and the children of the node gets one event.
+    const notified = this.dataWatches.trigger(path, 'NodeDeleted', node.acl)
+    this.childWatches.trigger(path, 'NodeDeleted', node.acl, notified)
     this.childWatches.trigger(parentPath === '' ? '/' : parentPath, 'NodeChildrenChanged', parent.acl)
     return ErrorCode.Ok
   }
@@ -275,7 +275,9 @@ export class DataTree {
     return { txn, err: 0, path, stat }
   }
 
-  /** First what the leader saw, then what is left: nothing, unless the two disagree (killSession). */
+  /**
+   * Deletes the nodes that the leader listed, then what is left: nothing, unless leader and follower disagree (killSession).
+   */
   #closeSession(txn: Extract<Txn, { type: 'closeSession' }>, { sessionId, zxid }: TxnHeader): TxnResult {
     const left = this.#ephemerals.get(sessionId)
     this.#ephemerals.delete(sessionId)
@@ -293,7 +295,7 @@ export class DataTree {
     this.#dataSize += path.length
   }
 
-  /** "Rather than fight it, let root have an alias": the parent of '/a' is ''. */
+  /** The root has two names ("Rather than fight it, let root have an alias"): the parent of '/a' is ''. */
   #alias(root: DataNode): void {
     this.#nodes.set('', root)
     this.#dataSize += '/'.length

@@ -1,4 +1,4 @@
-// One server's data: what is in it, what may change it, and what is notified.
+// The data of one server: the tree, the requests that change it, and the watches.
 export { allowed, fixupACL } from './acl.ts'
 export { type Answer, answerRead, answerWrite } from './answer.ts'
 export { addAuthInfo, authenticate, firstAuthInfo } from './auth.ts'

@@ -1,12 +1,12 @@
 // The order in which a real server lists names.
 
 /**
- * A set of names that also knows in which order Java's HashSet walks them: by the low bits of their hash codes, those
- * with the same bits in the order they came. That is neither the order of creation nor that of the alphabet, and it is
- * not promised by ZooKeeper, but it is what a real server answers. (Its rare bins of more than eight names apart.)
+ * A set of names in the order of Java's HashSet: by the low bits of their hash codes, and names with the same bits in the
+ * order in which they were added. ZooKeeper does not promise this order, but real servers answer in it. (The exception are
+ * the rare bins of more than eight names.)
  */
 export class JavaHashSet extends Set<string> {
-  /** Grows with the set, to twice the size at three quarters full, and never shrinks. */
+  /** It doubles when it is three quarters full, and never shrinks. */
   #capacity: number
 
   constructor(capacity = 16) {
@@ -28,7 +28,7 @@ export class JavaHashSet extends Set<string> {
     return bins.sort((a, b) => a.bin - b.bin).map(({ name }) => name)
   }
 
-  /** HashSet.clone: as small as its content allows, so that its order can be another one. */
+  /** HashSet.clone: the table is as small as its content allows. So the order may differ. */
   clone(): JavaHashSet {
     let capacity = 1
     while (capacity < Math.floor(this.size / 0.75 + 1)) capacity *= 2
@@ -52,5 +52,5 @@ export function hashCode(text: string): number {
   return hash
 }
 
-/** HashMap.hash: the table takes the low bits, so the high ones are brought down. */
+/** HashMap.hash: mixes the high bits into the low ones, which choose the place in the table. */
 export const spread = (hash: number): number => hash ^ (hash >>> 16)

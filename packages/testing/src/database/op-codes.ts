@@ -1,4 +1,4 @@
-// Which requests a server knows, and which server does them.
+// The requests that a server knows, and which server executes them.
 import { OpCode, operationName, operations } from '@zk/wire'
 
 const writes: ReadonlySet<number> = new Set([
@@ -36,22 +36,22 @@ const others: ReadonlySet<number> = new Set([
   OpCode.removeWatches,
 ])
 
-/** It becomes a transaction (Request.isQuorum). */
+/** Requests that become transactions (Request.isQuorum). */
 export const isWrite = (opCode: number): boolean => writes.has(opCode)
 
-/** A follower has the leader do it (FollowerRequestProcessor). */
+/** Requests that a follower sends to the leader (FollowerRequestProcessor). */
 export const goesToLeader = (opCode: number): boolean => writes.has(opCode) || opCode === OpCode.sync
 
-/** A line of ZooKeeper's releases, of which the last is meant. */
+/** A release line of ZooKeeper. The last release of the line is meant. */
 export type ServerVersion = '3.5' | '3.6' | '3.7' | '3.8' | '3.9'
 
 /**
- * Any other request is answered -6 at once, ahead of those that are still on their way, and its connection closed
- * (Request.isValid, UnimplementedRequestProcessor). auth and sasl never come this far.
+ * Any other request is answered -6 at once, before the requests that are still under way, and its connection is closed
+ * (Request.isValid, UnimplementedRequestProcessor). auth and sasl are handled earlier.
  */
 export function isKnown(opCode: number, version: ServerVersion): boolean {
   if (!writes.has(opCode) && !others.has(opCode)) return false
-  // From 3.9.3 on (and 3.8.5, but ours is 3.8.0) it is for a multi alone: ZOOKEEPER-2623.
+  // From 3.9.3 and 3.8.5 on it is for a multi alone (ZOOKEEPER-2623). Ours is 3.8.0.
   if (opCode === OpCode.check && version === '3.9') return false
   const name = operationName(opCode)
   return name !== undefined && minorOf(operations[name].since) <= minorOf(version)

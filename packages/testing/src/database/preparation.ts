@@ -12,24 +12,24 @@ import { isNodeOp, type NodeOp, type PrepareContext, prepareNode, refuse, remove
 import type { Quotas } from './quota.ts'
 
 export interface PreparationOptions {
-  /** Those that ACLs may have, besides `world` and `auth`. @default digest and ip */
+  /** The schemes that ACLs may have, besides `world` and `auth`. @default digest and ip */
   readonly schemes?: ReadonlySet<string>
   /** Whether nodes may have a TTL (zookeeper.extendedTypesEnabled). @default false */
   readonly extendedTypesEnabled?: boolean
-  /** Whether the ensemble may be asked to change. @default false */
+  /** Whether clients may call reconfig. @default false */
   readonly reconfigEnabled?: boolean
-  /** Whether hard quotas are limits (zookeeper.enforceQuota). @default false */
+  /** Whether hard quotas are enforced (zookeeper.enforceQuota). @default false */
   readonly enforceQuota?: boolean
-  /** Ids of the members that follow, and that of the leader; undefined for a standalone server. @default undefined */
+  /** The ids of leader and followers; undefined for a standalone server. @default undefined */
   readonly synced?: () => ReadonlySet<number> | undefined
 }
 
 /**
- * Makes transactions of requests, on the leader alone (PrepRequestProcessor): each is checked against the tree as it
- * will be when all that were prepared before it are applied. Whether the session may ask at all is the caller's to
- * know: for a request of one that may not, `refuse` gives the transaction.
+ * Makes transactions of requests, on the leader alone (PrepRequestProcessor). Each request is checked against the tree as it
+ * will be when all transactions before it are applied. The caller checks the session: where the session has no right to
+ * write, `refuse` gives the transaction.
  *
- * Made anew for each term of a leader: what was outstanding then is discarded.
+ * Each term of a leader has a new one: outstanding changes of the term before are discarded.
  */
 export class Preparation {
   readonly #tree: DataTree
@@ -39,7 +39,7 @@ export class Preparation {
   readonly #quotas: Quotas | undefined
   readonly #schemes: ReadonlySet<string> | undefined
   readonly #synced: () => ReadonlySet<number> | undefined
-  /** The zxid of a reconfiguration that is not in the tree yet. */
+  /** The zxid of a reconfiguration that is not applied yet. */
   #reconfiguring = -1n
 
   constructor(tree: DataTree, options: PreparationOptions = {}) {
@@ -53,7 +53,7 @@ export class Preparation {
     this.#changes = new ChangeRecords(tree)
   }
 
-  /** Of a write (`isWrite`) only. An `error` says that it was refused; it takes its zxid like any other. */
+  /** Only for a write (`isWrite`). A refused write becomes an `error`, which has a zxid like any other transaction. */
   prepare(request: ServerRequest, zxid: bigint): Txn {
     const { message, sessionId, authInfo } = request
     const extendedTypesEnabled = this.#extendedTypesEnabled
@@ -65,7 +65,7 @@ export class Preparation {
     if (message.op === 'createSession') return createSession(message.rest)
     if (message.op === 'closeSession') return this.#closeSession(sessionId, zxid)
     if (message.op === 'deleteContainer') {
-      // From a client its bytes are not taken for a path: they still have the request's header before them.
+      // A client's request is never taken for a path: its bytes still begin with the header.
       if (sessionId !== 0n) return refuse(ErrorCode.BadArguments)
       return removeContainer(new TextDecoder().decode(message.rest), context)
     }
@@ -74,8 +74,8 @@ export class Preparation {
   }
 
   /**
-   * The transaction of a write whose session may not ask: SessionExpired, SessionMoved. A create with flags that cannot
-   * be, and a body that cannot be read where that comes first, are refused for their own sake.
+   * The transaction of a write whose session has no right to write: SessionExpired, SessionMoved. A create with invalid flags
+   * is refused for its flags. So is an unreadable body, where the body is read first.
    */
   refuse({ message, isMalformed = false }: ServerRequest, err: number): Txn {
     if (message.op === 'multi') {
@@ -87,7 +87,7 @@ export class Preparation {
     return isMalformed && isCreate(message) ? refuse(ErrorCode.MarshallingError) : this.#refuseNode(message, err)
   }
 
-  /** The transactions up to this zxid are in the tree now. */
+  /** The transactions up to this zxid have been applied. */
   applied(zxid: bigint): void {
     if (zxid >= this.#reconfiguring) this.#reconfiguring = -1n
     this.#changes.applied(zxid)
@@ -107,7 +107,7 @@ export class Preparation {
     const pending = changes.pending(touchedPaths(parts))
     return multiTxn(parts, (op) => {
       const txn = prepareNode(op, context)
-      // Not for a MarshallingError, which is none of ZooKeeper's own: then the records stay until its zxid is applied.
+      // A MarshallingError is no KeeperException: after it the records stay until its zxid is applied.
       if (txn.type === 'error' && txn.err !== ErrorCode.MarshallingError) changes.rollback(zxid, pending)
       return txn
     })
@@ -127,7 +127,7 @@ export class Preparation {
     }
     const paths = owned.inOrder()
     for (const path of paths) {
-      // The parent still counts the child: until this is applied, its deletion is refused with NotEmpty.
+      // The parent still counts the child. Until this is applied, a delete of the parent is refused with NotEmpty.
       const parent = changes.get(parentOf(path))
       if (parent !== undefined) changes.add(zxid, parentOf(path), viewOf(parent, {}))
       changes.add(zxid, path, undefined)
@@ -136,9 +136,9 @@ export class Preparation {
   }
 }
 
-/** The first part that is refused has its code, and those behind it are not looked at. */
+/** The first part that is refused has its code. The parts after it are not checked. */
 function multiTxn(parts: readonly MultiOp[], prepare: (op: NodeOp) => Txn): Txn {
-  // These are looked for in all parts before any is tried.
+  // All parts are checked for these before any part is tried.
   if (parts.some((part) => isRead(part) || part.request.path === null)) return refuse(ErrorCode.MarshallingError)
   const txns: Txn[] = []
   let failed = false
@@ -163,7 +163,7 @@ function createSession(timeOut: Uint8Array = new Uint8Array()): Txn {
   return { type: 'createSession', timeOut: new DataView(timeOut.buffer, timeOut.byteOffset).getInt32(0) }
 }
 
-/** Of every part its path, and that of its parent, whose counter a sequential child moves (ZOOKEEPER-1624). */
+/** The path of every part, and that of its parent, whose counter a sequential child moves (ZOOKEEPER-1624). */
 function touchedPaths(parts: readonly MultiOp[]): Set<string> {
   const paths = new Set<string>()
   for (const { request } of parts) {

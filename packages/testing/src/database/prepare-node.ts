@@ -1,4 +1,4 @@
-// What becomes of a request that changes one node: the checks of PrepRequestProcessor, in its order.
+// The transaction of a request that changes one node: the checks of PrepRequestProcessor, in its order.
 import {
   type CheckVersionRequest,
   type DeleteRequest,
@@ -29,16 +29,16 @@ export const isNodeOp = (op: { readonly op: string | undefined }): op is NodeOp 
 
 const OTHERS: ReadonlySet<string | undefined> = new Set(['delete', 'setData', 'setACL', 'check'])
 
-/** For which client, and on top of which changes. */
+/** The client, and the changes that come before. */
 export interface PrepareContext {
   readonly changes: ChangeRecords
   readonly sessionId: bigint
   readonly authInfo: readonly Id[]
   readonly zxid: bigint
   readonly extendedTypesEnabled: boolean
-  /** undefined where they forbid nothing. */
+  /** undefined where quotas are not enforced. */
   readonly quotas: Quotas | undefined
-  /** Those that ACLs may have. @default digest and ip */
+  /** The schemes that ACLs may have. @default digest and ip */
   readonly schemes?: ReadonlySet<string> | undefined
 }
 
@@ -62,7 +62,7 @@ export function prepareNode(op: NodeOp, context: PrepareContext): Txn {
   }
 }
 
-/** The first child gets 0, and every one counts. Ten digits, or a minus and nine or ten of them. */
+/** The first child gets 0. Every child counts, also one without a number. Ten digits, or a minus with nine or ten of them. */
 export function sequenceSuffix(counter: number): string {
   return counter < 0 ? `-${String(-counter).padStart(9, '0')}` : String(counter).padStart(10, '0')
 }
@@ -73,9 +73,9 @@ function create(op: CreateOp, context: PrepareContext): Txn {
   if (typeof mode === 'number') return refuse(mode)
   const { data } = op.request
   let { path } = op.request
-  // It is caught nowhere: a NullPointerException.
+  // ZooKeeper throws a NullPointerException here, and catches it nowhere.
   if (path === null) return refuse(ErrorCode.MarshallingError)
-  // Only enough to have a parent. What else is wrong with the path counts for less than ACL and parent.
+  // The path need only have a parent here. Its other mistakes are checked after ACL and parent.
   if (!hasParent(path)) return refuse(ErrorCode.BadArguments)
   const acl = fixupACL(op.request.acl, authInfo, schemes)
   if (typeof acl === 'number') return refuse(acl)
@@ -94,7 +94,7 @@ function create(op: CreateOp, context: PrepareContext): Txn {
 
   const cversion = (parent.cversion + 1) | 0
   changes.add(zxid, parentPath, viewOf(parent, { cversion, childCount: parent.childCount + 1 }))
-  // The record goes by the flags alone, the transaction by the opcode: the two can differ until it is applied.
+  // The record follows the flags, the transaction the opcode. So the two can differ until it is applied.
   const ephemeralOwner = ownerFor(mode, op, sessionId)
   changes.add(zxid, path, { version: 0, cversion: 0, aversion: 0, ephemeralOwner, childCount: 0, dataLength, acl })
   if (op.op === 'createTTL') {
@@ -107,7 +107,7 @@ function create(op: CreateOp, context: PrepareContext): Txn {
 function remove({ path, version }: TypeOf<typeof DeleteRequest>, context: PrepareContext): Txn {
   const { changes, authInfo, zxid } = context
   if (path === null) return refuse(ErrorCode.MarshallingError)
-  // Any path that has a parent will do: '/a/' is not invalid, it is not there.
+  // Any path with a parent passes: '/a/' is not invalid, it does not exist.
   if (!hasParent(path) || isSpecialPath(path)) return refuse(ErrorCode.BadArguments)
   const parent = changes.get(parentOf(path))
   if (parent === undefined) return refuse(ErrorCode.NoNode)
@@ -119,7 +119,7 @@ function remove({ path, version }: TypeOf<typeof DeleteRequest>, context: Prepar
   return removed(path, parent, changes, zxid)
 }
 
-/** The leader's own, for a container that has become empty or a node whose TTL is over. No right is needed. */
+/** The leader's own request, for a container that has become empty or a node whose TTL is over. No right is needed. */
 export function removeContainer(path: string, { changes, zxid }: PrepareContext): Txn {
   if (!hasParent(path) || isSpecialPath(path)) return refuse(ErrorCode.BadArguments)
   const node = changes.get(path)
@@ -156,7 +156,7 @@ function setData(asked: TypeOf<typeof SetDataRequest>, context: PrepareContext):
 function setACL(asked: TypeOf<typeof SetACLRequest>, { changes, authInfo, zxid, schemes }: PrepareContext): Txn {
   const { path } = asked
   if (!isValidPath(path)) return refuse(ErrorCode.BadArguments)
-  // A bad ACL counts for more than a node that is not there.
+  // A bad ACL is reported before a node that does not exist.
   const acl = fixupACL(asked.acl, authInfo, schemes)
   if (typeof acl === 'number') return refuse(acl)
   const node = changes.get(path)
@@ -164,7 +164,7 @@ function setACL(asked: TypeOf<typeof SetACLRequest>, { changes, authInfo, zxid, 
   if (!allowed(node.acl, Perms.ADMIN, authInfo)) return refuse(ErrorCode.NoAuth)
   if (isOtherVersion(node.aversion, asked.version)) return refuse(ErrorCode.BadVersion)
   const version = (node.aversion + 1) | 0
-  // The record keeps the old ACL: until it is applied, what comes behind is judged by that.
+  // The record keeps the old ACL: later requests are checked against it until this one is applied.
   changes.add(zxid, path, viewOf(node, { aversion: version }))
   return { type: 'setACL', path, acl, version }
 }
@@ -179,9 +179,9 @@ function check({ path, version }: TypeOf<typeof CheckVersionRequest>, { changes,
 }
 
 function overQuota(path: string, more: Growth, { quotas }: PrepareContext): Txn | undefined {
-  const told = quotas?.check(path, more) ?? 'fine'
-  if (told === 'fine') return undefined
-  return refuse(told === 'exceeded' ? ErrorCode.QuotaExceeded : ErrorCode.MarshallingError)
+  const verdict = quotas?.check(path, more) ?? 'fine'
+  if (verdict === 'fine') return undefined
+  return refuse(verdict === 'exceeded' ? ErrorCode.QuotaExceeded : ErrorCode.MarshallingError)
 }
 
 function ownerFor(mode: Mode, op: CreateOp, sessionId: bigint): bigint {

@@ -1,4 +1,4 @@
-// What is in /zookeeper/config: the members as they know each other (QuorumVerifier, QuorumServer).
+// The content of /zookeeper/config: the members and their addresses (QuorumVerifier, QuorumServer).
 
 export const CONFIG_NODE = '/zookeeper/config'
 
@@ -13,11 +13,11 @@ export interface QuorumServer {
 
 export interface QuorumConfig {
   readonly servers: ReadonlyMap<number, QuorumServer>
-  /** 0n until it was agreed on. */
+  /** 0n until a quorum has agreed on it. */
   readonly version: bigint
 }
 
-/** What an ensemble begins with. */
+/** The configuration that an ensemble begins with. */
 export function initialConfig(members: readonly string[]): QuorumConfig {
   const servers = members.map((host, index): readonly [number, QuorumServer] => {
     const ports = { quorumPort: 2888, electionPort: 3888 }
@@ -32,7 +32,7 @@ export function formatConfig({ servers, version }: QuorumConfig): string {
   return `${lines.join('')}version=${version.toString(16)}`
 }
 
-/** What `formatConfig` has written: names of members may be anything that is one line. */
+/** Reads what `formatConfig` has written. The name of a member may be any single line. */
 export function parseConfig(text: string): QuorumConfig {
   const servers = new Map<number, QuorumServer>()
   let version = 0n

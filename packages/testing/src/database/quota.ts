@@ -1,4 +1,4 @@
-// Quotas: limits that clients write below /zookeeper/quota, and what servers count for them there (Quotas, StatsTrack).
+// Quotas: limits that clients write below /zookeeper/quota, and the usage that servers count there (Quotas, StatsTrack).
 
 import type { DataNode } from './data-node.ts'
 import { parentOf } from './paths.ts'
@@ -8,12 +8,12 @@ const PROC = '/zookeeper'
 const LIMITS = 'zookeeper_limits'
 const STATS = 'zookeeper_stats'
 
-/** Of the node that has a quota: where its limits are. */
+/** The path of the limits of a node. */
 const limitsPath = (path: string): string => `${QUOTA}${path}/${LIMITS}`
-/** Where is counted what there is below it, itself included. */
+/** The path of the usage of a node: of all below it, itself included. */
 const statsPath = (path: string): string => `${QUOTA}${path}/${STATS}`
 
-/** `count=4,bytes=5=;byteHardLimit=10;countHardLimit=10`; what is not there counts as -1. */
+/** `count=4,bytes=5=;byteHardLimit=10;countHardLimit=10`. A missing number counts as -1. */
 class StatsTrack {
   readonly #values: ReadonlyMap<string, bigint>
 
@@ -53,7 +53,7 @@ class StatsTrack {
     return new StatsTrack(values)
   }
 
-  /** Count and bytes come first, and the odd `=` keeps old parsers from reading on. */
+  /** Count and bytes come first. The odd `=` keeps old parsers from reading on. */
   toString(): string {
     const others = [...this.#values].filter(([key]) => key !== 'count' && key !== 'bytes')
     const first = `count=${this.get('count')},bytes=${this.get('bytes')}`
@@ -67,30 +67,30 @@ class StatsTrack {
   }
 }
 
-/** So many nodes and bytes more. */
+/** An increase, in nodes and bytes. */
 export interface Growth {
   readonly count: number
   readonly bytes: number
 }
 
-/** The quotas of one tree: which nodes have one, and what there is below them. */
+/** The quotas of one tree: the nodes that have one, and the usage below them. */
 export class Quotas {
   readonly #nodes: ReadonlyMap<string, DataNode>
-  /** Those that have a node for their limits (PathTrie). */
+  /** The nodes that have a node for their limits (PathTrie). */
   readonly #limited = new Set<string>()
 
   constructor(nodes: ReadonlyMap<string, DataNode>) {
     this.#nodes = nodes
   }
 
-  /** Those of another tree, of which this one is a copy. */
+  /** Copies the quotas of another tree. */
   adopt(other: Quotas): void {
     for (const path of other.#limited) this.#limited.add(path)
   }
 
   /**
-   * What a quota on the node or above it says to so much more. It goes by what is in the tree: what is under way is not
-   * counted yet. 'unreadable' are numbers that make no sense.
+   * Checks an increase against the quota of the node, or of the nearest node above it. Only what is in the tree counts, and
+   * not what is under way. 'unreadable' means that the numbers make no sense.
    */
   check(path: string, more: Growth): 'fine' | 'exceeded' | 'unreadable' {
     const above = this.#covering(path)
@@ -116,7 +116,7 @@ export class Quotas {
     this.grown(path, { count: -1, bytes: -bytes })
   }
 
-  /** Neither the version nor a watch of the node that counts knows of it (updateQuotaStat). */
+  /** This changes no version and fires no watch of the node that counts (updateQuotaStat). */
   grown(path: string, { count, bytes }: Growth): void {
     const above = this.#covering(path)
     const node = above === undefined ? undefined : this.#nodes.get(statsPath(above))
@@ -124,7 +124,7 @@ export class Quotas {
     if (node !== undefined && stats !== undefined) node.data = stats.plus(count, bytes).toBytes()
   }
 
-  /** All that there is below a node, itself included (updateQuotaForPath). */
+  /** Counts all below a node, itself included (updateQuotaForPath). */
   #count(path: string): void {
     const node = this.#nodes.get(statsPath(path))
     if (node === undefined) return
@@ -137,7 +137,7 @@ export class Quotas {
     node.data = StatsTrack.of(count, bytes).toBytes()
   }
 
-  /** The nearest to it, from itself upwards, that has one. The root has none. */
+  /** The nearest node with a quota, from the node itself upwards. The root has none. */
   #covering(path: string): string | undefined {
     if (this.#limited.size === 0) return undefined
     for (let at = path; at !== '' && at !== '/'; at = parentOf(at)) if (this.#limited.has(at)) return at
@@ -145,7 +145,7 @@ export class Quotas {
   }
 }
 
-/** `/zookeeper/quota/a/b/zookeeper_limits` is about `/a/b`. */
+/** `/zookeeper/quota/a/b/zookeeper_limits` has the limits of `/a/b`. */
 function below(above: string, path: string, name: string): string | undefined {
   if (!path.startsWith(`${above}/`) || !path.endsWith(`/${name}`)) return undefined
   const about = path.slice(QUOTA.length, -name.length - 1)
@@ -153,7 +153,7 @@ function below(above: string, path: string, name: string): string | undefined {
 }
 
 /**
- * Whether so much more would be too much. Only hard limits refuse a write, and a hard one hides the soft one
+ * Whether the increase would exceed the limit. Only hard limits refuse a write. A hard limit hides the soft one
  * (ZooKeeperServer.checkQuota).
  */
 function exceeds(limits: StatsTrack, stats: StatsTrack, more: Growth): boolean {

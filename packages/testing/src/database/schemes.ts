@@ -1,13 +1,13 @@
 // The schemes of ids that need a provider (ProviderRegistry): `world`, `auth` and `super` have none.
 
 interface Scheme {
-  /** What `auth` in an ACL stands for: ids that were proved with a secret. */
+  /** Whether `auth` in an ACL stands for such ids: those that were proved with a secret. */
   readonly isAuthenticated: boolean
-  /** Whether this can be the id in an ACL. */
+  /** Whether this text can be the id in an ACL. */
   isValid(id: string): boolean
-  /** Whether the id in an ACL is meant for a client with the id `own`. */
+  /** Whether the id in an ACL matches a client with the id `own`. */
   matches(own: string, id: string): boolean
-  /** What whoAmI tells (AuthenticationProvider.getUserName). */
+  /** The name in the answer to whoAmI (AuthenticationProvider.getUserName). */
   userName(own: string): string
 }
 
@@ -32,7 +32,7 @@ const ip: Scheme = {
   userName: (own) => own,
 }
 
-/** A name of Kerberos, which may be without host and realm (SASLAuthenticationProvider, KerberosName). */
+/** A Kerberos name, with or without host and realm (SASLAuthenticationProvider, KerberosName). */
 const sasl: Scheme = {
   isAuthenticated: true,
   isValid: (id) => !id.includes('@') || /^[^/@]*(\/[^/@]*)?@[^/@]*$/.test(id),
@@ -55,10 +55,10 @@ export const schemes: ReadonlyMap<string, Scheme> = new Map([
   ['x509', x509],
 ])
 
-/** A server knows these without being told. */
+/** A server has these schemes by default. */
 export const DEFAULT_SCHEMES: ReadonlySet<string> = new Set(['digest', 'ip'])
 
-/** String.split leaves out what is empty at the end: `user:` has one part only, and `user:digest:` two. */
+/** String.split drops empty parts at the end: `user:` has one part, and `user:digest:` has two. */
 function javaSplit(id: string): string[] {
   const parts = id.split(':')
   while (parts.at(-1) === '') parts.pop()

@@ -4,14 +4,14 @@ import { allowed } from './acl.ts'
 import { parentOf } from './paths.ts'
 
 /**
- * How a connection watches a path (WatcherMode): until it is told once, for good, or for good with all that is below it.
- * As bits, for one path may have several.
+ * How a connection watches a path (WatcherMode): for one event, for all events, or for all events with those below. These are
+ * bits, since one path may have several.
  */
 export const WatchMode = { standard: 1, persistent: 2, recursive: 4 } as const
 
 /**
- * What a second mode of one connection on one path does: up to 3.8 it takes the place of the first, also where that is a
- * persistent watch and the second that of a read; from 3.9 on there are both (ZOOKEEPER-4466).
+ * What a second mode of one connection on one path does. Up to 3.8 it replaces the first, also where a read replaces a
+ * persistent watch. From 3.9 on there are both (ZOOKEEPER-4466).
  */
 export type WatchModes = 'one' | 'several'
 
@@ -25,11 +25,11 @@ export interface WatchesSummary {
 export class WatchManager {
   readonly #modes: WatchModes
   readonly #byPath = new Map<string, Set<Watcher>>()
-  /** Of each watcher: its paths, and how it watches them. */
+  /** The paths of each watcher, and how it watches them. */
   readonly #byWatcher = new Map<Watcher, Map<string, number>>()
-  /** Connections that are gone: a read of theirs that was still on its way sets no watch (isDeadWatcher). */
+  /** Connections that are gone: a read of such a connection that was still under way sets no watch (isDeadWatcher). */
   readonly #gone = new WeakSet<Watcher>()
-  /** Number of recursive watches: while there are none, no path above is looked at (WatcherModeManager). */
+  /** The number of recursive watches. While it is 0 no path above is checked (WatcherModeManager). */
   #recursive = 0
 
   constructor(modes: WatchModes = 'one') {
@@ -47,9 +47,9 @@ export class WatchManager {
   }
 
   /**
-   * Tells all watchers of the path, and recursive ones above it, but those `suppressed`, and returns them all. A client
-   * that may not read a node with this ACL gets no event, and loses its one-shot watch all the same (CVE-2024-23944: from 3.8.4
-   * on, and in Debian's 3.8.0).
+   * Notifies all watchers of the path, and the recursive ones above it, except those in `suppressed`. Returns them all. A
+   * client that may not read a node with this ACL gets no event, but loses its one-shot watch (CVE-2024-23944: from 3.8.4 on,
+   * and in Debian's 3.8.0).
    */
   trigger(
     path: string,
@@ -57,51 +57,51 @@ export class WatchManager {
     acl: readonly ACL[],
     suppressed?: ReadonlySet<Watcher>,
   ): ReadonlySet<Watcher> | undefined {
-    const told = new Set<Watcher>()
+    const notified = new Set<Watcher>()
     for (const at of this.#recursive === 0 ? [path] : upFrom(path)) {
       for (const watcher of this.#byPath.get(at) ?? []) {
         const paths = this.#byWatcher.get(watcher)!
         const modes = paths.get(at)!
-        // A recursive watch has the events of the children themselves.
+        // A recursive watch gets the events of the children themselves.
         const isRecursive = (modes & WatchMode.recursive) !== 0 && type !== 'NodeChildrenChanged'
         if (at !== path) {
-          if (isRecursive) told.add(watcher)
+          if (isRecursive) notified.add(watcher)
           continue
         }
-        if (isRecursive || (modes & ~WatchMode.recursive) !== 0) told.add(watcher)
+        if (isRecursive || (modes & ~WatchMode.recursive) !== 0) notified.add(watcher)
         if ((modes & WatchMode.standard) !== 0) this.#unset(paths, at, watcher, WatchMode.standard)
       }
     }
-    if (told.size === 0) return undefined
-    for (const watcher of told) {
-      // Up to 3.8 an event does not say which transaction it is about.
+    if (notified.size === 0) return undefined
+    for (const watcher of notified) {
+      // Up to 3.8 an event has no zxid.
       if (!suppressed?.has(watcher) && allowed(acl, Perms.READ, watcher.authInfo)) watcher.event(type, path, -1n)
     }
-    return told
+    return notified
   }
 
-  /** The path has a watcher. */
+  /** Whether the path has a watcher. */
   hasAny(path: string): boolean {
     return this.#byPath.has(path)
   }
 
-  /** This watcher watches the path, in one of these modes. */
+  /** Whether this watcher watches the path, in one of these modes. */
   has(path: string, watcher: Watcher, modes: number = ALL): boolean {
     return ((this.#byWatcher.get(watcher)?.get(path) ?? 0) & modes) !== 0
   }
 
-  /** Whether paths are followed to the root. */
+  /** Whether paths are checked up to the root. */
   get looksUp(): boolean {
     return this.#recursive > 0
   }
 
-  /** Of one that has, or had, a watch. */
+  /** The paths of a watcher that has, or had, a watch. */
   pathsOf(watcher: Watcher): string[] | undefined {
     const paths = this.#byWatcher.get(watcher)
     return paths && [...paths.keys()]
   }
 
-  /** Says whether there was one. */
+  /** Returns whether there was one. */
   remove(path: string, watcher: Watcher, modes: number = ALL): boolean {
     const paths = this.#byWatcher.get(watcher)
     if (paths === undefined || !this.has(path, watcher, modes)) return false
@@ -109,7 +109,7 @@ export class WatchManager {
     return true
   }
 
-  /** The connection is gone, and will never watch again. */
+  /** Removes all watches of a connection that is gone, for good. */
   removeWatcher(watcher: Watcher): void {
     this.#gone.add(watcher)
     const paths = this.#byWatcher.get(watcher)
@@ -117,14 +117,14 @@ export class WatchManager {
     this.#byWatcher.delete(watcher)
   }
 
-  /** Number of watches. */
+  /** The number of watches. */
   get size(): number {
     let size = 0
     for (const watchers of this.#byPath.values()) size += watchers.size
     return size
   }
 
-  /** A connection counts from its first watch on, also when none is left (WatchManager.toString, what `wchs` prints). */
+  /** A connection counts from its first watch on, also when no watch is left (WatchManager.toString, for `wchs`). */
   get summary(): WatchesSummary {
     return { connections: this.#byWatcher.size, paths: this.#byPath.size, watches: this.size }
   }

@@ -1,4 +1,4 @@
-// Requests about the watches that a connection has.
+// Requests about the watches of a connection.
 import {
   type AddWatchRequest,
   AddWatchMode,
@@ -14,8 +14,8 @@ import type { DataTree } from './data-tree.ts'
 import { type WatchManager, WatchMode } from './watch-manager.ts'
 
 /**
- * Watches that a client had at another server: one-shot ones are told at once where something has happened since
- * `relativeZxid`, and set again where not. The others are set, and told of nothing that happened before. Returns an
+ * Sets watches that a client had at another server. A one-shot watch fires at once when something has happened since
+ * `relativeZxid`, and is set again otherwise. The other watches are set, without events of what happened before. Returns an
  * `ErrorCode`.
  */
 export function setWatches(
@@ -33,7 +33,7 @@ export function setWatches(
   }
   for (const path of existWatches ?? NULL) {
     if (path === null) return ErrorCode.MarshallingError
-    // Whether it was made and deleted in between cannot be seen.
+    // A node that was created and deleted in between leaves no trace.
     if (tree.get(path) === undefined) tree.dataWatches.add(path, watcher)
     else watcher.event('NodeCreated', path, -1n)
   }
@@ -56,17 +56,18 @@ export function setWatches(
   return ErrorCode.Ok
 }
 
-/** The path need not be one, nor the node there; and no right is needed. */
+/** The path need not be valid, and the node need not exist. No right is needed. */
 export function addWatch(tree: DataTree, { path, mode }: TypeOf<typeof AddWatchRequest>, watcher: Watcher): number {
   const added = modes.get(mode)
-  // A real server takes null for a path of its own, and fails when it comes a second time.
+  // A real server treats null as a path of its own, and fails at the second one.
   if (added === undefined || path === null) return ErrorCode.MarshallingError
   watchForGood(tree, path, watcher, added)
   return ErrorCode.Ok
 }
 
 /**
- * Up to 3.8 the watch of any client on the path will do: the server does not look whose it is (WatchManager.containsWatcher).
+ * Up to 3.8 the watch of any client on the path counts: the server does not compare the watcher
+ * (WatchManager.containsWatcher).
  */
 export function hasWatch(tree: DataTree, { path, type }: TypeOf<typeof CheckWatchesRequest>, watcher: Watcher): number {
   const parts = partsOf(tree, type)
@@ -74,13 +75,13 @@ export function hasWatch(tree: DataTree, { path, type }: TypeOf<typeof CheckWatc
   if (tree.watchModes === 'several') {
     return parts.some(([watches, modes]) => watches.has(path, watcher, modes)) ? ErrorCode.Ok : ErrorCode.NoWatcher
   }
-  // It goes up the path from slash to slash, if only by one step: '' is at the end already, 'a' has nowhere to go.
+  // The server goes up the path from slash to slash, at least one step. '' has no step, and 'a' has no slash.
   if (path === '') return ErrorCode.NoWatcher
   if (!path.includes('/')) return ErrorCode.MarshallingError
   let err: number = ErrorCode.NoWatcher
   for (const [watches] of parts) {
     if (watches.hasAny(path)) err = ErrorCode.Ok
-    // With a recursive watch anywhere it goes all the way, and falls off the end of what does not begin with a slash.
+    // With a recursive watch anywhere it goes up to the root, and fails for a path that does not begin with a slash.
     else if (watches.looksUp && !path.startsWith('/')) return ErrorCode.MarshallingError
   }
   return err
@@ -94,18 +95,21 @@ export function removeWatch(
   const parts = partsOf(tree, type)
   if (parts === undefined) return ErrorCode.MarshallingError
   if (path === null) return ErrorCode.NoWatcher
-  // All of them, so no `some`.
+  // Every watch must be removed, so this is no `some`.
   const removed = parts.filter(([watches, modes]) => watches.remove(path, watcher, modes))
   return removed.length > 0 ? ErrorCode.Ok : ErrorCode.NoWatcher
 }
 
-/** In both tables; from 3.9 on a recursive one in that of data alone, which is all that it has events of. */
+/**
+ * Persistent watches are in both tables. From 3.9 on a recursive one is in the table of data alone: it gets those events
+ * only.
+ */
 function watchForGood(tree: DataTree, path: string, watcher: Watcher, mode: number): void {
   tree.dataWatches.add(path, watcher, mode)
   if (tree.watchModes === 'one' || mode !== WatchMode.recursive) tree.childWatches.add(path, watcher, mode)
 }
 
-/** The watches of a WatcherType: up to 3.8 whatever mode they have. */
+/** The watches of a WatcherType. Up to 3.8 their mode does not matter. */
 function partsOf(tree: DataTree, type: number): readonly (readonly [WatchManager, modes?: number])[] | undefined {
   const { dataWatches, childWatches } = tree
   if (type === WatcherType.Any) return [[childWatches], [dataWatches]]
@@ -136,5 +140,5 @@ const modes: ReadonlyMap<number, number> = new Map([
   [AddWatchMode.PERSISTENT_RECURSIVE, WatchMode.recursive],
 ])
 
-/** A list that is null: what is behind it is not reached. */
+/** A list that is null: the server reads nothing after it. */
 const NULL = [null] as const

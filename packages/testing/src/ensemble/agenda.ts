@@ -1,13 +1,13 @@
-// What is due when, in a time that only `run` moves.
+// Actions by the time at which they are due. Only `run` moves this time.
 
-/** An appointment that can be called off. */
+/** An appointment that can be canceled. */
 export interface Cancel {
   cancel(): void
 }
 
 class Appointment implements Cancel {
   readonly time: number
-  /** Among equals the first made is the first kept. */
+  /** Orders appointments of the same time: the first made comes first. */
   readonly order: number
   action: (() => void) | undefined
 
@@ -36,20 +36,20 @@ export class Agenda {
     return this.#now
   }
 
-  /** A time that has passed is now: behind what is due already. */
+  /** A time in the past means now: after everything that is due already. */
   at(time: number, action: () => void): Cancel {
     const appointment = new Appointment(Math.max(time, this.#now), this.#made++, action)
     this.#push(appointment)
     return appointment
   }
 
-  /** When `run` has something to do again; Infinity for never. */
+  /** When `run` next has something to do; Infinity for never. */
   deadline(): number {
     while (this.#heap.length > 0 && this.#heap[0]!.action === undefined) this.#pop()
     return this.#heap[0]?.time ?? Infinity
   }
 
-  /** Does all that is due, in order, also what becomes due meanwhile, and moves the time on to `until`. */
+  /** Runs everything that is due, in order, also what becomes due meanwhile, and moves the time to `until`. */
   run(until: number): void {
     while (this.deadline() <= until) {
       const { time, action } = this.#pop()

@@ -1,8 +1,8 @@
-// One TCP connection between a follower and its leader: what is sent arrives in order, late or never.
+// One TCP connection between a follower and its leader. Messages arrive in order, late, or never.
 import type { LeaderPacket, LearnerPacket } from './packets.ts'
 import type { Process } from './process.ts'
 
-/** What a pipe must know of the network it runs through. */
+/** The network between the two ends of a pipe. */
 export interface Wire {
   readonly now: number
   at(time: number, action: () => void): void
@@ -10,17 +10,17 @@ export interface Wire {
   isStalled(from: string, to: string): boolean
 }
 
-/** One end of a connection, and the process that reads there. */
+/** One end of a connection, with the process that reads from it. */
 export interface End<Packet> {
   readonly process: Process
   received(packet: Packet): void
-  /** The other side has closed it, or died. */
+  /** The other side has closed the connection, or has died. */
   closed(): void
 }
 
 const FIN = Symbol('FIN')
 
-/** One direction. */
+/** One direction of a connection. */
 class Pipe<Packet> {
   end: End<Packet> | undefined
   readonly #wire: Wire
@@ -46,7 +46,7 @@ class Pipe<Packet> {
     this.#schedule()
   }
 
-  /** The link is whole again: what waited is sent once more. */
+  /** The link works again: what waited is sent again. */
   resume(): void {
     if (this.#isScheduled || this.#first === this.#sent.length) return
     const due = this.#wire.now + this.#wire.delay(this.#from, this.#to)
@@ -73,7 +73,7 @@ class Pipe<Packet> {
     this.#schedule()
     const { end } = this
     if (end === undefined) return
-    // What a stopped process has not read yet is still there when it goes on.
+    // A stopped process reads what has arrived when it goes on.
     if (end.process.isStopped) end.process.input(() => this.#deliver(packet))
     else this.#deliver(packet)
   }
@@ -92,7 +92,7 @@ export class Channel {
   readonly #gone: () => void
   #open = 2
 
-  /** `gone` is told when both sides have closed it. */
+  /** `gone` is called when both sides have closed the connection. */
   constructor(wire: Wire, follower: string, leader: string, gone: (channel: Channel) => void) {
     this.follower = follower
     this.leader = leader
@@ -117,7 +117,7 @@ export class Channel {
     this.#toFollower.send(packet)
   }
 
-  /** The leader's side reads no more; the follower's learns of it behind all that was sent. */
+  /** The leader's side stops reading. The follower's side notices it after all that was sent. */
   closeByLeader(): void {
     if (this.#toLeader.end === undefined) return
     this.#toLeader.end = undefined

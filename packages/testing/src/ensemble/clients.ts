@@ -3,11 +3,11 @@ import type { Connection } from '../server/request.ts'
 export interface Client {
   readonly connection: Connection
   sessionId: bigint
-  /** Negotiated for this connection, in ms. */
+  /** The timeout that was negotiated for this connection, in ms. */
   timeOut: number
 }
 
-/** The connections of a server, and of each session the latest (ServerCnxnFactory). */
+/** The connections of a server, and the latest connection of each session (ServerCnxnFactory). */
 export class Clients {
   readonly #byConnection = new Map<Connection, Client>()
   readonly #bySession = new Map<bigint, Client>()

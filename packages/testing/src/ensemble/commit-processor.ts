@@ -1,4 +1,4 @@
-// The order of a session's requests, and of all commits (CommitProcessor).
+// Keeps the order of each session's requests, and of all commits (CommitProcessor).
 import { OpCode } from '@zk/wire'
 import { isWrite } from '../database/index.ts'
 import type { LoggedTxn } from '../server/txn.ts'
@@ -9,17 +9,17 @@ import type { Process } from './process.ts'
 interface Commit {
   readonly sessionId: bigint
   readonly cxid: number
-  /** A transaction, or a `sync` that the leader has come to. */
+  /** A transaction, or a `sync` that the leader has answered. */
   readonly what: LoggedTxn | Pending
   readonly due: number
 }
 
 export interface CommitOptions {
-  /** How long until a commit that comes now is applied, in ms. */
+  /** How long it takes from now until a commit is applied, in ms. */
   readonly lag: () => number
   /**
-   * What becomes of a `sync` that a transaction was taken for, when the leader comes to it. Given by a follower, whose syncs wait
-   * for the leader; the leader itself answers one like a read.
+   * Handles a `sync` for which a transaction was mistaken, when the leader answers it. A follower gives this, since its syncs
+   * wait for the leader. The leader answers a sync like a read.
    */
   readonly finishAgain?: (sync: Pending) => void
 }
@@ -29,7 +29,7 @@ export class CommitProcessor {
   readonly #local: (pending: Pending) => void
   readonly #remote: (entry: LoggedTxn) => void
   readonly #again: CommitOptions['finishAgain']
-  /** Of sessions that wait for a commit all that came since. */
+  /** The later requests of each session that waits for a commit. */
   readonly #sessions = new Map<bigint, Pending[]>()
   readonly #writes: Pending[] = []
   readonly #commits: Commit[] = []
@@ -37,7 +37,10 @@ export class CommitProcessor {
   readonly #lag: () => number
   #timer: Cancel | undefined
 
-  /** `local` finishes a request of this server's, in a write with its entry; `remote` what another server was asked for. */
+  /**
+   * `local` finishes a request of this server, a write with its entry. `remote` finishes a transaction of another server's
+   * request.
+   */
   constructor(
     process: Process,
     { lag, finishAgain }: CommitOptions,
@@ -56,7 +59,7 @@ export class CommitProcessor {
     const needsCommit = this.#needsCommit(pending)
     if (needsCommit) this.#writes.push(pending)
     const waiting = this.#sessions.get(sessionId)
-    // Also a ping queues behind the writes of its session.
+    // A ping, too, waits for the writes of its session.
     if (waiting !== undefined) waiting.push(pending)
     else if (needsCommit) this.#sessions.set(sessionId, [pending])
     else this.#local(pending)
@@ -75,7 +78,7 @@ export class CommitProcessor {
     this.#drain(Infinity)
   }
 
-  /** What is committed and not applied stays in the log only. */
+  /** Drops commits that are not applied: they stay in the log. */
   stop(): void {
     this.#commits.length = 0
     this.#timer?.cancel()
@@ -101,8 +104,8 @@ export class CommitProcessor {
   #finish({ sessionId, cxid, what }: Commit): void {
     const entry = 'txn' in what ? what : undefined
     const { request } = this.#writes[0] ?? {}
-    // Commits come in the order of the requests: either this one is for the oldest of ours, or for none of them. The server
-    // looks at session and xid only, so a write of an earlier connection whose client counted alike finishes a request too early.
+    // Commits come in the order of the requests. So this one is for the oldest of our requests, or for none. The server
+    // compares session and xid only. So a write of an earlier connection with the same xid finishes a request too early.
     if (request?.sessionId !== sessionId || request.message.xid !== cxid) {
       if ('txn' in what) this.#remote(what)
       else this.#again?.(what)

@@ -1,8 +1,8 @@
-// Containers whose children have gone, and nodes whose TTL is over, are removed by the leader (ContainerManager).
+// The leader deletes containers whose children are gone, and nodes whose TTL is over (ContainerManager).
 import { type DataTree, ttlOf } from '../database/index.ts'
 import type { ServerRequest } from '../server/request.ts'
 
-/** What the leader asks of itself, at this time of the wall clock in ms. */
+/** The leader's own requests to delete nodes. `now` is in ms of the wall clock. */
 export function* removals(tree: DataTree, member: string, wallNow: number): Generator<ServerRequest> {
   for (const path of candidates(tree, BigInt(Math.floor(wallNow)))) {
     const rest = new TextEncoder().encode(path)
@@ -14,13 +14,13 @@ export function* removals(tree: DataTree, member: string, wallNow: number): Gene
 function* candidates(tree: DataTree, now: bigint): Generator<string> {
   for (const path of tree.containers) {
     const node = tree.get(path)
-    // One that never had a child stays: it may have been made a moment ago.
+    // A container that never had a child stays: it may be new.
     if (node !== undefined && node.childCount === 0 && node.cversion > 0) yield path
   }
   for (const path of tree.ttls) {
     const node = tree.get(path)
     if (node === undefined || node.childCount > 0) continue
-    // Since its data was set: what its children did does not count.
+    // The TTL counts from the last setData. Changes of children do not matter.
     const ttl = ttlOf(node.ephemeralOwner) ?? 0n
     if (ttl !== 0n && now - node.mtime > ttl) yield path
   }

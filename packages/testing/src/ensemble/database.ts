@@ -5,21 +5,21 @@ import { TxnLog } from './txn-log.ts'
 export interface Snapshot {
   readonly tree: DataTree
   readonly sessions: ReadonlyMap<bigint, number>
-  /** Of the last transaction in it. */
+  /** The zxid of the last transaction in it. */
   readonly zxid: bigint
 }
 
 /**
- * All that a member keeps (ZKDatabase, and the epochs on its disk). What is in the tree is in the log too, so that the
- * tree survives a death like the log does: as if it had been made again from there.
+ * The state of a member (ZKDatabase, and the epochs on its disk). Everything in the tree is in the log, too. So the tree
+ * survives the end of the process as the log does: as if it had been rebuilt from the log.
  */
 export class Database {
   readonly log = new TxnLog()
-  /** The last epoch that it promised to a leader, and the last whose leader it caught up with. */
+  /** The last epoch that it has accepted from a leader, and the last epoch whose leader it has caught up with. */
   acceptedEpoch = 0
   currentEpoch = 0
   #tree: DataTree
-  /** Timeouts in ms (sessionsWithTimeouts). */
+  /** The timeouts of sessions, in ms (sessionsWithTimeouts). */
   #sessions = new Map<bigint, number>()
 
   constructor({ sequenceOverflow, watchModes }: Required<DataTreeOptions>) {
@@ -34,7 +34,7 @@ export class Database {
     return this.#sessions
   }
 
-  /** The log's next entry. */
+  /** Applies the next entry of the log. */
   apply(entry: LoggedTxn): TxnResult {
     const { header, txn } = entry
     if (this.log.next !== entry) throw new Error(`0x${header.zxid.toString(16)} is not the next transaction of the log`)
@@ -44,7 +44,7 @@ export class Database {
     return this.#tree.apply(entry)
   }
 
-  /** Applies what the log has, up to this zxid (fastForwardDataBase). */
+  /** Applies the entries of the log up to this zxid (fastForwardDataBase). */
   fastForward(zxid = this.log.last): void {
     for (let { next } = this.log; next !== undefined && next.header.zxid <= zxid; next = this.log.next) this.apply(next)
   }
@@ -53,7 +53,7 @@ export class Database {
     return { tree: this.#tree.copy(), sessions: new Map(this.#sessions), zxid: this.log.applied }
   }
 
-  /** Forgets all that it had: also what it alone believes to have been accepted. */
+  /** Drops everything, also what this member alone has accepted. */
   restore({ tree, sessions, zxid }: Snapshot): void {
     this.#tree = tree
     this.#sessions = new Map(sessions)

@@ -1,13 +1,13 @@
-// Which member leads: of those that reach each other and follow none, the one with the most (FastLeaderElection).
+// Elects the leader: the member with the latest state among those that reach each other and follow none (FastLeaderElection).
 import type { Process } from './process.ts'
 import type { Network } from './network.ts'
 import type { Settings } from './settings.ts'
 import { isAhead, type Vote } from './vote.ts'
 
-/** Between two attempts that found none, in ms: time goes on, however short an election may be. */
+/** The least time between two attempts that found no leader, in ms. Without it an election of 0 ms would repeat for ever. */
 const LEAST_PAUSE = 1
 
-/** What an election needs of a member. */
+/** A member, as an election sees it. */
 interface Voter {
   readonly id: number
   readonly name: string
@@ -17,7 +17,7 @@ interface Voter {
   readonly isRunning: boolean
   readonly isLooking: boolean
   readonly isLeading: boolean
-  /** The leader that it follows. */
+  /** The leader that the member follows. */
   readonly follows: string | undefined
   follow(leader: string): void
   lead(epoch: number): void
@@ -37,7 +37,7 @@ export class Election {
     this.#quorum = Math.floor(settings.members.length / 2) + 1
   }
 
-  /** The member looks for a leader: it finds one, becomes one, or looks again. */
+  /** The member looks for a leader. It finds one, becomes one, or looks again. */
   enter(member: Voter): void {
     this.#lookAfter(member, this.#settings.electionTime())
   }
@@ -45,7 +45,7 @@ export class Election {
   #lookAfter(member: Voter, delay: number): void {
     const { process } = member
     process.at(process.now + delay, () => {
-      // Another's attempt may have found a leader for this one too.
+      // The attempt of another member may have found a leader for this one, too.
       if (member.process !== process || !member.isLooking) return
       const leader = this.#established(member)
       if (leader !== undefined) member.follow(leader)
@@ -53,7 +53,7 @@ export class Election {
     })
   }
 
-  /** A leader that a quorum of others says it has: to follow it, one must reach them and it. */
+  /** The leader that a quorum follows. To follow it, a member must reach that quorum and the leader. */
   #established(member: Voter): string | undefined {
     const others = this.#members.filter((other) => this.#reaches(member, other))
     const leader = others.find(
@@ -68,7 +68,7 @@ export class Election {
       (other) => other === member || (other.isLooking && this.#reaches(member, other)),
     )
     if (voters.length < this.#quorum) return false
-    // The one with the larger id, of two that have the same.
+    // When both have the same state, the larger id wins.
     const best = voters.toSorted((a, b) => (isAhead(a.vote, b.vote) ? -1 : isAhead(b.vote, a.vote) ? 1 : b.id - a.id))
     for (const leader of best) {
       const followers = voters.filter(
@@ -78,7 +78,7 @@ export class Election {
       const epoch = 1 + Math.max(leader.acceptedEpoch, ...followers.map(({ acceptedEpoch }) => acceptedEpoch))
       leader.lead(epoch)
       for (const follower of followers) {
-        // A quorum that has promised it: no earlier epoch will be theirs.
+        // A quorum has accepted the epoch: it will accept no earlier one.
         follower.accept(epoch)
         follower.follow(leader.name)
       }

@@ -1,4 +1,4 @@
-// ZooKeeper servers that agree on one tree, as a model in virtual time: only `Agenda.run` makes anything happen.
+// ZooKeeper servers that agree on one tree, as a model in virtual time. Nothing happens outside of `Agenda.run`.
 import type { Channel, End } from './channel.ts'
 import { Election } from './election.ts'
 import { Member, type Role } from './member.ts'
@@ -12,11 +12,11 @@ export class Ensemble {
   readonly members: readonly Member[]
   readonly network: Network
   readonly sessions: Sessions
-  /** Told of every change from now on. It only looks on. */
+  /** Is notified of every change from now on. */
   onRole: (member: string, role: Role) => void = () => {}
   readonly #quorum: number
 
-  /** A server alone serves at once, an ensemble when it has elected a leader. */
+  /** A standalone server serves at once, an ensemble when it has elected a leader. */
   constructor(settings: EnsembleSettings) {
     const full = withDefaults(settings)
     const members: Member[] = []
@@ -35,7 +35,10 @@ export class Ensemble {
     for (const member of members) member.start()
   }
 
-  /** The one that serves, of the latest epoch: one of an older may still believe that it leads. A server alone leads. */
+  /**
+   * The serving leader of the latest epoch: a leader of an older epoch may still believe that it leads. A standalone server
+   * leads.
+   */
   get leader(): Member | undefined {
     let leader: Member | undefined
     for (const member of this.members) {
@@ -45,7 +48,7 @@ export class Ensemble {
     return leader
   }
 
-  /** The leader that a quorum follows and reaches, itself included: what it proposes will be committed. */
+  /** The leader that a quorum follows and reaches, itself included. Its proposals will be committed. */
   get elected(): Member | undefined {
     return this.members.find((leader) => {
       if (leader.primary === undefined || !leader.isRunning) return false
@@ -55,21 +58,21 @@ export class Ensemble {
     })
   }
 
-  /** A quorum has its leader, and all members that run and reach it serve clients. */
+  /** Whether a quorum has its leader, and all members that run and reach the leader serve clients. */
   get isServing(): boolean {
     const leader = this.elected
     const isWithout = (member: Member) => member.role === 'read-only' || !member.isServing()
     return leader !== undefined && this.members.every((member) => !isWithout(member) || !this.#reaches(leader, member))
   }
 
-  /** @throws RangeError when there is none of that name */
+  /** @throws RangeError when no member has that name */
   member(name: string): Member {
     const member = this.members.find((member) => member.name === name)
     if (member !== undefined) return member
     throw new RangeError(`no member ${name}: there are ${this.members.map(({ name }) => name).join(', ')}`)
   }
 
-  /** Changes something without a client, committed like any write. `done` is called at once or when it is. */
+  /** Makes a change without a client. It is committed like any write. `done` is called when it is done: at once, or later. */
   operate(change: OperatorChange, done: (result: OperatorResult) => void = () => {}): void {
     const leader = this.leader
     if (leader?.primary === undefined) return done({ type: 'lost' })
@@ -85,7 +88,7 @@ export class Ensemble {
   }
 }
 
-/** A member accepts a connection if it leads when the first packet arrives, and refuses it otherwise. */
+/** The leader's port: it accepts a connection if the member leads when the first packet arrives, and refuses it otherwise. */
 function door(member: Member, channel: Channel): End<LearnerPacket> {
   return {
     get process() {

@@ -1,17 +1,17 @@
-/** What expires in it: knows its own bucket. */
+/** An element of the queue. It has its own bucket. */
 export interface Expiring {
   expiresAt: number
 }
 
 /**
- * Elements in buckets of one tick (ExpiryQueue). A time is always rounded up to the next whole tick, also where it is
- * one: what should end after T ends later than T, and at most T and a tick.
+ * Elements in buckets of one tick (ExpiryQueue). A time is always rounded up to the next tick, also where it is a whole tick.
+ * So an element that should expire after T expires later than T, by a tick at most.
  */
 export class ExpiryQueue<Element extends Expiring> {
   readonly #interval: number
   readonly #buckets = new Map<number, Set<Element>>()
   #size = 0
-  /** The bucket to empty next. */
+  /** The next bucket to empty. */
   #next: number
 
   constructor(interval: number, now: number) {
@@ -27,13 +27,13 @@ export class ExpiryQueue<Element extends Expiring> {
     return this.#next
   }
 
-  /** What ends when, in that order. An empty bucket is still there. */
+  /** The buckets, in the order of their times. They include empty ones. */
   get buckets(): (readonly [number, readonly Element[]])[] {
     return Array.from(this.#buckets, ([at, elements]) => [at, [...elements]] as const).sort(([a], [b]) => a - b)
   }
 
   add(element: Element, now: number, timeOut: number): void {
-    // Ticks are not counted while there is nothing to end.
+    // Ticks do not count while the queue is empty.
     if (this.#size === 0) this.#next = Math.max(this.#next, this.#roundUp(now))
     this.#size++
     this.#put(element, this.#roundUp(now + timeOut))
@@ -51,7 +51,7 @@ export class ExpiryQueue<Element extends Expiring> {
     this.#buckets.get(element.expiresAt)?.delete(element)
   }
 
-  /** Takes one bucket, and moves on. Its elements stay known until they are removed. */
+  /** Takes one bucket, and goes on to the next one. Its elements stay in the queue until they are removed. */
   poll(): Iterable<Element> {
     const bucket = this.#buckets.get(this.#next)
     this.#buckets.delete(this.#next)

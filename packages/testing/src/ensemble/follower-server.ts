@@ -1,4 +1,4 @@
-// A follower's side of its clients: reads are its own, writes the leader's (FollowerZooKeeperServer).
+// A follower's server for its clients: it answers reads, and sends writes to the leader (FollowerZooKeeperServer).
 import { ErrorCode, OpCode } from '@zk/wire'
 import { isWrite } from '../database/index.ts'
 import type { LoggedTxn } from '../server/txn.ts'
@@ -15,7 +15,7 @@ export class FollowerServer extends ZooKeeperServer {
   readonly commits: CommitProcessor
   readonly #send: (packet: LearnerPacket) => void
   readonly #ids
-  /** Accepted, not known to be committed. */
+  /** Proposals that were accepted and are not known to be committed. */
   readonly #pendingTxns: LoggedTxn[]
   readonly #pendingSyncs: Pending[] = []
   readonly #pendingRevalidations = new Map<bigint, Client>()
@@ -38,7 +38,7 @@ export class FollowerServer extends ZooKeeperServer {
     super.shutdown(reason)
   }
 
-  /** A proposal: on disk before it is acknowledged. */
+  /** Takes a proposal: it is on disk before it is acknowledged. */
   logged(entry: LoggedTxn): void {
     this.host.database.log.append(entry)
     this.#pendingTxns.push(entry)
@@ -50,7 +50,7 @@ export class FollowerServer extends ZooKeeperServer {
     this.commits.commit(entry)
   }
 
-  /** The leader has come to the oldest `sync`, and all that was committed before is here. */
+  /** The leader has answered the oldest `sync`. Everything that was committed before it has arrived. */
   synced(): void {
     this.commits.commitSync(this.#pendingSyncs.shift()!)
   }
@@ -65,7 +65,7 @@ export class FollowerServer extends ZooKeeperServer {
     return this.#ids.next()
   }
 
-  /** Always: whether the session lives is not for a follower to know. */
+  /** Always true: a follower does not know whether the session lives. */
   protected override touch(sessionId: bigint, timeOut: number): boolean {
     this.touches.touch(sessionId, timeOut)
     return true
@@ -78,7 +78,7 @@ export class FollowerServer extends ZooKeeperServer {
   }
 
   protected override process(pending: Pending): void {
-    // Ready for the answer before it is asked.
+    // It must be ready for the answer before it sends the question.
     this.commits.submit(pending)
     if (pending.isThrottled) return
     const { request } = pending
@@ -89,7 +89,7 @@ export class FollowerServer extends ZooKeeperServer {
     }
   }
 
-  /** Its bytes were read before; servers before 3.9 cannot read them again (ByteBufferRequestRecord). */
+  /** The bytes of the request were already read. Servers before 3.9 cannot read them again (ByteBufferRequestRecord). */
   #finishAgain(sync: Pending): void {
     sync.entry = undefined
     if (this.host.settings.version < '3.9') sync.refused = ErrorCode.MarshallingError
@@ -97,7 +97,7 @@ export class FollowerServer extends ZooKeeperServer {
   }
 
   protected override applied({ header, txn }: LoggedTxn): void {
-    // A touch by each follower, wherever the client is.
+    // Each follower touches the session, wherever the client is connected.
     if (txn.type === 'createSession') this.touches.touch(header.sessionId, txn.timeOut)
     else if (txn.type === 'closeSession') this.touches.remove(header.sessionId)
   }

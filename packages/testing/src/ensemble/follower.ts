@@ -1,4 +1,4 @@
-// A member that follows a leader: catches up, then serves until it has heard nothing of it for too long (Follower, Learner).
+// A member that follows a leader. It catches up, then serves until the leader is silent for too long (Follower, Learner).
 import { configIn, writeConfig } from '../database/index.ts'
 import type { Cancel } from './agenda.ts'
 import type { Channel, End } from './channel.ts'
@@ -34,7 +34,7 @@ export class Follower implements End<LeaderPacket> {
     this.#awaitSilence()
   }
 
-  /** Undefined while it does not serve. */
+  /** The server for clients; undefined while it does not serve. */
   get server(): FollowerServer | undefined {
     return this.#state.type === 'serving' ? this.#state.server : undefined
   }
@@ -59,7 +59,7 @@ export class Follower implements End<LeaderPacket> {
       case 'revalidated':
         return server.revalidated(packet.sessionId, packet.isValid)
       case 'ping':
-        // Only here does the leader learn which sessions were heard.
+        // This is the only way in which the leader learns of touches.
         return this.#channel.toLeader({ type: 'ping', touched: server.touches.snapshot() })
     }
   }
@@ -68,7 +68,7 @@ export class Follower implements End<LeaderPacket> {
     this.#leave('the member has lost its leader')
   }
 
-  /** The end of its following, or of its process. */
+  /** It stops following, or its process ends. */
   stop(reason: string): void {
     const state = this.#state
     if (state.type === 'over') return
@@ -79,12 +79,12 @@ export class Follower implements End<LeaderPacket> {
 
   #sync({ epoch, base, entries, committed, config }: Sync): void {
     const { database, settings } = this.#host
-    // It has promised itself to a later leader meanwhile.
+    // Meanwhile it has accepted the epoch of a later leader.
     if (epoch < database.acceptedEpoch) return this.#leave('its leader is of an older epoch')
     if (base !== undefined) database.restore(base)
     database.acceptedEpoch = epoch
     for (const entry of entries) database.log.append(entry)
-    // Not beyond: what comes then may never be committed.
+    // Later entries may never be committed.
     database.fastForward(committed)
     database.currentEpoch = epoch
     const own = configIn(database.tree)
@@ -102,7 +102,7 @@ export class Follower implements End<LeaderPacket> {
     this.#host.lookAgain()
   }
 
-  /** The socket's time-out: as long to catch up, and then for anything from the leader. */
+  /** The timeout of the socket: for catching up, and then for any message of the leader. */
   #awaitSilence(): void {
     if (this.#state.type === 'over') return
     this.#silence?.cancel()

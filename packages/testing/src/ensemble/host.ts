@@ -3,19 +3,19 @@ import type { Process } from './process.ts'
 import type { SessionIds } from './session-ids.ts'
 import type { Settings } from './settings.ts'
 
-/** What the parts of a member share. */
+/** The state that the parts of a member share. */
 export interface Host {
   readonly name: string
   readonly settings: Settings
   readonly database: Database
-  /** Another one after each restart. */
+  /** There is a new one after each restart. */
   readonly process: Process
-  /** How much later than committed it applies, in ms. */
+  /** How long after the commit it applies a transaction, in ms. */
   readonly lag: number
-  /** A server begins to give out ids. */
+  /** Called when a server begins to give out session ids. */
   sessionIds(): SessionIds
-  /** It neither leads nor follows any more. */
+  /** The member neither leads nor follows any more. */
   lookAgain(): void
-  /** It has begun to serve clients. */
+  /** The member has begun to serve clients. */
   serves(): void
 }

@@ -5,16 +5,16 @@ import type { Pending } from './pending.ts'
 import { PrimaryServer } from './primary-server.ts'
 import type { Owner } from './session-tracker.ts'
 
-/** Where a leader's transactions go. */
+/** Takes a leader's transactions. */
 export interface Quorum {
   propose(pending: Pending): void
-  /** Of a follower. */
+  /** Answers the `sync` of a follower. */
   processSync(owner: Owner): void
-  /** Ids of the members that follow, and its own. */
+  /** The ids of leader and followers. */
   readonly syncedMembers: ReadonlySet<number>
 }
 
-/** The leader's side of its clients, and of requests that followers pass on (LeaderZooKeeperServer). */
+/** The leader's server for its clients, and for requests that followers forward (LeaderZooKeeperServer). */
 export class LeaderServer extends PrimaryServer {
   readonly commits: CommitProcessor
   readonly #quorum: Quorum
@@ -44,7 +44,7 @@ export class LeaderServer extends PrimaryServer {
     if (request.message.opCode === OpCode.sync && owner !== undefined && owner !== this.owner) {
       return this.#quorum.processSync(owner)
     }
-    // Reads of the leader's own clients too, and a follower's writes: all of a session in one order.
+    // Reads of the leader's own clients, too, and writes of followers: all requests of a session stay in order.
     this.commits.submit(pending)
     if (entry !== undefined) this.#quorum.propose(pending)
   }

@@ -1,4 +1,5 @@
-// A member that leads: proposes, commits what a quorum has, and steps down when it has lost its quorum (Leader).
+// A member that leads. It proposes, commits what a quorum has acknowledged, and steps down when it has lost its quorum
+// (Leader).
 import { configIn, initialConfig, type QuorumConfig, writeConfig } from '../database/index.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import type { ServerRequest } from '../server/request.ts'
@@ -13,9 +14,9 @@ import { isAhead } from './vote.ts'
 
 interface Proposal {
   readonly entry: LoggedTxn
-  /** Names of the members that have it on disk. They count also when they are gone. */
+  /** The names of the members that have it on disk. Members that are gone count, too. */
   readonly acks: Set<string>
-  /** Followers whose `sync` came behind it. */
+  /** The followers whose `sync` came after it. */
   readonly syncs: Owner[]
 }
 
@@ -42,7 +43,7 @@ export class Leader implements Quorum {
     this.epoch = epoch
     this.#quorum = Math.floor(settings.members.length / 2) + 1
     this.#initial = { currentEpoch: database.currentEpoch, lastZxid: database.log.last }
-    // All that it has accepted is the new beginning, whether or not another member has it (loadData).
+    // It begins with everything that it has accepted, whether or not another member has it (loadData).
     database.fastForward()
     database.currentEpoch = epoch
     this.#lastCommitted = database.log.last
@@ -51,24 +52,24 @@ export class Leader implements Quorum {
     })
   }
 
-  /** Undefined while it does not serve. */
+  /** The server for clients; undefined while it does not serve. */
   get server(): LeaderServer | undefined {
     return this.#state.type === 'serving' ? this.#state.server : undefined
   }
 
-  /** Followers that have caught up. */
+  /** The followers that have caught up. */
   get followers(): number {
     return this.#count(({ isSynced }) => isSynced) - 1
   }
 
-  /** Ids of the members that have caught up with it, and its own. */
+  /** The ids of the members that have caught up with it, and its own. */
   get syncedMembers(): ReadonlySet<number> {
     const { members } = this.host.settings
     const synced = [...this.#handlers].filter(({ isSynced }) => isSynced).map(({ member }) => member)
     return new Set([this.host.name, ...synced].map((name) => members.indexOf(name) + 1))
   }
 
-  /** What was agreed on, the last time; the first time it is the leader's to say, under the zxid of its beginning. */
+  /** The configuration that was agreed on last. The first one is the leader's own, with the zxid of its beginning. */
   get #config(): QuorumConfig {
     const { database, settings } = this.host
     const known = configIn(database.tree)
@@ -79,7 +80,7 @@ export class Leader implements Quorum {
 
   /** A follower has connected. */
   accept(channel: Channel, info: Extract<LearnerPacket, { type: 'followerInfo' }>): void {
-    // It may not have the quorum yet to say that what this one has beyond is void.
+    // Without a quorum it may not yet make the follower drop its extra entries.
     if (this.#state.type === 'over' || (this.#state.type === 'establishing' && isAhead(info, this.#initial))) {
       return channel.closeByLeader()
     }
@@ -95,11 +96,11 @@ export class Leader implements Quorum {
       committed: this.#lastCommitted,
       config: this.#config,
     })
-    // From here on it gets every proposal, also while it catches up (startForwarding).
+    // From here on the follower gets every proposal, also while it catches up (startForwarding).
     this.#handlers.add(new LearnerHandler(this, channel, database.log.last))
   }
 
-  /** The process ends, or its leading. */
+  /** The process ends, or stops leading. */
   stop(reason: string): void {
     const state = this.#state
     this.#state = { type: 'over' }
@@ -108,9 +109,9 @@ export class Leader implements Quorum {
     this.#handlers.clear()
   }
 
-  // --- told by the handlers -----------------------------------------------------------------------------------------
+  // --- called by the handlers ---------------------------------------------------------------------------------------
 
-  /** A follower has all up to this proposal on its disk. */
+  /** A follower has everything up to this proposal on its disk. */
   synced(handler: LearnerHandler, zxid: bigint): void {
     if (this.#state.type === 'establishing') {
       if (this.#count(({ isSynced }) => isSynced) < this.#quorum) return
@@ -122,7 +123,7 @@ export class Leader implements Quorum {
 
   processAck(member: string, zxid: bigint): void {
     if (zxid <= this.#lastCommitted) return
-    // Acks come in order, so that the proposal is among the oldest.
+    // Acks come in order, so the proposal is among the oldest.
     this.#outstanding.find(({ entry }) => entry.header.zxid === zxid)?.acks.add(member)
     this.#tryToCommit()
   }
@@ -144,7 +145,7 @@ export class Leader implements Quorum {
     this.#handlers.delete(handler)
   }
 
-  /** The handler of a member that follows. */
+  /** The handler of this follower. */
   ownerOf(member: string): Owner | undefined {
     return [...this.#handlers].findLast((handler) => handler.member === member)
   }
@@ -158,7 +159,7 @@ export class Leader implements Quorum {
     this.#send({ type: 'proposal', entry })
   }
 
-  /** Answered behind the proposals before it: but the leader does not ask whether it still leads. */
+  /** The answer comes after the proposals before it. The leader does not check whether it still leads. */
   processSync(owner: Owner): void {
     const last = this.#outstanding.at(-1)
     if (last === undefined) this.#sendSync(owner)
@@ -190,7 +191,7 @@ export class Leader implements Quorum {
     const { database, settings } = this.host
     const zxid = BigInt(this.epoch) << 32n
     writeConfig(database.tree, this.#config, Math.floor(settings.wallNow()))
-    // Before any transaction of its epoch: a client that has seen this will not go to a follower that has seen none.
+    // This comes before any transaction of its epoch. A client that has seen it does not connect to a follower that has not.
     database.tree.lastProcessedZxid = zxid
     this.#state = { type: 'serving', server: new LeaderServer(this.host, zxid, this) }
     for (const { isSynced, channel } of this.#handlers) if (isSynced) channel.toFollower({ type: 'upToDate' })
@@ -198,7 +199,7 @@ export class Leader implements Quorum {
     this.#beat()
   }
 
-  /** Its loop: every half tick a ping to each follower, every second time a look at the quorum. */
+  /** The leader's loop: a ping to each follower every half tick, and a check of the quorum every second time. */
   #beat(): void {
     const { process, settings } = this.host
     process.at(process.now + Math.floor(settings.tickTime / 2), () => {
@@ -213,7 +214,7 @@ export class Leader implements Quorum {
     })
   }
 
-  /** Of members, with this one: one that has come back may have two handlers for a while. */
+  /** Counts members, this one included. A member that has come back may have two handlers for a while. */
   #count(counts: (handler: LearnerHandler) => boolean): number {
     const members = new Set([this.host.name])
     for (const handler of this.#handlers) if (counts(handler)) members.add(handler.member)

@@ -8,10 +8,10 @@ import type { Process } from './process.ts'
 import type { Owner } from './session-tracker.ts'
 
 type State =
-  /** Up to which of the leader's proposals it has been sent. */
+  /** The last of the leader's proposals that was sent to it. */
   { readonly type: 'syncing'; readonly sent: bigint } | { readonly type: 'synced' } | { readonly type: 'closed' }
 
-/** What a handler needs of its leader. */
+/** The leader, as a handler sees it. */
 interface HandlersLeader {
   readonly host: Host
   readonly tick: number
@@ -30,7 +30,7 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
   readonly #leader: HandlersLeader
   #state: State
   #heardAt: number
-  /** The last tick of the leader in which it counts without another word. */
+  /** The last tick of the leader in which it counts without a further message. */
   #deadline: number
   #silence: Cancel | undefined
 
@@ -51,7 +51,7 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
     return this.#state.type === 'synced'
   }
 
-  /** Whether it counts for the leader's quorum. Counted in ticks of the leader's loop, not in time. */
+  /** Whether it counts for the leader's quorum. The leader counts ticks of its loop, not time. */
   isInTouch(tick: number): boolean {
     return this.#state.type !== 'closed' && tick <= this.#deadline
   }
@@ -94,7 +94,7 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
     this.channel.closeByLeader()
   }
 
-  /** The socket's time-out, beside the leader's count of ticks. */
+  /** The timeout of the socket, beside the leader's count of ticks. */
   #awaitSilence(): void {
     if (this.#state.type === 'closed') return
     this.#silence?.cancel()

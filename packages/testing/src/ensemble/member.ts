@@ -1,4 +1,4 @@
-// One server of an ensemble, whatever it is at the moment (QuorumPeer).
+// One server of an ensemble, in any role (QuorumPeer).
 import type { ConnectRequest, TypeOf } from '@zk/wire'
 import type { DataTree } from '../database/index.ts'
 import type { Connection, ServerRequest } from '../server/request.ts'
@@ -20,34 +20,37 @@ import { StandaloneServer } from './standalone-server.ts'
 import type { Vote } from './vote.ts'
 import type { ZooKeeperServer } from './zookeeper-server.ts'
 
-/** `leader` and `follower` once it serves clients; `looking` also while it catches up; `read-only` while it serves without a leader. */
+/**
+ * `leader` and `follower` when it serves clients. `looking` also while it catches up. `read-only` while it serves without a
+ * leader.
+ */
 export type Role = 'standalone' | 'leader' | 'follower' | 'looking' | 'read-only' | 'down'
 
 type State =
   | { readonly type: 'down' }
-  /** With a server where it has looked for long, and may serve without a leader. */
+  /** It has a server when it has looked for long, and may serve without a leader. */
   | { readonly type: 'looking'; readonly server?: ReadOnlyServer }
   | { readonly type: 'standalone'; readonly server: StandaloneServer }
   | { readonly type: 'leading'; readonly leader: Leader }
   | { readonly type: 'following'; readonly follower: Follower }
 
-/** What a member must know of the ensemble it is in. */
+/** The ensemble, as a member sees it. */
 export interface Surroundings {
   readonly settings: Settings
   readonly network: Network
   readonly election: Election
-  /** What a leader's port is for a connection that is not accepted yet. */
+  /** The leader's port, for a connection that is not accepted yet. */
   door(channel: Channel): End<LearnerPacket>
-  /** For observers: nothing may follow from it. */
+  /** For those that observe the ensemble: it must have no effect. */
   roleChanged(member: string, role: Role): void
 }
 
 const KILLED = 'the member was killed'
 
-/** Requests, and what becomes of them, happen when they come or when the agenda runs: run it up to now behind them. */
+/** A call takes effect at once, or when the agenda runs. So run the agenda up to now after a call. */
 export class Member {
   readonly name: string
-  /** Its number in the ensemble (myid): from 1 on. */
+  /** Its number in the ensemble (myid), from 1 on. */
   readonly id: number
   readonly #around: Surroundings
   readonly #database: Database
@@ -83,27 +86,27 @@ export class Member {
     return type === 'leading' ? 'leader' : 'follower'
   }
 
-  /** What it knows now. Another one after it had to take over a snapshot. */
+  /** Its present tree. There is a new one after a snapshot. */
   get tree(): DataTree {
     return this.#database.tree
   }
 
-  /** What came into its tree after this transaction, in order; undefined where its log no longer goes back so far. */
+  /** The transactions that came into its tree after this one, in order. Undefined where its log does not go back so far. */
   appliedAfter(zxid: bigint): readonly LoggedTxn[] | undefined {
     return this.#database.log.appliedAfter(zxid)
   }
 
-  /** All sessions of the ensemble that it knows, with their timeouts in ms. */
+  /** The sessions of the ensemble that it knows, with their timeouts in ms. */
   get sessionTimeouts(): ReadonlyMap<bigint, number> {
     return this.#database.sessions
   }
 
-  /** As a leader, or alone: when which sessions will end if nothing is heard of them. */
+  /** On a leader or a standalone server: when each session will expire unless it is touched. */
   get sessionExpiry(): (readonly [number, readonly bigint[]])[] | undefined {
     return this.primary?.tracker.expiry
   }
 
-  /** As a leader: how many have caught up with it. */
+  /** On a leader: how many followers have caught up with it. */
   get followers(): number {
     return this.#state.type === 'leading' ? this.#state.leader.followers : 0
   }
@@ -112,14 +115,14 @@ export class Member {
     return this.process.isStopped
   }
 
-  /** Whether it takes clients. If not, it closes connections at once; when it is down, it refuses them. */
+  /** Whether it serves clients. If not, it closes connections at once. When it is down, it refuses them. */
   isServing(): boolean {
     return this.#server !== undefined
   }
 
   // --- clients ------------------------------------------------------------------------------------------------------
 
-  /** A new session, or the resumption of one: answered by `connection.established`, or closed without an answer. */
+  /** Opens a session or resumes one. The answer is `connection.established`, or the connection is closed without one. */
   connect(connection: Connection, request: TypeOf<typeof ConnectRequest>): void {
     if (this.#state.type === 'down') return connection.close('the member is down')
     this.process.input(() => {
@@ -129,32 +132,32 @@ export class Member {
     })
   }
 
-  /** In the order in which the connection sent them, pings too. */
+  /** Takes requests in the order in which the connection sent them, pings included. */
   submit(request: ServerRequest): void {
     if (this.process.isStopped) this.process.input(() => this.#server?.submit(request))
     else this.#server?.submit(request)
   }
 
-  /** What a fault refuses in the server's place counts as heard. */
+  /** A request that a fault refuses in the server's place still touches the session. */
   touchBy(connection: Connection): void {
     this.process.input(() => this.#server?.touchBy(connection))
   }
 
-  /** The client, or a fault, has ended the connection. Harmless when it is closed already. */
+  /** The client, or a fault, has ended the connection. Does nothing when it is closed already. */
   disconnected(connection: Connection): void {
     this.process.input(() => this.#server?.disconnected(connection))
   }
 
   // --- faults -------------------------------------------------------------------------------------------------------
 
-  /** The process dies. What is on its disk survives. */
+  /** Ends the process. Its disk survives. */
   kill(): void {
     if (this.#state.type === 'down') return
     this.process.die()
     this.#become({ type: 'down' })
   }
 
-  /** Starts it again where it is down. */
+  /** Starts the process again when it is down. */
   restart(): void {
     if (this.#state.type !== 'down') return
     const { agenda, random } = this.#around.settings
@@ -162,7 +165,7 @@ export class Member {
     this.start()
   }
 
-  /** The process is stopped (SIGSTOP): what comes in waits, and others notice after a time only. */
+  /** Stops the process (SIGSTOP). What arrives waits. Others notice it only after a time. */
   freeze(): void {
     this.process.stop()
   }
@@ -172,8 +175,8 @@ export class Member {
   }
 
   /**
-   * It applies what will be committed from now on this much later, in ms: reads are stale, its own writes and `sync` are
-   * answered late. Infinity for not until `catchUp`. A server alone answers everything late.
+   * Applies later commits with this delay, in ms. Reads are stale. Its own writes and `sync` are answered late. Infinity
+   * means until `catchUp`. A standalone server answers everything late.
    * @throws RangeError for less than 0
    */
   lag(ms: number): void {
@@ -181,7 +184,7 @@ export class Member {
     this.#host.lag = ms
   }
 
-  /** Ends its lag, and applies all that is committed, as far as it has heard. */
+  /** Ends the lag, and applies all commits that it has received. */
   catchUp(): void {
     this.lag(0)
     this.process.input(() => {
@@ -192,21 +195,21 @@ export class Member {
     })
   }
 
-  /** A follower's next touch is lost, as one that is put into the table which is being sent. False where it follows no leader. */
+  /** Loses a follower's next touch, as one that is put into the table while it is sent. False where it follows no leader. */
   loseTouch(): boolean {
     const server = this.#state.type === 'following' ? this.#state.follower.server : undefined
     server?.touches.loseNext()
     return server !== undefined
   }
 
-  // --- the ensemble's side ------------------------------------------------------------------------------------------
+  // --- called by the ensemble ---------------------------------------------------------------------------------------
 
   /** @internal */
   get process(): Process {
     return this.#host.process
   }
 
-  /** Its word about sessions and transactions counts, or it believes so. @internal */
+  /** It decides about sessions and transactions, or believes that it does. @internal */
   get primary(): PrimaryServer | undefined {
     const state = this.#state
     return state.type === 'standalone' ? state.server : state.type === 'leading' ? state.leader.server : undefined
@@ -284,7 +287,7 @@ export class Member {
     this.#around.election.enter(this)
   }
 
-  /** It has found no leader meanwhile (QuorumPeer.run). */
+  /** It has found no leader for too long (QuorumPeer.run). */
   #serveReadOnly(looking: State): void {
     if (this.#state !== looking) return
     this.#state = { type: 'looking', server: new ReadOnlyServer(this.#host) }
@@ -301,7 +304,7 @@ export class Member {
   #become(state: State): void {
     const old = this.#state
     this.#state = state
-    // What ends by itself has said why, and is over.
+    // A member that has ended by itself has already reported why.
     if (old.type === 'standalone') old.server.shutdown(KILLED)
     else if (old.type === 'looking') old.server?.shutdown(KILLED)
     else if (old.type === 'leading') old.leader.stop(KILLED)

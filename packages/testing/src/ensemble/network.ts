@@ -1,13 +1,13 @@
-// The links between members: how long they take, and which are cut.
+// The links between members: their latency, and which of them are cut.
 import type { Agenda } from './agenda.ts'
 import { Channel, type Wire } from './channel.ts'
 import type { Latency } from './settings.ts'
 
 export class Network {
-  /** How long messages take from now on, in ms. None overtakes another of its connection. */
+  /** How long a message takes from now on, in ms. No message overtakes another of its connection. */
   latency: Latency
   readonly #names: readonly string[]
-  /** From which member to which no message passes. */
+  /** The pairs, from a member to a member, between which no message passes. */
   readonly #cuts = new Set<string>()
   readonly #channels = new Set<Channel>()
   readonly #wire: Wire
@@ -26,9 +26,9 @@ export class Network {
   }
 
   /**
-   * No message passes between members of different groups; a member in none is alone. Replaces every cut there was. What is
-   * sent waits, as TCP would repeat it, and arrives after `heal` if its connection still stands.
-   * @throws RangeError for a member that there is not
+   * Lets no message pass between members of different groups. A member that is in no group is alone. This replaces all
+   * earlier cuts. Messages wait, as TCP would repeat them, and arrive after `heal` if their connection is still open.
+   * @throws RangeError for a member that does not exist
    */
   partition(...groups: readonly (readonly string[])[]): void {
     for (const name of groups.flat()) this.#check(name)
@@ -41,26 +41,26 @@ export class Network {
     this.#resume()
   }
 
-  /** As `partition`, between these two only. */
+  /** As `partition`, only between these two. */
   cut(a: string, b: string): void {
     this.#checkPair(a, b)
     this.#cut(a, b)
   }
 
-  /** As `cut`, for messages one way only. What is sent the other way arrives. */
+  /** As `cut`, in one direction only. Messages in the other direction arrive. */
   stall(from: string, to: string): void {
     this.#checkPair(from, to)
     this.#cuts.add(way(from, to))
   }
 
-  /** Messages pass this way again; the other way is as it was. */
+  /** Lets messages pass in this direction again. The other direction does not change. */
   resume(from: string, to: string): void {
     this.#checkPair(from, to)
     this.#cuts.delete(way(from, to))
     this.#resume()
   }
 
-  /** Between two members, of one member with all others, or, without names, between all. */
+  /** Heals the link of two members, all links of one member, or, without names, all links. */
   heal(a?: string, b?: string): void {
     if (a !== undefined) this.#check(a)
     if (b !== undefined) this.#check(b)
@@ -80,12 +80,12 @@ export class Network {
     return this.#cuts.size > 0 && this.#cuts.has(way(from, to))
   }
 
-  /** Whether messages wait, if only one way: there is no answer to a message then. */
+  /** Whether messages wait in one direction at least. Then no message gets an answer. */
   isCut(a: string, b: string): boolean {
     return this.isStalled(a, b) || this.isStalled(b, a)
   }
 
-  /** A new connection; with a cut link what is sent on it waits. @internal */
+  /** Opens a connection. On a cut link its messages wait. @internal */
   open(follower: string, leader: string): Channel {
     const channel = new Channel(this.#wire, follower, leader, (gone) => this.#channels.delete(gone))
     this.#channels.add(channel)
@@ -112,5 +112,5 @@ export class Network {
   }
 }
 
-/** No name has a line break in it. */
+/** The key of a pair: no name contains a line break. */
 const way = (from: string, to: string) => `${from}\n${to}`

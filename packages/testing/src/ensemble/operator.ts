@@ -1,4 +1,5 @@
-// Changes that no client asks for: committed like any write, with the rights of a superuser and of no session.
+// Changes that no client requests. They are committed like any write, with the rights of a superuser, and belong to no
+// session.
 import { type MultiOp, OpCode, type RequestMessage, type RequestOf } from '@zk/wire'
 import type { Connection, ServerRequest } from '../server/request.ts'
 import type { Txn } from '../server/txn.ts'
@@ -14,14 +15,14 @@ export type OperatorChange =
   | { readonly op: 'presetCounter'; readonly path: string; readonly counter: number }
 
 export type OperatorResult =
-  /** An `ErrorCode`, and the record of the operation's reply where that is 0. */
+  /** An `ErrorCode`, and the record of the reply where the code is 0. */
   | { readonly type: 'done'; readonly err: number; readonly response: unknown; readonly zxid: bigint }
-  /** There was no leader, or it stepped down before it could tell: it may have happened. */
+  /** There was no leader, or it stepped down before it could answer: the change may have happened. */
   | { readonly type: 'lost' }
 
 interface OperatorsRequest {
   readonly request: ServerRequest & { readonly connection: Connection }
-  /** What no request can ask for. */
+  /** A change for which there is no request. */
   readonly txn: Txn | undefined
 }
 
@@ -45,7 +46,7 @@ export function operatorsRequest(
 const SUPER = [{ scheme: 'super', id: '' }]
 
 function messageOf(change: OperatorChange): RequestMessage {
-  // Like the write that it resembles most.
+  // It is logged as the write that it resembles most.
   if (change.op === 'presetCounter') {
     const request = { path: change.path, data: null, version: -1 }
     return { type: 'request', op: 'setData', opCode: OpCode.setData, xid: 0, request }

@@ -1,10 +1,10 @@
-// What a leader and its followers tell each other, on one connection that keeps their order (Leader.java).
+// The messages between a leader and its followers. A connection keeps their order (Leader.java).
 import type { LoggedTxn } from '../server/txn.ts'
 import type { ServerRequest } from '../server/request.ts'
 import type { QuorumConfig } from '../database/index.ts'
 import type { Snapshot } from './database.ts'
 
-/** From a follower. */
+/** Messages of a follower. */
 export type LearnerPacket =
   | { readonly type: 'followerInfo'; readonly member: string; readonly currentEpoch: number; readonly lastZxid: bigint }
   /** All of the leader's `sync` is on its disk (the ACK of NEWLEADER). */
@@ -12,10 +12,10 @@ export type LearnerPacket =
   | { readonly type: 'ack'; readonly zxid: bigint }
   | { readonly type: 'request'; readonly request: ServerRequest }
   | { readonly type: 'revalidate'; readonly sessionId: bigint; readonly timeOut: number }
-  /** The answer to a ping: sessions that were heard, with the timeouts of their connections. */
+  /** The answer to a ping: the touched sessions, with the timeouts of their connections. */
   | { readonly type: 'ping'; readonly touched: ReadonlyMap<bigint, number> }
 
-/** From the leader. */
+/** Messages of the leader. */
 export type LeaderPacket =
   | Sync
   | { readonly type: 'upToDate' }
@@ -26,15 +26,15 @@ export type LeaderPacket =
   | { readonly type: 'revalidated'; readonly sessionId: bigint; readonly isValid: boolean }
   | { readonly type: 'ping' }
 
-/** What a follower lacks (DIFF; SNAP also in place of TRUNC), and whose it is now (NEWLEADER). */
+/** The entries that a follower lacks (DIFF; SNAP also in place of TRUNC), and the new leader (NEWLEADER). */
 export interface Sync {
   readonly type: 'sync'
   readonly epoch: number
-  /** In place of all that the follower has. */
+  /** Replaces everything that the follower has. */
   readonly base: Snapshot | undefined
   readonly entries: readonly LoggedTxn[]
   /** Entries up to this one are committed. */
   readonly committed: bigint
-  /** What the leader knows of the ensemble. */
+  /** The configuration of the ensemble, as the leader knows it. */
   readonly config: QuorumConfig
 }

@@ -1,4 +1,4 @@
-// A server whose word about sessions and transactions counts: the leader, or a server alone.
+// A server that decides about sessions and transactions: the leader, or a standalone server.
 import type { Connection } from '../server/request.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import type { Client } from './clients.ts'
@@ -14,11 +14,11 @@ export abstract class PrimaryServer extends ZooKeeperServer {
   readonly tracker: SessionTracker
   readonly #preparer: Preparer
   readonly #ids
-  /** Operators that wait, and their answer should this server end before. */
+  /** Operators that wait, and their answer if this server ends first. */
   readonly #operators = new Map<Connection, () => void>()
   #isRunning = true
 
-  /** `zxid` is the last that was given out. Every session gets all of its time from now on. */
+  /** `zxid` is the last one in use. The timeout of every session starts now. */
   constructor(host: Host, zxid: bigint) {
     super(host)
     const { database, process, settings } = host
@@ -36,7 +36,7 @@ export abstract class PrimaryServer extends ZooKeeperServer {
     this.#operators.clear()
   }
 
-  /** As if nothing had been heard of it for too long. */
+  /** Ends a session as if it had not been touched for too long. */
   expire(sessionId: bigint): boolean {
     const session = this.tracker.get(sessionId)
     if (session === undefined || session.isClosing) return false
@@ -56,10 +56,10 @@ export abstract class PrimaryServer extends ZooKeeperServer {
     this.propose(pending)
   }
 
-  /** Ids of the members that follow, and its own; undefined for a server alone. */
+  /** The ids of leader and followers; undefined for a standalone server. */
   protected abstract get syncedMembers(): ReadonlySet<number> | undefined
 
-  /** What was prepared: a write has its entry. */
+  /** Takes a prepared request: a write has its entry. */
   protected abstract propose(pending: Pending): void
 
   override process(pending: Pending): void {

@@ -1,4 +1,4 @@
-// One life of a member's process: what it does in time, until it is stopped (SIGSTOP) or dies.
+// A member's process, from its start to its end: its timers and its input, also while it is stopped (SIGSTOP).
 import type { Agenda, Cancel } from './agenda.ts'
 
 class Timer implements Cancel {
@@ -23,7 +23,7 @@ export class Process {
   #state: 'running' | 'stopped' | 'dead' = 'running'
   readonly #agenda: Agenda
   readonly #random: () => number
-  /** What came in, and which timers rang, while it was stopped. */
+  /** What arrived, and which timers fired, while it was stopped. */
   #inputs: (() => void)[] = []
   #rung: Timer[] = []
   #rungOfTracker: Timer[] = []
@@ -41,7 +41,7 @@ export class Process {
     return this.#state === 'stopped'
   }
 
-  /** `of` the session tracker: a thread of its own, which races with all others once a stopped process goes on. */
+  /** `of` is the session tracker for timers of that thread, which races with all others when a stopped process goes on. */
   at(time: number, action: () => void, of?: 'tracker'): Cancel {
     const timer = new Timer(action)
     this.#agenda.at(time, () => {
@@ -52,7 +52,7 @@ export class Process {
     return timer
   }
 
-  /** Something from outside: dealt with at once, later, or never. */
+  /** Takes input: at once, later when it is stopped, or never when it has ended. */
   input(action: () => void): void {
     if (this.#state === 'running') action()
     else if (this.#state === 'stopped') this.#inputs.push(action)
@@ -63,8 +63,8 @@ export class Process {
   }
 
   /**
-   * A read that finds data does not time out, however late it is: inputs before timers. The session tracker may come
-   * before them, and then ends sessions whose heartbeats lie unread.
+   * Runs inputs before timers: a read that finds data does not time out, however late it is. The session tracker may come
+   * before the inputs. Then it expires sessions whose heartbeats are still unread.
    */
   continue(): void {
     if (this.#state !== 'stopped') return

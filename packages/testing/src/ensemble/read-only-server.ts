@@ -1,4 +1,4 @@
-// What a member is that has lost its quorum, where read-only mode is on (ReadOnlyZooKeeperServer, ReadOnlyRequestProcessor).
+// The server of a member that has lost its quorum, in read-only mode (ReadOnlyZooKeeperServer, ReadOnlyRequestProcessor).
 import { type ConnectRequest, ErrorCode, OpCode, type TypeOf } from '@zk/wire'
 import { goesToLeader } from '../database/index.ts'
 import type { Connection, ServerRequest } from '../server/request.ts'
@@ -9,8 +9,8 @@ import { SessionTracker } from './session-tracker.ts'
 import { ZooKeeperServer } from './zookeeper-server.ts'
 
 /**
- * It gives sessions that it alone knows, as with localSessionsEnabled; those that the ensemble knows it does not take.
- * What has been logged is in its tree, committed or not.
+ * It opens sessions that it alone knows, as with localSessionsEnabled, and refuses those of the ensemble. Its tree has
+ * everything that was logged, committed or not.
  */
 export class ReadOnlyServer extends ZooKeeperServer {
   override readonly isReadOnly = true
@@ -60,7 +60,7 @@ export class ReadOnlyServer extends ZooKeeperServer {
     this.finish(pending)
   }
 
-  /** Nothing is. */
+  /** Nothing is ever committed here. */
   protected override applied(): void {}
 
   #established(createSession: ServerRequest): void {

@@ -1,17 +1,17 @@
-// How many requests of a server's clients are under way at once, and what becomes of the others (RequestThrottler).
+// Limits how many requests of a server's clients are under way at once. The others wait (RequestThrottler).
 import { ErrorCode, OpCode } from '@zk/wire'
 import type { Pending } from './pending.ts'
 
 export interface ThrottleOptions {
-  /** Requests under way; 0 for any number. */
+  /** How many requests may be under way; 0 for any number. */
   readonly requestThrottleMaxRequests: number
-  /** A request that has waited longer, in ms, is not done; 0 for any time. */
+  /** A request that has waited longer, in ms, is not executed; 0 for any time. */
   readonly throttledOpWaitTime: number
 }
 
 interface Surroundings {
   readonly now: () => number
-  /** The connection of this one is gone: nothing waits for it any more. */
+  /** The connection of this request is gone: its answer is not needed any more. */
   readonly isStale: (pending: Pending) => boolean
   readonly pass: (pending: Pending) => void
 }
@@ -38,7 +38,7 @@ export class RequestThrottler {
     if (this.#underWay.delete(pending)) this.#passSome()
   }
 
-  /** One that is passed may be finished before that returns. */
+  /** A request that passes may be finished before this returns. */
   #passSome(): void {
     if (this.#isPassing) return
     this.#isPassing = true

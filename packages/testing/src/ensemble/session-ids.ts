@@ -1,10 +1,10 @@
 import type { Bytes } from '@zk/wire'
 
-/** Ids of new sessions of one server: its number, its time of start, and a count (initializeNextSessionId). */
+/** The ids of new sessions of one server: its number, the time of its start, and a count (initializeNextSessionId). */
 export class SessionIds {
   #next: bigint
 
-  /** `startedAt` in ms. Two starts within one ms would give the same ids again: `last` is what they must be above of. */
+  /** `startedAt` is in ms. Two starts within one ms would give the same ids: new ones must be above `last`. */
   constructor(serverId: number, startedAt: number, last: bigint | undefined) {
     const first = (BigInt.asUintN(64, BigInt(Math.floor(startedAt)) << 24n) >> 8n) | (BigInt(serverId) << 56n)
     this.#next = BigInt.asIntN(64, last !== undefined && last >= first ? last + 1n : first)
@@ -19,13 +19,13 @@ export class SessionIds {
   }
 }
 
-/** "superSecret": there is no other. */
+/** ZooKeeper's constant "superSecret", the same on every server. */
 const SECRET = 0xb3415c00n
 
 const MULTIPLIER = 0x5deece66dn
 const MASK = (1n << 48n) - 1n
 
-/** 16 bytes of a java.util.Random that begins with the session's id (ZooKeeperServer.generatePasswd). */
+/** 16 bytes of a java.util.Random whose seed is the session's id (ZooKeeperServer.generatePasswd). */
 export function generatePasswd(sessionId: bigint): Bytes {
   const passwd = new Uint8Array(16)
   const view = new DataView(passwd.buffer)

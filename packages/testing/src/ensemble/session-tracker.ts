@@ -1,16 +1,16 @@
-// Which sessions live, until when, and whose they are: the leader's word (SessionTrackerImpl).
+// The leader's record of sessions: which are alive, until when, and their owners (SessionTrackerImpl).
 import { ErrorCode } from '@zk/wire'
 import { type Expiring, ExpiryQueue } from './expiry-queue.ts'
 import type { Process } from './process.ts'
 
-/** Where a session's requests come from: one connection of a follower, or the leader's own clients. */
+/** The source of a session's requests: one connection of a follower, or the leader's own clients. */
 export interface Owner {
   readonly member: string
 }
 
 export interface TrackedSession extends Expiring {
   readonly id: bigint
-  /** Its end is on its way: nothing can save it any more. */
+  /** Its end is under way: nothing can keep it alive any more. */
   isClosing: boolean
   /** undefined until the first request. */
   owner: Owner | undefined
@@ -23,7 +23,7 @@ export class SessionTracker {
   readonly #expire: (id: bigint) => void
   #state: 'idle' | 'counting' | 'stopped' = 'idle'
 
-  /** Made anew by each leader: every session gets all of its time from now on. */
+  /** Each leader has a new one: the timeout of every session starts now. */
   constructor(process: Process, tickTime: number, sessions: ReadonlyMap<bigint, number>, expire: (id: bigint) => void) {
     this.#process = process
     this.#queue = new ExpiryQueue(tickTime, process.now)
@@ -35,7 +35,7 @@ export class SessionTracker {
     return this.#sessions.get(id)
   }
 
-  /** When which will end if nothing is heard of them. */
+  /** When each session will expire unless it is touched. */
   get expiry(): (readonly [number, readonly bigint[]])[] {
     return this.#queue.buckets.map(([at, sessions]) => [at, sessions.map(({ id }) => id)])
   }
@@ -49,7 +49,7 @@ export class SessionTracker {
     if (this.#state === 'idle') this.#count()
   }
 
-  /** Until when it lives is up to the timeout of its connection, whatever was agreed when it was created. */
+  /** The timeout of its connection counts, not the one from its creation. */
   touch(id: bigint, timeOut: number): boolean {
     const session = this.#sessions.get(id)
     if (session === undefined || session.isClosing) return false
@@ -69,7 +69,7 @@ export class SessionTracker {
     this.#queue.remove(session)
   }
 
-  /** Whether it may ask for something by way of this owner: 0 or the code of the refusal (checkSession). */
+  /** Checks a request of the session that comes from this owner: 0, or the code of the refusal (checkSession). */
   check(id: bigint, owner: Owner): number {
     const session = this.#sessions.get(id)
     if (session === undefined || session.isClosing) return ErrorCode.SessionExpired

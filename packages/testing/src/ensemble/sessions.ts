@@ -3,19 +3,19 @@ import type { PrimaryServer } from './primary-server.ts'
 
 /** A session as the leader knows it. */
 export interface SessionInfo {
-  /** Signed, as on the wire. */
+  /** Its id, signed as on the wire. */
   readonly id: bigint
-  /** In ms, as agreed when it was created. */
+  /** Its timeout in ms, as negotiated when it was created. */
   readonly timeOut: number
   /** The member that its requests come from, as far as the leader knows; undefined before the first. */
   readonly member: string | undefined
-  /** When the leader ends it unless it is touched again, in ms since the ensemble began. */
+  /** When the leader expires it unless it is touched again, in ms since the ensemble began. */
   readonly expiresAt: number
-  /** Its end is on its way. */
+  /** Whether its end is under way. */
   readonly isClosing: boolean
 }
 
-/** The sessions, as the leader knows them: without a leader there are none. */
+/** The sessions, as the leader knows them. Without a leader there are none. */
 export class Sessions {
   readonly #leader: () => Member | undefined
 
@@ -37,19 +37,19 @@ export class Sessions {
     return { id, timeOut, member: owner?.member, expiresAt, isClosing }
   }
 
-  /** Ends it as if nothing had been heard of it for too long. False where there is no leader, or no such session. */
+  /** Expires the session, as if it had not been touched for too long. False where there is no leader, or no such session. */
   expire(id: bigint): boolean {
     const session = this.#primary?.tracker.get(id)
     if (session === undefined || session.isClosing) return false
     const leader = this.#leader()
-    // One that is stopped does so when it goes on.
+    // A leader that is stopped does this when it goes on.
     leader?.process.input(() => leader.primary?.expire(id))
     return true
   }
 
   /**
-   * As if its client had resumed it at this member: the next request of its connection gets SessionMoved, which closes
-   * it. False where there is no leader, no such session, or no such follower.
+   * Moves the session, as if its client had resumed it at this member. The next write of its old connection gets
+   * SessionMoved, which closes that connection. False where there is no leader, no such session, or no such follower.
    */
   move(id: bigint, to: string): boolean {
     const leader = this.#leader()

@@ -1,4 +1,4 @@
-/** A follower knows no ends of sessions: only which were touched since it last told the leader (LearnerSessionTracker). */
+/** The sessions that a follower has touched since its last message about them to the leader (LearnerSessionTracker). */
 export class TouchTable {
   #touched = new Map<bigint, number>()
   #losesNext = false
@@ -12,8 +12,8 @@ export class TouchTable {
   }
 
   /**
-   * A fault: the next touch goes into the table that was sent a moment ago, which is not read again. On a real server the
-   * two steps of a touch, to look up the table and to write to it, may have the sending between them.
+   * A fault: the next touch goes into the table that was just sent, and which is not read again. A real server can send the
+   * table between the two steps of a touch: it looks the table up, then writes to it.
    */
   loseNext(): void {
     this.#losesNext = true
@@ -23,7 +23,7 @@ export class TouchTable {
     this.#touched.delete(sessionId)
   }
 
-  /** By session the timeout of its connection, in ms. */
+  /** The timeout of each session's connection, in ms. */
   snapshot(): ReadonlyMap<bigint, number> {
     const touched = this.#touched
     if (touched.size > 0) this.#touched = new Map()

@@ -1,17 +1,20 @@
-// What a member has on disk: it survives its death.
+// The transaction log of a member. It survives the end of the process.
 import type { LoggedTxn, Txn } from '../server/txn.ts'
 
-/** Kept for followers that come back; one that is further behind gets a snapshot (ZKDatabase.commitLogCount). */
+/**
+ * How many entries are kept for followers that come back. A follower that is further behind gets a snapshot
+ * (ZKDatabase.commitLogCount).
+ */
 const KEPT = 500
-/** Of the data in them, and some more for each part of a multi. */
+/** The size of the data in the entries, and some more for each part of a multi. */
 const KEPT_BYTES = 16 * 1024 * 1024
 const PART = 300
 
-/** Transactions in order, accepted by this member: applied ones, then those that may never be committed. */
+/** The transactions that this member has accepted, in order: applied ones, then those that may never be committed. */
 export class TxnLog {
   #entries: LoggedTxn[] = []
   #applied = 0
-  /** Of those that are in the tree. */
+  /** The size of the applied entries, as `sizeOf` counts it. */
   #bytes = 0
   /** The last zxid before the first entry. */
   #base = 0n
@@ -24,7 +27,7 @@ export class TxnLog {
     this.#entries.push(entry)
   }
 
-  /** The oldest entry that is not in the tree yet. */
+  /** The oldest entry that is not applied yet. */
   get next(): LoggedTxn | undefined {
     return this.#entries[this.#applied]
   }
@@ -33,12 +36,12 @@ export class TxnLog {
     return this.#entries.slice(this.#applied)
   }
 
-  /** The `next` one is in the tree now. */
+  /** The `next` entry has been applied. */
   advance(): void {
     this.#bytes += sizeOf(this.#entries[this.#applied]!.txn)
     this.#applied++
     if (this.#applied < KEPT * 2 && this.#bytes <= KEPT_BYTES * 2) return
-    // Half at once, and the last one stays: not one for each that comes.
+    // It drops half of them at once, and keeps the last one. So it need not drop one for each that comes.
     let first = 0
     while (first < this.#applied - 1 && (this.#applied - first > KEPT || this.#bytes > KEPT_BYTES)) {
       this.#bytes -= sizeOf(this.#entries[first++]!.txn)
@@ -49,7 +52,7 @@ export class TxnLog {
     this.#applied -= first
   }
 
-  /** What came after this transaction; undefined where it is not in this log, or no longer. */
+  /** The entries after this transaction; undefined where the log does not have it, or has it no longer. */
   after(zxid: bigint): readonly LoggedTxn[] | undefined {
     let first = this.#entries.length
     while (first > 0 && this.#entries[first - 1]!.header.zxid > zxid) first--
@@ -57,18 +60,18 @@ export class TxnLog {
     return found === zxid ? this.#entries.slice(first) : undefined
   }
 
-  /** Of those, what is in the tree. */
+  /** The applied ones of those. */
   appliedAfter(zxid: bigint): readonly LoggedTxn[] | undefined {
     const { applied } = this
     return this.after(zxid)?.filter(({ header }) => header.zxid <= applied)
   }
 
-  /** The last one that is in the tree. */
+  /** The last entry that was applied. */
   get applied(): bigint {
     return this.#applied === 0 ? this.#base : this.#entries[this.#applied - 1]!.header.zxid
   }
 
-  /** Begins again behind a snapshot. */
+  /** Begins again after a snapshot. */
   reset(base: bigint): void {
     this.#entries = []
     this.#applied = 0

@@ -1,9 +1,9 @@
-/** What a member has to offer as a leader. */
+/** The state of a member, by which a leader is elected. */
 export interface Vote {
   readonly currentEpoch: number
   readonly lastZxid: bigint
 }
 
-/** Whether the first has something that the second may lack (StateSummary.isMoreRecentThan). */
+/** Whether the first state is more recent than the second (StateSummary.isMoreRecentThan). */
 export const isAhead = (a: Vote, b: Vote): boolean =>
   a.currentEpoch === b.currentEpoch ? a.lastZxid > b.lastZxid : a.currentEpoch > b.currentEpoch

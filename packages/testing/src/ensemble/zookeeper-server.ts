@@ -1,4 +1,4 @@
-// What every serving member does for its clients, whatever its part in the quorum (ZooKeeperServer, FinalRequestProcessor).
+// What every serving member does for its clients, in any role (ZooKeeperServer, FinalRequestProcessor).
 import { type ConnectRequest, ErrorCode, OpCode, type TypeOf } from '@zk/wire'
 import { answerRead, answerWrite, isKnown } from '../database/index.ts'
 import type { Connection, ServerRequest } from '../server/request.ts'
@@ -12,9 +12,9 @@ import type { Owner } from './session-tracker.ts'
 
 export abstract class ZooKeeperServer {
   protected readonly host: Host
-  /** Of requests that come in here. */
+  /** The source of requests that arrive here. */
   readonly owner: Owner
-  /** Whether it says so in the answer to a handshake. */
+  /** Whether the answer to a handshake has the flag readOnly. */
   readonly isReadOnly: boolean = false
   readonly #clients = new Clients()
   readonly #throttler: RequestThrottler
@@ -31,7 +31,7 @@ export abstract class ZooKeeperServer {
 
   connect(connection: Connection, { lastZxidSeen, timeOut, sessionId, passwd }: TypeOf<typeof ConnectRequest>): void {
     const { database, settings } = this.host
-    // A client that has seen more than this server would go back in time.
+    // A client that has seen a later zxid than this server would go back in time.
     if (lastZxidSeen > database.tree.lastProcessedZxid) {
       return connection.close('the client has seen a zxid that the member has not')
     }
@@ -41,7 +41,7 @@ export abstract class ZooKeeperServer {
       this.#clients.setSession(client, this.createSession(client.timeOut))
       return this.submit(createSession(client))
     }
-    // Before the password is checked.
+    // This comes before the check of the password.
     this.#drop(this.#clients.ofSession(sessionId), 'the session was resumed on another')
     this.#clients.setSession(client, sessionId)
     if (isPasswd(sessionId, passwd)) this.revalidate(client)
@@ -53,7 +53,7 @@ export abstract class ZooKeeperServer {
     if (client !== undefined) this.#throttler.submit(new Pending(request, this.owner))
   }
 
-  /** As if the connection had asked for something that was refused. */
+  /** Touches the session as a refused request of the connection does. */
   touchBy(connection: Connection): void {
     const client = this.#clients.get(connection)
     if (client !== undefined) this.touch(client.sessionId, client.timeOut)
@@ -64,14 +64,14 @@ export abstract class ZooKeeperServer {
     if (client !== undefined) this.#forget(client)
   }
 
-  /** It does not serve any more. */
+  /** The server does not serve any more. */
   shutdown(reason: string): void {
     for (const client of this.#clients.all()) this.#drop(client, reason)
   }
 
-  // --- what depends on the part in the quorum ---------------------------------------------------------------------
+  // --- what depends on the role -----------------------------------------------------------------------------------
 
-  /** The id of a new session, which lives once its request is committed. */
+  /** The id of a new session, which exists when its request is committed. */
   protected abstract createSession(timeOut: number): bigint
   /** False for a session that has ended. */
   protected abstract touch(sessionId: bigint, timeOut: number): boolean
@@ -79,17 +79,17 @@ export abstract class ZooKeeperServer {
   protected abstract revalidate(client: Client): void
   /** Ends in `finish`, or `finishRemote` where the request has no connection here. */
   protected abstract process(pending: Pending): void
-  /** The entry is in the tree. */
+  /** The entry has been applied. */
   protected abstract applied(entry: LoggedTxn): void
 
   /**
-   * Its turn has come. Whatever it asks for, and whatever becomes of that, the session is touched: with the timeout of this
-   * connection (submitRequestNow). What proves the client's identity never comes this far, and touches nothing.
+   * The request is submitted. Any request touches the session, whatever its result, with the timeout of this connection
+   * (submitRequestNow). auth and sasl are handled earlier, and touch nothing.
    */
   #submitNow(pending: Pending): void {
     const { request } = pending
     const client = request.connection && this.#clients.get(request.connection)
-    // A request whose session has ended is not answered: its connection will be closed when that is committed.
+    // A request whose session has ended gets no answer: the connection is closed when the end is committed.
     if (client === undefined || !this.touch(client.sessionId, client.timeOut)) return this.#throttler.finished(pending)
     if (isKnown(request.message.opCode, this.host.settings.version)) return this.process(pending)
     this.#throttler.finished(pending)
@@ -99,7 +99,7 @@ export abstract class ZooKeeperServer {
 
   // --- ends -------------------------------------------------------------------------------------------------------
 
-  /** A createSession ends here too, also that of a client that has a session: it tells of the one there is. */
+  /** A createSession ends here, too, also that of a client that has a session: the answer is about the present session. */
   protected finishSessionInit(client: Client, isValid: boolean, createSession?: ServerRequest): void {
     const { connection, sessionId, timeOut } = client
     if (this.#clients.get(connection) !== client) return
@@ -112,11 +112,11 @@ export abstract class ZooKeeperServer {
     this.#drop(client, 'the session has expired')
   }
 
-  /** A transaction that another server was asked for, or none. */
+  /** Finishes a transaction of another server's request, or one without a request. */
   protected finishRemote(entry: LoggedTxn): void {
     this.#apply(entry)
     if (entry.txn.type !== 'closeSession') return
-    // Servers end one without a xid, clients count theirs from 1.
+    // Servers close a session without a xid. The xids of clients begin with 1.
     const reason = entry.header.cxid === 0 ? 'the session has expired' : 'the client closed the session elsewhere'
     this.dropSession(entry.header.sessionId, reason)
   }
@@ -134,10 +134,10 @@ export abstract class ZooKeeperServer {
     }
     const result = entry && this.#apply(entry)
     const client = this.#clients.get(connection)
-    // Also where an operator waits, which is no client.
+    // An operator may wait, too, which is no client.
     if (client === undefined && request.sessionId !== 0n) return
     const err = result?.err ?? refused
-    // A connection that its session has left is closed without an answer (ZOOKEEPER-710).
+    // A connection whose session has moved is closed without an answer (ZOOKEEPER-710).
     if (err === ErrorCode.SessionMoved) return this.#drop(client, 'the session has moved to another member')
     if (entry?.txn.type === 'createSession' && client !== undefined) {
       return this.finishSessionInit(client, true, request)
@@ -187,7 +187,7 @@ function createSession({ connection, sessionId, timeOut }: Client): ServerReques
   return { sessionId, message, authInfo: [], owner: '', connection }
 }
 
-/** What a server asks of itself: no client waits for it. */
+/** A request of the server itself: no client waits for it. */
 export function closeSession(sessionId: bigint, member: string): ServerRequest {
   const message = { type: 'request', op: 'closeSession', opCode: -11, xid: 0, request: undefined } as const
   return { sessionId, message, authInfo: [], owner: member, connection: undefined }
