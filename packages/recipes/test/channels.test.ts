@@ -269,8 +269,14 @@ describe('Channels without a subscriber', () => {
   })
 })
 
-describe('The logger of the client', () => {
+describe.each(['alone', 'beside a subscriber of every channel'])('The logger of the client, %s,', (which) => {
   type Line = Parameters<Logger>
+  beforeEach(() => {
+    if (which !== 'alone') for (const name of names) subscribe(name, listener)
+  })
+  afterEach(() => {
+    for (const name of names) unsubscribe(name, listener)
+  })
 
   test('is given what becomes of a lock, each on its level, in data that JSON can hold', async () => {
     const lines: Line[] = []

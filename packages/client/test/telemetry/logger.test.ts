@@ -1,9 +1,10 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import winston from 'winston'
 import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect, consoleLogger, jsonLogger, type Logger, pinoLogger, winstonLogger } from '../../src/index.ts'
 import { connected, expired, nodeData, reconnected, outcome, someStat, VirtualWorld } from '../support/index.ts'
 
@@ -15,23 +16,34 @@ function notebook(): { lines: Line[]; logger: Logger } {
 }
 
 describe('logger', () => {
-  test('ZooKeeper logs connections and sessions, each on its level, in data that JSON can hold', async () => {
-    const { lines, logger } = notebook()
-    const world = new VirtualWorld()
-    const { zk, server, connection } = await connected(world, { logger })
-    const id = `0x${zk.session.id.toString(16)}`
-    await expired(world, { server, connection })
-    expect(lines.map(([level, message]) => `${level} ${message}`)).toEqual([
-      'debug zk: dialing',
-      'info zk: session established',
-      'warn zk: connection lost',
-      'debug zk: dialing',
-      'error zk: session expired',
-    ])
-    expect(lines[1]![2]).toEqual({ sessionId: id, server: 'zk1:2181', readOnly: false, timeout: 30_000 })
-    expect(lines[2]![2]).toMatchObject({ server: 'zk1:2181', err: new Error('read ECONNRESET') })
-    expect(() => JSON.stringify(lines)).not.toThrow()
-  })
+  test.each(['alone', 'beside a subscriber of every channel'])(
+    'ZooKeeper logs connections and sessions, each on its level, in data that JSON can hold, %s',
+    async (which) => {
+      const messages: unknown[] = []
+      const subscriber = (message: unknown) => void messages.push(message)
+      const channels = which === 'alone' ? [] : ['zk:connection', 'zk:session', 'zk:watch', 'zk:anomaly', 'zk:frame']
+      for (const name of channels) subscribe(name, subscriber)
+      onTestFinished(() => {
+        for (const name of channels) unsubscribe(name, subscriber)
+      })
+      const { lines, logger } = notebook()
+      const world = new VirtualWorld()
+      const { zk, server, connection } = await connected(world, { logger })
+      const id = `0x${zk.session.id.toString(16)}`
+      await expired(world, { server, connection })
+      expect(lines.map(([level, message]) => `${level} ${message}`)).toEqual([
+        'debug zk: dialing',
+        'info zk: session established',
+        'warn zk: connection lost',
+        'debug zk: dialing',
+        'error zk: session expired',
+      ])
+      expect(lines[1]![2]).toEqual({ sessionId: id, server: 'zk1:2181', readOnly: false, timeout: 30_000 })
+      expect(lines[2]![2]).toMatchObject({ server: 'zk1:2181', err: new Error('read ECONNRESET') })
+      expect(() => JSON.stringify(lines)).not.toThrow()
+      expect(messages.length > 0).toBe(which !== 'alone')
+    },
+  )
 
   test.each([
     [30, 4_000, 'asked for a sessionTimeout of 30 ms, the server granted 4000 ms: the option is in ms'],
