@@ -1,4 +1,4 @@
-// The ensemble without I/O: what is told of bytes and the time, and tells what to do. Both drivers drive it.
+// The ensemble without I/O: it takes bytes and the time, and returns what to do. Two drivers use it.
 import { Faults } from './connection/faults.ts'
 import { checkMember } from './connection/fault.ts'
 import type { Gate } from './connection/gate.ts'
@@ -19,53 +19,53 @@ export interface Link {
   /** Its number in the history. */
   readonly id: number
   /**
-   * Whether its bytes are taken; while not, they are best left where they are: what comes is kept. A driver may set
-   * 'clogged' while what it was told to send does not leave, and calls `received` without bytes when that has changed.
+   * Whether its bytes are taken. While they are not, the driver should leave them where they are: bytes that arrive are kept.
+   * A driver may set 'clogged' while its output does not leave, and calls `received` without bytes when that has changed.
    */
   readonly gate: Pick<Gate, 'isOpen' | 'onChange' | 'set'>
 }
 
-/** What is to be done now, in this order. */
+/** What the driver must do now, in this order. */
 export type Output =
   | { readonly type: 'send'; readonly link: Link; readonly bytes: Uint8Array }
-  /** `end` is behind what was sent. Nothing more is told of it. */
+  /** `end` comes after what was sent. No output follows for this link. */
   | { readonly type: 'close'; readonly link: Link; readonly how: 'end' | 'reset' }
 
-/** What a model is made of, and the world that it asks. */
+/** The options of a model, and its surroundings. */
 export interface ModelOptions extends EnsembleOptions {
-  /** In [0, 1), like Math.random. */
+  /** A number in [0, 1), like Math.random. */
   random: () => number
-  /** What the wall clock shows at a time of the driver's clock, in ms since the epoch. */
+  /** The wall clock at a time of the driver's clock, in ms since the epoch. */
   wallNow: (now: number) => number
-  /** The driver's clock, in ms from 0 on: asked when a control is used. */
+  /** The driver's clock, in ms from 0 on. It is read when a control is used. */
   now: () => number
   /** Clients may show certificates: ACLs may have the scheme `x509`. @default false */
   hasCertificates?: boolean | undefined
 }
 
 /**
- * Members, their clients and what befalls them. Every method takes the present time, in ms of a clock that never goes
- * back, and returns what is to be done.
+ * Members, their clients, and faults of both. Every method takes the present time, in ms of a clock that never goes back, and
+ * returns what the driver must do.
  */
 export class EnsembleModel {
-  /** In the order in which they were named. */
+  /** The members, in the order of their names in the options. */
   readonly members: readonly TestMember[]
   /** The links between members. */
   readonly network: TestNetwork
   /** The sessions that the leader knows. */
   readonly sessions: TestSessions
-  /** The tree, as an operator sees and changes it. */
+  /** The tree, as an operator reads and changes it. */
   readonly nodes: TestNodes
-  /** Requests and replies that shall go wrong. */
+  /** Makes requests and replies go wrong. */
   readonly faults: Faults
-  /** All that was said. */
+  /** All frames, connections, roles and controls. */
   readonly history: History
   /** A control was used: `elapse` is due now. */
   onWake: () => void = () => {}
   readonly #agenda = new Agenda()
   readonly #ensemble: Ensemble
   readonly #ports: ReadonlyMap<string, MemberPort>
-  /** Connections that have something for their clients. */
+  /** The connections that have something for their clients. */
   readonly #due = new Set<ServerConnection>()
   readonly #now: () => number
   #connections = 0
@@ -131,7 +131,7 @@ export class EnsembleModel {
       },
     }
     this.#ports = new Map(ensemble.members.map((member) => [member.name, new MemberPort(host, member)]))
-    // From now on: what a standalone server begins as is no change.
+    // From now on: the first role of a standalone server is no change.
     ensemble.onRole = (member, role) => this.history.add({ from: 'member', at: agenda.now, member, role })
     const control = <Result>(what: string, action: () => Result) => this.#control(what, action)
     this.members = Array.from(this.#ports.values(), (port) => new TestMember(port, control))
@@ -141,15 +141,15 @@ export class EnsembleModel {
   }
 
   /**
-   * The member that leads, or serves alone; undefined while none does. Of two that both believe to lead it is the later;
-   * of one that was cut off and not replaced yet, see `isServing`.
+   * The member that leads, or the standalone server; undefined while there is none. When two members believe that they lead,
+   * it is the later one. A leader that is cut off stays it until another is elected: see `isServing`.
    */
   get leader(): TestMember | undefined {
     const { leader } = this.#ensemble
     return this.members.find(({ name }) => name === leader?.name)
   }
 
-  /** A quorum follows the leader, reaches it, and all members that run and reach it serve clients. */
+  /** Whether a quorum follows and reaches the leader, and all members that run and reach it serve clients. */
   get isServing(): boolean {
     return this.#ensemble.isServing
   }
@@ -162,27 +162,27 @@ export class EnsembleModel {
   }
 
   /**
-   * What the leader has applied after this transaction, in order: 0n for the beginning. undefined while no member leads, and
-   * where its log no longer goes back so far: some hundred transactions.
+   * The transactions that the leader has applied after this one, in order: 0n for all. undefined while no member leads, and
+   * where its log does not go back so far: some hundred transactions.
    */
   committedAfter(zxid: bigint): readonly LoggedTxn[] | undefined {
     return this.#ensemble.leader?.appliedAfter(zxid)
   }
 
-  // --- the driver's side --------------------------------------------------------------------------------------------
+  // --- called by the driver -----------------------------------------------------------------------------------------
 
-  /** Whether connections to this member are taken, or refused. */
+  /** Whether this member accepts connections. */
   isListening(member: string): boolean {
     return this.#port(member).isListening
   }
 
-  /** A client connects; undefined where it is refused. */
+  /** A client connects. undefined where it is refused. */
   accept(member: string, remote: Remote, now: number): Link | undefined {
     this.#agenda.run(now)
     return this.#port(member).accept(remote)
   }
 
-  /** Bytes of a client. None are fine: see `Link.gate`. */
+  /** Takes bytes of a client. They may be none: see `Link.gate`. */
   received(link: Link, bytes: Uint8Array, now: number): readonly Output[] {
     this.#agenda.run(now)
     asConnection(link).received(bytes)
@@ -196,7 +196,7 @@ export class EnsembleModel {
     return this.elapse(now)
   }
 
-  /** Time has passed: does all that is due by now. */
+  /** Time has passed: does everything that is due by now. */
   elapse(now: number): readonly Output[] {
     this.#agenda.run(now)
     if (this.#due.size === 0) return NOTHING
@@ -210,7 +210,7 @@ export class EnsembleModel {
     return outputs
   }
 
-  /** When `elapse` has something to do again, in ms; Infinity for never. */
+  /** When `elapse` next has something to do, in ms; Infinity for never. */
   deadline(): number {
     return this.#due.size > 0 ? this.#agenda.now : this.#agenda.deadline()
   }

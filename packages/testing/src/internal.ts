@@ -1,4 +1,4 @@
-// What a virtual world is made of, for the simulator and tests of this repository. It may change with any version.
+// The parts of a virtual world, for the simulator and the tests of this repository. They may change with any version.
 export { type Clock, WALL_START } from './virtual/clock.ts'
 export { drain, TURNS } from './virtual/drain.ts'
 export type { Link, ServerEnd } from './virtual/link.ts'

@@ -1,4 +1,4 @@
-// The one file that opens sockets, and knows real time and chance: drives an EnsembleModel over TCP.
+// Drives an EnsembleModel over TCP. This is the only file that opens sockets, and uses real time and random numbers.
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { show } from './connection/fault.ts'
@@ -18,13 +18,13 @@ import {
 } from './listening.ts'
 import { asFunction } from './options.ts'
 
-/** Bytes the socket may hold for a client that does not read, before no more of it is read. */
+/** How many bytes the socket may hold for a client that does not read before the client's requests wait. */
 const HIGH_WATER_MARK = 1024 * 1024
-/** A client that reads nothing of what is left for it, after its connection has ended, is given up. In ms. */
+/** How long a client may take to read the rest after its connection has ended. In ms. */
 const UNREAD_AFTER = 10_000
-/** Another program may have taken the port of a member while it was down. In ms. */
+/** The pause before it listens again, in ms: another program may have taken the port while the member was down. */
 const OPEN_AGAIN_AFTER = 20
-/** FastLeaderElection.finalizeWait, and some chance. In ms. */
+/** FastLeaderElection.finalizeWait, and a random part. In ms. */
 const ELECTION_TIME = { least: 200, more: 50 }
 const NOTHING = new Uint8Array()
 const LONGEST_TIMER = 2 ** 31 - 1
@@ -33,9 +33,9 @@ export class Listener {
   readonly model: EnsembleModel
   readonly #doors: readonly Acceptor[]
   readonly #sockets = new Map<Link, Socket>()
-  /** Below those that speak TLS. */
+  /** The TCP sockets below those of TLS. */
   readonly #raw = new WeakMap<Socket, Socket>()
-  /** Of connections that are over for the model, with something left for their clients. */
+  /** The sockets of connections that have ended in the model, with bytes left for their clients. */
   readonly #ending = new Set<Socket>()
   readonly #waiters = new Set<Waiter>()
   readonly #origin = performance.now()
@@ -76,7 +76,7 @@ export class Listener {
         : asFunction('electionTime', electionTime)
     this.model = new EnsembleModel({
       ...options,
-      // No caller waits for the first election.
+      // The first election takes no time: a caller would wait for it.
       electionTime: () => (this.#isStarted ? usual() : 0),
       random: Math.random,
       hasCertificates: tls !== undefined,
@@ -91,7 +91,7 @@ export class Listener {
     })
   }
 
-  /** In ms since it began. */
+  /** The time in ms since it began. */
   get now(): number {
     return performance.now() - this.#origin
   }
@@ -100,7 +100,10 @@ export class Listener {
     return this.model.members.map(({ address }) => address).join(',')
   }
 
-  /** Resolves when it is so, asked whenever anything has happened; rejects after so many ms, or when all is closed. */
+  /**
+   * Resolves when the condition holds. It is evaluated after every event. Rejects after so many ms, or when the ensemble is
+   * closed.
+   */
   async within(timeout: number, isDone: () => boolean, tooLate: () => Error): Promise<void> {
     if (!(timeout >= 0)) throw new RangeError(`timeout must be a number of ms, 0 or more, not ${show(timeout)}`)
     if (this.#isClosed) throw closedError()
@@ -119,7 +122,7 @@ export class Listener {
     }
   }
 
-  /** Cuts all connections and listens no more. */
+  /** Cuts all connections, and stops listening. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer?.handle)
@@ -128,9 +131,12 @@ export class Listener {
     await Promise.all(this.#doors.map(async (door) => door.shut()))
   }
 
-  // --- what the model says ------------------------------------------------------------------------------------------
+  // --- the outputs of the model -------------------------------------------------------------------------------------
 
-  /** What the user has given it may throw, such as a function for the latency: what waits for it rejects, else all that waits. */
+  /**
+   * A function of the user may throw, such as that for the latency. Then the call that waits for it rejects, or else all that
+   * wait.
+   */
   #drive(model: () => readonly Output[]): void {
     if (this.#isClosed) return
     let outputs: readonly Output[]
@@ -146,7 +152,7 @@ export class Listener {
 
   #step(outputs: readonly Output[]): void {
     for (const output of outputs) this.#do(output)
-    // A member that is down, or shall refuse, does not listen.
+    // A member that is down, or refuses connections, does not listen.
     for (const door of this.#doors) door.keep(this.model.isListening(door.member))
     for (const waiter of this.#waiters) {
       if (!waiter.isDone()) continue
@@ -194,7 +200,7 @@ export class Listener {
   // --- sockets ------------------------------------------------------------------------------------------------------
 
   #accept(member: string, { socket, raw, certificate }: Caller): void {
-    // What goes wrong with it is told by 'close'.
+    // Errors of the socket are handled in 'close'.
     socket.on('error', () => {})
     if (raw !== undefined) this.#raw.set(socket, raw)
     const remote = { address: plain(socket.remoteAddress), port: socket.remotePort, certificate }
@@ -217,7 +223,7 @@ export class Listener {
     }
     socket.on('end', lost)
     socket.on('close', lost)
-    // A member that is frozen takes connections and reads nothing.
+    // A frozen member accepts connections and reads nothing.
     if (!link.gate.isOpen) socket.pause()
     this.#drive(() => this.model.elapse(this.now))
   }
@@ -230,24 +236,24 @@ export class Listener {
 /** The client at the other end. */
 interface Caller {
   readonly socket: Socket
-  /** What TLS is spoken on. */
+  /** The TCP socket below TLS. */
   readonly raw?: Socket | undefined
-  /** The subject of the certificate that it has shown. */
+  /** The subject of its certificate. */
   readonly certificate?: string | undefined
 }
 
-/** Where one member is reached: a port that is listened at while it should be. */
+/** The TCP port of one member. It is open while the member accepts connections. */
 class Acceptor {
   readonly member: string
   readonly #host: string
   readonly #tls: TestTlsOptions | undefined
   readonly #accept: (caller: Caller) => void
-  /** In the handshake of TLS: nothing else knows them. */
+  /** Sockets in the handshake of TLS: nothing else refers to them. */
   readonly #greeting = new Set<Socket>()
   #port: number
-  /** Listens, or is about to; undefined while connections are refused. */
+  /** The server that listens, or is about to; undefined while connections are refused. */
   #server: Server | undefined
-  /** Settled when it listens, or cannot: before that a server cannot be closed. */
+  /** Settles when it listens, or cannot. Before that a server cannot be closed. */
   #opening: Promise<void> | undefined
   readonly #closing = new Set<Promise<void>>()
   #shouldBeOpen = true
@@ -269,7 +275,7 @@ class Acceptor {
     return this.#port
   }
 
-  /** Rejects where the port cannot be had. */
+  /** Rejects where the port is not free. */
   async open(): Promise<void> {
     const server = this.#create()
     this.#server = server
@@ -286,7 +292,7 @@ class Acceptor {
     if (!this.#shouldBeOpen) this.#close()
   }
 
-  /** Opens or closes it: at once, or when it is as far as to be closed. */
+  /** Opens or closes the port: at once, or as soon as it can be closed. */
   keep(shouldBeOpen: boolean): void {
     this.#shouldBeOpen = shouldBeOpen
     if (this.#opening !== undefined || this.#again !== undefined) return
@@ -294,7 +300,7 @@ class Acceptor {
     else if (!shouldBeOpen) this.#close()
   }
 
-  /** For good: resolves when nothing is left of it but its connections. */
+  /** Closes the port for good. Resolves when only its connections are left. */
   async shut(): Promise<void> {
     this.#shouldBeOpen = false
     clearTimeout(this.#again)
@@ -318,7 +324,7 @@ class Acceptor {
       const subject = socket.authorized ? socket.getPeerX509Certificate()?.subject : undefined
       this.#accept({ socket, raw, certificate: distinguishedName(subject) })
     })
-    server.on('tlsClientError', () => {}) // it is gone already
+    server.on('tlsClientError', () => {}) // the client is already gone
     return server
   }
 
@@ -342,7 +348,7 @@ class Acceptor {
     this.#server = undefined
     for (const socket of this.#greeting) socket.destroy()
     if (server?.listening !== true) return
-    // No client can connect from here on; it is over when its last connection is.
+    // From here on no client can connect. The server ends with its last connection.
     const closed: Promise<void> = new Promise<void>((resolve) => server.close(() => resolve()))
     this.#closing.add(closed)
     void closed.then(() => this.#closing.delete(closed))

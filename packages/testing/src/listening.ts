@@ -1,4 +1,4 @@
-// Where and how an ensemble is reached: the options of the listener, and addresses as it writes them.
+// The options of the listener, and the texts of addresses.
 import { checkKeys, show } from './connection/fault.ts'
 import { checkOptions, ENSEMBLE_OPTIONS, type EnsembleOptions, integer } from './options.ts'
 
@@ -13,13 +13,13 @@ export interface TestTlsOptions {
   key?: Pem | readonly Pem[] | undefined
   /** `cert` and `key` in one, as PKCS #12. */
   pfx?: Uint8Array | undefined
-  /** Of an encrypted `key` or `pfx`. */
+  /** The passphrase of an encrypted `key` or `pfx`. */
   passphrase?: string | undefined
   /** The authorities that may have signed the certificates of clients. */
   ca?: Pem | readonly Pem[] | undefined
-  /** Ask clients for a certificate: its subject is what ACLs of the scheme `x509` see. @default false */
+  /** Ask clients for a certificate. Its subject is the identity in ACLs of the scheme `x509`. @default false */
   requestCert?: boolean | undefined
-  /** Refuse clients without a certificate that `ca` has signed, where one is asked for. @default true */
+  /** Refuse clients without a certificate signed by `ca`, where one is requested. @default true */
   rejectUnauthorized?: boolean | undefined
   /** @default that of the runtime */
   minVersion?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3' | undefined
@@ -42,11 +42,11 @@ const TLS_OPTIONS = [
   'ciphers',
 ] as const satisfies readonly (keyof TestTlsOptions)[]
 
-/** Where an ensemble is reached, besides what it is made of. */
+/** The addresses of an ensemble. */
 export interface ListenOptions extends EnsembleOptions {
-  /** Where to listen. @default '127.0.0.1' */
+  /** The address to listen on. @default '127.0.0.1' */
   host?: string | undefined
-  /** One for each member; 0 for any that is free. @default all 0 */
+  /** One port for each member; 0 for any free one. @default all 0 */
   ports?: readonly number[] | undefined
   /** Speak TLS with clients, at every port. @default plain TCP */
   tls?: TestTlsOptions | undefined
@@ -54,7 +54,7 @@ export interface ListenOptions extends EnsembleOptions {
 
 export const LOCALHOST = '127.0.0.1'
 
-/** Members that cannot agree in this time, in ms, or in the ticks they may take for it, never will. */
+/** How long `serving` waits by default, in ms, where the ticks of the members do not need longer. */
 const LEAST_START_TIMEOUT = 30_000
 
 /** Throws a `TypeError` that names the option and what would be right. */
@@ -81,7 +81,7 @@ export function startTimeout({ host, ports, tls, ...options }: ListenOptions): n
   return Math.max(LEAST_START_TIMEOUT, (initLimit + syncLimit) * tickTime)
 }
 
-/** An address of version 4 as such. */
+/** An IPv4 address that is mapped into IPv6, as IPv4. */
 export function plain(address = ''): string {
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address
 }
@@ -95,7 +95,7 @@ export function distinguishedName(subject: string | undefined): string | undefin
   return subject?.split('\n').reverse().join(',')
 }
 
-/** Waits until something is so. */
+/** A promise that waits for a condition. */
 export interface Waiter {
   readonly isDone: () => boolean
   readonly resolve: () => void

@@ -8,23 +8,23 @@ import type { MemberLimits, SessionLimits } from './ensemble/index.ts'
 import { checkSasl, type SaslOptions } from './sasl-option.ts'
 import { checkWords } from './words-option.ts'
 
-/** What an ensemble is made of. Times are in ms. */
+/** The options of an ensemble. Times are in ms. */
 export interface EnsembleOptions {
   /** How many members, called zk1, zk2 …, or their names. One is a standalone server. @default 3 */
   members?: number | readonly string[] | undefined
-  /** The unit of what follows. Members ping each other twice a tick, and sessions expire at ticks. @default 2_000 */
+  /** The unit of the next options. Members ping each other twice a tick, and sessions expire at ticks. @default 2_000 */
   tickTime?: number | undefined
-  /** Ticks that a leader and a follower may go without hearing from each other. @default 5 */
+  /** How many ticks a leader and a follower may be without contact. @default 5 */
   syncLimit?: number | undefined
-  /** Ticks that a follower may take to connect to a leader and to catch up. @default 10 */
+  /** How many ticks a follower may take to connect to a leader and to catch up. @default 10 */
   initLimit?: number | undefined
-  /** Shortest session timeout granted, at least 2 ticks. @default 2 ticks */
+  /** The shortest session timeout granted, at least 2 ticks. @default 2 ticks */
   minSessionTimeout?: number | undefined
-  /** Longest session timeout granted. @default 20 ticks */
+  /** The longest session timeout granted. @default 20 ticks */
   maxSessionTimeout?: number | undefined
   /**
-   * Options that differ for single members, by name: `minSessionTimeout`, `maxSessionTimeout`. A session that goes from one to
-   * another then changes its timeout. @default nothing
+   * Other values for single members, by name: `minSessionTimeout`, `maxSessionTimeout`. A session that moves from one member
+   * to another then changes its timeout. @default none
    */
   memberOptions?: Readonly<Record<string, SessionLimits>> | undefined
   /** How long an election takes; a function is called for each election. @default 200 to 250 */
@@ -32,62 +32,66 @@ export interface EnsembleOptions {
   /** How long a message between two members takes. @default 0 */
   latency?: number | ((from: string, to: string) => number) | undefined
   /**
-   * What sequential nodes get when the counter of their parent is used up: from 3.6 on the same number again and again,
-   * before that negative ones. @default 'stick', of 3.5 'wrap'
+   * The numbers of sequential nodes when the counter of their parent is used up. From 3.6 on it is the same number again and
+   * again. Before 3.6 the numbers are negative. @default 'stick', for version 3.5 'wrap'
    */
   sequenceOverflow?: 'stick' | 'wrap' | undefined
   /**
-   * What a second kind of watch does on a path that a connection watches already: up to 3.8 it takes the place of the
-   * first (a read with a watch that of a persistent one, for instance), from 3.9 on there are both. @default 'one', of version 3.9 'several'
+   * What a second kind of watch does on a path that a connection already watches. Up to 3.8 it replaces the first: a read
+   * with a watch replaces a persistent one, for instance. From 3.9 on there are both. @default 'one', for version 3.9
+   * 'several'
    */
   watchModes?: 'one' | 'several' | undefined
-  /** The id that may do everything, as `super:BASE64(SHA1(super:password))`. @default none */
+  /** The id of the superuser, which may do everything: `super:BASE64(SHA1(super:password))`. @default none */
   superDigest?: string | undefined
   /** SASL DIGEST-MD5, and the scheme `sasl` in ACLs. @default not set up */
   sasl?: SaslOptions | undefined
   /**
-   * Whether a member that has found no leader for a tick serves reads without one (`readonlymode.enabled`), to clients
-   * that connect with `readOnly`. @default false
+   * Whether a member that has found no leader for a tick serves reads (`readonlymode.enabled`), to clients that connect with
+   * `readOnly`. @default false
    */
   readOnlyMode?: boolean | undefined
   /**
-   * How often the leader looks for containers that have become empty and for nodes whose TTL is over
+   * How often the leader deletes containers that have become empty, and nodes whose TTL is over
    * (znode.container.checkIntervalMs). @default 60_000
    */
   containerCheckInterval?: number | undefined
   /** Whether nodes may have a TTL (zookeeper.extendedTypesEnabled). @default false */
   extendedTypesEnabled?: boolean | undefined
-  /** Whether `reconfig` works for clients that may write /zookeeper/config, or for none (reconfigEnabled). @default false */
+  /** Whether clients that may write /zookeeper/config may call `reconfig` (reconfigEnabled). @default false */
   reconfigEnabled?: boolean | undefined
-  /** Whether hard quotas are limits, from 3.7 on (zookeeper.enforceQuota). @default false */
+  /** Whether hard quotas are enforced, from 3.7 on (zookeeper.enforceQuota). @default false */
   enforceQuota?: boolean | undefined
   /**
-   * Requests of clients that one member has under way, from 3.6 on; the others wait. 0 for any number
+   * How many requests of clients one member has under way, from 3.6 on. The others wait. 0 means any number
    * (zookeeper.request_throttle_max_requests). @default 0
    */
   requestThrottleMaxRequests?: number | undefined
   /**
-   * A request that has waited longer than this for its turn, in ms, is not done: ThrottledOp. 0 for none
+   * A request that has waited longer than this for its turn, in ms, is not executed: ThrottledOp. 0 means any time
    * (zookeeper.throttled_op_wait_time). @default 0
    */
   throttledOpWaitTime?: number | undefined
   /**
-   * Whose operations the members know: the last release of this line. To any other they answer Unimplemented, and close
-   * the connection. The operations that they know always behave as in 3.8.0. @default '3.8'
+   * The release whose operations the members know: the last one of this line. They answer any other operation with
+   * Unimplemented, and close the connection. The operations that they know behave as in 3.8.0. @default '3.8'
    */
   version?: ServerVersion | undefined
-  /** Longest request, in bytes: at a longer one the connection is closed (jute.maxbuffer). @default 1_048_575 */
+  /** The longest request, in bytes. A longer one closes the connection (jute.maxbuffer). @default 1_048_575 */
   juteMaxBuffer?: number | undefined
-  /** Requests of one connection without an answer, before no more are read. @default 1_000 */
+  /** How many requests of one connection may be without an answer before no more are read. @default 1_000 */
   globalOutstandingLimit?: number | undefined
-  /** Connections from one address to one member; 0 for any number. (A real server's default is 60.) @default 0 */
+  /**
+   * How many connections one address may have to one member; 0 for any number. (A real server's default is 60.)
+   * @default 0
+   */
   maxClientCnxns?: number | undefined
   /**
-   * The four-letter words that are answered; any other is refused (4lw.commands.whitelist). `srvr` always is, and `isro`
-   * with `readOnlyMode`. (A real server's default is `srvr` alone.) @default all
+   * The four-letter words that are answered (4lw.commands.whitelist). Others are refused. `srvr` is always answered, and
+   * `isro` with `readOnlyMode`. (A real server's default is `srvr` alone.) @default all
    */
   fourLetterWords?: readonly FourLetterWord[] | undefined
-  /** How much is kept of the history; `entries: 0` for none. @default 10_000 entries, 64 MiB of frames */
+  /** How much of the history is kept; `entries: 0` for none. @default 10_000 entries, 64 MiB of frames */
   history?: { [Limit in keyof HistoryLimits]?: number | undefined } | undefined
 }
 
@@ -105,7 +109,7 @@ export interface CheckedOptions {
   readonly watchModes: 'one' | 'several'
   readonly superDigest: string | undefined
   readonly sasl: SaslSettings | undefined
-  /** Those that ACLs may have, besides `world` and `auth`. */
+  /** The schemes that ACLs may have, besides `world` and `auth`. */
   readonly schemes: ReadonlySet<string>
   readonly readOnlyMode: boolean
   readonly containerCheckInterval: number
@@ -155,9 +159,9 @@ const VERSIONS: readonly ServerVersion[] = ['3.5', '3.6', '3.7', '3.8', '3.9']
 const LARGEST_INT = 2 ** 31 - 1
 /** A leader pings every half tick; in whole ms. */
 const SHORTEST_TICK = 2
-/** Session timeouts are up to 20 of them. */
+/** The longest tick: session timeouts are up to 20 ticks. */
 const LONGEST_TICK = Math.floor(LARGEST_INT / 20)
-/** More would be a mistake: every write goes to all of them. */
+/** The largest number of members. More would be a mistake: every write goes to all of them. */
 const MOST_MEMBERS = 99
 
 /** Fills in defaults; throws a `TypeError` or `RangeError` that names the option and what would be right. */
@@ -265,9 +269,9 @@ export function asFunction<Args extends unknown[]>(
 ): (...args: Args) => number {
   if (typeof value === 'function') {
     return (...args) => {
-      const told: unknown = value(...args)
-      if (isDuration(told)) return told
-      throw new RangeError(`${name} must return a number of ms, 0 or more, not ${show(told)}`)
+      const returned: unknown = value(...args)
+      if (isDuration(returned)) return returned
+      throw new RangeError(`${name} must return a number of ms, 0 or more, not ${show(returned)}`)
     }
   }
   if (isDuration(value)) return () => value
@@ -280,7 +284,7 @@ export function checkDuration(name: string, value: unknown): void {
 
 const isDuration = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < Infinity
 
-/** A line each in /zookeeper/config. */
+/** Each name is a line in /zookeeper/config. */
 const isName = (name: unknown) => typeof name === 'string' && name.trim() !== '' && !/\p{Cc}|\p{Zl}|\p{Zp}/u.test(name)
 
 function membersOf(members: number | readonly string[]): readonly string[] {

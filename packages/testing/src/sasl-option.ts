@@ -1,15 +1,15 @@
 import { checkKeys, show } from './connection/fault.ts'
 import type { SaslSettings } from './connection/sasl-server.ts'
 
-/** What servers have in their JAAS configuration, for clients that speak SASL DIGEST-MD5. */
+/** The users in the JAAS configuration of the servers, for SASL DIGEST-MD5. */
 export interface SaslOptions {
   /** Passwords by the names of their users: `{ bob: 'secret' }`. */
   users: Readonly<Record<string, string>>
-  /** The one of these that may do everything (zookeeper.superUser). @default none */
+  /** The user of these that may do everything (zookeeper.superUser). @default none */
   superUser?: string | undefined
   /**
-   * Nothing is done for a client before it has proved its identity by SASL: it is answered
-   * SessionClosedRequireSaslAuth, and loses its connection (zookeeper.sessionRequireClientSASLAuth). @default false
+   * Whether clients are served only after they have proved their identity by SASL. Other clients are answered with
+   * SessionClosedRequireSaslAuth, and lose their connection (zookeeper.sessionRequireClientSASLAuth). @default false
    */
   required?: boolean | undefined
 }
@@ -24,7 +24,7 @@ export function checkSasl(sasl: SaslOptions | undefined): SaslSettings | undefin
   }
   const all = Object.entries<unknown>(users)
   for (const [name, password] of all) {
-    // What follows one of these is taken for a host or a realm of Kerberos.
+    // ZooKeeper takes the part after one of these for a host or a realm of Kerberos.
     if (name === '' || /[/@]/.test(name))
       throw new TypeError(`sasl.users: ${show(name)} must be a name without / and @`)
     if (typeof password !== 'string' || password === '') {

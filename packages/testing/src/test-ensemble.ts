@@ -7,7 +7,7 @@ import type { TestSessions } from './controls/test-sessions.ts'
 import { Listener } from './listener.ts'
 import type { ListenOptions } from './listening.ts'
 
-/** What an ensemble is made of, and where it is reached. */
+/** The options of an ensemble, and its addresses. */
 export interface TestEnsembleOptions extends ListenOptions {}
 
 /**
@@ -16,27 +16,27 @@ export interface TestEnsembleOptions extends ListenOptions {}
  *     await using ensemble = await TestEnsemble.start({ members: 3 })
  *     const zk = await connect(ensemble.connectString)
  *
- * What a method does to a member, a connection or a link is done when it returns; what the members must agree on follows,
- * as soon as a quorum can (`serving`). Misuse is a `TypeError` or a `RangeError` that says what would be right.
+ * A control of a member, a connection or a link has taken effect when it returns. A change on which the members must agree
+ * follows as soon as a quorum can agree (`serving`). Misuse is a `TypeError` or a `RangeError` that says what would be right.
  */
 export class TestEnsemble implements AsyncDisposable {
-  /** For the connect method of any client: all members. */
+  /** All members, for the connect method of any client. */
   readonly connectString: string
-  /** All of them, those that are down too. */
+  /** All members, those that are down included. */
   readonly members: readonly TestMember[]
   /** The links between members. */
   readonly network: TestNetwork
   /** The sessions that the leader knows. */
   readonly sessions: TestSessions
-  /** The tree, as an operator sees and changes it. */
+  /** The tree, as an operator reads and changes it. */
   readonly nodes: TestNodes
-  /** Requests and replies that shall go wrong. */
+  /** Makes requests and replies go wrong. */
   readonly faults: Faults
-  /** All that was said. */
+  /** All frames, connections, roles and controls. */
   readonly history: History
   readonly #listener: Listener
 
-  /** Resolves when every member serves. Rejects with an `Error` of the system where a port cannot be had. */
+  /** Resolves when every member serves. Rejects with an `Error` of the system where a port is not free. */
   static async start(options: TestEnsembleOptions = {}): Promise<TestEnsemble> {
     return new TestEnsemble(await Listener.open(options))
   }
@@ -55,19 +55,19 @@ export class TestEnsemble implements AsyncDisposable {
   }
 
   /**
-   * The member that leads; undefined while none does. One that was cut off, or is frozen, believes so for a time, and is
-   * the leader until another is elected: `serving` waits for that.
+   * The member that leads; undefined while there is none. A leader that was cut off, or is frozen, stays it until another is
+   * elected: `serving` waits for that.
    */
   get leader(): TestMember | undefined {
     return this.#listener.model.leader
   }
 
-  /** Those that serve clients and do not lead. */
+  /** The members that serve clients and do not lead. */
   get followers(): readonly TestMember[] {
     return this.members.filter(({ role }) => role === 'follower')
   }
 
-  /** Where the members listen, in their order: what the option `ports` takes. */
+  /** The ports of the members, in their order, as the option `ports` takes them. */
   get ports(): readonly number[] {
     return this.members.map(({ port }) => port)
   }
@@ -77,15 +77,15 @@ export class TestEnsemble implements AsyncDisposable {
     return this.#listener.model.member(name)
   }
 
-  /** Time since the ensemble began, in ms: what the history goes by. */
+  /** The time since the ensemble began, in ms, as in the history. */
   get now(): number {
     return this.#listener.now
   }
 
   /**
-   * Resolves with the leader when a quorum follows it, and all that are up and in touch with it serve clients: after a
-   * kill, a partition, a restart or a heal. A member that is cut off from it, or frozen, is not waited for. Rejects with an
-   * `Error` when that takes longer than `timeout`, in ms.
+   * Resolves with the leader when a quorum follows it, and all members that are up and in touch with it serve clients. Use it
+   * after a kill, a partition, a restart or a heal. It does not wait for a member that is cut off from the leader, or frozen.
+   * Rejects with an `Error` when that takes longer than `timeout`, in ms.
    */
   async serving({ timeout = 30_000 }: { readonly timeout?: number | undefined } = {}): Promise<TestMember> {
     const { model } = this.#listener

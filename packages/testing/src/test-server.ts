@@ -5,9 +5,9 @@ import { TestEnsemble, type TestEnsembleOptions } from './test-ensemble.ts'
 
 const KNOWN = [...ENSEMBLE_OPTIONS.filter((name) => name !== 'members'), 'host', 'port', 'tls']
 
-/** What a server is like, and where it is reached. */
+/** The options of a server, and its address. */
 export interface TestServerOptions extends Omit<TestEnsembleOptions, 'members' | 'ports'> {
-  /** 0 for any that is free. @default 0 */
+  /** The port; 0 for any free one. @default 0 */
   port?: number | undefined
 }
 
@@ -18,7 +18,7 @@ export interface TestServerOptions extends Omit<TestEnsembleOptions, 'members' |
  *     const zk = await connect(server.connectString)
  */
 export class TestServer extends TestEnsemble {
-  /** Resolves when it serves. Rejects with an `Error` of the system where the port cannot be had. */
+  /** Resolves when it serves. Rejects with an `Error` of the system where the port is not free. */
   static override async start(all: TestServerOptions = {}): Promise<TestServer> {
     checkKeys('a server', all, KNOWN)
     const { port = 0, ...options } = all
@@ -26,17 +26,17 @@ export class TestServer extends TestEnsemble {
     return new TestServer(await Listener.open({ ...options, members: 1, ports: [port] }))
   }
 
-  /** Where it listens, or will again: that of the option, or the one that was free. */
+  /** Its port, also while it is down: that of the option, or the free one that was found. */
   get port(): number {
     return this.members[0]!.port
   }
 
-  /** The process dies; its log survives. Its port refuses connections meanwhile, and stays the same. */
+  /** Ends the process. Its log survives. Meanwhile its port refuses connections. The port stays the same. */
   kill(): void {
     this.members[0]!.kill()
   }
 
-  /** It starts again, with what its log has. */
+  /** Starts the process again, with its log. */
   restart(): void {
     this.members[0]!.restart()
   }

@@ -13,6 +13,6 @@ export function checkWords(
     if ((answeredWords as readonly unknown[]).includes(word)) continue
     throw new TypeError(`fourLetterWords: unknown word ${show(word)}; known are ${answeredWords.join(', ')}`)
   }
-  // ZooKeeper needs these itself: zkServer.sh the one, clients that look for a member that takes writes the other.
+  // ZooKeeper itself needs these: zkServer.sh needs `srvr`, and clients that look for a member that takes writes need `isro`.
   return new Set([...words, 'srvr', ...(readOnlyMode ? ['isro'] : [])])
 }

@@ -1,10 +1,10 @@
 import { OpCode, type RequestMessage } from '@zk/wire'
 import type { DataTree } from '../database/index.ts'
 
-/** A name of a node, in bytes, more or less. */
+/** The approximate size of a node's name, in bytes. */
 const NAME = 32
 
-/** How many bytes the answer will have, about, where that may be many; `written` is the most that is written before it. */
+/** The approximate size of an answer that may be large, in bytes. `written` is the longest data that is written before it. */
 export function answerSize({ op, request }: RequestMessage, tree: DataTree, written: number): number {
   if (request === undefined) return 0
   if (op === 'getData') return dataOf(request.path, tree, written)
@@ -24,7 +24,7 @@ const dataOf = (path: string | null, tree: DataTree, written: number) =>
 
 const childrenOf = (path: string | null, tree: DataTree) => (tree.get(path ?? '')?.children.size ?? 0) * NAME
 
-/** Of the longest data that the request writes to a node, in bytes. */
+/** The size of the longest data that the request writes to a node, in bytes. */
 export function dataSize({ op, request }: RequestMessage): number {
   if (op !== 'multi') return lengthOf(request)
   let longest = 0

@@ -11,28 +11,28 @@ export interface Configuration {
   readonly clientPort: number
 }
 
-/** What `conf` is answered (ZooKeeperServer.dumpConf, QuorumZooKeeperServer.dumpConf). */
-export function configuration({ id, role, tree }: Member, told: Configuration): string {
+/** The answer to `conf` (ZooKeeperServer.dumpConf, QuorumZooKeeperServer.dumpConf). */
+export function configuration({ id, role, tree }: Member, settings: Configuration): string {
   const isAlone = role === 'standalone'
   const pairs: (readonly [string, string | number])[] = [
-    ['clientPort', told.clientPort],
+    ['clientPort', settings.clientPort],
     ['secureClientPort', -1],
     // There is no disk.
     ['dataDir', '<NA>'],
     ['dataDirSize', 0],
     ['dataLogDir', '<NA>'],
     ['dataLogSize', 0],
-    ['tickTime', told.tickTime],
-    ['maxClientCnxns', told.maxClientCnxns],
-    ['minSessionTimeout', told.minSessionTimeout],
-    ['maxSessionTimeout', told.maxSessionTimeout],
+    ['tickTime', settings.tickTime],
+    ['maxClientCnxns', settings.maxClientCnxns],
+    ['minSessionTimeout', settings.minSessionTimeout],
+    ['maxSessionTimeout', settings.maxSessionTimeout],
     ['clientPortListenBacklog', -1],
     ['serverId', isAlone ? 0 : id],
   ]
   if (isAlone) return lines(pairs)
   pairs.push(
-    ['initLimit', told.initLimit],
-    ['syncLimit', told.syncLimit],
+    ['initLimit', settings.initLimit],
+    ['syncLimit', settings.syncLimit],
     ['electionAlg', 3],
     ['electionPort', 3888],
     ['quorumPort', 2888],

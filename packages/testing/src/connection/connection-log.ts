@@ -4,31 +4,31 @@ import type { History } from './history.ts'
 import { ConnectionStats, type ServerStats, lastOp } from './stats.ts'
 import { weight } from './weight.ts'
 
-/** Whose log these are. */
+/** The connection of the log. */
 interface Subject {
   readonly id: number
   readonly sessionId: bigint
 }
 
-/** What was answered: a request, or a handshake as the createSession that it is for the servers. */
+/** What was answered: a request, or a handshake, which is a createSession for the servers. */
 interface Answered {
   readonly op: OperationName | undefined
   readonly opCode: number
   readonly xid: number
   readonly err: number
-  /** Of the reply. */
+  /** The zxid of the reply. */
   readonly zxid: bigint
   readonly takenAt: number
 }
 
-/** Where they are kept. */
+/** The places where entries are kept. */
 interface LoggedAt {
   readonly name: string
   readonly stats: ServerStats
   readonly host: { readonly now: number; readonly history: History }
 }
 
-/** What one connection leaves in the history, and in the counters of its member. */
+/** Writes the events of one connection into the history, and into the counters of its member. */
 export class ConnectionLog {
   readonly stats = new ConnectionStats()
   readonly #of: Subject

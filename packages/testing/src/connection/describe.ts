@@ -1,4 +1,4 @@
-// The history for people: one line an entry.
+// The history as text: one line for each entry.
 import { errorName, eventName } from '@zk/wire'
 import type { ClientEntry, HistoryEntry, ServerEntry } from './history-entry.ts'
 import { pathsOf } from './paths-of.ts'
@@ -12,14 +12,14 @@ export function describe(entry: HistoryEntry): string {
   const where = `${at}  ${member} #${connection} 0x${unsigned(session)}`
   if (entry.from === 'connection') return `${where}  -- ${entry.what}${entry.reason === '' ? '' : `: ${entry.reason}`}`
   const struck = entry.fault === undefined ? '' : `  [${entry.fault}]`
-  return `${where}  ${entry.from === 'client' ? '>' : '<'} ${said(entry)}${struck}`
+  return `${where}  ${entry.from === 'client' ? '>' : '<'} ${textOf(entry)}${struck}`
 }
 
 export function unsigned(id: bigint): string {
   return BigInt.asUintN(64, id).toString(16)
 }
 
-function said({ message }: ClientEntry | ServerEntry): string {
+function textOf({ message }: ClientEntry | ServerEntry): string {
   switch (message.type) {
     case 'text':
       return `text ${JSON.stringify(new TextDecoder().decode(message.bytes.subarray(0, 40)))}`

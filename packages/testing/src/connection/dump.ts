@@ -1,4 +1,4 @@
-// What a server says of its sessions, their nodes, connections and watches: `dump`, `wchc` and `wchp`.
+// The answers that list sessions, their nodes, connections and watches: `dump`, `wchc` and `wchp`.
 import { unsigned } from './describe.ts'
 import type { Monitored } from './monitored.ts'
 import type { ServerConnection } from './server-connection.ts'
@@ -20,7 +20,7 @@ export function dump(server: Monitored): string {
   ].join('')
 }
 
-/** WatchManager.dumpWatches, of the data table only. */
+/** WatchManager.dumpWatches, for the data table only. */
 export function watchesBySession({ member, connections }: Monitored): string {
   const { dataWatches } = member.tree
   let text = ''
@@ -42,12 +42,15 @@ export function watchesByPath({ member, connections }: Monitored): string {
   return [...byPath].map(([path, sessions]) => `${path}\n${sessions.join('')}`).join('')
 }
 
-/** The leader knows when sessions expire; the others know which there are (SessionTrackerImpl, LearnerSessionTracker). */
+/**
+ * The leader knows when sessions expire. The others know only which sessions there are (SessionTrackerImpl,
+ * LearnerSessionTracker).
+ */
 function sessions({ member, wallAt }: Monitored): string {
   const { sessionTimeouts, sessionExpiry } = member
   if (sessionExpiry !== undefined) {
-    const told = sessionExpiry.map(([at, ids]) => [at, ids.map((id) => `0x${unsigned(id)}`)] as const)
-    return `Session ${expiring(told, sessionTimeouts.size, wallAt)}`
+    const buckets = sessionExpiry.map(([at, ids]) => [at, ids.map((id) => `0x${unsigned(id)}`)] as const)
+    return `Session ${expiring(buckets, sessionTimeouts.size, wallAt)}`
   }
   const ids = [...sessionTimeouts.keys()].sort((one, other) => (one < other ? -1 : 1))
   const lines = ids.map((id) => `0x${unsigned(id)}\t${sessionTimeouts.get(id)}ms\n`)
@@ -75,7 +78,7 @@ function byExpiry(connections: ReadonlySet<ServerConnection>): (readonly [number
   return [...buckets].sort(([one], [other]) => one - other)
 }
 
-/** As Java prints one: `Sat Nov 21 20:39:24 UTC 2026`. */
+/** A time as Java prints it: `Sat Nov 21 20:39:24 UTC 2026`. */
 function date(ms: number): string {
   // oxlint-disable-next-line no-restricted-globals -- turns a time into text, and asks no clock
   const [day = '', date, month, year, time] = new Date(ms).toUTCString().split(' ')

@@ -1,7 +1,7 @@
-/** What this server says it is (Version.getFullVersion). */
+/** The version that this server reports (Version.getFullVersion). */
 export const VERSION = '3.8.0-zktesting, built on 2022-02-25 08:49 UTC'
 
-/** There is no Java behind it to tell of. */
+/** The values of properties that only Java has. */
 const properties = {
   java: ['version', 'vendor', 'home', 'class.path', 'library.path', 'io.tmpdir', 'compiler'],
   os: ['name', 'arch', 'version'],
@@ -9,7 +9,7 @@ const properties = {
   'os.memory': ['free', 'max', 'total'],
 }
 
-/** What `envi` is answered (EnvCommand): a property that Java does not have is `<NA>`. */
+/** The answer to `envi` (EnvCommand). A missing property is `<NA>`. */
 export function environment(host: string): string {
   const pairs = [
     ['zookeeper.version', VERSION],

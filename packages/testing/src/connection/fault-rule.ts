@@ -1,14 +1,14 @@
 import { type Fault, type Matcher, strikesRequest, type Subject } from './fault.ts'
 
-/** One scripted fault: which frames it is about, and how often it has struck. */
+/** A scripted fault: the frames that it strikes, and how often it has struck. */
 export class FaultRule {
-  /** What it does. */
+  /** What the fault does. */
   readonly fault: Fault
   readonly #matches: Matcher
   readonly #remove: (rule: FaultRule) => void
   #skip: number
   #left: number
-  /** Frames that it will strike when their time comes. */
+  /** The frames that it has seized and will strike. */
   #seized = 0
   #count = 0
   #fired: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined
@@ -27,14 +27,14 @@ export class FaultRule {
     this.#remove = remove
   }
 
-  /** How often it has struck. */
+  /** How often the fault has struck. */
   get count(): number {
     return this.#count
   }
 
   /**
-   * Resolves when it has struck for the first time: a lost reply is then lost, and what it answered has happened. Stays
-   * pending, without an error, while no frame matches, and for good once the rule is taken back or the ensemble closed.
+   * Resolves when the fault has struck for the first time: a lost reply is then lost, and its request has been executed.
+   * Stays pending, without an error, while no frame matches, and for good when the rule is removed or the ensemble is closed.
    */
   get fired(): Promise<void> {
     this.#fired ??= pending()
@@ -42,18 +42,18 @@ export class FaultRule {
     return this.#fired.promise
   }
 
-  /** Takes it back. What it has seized already still gets it. */
+  /** Removes the rule. It still strikes the frames that it has already seized. */
   remove(): void {
     this.#left = 0
     this.#remove(this)
   }
 
-  /** Whether it is about the request, before it is done. @internal */
+  /** Whether it strikes the request before it is executed. @internal */
   get strikesRequest(): boolean {
     return strikesRequest(this.fault.type)
   }
 
-  /** Whether it seizes this frame; counts it if it is one of its kind. `fire` or `release` follows. @internal */
+  /** Whether it seizes this frame. Counts the frame if it matches. `fire` or `release` follows. @internal */
   seizes(subject: Subject, isFree: boolean): boolean {
     if (!this.#matches(subject)) return false
     if (this.#skip > 0) {
@@ -74,7 +74,7 @@ export class FaultRule {
     this.#fired?.resolve()
   }
 
-  /** What it has seized died before it could strike, with its connection: it strikes another one. @internal */
+  /** A seized frame was dropped with its connection before the fault could strike: it strikes another one. @internal */
   release(): void {
     this.#seized--
     this.#left++

@@ -1,18 +1,18 @@
-// What may be done to a request, its answer, and the bytes of both; and to which of them.
+// Faults of requests, of answers, and of the bytes of both, and the matching of frames.
 import { type OperationName, operations, validatePath } from '@zk/wire'
 
-/** What becomes of the connection when a frame is lost. */
+/** What happens to the connection when a frame is lost. */
 export type Ending =
-  /** Closed (FIN), behind all that was answered before. */
+  /** It is closed (FIN), after all earlier answers. */
   | 'end'
-  /** Reset (RST): what was answered shortly before may be lost with it. */
+  /** It is reset (RST). Answers that were sent shortly before may be lost, too. */
   | 'reset'
-  /** It stays, but from now on everything is lost both ways, and neither end notices: a cable was cut. */
+  /** It stays open, but from now on everything is lost in both directions, and neither end notices: a cable was cut. */
   | 'halfOpen'
-  /** It stays as it is: only this one frame is missing. */
+  /** It stays open: only this one frame is missing. */
   | 'open'
 
-/** What is done to a frame. Times are in ms. */
+/** What a fault does to a frame. Times are in ms. */
 export type Fault =
   | { readonly type: 'loseRequest'; readonly connection: Ending }
   | { readonly type: 'loseReply'; readonly connection: Ending }
@@ -24,7 +24,7 @@ export type Fault =
   | { readonly type: 'split'; readonly at: number; readonly ms: number }
   | { readonly type: 'merge'; readonly ms: number }
 
-/** Whether it is about the request, before it is done; else about what comes back. */
+/** Whether it strikes the request before it is executed. The other faults strike the reply. */
 const ABOUT_REQUESTS: { readonly [Type in Fault['type']]: boolean } = {
   loseRequest: true,
   loseReply: false,
@@ -39,36 +39,37 @@ const ABOUT_REQUESTS: { readonly [Type in Fault['type']]: boolean } = {
 
 export const strikesRequest = (type: Fault['type']) => ABOUT_REQUESTS[type]
 
-/** What no client asks for. */
+/** Frames that answer no request. */
 type Unasked = 'notification' | 'error' | 'createSession' | 'deleteContainer'
 
 /**
- * A kind of request by its operation; `create` stands for create2, createContainer and createTTL too, `getChildren` for
- * getChildren2, `setWatches` for setWatches2. `connect` is the handshake, `event` what a watch sends.
+ * A kind of request, by its operation. `create` also stands for create2, createContainer and createTTL, `getChildren` for
+ * getChildren2, `setWatches` for setWatches2. `connect` is the handshake, `event` is an event of a watch.
  */
 export type FaultOp = Exclude<OperationName, Unasked> | 'connect' | 'event'
 
-/** Which frames a rule is about: those for which all that is given holds. */
+/** The frames that a rule strikes: those that match everything that is given. */
 export interface FaultMatch {
   /** One kind or several. @default all requests but pings and the handshake */
   op?: FaultOp | readonly FaultOp[] | undefined
   /**
-   * A string matches this node and all below it: `/locks/report` also the nodes of contenders. A RegExp is tried on the
-   * whole path. Of a multi, any of its parts. Of a sequential create, the path that is asked for, without its number.
+   * A string matches this node and all below it: `/locks/report` also matches the nodes of contenders. A RegExp is tried on
+   * the whole path. A multi matches when one of its parts does. A sequential create matches by the path of its request,
+   * without the number.
    * @default any
    */
   path?: string | RegExp | undefined
-  /** Id of a session. @default any */
+  /** The id of a session. @default any */
   session?: bigint | undefined
-  /** Name of the member that the client is connected to. @default any */
+  /** The name of the member that the client is connected to. @default any */
   member?: string | undefined
-  /** The how-manieth of such requests from now on, counted from 1. @default 1 */
+  /** Which of the matching requests is struck first, counted from 1 from now on. @default 1 */
   nth?: number | undefined
-  /** How many in a row from there; may be Infinity. @default 1 */
+  /** How many matching requests are struck from there; may be Infinity. @default 1 */
   times?: number | undefined
 }
 
-/** A frame that may be the one. */
+/** A frame that may match. */
 export interface Subject {
   readonly op: OperationName | 'connect' | 'event' | undefined
   readonly paths: readonly string[]
@@ -76,7 +77,7 @@ export interface Subject {
   readonly member: string
 }
 
-/** A match without the counting. */
+/** A match without `nth` and `times`. */
 export type Matcher = (subject: Subject) => boolean
 
 const UNASKED: ReadonlySet<string> = new Set<Unasked>(['notification', 'error', 'createSession', 'deleteContainer'])
@@ -85,16 +86,16 @@ const OPS: ReadonlySet<string> = new Set([
   'event',
   ...Object.keys(operations).filter((name) => !UNASKED.has(name)),
 ])
-/** What one name stands for beside itself. */
+/** The operations that one name stands for beside its own. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   create: ['create2', 'createContainer', 'createTTL'],
   getChildren: ['getChildren2'],
   setWatches: ['setWatches2'],
 }
-/** What is meant only where it is named. */
+/** Kinds that match only where they are named. */
 const APART: ReadonlySet<string | undefined> = new Set(['connect', 'event', 'ping'])
 
-/** The kinds a match names, checked; undefined where it names none. */
+/** The kinds that a match names, checked; undefined where it names none. */
 export function opsOf({ op }: Pick<FaultMatch, 'op'>): ReadonlySet<string> | undefined {
   if (op === undefined) return undefined
   const names: readonly string[] = typeof op === 'string' ? [op] : op
@@ -104,7 +105,7 @@ export function opsOf({ op }: Pick<FaultMatch, 'op'>): ReadonlySet<string> | und
   return new Set(names.flatMap((name) => [name, ...(FAMILIES[name] ?? [])]))
 }
 
-/** Throws a `TypeError` or `RangeError` for what can never match. */
+/** Throws a `TypeError` or `RangeError` for a match that no frame can have. */
 export function matcher(match: Omit<FaultMatch, 'nth' | 'times'>, members: readonly string[]): Matcher {
   const ops = opsOf(match)
   const { path, session, member } = match
@@ -125,7 +126,7 @@ export function checkMember(name: string, members: readonly string[]): void {
   throw new RangeError(`there is no member ${show(name)}; there are ${members.join(', ')}`)
 }
 
-/** Throws a `TypeError` that lists the known ones. */
+/** Throws a `TypeError` that lists the known keys. */
 export function checkKeys(what: string, options: object, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null) throw new TypeError(`${what}: the options must be an object`)
   const unknown = Object.keys(options).filter((key) => !known.includes(key))
@@ -139,7 +140,7 @@ export function show(value: unknown): string {
 
 function pathMatcher(path: string | RegExp): (path: string) => boolean {
   if (path instanceof RegExp) {
-    // A global one would go on where it stopped the last time.
+    // A RegExp with the flag `g` would go on where it stopped the last time.
     const pattern = new RegExp(path.source, path.flags.replace(/[gy]/g, ''))
     return (candidate) => pattern.test(candidate)
   }

@@ -12,37 +12,37 @@ import {
 } from './fault.ts'
 import { FaultRule } from './fault-rule.ts'
 
-/** Which frames are lost, and what becomes of the connection. */
+/** The frames that are lost, and what happens to the connection. */
 export interface LossOptions extends FaultMatch {
-  /** What becomes of the connection. @default 'end' */
+  /** What happens to the connection. @default 'end' */
   connection?: Ending | undefined
 }
 
-/** Behind which replies the connection is lost, and how. */
+/** The replies after which the connection is lost, and how. */
 export interface DropOptions extends FaultMatch {
   /** @default 'end' */
   connection?: Exclude<Ending, 'open'> | undefined
 }
 
-/** Which frames come later, and by how much. */
+/** The frames that are delayed, and by how much. */
 export interface DelayOptions extends FaultMatch {
-  /** How long, in ms, above 0. */
+  /** The delay, in ms, above 0. */
   ms: number
 }
 
-/** Which requests fail, and with which code. */
+/** The requests that fail, and their code. */
 export interface FailOptions extends FaultMatch {
-  /** What is answered: a name such as 'NodeExists', or a number, which may be one that is not assigned. */
+  /** The code of the answer: a name such as 'NodeExists', or a number, which may be one that is not assigned. */
   code: ErrorName | number
 }
 
-/** Which replies are replaced, and by what. */
+/** The replies that are replaced, and the bytes in their place. */
 export interface GarbageOptions extends FaultMatch {
-  /** What comes in place of the reply. @default a length that cannot be: ff ff ff ff */
+  /** The bytes in place of the reply. @default an impossible length: ff ff ff ff */
   bytes?: Uint8Array | undefined
 }
 
-/** Which replies are split, and where. */
+/** The replies that are split, and where. */
 export interface SplitOptions extends FaultMatch {
   /** How many bytes of the frame come first, its length included; at least 1. @default 6 */
   at?: number | undefined
@@ -50,9 +50,9 @@ export interface SplitOptions extends FaultMatch {
   ms?: number | undefined
 }
 
-/** Which replies wait for the next frame, and for how long. */
+/** The replies that wait for the next frame, and for how long. */
 export interface MergeOptions extends FaultMatch {
-  /** How long the frame waits for the next one at most, in ms. @default 1_000 */
+  /** The longest time that the frame waits for the next one, in ms. @default 1_000 */
   ms?: number | undefined
 }
 
@@ -60,13 +60,13 @@ const MATCH = ['op', 'path', 'session', 'member', 'nth', 'times'] as const
 const ENDINGS: readonly Ending[] = ['end', 'reset', 'halfOpen', 'open']
 
 /**
- * Requests and replies that shall go wrong. Every method makes a rule, which counts from now on and is over when it has
- * struck `times` times; a request that dies with its connection before it can be struck is made up for by the next. Of
- * several rules for one frame the oldest gets it; the others still count it. Misuse is a
- * `TypeError` or a `RangeError` that says what would be right.
+ * Makes requests and replies go wrong. Every method makes a rule. The rule counts from now on, and ends when it has struck
+ * `times` times. A request that is dropped with its connection before it is struck does not count: the next one does. When
+ * several rules match one frame, the oldest strikes it, and the others still count it. Misuse is a `TypeError` or a
+ * `RangeError` that says what would be right.
  *
- * Where a frame waits (`delayRequest`, `delayReply`, `split`, `merge`), all behind it on the connection waits too, as
- * TCP has it.
+ * Where a frame waits (`delayRequest`, `delayReply`, `split`, `merge`), all later frames of the connection wait, too, as in
+ * TCP.
  */
 export class Faults {
   readonly #members: readonly string[]
@@ -77,17 +77,17 @@ export class Faults {
     this.#members = members
   }
 
-  /** The request is lost before it is done. */
+  /** The request is lost before it is executed. */
   loseRequest(options: LossOptions = {}): FaultRule {
     return this.#add('loseRequest', options, ['connection'], () => ({ connection: endingOf('loseRequest', options) }))
   }
 
-  /** The request is done, and the reply lost. Of `event`: the event is. */
+  /** The request is executed, and the reply is lost. For `event`: the event is lost. */
   loseReply(options: LossOptions = {}): FaultRule {
     return this.#add('loseReply', options, ['connection'], () => ({ connection: endingOf('loseReply', options) }))
   }
 
-  /** The request is done and answered, and the connection lost right behind the reply. */
+  /** The request is executed and answered, and the connection is lost right after the reply. */
   drop(options: DropOptions = {}): FaultRule {
     return this.#add('drop', options, ['connection'], () => {
       const connection = endingOf('drop', options)
@@ -101,13 +101,13 @@ export class Faults {
     return this.#add('delayRequest', options, ['ms'], () => ({ ms: durationOf('delayRequest', options.ms) }))
   }
 
-  /** The request is done at once, and its reply comes later. */
+  /** The request is executed at once, and its reply comes later. */
   delayReply(options: DelayOptions): FaultRule {
     return this.#add('delayReply', options, ['ms'], () => ({ ms: durationOf('delayReply', options.ms) }))
   }
 
   /**
-   * The request is not done, and answered with this code. `connect` can only fail with `SessionExpired`: the handshake
+   * The request is not executed, and is answered with this code. `connect` can only fail with `SessionExpired`: the handshake
    * is answered as if the session were over, which it is not.
    */
   fail(options: FailOptions): FaultRule {
@@ -121,7 +121,7 @@ export class Faults {
     })
   }
 
-  /** The request is done, and bytes that are no reply come in place of it. */
+  /** The request is executed, and bytes that are no reply come in place of its reply. */
   garbage(options: GarbageOptions = {}): FaultRule {
     return this.#add('garbage', options, ['bytes'], () => {
       const { bytes = Uint8Array.of(0xff, 0xff, 0xff, 0xff) } = options
@@ -145,12 +145,12 @@ export class Faults {
     return this.#add('merge', options, ['ms'], () => ({ ms: durationOf('merge', options.ms ?? 1_000) }))
   }
 
-  /** Those that may still strike. */
+  /** The rules that may still strike. */
   get rules(): readonly FaultRule[] {
     return [...this.#rules]
   }
 
-  /** Takes all rules back. */
+  /** Removes all rules. */
   clear(): void {
     this.#rules = []
   }
@@ -162,7 +162,7 @@ export class Faults {
     return taken
   }
 
-  /** Whether anything may strike at all. @internal */
+  /** Whether no rule may strike any more. @internal */
   get isEmpty(): boolean {
     return this.#rules.length === 0
   }

@@ -1,4 +1,4 @@
-// The words that monitoring sends in place of a handshake, and what 3.8 answers (org.apache.zookeeper.server.command).
+// The words that monitoring sends in place of a handshake, and the answers of 3.8 (org.apache.zookeeper.server.command).
 import { configuration } from './configuration.ts'
 import { unsigned } from './describe.ts'
 import { dump, watchesByPath, watchesBySession } from './dump.ts'
@@ -48,7 +48,7 @@ const answers: Readonly<Record<FourLetterWord, (server: Monitored) => string>> =
   envi: ({ member }) => environment(member.name),
 }
 
-/** Of a word outside `whitelist` nothing is done, whether the member serves or not (NopCommand). */
+/** A word outside `whitelist` is refused, whether the member serves or not (NopCommand). */
 export function answer(word: string, whitelist: ReadonlySet<string>, server: Monitored): string {
   if (!whitelist.has(word)) return `${word} is not executed because it is not in the whitelist.\n`
   return answers[word as FourLetterWord](server)
@@ -58,7 +58,7 @@ function whileServing(answer: (server: Monitored) => string): (server: Monitored
   return (server) => (server.member.isServing() ? answer(server) : NOT_SERVING)
 }
 
-/** ServerStats.toString, and what StatCommand puts behind it. */
+/** ServerStats.toString, and the lines that StatCommand adds. */
 function summary({ member, connections, stats, followers }: Monitored): string {
   const { min, average, max } = stats.latency
   const lines = [
@@ -71,7 +71,7 @@ function summary({ member, connections, stats, followers }: Monitored): string {
     `Mode: ${member.role}`,
     `Node count: ${member.tree.nodeCount}`,
   ]
-  // Proposals have no sizes here: none is ever written to bytes.
+  // Proposals have no sizes here: they are never encoded.
   if (member.role === 'leader' && followers >= 0) lines.push('Proposal sizes last/min/max: -1/-1/-1')
   return `${lines.join('\n')}\n`
 }
@@ -80,7 +80,7 @@ function summary({ member, connections, stats, followers }: Monitored): string {
 function brief({ remote, sessionId, log, gate, outstanding }: ServerConnection): string {
   const { received, sent } = log.stats
   const address = `/${remote.address}:${remote.port ?? 0}`
-  // Nothing more is read of one that has asked by a word.
+  // Nothing more is read from a connection that has sent a word.
   const isReading = gate.isOpen && (sessionId !== 0n || received === 0)
   return ` ${address}[${isReading ? 1 : 0}](queued=${outstanding},recved=${received},sent=${sent}`
 }
@@ -93,7 +93,7 @@ function details({ sessionId, timeOut, establishedAt, log }: ServerConnection): 
     ['lop', lastOp],
     ['est', whole(establishedAt)],
     ['to', timeOut],
-    // crst makes it -1, which is not told.
+    // After crst it is -1, which is not printed.
     ...(lastCxid >= 0 ? [['lcxid', `0x${lastCxid.toString(16)}`]] : []),
     ['lzxid', `0x${unsigned(lastZxid)}`],
     ['lresp', whole(lastResponseTime)],
@@ -105,7 +105,7 @@ function details({ sessionId, timeOut, establishedAt, log }: ServerConnection): 
   return pairs.map(([key, value]) => `,${key}=${value}`).join('')
 }
 
-/** The part of MonitorCommand that there is something to say of. */
+/** The values of MonitorCommand that mean something here. */
 function monitored({
   member,
   connections,
@@ -154,7 +154,7 @@ function whole(value: number): string {
   return String(Math.floor(value))
 }
 
-/** As Java prints a double, which always has a point, of at most four digits behind it. */
+/** A double as Java prints it, always with a point, and with four digits after it at most. */
 function double(value: number): string {
   const rounded = String(Math.round(value * 10_000) / 10_000)
   return rounded.includes('.') ? rounded : `${rounded}.0`

@@ -1,49 +1,49 @@
-/** Why the bytes of a client wait. */
-export type Obstacle =
-  /** Frozen, by a control of its own or with its member. */
+/** The reasons for which the bytes of a client wait. */
+export type WaitReason =
+  /** The connection is frozen, by its own control or with its member. */
   | 'user'
   | 'member'
-  /** A request is on its way for longer. */
+  /** A request is delayed by a fault. */
   | 'delayed'
   /** Too many requests wait for their answers. */
   | 'crowded'
-  /** Too many bytes wait to leave. */
+  /** Too many bytes wait to be sent. */
   | 'full'
-  /** The driver says so: its client does not read. */
+  /** The driver has set it: the client does not read. */
   | 'clogged'
 
-/** Whether the bytes of a client are read, or wait where they are. */
+/** Decides whether the bytes of a client are read, or wait. */
 export class Gate {
-  /** Told when that changes. */
+  /** Called when that changes. */
   onChange: (isOpen: boolean) => void = () => {}
-  readonly #obstacles = new Set<Obstacle>()
+  readonly #reasons = new Set<WaitReason>()
   #isGone = false
 
-  /** True while nothing is in the way. */
+  /** True while there is no reason to wait. */
   get isOpen(): boolean {
-    return this.#obstacles.size === 0
+    return this.#reasons.size === 0
   }
 
-  /** Whether this is in the way. */
-  has(obstacle: Obstacle): boolean {
-    return this.#obstacles.has(obstacle)
+  /** Whether this reason holds. */
+  has(reason: WaitReason): boolean {
+    return this.#reasons.has(reason)
   }
 
-  /** Puts this in the way, or takes it out of it. */
-  set(obstacle: Obstacle, isInTheWay: boolean): void {
-    if (this.#isGone || this.has(obstacle) === isInTheWay) return
+  /** Sets or clears this reason. */
+  set(reason: WaitReason, holds: boolean): void {
+    if (this.#isGone || this.has(reason) === holds) return
     const wasOpen = this.isOpen
-    if (isInTheWay) this.#obstacles.add(obstacle)
-    else this.#obstacles.delete(obstacle)
+    if (holds) this.#reasons.add(reason)
+    else this.#reasons.delete(reason)
     if (this.isOpen !== wasOpen) this.onChange(this.isOpen)
   }
 
-  /** What comes from now on is of no use, and need not wait. */
+  /** From now on input is dropped, and need not wait. */
   remove(): void {
     if (this.#isGone) return
     const wasOpen = this.isOpen
     this.#isGone = true
-    this.#obstacles.clear()
+    this.#reasons.clear()
     if (!wasOpen) this.onChange(true)
   }
 }

@@ -2,14 +2,14 @@ import type { ConnectedMessage, ConnectMessage } from '@zk/wire'
 import type { EstablishedSession } from '../server/request.ts'
 import type { FaultRule } from './fault-rule.ts'
 
-/** What is left to know of a handshake until it is answered. */
+/** A handshake that waits for its answer. */
 export interface Handshake {
-  /** A client before 3.4, which does not say readOnly, is not told it either. */
+  /** A client before 3.4 sends no readOnly, and gets none in the answer. */
   readonly isOldClient: boolean
   readonly isNewSession: boolean
-  /** In ms since the ensemble began. */
+  /** When it arrived, in ms since the ensemble began. */
   readonly takenAt: number
-  /** The fault that it meets. */
+  /** The fault that strikes it. */
   readonly rule: FaultRule | undefined
 }
 

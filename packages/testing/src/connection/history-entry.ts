@@ -1,71 +1,71 @@
-// What a history has an entry for.
+// The entries of a history.
 import type { ClientMessage, ServerMessage } from '@zk/wire'
 import type { Role } from '../ensemble/index.ts'
 import type { Fault } from './fault.ts'
 
-/** What entries of connections have. */
+/** The fields that all entries of connections have. */
 interface Entry {
   /** When, in ms since the ensemble began. */
   readonly at: number
-  /** Name of the member. */
+  /** The name of the member. */
   readonly member: string
-  /** Number of the connection, from 1. */
+  /** The number of the connection, from 1. */
   readonly connection: number
-  /** Id of the session, 0 before there is one. */
+  /** The id of the session, 0 before there is one. */
   readonly session: bigint
 }
 
-/** A frame from a client. What a member could not read of it has no `request`. */
+/** A frame of a client. A body that the member could not read has no `request`. */
 export interface ClientEntry extends Entry {
-  /** It tells this kind of entry from the others. */
+  /** The kind of the entry. */
   readonly from: 'client'
-  /** What the frame says. */
+  /** The decoded frame. */
   readonly message: ClientMessage
   /** The fault that struck the request. */
   readonly fault: Fault['type'] | undefined
 }
 
-/** A frame to a client, at the time its member answered: a fault may have held it up. */
+/** A frame to a client, at the time when its member answered. A fault may have delayed it. */
 export interface ServerEntry extends Entry {
-  /** It tells this kind of entry from the others. */
+  /** The kind of the entry. */
   readonly from: 'server'
-  /** What the frame says. */
+  /** The decoded frame. */
   readonly message: ServerMessage
-  /** The fault that struck the reply. A lost one never left. */
+  /** The fault that struck the reply. A lost reply was never sent. */
   readonly fault: Fault['type'] | undefined
 }
 
-/** A connection was made or came to its end. */
+/** A connection was opened or closed. */
 export interface ConnectionEntry extends Entry {
-  /** It tells this kind of entry from the others. */
+  /** The kind of the entry. */
   readonly from: 'connection'
-  /** Which of the two. */
+  /** Which of the two happened. */
   readonly what: 'opened' | 'closed'
-  /** Why it was closed, and by which end. */
+  /** Why it was closed, and which end closed it. */
   readonly reason: string
 }
 
-/** A member has another role: it leads, looks for a leader, is down … */
+/** A member has a new role: it leads, looks for a leader, is down … */
 export interface MemberEntry {
-  /** It tells this kind of entry from the others. */
+  /** The kind of the entry. */
   readonly from: 'member'
   /** When, in ms since the ensemble began. */
   readonly at: number
-  /** Its name. */
+  /** The name of the member. */
   readonly member: string
-  /** What it is from now on. */
+  /** Its role from now on. */
   readonly role: Role
 }
 
-/** A control was used. What follows from it comes behind it. */
+/** A control was used. Its effects are later entries. */
 export interface ControlEntry {
-  /** It tells this kind of entry from the others. */
+  /** The kind of the entry. */
   readonly from: 'control'
   /** When, in ms since the ensemble began. */
   readonly at: number
-  /** Like the call, such as `zk1.kill()`; without data. */
+  /** The call as text, such as `zk1.kill()`, without data. */
   readonly what: string
 }
 
-/** An entry of the history, of a kind that `from` tells. */
+/** An entry of the history. `from` is its kind. */
 export type HistoryEntry = ClientEntry | ServerEntry | ConnectionEntry | MemberEntry | ControlEntry

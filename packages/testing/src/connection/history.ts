@@ -4,22 +4,22 @@ import { checkKeys, type FaultMatch, type Matcher, matcher, opsOf } from './faul
 import type { ClientEntry, HistoryEntry, ServerEntry } from './history-entry.ts'
 import { pathsOf } from './paths-of.ts'
 
-/** Which entries are meant: those for which all that is given holds. */
+/** Selects entries: those that match everything that is given. */
 export type HistoryFilter = Omit<FaultMatch, 'nth' | 'times'>
 
 const KEYS = ['op', 'path', 'session', 'member'] as const satisfies readonly (keyof HistoryFilter)[]
 
 /** How much a history keeps. */
 export interface HistoryLimits {
-  /** Entries kept; 0 for no history. */
+  /** How many entries are kept; 0 for no history. */
   readonly entries: number
-  /** Bytes of frames kept, and some more for each part of a multi and each name in a list. */
+  /** How many bytes of frames are kept. Each part of a multi and each name in a list counts for some more. */
   readonly bytes: number
 }
 
-/** All that was said and done, decoded, in order. What is too much is forgotten, the oldest first. */
+/** All frames, connections, roles and controls, decoded, in order. Above its limits it drops the oldest entries. */
 export class History implements Iterable<HistoryEntry> {
-  /** How many entries were forgotten for want of room. */
+  /** How many entries were dropped because of the limits. */
   dropped = 0
   readonly #limits: HistoryLimits
   readonly #members: readonly string[]
@@ -39,17 +39,17 @@ export class History implements Iterable<HistoryEntry> {
     return this.#entries.length - this.#first
   }
 
-  /** A copy of what is kept. */
+  /** A copy of the entries. */
   get entries(): readonly HistoryEntry[] {
     return this.#entries.slice(this.#first)
   }
 
-  /** Over a copy of what is kept: what is added meanwhile is not in it. */
+  /** Iterates over a copy: entries that are added meanwhile are not in it. */
   *[Symbol.iterator](): Iterator<HistoryEntry> {
     yield* this.entries
   }
 
-  /** The requests that match, those that were lost too; pings only where `op` names them. */
+  /** The requests that match, lost ones included. Pings only where `op` names them. */
   requests(filter: HistoryFilter = {}): readonly (ClientEntry & { readonly message: RequestMessage })[] {
     const matches = this.#matcher('requests', filter)
     return this.entries.filter((entry): entry is ClientEntry & { readonly message: RequestMessage } => {
@@ -59,7 +59,7 @@ export class History implements Iterable<HistoryEntry> {
     })
   }
 
-  /** The replies to such requests, those that were lost too. By path only while the request is kept as well. */
+  /** The replies to such requests, lost ones included. A path matches only while the request is kept, too. */
   replies(filter: HistoryFilter = {}): readonly (ServerEntry & { readonly message: ReplyMessage })[] {
     const matches = this.#matcher('replies', filter)
     const asked = new Map<string, readonly string[]>()
@@ -72,7 +72,7 @@ export class History implements Iterable<HistoryEntry> {
     })
   }
 
-  /** The events that watches sent, those that were lost too. */
+  /** The events of watches, lost ones included. */
   events(filter: Omit<HistoryFilter, 'op'> = {}): readonly (ServerEntry & { readonly message: EventMessage })[] {
     checkKeys('history.events', filter, KEYS.slice(1))
     const matches = matcher({ ...filter, op: 'event' }, this.#members)
@@ -82,7 +82,7 @@ export class History implements Iterable<HistoryEntry> {
     })
   }
 
-  /** Forgets all entries, and how many were forgotten before. */
+  /** Drops all entries, and sets `dropped` to 0. */
   clear(): void {
     this.#entries = []
     this.#sizes = []
@@ -91,7 +91,7 @@ export class History implements Iterable<HistoryEntry> {
     this.dropped = 0
   }
 
-  /** One line an entry, for people. What nodes hold and credentials are left out. */
+  /** One line for each entry, without the data of nodes and without credentials. */
   toString(): string {
     return this.entries.map(describe).join('\n')
   }
@@ -121,7 +121,7 @@ export class History implements Iterable<HistoryEntry> {
 
   #forget(): void {
     this.#bytes -= this.#sizes[this.#first]!
-    // So that it can be collected before the next compaction.
+    // The entry can be collected before the next compaction.
     this.#entries[this.#first] = undefined!
     this.#first++
     this.dropped++

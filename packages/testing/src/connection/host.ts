@@ -6,20 +6,20 @@ import type { SaslSettings } from './sasl-server.ts'
 
 /** The client at the other end. */
 export interface Remote {
-  /** As text, such as `127.0.0.1`: what ACLs of the scheme `ip` see. */
+  /** The address as text, such as `127.0.0.1`, for ACLs of the scheme `ip`. */
   readonly address: string
-  /** Of TCP. */
+  /** The TCP port. */
   readonly port?: number | undefined
-  /** The subject of the certificate it has shown, if it did: what ACLs of the scheme `x509` see. */
+  /** The subject of its certificate, if it has one, for ACLs of the scheme `x509`. */
   readonly certificate?: string | undefined
 }
 
 export interface Limits {
-  /** Longest frame from a client, in bytes (jute.maxbuffer). */
+  /** The longest frame from a client, in bytes (jute.maxbuffer). */
   readonly juteMaxBuffer: number
-  /** Requests of a connection without an answer before it is read no further (globalOutstandingLimit). */
+  /** How many requests of a connection may be without an answer before no more are read (globalOutstandingLimit). */
   readonly outstanding: number
-  /** Connections from one address to one member; 0 for any number (maxClientCnxns). */
+  /** How many connections one address may have to one member; 0 for any number (maxClientCnxns). */
   readonly clientConnections: number
   /** The four-letter words that are answered (4lw.commands.whitelist). */
   readonly fourLetterWords: ReadonlySet<string>
@@ -29,23 +29,23 @@ export interface Limits {
   readonly sasl: SaslSettings | undefined
 }
 
-/** What is around the connections of an ensemble. */
+/** The surroundings of the connections of an ensemble. */
 export interface Host {
-  /** In ms since the ensemble began. */
+  /** The present time, in ms since the ensemble began. */
   readonly now: number
   readonly faults: Faults
   readonly history: History
   readonly limits: Limits
   readonly settings: Omit<Configuration, 'maxClientCnxns' | 'clientPort'> & Pick<CheckedOptions, 'memberOptions'>
-  /** By the wall clock, in ms since the epoch. */
+  /** The time of the wall clock, in ms since the epoch. */
   wallNow(): number
-  /** In [0, 1), like Math.random. */
+  /** A number in [0, 1), like Math.random. */
   random(): number
-  /** The returned function calls it off. */
+  /** The returned function cancels it. */
   after(ms: number, action: () => void): () => void
-  /** It has something for its client. */
+  /** The connection has something for its client. */
   isDue(connection: { readonly id: number }): void
-  /** For the next connection, from 1. */
+  /** The number of the next connection, from 1. */
   nextConnectionId(): number
   /** How many members follow the leader. */
   readonly followers: number

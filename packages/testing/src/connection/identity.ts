@@ -18,7 +18,7 @@ interface Checks {
   readonly random: () => number
 }
 
-/** The identities of a client, as far as it has proved them (ServerCnxn.authInfo). */
+/** The identities that a client has proved (ServerCnxn.authInfo). */
 export class Identity {
   ids: readonly Id[]
   readonly #address: string
@@ -35,12 +35,15 @@ export class Identity {
     this.#saslServer = sasl && new SaslServer(sasl.users, random)
   }
 
-  /** Whether nothing else is done for it yet (AuthenticationHelper.enforceAuthentication). */
+  /** Whether the client must prove its identity first (AuthenticationHelper.enforceAuthentication). */
   get mustProve(): boolean {
     return this.#sasl?.isRequired === true && this.ids.every(({ scheme }) => scheme !== 'sasl')
   }
 
-  /** What it is answered, to anything while it must prove: behind any other code than Ok the connection is closed. undefined: it is closed without. */
+  /**
+   * The answer to any request while it must prove its identity. After any code but Ok the connection is closed. undefined: it
+   * is closed without an answer.
+   */
   prove(message: RequestMessage): Proved | undefined {
     if (!isProof(message)) return { err: ErrorCode.SessionClosedRequireSaslAuth }
     if (message.op === 'sasl') return this.#sasls(message.request.token)
@@ -52,20 +55,20 @@ export class Identity {
 
   /** ZooKeeperServer.processSasl */
   #sasls(token: Uint8Array | null): Proved | undefined {
-    // That makes a server stumble.
+    // This makes a real server fail.
     if (token === null) return undefined
-    // Where it was not set up, any token is answered with none.
+    // Where SASL is not set up, the answer to any token has none.
     if (this.#saslServer === undefined) return { err: ErrorCode.Ok, response: { token: null } }
-    const said = this.#saslServer.evaluate(token)
-    if (said === 'refused') {
+    const verdict = this.#saslServer.evaluate(token)
+    if (verdict === 'refused') {
       const err = this.#sasl?.isRequired === true ? ErrorCode.SessionClosedRequireSaslAuth : ErrorCode.AuthFailed
       return { err }
     }
-    if (said.user !== undefined) {
-      const isSuper = said.user === this.#sasl?.superUser
-      const own = { scheme: 'sasl', id: said.user }
+    if (verdict.user !== undefined) {
+      const isSuper = verdict.user === this.#sasl?.superUser
+      const own = { scheme: 'sasl', id: verdict.user }
       this.ids = addAuthInfo(this.ids, isSuper ? [own, { scheme: 'super', id: '' }] : [own])
     }
-    return { err: ErrorCode.Ok, response: { token: said.token } }
+    return { err: ErrorCode.Ok, response: { token: verdict.token } }
   }
 }

@@ -5,22 +5,22 @@ import { ServerConnection } from './server-connection.ts'
 import type { Clock } from './silence.ts'
 import { ServerStats } from './stats.ts'
 
-/** Where there are no sockets. */
+/** The port where there are no sockets. */
 const USUAL_PORT = 2181
 
 /** The client port of one member (NIOServerCnxnFactory). */
 export class MemberPort {
   readonly host: Host
   readonly member: Member
-  /** Where clients reach it: its name, until a driver says otherwise. */
+  /** The address for clients: the member's name, until a driver sets another one. */
   address: string
   readonly connections = new Set<ServerConnection>()
   stats = new ServerStats()
-  /** No client can connect, by the will of the user. */
+  /** The user has made it refuse connections. */
   isRefusing = false
-  /** Of the process: while it is stopped, nothing is due. */
+  /** The clock of the process: while it is stopped, nothing is due. */
   readonly clock: Clock
-  /** Frozen with the member, those that have ended since too: what is left of them leaves when it thaws. */
+  /** The connections that were frozen with the member, ended ones included: the rest of their bytes leaves when it thaws. */
   readonly #frozen = new Set<ServerConnection>()
   #startedAt: number
 
@@ -44,7 +44,7 @@ export class MemberPort {
     return this.member.name
   }
 
-  /** That of its address. */
+  /** The port of its address. */
   get clientPort(): number {
     return Number(/:(\d+)$/.exec(this.address)?.[1] ?? USUAL_PORT)
   }
@@ -54,7 +54,7 @@ export class MemberPort {
     return this.member.role !== 'down' && !this.isRefusing
   }
 
-  /** undefined where it is refused. */
+  /** undefined where the connection is refused. */
   accept(remote: Remote): ServerConnection | undefined {
     if (!this.isListening || this.#isFull(remote)) return undefined
     const connection = new ServerConnection(this.host.nextConnectionId(), this, remote)
@@ -63,7 +63,7 @@ export class MemberPort {
     return connection
   }
 
-  /** Others of this session: it is resumed (ServerCnxnFactory.closeSession). */
+  /** Closes other connections of a session that is resumed (ServerCnxnFactory.closeSession). */
   closeSession(sessionId: bigint, but: ServerConnection): void {
     for (const connection of this.connections) {
       if (connection.sessionId === sessionId && connection !== but) connection.end('the session was resumed on another')

@@ -1,4 +1,4 @@
-// What the answers to four-letter words are made of.
+// The data for the answers to four-letter words.
 import type { Member } from '../ensemble/index.ts'
 import type { Configuration } from './configuration.ts'
 import type { ServerConnection } from './server-connection.ts'
@@ -8,11 +8,11 @@ export interface Monitored {
   readonly member: Member
   readonly connections: ReadonlySet<ServerConnection>
   readonly stats: ServerStats
-  /** Ms since it was started. */
+  /** The time since its start, in ms. */
   readonly uptime: number
-  /** What the clock on the wall shows at a time of the ensemble, in ms. */
+  /** The wall clock at a time of the ensemble, in ms. */
   readonly wallAt: (time: number) => number
-  /** Members that follow this one, if it leads. */
+  /** How many members follow this one, if it leads. */
   readonly followers: number
   readonly configuration: Configuration
 }

@@ -1,6 +1,6 @@
 import { concat } from '@zk/wire'
 
-/** What is due on a connection. `close` comes behind the bytes. */
+/** What is due on a connection. `close` comes after the bytes. */
 export interface Due {
   readonly bytes: Uint8Array | undefined
   readonly close: 'end' | 'reset' | undefined
@@ -8,12 +8,12 @@ export interface Due {
 
 type Item =
   | { readonly type: 'bytes'; readonly bytes: Uint8Array }
-  /** What follows waits so long. */
+  /** Later bytes wait so long. */
   | { readonly type: 'hold'; readonly ms: number }
-  /** Waits so long at most, and leaves together with what comes next. */
+  /** These bytes wait so long at most, and leave together with the next ones. */
   | { readonly type: 'merge'; readonly ms: number; readonly bytes: Uint8Array }
   | { readonly type: 'close'; readonly how: 'end' | 'reset' }
-  /** What follows is lost. */
+  /** Later bytes are lost. */
   | { readonly type: 'lose' }
 
 type Cancel = () => void
@@ -25,23 +25,26 @@ interface Clock {
 /** In bytes. */
 const MOST_WAITING = 1024 * 1024
 
-/** The bytes to one client, in order: they leave at the end of the turn, unless something holds them. */
+/** The bytes to one client, in order. They leave at the end of the turn, unless they are held. */
 export class Outgoing {
   readonly #clock: Clock
   readonly #changed: () => void
   #due: Uint8Array[] = []
   #close: 'end' | 'reset' | undefined
   #waiting: Item[] = []
-  /** All that waits does so until then. */
+  /** Everything waits until this time. */
   #hold: Cancel | undefined
-  /** What leaves together with what comes next, and its timer; none when it has waited long enough, but is frozen. */
+  /**
+   * Bytes that leave together with the next ones, and their timer. No timer when they have waited long enough, but are
+   * frozen.
+   */
   #merged: Uint8Array[] = []
   #longestWait: Cancel | undefined
   readonly #frozenBy = new Set<string>()
   #isLost = false
   #size = 0
 
-  /** `changed` is called when there is something to take that was not there before. */
+  /** `changed` is called when there is something new to take. */
   constructor(clock: Clock, changed: () => void) {
     this.#clock = clock
     this.#changed = changed
@@ -51,27 +54,27 @@ export class Outgoing {
     this.#push({ type: 'bytes', bytes })
   }
 
-  /** What is sent from now on comes so much later. */
+  /** Delays the bytes that are sent from now on. */
   hold(ms: number): void {
     this.#push({ type: 'hold', ms })
   }
 
-  /** Leaves together with what is sent next, or after this time. */
+  /** Sends these bytes together with the next ones, or after this time. */
   merge(bytes: Uint8Array, ms: number): void {
     this.#push({ type: 'merge', bytes, ms })
   }
 
-  /** Behind everything that was sent. */
+  /** Closes the connection after everything that was sent. */
   end(how: 'end' | 'reset' = 'end'): void {
     this.#push({ type: 'close', how })
   }
 
-  /** What is sent from now on is lost. */
+  /** Loses the bytes that are sent from now on. */
   loseRest(): void {
     this.#push({ type: 'lose' })
   }
 
-  /** Ahead of what still waits, which is lost. */
+  /** Closes the connection at once. Bytes that still wait are lost. */
   cut(how: 'end' | 'reset'): void {
     this.#forget()
     if (this.#isLost) return
@@ -79,7 +82,7 @@ export class Outgoing {
     this.#changed()
   }
 
-  /** Nothing leaves until all thaw it that froze it. */
+  /** Nothing leaves until every freeze is undone. */
   freeze(by: string): void {
     this.#frozenBy.add(by)
   }
@@ -89,13 +92,13 @@ export class Outgoing {
     this.#drain()
   }
 
-  /** At once everything is lost, also what waits. */
+  /** Loses everything, waiting bytes included. */
   lose(): void {
     this.#isLost = true
     this.#forget()
   }
 
-  /** So much has not left yet that no more should be made. */
+  /** Whether so many bytes wait that no more answers should be made. */
   get isFull(): boolean {
     return this.#size > MOST_WAITING
   }
@@ -141,7 +144,7 @@ export class Outgoing {
         return
       case 'merge':
         this.#merged.push(item.bytes)
-        // The first one has waited longest.
+        // The first one has waited the longest.
         this.#longestWait ??= this.#clock.after(item.ms, () => {
           this.#longestWait = undefined
           this.#drain()
@@ -157,7 +160,7 @@ export class Outgoing {
     }
   }
 
-  /** What was to leave together does. */
+  /** Sends the bytes that were to leave together. */
   #flush(): void {
     this.#longestWait?.()
     this.#longestWait = undefined

@@ -1,8 +1,8 @@
 import type { RequestMessage } from '@zk/wire'
 
-/** The nodes a request is about: those of all its parts, if it has parts. */
+/** The paths in a request: those of all its parts, if it has parts. */
 export function pathsOf({ op, request }: RequestMessage): readonly string[] {
-  // Nothing is known of a body that could not be read.
+  // A body that could not be read has no paths.
   if (request === undefined) return []
   if (op === 'multi' || op === 'multiRead') return request.map((part) => part.request.path ?? '')
   if (op === 'setWatches' || op === 'setWatches2') {

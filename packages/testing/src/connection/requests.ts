@@ -1,4 +1,4 @@
-// From the frame of a client to a request that a member takes.
+// Makes requests of the frames of a client.
 import {
   decodeClientFrame,
   operationName,
@@ -13,16 +13,16 @@ import type { FaultRule } from './fault-rule.ts'
 
 export interface Parsed {
   readonly message: RequestMessage
-  /** The body could not be read: the processor of the request says so (MarshallingError), not the connection. */
+  /** The body could not be read. The processor of the request refuses it (MarshallingError), not the connection. */
   readonly isMalformed: boolean
 }
 
 /** A request that waits for its answer on its connection. */
 export interface Pending extends ServerRequest {
   readonly connection: Connection
-  /** When it came, in ms since the ensemble began. */
+  /** When it arrived, in ms since the ensemble began. */
   readonly takenAt: number
-  /** The fault that it meets. */
+  /** The fault that strikes it. */
   readonly rule: FaultRule | undefined
 }
 
@@ -42,7 +42,7 @@ export function pendingOf(
   return { sessionId, message, isMalformed, authInfo, owner: member, connection, takenAt: now, rule }
 }
 
-/** Throws `ProtocolError` where there is not even a header: the connection is closed. */
+/** Throws a `ProtocolError` for a frame without a header: then the connection is closed. */
 export function parseRequest(frame: Uint8Array): Parsed {
   try {
     return { message: decodeClientFrame(frame, false) as RequestMessage, isMalformed: false }
@@ -56,13 +56,13 @@ export function parseRequest(frame: Uint8Array): Parsed {
   return { message: message as RequestMessage, isMalformed: true }
 }
 
-/** The request is answered with nothing, or not at all: a rule that would have struck that may strike another. */
+/** The request gets no answer. A rule that would have struck the answer may strike another one. */
 export function releaseUnstruck(rule: FaultRule | undefined): void {
   const type = rule?.fault.type
   if (type !== 'loseRequest' && type !== 'delayRequest') rule?.release()
 }
 
-/** What it is answered without being done, by a rule that says so. */
+/** The answer that a rule gives to a request which is not executed. */
 export function refusalOf(rule: FaultRule | undefined): number | undefined {
   return rule?.fault.type === 'fail' ? rule.fault.err : undefined
 }

@@ -7,7 +7,7 @@ export interface SaslSettings {
   readonly users: ReadonlyMap<string, string>
   /** The user that may do everything. */
   readonly superUser: string | undefined
-  /** Whether nothing is done for a client before it has proved its identity. */
+  /** Whether a client is served only after it has proved its identity. */
   readonly isRequired: boolean
 }
 
@@ -16,7 +16,7 @@ const REALM = 'zk-sasl-md5'
 const DIGEST_URI = `zookeeper/${REALM}`
 const FIRST_USE = '00000001'
 
-/** What it says to a token: another, with the user once that is proved; or that it refuses. */
+/** The answer to a token: another token, with the user when that is proved, or a refusal. */
 export type Said = { readonly token: Uint8Array; readonly user?: string } | 'refused'
 
 /** One exchange, on one connection. */
@@ -34,7 +34,7 @@ export class SaslServer {
     const state = this.#state
     this.#state = { name: 'over' }
     if (state.name === 'asked') return this.#verify(token, state.nonce)
-    // The server begins: a client that does is refused.
+    // The server begins. A client that begins is refused.
     if (state.name === 'over' || token.byteLength > 0) return 'refused'
     const nonce = this.#nonce()
     this.#state = { name: 'asked', nonce }
@@ -42,22 +42,22 @@ export class SaslServer {
   }
 
   #verify(token: Uint8Array, nonce: string): Said {
-    const said = directives(new TextDecoder().decode(token))
-    const { username = '', realm = '', cnonce, response } = said
+    const answer = directives(new TextDecoder().decode(token))
+    const { username = '', realm = '', cnonce, response } = answer
     const password = this.#users.get(username)
     const isInOrder =
-      said['nonce'] === nonce &&
-      said['nc'] === FIRST_USE &&
-      said['digest-uri']?.toLowerCase() === DIGEST_URI &&
-      (said['qop'] ?? 'auth') === 'auth' &&
+      answer['nonce'] === nonce &&
+      answer['nc'] === FIRST_USE &&
+      answer['digest-uri']?.toLowerCase() === DIGEST_URI &&
+      (answer['qop'] ?? 'auth') === 'auth' &&
       (realm === '' || realm === REALM)
     if (!isInOrder || password === undefined || cnonce === undefined) return 'refused'
     const secret = md5(latin1(username), ':', latin1(realm), ':', latin1(password))
-    // The identity to take is part of the proof; ZooKeeper takes the user for that, whatever is said (AuthorizeCallback).
-    const authzid = said['authzid'] === undefined ? [] : [':', said['authzid']]
+    // authzid is part of the proof. ZooKeeper uses the user as identity, whatever authzid is (AuthorizeCallback).
+    const authzid = answer['authzid'] === undefined ? [] : [':', answer['authzid']]
     const a1 = md5(secret, ':', nonce, ':', cnonce, ...authzid).toString('hex')
     const proof = (method: string) => {
-      const a2 = md5(method, ':', said['digest-uri']!).toString('hex')
+      const a2 = md5(method, ':', answer['digest-uri']!).toString('hex')
       return md5(`${a1}:${nonce}:${FIRST_USE}:${cnonce}:auth:${a2}`).toString('hex')
     }
     if (response !== proof('AUTHENTICATE')) return 'refused'
@@ -75,7 +75,7 @@ function md5(...parts: readonly (string | Uint8Array)[]) {
   return hash.digest()
 }
 
-/** What can be ISO 8859-1 is hashed as that. */
+/** Text that fits into ISO 8859-1 is hashed as that. */
 function latin1(text: string): Uint8Array {
   if (/[\u0100-\uffff]/.test(text)) return new TextEncoder().encode(text)
   return Uint8Array.from(text, (character) => character.charCodeAt(0))

@@ -37,12 +37,12 @@ const UNKNOWN = -1n
 
 type Asked = Pick<RequestMessage, 'op' | 'opCode' | 'xid'>
 
-/** What a connection needs of the port that it came to. */
+/** The port of a connection. */
 interface Port {
   readonly name: string
   readonly host: Host
   readonly member: Member
-  /** Of the member's process. */
+  /** The clock of the member's process. */
   readonly clock: Clock
   readonly stats: ServerStats
   answerWord(word: string): string
@@ -57,12 +57,12 @@ export class ServerConnection implements Connection {
   readonly port: Port
   readonly remote: Remote
   readonly log: ConnectionLog
-  /** By the wall clock, in ms since the epoch. */
+  /** The time of the wall clock, in ms since the epoch. */
   readonly establishedAt: number
   sessionId = 0n
-  /** Negotiated; 0 until then. In ms. */
+  /** The negotiated timeout in ms; 0 until then. */
   timeOut = 0
-  /** Whether the client's bytes are read, or should wait where they are. */
+  /** Decides whether the client's bytes are read, or wait. */
   readonly gate = new Gate()
   readonly silence: Silence
   readonly #identity: Identity
@@ -73,7 +73,10 @@ export class ServerConnection implements Connection {
   #handshake: Handshake | undefined
   /** Half-open: the client's bytes are lost. */
   #isDeaf = false
-  /** Answers that a server does not count: they have no header (ServerCnxn.decrOutstandingAndCheckThrottle). */
+  /**
+   * The number of answers that a server does not count, since they have no header
+   * (ServerCnxn.decrOutstandingAndCheckThrottle).
+   */
   #uncounted = 0
   #isPumping = false
 
@@ -87,7 +90,7 @@ export class ServerConnection implements Connection {
     this.establishedAt = host.wallNow()
     this.#frames = new FrameDecoder({ limit: host.limits.juteMaxBuffer })
     this.#outgoing = new Outgoing(host, () => host.isDue(this))
-    this.silence = new Silence(port.clock, () => this.end('the client said nothing for too long'))
+    this.silence = new Silence(port.clock, () => this.end('the client sent nothing for too long'))
     this.#unanswered = new Unanswered(this.gate, host.limits.outstanding)
     this.log.connection('opened')
   }
@@ -101,13 +104,13 @@ export class ServerConnection implements Connection {
     this.#pump()
   }
 
-  /** The client has closed it, or it broke. */
+  /** The client has closed the connection, or it broke. */
   lost(): void {
     this.#outgoing.lose()
     this.#over('the client closed it')
   }
 
-  // --- Connection: what the member says -----------------------------------------------------------------------------
+  // --- Connection: called by the member -----------------------------------------------------------------------------
 
   established(session: EstablishedSession, createSession?: ServerRequest): void {
     if (this.#state === 'serving' && createSession !== undefined) return this.#establishedAgain(session, createSession)
@@ -129,7 +132,7 @@ export class ServerConnection implements Connection {
   reply({ message }: ServerRequest, zxid: bigint, err: number, response?: unknown): void {
     if (this.#state === 'closed') return
     const request = this.#settle(message)
-    // What no server knows counts for nothing, and has no zxid.
+    // A request that no server knows is not counted, and has no zxid.
     if (request !== undefined && zxid !== UNKNOWN)
       this.log.answered({ ...message, err, zxid, takenAt: request.takenAt })
     this.#reply(message, zxid, err, request?.rule, response)
@@ -148,29 +151,29 @@ export class ServerConnection implements Connection {
     this.end(reason)
   }
 
-  // --- how it ends, by whomever -------------------------------------------------------------------------------------
+  // --- the end ------------------------------------------------------------------------------------------------------
 
-  /** Behind everything that was sent. */
+  /** Closes the connection after everything that was sent. */
   end(reason: string): void {
     if (this.#state === 'closed') return
     this.#outgoing.end()
     this.#over(reason)
   }
 
-  /** At once: what was held up is lost. */
+  /** Closes the connection at once. Delayed bytes are lost. */
   cut(how: 'end' | 'reset', reason: string): void {
     if (this.#state === 'closed') return
     this.#outgoing.cut(how)
     this.#over(reason)
   }
 
-  /** From now on what comes, what goes, or both is lost, and neither end notices. */
+  /** From now on input, output, or both are lost. Neither end notices. */
   halfOpen(loses: 'both' | 'requests' | 'replies'): void {
     if (loses !== 'requests') this.#outgoing.lose()
     if (loses !== 'replies') this.#deafen()
   }
 
-  /** Nothing is read and nothing leaves until it thaws; then all of it, in order. */
+  /** Nothing is read and nothing leaves until it thaws. Then everything does, in order. */
   freeze(by: 'user' | 'member'): void {
     this.gate.set(by, true)
     this.#outgoing.freeze(by)
@@ -190,13 +193,13 @@ export class ServerConnection implements Connection {
     const due = this.#outgoing.take()
     if (this.gate.has('full') && !this.#outgoing.isFull) {
       this.gate.set('full', false)
-      // The driver comes first: it may say that the way is clogged.
+      // The driver comes first: it may set 'clogged'.
       this.port.host.after(0, () => this.#pump())
     }
     return due
   }
 
-  /** Requests without an answer, as a server counts them. */
+  /** The number of requests without an answer, as a server counts them. */
   get outstanding(): number {
     return this.#unanswered.count + this.#uncounted
   }
@@ -205,7 +208,7 @@ export class ServerConnection implements Connection {
     return this.port.member.tree.lastProcessedZxid
   }
 
-  /** The client has a session, and is told of it like in the answer to its handshake. */
+  /** Answers a createSession of a client that has a session, as its handshake was answered. */
   #establishedAgain(session: EstablishedSession, { message }: ServerRequest): void {
     const request = this.#settle(message)
     if (message.xid > 0) this.#uncounted++
@@ -214,7 +217,7 @@ export class ServerConnection implements Connection {
     this.#goOn()
   }
 
-  /** What waits for the answer that is there now. What a rule refuses and came before is answered before. */
+  /** Takes the request of this answer. Earlier requests that a rule refuses are answered first. */
   #settle(message: RequestMessage): Pending | undefined {
     const { before, request } = this.#unanswered.settle(message)
     for (const refused of before) this.#answerRefused(refused)
@@ -248,7 +251,7 @@ export class ServerConnection implements Connection {
     }
   }
 
-  /** A four-letter word in place of the handshake; any other text is a length that cannot be. */
+  /** A four-letter word in place of the handshake. Any other text is an impossible length. */
   #text(bytes: Uint8Array): void {
     this.log.received({ type: 'text', bytes }, bytes.byteLength)
     const word = String.fromCharCode(...bytes.subarray(0, WORD_SIZE))
@@ -264,7 +267,7 @@ export class ServerConnection implements Connection {
     const rule = this.#ruleFor('connect', () => [], request.sessionId)
     this.log.received(message, frame.byteLength, rule)
     this.#handshake = handshake(message, this.port.host.now, rule)
-    this.#befall(rule, () => {
+    this.#strike(rule, () => {
       this.#state = 'handshaking'
       if (refusalOf(rule) !== undefined) {
         rule?.fire()
@@ -281,7 +284,7 @@ export class ServerConnection implements Connection {
     const { message } = parsed
     const rule = this.#ruleFor(message.op, () => pathsOf(message))
     this.log.received(message, frame.byteLength, rule)
-    this.#befall(rule, () => this.#serve(parsed, rule))
+    this.#strike(rule, () => this.#serve(parsed, rule))
   }
 
   #serve(parsed: Parsed, rule: FaultRule | undefined): void {
@@ -290,14 +293,14 @@ export class ServerConnection implements Connection {
     const isRefused = refusalOf(rule) !== undefined
     const { member, host } = this.port
     const request = pendingOf(parsed, { connection: this, member: member.name, now: host.now }, rule)
-    // A server touches the session of whatever it refuses.
+    // A server touches the session of a request that it refuses.
     if (isRefused) member.touchBy(this)
     if (isRefused && this.#unanswered.count === 0) return this.#answerRefused(request)
     this.#unanswered.add(request, member.tree)
     if (!isRefused) member.submit(request)
   }
 
-  /** Answered at once, ahead of what still waits, and without a zxid (ZooKeeperServer.processPacket). */
+  /** The answer comes at once, before earlier requests, and without a zxid (ZooKeeperServer.processPacket). */
   #prove(message: RequestMessage, isMalformed: boolean, rule: FaultRule | undefined): void {
     const refusal = isMalformed ? undefined : refusalOf(rule)
     if (refusal !== undefined) rule?.fire()
@@ -341,10 +344,10 @@ export class ServerConnection implements Connection {
     return faults.isEmpty ? undefined : faults.take({ op, paths: paths(), session, member: this.port.name })
   }
 
-  #befall(rule: FaultRule | undefined, done: () => void): void {
+  #strike(rule: FaultRule | undefined, done: () => void): void {
     strikeRequest(
       rule,
-      // Behind the answers to what was asked before, as far as they are there.
+      // After the answers to earlier requests that are there.
       (how) => (how === 'open' ? undefined : this.#delay(0, () => this.#break(how))),
       (ms, done) => this.#delay(ms, done),
       done,
@@ -364,7 +367,7 @@ export class ServerConnection implements Connection {
 
   #break(how: Ending): void {
     if (this.#state === 'closed' || how === 'open') return
-    // Behind the answers that are on their way, if late.
+    // After the answers that are delayed.
     if (how === 'halfOpen') {
       this.#outgoing.loseRest()
       return this.#deafen()
@@ -373,7 +376,7 @@ export class ServerConnection implements Connection {
     this.#over(how === 'end' ? 'a fault closed it' : 'a fault reset it')
   }
 
-  /** What the client has sent and was not read is lost, too. */
+  /** Bytes of the client that were not read are lost, too. */
   #deafen(): void {
     this.#isDeaf = true
     this.gate.remove()

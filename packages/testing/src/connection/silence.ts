@@ -3,12 +3,12 @@ export interface Clock {
   after(ms: number, action: () => void): () => void
 }
 
-/** NIOServerCnxnFactory: for how long a client may say nothing before its handshake is done; also the step of expiry. */
+/** NIOServerCnxnFactory: how long a client may send nothing before its handshake; also the step of expiry. */
 const SESSIONLESS_TIMEOUT = 10_000
 
 /**
- * Notices a client that says nothing for longer than its session lasts, rounded up to the next 10 s (cnxnExpiryQueue).
- * Most sessions expire before, and their connections with them; what is left are those without a handshake.
+ * Notices a client that sends nothing for longer than its session timeout, rounded up to the next 10 s (cnxnExpiryQueue).
+ * Most sessions expire earlier, and their connections end with them. So this is mostly for connections without a handshake.
  */
 export class Silence {
   readonly #clock: Clock
@@ -24,7 +24,7 @@ export class Silence {
     this.#cancel = this.#wait()
   }
 
-  /** When it will be too long, should nothing be heard until then. */
+  /** When the silence will be too long. */
   get endsAt(): number {
     return roundedUp(this.#lastHeard + this.#timeout)
   }
@@ -43,7 +43,7 @@ export class Silence {
     this.#cancel()
   }
 
-  /** One timer for many touches: it looks again when it is due. */
+  /** One timer serves many touches: it checks again when it is due. */
   #wait(): () => void {
     return this.#clock.after(this.endsAt - this.#clock.now, () => {
       if (this.endsAt <= this.#clock.now) this.#tooLong()

@@ -1,4 +1,4 @@
-// What a server counts, for the four-letter words (ServerStats, ServerCnxn).
+// The counters of a server, for the four-letter words (ServerStats, ServerCnxn).
 import { ErrorCode, type OperationName } from '@zk/wire'
 import { isWrite } from '../database/index.ts'
 
@@ -42,7 +42,7 @@ export class ServerStats {
   authFailed = 0
   readonly latency = new Latency()
 
-  /** `srst`: all but the failures (ServerStats.reset). */
+  /** `srst`: resets all but the failures (ServerStats.reset). */
   reset(): void {
     this.received = 0
     this.sent = 0
@@ -53,7 +53,7 @@ export class ServerStats {
 export class ConnectionStats {
   received = 0
   sent = 0
-  /** As Java prints one that has never been set. */
+  /** The text that Java prints for a value that was never set. */
   lastOp = 'null'
   lastCxid = 0
   lastZxid = 0n
@@ -62,7 +62,7 @@ export class ConnectionStats {
   lastLatency = 0
   readonly latency = new Latency()
 
-  /** `crst`: back to what was before the first request, in other words than then (ServerCnxn.resetStats). */
+  /** `crst`: resets the counters. The texts are not those of a new connection (ServerCnxn.resetStats). */
   reset(): void {
     this.received = 0
     this.sent = 0
@@ -75,13 +75,15 @@ export class ConnectionStats {
   }
 }
 
-/** What `cons` calls it. What was refused before the server looked at which request it is, each refused write too, is `NA`. */
+/**
+ * The name in `cons`. A request that was refused before the server checked its kind is `NA`, and so is each refused write.
+ */
 export function lastOp(op: OperationName | undefined, opCode: number, err: number): string {
   const isUnseen = err === ErrorCode.ThrottledOp || (err !== ErrorCode.Ok && isWrite(opCode))
   return (isUnseen ? undefined : op && shortNames[op]) ?? 'NA'
 }
 
-/** Those of FinalRequestProcessor. */
+/** The names of FinalRequestProcessor. */
 const shortNames: Readonly<Partial<Record<OperationName, string>>> = {
   ping: 'PING',
   createSession: 'SESS',

@@ -2,10 +2,10 @@ import type { Ending } from './fault.ts'
 import type { FaultRule } from './fault-rule.ts'
 import type { Outgoing } from './outgoing.ts'
 
-/** What becomes of the connection. */
+/** What happens to the connection. */
 type Lose = (how: Ending) => void
 
-/** What a rule does to a request before it is done. */
+/** Applies a rule to a request before it is executed. */
 export function strikeRequest(
   rule: FaultRule | undefined,
   lose: Lose,
@@ -15,7 +15,7 @@ export function strikeRequest(
   if (rule === undefined) return done()
   const { fault } = rule
   switch (fault.type) {
-    // Answered in its turn.
+    // It is answered in its turn.
     case 'fail':
     // These strike the reply.
     case 'loseReply':
@@ -37,17 +37,17 @@ export function strikeRequest(
   rule.fire()
 }
 
-/** So that a new fault must be dealt with, or the types say so. */
+/** A new kind of fault that is not handled becomes a type error. */
 function unknown(fault: never): never {
   throw new TypeError(`unknown fault ${JSON.stringify(fault)}`)
 }
 
-/** What a rule does to a reply on its way out. */
+/** Applies a rule to a reply. */
 export function strikeReply(rule: FaultRule | undefined, bytes: Uint8Array, outgoing: Outgoing, lose: Lose): void {
   if (rule === undefined) return outgoing.send(bytes)
   const { fault } = rule
   switch (fault.type) {
-    // These have struck the request.
+    // These faults have already struck the request.
     case 'loseRequest':
     case 'delayRequest':
     case 'fail':

@@ -4,18 +4,18 @@ import { answerSize, dataSize } from './answer-size.ts'
 import type { Gate } from './gate.ts'
 import { type Pending, refusalOf, releaseUnstruck } from './requests.ts'
 
-/** Bytes of answers, as far as they can be told before. */
+/** The size of answers, as far as it is known before. */
 const MOST_EXPECTED = 1024 * 1024
 
-/** The requests of a connection that wait for their answers, in order; too many, or too large ones, close its gate. */
+/** The requests of a connection that wait for their answers, in order. Too many, or too large ones, close its gate. */
 export class Unanswered {
   readonly #gate: Gate
   readonly #limit: number
   #requests: Pending[] = []
-  /** How long their answers will be, about. */
+  /** The approximate size of their answers. */
   #expected: number[] = []
   #sum = 0
-  /** The most that any of them writes: what is read behind it may be as long. */
+  /** The longest data that any of them writes: a later read may return it. */
   #written = 0
 
   constructor(gate: Gate, limit: number) {
@@ -38,8 +38,8 @@ export class Unanswered {
   }
 
   /**
-   * Takes out the request that is now answered, and all before it: what a server drops without an answer, it drops for
-   * good. Of these, those that a rule refuses are still to be answered, `before` it.
+   * Removes the request that is now answered, and all before it: those never get an answer from the server. But the ones that
+   * a rule refuses must be answered `before` it.
    */
   settle(message: RequestMessage): { readonly before: readonly Pending[]; readonly request: Pending | undefined } {
     const at = this.#requests.findIndex((pending) => pending.message === message)
@@ -52,7 +52,7 @@ export class Unanswered {
     return { before: before.filter(isRefused), request }
   }
 
-  /** The next one, if a rule refuses it. */
+  /** The next request, if a rule refuses it. */
   nextRefused(): Pending | undefined {
     const [next] = this.#requests
     if (next === undefined || !isRefused(next)) return undefined

@@ -1,11 +1,11 @@
 import type { ClientMessage, ServerMessage } from '@zk/wire'
 
-/** What the objects of one part of a multi, or of its result, take beside their bytes. */
+/** The size of the objects of one part of a multi, or of its result, beside their bytes. */
 const PART = 300
-/** A path or a name in a list. */
+/** The size of a path or a name in a list. */
 const LISTED = 48
 
-/** How many bytes a message takes that is kept decoded: its parts may be many more objects than they are bytes. */
+/** The size of a message that is kept decoded: the objects of its parts may be larger than their bytes. */
 export function weight(message: ClientMessage | ServerMessage, size: number): number {
   const body: unknown = message.type === 'request' ? message.request : message.type === 'reply' ? message.response : {}
   if (Array.isArray(body)) return size + body.length * PART

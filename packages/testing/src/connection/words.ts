@@ -40,7 +40,7 @@ export const answeredWords = [
   'wchs',
 ] as const satisfies readonly FourLetterWord[]
 
-/** Words that a server knows too: here they are never in its whitelist. */
+/** Other words of real servers. Here they are never in the whitelist. */
 const unansweredWords = ['hash', 'stmk']
 
 const words: ReadonlySet<string> = new Set([...answeredWords, ...unansweredWords])

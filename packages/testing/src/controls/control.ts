@@ -1,5 +1,4 @@
 /**
- * Does what a control says at the present time, and has what follows from it reach the clients. `what` is for the
- * history, like the call.
+ * Runs a control at the present time, and sends its effects to the clients. `what` is the call as text, for the history.
  */
 export type Control = <Result>(what: string, action: () => Result) => Result

@@ -9,28 +9,28 @@ import type { Control } from './control.ts'
 export interface TestNode {
   /** A copy; no bytes for a node without data. */
   readonly data: Uint8Array
-  /** Its `Stat`. */
+  /** The `Stat` of the node. */
   readonly stat: Stat
-  /** Who may do what. */
+  /** The ACL: the rights, and their owners. */
   readonly acl: readonly ACL[]
-  /** Names, sorted. */
+  /** The names of its children, sorted. */
   readonly children: readonly string[]
 }
 
 /** How `nodes.create` makes a node. */
 export interface CreateNodeOptions {
-  /** What it holds; text goes as UTF-8. @default none */
+  /** Its data; text is encoded as UTF-8. @default none */
   data?: Uint8Array | string | undefined
-  /** Who may do what. @default everything to everyone */
+  /** Its ACL. @default all rights for everyone */
   acl?: readonly ACL[] | undefined
-  /** Goes by itself when its children are gone. @default false */
+  /** Whether servers delete it when its children are gone. @default false */
   isContainer?: boolean | undefined
 }
 
 const OPEN_ACL: readonly ACL[] = [{ perms: Perms.ALL, id: { scheme: 'world', id: 'anyone' } }]
 const LARGEST_INT = 2 ** 31 - 1
 
-/** What a server has in its tree. */
+/** Reads the tree of a server. */
 export function readNode(tree: DataTree, path: string): TestNode | undefined {
   validatePath(path)
   const node = tree.get(path)
@@ -42,9 +42,10 @@ export function readNode(tree: DataTree, path: string): TestNode | undefined {
 /**
  * The nodes as an operator sees and changes them: at the leader, without a session, and with all rights.
  *
- * A change is committed like any write: before the method returns where `latency` is 0, otherwise later. Where the leader has lost
- * its quorum, or is frozen, the change waits, and is lost when another leader is elected: wait for `TestEnsemble.serving` first. A change
- * that is refused throws an `Error` that says why. So does every change while no leader serves.
+ * A change is committed like any write: before the method returns where `latency` is 0, and later otherwise. Where the leader
+ * has lost its quorum, or is frozen, the change waits, and is lost when another leader is elected: wait for
+ * `TestEnsemble.serving` first. A change that is refused throws an `Error` that says why. So does every change while no
+ * leader serves.
  */
 export class TestNodes {
   readonly #ensemble: Ensemble
@@ -56,12 +57,12 @@ export class TestNodes {
     this.#control = control
   }
 
-  /** undefined where there is none. */
+  /** undefined where there is no such node. */
   get(path: string): TestNode | undefined {
     return readNode(this.#tree, path)
   }
 
-  /** Paths of the ephemeral nodes: of a session, or all. */
+  /** The paths of the ephemeral nodes of a session, or of all sessions. */
   ephemerals(session?: bigint): readonly string[] {
     if (session !== undefined && typeof session !== 'bigint') {
       throw new TypeError(`a session's id is a bigint, not ${show(session)}`)
@@ -71,7 +72,7 @@ export class TestNodes {
     return owners.flatMap((owner) => [...tree.ephemerals(owner).inOrder()]).sort()
   }
 
-  /** Makes the parents that are missing, too. */
+  /** Creates the node, and parents that are missing. */
   create(path: string, options: CreateNodeOptions = {}): void {
     checkKeys('nodes.create', options, ['data', 'acl', 'isContainer'])
     const { data = '', acl = OPEN_ACL, isContainer = false } = options
@@ -81,21 +82,21 @@ export class TestNodes {
     this.#create(path, data, acl, isContainer)
   }
 
-  /** Replaces the data, whatever its version; text goes as UTF-8. Throws an `Error` where there is no such node. */
+  /** Replaces the data, whatever its version; text is encoded as UTF-8. Throws an `Error` where there is no such node. */
   setData(path: string, data: Uint8Array | string): void {
     checkData('nodes.setData', data)
     this.#operate(path, { op: 'setData', request: { path, data: bytesOf(data), version: -1 } })
   }
 
-  /** The node and all below it. */
+  /** Deletes the node and all below it. */
   delete(path: string): void {
-    // The root would stay, without its children.
+    // The root cannot be deleted.
     if (path === '/') throw new RangeError('nodes.delete: the root cannot be deleted')
     for (const child of this.get(path)?.children ?? []) this.delete(`${path}/${child}`)
     this.#operate(path, { op: 'delete', request: { path, version: -1 } })
   }
 
-  /** The next sequential child of this node gets this number. */
+  /** Sets the counter: the next sequential child of this node gets this number. */
   presetCounter(path: string, counter: number): void {
     if (!Number.isInteger(counter) || counter < 0 || counter > LARGEST_INT) {
       throw new RangeError(`a counter is an integer from 0 to ${LARGEST_INT}, not ${counter}`)

@@ -18,12 +18,12 @@ export class TestConnection {
     return this.#connection.id
   }
 
-  /** Name of the member. */
+  /** The name of the member. */
   get member(): string {
     return this.#connection.port.name
   }
 
-  /** Id of its session; 0 before the handshake. */
+  /** The id of its session; 0 before the handshake. */
   get session(): bigint {
     return this.#connection.sessionId
   }
@@ -38,7 +38,7 @@ export class TestConnection {
     this.#do('reset()', () => this.#connection.cut('reset', 'the test reset it'))
   }
 
-  /** Nothing is read of the client and nothing reaches it, until it thaws: then all of it, in order. */
+  /** Stops both directions until `thaw`: then everything passes, in order. */
   freeze(): void {
     this.#do('freeze()', () => this.#connection.freeze('user'))
   }
@@ -49,8 +49,8 @@ export class TestConnection {
   }
 
   /**
-   * From now on what comes, what goes, or both is lost, and neither end is told, as when a cable was cut. It stays so
-   * until one of them gives up.
+   * From now on requests, replies, or both are lost, and neither end notices, as when a cable was cut. It stays so until one
+   * end gives up.
    */
   halfOpen(loses: 'both' | 'requests' | 'replies' = 'both'): void {
     if (!['both', 'requests', 'replies'].includes(loses)) {

@@ -15,17 +15,17 @@ export class TestMember {
     this.#control = control
   }
 
-  /** Such as `zk1`. */
+  /** Its name, such as `zk1`. */
   get name(): string {
     return this.#port.name
   }
 
-  /** Where clients reach it: `127.0.0.1:40123` over TCP, else its name. */
+  /** The address for clients: `127.0.0.1:40123` over TCP, otherwise its name. */
   get address(): string {
     return this.#port.address
   }
 
-  /** Where it listens, or will again: the TCP port of `address`. 2181 where there are no sockets. */
+  /** The TCP port of `address`, also while it is down. 2181 where there are no sockets. */
   get port(): number {
     return this.#port.clientPort
   }
@@ -35,17 +35,20 @@ export class TestMember {
     this.#port.address = address
   }
 
-  /** `leader` and `follower` once it serves clients, `looking` before; `read-only` without a leader; `standalone` if alone. */
+  /**
+   * `leader` and `follower` when it serves clients, `looking` before. `read-only` without a leader. `standalone` as a single
+   * server.
+   */
   get role(): Role {
     return this.#port.member.role
   }
 
-  /** The last transaction in its tree. */
+  /** The zxid of the last transaction in its tree. */
   get zxid(): bigint {
     return this.#port.member.tree.lastProcessedZxid
   }
 
-  /** Whether it stands still: `freeze`. */
+  /** Whether it is stopped by `freeze`. */
   get isFrozen(): boolean {
     return this.#port.member.isFrozen
   }
@@ -55,59 +58,59 @@ export class TestMember {
     return Array.from(this.#port.connections, (connection) => new TestConnection(connection, this.#control))
   }
 
-  /** What this member knows of a node: a follower may be behind. undefined where there is none. */
+  /** The node in this member's tree: a follower may be behind. undefined where there is no such node. */
   node(path: string): TestNode | undefined {
     return readNode(this.#port.member.tree, path)
   }
 
-  /** The process dies, its connections break, and its port is closed. What it has logged survives. Does nothing where it is down. */
+  /** Ends the process: its connections break, and its port is closed. Its log survives. Does nothing when it is down. */
   kill(): void {
     if (this.role !== 'down') this.#do('kill()', () => this.#port.kill())
   }
 
-  /** Does nothing where it is up. */
+  /** Starts the process again, with its log. Does nothing when it is up. */
   restart(): void {
     if (this.role === 'down') this.#do('restart()', () => this.#port.restart())
   }
 
-  /** The process is stopped (SIGSTOP): connections stay and can be made, and nothing happens on them until it thaws. */
+  /** Stops the process (SIGSTOP). Connections stay, and new ones can be made. Nothing happens on them until `thaw`. */
   freeze(): void {
     if (this.role !== 'down' && !this.isFrozen) this.#do('freeze()', () => this.#port.freeze())
   }
 
-  /** It goes on, as after SIGCONT. */
+  /** Lets the process go on, as SIGCONT does. */
   thaw(): void {
     if (this.isFrozen) this.#do('thaw()', () => this.#port.thaw())
   }
 
   /**
-   * From now on it applies what is committed this much later, in ms; with Infinity not before `catchUp`. What is read
-   * there is stale, and its own writes are answered late.
+   * Applies later commits with this delay, in ms. Infinity means until `catchUp`. Reads at this member are stale, and its own
+   * writes are answered late.
    */
   lag(ms: number): void {
     if (typeof ms !== 'number' || !(ms >= 0)) throw new RangeError(`lag must be a number of ms, 0 or more, not ${ms}`)
     this.#do(`lag(${ms})`, () => this.#port.member.lag(ms))
   }
 
-  /** Applies all that is committed, and lags no more. */
+  /** Applies all commits, and ends the lag. */
   catchUp(): void {
     this.#do('catchUp()', () => this.#port.member.catchUp())
   }
 
   /**
-   * While it follows a leader: the next touch that it records is never sent to the leader, as when it is recorded while the table
-   * is being sent (LearnerSessionTracker). Later touches are sent. False where it does not follow.
+   * Loses the next touch that this follower records: it is never sent to the leader, as when it is recorded while the table
+   * is being sent (LearnerSessionTracker). Later touches are sent. False where the member does not follow a leader.
    */
   loseTouch(): boolean {
     return this.#do('loseTouch()', () => this.#port.member.loseTouch())
   }
 
-  /** From now on connections are refused. Those that are there stay. */
+  /** Refuses connections from now on. The present ones stay. */
   refuse(): void {
     this.#do('refuse()', () => (this.#port.isRefusing = true))
   }
 
-  /** Takes connections again. */
+  /** Accepts connections again. */
   accept(): void {
     this.#do('accept()', () => (this.#port.isRefusing = false))
   }

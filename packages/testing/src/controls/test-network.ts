@@ -20,7 +20,7 @@ export class TestNetwork {
   }
 
   /**
-   * No message passes between members of different groups; a member in none is alone. Replaces all cuts.
+   * Lets no message pass between members of different groups. A member that is in no group is alone. Replaces all cuts.
    *
    *     ensemble.network.partition(['zk1'], ['zk2', 'zk3'])
    */
@@ -31,11 +31,11 @@ export class TestNetwork {
     const all = names.flat()
     const double = all.find((name, index) => all.indexOf(name) !== index)
     if (double !== undefined) throw new RangeError(`partition: ${double} cannot be in two groups`)
-    const told = names.map((group) => `[${group.join(', ')}]`).join(', ')
-    this.#control(`network.partition(${told})`, () => this.#network.partition(...names))
+    const text = names.map((group) => `[${group.join(', ')}]`).join(', ')
+    this.#control(`network.partition(${text})`, () => this.#network.partition(...names))
   }
 
-  /** No message passes between this member and any other. Other cuts stay. */
+  /** Lets no message pass between this member and any other. Other cuts stay. */
   isolate(member: MemberLike): void {
     const name = this.#nameOf(member)
     this.#control(`network.isolate(${name})`, () => {
@@ -43,40 +43,40 @@ export class TestNetwork {
     })
   }
 
-  /** No message passes between these two. */
+  /** Lets no message pass between these two. */
   cut(a: MemberLike, b: MemberLike): void {
     const [one, other] = this.#pair(a, b)
     this.#control(`network.cut(${one}, ${other})`, () => this.#network.cut(one, other))
   }
 
   /**
-   * No message passes from the one to the other; those the other way do. A leader whose messages do not arrive still hears of
-   * sessions; a follower whose messages do not arrive still learns what is committed.
+   * Lets no message pass from the one to the other. Messages in the other direction pass. A leader whose messages do not
+   * arrive still receives touches of sessions. A follower whose messages do not arrive still receives commits.
    */
   stall(from: MemberLike, to: MemberLike): void {
     const [one, other] = this.#pair(from, to)
     this.#control(`network.stall(${one}, ${other})`, () => this.#network.stall(one, other))
   }
 
-  /** Messages pass this way again. */
+  /** Lets messages pass in this direction again. */
   resume(from: MemberLike, to: MemberLike): void {
     const [one, other] = this.#pair(from, to)
     this.#control(`network.resume(${one}, ${other})`, () => this.#network.resume(one, other))
   }
 
-  /** The link between these two works again; without names, all links. */
+  /** Heals the link between these two, or, without names, all links. */
   heal(a?: MemberLike, b?: MemberLike): void {
     if (a === undefined && b === undefined) return this.#control('network.heal()', () => this.#network.heal())
     const [one, other] = this.#pair(a, b)
     this.#control(`network.heal(${one}, ${other})`, () => this.#network.heal(one, other))
   }
 
-  /** Whether messages between them wait, if only one way. */
+  /** Whether messages between them wait, in one direction at least. */
   isCut(a: MemberLike, b: MemberLike): boolean {
     return this.#network.isCut(...this.#pair(a, b))
   }
 
-  /** How long messages take from now on, in ms; of a function, asked for each. */
+  /** Sets how long messages take from now on, in ms. A function is called for each message. */
   delay(latency: number | ((from: string, to: string) => number)): void {
     const asked = asFunction('delay', latency)
     this.#control(`network.delay(${typeof latency === 'number' ? latency : '…'})`, () => {
@@ -98,6 +98,6 @@ export class TestNetwork {
   }
 }
 
-/** Whatever was given: whether there is such a member is to be checked. */
+/** The name that was given. The caller must check whether there is such a member. */
 export const nameOf = (member: MemberLike | null | undefined) =>
   (typeof member === 'object' && member !== null ? member.name : member) as string

@@ -17,20 +17,20 @@ export class TestSessions {
     this.#control = control
   }
 
-  /** All that the leader knows; none without a leader. */
+  /** All sessions that the leader knows; none without a leader. */
   list(): readonly SessionInfo[] {
     return this.#sessions.list()
   }
 
-  /** One of them; undefined where the leader knows none with this id. */
+  /** The session with this id; undefined where the leader knows none. */
   get(id: bigint): SessionInfo | undefined {
     return this.#sessions.get(id)
   }
 
   /**
-   * Ends a session as if nothing had been heard of its client for too long: its ephemeral nodes go, and its connection is
-   * closed without a word. That is so when a quorum has agreed: at once where members need no time for messages, later
-   * where they do, and never at a leader that is left with a minority (`TestEnsemble.serving` waits for another).
+   * Expires a session, as if its client had been silent for too long: its ephemeral nodes are deleted, and its connection is
+   * closed without an answer. This happens when a quorum has agreed: at once where messages between members take no time, and
+   * later otherwise. It never happens at a leader that has only a minority (`TestEnsemble.serving` waits for another leader).
    */
   expire(id: bigint): void {
     this.#check(id)
@@ -38,8 +38,8 @@ export class TestSessions {
   }
 
   /**
-   * Moves a session, at the leader, as if its client had resumed it at another member: the next request that changes something ends its
-   * connection (SessionMoved).
+   * Moves a session, at the leader, as if its client had resumed it at another member. The next write of its connection ends
+   * that connection (SessionMoved).
    */
   move(id: bigint, to: MemberLike): void {
     const name = nameOf(to)

@@ -1,4 +1,4 @@
-// Transactions: what the leader makes of a request, and every server does to its tree.
+// Transactions: the leader makes them of requests, and every server applies them to its tree.
 import type { ACL } from '@zk/wire'
 
 /** What a transaction does, in the names of ZooKeeper's records. */
@@ -6,13 +6,13 @@ export type Txn =
   | {
       readonly type: 'create'
       readonly path: string
-      /** null is a value of its own: no data at all. */
+      /** null is a value of its own, and means no data. */
       readonly data: Uint8Array | null
       readonly acl: readonly ACL[]
       readonly kind: 'persistent' | 'ephemeral' | 'container' | 'ttl'
-      /** In ms, of a node that has one. */
+      /** The TTL in ms, of a node that has one. */
       readonly ttl?: bigint | undefined
-      /** What the parent's cversion becomes. */
+      /** The new cversion of the parent. */
       readonly parentCVersion: number
     }
   | { readonly type: 'delete'; readonly path: string }
@@ -20,17 +20,17 @@ export type Txn =
   | { readonly type: 'setACL'; readonly path: string; readonly acl: readonly ACL[]; readonly version: number }
   | { readonly type: 'check'; readonly path: string; readonly version: number }
   | { readonly type: 'createSession'; readonly timeOut: number }
-  /** With the ephemeral nodes that go with it. */
+  /** With the ephemeral nodes that are deleted with the session. */
   | { readonly type: 'closeSession'; readonly paths: readonly string[] }
   | { readonly type: 'multi'; readonly txns: readonly Txn[] }
-  /** An operator's, none of ZooKeeper's: the next sequential child of the node gets this number. */
+  /** A transaction of the operator, which ZooKeeper does not have: the next sequential child of the node gets this number. */
   | { readonly type: 'presetCounter'; readonly path: string; readonly counter: number }
-  /** What was refused: it changes nothing, but takes a zxid. */
+  /** A refused request: it changes nothing, but has a zxid. */
   | { readonly type: 'error'; readonly err: number }
 
-/** Of which request a transaction is, and where it stands in the order of all. */
+/** The request of a transaction, and its place in the order of all transactions. */
 export interface TxnHeader {
-  /** The session that asked for it; 0 for what no session asked for. */
+  /** The session of the request; 0 for a change without a session. */
   readonly sessionId: bigint
   /** The xid of the request. */
   readonly cxid: number
@@ -42,8 +42,8 @@ export interface TxnHeader {
 
 /** A transaction as the log of a member has it. */
 export interface LoggedTxn {
-  /** Where it comes from, and its place. */
+  /** Its request and its place. */
   readonly header: TxnHeader
-  /** What it does. */
+  /** The change. */
   readonly txn: Txn
 }
