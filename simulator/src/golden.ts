@@ -2,7 +2,7 @@ import { recipes } from './scenario/scenario.ts'
 import { simulate } from './simulate.ts'
 import { Hash } from './trace/hash.ts'
 
-/** One hash over the whole traces of as many seeds, from 1 on, of all recipes in turn. */
+/** One hash over the whole traces of the first seeds, of all recipes in turn. */
 export async function goldenHash(seeds: number): Promise<string> {
   const all = new Hash()
   for (let seed = 1; seed <= seeds; seed++) {

@@ -13,13 +13,13 @@ export interface SimulateOptions extends DrawOptions {
 
 export interface Simulated extends Play {
   readonly scenario: Scenario
-  /** Empty when every invariant held. */
+  /** The violations; empty when every invariant held. */
   readonly violations: readonly Violation[]
-  /** Of the whole trace, if it was asked for. */
+  /** The hash of the whole trace, if it was requested. */
   readonly hash: string | undefined
 }
 
-/** One history from a seed: the same seed gives the same history, on every runtime. */
+/** Plays the history of a seed. The same seed gives the same history on every runtime. */
 export function simulate({ hash = false, ...options }: SimulateOptions): Promise<Simulated> {
   return simulateScenario(draw(options), { hash })
 }

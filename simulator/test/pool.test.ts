@@ -31,14 +31,14 @@ describe('runSeeds', () => {
   test(
     'runSeeds plays every seed once, on several workers, and tells how far it is',
     async () => {
-      const told: number[] = []
-      const onProgress = ({ histories }: { histories: number }) => told.push(histories)
+      const notified: number[] = []
+      const onProgress = ({ histories }: { histories: number }) => notified.push(histories)
       const seeds = { from: 1, count: 50 }
       const { histories, grants, failures } = await runSeeds({ program: sound, seeds, options, workers: 2, onProgress })
       expect({ histories, failures }).toEqual({ histories: 50, failures: [] })
       expect(grants).toBeGreaterThan(50)
-      expect(told).toHaveLength(2)
-      expect(told.at(-1)).toBe(50)
+      expect(notified).toHaveLength(2)
+      expect(notified.at(-1)).toBe(50)
     },
     TIMEOUT,
   )

@@ -41,13 +41,13 @@ describe('simulate', () => {
   test(
     `simulate finds every promise of the client kept in ${SEEDS} seeds, in which everything happens`,
     async () => {
-      const seen = { settled: new Set<string>(), told: new Set<string>(), struck: new Set<string>() }
+      const seen = { settled: new Set<string>(), notified: new Set<string>(), struck: new Set<string>() }
       const wire = { reconnections: 0, repeated: 0, broken: 0, unknownCodes: 0, refusedSessions: 0 }
       for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
         const { violations, played } = await simulate({ seed, recipe: 'ZooKeeper' })
         expect(violations, `seed ${seed}`).toEqual([])
         for (const each of played.history) {
-          if (each.type === 'told') seen.told.add(each.what)
+          if (each.type === 'told') seen.notified.add(each.what)
           if (each.type === 'struck') seen.struck.add(each.fault.type)
           if (each.type === 'settled') seen.settled.add('code' in each.outcome ? each.outcome.code : each.outcome.how)
         }
@@ -69,7 +69,7 @@ describe('simulate', () => {
           ),
         ),
       )
-      expect([...seen.told]).toEqual(
+      expect([...seen.notified]).toEqual(
         expect.arrayContaining([
           'NodeCreated',
           'NodeDeleted',
@@ -165,7 +165,7 @@ describe('draw', () => {
     expect(Math.max(...allowances)).toBeLessThanOrEqual(1)
   })
 
-  test('draw draws every fault, unless it is told which', () => {
+  test('draw draws every fault, unless faults are given', () => {
     const drawn = (faults?: typeof everyFault, recipe?: Workload) =>
       new Set(
         Array.from({ length: 2_000 }, (_, seed) => draw({ seed, faults, recipe }).faults)

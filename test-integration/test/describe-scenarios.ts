@@ -60,14 +60,14 @@ export function describeScenarios(
         return expectUnknown(await run(real, play))
       }
       const onlyReal = process.env['ZK_TARGETS'] === 'real'
-      const [told, actual] = onlyReal
+      const [notified, actual] = onlyReal
         ? [await run(real, play), await run(real, play)]
         : await Promise.all([run(real, play), run(new InProcessTarget(() => {}, lineOf(release)), play)])
-      if (process.env['ZK_TRANSCRIPTS'] === '1') console.log(told.join('\n---\n'))
-      expect(told.join('\n'), 'it came to no end').not.toMatch(UNFINISHED)
-      if (onlyReal) return expect(actual, 'the second run on the real ensemble differs').toEqual(told)
+      if (process.env['ZK_TRANSCRIPTS'] === '1') console.log(notified.join('\n---\n'))
+      expect(notified.join('\n'), 'it came to no end').not.toMatch(UNFINISHED)
+      if (onlyReal) return expect(actual, 'the second run on the real ensemble differs').toEqual(notified)
 
-      const compared = compare({ real: told, inProcess: actual }, release, [...generalDifferences, ...differs])
+      const compared = compare({ real: notified, inProcess: actual }, release, [...generalDifferences, ...differs])
       task.meta.scenario = {
         differs: compared.seen.map(({ line: _, theirs: __, ...difference }) => difference),
       }

@@ -19,7 +19,7 @@ interface Kind {
   readonly watch: (zk: ZooKeeper, path: string) => Promise<Watched>
   readonly change: Change
   /** The event that this change causes, once. */
-  readonly told: string
+  readonly notified: string
   /** Another watch that no caller waits for any more. */
   readonly changeAgain: Change
 }
@@ -29,28 +29,28 @@ const kinds: Readonly<Record<string, Kind>> = {
     isThere: true,
     watch: (zk, path) => zk.getDataAndWatch(path),
     change: (path) => op.setData(path, 'changed'),
-    told: 'NodeDataChanged',
+    notified: 'NodeDataChanged',
     changeAgain: (path) => op.setData(path, 'changed again'),
   },
   there: {
     isThere: true,
     watch: (zk, path) => zk.existsAndWatch(path),
     change: (path) => op.delete(path),
-    told: 'NodeDeleted',
+    notified: 'NodeDeleted',
     changeAgain: (path) => op.create(path),
   },
   missing: {
     isThere: false,
     watch: (zk, path) => zk.existsAndWatch(path),
     change: (path) => op.create(path),
-    told: 'NodeCreated',
+    notified: 'NodeCreated',
     changeAgain: (path) => op.delete(path),
   },
   children: {
     isThere: true,
     watch: (zk, path) => zk.getChildrenAndWatch(path),
     change: (path) => op.create(`${path}/one`),
-    told: 'NodeChildrenChanged',
+    notified: 'NodeChildrenChanged',
     changeAgain: (path) => op.create(`${path}/other`),
   },
 }
@@ -72,11 +72,13 @@ const persistent = Array.from({ length: 2 * PERSISTENT }, (_, index) => ({
 
 /** What servers keep of these: child watches of those that wait for such changes, and all persistent ones. */
 const kept = {
-  data: [...singles.filter(({ told }) => told !== 'NodeChildrenChanged'), ...persistent].map(({ path }) => path).sort(),
+  data: [...singles.filter(({ notified }) => notified !== 'NodeChildrenChanged'), ...persistent]
+    .map(({ path }) => path)
+    .sort(),
   children: OF_EACH_KIND + persistent.length,
 }
 
-const toldOf = (some: typeof singles) => some.map(({ told, path }) => `${told} ${path}`).sort()
+const toldOf = (some: typeof singles) => some.map(({ notified, path }) => `${notified} ${path}`).sort()
 
 describeEnsemble('many watches', (ensemble) => {
   afterEach(() => ensemble.mend())
@@ -131,7 +133,9 @@ describeEnsemble('many watches', (ensemble) => {
         expect(zk.session).toBe(session)
         expect(logs.flatMap((each) => each.take())).toEqual(persistent.map(() => 'Gap reconnected'))
 
-        const lateKept = new Set(late.filter(({ told }) => told !== 'NodeChildrenChanged').map(({ path }) => path))
+        const lateKept = new Set(
+          late.filter(({ notified }) => notified !== 'NodeChildrenChanged').map(({ path }) => path),
+        )
         const persistentKept = new Set(persistent.map(({ path }) => path))
         expect(await serverWatches(ensemble, chroot)).toEqual({
           data: kept.data.filter((path) => lateKept.has(path) || persistentKept.has(path)),

@@ -63,23 +63,23 @@ const codeOf = (call: Promise<unknown>): Promise<string> =>
 
 /** What happens on it, in words of the test. */
 async function play(ground: Ground): Promise<unknown[]> {
-  const told: unknown[] = []
+  const notified: unknown[] = []
   const all = ground.addresses.join(',')
   await using before = await connect(all, { sessionTimeout: 5_000 })
   await before.create('/a', 'one')
   // Replicated to the server that stays, too.
   await using there = await connect(ground.left, { sessionTimeout: 5_000 })
   await caughtUp(there)
-  told.push(['rw', await isro(ground.left)])
+  notified.push(['rw', await isro(ground.left)])
 
   await ground.loseQuorum()
   await until('the one that is left to be read-only', async () => (await isro(ground.left)) === 'ro')
   const refused = await connect(ground.left, { connectTimeout: 2_000 }).catch((error: unknown) => error)
-  told.push(['without the option', ConnectError.is(refused)])
+  notified.push(['without the option', ConnectError.is(refused)])
 
   await using zk = await connect(all, { readOnly: true, sessionTimeout: 5_000, connectTimeout: 20_000 })
-  told.push(['read-only', zk.session.connection?.readOnly, zk.session.connection?.server === ground.left])
-  told.push(...(await readOnlyCalls(zk)))
+  notified.push(['read-only', zk.session.connection?.readOnly, zk.session.connection?.server === ground.left])
+  notified.push(...(await readOnlyCalls(zk)))
   const { changed } = await zk.existsAndWatch('/b')
 
   const { session } = zk
@@ -87,11 +87,11 @@ async function play(ground: Ground): Promise<unknown[]> {
   const acquiring = new Lock(zk, '/locks/report').acquire()
   await ground.mend()
   const held = await acquiring
-  told.push(['read-write', zk.session.connection?.readOnly, zk.session === session, session.id === first])
-  told.push(['held', held.isHeld(), (await zk.exists(held.path))?.ephemeralOwner === session.id])
+  notified.push(['read-write', zk.session.connection?.readOnly, zk.session === session, session.id === first])
+  notified.push(['held', held.isHeld(), (await zk.exists(held.path))?.ephemeralOwner === session.id])
   await held.release()
-  told.push(['write', await codeOf(zk.create('/b', 'two'))], ['watch', (await changed).type])
-  return told
+  notified.push(['write', await codeOf(zk.create('/b', 'two'))], ['watch', (await changed).type])
+  return notified
 }
 
 async function readOnlyCalls(zk: ZooKeeper): Promise<unknown[]> {

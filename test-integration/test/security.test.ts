@@ -211,8 +211,8 @@ describe.skipIf(inject('ensemble') === undefined)('real servers', () => {
   test.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
     'connect speaks TLS and SASL on %s, and reports errors',
     async (_, runtime) => {
-      const said = async (told: object) =>
-        (await runOn(runtime, worker, JSON.stringify({ connectString: ensemble.connectString, ...told }))).trim()
+      const said = async (notified: object) =>
+        (await runOn(runtime, worker, JSON.stringify({ connectString: ensemble.connectString, ...notified }))).trim()
       const connectTimeout = 1_500
       expect(await said({ tls: { ca } })).toBe('connected')
       expect(await said({ tls: { ca, ...alice }, sasl: bob })).toBe('connected')

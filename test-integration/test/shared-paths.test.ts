@@ -42,7 +42,7 @@ describeEnsemble('watches of all kinds on the same nodes', (ensemble) => {
       await caughtUp(zk)
       expect(await watchers.missed(other)).toEqual([])
       // Without any event the test would prove nothing.
-      expect(watchers.told).toBeGreaterThan(ROUNDS)
+      expect(watchers.notified).toBeGreaterThan(ROUNDS)
       for (const { path, log } of watchers.following) {
         if (path !== '/a/x') expect(log.take()).toContain(`NodeDataChanged ${path}`)
       }

@@ -47,7 +47,7 @@ export class Sample {
 
   /** Whether it was held when the stall was over, and afterwards. */
   get isKept(): boolean {
-    return this.asked.told === undefined && this.heard.told === undefined && this.asked.until > this.span.to
+    return this.asked.notified === undefined && this.heard.notified === undefined && this.asked.until > this.span.to
   }
 
   /** From the last check that found it held to the other one's grant. */
@@ -57,7 +57,7 @@ export class Sample {
 
   /** The same for a lost hold, from the known end of its lease. */
   get leaseMargin(): number {
-    const lost = [this.asked, this.heard].filter(({ told }) => told !== undefined)
+    const lost = [this.asked, this.heard].filter(({ notified }) => notified !== undefined)
     return Math.min(...lost.map(({ grantedAt, leaseEnd }) => grantedAt - leaseEnd))
   }
 
@@ -66,15 +66,15 @@ export class Sample {
    * time in which its process waited for a CPU: that depends on the machine.
    */
   get lateness(): number | undefined {
-    const { told } = this.heard
-    return told === undefined ? undefined : told.at - this.#dueAt(told.at) - this.#waited(told)
+    const { notified } = this.heard
+    return notified === undefined ? undefined : notified.at - this.#dueAt(notified.at) - this.#waited(notified)
   }
 
   /** For a CPU, since the stall was over; or since the last check that found it held, if that was not in the stall. */
-  #waited(told: Told): number {
+  #waited(notified: Told): number {
     const { asked, span } = this
-    const isOutside = asked.until > span.to || told.at < span.from
-    return told.waited - (isOutside ? asked.waited : span.waited)
+    const isOutside = asked.until > span.to || notified.at < span.from
+    return notified.waited - (isOutside ? asked.waited : span.waited)
   }
 
   #dueAt(toldAt: number): number {
@@ -89,20 +89,20 @@ export class Sample {
     const what = 'wallStep' in stall ? `the clock set by ${stall.wallStep / 60_000} min` : stall.where
     const lasted = (span.to - span.from).toFixed(0)
     const left = `kept with ${this.left.toFixed(0)} ms left`
-    return `T ${this.sessionTimeout}, ${what}, ${lasted} ms: ${heard.told === undefined ? left : this.#end(heard.told)}`
+    return `T ${this.sessionTimeout}, ${what}, ${lasted} ms: ${heard.notified === undefined ? left : this.#end(heard.notified)}`
   }
 
-  #end(told: Told): string {
-    const { reason, at } = told
+  #end(notified: Told): string {
+    const { reason, at } = notified
     return (
-      `${reason}, signal late by ${(at - this.#dueAt(at)).toFixed(1)} ms, less ${this.#waited(told).toFixed(1)} without a CPU; ` +
+      `${reason}, signal late by ${(at - this.#dueAt(at)).toFixed(1)} ms, less ${this.#waited(notified).toFixed(1)} without a CPU; ` +
       `next granted ${this.margin.toFixed(0)} ms after it was last held, ${this.leaseMargin.toFixed(0)} after the lease`
     )
   }
 }
 
 export function describeSamples(samples: readonly Sample[]): string {
-  const lost = samples.filter(({ stall, heard }) => heard.told !== undefined && !('wallStep' in stall))
+  const lost = samples.filter(({ stall, heard }) => heard.notified !== undefined && !('wallStep' in stall))
   const late = Math.max(...lost.map(({ lateness = 0 }) => lateness))
   const margin = Math.min(...lost.map(({ margin }) => margin))
   const leaseMargin = Math.min(...lost.map(({ leaseMargin }) => leaseMargin))

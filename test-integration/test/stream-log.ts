@@ -4,7 +4,7 @@ import type { NodeEvents } from '@zk/client'
 export class StreamLog {
   /** The watch is over. */
   readonly ended: Promise<void>
-  readonly #told: string[] = []
+  readonly #notified: string[] = []
 
   constructor(events: NodeEvents) {
     this.ended = this.#follow(events)
@@ -12,15 +12,15 @@ export class StreamLog {
 
   async #follow(events: NodeEvents): Promise<void> {
     for await (const event of events) {
-      this.#told.push(event.type === 'Gap' ? `Gap ${event.cause}` : `${event.type} ${event.path}`)
+      this.#notified.push(event.type === 'Gap' ? `Gap ${event.cause}` : `${event.type} ${event.path}`)
     }
   }
 
   take(): string[] {
-    return this.#told.splice(0)
+    return this.#notified.splice(0)
   }
 
   get last(): string | undefined {
-    return this.#told.at(-1)
+    return this.#notified.at(-1)
   }
 }

@@ -4,16 +4,16 @@ import type { Watched } from '@zk/client'
 
 /** Events in the order in which they were received, as `NodeDeleted /path`. */
 export class WatchLog {
-  readonly #told: string[] = []
+  readonly #notified: string[] = []
 
   note<W extends Watched>(watched: W): W {
-    void watched.changed.then(({ type, path }) => this.#told.push(`${type} ${path}`))
+    void watched.changed.then(({ type, path }) => this.#notified.push(`${type} ${path}`))
     return watched
   }
 
   /** The events since the last call, sorted: events of different paths have no order. */
   take(): string[] {
-    return this.#told.splice(0).sort()
+    return this.#notified.splice(0).sort()
   }
 }
 

@@ -25,7 +25,7 @@ export class Watchers {
   /** One-shot watches that are set. */
   readonly waiting = new Set<Waiting>()
   /** How many of them received an event. */
-  told = 0
+  notified = 0
   /** Persistent ones. */
   readonly following = new Set<Following>()
   readonly #zk: ZooKeeper
@@ -95,7 +95,7 @@ export class Watchers {
     this.waiting.add(waiting)
     void watched.changed.then(({ type }) => {
       this.waiting.delete(waiting)
-      if (type.startsWith('Node')) this.told++
+      if (type.startsWith('Node')) this.notified++
     })
   }
 

@@ -110,14 +110,14 @@ describeEnsemble('watches', (ensemble) => {
       const [zk, other] = await Promise.all([newClient(ensemble, { chroot }), newClient(ensemble, { chroot })])
       await zk.create('/node')
       for (let round = 0; round < 50; round++) {
-        let told = false
+        let notified = false
         const { changed, stat } = await zk.getDataAndWatch('/node')
-        void changed.then(() => (told = true))
+        void changed.then(() => (notified = true))
         const writing = other.setData('/node', 'changed')
         for (let shown = false; !shown;) {
           const read = await zk.getData('/node')
           shown = read.stat.version > stat.version
-          expect(told).toBe(shown)
+          expect(notified).toBe(shown)
         }
         await writing
       }
@@ -399,8 +399,10 @@ describeEnsemble('watches', (ensemble) => {
       const { setWatches, exists } = OpCode
       expect(way.requests.slice(asked)).toEqual([setWatches, setWatches, setWatches, exists])
       expect(parseWchs(await next!.ask('wchs'))).toMatchObject({ paths: 1_800, watches: 1_800 })
-      const told = await Promise.all(watched.filter((_, index) => index % 10 === 0).map((each) => each.changed))
-      expect(told.map(({ type, path }) => `${type} ${path}`)).toEqual(changed.map((path) => `NodeDataChanged ${path}`))
+      const notified = await Promise.all(watched.filter((_, index) => index % 10 === 0).map((each) => each.changed))
+      expect(notified.map(({ type, path }) => `${type} ${path}`)).toEqual(
+        changed.map((path) => `NodeDataChanged ${path}`),
+      )
 
       await Promise.all(watched.map((each) => each.unwatch()))
       expect(parseWchs(await next!.ask('wchs'))).toMatchObject({ paths: 0, watches: 0 })

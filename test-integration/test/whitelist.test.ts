@@ -22,8 +22,8 @@ describeEnsemble('A whitelist of four-letter words', () => {
   test('TestServer refuses what a real server refuses, in the same bytes', async () => {
     await using server = await TestServer.start({ fourLetterWords: whitelist })
     for (const word of ['ruok', ...others, ...neverAnswered] as FourLetterWord[]) {
-      const told = await real.nodes[0]!.ask(word)
-      expect(await ask(server.port, word), word).toBe(told)
+      const notified = await real.nodes[0]!.ask(word)
+      expect(await ask(server.port, word), word).toBe(notified)
     }
   })
 

@@ -52,7 +52,7 @@ describe.each(readdirSync(installed))('@zk/%s', (name) => {
     expect(messages.map((message) => formatMessage(message, manifest, { color: false }))).toEqual([])
   })
 
-  test('its types are those of ES modules, whoever resolves them', async () => {
+  test('its types are those of ES modules, however they are resolved', async () => {
     const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)))
     if (analysis.types === false) throw new Error('no types were found')
     // The esm-only profile: CommonJS must import it, and the resolution before `exports` does not count.

@@ -28,12 +28,12 @@ test('onAbort has no listener when no caller waits any more, and one again when 
 })
 
 test('onAbort notifies each once, in the order of asking, with the reason', () => {
-  const told: unknown[] = []
+  const notified: unknown[] = []
   const { controller, signal } = listened()
-  const stops = ['a', 'b', 'c'].map((name) => onAbort(signal, (reason) => told.push([name, reason])))
+  const stops = ['a', 'b', 'c'].map((name) => onAbort(signal, (reason) => notified.push([name, reason])))
   stops[1]?.()
   controller.abort('enough')
-  expect(told).toEqual([
+  expect(notified).toEqual([
     ['a', 'enough'],
     ['c', 'enough'],
   ])
@@ -42,19 +42,19 @@ test('onAbort notifies each once, in the order of asking, with the reason', () =
 test('onAbort tells at once of a signal that has been aborted already, and keeps no listener', () => {
   const { controller, signal, count } = listened()
   controller.abort('before')
-  const told: unknown[] = []
-  onAbort(signal, (reason) => told.push(reason))()
-  expect(told).toEqual(['before'])
+  const notified: unknown[] = []
+  onAbort(signal, (reason) => notified.push(reason))()
+  expect(notified).toEqual(['before'])
   expect(count()).toBe(0)
 })
 
 test('onAbort notifies no caller of another signal', () => {
-  const told: string[] = []
+  const notified: string[] = []
   const [one, other] = [listened(), listened()]
-  onAbort(one.signal, () => told.push('one'))
-  onAbort(other.signal, () => told.push('other'))
+  onAbort(one.signal, () => notified.push('one'))
+  onAbort(other.signal, () => notified.push('other'))
   one.controller.abort()
-  expect(told).toEqual(['one'])
+  expect(notified).toEqual(['one'])
   expect(other.count()).toBe(1)
 })
 
@@ -62,24 +62,24 @@ test('onAbort is undone once: a second call does not affect later listeners', ()
   const { controller, signal } = listened()
   const stop = onAbort(signal, () => {})
   stop()
-  const told: string[] = []
-  onAbort(signal, () => told.push('later'))
+  const notified: string[] = []
+  onAbort(signal, () => notified.push('later'))
   stop()
   controller.abort()
-  expect(told).toEqual(['later'])
+  expect(notified).toEqual(['later'])
 })
 
 test('onAbort lets a notified listener take back its own and other registrations', () => {
-  const told: string[] = []
+  const notified: string[] = []
   const { controller, signal } = listened()
   const stops: (() => void)[] = []
   stops.push(
     onAbort(signal, () => {
-      told.push('a')
+      notified.push('a')
       for (const stop of stops) stop()
     }),
-    onAbort(signal, () => told.push('b')),
+    onAbort(signal, () => notified.push('b')),
   )
   controller.abort()
-  expect(told).toEqual(['a'])
+  expect(notified).toEqual(['a'])
 })

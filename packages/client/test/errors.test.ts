@@ -39,7 +39,7 @@ describe('KeeperError', () => {
     }
   })
 
-  test('KeeperError.outcomeUnknown is false unless it is said', () => {
+  test('KeeperError.outcomeUnknown is false unless it is given', () => {
     expect(new KeeperError('ConnectionLoss').outcomeUnknown).toBe(false)
   })
 

@@ -60,7 +60,7 @@ describe('PathWatches.fire', () => {
   test('PathWatches.fire takes all watchers of a path, in the order of their calls, and notifies none', () => {
     const watchers = [watcher('/a', 'exist', 'set'), watcher('/a', 'data', 'set'), watcher('/a', 'exist', 'set')]
     expect(pathWith(...watchers).fire('NodeDeleted')).toEqual(watchers)
-    expect(watchers.flatMap(({ told }) => told)).toEqual([])
+    expect(watchers.flatMap(({ notified }) => notified)).toEqual([])
   })
 })
 

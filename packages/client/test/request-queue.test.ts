@@ -138,7 +138,7 @@ describe('RequestQueue.replace', () => {
     expect(queue.flow).toMatchObject({ waiting: 0, waitingBytes: 0 })
   })
 
-  test('RequestQueue.replace leaves what is taken out to be told', () => {
+  test('RequestQueue.replace settles nothing that it takes out', () => {
     const [one, other] = [read('/a'), read('/b')]
     const queue = queueOf(one)
     queue.replace(one, other)

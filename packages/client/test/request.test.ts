@@ -47,11 +47,11 @@ test('Request begins unsent, never expires, forgives nothing, and settles no cal
   expect(request.watcher).toBeUndefined()
   expect(request.fixedXid).toBeUndefined()
   expect(request.resolve(1)).toBeUndefined()
-  expect(request.reject(new Error('nobody hears it'))).toBeUndefined()
+  expect(request.reject(new Error('unheard'))).toBeUndefined()
 })
 
-test('Request keeps what it is told', () => {
-  const told = {
+test('Request keeps its outcome', () => {
+  const notified = {
     op: 'exists',
     path: '/a',
     opCode: OpCode.exists,
@@ -63,7 +63,7 @@ test('Request keeps what it is told', () => {
     resolve: () => {},
     reject: () => {},
   } as const
-  expect(new Request(told)).toMatchObject(told)
+  expect(new Request(notified)).toMatchObject(notified)
 })
 
 test('Request keeps an xid with a meaning of its own', () => {
@@ -71,7 +71,7 @@ test('Request keeps an xid with a meaning of its own', () => {
   expect(requestsIn(own().bytes(-8))[0]!.xid).toBe(-8)
 })
 
-test('Refusal carries the code, and of a multi what was said of each operation', () => {
+test('Refusal carries the code, and for a multi the code of each operation', () => {
   expect(new ErrorReply(ErrorCode.NoNode)).toMatchObject({ code: -101, multi: undefined })
   const multi = { index: 1, path: '/a', results: ['Ok' as const, 'NoNode' as const] }
   expect(new ErrorReply(ErrorCode.NoNode, multi).multi).toEqual(multi)

@@ -41,10 +41,10 @@ export function own(): Request {
 }
 
 export interface TestWatcher extends OneShotWatcher {
-  readonly told: OneShotOutcome[]
+  readonly notified: OneShotOutcome[]
 }
 
 export function watcher(path: string, kind: WatchKind, phase: OneShotWatcher['phase'] = 'asked'): TestWatcher {
-  const told: OneShotOutcome[] = []
-  return { path, kind, phase, told, notify: (outcome) => told.push(outcome) }
+  const notified: OneShotOutcome[] = []
+  return { path, kind, phase, notified, notify: (outcome) => notified.push(outcome) }
 }

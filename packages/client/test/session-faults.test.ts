@@ -1,4 +1,4 @@
-// What befalls sessions, where no promise of the client says it by itself.
+// Faults of sessions that no promise of the client covers.
 import { GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { connect } from '../src/index.ts'

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** What a connection has told its owner, and the next it will tell. */
+/** The calls that a connection has made to its owner, and the next call. */
 class Heard implements ConnectionHandler {
   readonly all: string[] = []
   #received = new Uint8Array(0)

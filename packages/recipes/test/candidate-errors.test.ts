@@ -50,15 +50,15 @@ describe('LeaderElection.terms', () => {
         if (op !== 'createContainer') scene.ensemble.nodes.create(PATH)
         scene.ensemble.faults.fail({ op, code })
         const all = await candidates(scene, PATH, 2)
-        const told = () => all.filter(({ standing }) => standing.status === 'rejected')
+        const notified = () => all.filter(({ standing }) => standing.status === 'rejected')
         for (let turn = 0; turn < TURNS; turn++) {
           for (const leader of leaders(all)) all[leader]!.endTerm()
           await scene.world.advance(TURN)
           expect(leaders(all), `${code} in turn ${turn}`).toHaveLength(1)
         }
         const isToldNone = passing.includes(code) || expected[op]?.includes(code) || quiet.includes(op)
-        expect(told().length, code).toBeLessThanOrEqual(isToldNone ? 0 : 1)
-        for (const { standing } of told()) expect(standing.error).toMatchObject({ name: 'KeeperError', code })
+        expect(notified().length, code).toBeLessThanOrEqual(isToldNone ? 0 : 1)
+        for (const { standing } of notified()) expect(standing.error).toMatchObject({ name: 'KeeperError', code })
         const inTheRace = all.filter(({ standing }) => standing.status === 'pending')
         expect(
           inTheRace.every(({ terms }) => terms.length > 0),
@@ -69,7 +69,7 @@ describe('LeaderElection.terms', () => {
     },
   )
 
-  test('LeaderElection.terms that was told why it stands no longer may be asked for again', async () => {
+  test('LeaderElection.terms that ended with an error may be called again', async () => {
     const scene = new Scene()
     scene.ensemble.nodes.create(PATH)
     const zk = await scene.client()
@@ -85,7 +85,7 @@ describe('LeaderElection.terms', () => {
 
 describe('LeaderElection.campaign', () => {
   test.each(['create2', 'createContainer', 'getChildren2', 'getData', 'multi'] as const)(
-    'LeaderElection.campaign is elected, or told, when its %s fails with any error, and leaves nothing (E07)',
+    'LeaderElection.campaign is elected, or rejects, when its %s fails with any error, and leaves nothing (E07)',
     async (op) => {
       for (const code of codes) {
         const scene = new Scene()

@@ -1,4 +1,4 @@
-// What `node:diagnostics_channel` tells.
+// The messages on `node:diagnostics_channel`.
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { formatSessionId, type Logger } from '@zk/client'
@@ -19,20 +19,20 @@ const names = [
   'zk:lost',
 ] as const satisfies (keyof RecipeMessages)[]
 
-let told: { readonly name: string; readonly message: object }[] = []
+let notified: { readonly name: string; readonly message: object }[] = []
 const listener = (message: unknown, name: string | symbol) =>
-  void told.push({ name: String(name), message: message as object })
+  void notified.push({ name: String(name), message: message as object })
 
 /** Names of the messages so far, and what they say; those before are forgotten. */
 function heard(): [string, object][] {
-  const all = told.map(({ name, message }): [string, object] => [name, message])
-  told = []
+  const all = notified.map(({ name, message }): [string, object] => [name, message])
+  notified = []
   return all
 }
 
 describe('Channels', () => {
   beforeEach(() => {
-    told = []
+    notified = []
     for (const name of names) subscribe(name, listener)
   })
   afterEach(() => {
@@ -144,7 +144,7 @@ describe('Channels', () => {
     const { leaseRemaining } = messages[0]![1] as RecipeMessages['zk:suspended']
     const lost = messages[1]![1] as RecipeMessages['zk:lost']
     expect(lost).toMatchObject({ node: held.path, fencingToken: held.fencingToken, reason: 'LeaseLost' })
-    // To the moment that was told.
+    // To the reported time.
     expect(lost.held).toBeCloseTo(1_000 + leaseRemaining)
   })
 

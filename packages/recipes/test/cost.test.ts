@@ -89,14 +89,14 @@ describe('With waiters', () => {
     await scene.done(first!.value.release())
     expect(second!.value.isHeld()).toBe(true)
     expect(since.ops()).toEqual(['delete', 'multi'])
-    expect(since.told).toMatchObject([{ session: sessions[1], type: 'NodeDeleted', path: firstPath }])
+    expect(since.notified).toMatchObject([{ session: sessions[1], type: 'NodeDeleted', path: firstPath }])
 
     // A contender with two ahead must check which is left.
     const sinceSecond = scene.since()
     await scene.done(second!.value.release())
     expect(third!.value.isHeld()).toBe(true)
     expect(sinceSecond.ops()).toEqual(['delete', 'getChildren2', 'multi'])
-    expect(sinceSecond.told).toMatchObject([{ session: sessions[2], type: 'NodeDeleted', path: secondPath }])
+    expect(sinceSecond.notified).toMatchObject([{ session: sessions[2], type: 'NodeDeleted', path: secondPath }])
   })
 
   test('Lock is handed over in one round trip of the next in line', async () => {
@@ -127,7 +127,7 @@ describe('With waiters', () => {
     await scene.world.advance(30)
     expect(third!.value.isHeld()).toBe(true)
     expect(sinceSecond.ops()).toEqual(['delete', 'sync', 'getChildren2', 'multi'])
-    expect(sinceSecond.told).toHaveLength(1)
+    expect(sinceSecond.notified).toHaveLength(1)
   })
 
   test('Lock with the longest follower relay delay is handed over with one sync, too', async () => {
@@ -165,7 +165,7 @@ describe('With waiters', () => {
     scene.expire(holder)
     await scene.world.settle()
     expect(waiting.filter(({ status }) => status === 'fulfilled')).toEqual([waiting[0]])
-    expect(since.told).toMatchObject([{ session: clients[0]!.session.id, path: held.path }])
+    expect(since.notified).toMatchObject([{ session: clients[0]!.session.id, path: held.path }])
     expect(since.ops()).toEqual(['multi'])
   })
 
@@ -177,7 +177,7 @@ describe('With waiters', () => {
     const since = scene.since()
     await scene.world.advance(600_000)
     for (const { id } of waiting) expect(since.ops(id)).toEqual([])
-    expect(since.told).toEqual([])
+    expect(since.notified).toEqual([])
     // Each waiter has one watch, the holder one on its own node.
     const paths = scene.children(PATH).map((name) => `${PATH}/${name}`)
     const watched = scene.watches().map(({ table, path }) => `${table} ${path}`)
@@ -195,7 +195,7 @@ describe('With waiters', () => {
     const since = scene.since()
     giving.abort()
     await scene.world.settle()
-    expect(since.told).toMatchObject([{ session: clients[2]!.session.id, type: 'NodeDeleted' }])
+    expect(since.notified).toMatchObject([{ session: clients[2]!.session.id, type: 'NodeDeleted' }])
     expect(since.ops(clients[2]!.session.id)).toEqual(['getChildren2', 'multi', 'getData'])
     expect(third.status).toBe('pending')
   })

@@ -63,11 +63,11 @@ describe.each<[string, string, (zk: ZooKeeper) => Promise<Held>]>([
       const created = paths(scene)
       // The crowd leaves: only the contender right behind is notified.
       for (const path of created.slice(0, CROWD - 1)) scene.ensemble.nodes.delete(path)
-      expect(since.told).toEqual([])
+      expect(since.notified).toEqual([])
       const handing = scene.since()
       scene.ensemble.nodes.delete(created[CROWD - 1]!)
       await scene.world.settle()
-      expect(handing.told).toHaveLength(1)
+      expect(handing.notified).toHaveLength(1)
       expect(handing.ops().length).toBeLessThanOrEqual(2)
       expect((await turns(scene, asked)).map(({ path }) => path)).toEqual(created.slice(CROWD))
     },

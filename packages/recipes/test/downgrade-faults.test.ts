@@ -18,7 +18,7 @@ describe('WriteHeld.downgrade that is struck', () => {
   const strikes: [name: string, strike: (scene: Scene, zk: ZooKeeper) => unknown][] = [
     ['whose connection is reset', (scene, zk) => scene.cut(zk)],
     ['whose connection falls silent', (scene, zk) => scene.freeze(zk)],
-    ['that hears nothing any more', (scene, zk) => scene.freeze(zk, 'replies')],
+    ['that gets no replies any more', (scene, zk) => scene.freeze(zk, 'replies')],
     ['whose session expires', (scene, zk) => scene.expire(zk)],
     ['whose client is closed', (_, zk) => zk.close()],
     [
@@ -166,9 +166,9 @@ describe('SharedLock.write that comes while another downgrades', () => {
         const held = await scene.done(read)
         const next = await scene.start(new SharedLock(third, PATH).write.acquire())
         expect([writer.status, next.status]).toEqual(['pending', 'pending'])
-        const told = await scene.done(new SharedLock(other, PATH).contenders())
-        expect(told.map(({ kind }) => kind)).toEqual(['read', 'write', 'write'])
-        expect(told[0]!.path).toBe(held.path)
+        const notified = await scene.done(new SharedLock(other, PATH).contenders())
+        expect(notified.map(({ kind }) => kind)).toEqual(['read', 'write', 'write'])
+        expect(notified[0]!.path).toBe(held.path)
         await scene.done(held.release())
         expect([writer.value.isHeld(), next.status]).toEqual([true, 'pending'])
         await scene.done(writer.value.release())

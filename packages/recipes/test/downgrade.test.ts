@@ -59,8 +59,8 @@ describe('WriteHeld.downgrade', () => {
   test('WriteHeld.downgrade leaves one node, in the place of the old one, that tells the same label', async () => {
     const { scene, zk, write } = await line(['write'], { label: 'host-1' })
     const read = await scene.done(write.downgrade())
-    const told = await scene.done(new SharedLock(zk, PATH).contenders())
-    expect(told).toMatchObject([
+    const notified = await scene.done(new SharedLock(zk, PATH).contenders())
+    expect(notified).toMatchObject([
       { kind: 'read', label: 'host-1', path: read.path, position: 0, sessionId: zk.session.id },
       { kind: 'write', position: 1 },
     ])
@@ -100,7 +100,7 @@ describe('WriteHeld.downgrade', () => {
     const since = scene.since()
     expect(await scene.roundTrips(write.downgrade())).toBe(1)
     expect(since.ops(zk.session.id)).toEqual(['multi'])
-    expect(since.told).toHaveLength(1)
+    expect(since.notified).toHaveLength(1)
   })
 
   test('WriteHeld.downgrade is refused once it is not held, and sends nothing', async () => {

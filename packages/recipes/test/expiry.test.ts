@@ -127,7 +127,7 @@ describe('Held whose session expires', () => {
     ['confirmed', 35_000, 'LeaseLost'],
     ['sessionAlive', 35_000, 'SessionExpired'],
   ] as const)(
-    'Held while %s whose client hears %d ms later of the expiry tells %s, and is never held again (L28)',
+    'Held while %s whose client learns of the expiry %d ms later reports %s, and is never held again (L28)',
     async (heldWhile, later, reason) => {
       const scene = new Scene()
       const zk = await scene.client()

@@ -69,20 +69,20 @@ describe('Held', () => {
     async (reason, lose, heldWhile = 'confirmed') => {
       const { scene, zk, held } = await holding({ heldWhile })
       await scene.world.advance(50)
-      const told: unknown[] = []
-      held.signal.addEventListener('abort', () => told.push(held.signal.reason))
+      const notified: unknown[] = []
+      held.signal.addEventListener('abort', () => notified.push(held.signal.reason))
       void Promise.resolve(lose(scene, zk, held)).catch(() => {})
       await scene.world.settle()
       await scene.world.advance(AWAY + 5_000)
-      expect(told).toHaveLength(1)
-      expect(LockLostError.is(told[0])).toBe(true)
-      expect(told[0]).toMatchObject({ reason, path: held.path })
-      expect((told[0] as Error).message).toMatch(new RegExp(`^${held.path} is no longer held: `))
+      expect(notified).toHaveLength(1)
+      expect(LockLostError.is(notified[0])).toBe(true)
+      expect(notified[0]).toMatchObject({ reason, path: held.path })
+      expect((notified[0] as Error).message).toMatch(new RegExp(`^${held.path} is no longer held: `))
       expect(held.isHeld()).toBe(false)
       expect(() => held.throwIfLost()).toThrow(expect.objectContaining({ reason }))
       // Released again, it is still no more than lost.
       await scene.start(held.release())
-      expect(held.signal.reason).toBe(told[0])
+      expect(held.signal.reason).toBe(notified[0])
       expect(scene.ensemble.nodes.ephemerals()).toEqual([])
     },
   )

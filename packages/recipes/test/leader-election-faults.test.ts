@@ -27,11 +27,11 @@ describe('LeaderElection.terms', () => {
       scene.cut(all[0]!.zk)
       await scene.world.advance(times * all[0]!.zk.session.timeout)
       expect(leaders(all)).toEqual([0])
-      expect(all[0]!.told).toEqual(['leads', 'suspended'])
+      expect(all[0]!.notified).toEqual(['leads', 'suspended'])
       scene.accept()
       await scene.world.advance(all[0]!.zk.session.timeout)
       expect(leaders(all)).toEqual([0])
-      expect(all[0]!.told).toEqual(['leads', 'suspended', 'resumed'])
+      expect(all[0]!.notified).toEqual(['leads', 'suspended', 'resumed'])
       expect(all[1]!.terms).toEqual([])
     },
   )
@@ -47,7 +47,7 @@ describe('LeaderElection.terms', () => {
       expect(leaders(all).length).toBeLessThanOrEqual(1)
     }
     // Nothing was heard for 2/3 T, a third before the end of the lease.
-    expect(all[0]!.told.slice(0, 3)).toEqual(['leads', 'suspended', 'LeaseLost'])
+    expect(all[0]!.notified.slice(0, 3)).toEqual(['leads', 'suspended', 'LeaseLost'])
     expect(leaders(all)).toHaveLength(1)
     expect(scene.ensemble.nodes.ephemerals()).toHaveLength(2)
   })
@@ -85,10 +85,10 @@ describe('LeaderElection.terms', () => {
       await scene.world.advance(120_000)
       expect(leaders(all)).toEqual([])
       expect(all.map((each) => each.terms.length)).toEqual(terms)
-      for (const { told } of all) {
-        const turns = told.filter((each) => each !== 'suspended' && each !== 'resumed')
+      for (const { notified } of all) {
+        const turns = notified.filter((each) => each !== 'suspended' && each !== 'resumed')
         expect(turns.map((each) => each === 'leads')).toEqual(turns.map((_, index) => index % 2 === 0))
-        // The last one too was told that it is over.
+        // The last one, too, was notified of its end.
         expect(turns.length % 2).toBe(0)
       }
     },

@@ -9,7 +9,7 @@ import { nothing, Scene } from './support/scene.ts'
 
 const PATH = '/leader'
 
-/** Who led, by label, as `leaders()` told it. */
+/** The leaders, by label, as `leaders()` yielded them. */
 class Observer {
   readonly seen: (string | undefined)[] = []
   readonly stopping = new AbortController()
@@ -80,7 +80,7 @@ describe('LeaderElection.leaders', () => {
     await scene.world.settle()
     abort.abort()
     await scene.world.settle()
-    expect(since.told.filter(({ session }) => session === zk!.session.id)).toEqual([])
+    expect(since.notified.filter(({ session }) => session === zk!.session.id)).toEqual([])
     expect(since.ops(zk!.session.id)).toEqual([])
     expect(observer.seen).toEqual(['leader'])
   })

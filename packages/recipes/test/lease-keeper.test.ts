@@ -16,13 +16,13 @@ interface Told {
 
 async function holding(options: LockOptions = {}, scene = new Scene({ members: 3 })) {
   const zk = await scene.client({ sessionTimeout: T })
-  const told: Told = { suspended: [], resumed: 0 }
+  const notified: Told = { suspended: [], resumed: 0 }
   const listeners: AcquireOptions = {
-    onSuspended: ({ leaseRemaining }) => told.suspended.push(leaseRemaining),
-    onResumed: () => told.resumed++,
+    onSuspended: ({ leaseRemaining }) => notified.suspended.push(leaseRemaining),
+    onResumed: () => notified.resumed++,
   }
   const held = await scene.done(new Lock(zk, PATH, options).acquire(listeners))
-  return { scene, zk, held, told }
+  return { scene, zk, held, notified }
 }
 
 function away(scene: Scene, zk: ZooKeeper): void {
@@ -61,16 +61,16 @@ describe('LeaseKeeper', () => {
   })
 
   test('LeaseKeeper resumes what is held without a lease, also where its node may not be checked', async () => {
-    const { scene, zk, held, told } = await holding({ heldWhile: 'sessionAlive' })
+    const { scene, zk, held, notified } = await holding({ heldWhile: 'sessionAlive' })
     const acl = [{ perms: Perms.ALL - Perms.READ, id: { scheme: 'world', id: 'anyone' } }]
     await scene.done(zk.setACL(held.path, acl))
     for (let times = 1; times <= 2; times++) {
       away(scene, zk)
       await scene.world.settle()
-      expect([told.suspended.length, told.resumed]).toEqual([times, times - 1])
+      expect([notified.suspended.length, notified.resumed]).toEqual([times, times - 1])
       scene.accept()
       await scene.world.advance(T)
-      expect([told.suspended.length, told.resumed]).toEqual([times, times])
+      expect([notified.suspended.length, notified.resumed]).toEqual([times, times])
     }
     expect(held.isHeld()).toBe(true)
   })
@@ -111,27 +111,27 @@ describe('LeaseKeeper', () => {
   })
 
   test('LeaseKeeper reports a disconnection with the time left, and the confirmation behind it (E02)', async () => {
-    const { scene, zk, held, told } = await holding()
+    const { scene, zk, held, notified } = await holding()
     await scene.world.advance(1_000)
     const left = held.leaseRemaining()
     away(scene, zk)
     await scene.world.settle()
-    expect(told).toEqual({ suspended: [left], resumed: 0 })
+    expect(notified).toEqual({ suspended: [left], resumed: 0 })
     await scene.world.advance(1_000)
     expect(held.isHeld()).toBe(true)
     expect(held.leaseRemaining()).toBe(left - 1_000)
     scene.accept()
     await scene.world.advance(2_000)
-    expect(told).toEqual({ suspended: [left], resumed: 1 })
+    expect(notified).toEqual({ suspended: [left], resumed: 1 })
     expect(held.leaseRemaining()).toBeGreaterThan(T / 2)
     // And the next time again.
     scene.cut(zk)
     await scene.world.advance(2_000)
-    expect(told).toMatchObject({ suspended: [left, expect.any(Number)], resumed: 2 })
+    expect(notified).toMatchObject({ suspended: [left, expect.any(Number)], resumed: 2 })
   })
 
   test('LeaseKeeper reports one suspension and one resumption where two connections are lost before a confirmation', async () => {
-    const { scene, zk, held, told } = await holding()
+    const { scene, zk, held, notified } = await holding()
     await scene.world.advance(100)
     scene.network.latency = () => 100
     for (let time = 0; time < 2; time++) {
@@ -139,21 +139,21 @@ describe('LeaseKeeper', () => {
       await scene.world.settle()
       while (zk.session.connection === undefined) await scene.world.advance(1)
     }
-    expect([told.suspended.length, told.resumed]).toEqual([1, 0])
+    expect([notified.suspended.length, notified.resumed]).toEqual([1, 0])
     await scene.world.advance(1_000)
-    expect([told.suspended.length, told.resumed, held.isHeld()]).toEqual([1, 1, true])
+    expect([notified.suspended.length, notified.resumed, held.isHeld()]).toEqual([1, 1, true])
     scene.cut(zk)
     await scene.world.advance(1_000)
-    expect([told.suspended.length, told.resumed]).toEqual([2, 2])
+    expect([notified.suspended.length, notified.resumed]).toEqual([2, 2])
   })
 
   test('LeaseKeeper loses what is disconnected for longer than its lease, for good (E03, I11)', async () => {
-    const { scene, zk, held, told } = await holding()
+    const { scene, zk, held, notified } = await holding()
     const { session } = zk
     await scene.world.advance(1_000)
     away(scene, zk)
     await scene.world.settle()
-    const left = told.suspended[0]!
+    const left = notified.suspended[0]!
     await scene.world.advance(left - 1)
     expect([held.isHeld(), held.signal.aborted]).toEqual([true, false])
     await scene.world.advance(1)
@@ -165,19 +165,19 @@ describe('LeaseKeeper', () => {
     expect(zk.session).toBe(session)
     await scene.world.advance(3 * T)
     expect(held.isHeld()).toBe(false)
-    expect(told.resumed).toBe(0)
+    expect(notified.resumed).toBe(0)
     expect(scene.leftovers()).toEqual(nothing)
   })
 
   test('LeaseKeeper of what is held while sessionAlive suspends it without end, and resumes it', async () => {
-    const { scene, zk, held, told } = await holding({ heldWhile: 'sessionAlive' })
+    const { scene, zk, held, notified } = await holding({ heldWhile: 'sessionAlive' })
     const since = scene.since()
     await scene.world.advance(5 * T)
     expect(since.ops()).toEqual(['getData'])
     for (const times of [1, 2]) {
       scene.cut(zk)
       await scene.world.advance(2_000)
-      expect(told).toEqual({ suspended: Array.from({ length: times }, () => Infinity), resumed: times })
+      expect(notified).toEqual({ suspended: Array.from({ length: times }, () => Infinity), resumed: times })
     }
     expect(held.isHeld()).toBe(true)
     expect(held.leaseRemaining()).toBe(Infinity)
@@ -230,7 +230,7 @@ describe('LeaseKeeper', () => {
       },
     ],
   ])('LeaseKeeper leaves nothing behind of what is released %s', async (_, meanwhile) => {
-    const { scene, zk, held, told } = await holding()
+    const { scene, zk, held, notified } = await holding()
     scene.network.latency = () => 10
     await meanwhile(scene, zk)
     held.release().catch(() => {})
@@ -239,7 +239,7 @@ describe('LeaseKeeper', () => {
     scene.network.latency = () => 0
     await scene.world.advance(20)
     expect(scene.leftovers()).toEqual(nothing)
-    expect(told.resumed).toBe(0)
+    expect(notified.resumed).toBe(0)
     const since = scene.since()
     await scene.world.advance(10 * T)
     expect(since.ops()).toEqual([])
@@ -258,7 +258,7 @@ describe('LeaseKeeper', () => {
   })
 
   test('LeaseKeeper does not notify a hold of a resumption that was released while the check was in flight', async () => {
-    const { scene, zk, held, told } = await holding()
+    const { scene, zk, held, notified } = await holding()
     await scene.world.advance(1_000)
     scene.network.latency = () => 10
     const since = scene.since()
@@ -268,7 +268,7 @@ describe('LeaseKeeper', () => {
     await scene.world.advance(T)
     scene.network.latency = () => 0
     await scene.world.advance(20)
-    expect(told).toMatchObject({ suspended: [expect.any(Number)], resumed: 0 })
+    expect(notified).toMatchObject({ suspended: [expect.any(Number)], resumed: 0 })
     expect(scene.leftovers()).toEqual(nothing)
   })
 

@@ -86,7 +86,7 @@ const ways: Record<string, Way> = {
   'loses its session': {
     reason: 'SessionExpired',
     heldWhile: 'sessionAlive',
-    // Told by a handshake: a connection that stands is told first that the node is gone.
+    // The handshake reports it. On an open connection the event of the deleted node comes first.
     lose: async ({ scene, zk }) => {
       scene.refuse()
       scene.cut(zk)
@@ -148,9 +148,9 @@ test.each(table)('Held that %s says the cause of that behind %s', async (way, tr
   void Promise.resolve(lose(course)).catch(() => {})
   await scene.world.settle()
   await scene.world.advance(2 * T)
-  const told: unknown = held.signal.reason
-  expect(told).toMatchObject({ reason, path: held.path })
-  const { cause: found } = told as LockLostError
+  const notified: unknown = held.signal.reason
+  expect(notified).toMatchObject({ reason, path: held.path })
+  const { cause: found } = notified as LockLostError
   if (cause === undefined) expect(found).toBeUndefined()
   else expect(found).toMatchObject(cause)
   // Another one of the same kind.

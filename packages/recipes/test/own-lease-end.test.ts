@@ -1,4 +1,4 @@
-// What one session holds on several terms ends each at the end of its own lease, told by its signal: nobody asks, and whatever
+// Holds of one session with several terms. Each ends at the end of its own lease, by its signal, without a call, and whatever
 // else the session holds lasts longer, or not as long.
 import { expect, test, vi } from 'vitest'
 import { type Held, type HoldOptions, Lock } from '../src/index.ts'
@@ -34,7 +34,7 @@ const orders: readonly (readonly Term[])[] = [
 /** Between one grant and the next, in ms: about T/3 later the last is granted while a round is on its way for those before. */
 const pauses = [0, 50, 130, 1_000, ...Array.from({ length: 24 }, (_, n) => T / 3 - 240 + 15 * n)]
 
-/** By how much each was told too late or too early, in ms; those that have no lease are left out. */
+/** By how much each was notified too late or too early, in ms. Those that have no lease are left out. */
 async function play(order: readonly Term[], between: number): Promise<number[]> {
   const scene = new Scene({ members: 3 })
   const { world, network } = scene
@@ -60,13 +60,13 @@ async function play(order: readonly Term[], between: number): Promise<number[]> 
   const leased = all.filter((_, index) => !('heldWhile' in terms[order[index]!]))
   const ends = leased.map((held) => world.now() + held.leaseRemaining())
   expect(leased.map(({ signal }) => signal.aborted)).toEqual(leased.map(() => false))
-  const told = leased.map(() => Infinity)
+  const notified = leased.map(() => Infinity)
   for (const [index, { signal }] of leased.entries()) {
-    signal.addEventListener('abort', () => (told[index] = world.now()))
+    signal.addEventListener('abort', () => (notified[index] = world.now()))
   }
   await world.advance(T)
   for (const { signal } of leased) expect(signal.reason).toMatchObject({ reason: 'LeaseLost' })
-  return told.map((at, index) => at - ends[index]!)
+  return notified.map((at, index) => at - ends[index]!)
 }
 
 test.each(orders.map((order) => [order.join(', '), order] as const))(

@@ -88,7 +88,7 @@ describe.each([1, 2, 3])('QueueLock of a role with %i permits', (permits) => {
     expect(scene.children(PATH)).toHaveLength(all.length)
   })
 
-  test('QueueLock has no more holders than permits, and loses nobody, when sessions end at any moment', async () => {
+  test('QueueLock has no more holders than permits, and loses no waiter, when sessions end at any moment', async () => {
     const scene = new Scene({ members: 3 })
     const clients = await scene.clients(5)
     const all = clients.map((zk) => outcome(lockOf(zk, permits).acquire()))

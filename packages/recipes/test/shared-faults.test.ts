@@ -1,4 +1,4 @@
-// R03, R10: what befalls a contender of an exclusive lock befalls readers and writers alike. R09, R12.
+// R03, R10: the faults of contenders of an exclusive lock, for readers and writers. R09, R12.
 import { describe, expect, test } from 'vitest'
 import { type Held, LockTimeoutError, type QueuePlace, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { loseReply, loseRequest } from './support/faults.ts'

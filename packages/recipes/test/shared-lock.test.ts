@@ -110,10 +110,10 @@ describe('SharedLock', () => {
     const asked = await queue(scene, 'write', 'read', 'read', 'write', 'read', 'read')
     const since = scene.since()
     await scene.done(asked[0]!.acquiring.value.release())
-    expect(new Set(since.told.map(({ session }) => session))).toEqual(
+    expect(new Set(since.notified.map(({ session }) => session))).toEqual(
       new Set([1, 2].map((index) => asked[index]!.zk.session.id)),
     )
-    expect(since.told).toHaveLength(2)
+    expect(since.notified).toHaveLength(2)
   })
 
   test('SharedLock has a reader watch the next older writer when the nearest gives up (R05)', async () => {

@@ -1,5 +1,5 @@
 // However long answers take, a lease is reckoned from what was sent before them: every single one is delayed, by every part
-// of a session timeout, and nobody may be told of more time than what is on the wire can prove.
+// of a session timeout, and no holder may see more time than what is on the wire can prove.
 import { expect, test, vi } from 'vitest'
 import { type Held, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
 import { outcome } from './support/outside.ts'
@@ -59,7 +59,7 @@ interface Course extends Way {
   readonly delay: number
 }
 
-/** The most that it was ever told beyond what is proven, in ms, and whether it was granted. */
+/** The largest excess of `leaseRemaining` over what is proven, in ms, and whether it was granted. */
 async function play({ acquire, before = [], beside, idle, slow, delay }: Course) {
   const scene = new Scene({ members: 3 })
   scene.ensemble.nodes.create('/locks')

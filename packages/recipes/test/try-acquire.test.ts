@@ -25,7 +25,7 @@ describe('Lock.tryAcquire', () => {
     const since = scene.since()
     expect(await scene.done(new Lock(zk!, PATH).tryAcquire())).toBeUndefined()
     expect(since.ops()).toEqual(['getChildren2'])
-    expect(since.told).toEqual([])
+    expect(since.notified).toEqual([])
   })
 
   test('Lock.tryAcquire that loses a race removes its node, and wakes no contender wrongly (L38)', async () => {
@@ -33,7 +33,7 @@ describe('Lock.tryAcquire', () => {
     const clients = await scene.clients(3)
     const [first, second] = clients.map((zk) => new Lock(zk, PATH))
     await scene.done(first!.run(() => {}))
-    // Both see nobody, then both make a node.
+    // Both see no contender, then both make a node.
     const trying = [first!, second!].map((lock) => outcome(lock.tryAcquire()))
     await scene.world.settle()
     const winners = trying.map(({ value }) => value).filter((held) => held !== undefined)

@@ -4,7 +4,7 @@ import { show } from '../src/connection/fault.ts'
 import { answeredWords } from '../src/connection/words.ts'
 import { checkOptions, ENSEMBLE_OPTIONS } from '../src/options.ts'
 
-test('what is not said is as in a real ensemble of three', () => {
+test('an option that is not given is as in a real ensemble of three', () => {
   const { latency, ...rest } = checkOptions({})
   expect(latency('zk1', 'zk2')).toBe(0)
   expect(rest).toEqual({
@@ -37,7 +37,7 @@ test('what is not said is as in a real ensemble of three', () => {
   })
 })
 
-test('undefined stands for what is not said', () => {
+test('undefined stands for an option that is not given', () => {
   const options: EnsembleOptions = Object.fromEntries(ENSEMBLE_OPTIONS.map((name) => [name, undefined]))
   const { latency, ...rest } = checkOptions(options)
   const { latency: _, ...usual } = checkOptions({})
@@ -123,10 +123,16 @@ test.each<[EnsembleOptions, RegExp]>([
   expect(() => checkOptions(options)).toThrow(message)
 })
 
-test.each([Number.NaN, undefined, Infinity, -1, '5'])('a function that tells a time must not tell %j', (told) => {
-  const { latency, electionTime } = checkOptions({ latency: () => told as number, electionTime: () => told as number })
-  expect(() => latency('zk1', 'zk2')).toThrow(
-    new RangeError(`latency must return a number of ms, 0 or more, not ${show(told)}`),
-  )
-  expect(electionTime).toThrow(/electionTime must return a number of ms/)
-})
+test.each([Number.NaN, undefined, Infinity, -1, '5'])(
+  'a function that returns a time must not return %j',
+  (returned) => {
+    const { latency, electionTime } = checkOptions({
+      latency: () => returned as number,
+      electionTime: () => returned as number,
+    })
+    expect(() => latency('zk1', 'zk2')).toThrow(
+      new RangeError(`latency must return a number of ms, 0 or more, not ${show(returned)}`),
+    )
+    expect(electionTime).toThrow(/electionTime must return a number of ms/)
+  },
+)

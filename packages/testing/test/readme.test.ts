@@ -51,8 +51,8 @@ test.each<[what: string, of: (model: EnsembleModel) => object]>([
   model.accept('zk1', { address: '127.0.0.1' }, 0)
   const names = Object.getOwnPropertyNames(Object.getPrototypeOf(of(model))).filter((name) => !INTERNAL.has(name))
   expect(names.length).toBeGreaterThan(1)
-  const told = section('Controls') + section('History')
-  expect(names.filter((name) => !new RegExp(`\\W${name}\\W`).test(told))).toEqual([])
+  const listed = section('Controls') + section('History')
+  expect(names.filter((name) => !new RegExp(`\\W${name}\\W`).test(listed))).toEqual([])
 })
 
 test('README lists every option of a virtual world, and no other', () => {

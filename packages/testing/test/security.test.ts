@@ -131,7 +131,7 @@ describe('TestServer with sasl', () => {
     }
   })
 
-  test('ServerConnection refuses a client that begins, or goes on when all is said', () => {
+  test('ServerConnection refuses a client that begins, or goes on when the exchange is over', () => {
     const bench = new Bench({ members: 1, sasl: { users } })
     const eager = bench.connect()
     eager.ask('sasl', { token: new TextEncoder().encode('username="bob"') })

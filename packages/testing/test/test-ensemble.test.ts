@@ -29,7 +29,7 @@ test('a lost reply: it is done, and the client does not know', async () => {
   await zk.close()
 })
 
-test('an expired session: its nodes go, and its client is told', async () => {
+test('an expired session: its nodes go, and its client learns it', async () => {
   await using ensemble = await TestEnsemble.start()
   const zk = await connect(ensemble.connectString)
   const { session } = zk

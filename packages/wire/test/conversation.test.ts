@@ -255,7 +255,7 @@ describe('Conversation refuses what cannot be an answer', () => {
     }
   })
 
-  test('Conversation remembers no more requests than it is told', () => {
+  test('Conversation remembers no more requests than its limit', () => {
     const conversation = connected({ pendingLimit: 2 })
     all(conversation.fromClient, request('getData', 1), request('getData', 2))
     const more = thrownBy(() => all(conversation.fromClient, request('getData', 3)))
@@ -266,7 +266,7 @@ describe('Conversation refuses what cannot be an answer', () => {
     expect(all(conversation.fromClient, request('getData', 3))).toHaveLength(1)
   })
 
-  test('Conversation pairs as many as 65,536 requests that wait, and no more, unless it is told otherwise', () => {
+  test('Conversation pairs as many as 65,536 requests that wait, and no more, unless another limit is given', () => {
     const conversation = connected()
     const asking = request('delete', 5)
     const header = headerOf(5)
@@ -276,7 +276,7 @@ describe('Conversation refuses what cannot be an answer', () => {
     expect(conversation.pending).toBe(0)
   })
 
-  test('Conversation accepts no longer frame than it is told, in both directions (W04)', () => {
+  test('Conversation accepts no longer frame than its limit, in both directions (W04)', () => {
     const conversation = new Conversation({ limit: 44 })
     expect(() => all(conversation.fromClient, CONNECT)).toThrow('a frame of 45 bytes is over the limit of 44')
     expect(all(conversation.fromServer, CONNECTED)).toHaveLength(1)

@@ -38,6 +38,7 @@ async function sizeOf(source: string): Promise<number> {
   const { output } = await bundle.generate({ minify: true })
   await bundle.close()
   const [added, program, ...others] = output[0].code.split('globalThis.used')
-  if (program === undefined || others.length > 0) throw new Error('the program is not to be told from what it uses')
+  if (program === undefined || others.length > 0)
+    throw new Error('the program cannot be distinguished from what it uses')
   return gzipSync(added!, { level: 9 }).byteLength
 }

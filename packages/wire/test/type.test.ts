@@ -366,7 +366,7 @@ describe('what comes out is not what went in', () => {
     expect(hexOf(encode(buffer, memory.subarray(1, 3)))).toBe('00000002beef')
   })
 
-  test('Reader reads a part of a larger memory, from where it is told', () => {
+  test('Reader reads a part of a larger memory, from a given place', () => {
     const reader = new Reader(bytesOf('ff 00000001 00000002 ff').subarray(1, 9), 4)
     expect([reader.offset, reader.int(), reader.remaining]).toEqual([4, 2, 0])
     expect(() => reader.boolean()).toThrow('0 bytes are left for a boolean at byte 8')

@@ -1,4 +1,4 @@
-// The history by attempts: each with everything that was recorded of it.
+// The history by attempts, each with everything that was recorded about it.
 import type { Played } from '../history/played.ts'
 import type { AttemptedTask, Happening, Recorded } from '../history/history.ts'
 import type { Kind } from '../scenario/scenario.ts'
@@ -18,7 +18,7 @@ export interface Attempt {
   refused?: RecordOf<'refused'>
   released?: RecordOf<'released'>
   done?: RecordOf<'done'>
-  /** How often each of those that may come once came. */
+  /** How often each event came that may come once. */
   readonly times: { granted: number; lost: number; refused: number; released: number; done: number }
 }
 
@@ -64,12 +64,12 @@ function note(attempt: Attempt, record: Exclude<Extract<Recorded, { attempt: num
   }
 }
 
-/** Readers do not exclude each other; all others do. */
+/** Whether two attempts exclude each other: all do but two readers. */
 export function exclude(one: Kind, other: Kind): boolean {
   return one !== 'read' || other !== 'read'
 }
 
-/** Nodes that an operator took away, by themselves or with their session. What they stood for is lost unawares. */
+/** The nodes that an operator deleted, or whose session it ended. Their holders learn it late. */
 function forcedPaths({ history, log }: Pick<Played, 'history' | 'log'>): Set<string> {
   const forced = history.filter((each) => each.type === 'forced')
   const ended = new Map<bigint, number>()
@@ -82,8 +82,8 @@ function forcedPaths({ history, log }: Pick<Played, 'history' | 'log'>): Set<str
 }
 
 /**
- * Nodes that may be taken for held, or granted, when they are gone: those that an operator took away, those of holders that
- * do without a lease, and those of sessions whose timeout was shortened unawares (A5).
+ * The nodes that may count as held, or be granted, after they are gone: those that an operator deleted, those of holders
+ * without a lease, and those of sessions whose timeout was shortened without the client's knowledge (A5).
  */
 export function heldOnTrust(played: Pick<Played, 'history' | 'log' | 'shortened'>): Set<string> {
   const { log, shortened } = played
@@ -94,7 +94,7 @@ export function heldOnTrust(played: Pick<Played, 'history' | 'log' | 'shortened'
   return new Set([...forcedPaths(played), ...withoutLease, ...unawares])
 }
 
-/** Clients whose process was killed. */
+/** The clients whose process was killed. */
 export function killedClients({ history }: Pick<Played, 'history'>): Set<number> {
   return new Set(history.flatMap((each) => (each.type === 'killed' ? [each.client] : [])))
 }

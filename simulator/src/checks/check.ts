@@ -3,15 +3,15 @@ import type { Played } from '../history/played.ts'
 /** Something that must never be, with the id of the invariant that forbids it. */
 export interface Violation {
   readonly invariant: InvariantId
-  /** True time in ms; undefined where it is about the whole. */
+  /** The true time in ms; undefined for the history as a whole. */
   readonly at: number | undefined
   readonly what: string
 }
 
-/** Of recipes, and of the client: what it promises, by number. */
+/** The ids of invariants: I for recipes, P for promises of the client. */
 export type InvariantId =
   | `I${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 18}`
   | `P${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11}`
 
-/** Looks for violations of one invariant. Pure. */
+/** Returns the violations of one invariant. It is a pure function. */
 export type Check = (played: Played) => Violation[]

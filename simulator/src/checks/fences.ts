@@ -6,10 +6,11 @@ import type { Check, Violation } from './check.ts'
 type Grant = Extract<Recorded, { type: 'granted' }>
 
 /**
- * I2: fences strictly rise in the order of grants, among those that exclude each other; a fence is the czxid of the node, or
- * of the writer's whose place it has; and a resource that checks fences never serves an old write after it served a later holder.
+ * I2: fences strictly rise in the order of grants, among contenders that exclude each other. A fence is the czxid of the
+ * node, or of the writer's node whose place it has. A resource that checks fences never serves an old write after it served a
+ * later holder.
  *
- * A grant on trust may be told late, so only the resource counts for it.
+ * A grant without a lease may be reported late, so only the resource counts for it.
  */
 export const fencesRise: Check = (played) => {
   const onTrust = heldOnTrust(played)
@@ -50,7 +51,7 @@ function wrongFences(grants: readonly Grant[], { log }: Parameters<Check>[0]): V
     .map(({ path, fence, at }) => ({ invariant: 'I2', at, what: `${fence} is not the fence of ${path}` }))
 }
 
-/** By the age of their nodes, which is the ensemble's: a grant may be told late. */
+/** Ordered by the age of their nodes in the ensemble: a grant may be reported late. */
 function servedLate({ history, log }: Parameters<Check>[0]): Violation[] {
   const ages = new Map<number, bigint>()
   const violations: Violation[] = []

@@ -3,9 +3,9 @@ import { attemptsOf } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 
 /**
- * I3: a guarded write is applied only while the node of its attempt exists, or the reader's node in its place. Entries carry the fence of their writer, and
- * everything is in the order of the ensemble's log: so it holds for zombies too. With exclusive locks it
- * follows that fences of entries rise.
+ * I3: a guarded write is applied only while the node of its attempt exists, or the reader's node in its place. Entries have
+ * the fence of their writer, and everything is in the order of the ensemble's log. So this also holds for zombies. With
+ * exclusive locks the fences of entries rise.
  */
 export const guardedWhileHeld: Check = ({ log, scenario }) => {
   const contenders = [...log.lives.values()].filter(({ owner }) => owner !== 0n)
@@ -28,8 +28,8 @@ export const guardedWhileHeld: Check = ({ log, scenario }) => {
 }
 
 /**
- * I13: replies reach their callers. A guarded write that is reported as applied made the entry that it names, with
- * the fence of its own attempt in it, and no entry is told to two.
+ * I13: replies reach their callers. A guarded write that is reported as applied made the entry that it names, with the fence
+ * of its own attempt in it. No entry is reported to two callers.
  */
 export const repliesMatch: Check = (played) => {
   const told = new Set<string>()

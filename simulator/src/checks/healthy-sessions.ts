@@ -1,15 +1,15 @@
 import { WALL_START } from '@zk/testing/internal'
 import type { Check, InvariantId } from './check.ts'
 
-/** A server that ends a session by itself asks without a xid; clients count theirs from 1. */
+/** A server that ends a session by itself uses no xid. The xids of clients begin with 1. */
 const BY_SERVER = 0
 
 /**
- * I18, P11: no session expires before anything has gone wrong. Whatever a client is busy with, servers get its pings in time.
+ * I18, P11: no session expires before the first fault. Whatever a client does, servers get its pings in time.
  */
 export function healthySessions(invariant: InvariantId): Check {
   return ({ history, committed }) => {
-    // In the same ms it may be what struck: servers count whole ones.
+    // In the same ms the fault may be the cause: servers count whole ms.
     const storm = Math.floor(history.find(({ type }) => type === 'struck')?.at ?? Infinity)
     const expired = committed.filter(({ header, txn }) => txn.type === 'closeSession' && header.cxid === BY_SERVER)
     return expired

@@ -9,9 +9,9 @@ interface Holder {
 }
 
 /**
- * I1: held intervals of different owners never overlap in true time. An attempt holds from its grant until its signal
- * aborts. While its process stands still it does not act on it, so that time does not count; from the moment the process has
- * dealt with what waited for it, it counts again, and before that every `isHeld()` that says true.
+ * I1: held intervals of different owners never overlap in true time. An attempt holds from its grant until its signal aborts.
+ * While its process stands still, the attempt does nothing, so this time does not count. It counts again when the process has
+ * handled what waited for it, and before that at every `isHeld()` that returns true.
  *
  * A hold without a lease cannot know in time that it has ended, and is left out.
  */

@@ -1,13 +1,13 @@
 import type { Check, Violation } from './check.ts'
 import { attemptsOf } from './attempts.ts'
 
-/** True time of a commit is known by the leader's clock, in whole ms. */
+/** The true time of a commit is known in whole ms, by the leader's clock. */
 const ROUNDING = 1
 
 /**
- * I4: once `acquire` has settled without a grant, or `release` has settled, no node of the attempt stays. A release that
- * resolved has seen its node gone; everything else must be gone when all is quiet, and every session that lives has had
- * its round trips.
+ * I4: after `acquire` has settled without a grant, or `release` has settled, no node of the attempt stays. A release that
+ * resolved has seen that its node is gone. Every other node must be gone at the end, when every living session has had its
+ * round trips.
  */
 export const noOrphans: Check = (played) => {
   const left: Violation[] = played.end.nodes.map((path) => ({
@@ -16,7 +16,7 @@ export const noOrphans: Check = (played) => {
     what: `${path} is left behind`,
   }))
   const early = attemptsOf(played).flatMap(({ task, granted, released }): Violation[] => {
-    // These do not tell of a release that goes on in the background.
+    // These do not report a release that goes on in the background.
     if (task.how === 'run' || task.how === 'terms') return []
     if (granted === undefined || released === undefined) return []
     if (released.error !== undefined || released.isSessionOver) return []
@@ -30,8 +30,8 @@ export const noOrphans: Check = (played) => {
 }
 
 /**
- * I15: when all is quiet nothing is left: no contender's node (I4 says so), no watch at a server; and once the clients are
- * closed no timer and no connection.
+ * I15: at the end nothing is left: no contender's node (see I4) and no watch at a server. After the clients are closed there
+ * is no timer and no connection.
  */
 export const nothingLeft: Check = ({ end }) => {
   const left = { watches: end.serverWatches, timers: end.timers, connections: end.links }

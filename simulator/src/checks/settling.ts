@@ -27,9 +27,9 @@ const ROUNDING = 3
 const SLOWEST_CLOCK = 0.99
 
 /**
- * I12: every promise settles once, and in time: an attempt has one outcome, an acquire with a timeout or an aborted signal
- * rejects by then, and what waits for servers only by the session timeout, late only by what its process stood still, and
- * for nothing but a reason there is.
+ * I12: every promise settles once, and in time. An attempt has one outcome. An acquire with a timeout or an aborted signal
+ * rejects by then. A call that waits for servers only settles within the session timeout. It may be late by the time that its
+ * process stood still. A rejection has a cause in the history.
  */
 export const settledInTime: Check = (played) => {
   const killed = killedClients(played)
@@ -57,12 +57,12 @@ export const settledInTime: Check = (played) => {
 
 const waitsForServersOnly = (how: AttemptedTask['how']) => how === 'tryAcquire' || how === 'downgrade'
 
-/** What waits for servers only does not queue in the next session. */
+/** A call that waits for servers only does not queue in the next session. */
 function mayFail(how: AttemptedTask['how'], error = ''): boolean {
   return waitsForServersOnly(how) && /SessionExpired|LockLostError|RequestTimeout/.test(error)
 }
 
-/** Of any session, in ms. Servers have no shorter ones than two ticks. */
+/** The shortest timeout of any session, in ms: two ticks. */
 function longestTimeout({ scenario }: Played): number {
   const { ensemble, sessionTimeout, clients } = scenario
   const handOvers = clients.flatMap(({ handOvers = [] }) => handOvers)

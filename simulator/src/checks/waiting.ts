@@ -15,16 +15,16 @@ export const nobodyWaitsOnHimself: Check = (played) =>
   })
 
 /**
- * I6: after the last fault heals every waiter is granted or settled within the holds ahead of it + 2 T + 5 s. The world
- * runs just as long, with all holds and pauses that are planned taken for being ahead: a worker that is not done then has waited
- * too long.
+ * I6: after the last fault heals every waiter is granted or settled within the holds ahead of it + 2 T + 5 s. The world runs
+ * exactly so long, with all planned holds and pauses counted as ahead. A worker that is not done then has waited too long.
  */
 export const everybodyIsServed: Check = ({ end }) =>
   end.pending.map((worker) => ({ invariant: 'I6', at: end.at, what: `${worker} is not done` }))
 
 /**
- * I7: grants follow the czxid among those that wait: of what is granted, none that excludes it, is older, and is granted
- * later was in line by then. (One that is held on trust may be in line no more, and its owner is told late.)
+ * I7: grants follow the czxid among contenders that wait. When an attempt is granted, no older contender that excludes it,
+ * and that is granted later, is in the queue. (A hold without a lease may be out of the queue already, and its owner learns
+ * it late.)
  */
 export const inOrder: Check = (played) => {
   const onTrust = heldOnTrust(played)
@@ -38,8 +38,9 @@ export const inOrder: Check = (played) => {
 }
 
 /**
- * I8: events to *other* contenders per exclusive release: one at most. Not asked where a contender gave up, whose watch may be
- * on its way to be removed, or lost its place to an operator, and does not know it yet. Shared locks wake all readers.
+ * I8: an exclusive release sends one event to *other* contenders at most. It is not checked where a contender gave up, since
+ * the removal of its watch may be under way, or where an operator deleted its node, and it does not know it yet. Shared locks
+ * wake all readers.
  */
 export const noHerd: Check = (played) => {
   if (played.scenario.recipe === 'SharedLock') return []
@@ -59,9 +60,9 @@ export const noHerd: Check = (played) => {
 }
 
 /**
- * I9: a grant had four facts. By the time of the grant there was a moment in the ensemble's log when the node existed,
- * belonged to a session, and none older that it excludes was left; and when it had to wait, a check of the node was
- * committed after the last of those was gone. A successor in another's place has been proven to be first.
+ * I9: a grant has four facts. By the time of the grant there was a place in the ensemble's log at which the node existed,
+ * belonged to a session, and no older node that excludes it was left. When the contender had to wait, a check of its node was
+ * committed after the last of those was gone. A node in the place of another has been proven to be first.
  */
 export const grantsAreProven: Check = (played) => {
   const contenders = [...played.log.lives.values()].filter(({ owner }) => owner !== 0n)

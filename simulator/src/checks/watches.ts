@@ -1,8 +1,8 @@
 import type { Check } from './check.ts'
 
 /**
- * I14: one-shot watches lose nothing, across reconnects and sessions: a client that watches a node, and watches again after
- * every event, has in the end seen the last change. (At most one event per registration: a promise settles once.)
+ * I14: one-shot watches lose nothing, across reconnections and sessions. A client that watches a node, and watches again
+ * after every event, has seen the last change in the end. (There is one event per watch at most: a promise settles once.)
  */
 export const watchesLoseNothing: Check = ({ end }) =>
   end.watched

@@ -21,7 +21,7 @@ const flags = {
   write: { type: 'boolean', default: false },
 } as const
 
-/** The arguments of all commands. Throws an `Error` that says what is wrong with them. */
+/** Parses the arguments of all commands. Throws an `Error` that says what is wrong with them. */
 export function parse(args: readonly string[]) {
   const { values, positionals } = parseArgs({ args: [...args], options: flags, allowPositionals: true })
   const { recipe, clients, servers, faults, workers } = values
@@ -44,7 +44,7 @@ export type Arguments = ReturnType<typeof parse>
 
 const known = [...new Set([...everyFault, ...everyFaultOfCalls])]
 
-/** undefined for what is drawn anyway. */
+/** undefined for the default. */
 function faultTypes(faults: string): readonly FaultType[] | undefined {
   if (faults === 'every') return undefined
   if (faults === 'none') return []

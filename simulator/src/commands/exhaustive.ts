@@ -45,14 +45,14 @@ async function run(parts: readonly string[]): Promise<void> {
     if (found === undefined) continue
     process.exitCode = 1
     const retraced = await retrace(scope, found.choices)
-    // What is found by its having no handler, or no end, is not seen by playing it again.
+    // A replay does not show an unhandled error, or a history without an end.
     const violations = retraced.violations.length > 0 ? retraced.violations : found.violations
     console.log(`\n${scope.name}\n${printed({ ...retraced, violations })}`)
     console.log(`\nexhaustive replay '${scope.name}' ${retraced.numbers.join('.')}`)
   }
 }
 
-/** A whole name means that one only. */
+/** A whole name selects one scope only. */
 function isMeant(name: string, part: string): boolean {
   return scopes.some((scope) => scope.name === part) ? name === part : name.includes(part)
 }
@@ -70,7 +70,7 @@ function printed({ lines, violations }: Retraced): string {
   return [...lines, '', ...(wrong.length === 0 ? ['no violations'] : wrong)].join('\n')
 }
 
-/** In Markdown. */
+/** The result as a Markdown table. */
 function table(outcomes: readonly ScopeOutcome[]): string {
   const head = ['scope', 'histories', 'cut short', 'longest', 'events', 'seconds', 'found']
   const rows = outcomes.map(({ scope, histories, cut, longest, events, elapsed, found, isWhole }) => [

@@ -1,5 +1,5 @@
-// node dist/commands/planted.js [--seeds 20000] [--write] [part of a name, or what is played]: how many seeds it takes to find each planted bug.
-// --write puts the answers into simulator/PLANTED.md.
+// node dist/commands/planted.js [--seeds 20000] [--write] [part of a name, or what is played]: how many seeds it takes to
+// find each planted bug. --write puts the answers into simulator/PLANTED.md.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,7 @@ import { type Finding, parseTable, printRow, printTable } from '../planted/table
 import { runSeeds } from '../runner/pool.ts'
 import { parse } from './arguments.ts'
 
-/** A seed that takes so long with a bug in it has found the bug, in ms. */
+/** How long a seed may take, in ms. A seed that takes longer has found the planted bug. */
 const LONGEST = 5_000
 
 const { seeds, options, workers, write, what = '' } = parse(['--seeds', '20000', ...process.argv.slice(2)])
@@ -47,7 +47,7 @@ async function find({ name, recipe, faults, edits }: PlantedBug): Promise<Findin
   }
 }
 
-/** One row after the other, so that a run that is cut short leaves what it found. */
+/** Writes one row after the other, so that the rows of a run that is cut short are kept. */
 function note(finding: Finding): void {
   const known = parseTable(readFileSync(file, 'utf8')).filter(({ name }) => name !== finding.name)
   const order = new Map(plantedBugs.map(({ name }, index) => [name, index]))

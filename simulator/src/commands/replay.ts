@@ -8,7 +8,7 @@ import { frameLines, printScenario, printTrace, printViolations } from '../trace
 import { type Arguments, parse } from './arguments.ts'
 import { shrinkFailure } from './shrink-failure.ts'
 
-/** Plays one again and prints its trace. */
+/** Plays a scenario again and prints its trace. */
 export async function replay(args: readonly string[]): Promise<void> {
   const parsed = parse(args)
   const scenario = await scenarioOf(parsed, parsed.shrink)
@@ -19,7 +19,7 @@ export async function replay(args: readonly string[]): Promise<void> {
   console.log(violations.length === 0 ? '\nno violations' : `\n${printViolations(violations)}`)
 }
 
-/** Stores one as a test. */
+/** Stores a scenario as a test. */
 export async function store(args: readonly string[]): Promise<void> {
   const parsed = parse(args)
   const { name, note, whole } = parsed

@@ -7,7 +7,7 @@ import { shrinkFailure } from './shrink-failure.ts'
 
 const program = new URL('../runner/seed-worker.js', import.meta.url)
 
-/** Runs seeds; ends the process with 1 when any went wrong. */
+/** Runs seeds. Ends the process with 1 when a seed has failed. */
 export async function run(args: readonly string[]): Promise<void> {
   const { seeds, options, workers, 'go-on': goesOn } = parse(args)
   const what = options.recipe === 'ZooKeeper' ? 'calls' : 'grants'
@@ -25,7 +25,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const { seed, violations, isEndless } = all.failures[0]!
   console.log(`\nseed ${seed}\n${printViolations(violations)}\n`)
   const scenario = draw({ ...options, seed })
-  // To play it again here would take as long.
+  // A replay would take as long.
   if (isEndless) return console.log(printScenario(scenario))
   const shrunk = await shrinkFailure(scenario, violations)
   const again = await simulateScenario(shrunk)

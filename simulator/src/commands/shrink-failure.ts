@@ -3,7 +3,7 @@ import type { Scenario } from '../scenario/scenario.ts'
 import { shrink } from '../scenario/shrink.ts'
 import { simulateScenario } from '../simulate.ts'
 
-/** Smaller, with a violation of the same invariant: the first one that was found. */
+/** Shrinks a scenario while it still violates the same invariant: the first one that was found. */
 export function shrinkFailure(
   scenario: Scenario,
   violations: readonly Violation[],

@@ -5,36 +5,36 @@ import { type Frame, framesOf, Namer } from './frames.ts'
 export type Upward =
   | { readonly type: 'dial' }
   | ({ readonly type: 'frame' } & Frame)
-  /** The client has closed it. */
+  /** The client has closed the connection. */
   | { readonly type: 'closed' }
 
 export type Downward =
   | { readonly type: 'opened' }
   | ({ readonly type: 'frame' } & Frame)
-  /** It failed, or the server has closed it. */
+  /** The connection failed, or the server has closed it. */
   | { readonly type: 'lost' }
 
 export interface CableOptions {
   readonly client: number
-  /** Which one of its client's, from 1. */
+  /** Its number among the connections of its client, from 1. */
   readonly number: number
   readonly handler: ConnectionHandler
-  /** Gives the server's end. */
+  /** Returns the server's end. */
   readonly accept: (cable: Cable) => ServerEnd | undefined
   readonly keepsSegments: boolean
 }
 
 /**
- * One TCP connection. What is under way stays so until the first of it is delivered, either way: in order, whole
- * frames, at any time. It may break at either end, and what is under way to that end is lost; the other end is told behind
- * what is still under way to it, or breaks as well.
+ * One TCP connection. Frames are delivered one by one, in order, in either direction, at any time. It may break at either
+ * end: then the frames under way to that end are lost. The other end notices it after the frames that are still under way to
+ * it, or breaks as well.
  */
 export class Cable implements RuntimeConnection {
   readonly client: number
   readonly name: string
-  /** How many were delivered: that makes the next one known by a number. */
+  /** How many frames were delivered: this numbers the next one. */
   readonly delivered = { up: 0, down: 0 }
-  /** Whether one end broke, and the other may. */
+  /** Whether one end is broken, so that the other may break. */
   isBroken = false
   readonly #handler: ConnectionHandler
   readonly #accept: (cable: Cable) => ServerEnd | undefined
@@ -43,7 +43,7 @@ export class Cable implements RuntimeConnection {
   #up: Upward[] = [{ type: 'dial' }]
   #down: Downward[] = []
   #server: ServerEnd | undefined
-  /** An end that is over gets nothing more. */
+  /** An end that is closed gets nothing more. */
   #isUpOver = false
   #isDownOver = false
 
@@ -98,7 +98,7 @@ export class Cable implements RuntimeConnection {
     if (!this.#isDownOver) this.#down.push({ type: 'lost' })
   }
 
-  // --- what is chosen -----------------------------------------------------------------------------------------------
+  // --- the search's choices -----------------------------------------------------------------------------------------
 
   deliverUp(): void {
     const next = this.#up.shift()!
@@ -165,7 +165,7 @@ export class Cable implements RuntimeConnection {
   }
 }
 
-/** Clients are a, b, c … */
+/** The clients are named a, b, c … */
 export function nameOf(client: number): string {
   return String.fromCharCode('a'.charCodeAt(0) + client)
 }

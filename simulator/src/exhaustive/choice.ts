@@ -1,10 +1,10 @@
 import { type Cable, type Downward, nameOf, type Upward } from './cable.ts'
 import type { Timer } from './client-process.ts'
 
-/** Something that may happen next. */
+/** An event that may happen next. */
 export type Choice = AtClient | AtServer
 
-/** What only one client sees of. */
+/** An event that only one client sees. */
 export type AtClient = ChoiceBase & { readonly client: number } & (
     | { readonly type: 'receive'; readonly cable: Cable }
     | { readonly type: 'lose'; readonly cable: Cable }
@@ -23,12 +23,12 @@ export type AtServer = ChoiceBase & { readonly client: undefined } & (
   )
 
 interface ChoiceBase {
-  /** The same for the same thing, also where what commutes with it happened before. For people, too. */
+  /** The id of the event, which does not depend on earlier events that commute with it. It is printed, too. */
   readonly id: string
   /**
-   * - `due`: it happens some time, unless something makes it impossible
-   * - `last`: it happens when nothing is due
-   * - `early`, `fault`: it may happen, and so often
+   * - `due`: the event happens some time, unless another one makes it impossible
+   * - `last`: it happens when no event is due
+   * - `early`, `fault`: it may happen, up to the limit of the scope
    * - `free`: it may happen
    * - `end`: nothing happens any more
    */
@@ -60,7 +60,7 @@ export function loseAtServer(cable: Cable): Choice {
 }
 
 export function fire(client: number, timer: Timer, need: 'due' | 'last' | 'early'): Choice {
-  // One that fires early costs something, so it is not the same as one that fires at last.
+  // A timer that fires early counts for a limit, so it differs from one that fires at last.
   const how = need === 'early' ? ' early' : ''
   return { type: 'fire', timer, id: `${nameOf(client)} timer ${timer.number}${how}`, client, need }
 }
@@ -82,12 +82,12 @@ export function deleteNode(path: string): Choice {
   return { type: 'delete', path, id: `an operator deletes ${path}`, client: undefined, need: 'fault' }
 }
 
-/** The half that breaks second costs no more: it is the same fault. */
+/** The end that breaks second does not count again: it is the same fault. */
 function needOfLoss({ isBroken }: Cable): 'free' | 'fault' {
   return isBroken ? 'free' : 'fault'
 }
 
-/** Whether something is lost by it or nothing was under way: the one may be the other, after something that commutes. */
+/** The same id whether something was under way or not: an event that commutes may change that. */
 function breaks({ name }: Cable, at: 'client' | 'server'): string {
   return `${name} breaks at the ${at}`
 }

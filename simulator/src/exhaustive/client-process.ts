@@ -3,13 +3,13 @@ import { type ServerEnd, Random } from '@zk/testing/internal'
 import { Cable } from './cable.ts'
 
 /**
- * Timers longer than this, in ms, never fire: heartbeats and session timeouts, which no client must need for going on as long
- * as every loss of a connection is told. Pauses before the next connection are shorter.
+ * Timers longer than this, in ms, never fire: heartbeats and session timeouts. No client needs them to go on, as long as it
+ * is notified of every lost connection. Pauses before the next connection are shorter.
  */
 const LONGEST_DELAY = 1_000
 
 export interface Timer {
-  /** From 0, in the order in which they were set. */
+  /** The number of the timer, from 0, in the order in which timers were set. */
   readonly number: number
   readonly at: number
   readonly isLong: boolean
@@ -23,13 +23,13 @@ export interface ClientProcessOptions {
 }
 
 /**
- * The Runtime of one client. Its clock is its own and stands still, but for timers that fire: so what a client does depends
- * on nothing but what came to it, and in which order.
+ * The Runtime of one client. Its clock moves only when timers fire. So the actions of a client depend only on its inputs and
+ * their order.
  */
 export class ClientProcess implements Runtime {
-  /** Those that one of their ends still has. */
+  /** The connections that are open at one end at least. */
   cables: Cable[] = []
-  /** Calls of this Runtime, counted: what is left of promises after a drain would show here. */
+  /** How often this Runtime was called. A promise that goes on after a drain would show here. */
   activity = 0
   readonly #options: ClientProcessOptions
   readonly #random: Random
@@ -50,12 +50,12 @@ export class ClientProcess implements Runtime {
     return next
   }
 
-  /** Whether its time has come. */
+  /** Whether the timer is due. */
   isDue({ at }: Timer): boolean {
     return at <= this.#now
   }
 
-  /** Its time comes, if it has not yet. */
+  /** Makes the timer due, if it is not yet. */
   fire(timer: Timer): void {
     if (timer.at > this.#now) this.#now = timer.at
     this.#timers.delete(timer)

@@ -1,4 +1,4 @@
-// What runs on each client, as a user would write it. While it holds it waits to be told to release.
+// The program of each client, as a user would write it. While it holds, it waits for `release`.
 import { connect, type Runtime, type Session, type ZooKeeper } from '@zk/client'
 import { type Acquirable, type Held, LeaderElection, Lock, type LockLostError, SharedLock } from '@zk/recipes'
 import type { Happening } from '../history/history.ts'
@@ -59,7 +59,7 @@ export class Contestant {
     this.#release()
   }
 
-  /** It concerns an acquire that still waits. */
+  /** Whether an abort would still end the acquire. */
   abort(): void {
     this.#aborting.abort(new Error('aborted'))
   }

@@ -1,16 +1,19 @@
 /**
- * What an event touches, as bits. Two events that are both possible, and touch nothing in common, commute: in either order
- * the same state comes of them, and neither disables the other. So of all histories that differ only in the order of such
- * neighbours one is enough.
+ * What an event touches, as bits. Two events that are both possible, and touch nothing in common, commute: both orders lead
+ * to the same state, and neither event disables the other. So one history is enough for all that differ only in the order of
+ * such neighbours.
  *
- * - Clients share nothing: an event at one client touches that client only. What it sends goes to the end of a queue whose
- *   beginning is the server's, and a queue that is delivered from is not empty, so both commute.
- * - A server's event touches the server only, what it answers likewise. Reads of different clients commute: they change
- *   nothing but what the server keeps for their own connections, watches above all; the end of a connection is one of them.
- *   Writes commute with nothing at the server, for each takes the next zxid.
- * - Events in which a hold begins, ends, or is told to be released touch all holds and look at the server: they are run in
- *   every order among themselves and among the server's writes. So what is asked of a history by the order of such things
- *   (which client held when, what the server had by then) is asked of every order there can be.
+ * - Clients share nothing: an event at one client touches that client only. The client appends to the end of a queue, and the
+ * server
+ *   takes from its beginning. A queue from which something is delivered is not empty, so both commute.
+ * - An event at the server touches the server only, and so do its answers. Reads of different clients commute: they change
+ * only
+ *   the server's data about their own connections, such as watches. The end of a connection is such a read. Writes commute with
+ *   nothing at the server, since each takes the next zxid.
+ * - Events in which a hold begins, ends, or is to be released touch all holds and read the server. They are run in every
+ * order among
+ *   themselves and among the server's writes. So the checks that depend on such an order (which client held when, the
+ *   server's state by then) see every order.
  */
 export type Footprint = number
 
@@ -18,15 +21,15 @@ const READ = 1
 const WRITE = 2
 const HOLDS = 4
 const FIRST_CLIENT = 8
-/** No more clients than this. */
+/** The largest number of clients. */
 const MOST_CLIENTS = 8
 
 export const writing: Footprint = READ | WRITE
 export const ofHolds: Footprint = HOLDS | READ
-/** Commutes with nothing. */
+/** An event that commutes with nothing. */
 export const everything: Footprint = -1
 
-/** At the server, for one client. */
+/** An event at the server, for one client. */
 export function reading(client: number): Footprint {
   return READ | (FIRST_CLIENT << (MOST_CLIENTS + client))
 }

@@ -1,9 +1,9 @@
-// Frames on their way, one by one, with a name for people.
+// Frames under way, one by one, each with a name.
 import { OpCode, Xid } from '@zk/wire'
 
 export interface Frame {
   readonly bytes: Uint8Array
-  /** Names of the operations in it. */
+  /** The names of the operations in it. */
   readonly ops: readonly string[]
 }
 
@@ -11,7 +11,7 @@ const names = new Map<number, string>(Object.entries(OpCode).map(([name, code]) 
 
 const LENGTH = 4
 
-/** Names what goes over one connection, both ways. */
+/** Names the frames of one connection, in both directions. */
 export class Namer {
   readonly #asked = new Map<number, string>([[Xid.ping, 'ping']])
   #isFirstUp = true
@@ -38,7 +38,7 @@ export class Namer {
   }
 }
 
-/** A segment of whole frames, taken apart, or kept together: then its frames arrive at once. */
+/** A segment of whole frames: each for itself, or together. Then its frames arrive at once. */
 export function framesOf(segment: Uint8Array, name: (frame: Uint8Array) => string, isKeptTogether: boolean): Frame[] {
   const frames: Frame[] = []
   for (let at = 0; at < segment.byteLength;) {

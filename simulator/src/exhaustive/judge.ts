@@ -6,7 +6,7 @@ import { nameOf } from './cable.ts'
 import type { Scope } from './scope.ts'
 import type { World } from './world.ts'
 
-/** What is wrong with a history that has come to rest: the invariants of the simulator. */
+/** Checks a history that has ended, by the invariants of the simulator. */
 export function judge({ scope, history, server, clients, now }: World): Violation[] {
   const end = {
     at: now,
@@ -35,11 +35,11 @@ export function judge({ scope, history, server, clients, now }: World): Violatio
     calmAt: 0,
     end,
   })
-  // Time stands still at this server: a session expires by an operator's hand only.
+  // Time stands still at this server: only the operator expires a session.
   return violations.filter(({ invariant }) => invariant !== 'I18')
 }
 
-/** What checks ask of a scenario is its recipe, and what takes time. */
+/** The checks use only the recipe of a scenario, and the durations in it. */
 function scenarioOf({ recipe }: Scope): Scenario {
   return {
     seed: 0,

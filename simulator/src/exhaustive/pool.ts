@@ -1,4 +1,4 @@
-// Scopes on several cores, a thread each.
+// Searches scopes on several cores, with a thread for each.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { ScopeJob, ScopeOutcome, ScopeReport } from './scope-job.ts'
@@ -9,21 +9,21 @@ export interface ScopesOptions {
   /** The program of the worker threads: `scope-worker.ts`, built or bundled. */
   readonly program: URL
   readonly scopes: readonly Scope[]
-  /** Of each search, in ms. @default none */
+  /** The time limit of each search, in ms. @default none */
   readonly limit?: number
   /** @default all cores */
   readonly workers?: number
   readonly onProgress?: (progress: Progress) => void
 }
 
-/** Of all searches together. */
+/** The progress of all searches together. */
 export interface Progress {
   readonly done: number
   readonly histories: number
   readonly events: number
 }
 
-/** Searches every scope, also behind one in which something was found; outcomes are in the order of the scopes. */
+/** Searches every scope, also after one with a failure. The outcomes are in the order of the scopes. */
 export async function searchScopes({
   program,
   scopes,

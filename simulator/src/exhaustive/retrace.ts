@@ -1,4 +1,4 @@
-// One history again, step by step, for people.
+// Runs one history again, step by step, and describes it.
 import type { Violation } from '../checks/check.ts'
 import { toText } from '../trace/trace.ts'
 import type { Choice } from './choice.ts'
@@ -8,19 +8,19 @@ import { crash, find } from './search.ts'
 import { STEP, World } from './world.ts'
 
 export interface Retraced {
-  /** Every choice with what came of it: frames, as the server saw them, and what clients did. */
+  /** Every choice with its effects: frames as the server saw them, and actions of clients. */
   readonly lines: readonly string[]
-  /** Which of all that might happen did, step by step. */
+  /** The number of the choice at each step. */
   readonly numbers: readonly number[]
   readonly violations: readonly Violation[]
 }
 
-/** By the ids of the choices, as a search gives them. */
+/** Takes the ids of the choices, as a search gives them. */
 export function retrace(scope: Scope, ids: readonly string[]): Promise<Retraced> {
   return play(scope, (all, step) => (step < ids.length ? find(all, ids[step]!) : all[0]!))
 }
 
-/** By their numbers among all choices. Behind the last number it is always the first. */
+/** Takes the numbers of the choices. After the last number it is always the first choice. */
 export function retraceNumbers(scope: Scope, numbers: readonly number[]): Promise<Retraced> {
   return play(scope, (all, step) => {
     const number = numbers[step] ?? 0

@@ -1,11 +1,11 @@
-// What is asked of a worker thread, and what it says. Both are cloned between threads.
+// The messages to and from a worker thread. They are cloned between threads.
 import type { Counts, SearchResult } from './search.ts'
 import type { Scope } from './scope.ts'
 
 /** A scope to search. */
 export interface ScopeJob {
   readonly scope: Scope
-  /** After so long, in ms, the search ends before its end. */
+  /** The time limit of the search, in ms. */
   readonly limit: number
 }
 

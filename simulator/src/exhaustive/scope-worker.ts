@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads'
 import type { ScopeJob, ScopeOutcome, ScopeReport } from './scope-job.ts'
 import { type Counts, search } from './search.ts'
 
-/** Between two reports of progress, in ms. */
+/** The time between two reports of progress, in ms. */
 const PROGRESS = 500
 
 // Millions of errors are made here whose stack is not needed.
@@ -12,7 +12,7 @@ Error.stackTraceLimit = 0
 const rejections: string[] = []
 process.on('unhandledRejection', (reason) => rejections.push(String(reason)))
 
-/** Node tells of unhandled rejections when a macrotask ends. */
+/** Node reports unhandled rejections when a macrotask ends. */
 async function unhandled(): Promise<readonly string[]> {
   await new Promise((resolve) => setImmediate(resolve))
   return rejections.splice(0)
@@ -40,7 +40,7 @@ async function run({ scope, limit }: ScopeJob): Promise<ScopeOutcome> {
 parentPort?.on('message', (job: ScopeJob) => {
   run(job).then(
     (outcome) => tell({ type: 'done', outcome }),
-    // Out of the promise, so that the worker ends with the error and its answer is not waited for.
+    // Thrown outside of the promise, so that the worker ends with the error.
     (error: unknown) => {
       setImmediate(() => {
         throw error

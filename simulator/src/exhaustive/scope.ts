@@ -1,22 +1,22 @@
 import type { Kind, RecipeName } from '../scenario/scenario.ts'
 
-/** Everything that may happen, without a limit but these. */
+/** The limits of a search: everything within them may happen. */
 export interface Scope {
   readonly name: string
   readonly recipe: RecipeName
-  /** One client each, which acquires and releases once. Of an election each leads for one term. */
+  /** Each entry is one client, which acquires and releases once. In an election each leads for one term. */
   readonly clients: readonly Kind[]
   readonly faults: Faults
-  /** How many timers may fire before all else has come to rest. */
+  /** How many timers may fire before everything else has happened. */
   readonly earlyTimers: number
-  /** Whether the parent of the contenders' nodes is there at first. */
+  /** Whether the parent of the contenders' nodes exists at first. */
   readonly hasParent: boolean
-  /** Whether frames that were sent in one segment arrive at once; else each on its own. */
+  /** Whether frames of one segment arrive together. Otherwise each arrives on its own. */
   readonly keepsSegments: boolean
 }
 
 export interface Faults {
-  /** How many, at most, in one history. */
+  /** How many faults one history has at most. */
   readonly most: number
   readonly types: readonly FaultType[]
 }
@@ -24,7 +24,7 @@ export interface Faults {
 export const faultTypes = ['lose', 'expire', 'delete', 'abort'] as const
 
 /**
- * - `lose`: a connection breaks, with what is under way up to the client, to the server, or both
+ * - `lose`: a connection breaks, with the bytes under way to the client, to the server, or to both
  * - `expire`: a session ends
  * - `delete`: an operator deletes a contender's node
  * - `abort`: the signal of an acquire aborts

@@ -32,14 +32,14 @@ export const scopes: readonly Scope[] = settings.flatMap((setting) =>
   contests.map((contest) => ({ ...contest, ...setting, name: `${contest.name}: ${setting.name}` })),
 )
 
-/** Throws when there is none of this name. */
+/** Throws when there is no scope of this name. */
 export function scopeNamed(name: string): Scope {
   const scope = scopes.find((each) => each.name === name)
   if (scope === undefined) throw new Error(`no scope is named ${name}`)
   return scope
 }
 
-/** No history with two faults has more than two types of them: so all of these together are all. */
+/** A history with two faults has two types of faults at most. So these scopes together cover all. */
 function pairs(): [FaultType, FaultType][] {
   return faultTypes.flatMap((one, index) =>
     faultTypes.slice(index + 1).map((other): [FaultType, FaultType] => [one, other]),

@@ -1,11 +1,12 @@
 // Every history of a scope, one after the other, each run from its beginning: what client code has in its closures and
 // promises cannot be copied. A history is a list of choices. The search is depth first over those that were not taken.
 //
-// Of histories that differ only in the order of things that commute (`footprint.ts`) one is run. Two means see to that:
+// One history is run for all that differ only in the order of events that commute (`footprint.ts`). Two means achieve this:
 //
-// - Sleep sets (Godefroid): what was tried at a point sleeps in what is tried there next, until something happens that it
-//   does not commute with. Where all that may happen sleeps, the rest was seen before, and the history is cut short.
-// - At some points it is enough to try what may happen at one client, as long as that comes to a decision there: see `few`.
+// - Sleep sets (Godefroid): an event that was tried at a point sleeps in the next branches of that point, until something
+// happens
+//   with which it does not commute. Where all possible events sleep, the rest was seen before, and the history is cut short.
+// - At some points it is enough to try the events of one client: see `few`.
 import type { Violation } from '../checks/check.ts'
 import type { Choice } from './choice.ts'
 import { commute, type Footprint, touchesHolds } from './footprint.ts'
@@ -13,16 +14,16 @@ import { judge } from './judge.ts'
 import type { Scope } from './scope.ts'
 import { World } from './world.ts'
 
-/** More, and a history has no end. */
+/** The largest number of steps. A longer history has no end. */
 const MOST_CHOICES = 1_000
 
 export interface SearchOptions {
   readonly scope: Scope
-  /** Whether histories are left out that differ from others only in the order of what commutes. @default true */
+  /** Whether to leave out histories that differ from others only in the order of events that commute. @default true */
   readonly isReduced?: boolean
-  /** Asked after every history: true ends the search before its end. */
+  /** Called after every history: true ends the search early. */
   readonly isOver?: (soFar: Counts) => boolean
-  /** Told of each history that was run to its end. */
+  /** Called with each history that was run to its end. */
   readonly onHistory?: (world: World, taken: readonly Taken[]) => void
   /** Rejections that were not handled since the last call. */
   readonly unhandled?: () => Promise<readonly string[]>
@@ -34,37 +35,37 @@ export interface Taken {
 }
 
 export interface Found {
-  /** Ids of what leads there, to be played again. */
+  /** The ids of the choices that lead there, for a replay. */
   readonly choices: readonly string[]
   readonly violations: readonly Violation[]
 }
 
 export interface Counts {
-  /** Run to their ends. */
+  /** The number of histories that were run to their ends. */
   readonly histories: number
-  /** Cut short: nothing but what was seen before could come of them. */
+  /** The number of histories that were cut short, since their rest was seen before. */
   readonly cut: number
-  /** Choices of the longest. */
+  /** The number of choices in the longest history. */
   readonly longest: number
-  /** Of all, also those that were run again only to come to the next. */
+  /** The number of steps in all histories, repeated steps included. */
   readonly events: number
 }
 
 const none: Counts = { histories: 0, cut: 0, longest: 0, events: 0 }
 
 export interface SearchResult extends Counts {
-  /** The first that went wrong: there the search ends. */
+  /** The first history that failed: there the search ends. */
   readonly found: Found | undefined
-  /** Whether nothing was left out. */
+  /** Whether the search is complete. */
   readonly isWhole: boolean
 }
 
-/** A point in the history at hand where something was chosen. */
+/** A point of the present history at which something was chosen. */
 interface Point {
-  /** All that may happen, and what of it is still to be tried. */
+  /** All possible events, and those that are still to be tried. */
   readonly all: readonly string[]
   todo: string[]
-  /** What need not be tried here, with what it touches: it was tried, here or before. */
+  /** The events that need not be tried here, with what they touch: they were tried, here or before. */
   readonly asleep: Map<string, Footprint>
   taken: Taken
 }
@@ -105,7 +106,7 @@ interface Tried {
   readonly violations: readonly Violation[]
 }
 
-/** Runs the history that the path is, or begins. */
+/** Runs the history that begins with this path. */
 async function tryOut(scope: Scope, path: Point[], isReduced: boolean): Promise<Tried> {
   const world = await World.open({ scope })
   try {
@@ -117,7 +118,7 @@ async function tryOut(scope: Scope, path: Point[], isReduced: boolean): Promise<
   }
 }
 
-/** Goes along the path, and on to the end of the history, making the path longer. */
+/** Follows the path, goes on to the end of the history, and extends the path by its choices. */
 async function run(world: World, path: Point[], isReduced: boolean): Promise<'rest' | 'cut' | 'endless'> {
   for (const [depth, point] of path.entries()) {
     const footprint = await world.do(find(world.choices(), point.taken.id))
@@ -137,16 +138,16 @@ async function run(world: World, path: Point[], isReduced: boolean): Promise<'re
   return 'endless'
 }
 
-/** Now that it is known what the choice touches. */
+/** Called when it is known what the choice touches. */
 function note(point: Point, footprint: Footprint, isReduced: boolean): void {
   point.taken = { id: point.taken.id, footprint }
   if (!isReduced || !touchesHolds(footprint)) return
-  // Something elsewhere may not commute with it, whenever that comes: nothing may be left out.
+  // A later event elsewhere may not commute with it: nothing may be left out.
   const { all, asleep, taken } = point
   point.todo = all.filter((id) => id !== taken.id && !asleep.has(id))
 }
 
-/** Makes the path that of the next history. False when there is none. */
+/** Changes the path to that of the next history. False when there is none. */
 function advance(path: Point[]): boolean {
   for (let point = path.at(-1); point !== undefined; point = path.at(-1)) {
     const { taken, asleep, todo } = point
@@ -161,7 +162,7 @@ function advance(path: Point[]): boolean {
   return false
 }
 
-/** What sleeps on behind a point. */
+/** The events that still sleep after a point. */
 function sleepersAfter(point: Point | undefined): Map<string, Footprint> {
   if (point === undefined) return new Map()
   const { asleep, taken } = point
@@ -169,11 +170,11 @@ function sleepersAfter(point: Point | undefined): Map<string, Footprint> {
 }
 
 /**
- * All that may happen at one client, if nothing that happens elsewhere can add to it or take from it: something is under
- * way to it on every connection that it still has. Nothing elsewhere fails to commute with that, so whatever comes first
- * at this client may as well come now. (What touches holds is the exception: known of what sleeps, seen by `note` of the
- * rest.) A fault elsewhere may use up what is left of them; what comes first at this client is then no fault, and may still
- * come now.
+ * The possible events of one client, if no event elsewhere can add to them or take from them: something is under way to the
+ * client on every connection that it still has. Every event elsewhere commutes with these, so the first event at this client
+ * may as well happen now. (Events that touch holds are the exception. They are known for sleeping events, and `note` finds
+ * them among the others.) A fault elsewhere may use up the remaining faults. Then the first event at this client is no fault,
+ * and may still happen now.
  */
 function few(world: World, all: readonly Choice[], asleep: ReadonlyMap<string, Footprint>): readonly Choice[] {
   for (const [client, { process }] of world.clients.entries()) {
@@ -194,7 +195,7 @@ export function find(choices: readonly Choice[], id: string): Choice {
 
 const endless: Violation = { invariant: 'I6', at: undefined, what: `after ${MOST_CHOICES} events there is no end` }
 
-/** A history that could not be played to its end, or code that failed without anybody's hearing of it. */
+/** A history that could not be played to its end, or an error that no code handled. */
 export function crash(error: unknown): Violation {
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { invariant: 'I12', at: undefined, what: `unhandled: ${what}` }

@@ -6,7 +6,7 @@ import type { Cable } from './cable.ts'
 
 const NAME = 'zk1'
 const FRAME = new RegExp(`^.* ${NAME} (.+)$`, 'gm')
-/** By then it serves. Its time stands still from then on: nothing expires but by an operator's hand. */
+/** The time by which it serves. From then on its time stands still: only the operator expires sessions. */
 const NOW = 1_000
 
 /** One server, whose commits are stamped with the time of the history. */
@@ -15,7 +15,7 @@ export class Server {
   readonly #model: EnsembleModel
   readonly #now: () => number
   readonly #cables = new Map<Link, Cable>()
-  /** Whose a session is. */
+  /** The client of each session. */
   readonly #clients = new Map<bigint, number>()
   #seen = 0n
 
@@ -65,9 +65,9 @@ export class Server {
     this.#perform(this.#model.elapse(NOW))
   }
 
-  // --- what it has --------------------------------------------------------------------------------------------------
+  // --- its state ----------------------------------------------------------------------------------------------------
 
-  /** Those that live, with their clients, by their ids. */
+  /** The sessions that are alive, by their ids, with their clients. */
   get sessions(): { readonly id: bigint; readonly client: number }[] {
     const { connections } = this.#model.members[0]!
     for (const { id, session } of connections) this.#learn(id, session)
@@ -78,7 +78,7 @@ export class Server {
     })
   }
 
-  /** Paths of contenders' nodes. */
+  /** The paths of contenders' nodes. */
   get contenders(): string[] {
     return (this.#model.nodes.get(PATH)?.children ?? []).map((name) => `${PATH}/${name}`)
   }
@@ -87,7 +87,7 @@ export class Server {
     return watchesAt(this.#model, NAME, NOW)
   }
 
-  /** Every frame, decoded, a line each, if it is traced. When and where are the same for all. */
+  /** Every frame as a line of text, if frames are traced. Time and member are the same for all, and left out. */
   get frames(): string[] {
     return Array.from(String(this.#model.history).matchAll(FRAME), ([, frame]) => frame!)
   }

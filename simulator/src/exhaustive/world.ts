@@ -1,4 +1,4 @@
-// A small world in which what happens next is the search's choice.
+// A small world in which the search chooses what happens next.
 import { drain, TURNS } from '@zk/testing/internal'
 import type { Happening, Recorded } from '../history/history.ts'
 import { PATH } from '../play/paths.ts'
@@ -16,7 +16,7 @@ interface Client {
   readonly contestant: Contestant
 }
 
-/** They change nothing at the server but their own connection and its watches. */
+/** Requests that change nothing at the server but their own connection and its watches. */
 const READS = new Set([
   'getData',
   'getChildren2',
@@ -28,10 +28,10 @@ const READS = new Set([
   'setWatches2',
 ])
 
-/** What is judged by when it happens, and not only by what came before it at its own client. */
+/** Events whose time matters to the checks, and not only their order at their own client. */
 const HOLDS = new Set<Recorded['type']>(['granted', 'lost', 'released'])
 
-/** What one step takes, in ms: more than what checks allow for rounding. */
+/** The duration of one step, in ms: more than the checks allow for rounding. */
 export const STEP = 10
 
 export interface WorldOptions {
@@ -47,14 +47,14 @@ export class World {
   readonly server: Server
   readonly clients: readonly Client[]
   readonly history: Recorded[] = []
-  /** How many things happened. */
+  /** How many steps were taken. */
   steps = 0
   readonly #drained: WorldOptions['drained']
   #faultsLeft: number
   #earlyLeft: number
   #isOver = false
 
-  /** Both clients have their sessions, and what they do first is under way. */
+  /** All clients have their sessions, and their first requests are under way. */
   static async open(options: WorldOptions): Promise<World> {
     const world = new World(options)
     await world.#connect()
@@ -75,7 +75,9 @@ export class World {
     })
   }
 
-  /** What may happen next. Where all has come to rest that is the end, or another fault; after the end there is nothing. */
+  /**
+   * What may happen next. When everything has happened, that is the end, or another fault. After the end there is nothing.
+   */
   choices(): Choice[] {
     if (this.#isOver) return []
     const due = this.#due()
@@ -84,7 +86,7 @@ export class World {
     return [...(last.length > 0 ? last : [choices.end]), ...this.#faults()]
   }
 
-  /** Makes it happen, and says what it touched. */
+  /** Makes it happen, and returns what it touched. */
   async do(choice: Choice): Promise<Footprint> {
     this.steps++
     if (choice.need === 'fault') this.#faultsLeft--
@@ -136,7 +138,7 @@ export class World {
     ]
   }
 
-  /** Where nothing but the end of the connection is under way, that is delivered anyway. */
+  /** Where only the end of the connection is under way, that is delivered anyway. */
   #losses(cable: Cable): Choice[] {
     const may = this.#faultsLeft > 0 && this.scope.faults.types.includes('lose')
     if (!may && !cable.isBroken) return []

@@ -1,4 +1,4 @@
-// What happened in a history of plain calls, as the caller saw it.
+// The events of a history of plain calls, as the caller saw them.
 import type { KeeperErrorCode } from '@zk/client'
 
 /** How a call ended. */
@@ -10,12 +10,12 @@ export type Outcome =
       readonly number: number | undefined
       readonly outcomeUnknown: boolean
     }
-  /** With the reason of its signal. */
+  /** It rejected with the reason of its signal. */
   | { readonly how: 'aborted' }
 
 /**
- * Of a client's sessions `term` counts all that it ever had, from 0, over all clients that ran in its place. Times that were
- * given are by the clock of the client.
+ * `term` numbers the sessions of a client, from 0, over all clients that ran in its place. Times in arguments are by the
+ * clock of the client.
  */
 export type CallHappening =
   | {
@@ -28,32 +28,32 @@ export type CallHappening =
       readonly timeout: number
     }
   | { readonly type: 'settled'; readonly call: number; readonly outcome: Outcome }
-  /** A watch has told something: the type of an event, or the cause of a gap. */
+  /** A watch has delivered something: the type of an event, or the cause of a gap. */
   | { readonly type: 'told'; readonly call: number; readonly what: string; readonly path: string }
-  /** A watch was taken back: what it is told from now on is nothing that counts. */
+  /** A watch was taken back: later events of it do not count. */
   | { readonly type: 'left'; readonly call: number }
   | { readonly type: 'aborts'; readonly client: number; readonly turn: number }
   | { readonly type: 'connecting'; readonly client: number; readonly term: number; readonly within: number }
   | { readonly type: 'connected'; readonly client: number; readonly error?: string }
-  /** A session is the current one, or is no more. */
+  /** A session became the current one, or has ended. */
   | { readonly type: 'began'; readonly client: number; readonly term: number }
   | {
       readonly type: 'ended'
       readonly client: number
       readonly term: number
       readonly code: string
-      /** What the protocol does not foresee, counted by the session. */
+      /** The number of anomalies that the session has counted. */
       readonly anomalies: number
     }
   | { readonly type: 'closing'; readonly client: number; readonly term: number; readonly within: number }
   | { readonly type: 'closed'; readonly client: number }
-  /** So many listeners are left on signals when all is over. */
+  /** How many listeners are left on signals at the end. */
   | { readonly type: 'listeners'; readonly client: number; readonly count: number }
 
-/** When something happened, besides the time. */
+/** The place of an event in the order of all. */
 export interface Place {
-  /** Which event of the world it was in: promises are drained within one. */
+  /** The event of the world in which it happened. Promises are drained within one event. */
   readonly step: number
-  /** Of all that was noted: what came first has the lower one. */
+  /** The number of the entry: earlier entries have lower numbers. */
   readonly order: number
 }

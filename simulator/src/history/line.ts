@@ -1,4 +1,4 @@
-// A connection as the client's end of it saw it: what was handed to the socket, and what came in.
+// A connection as its client saw it: the bytes that were handed to the socket, and those that came in.
 import type { ClientMessage, ServerMessage } from '@zk/wire'
 import type { Place } from './calls.ts'
 
@@ -10,13 +10,13 @@ export interface Moment extends Place {
 export interface Sent extends Moment {
   readonly way: 'up'
   readonly message: ClientMessage
-  /** How many times something had been handed to the socket by then. */
+  /** How often bytes had been handed to the socket by then. */
   readonly segment: number
 }
 
 export interface Heard extends Moment {
   readonly way: 'down'
-  /** undefined for what is none: the server has broken the protocol. */
+  /** undefined for bytes that are no message: the server has broken the protocol. */
   readonly message: ServerMessage | undefined
 }
 
@@ -26,16 +26,16 @@ export interface LookUp {
   readonly term: number
   readonly server: string
   readonly asked: Moment
-  /** undefined where no answer came, whether or not anybody still waited for it. */
+  /** undefined where no answer came, whether or not the client still waited for it. */
   answered: Moment | undefined
 }
 
 export interface Line {
   readonly client: number
   readonly term: number
-  /** Whether its client proves its identity by SASL before it asks for anything. */
+  /** Whether its client proves its identity by SASL before its first request. */
   readonly usesSasl: boolean
-  /** Its name. */
+  /** The name of the server. */
   readonly server: string
   readonly dialed: Moment
   readonly frames: (Sent | Heard)[]

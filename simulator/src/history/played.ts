@@ -4,22 +4,22 @@ import type { Recorded } from './history.ts'
 import type { Line, LookUp } from './line.ts'
 import type { ServerLog } from './server-log.ts'
 
-/** A scenario that was played, with all that checkers look at. Times are true times, in ms. */
+/** A scenario that was played, with all the data for the checks. Times are true times, in ms. */
 export interface Played {
   readonly scenario: Scenario
   readonly history: readonly Recorded[]
   readonly log: ServerLog
-  /** The same, as it was committed. */
+  /** The same history as the ensemble committed it. */
   readonly committed: readonly LoggedTxn[]
-  /** Connections of clients that only call, by when they were dialed. */
+  /** The connections of clients with plain calls, in the order in which they were dialed. */
   readonly lines: readonly Line[]
-  /** Names that they looked up. */
+  /** The names that those clients looked up. */
   readonly lookUps: readonly LookUp[]
-  /** Every event of a watch on a contender's node that a server sent: to which session, about which node. */
+  /** Every event that a server sent about a contender's node: the session and the node. */
   readonly events: readonly SentEvent[]
-  /** Sessions that a server gave a shorter timeout than they had, in an answer to a handshake that came too late or never. */
+  /** The sessions whose timeout a server shortened in a handshake whose answer came too late or never. */
   readonly shortened: ReadonlySet<bigint>
-  /** When the last fault was over. */
+  /** The time when the last fault was over. */
   readonly calmAt: number
   readonly end: EndState
 }
@@ -30,18 +30,18 @@ export interface SentEvent {
   readonly path: string
 }
 
-/** How things stand when all clients are done, or the time is over. */
+/** The state when all clients are done, or the time is over. */
 export interface EndState {
   readonly at: number
-  /** Workers that are not done, of processes that live. */
+  /** The workers that are not done, in processes that are alive. */
   readonly pending: readonly string[]
-  /** Contenders' nodes. */
+  /** The nodes of contenders that are left. */
   readonly nodes: readonly string[]
-  /** Watches that servers keep, for living clients. */
+  /** The watches that servers still have for clients that are alive. */
   readonly serverWatches: number
-  /** Of the processes, after every client was closed. */
+  /** Timers and connections of the processes, after every client was closed. */
   readonly timers: number
   readonly links: number
-  /** Of each watching client, the last change that it saw; and the last that there was. */
+  /** The last change that each watching client saw, and the last change that there was. */
   readonly watched: readonly { readonly client: number; readonly seen: number; readonly last: number }[]
 }

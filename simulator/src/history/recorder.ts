@@ -7,7 +7,7 @@ import type { Moment } from './line.ts'
 export class Recorder {
   readonly history: Recorded[] = []
   readonly #world: World
-  /** Clients by their attempts. */
+  /** The client of each attempt. */
   readonly #holders = new Map<number, number>()
   #attempts = 0
   #order = 0
@@ -20,7 +20,7 @@ export class Recorder {
     return this.#attempts++
   }
 
-  /** The client that was granted last of those that hold. */
+  /** The client with the latest grant among those that hold. */
   get holder(): number | undefined {
     return [...this.#holders.values()].at(-1)
   }
@@ -32,13 +32,13 @@ export class Recorder {
     this.history.push({ ...happening, at: this.#world.now })
   }
 
-  /** The same for plain calls. */
+  /** Records an event of plain calls. */
   note(happening: CallHappening): void {
     this.#world.activity++
     this.history.push({ ...happening, ...this.moment() })
   }
 
-  /** Now: unlike any other moment. */
+  /** The present place in the order, which no other event has. */
   moment(): Moment {
     return { at: this.#world.now, step: this.#world.events, order: this.#order++ }
   }

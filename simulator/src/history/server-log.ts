@@ -1,4 +1,4 @@
-// What the ensemble committed, in its order: the truth that clients are measured by.
+// The transactions that the ensemble committed, in order. Clients are checked against them.
 import type { LoggedTxn, Txn } from '@zk/testing'
 import { WALL_START } from '@zk/testing/internal'
 
@@ -7,12 +7,12 @@ export interface Life {
   readonly path: string
   readonly data: string
   readonly czxid: bigint
-  /** The czxid of whose place it has: its own, unless one transaction put it in the place of another. */
+  /** The czxid of its place in the queue: its own, unless one transaction put it in the place of another node. */
   readonly place: bigint
   /** Its session; 0 for nodes that are not ephemeral. */
   readonly owner: bigint
   readonly createdAt: number
-  /** undefined while it lives. */
+  /** undefined while it exists. */
   end: { readonly zxid: bigint; readonly at: number; readonly how: 'deleted' | 'sessionClosed' } | undefined
 }
 
@@ -34,7 +34,7 @@ interface Commit {
 const utf8 = new TextDecoder()
 
 export class ServerLog {
-  /** By path, the last one of that path. */
+  /** The last node of each path. */
   readonly lives = new Map<string, Life>()
   readonly checks: CommittedCheck[] = []
 
@@ -45,7 +45,7 @@ export class ServerLog {
     }
   }
 
-  /** Nodes right below this one, oldest first. */
+  /** The children of this node, the oldest first. */
   below(parent: string): Life[] {
     return [...this.lives.values()].filter(({ path }) => path.slice(0, path.lastIndexOf('/')) === parent)
   }
@@ -69,11 +69,11 @@ export class ServerLog {
         this.checks.push({ path: txn.path, zxid, session, at })
         return
       case 'multi':
-        // All or none; what comes before the part that failed is logged as if it were done.
+        // All or none: the parts before the failed one are logged as if they were executed.
         if (txn.txns.some(({ type }) => type === 'error')) return
         for (const part of txn.txns) this.#add(part, { ...by, place: this.#placeLeft(txn.txns) })
         return
-      // No node comes or goes, and nothing is proven.
+      // No node is created or deleted, and nothing is proven.
       case 'createSession':
       case 'setData':
       case 'setACL':
@@ -82,7 +82,7 @@ export class ServerLog {
     }
   }
 
-  /** That of the node which these delete. */
+  /** The place of the node that these delete. */
   #placeLeft(txns: readonly Txn[]): bigint | undefined {
     const deleted = txns.find((each) => each.type === 'delete')
     return deleted && this.lives.get(deleted.path)?.place

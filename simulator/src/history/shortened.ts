@@ -8,15 +8,15 @@ interface Handshake {
 }
 
 /**
- * A member that grants less than the others shortens a session as soon as it takes the handshake. The client knows when it
- * has the answer; a request on the same connection shows that it has, or one on another that has as short a timeout. Until
- * then it goes by the timeout that it knew: where the new one has passed by then, what it holds may be gone. (With the same
- * limits everywhere that cannot be: A5.)
+ * A member that grants less than the others shortens a session as soon as it takes the handshake. The client knows it when it
+ * gets the answer. A request on the same connection shows that it knows, and so does one on another connection with as short
+ * a timeout. Until then the client uses the old timeout. When the new one has passed by then, its holds may be gone. (This
+ * cannot happen where all members have the same limits: A5.)
  */
 export function shortenedUnawares(entries: Iterable<HistoryEntry>): ReadonlySet<bigint> {
   const shortest = new Map<bigint, number>()
   const byConnection = new Map<number, Handshake>()
-  /** Those that shortened, as long as nothing shows that the client knows. */
+  /** The handshakes that shortened, as long as nothing shows that the client knows. */
   let unknown: Handshake[] = []
   const unawares = new Set<bigint>()
   for (const entry of entries) {

@@ -4,16 +4,16 @@ import type { Line, LookUp, Moment, Sent } from './line.ts'
 
 export interface WiretapOptions {
   readonly client: number
-  /** Whether it proves its identity by SASL. */
+  /** Whether the client proves its identity by SASL. */
   readonly usesSasl: boolean
   readonly lines: Line[]
   readonly lookUps: LookUp[]
   readonly moment: () => Moment
-  /** Of the session that dials now. */
+  /** The term of the session that dials now. */
   readonly term: () => number
 }
 
-/** Listens at the socket of a process: its Runtime, which writes down what is dialed, handed over, and heard. */
+/** The Runtime of a process that also records what is dialed, sent and received. */
 export function wiretap(runtime: Runtime, { client, usesSasl, lines, lookUps, moment, term }: WiretapOptions): Runtime {
   const resolve: NonNullable<Runtime['resolve']> = (host, handler) => {
     const lookUp: LookUp = { client, term: term(), server: host, asked: moment(), answered: undefined }
@@ -67,7 +67,7 @@ export function wiretap(runtime: Runtime, { client, usesSasl, lines, lookUps, mo
       return {
         write: (bytes) => {
           segment++
-          // A copy: what was handed over no longer changes.
+          // A copy: the client may change the bytes later.
           for (const message of read(fromClient, bytes.slice())) {
             line.frames.push({ ...moment(), way: 'up', message, segment } as Sent)
           }
@@ -82,7 +82,7 @@ export function wiretap(runtime: Runtime, { client, usesSasl, lines, lookUps, mo
   }
 }
 
-/** The messages that these bytes complete; undefined, once, where they are none. */
+/** The messages that these bytes complete; undefined, once, where the bytes are no messages. */
 function* read<Message>(decoder: MessageDecoder<Message>, bytes: Uint8Array): Generator<Message | undefined> {
   decoder.push(bytes)
   for (;;) {

@@ -1,12 +1,12 @@
-// Where servers are, and how they are called. The address of a member is its name in the ensemble.
+// The addresses and names of servers. The address of a member is its name in the ensemble.
 import type { NetworkPlan } from '../scenario/scenario.ts'
 
-/** A machine that refuses connections. */
+/** The address of a machine that refuses connections. */
 export const CLOSED = 'closed'
-/** One that does not answer. */
+/** The address of a machine that does not answer. */
 export const SILENT = 'silent'
 
-/** The addresses of the names that a connect string has, in its order; undefined where it has addresses. */
+/** The addresses of each name in a connect string, in its order; undefined where it has addresses. */
 export function namesOf(
   { names }: NetworkPlan,
   members: readonly string[],

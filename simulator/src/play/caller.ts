@@ -1,4 +1,4 @@
-// What a client does that uses no recipe: it calls, watches, gives up, and writes down what comes of it.
+// The program of a client that uses no recipe. It calls, watches, gives up, and records the results.
 import { getEventListeners } from 'node:events'
 import {
   type CallOptions,
@@ -22,7 +22,7 @@ import { saslOption } from './sasl-user.ts'
 export interface CallerOptions {
   readonly client: number
   readonly runtime: Runtime
-  /** One whose connections are written down as those of this term. */
+  /** A runtime that records connections for this term. */
   readonly tapped: (term: () => number) => Runtime
   readonly connectString: string
   readonly sessionTimeout: number
@@ -31,7 +31,7 @@ export interface CallerOptions {
   readonly note: (happening: CallHappening) => void
 }
 
-/** Events of a persistent watch that are asked for ahead, so that none of them waits for another's being taken. */
+/** How many events of a persistent watch are requested ahead, so that none waits until another one is taken. */
 const ASKED_AHEAD = 16
 
 const utf8 = new TextDecoder()
@@ -40,14 +40,14 @@ export class Caller implements Participant {
   readonly #options: CallerOptions
   readonly seen = -1
   #zk: ZooKeeper | undefined
-  /** Of all that this client, and those before it in its place, ever had; the first is 0. */
+  /** The number of the session, over this client and those before it in its place. The first is 0. */
   #term = -1
   readonly #terms = new Map<Session, number>()
-  /** The first that it ever had. */
+  /** The first session that it ever had. */
   #first: Session | undefined
   readonly #signals: AbortSignal[] = []
   readonly #timers = new Set<() => void>()
-  /** How to take back what is watched. */
+  /** The functions that take watches back. */
   readonly #leave = new Map<number, () => void>()
 
   constructor(options: CallerOptions) {
@@ -62,7 +62,7 @@ export class Caller implements Participant {
     const { client, connectString, tapped, sessionTimeout, usesSasl, plan } = this.#options
     const { turns: _, hasCredential, ...limits } = plan
     const first = ++this.#term
-    // One that is given up goes on for a while: it closes its session.
+    // A client that is given up goes on for a while: it closes its session.
     let isGivenUp = false
     this.#note({ type: 'connecting', client, term: this.#term, within: sessionTimeout })
     try {
@@ -115,7 +115,7 @@ export class Caller implements Participant {
     for (const cancel of this.#timers) cancel()
   }
 
-  /** The client is closed, and others try to connect in its place until one does. */
+  /** Closes the client. Others try to connect in its place until one does. */
   async #renew(): Promise<void> {
     await this.close()
     for (;;) {
@@ -128,7 +128,7 @@ export class Caller implements Participant {
     }
   }
 
-  /** Makes the calls of a turn; each promise resolves when its call is settled. */
+  /** Makes the calls of a turn. Each promise resolves when its call has settled. */
   #take({ calls, abortAfter }: Turn, turn: number): Promise<void>[] {
     const { client } = this.#options
     const aborting = new AbortController()
@@ -149,7 +149,7 @@ export class Caller implements Participant {
         ...(call.aborts && { signal: aborting.signal }),
         ...(call.pinned && { session }),
       }
-      // The same number of turns of the microtask queue for all: what is written down is the order in which they settle.
+      // All take the same number of microtask turns: so they are recorded in the order in which they settle.
       return this.#call(zk, call, options).then(
         (value) => this.#resolved(call, value),
         (error: unknown) => this.#note({ type: 'settled', call: call.id, outcome: outcomeOf(error) }),
@@ -239,7 +239,7 @@ export class Caller implements Participant {
     if (leavesAfter !== undefined) this.#after(leavesAfter, once)
   }
 
-  /** Writes down the beginning and the end of every session of the client. */
+  /** Records the beginning and the end of every session of the client. */
   #follow(zk: ZooKeeper): void {
     const { session } = zk
     const { client } = this.#options

@@ -10,7 +10,7 @@ export class Commits {
     this.#model = model
   }
 
-  /** Must be called often enough that no leader has forgotten what is new. */
+  /** It must be called so often that no leader has dropped new transactions from its log. */
   collect(): void {
     const news = this.#model.committedAfter(this.#seen)
     if (news === undefined || news.length === 0) return

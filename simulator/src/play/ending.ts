@@ -4,29 +4,29 @@ import { watchesAt } from './monitor.ts'
 import { CONFIG } from './paths.ts'
 import type { Stage } from './stage.ts'
 
-/** `close` of a client takes half a session timeout at most; this is more, in ms. */
+/** More than `close` of a client may take, which is half a session timeout, in ms. */
 const CLOSING = 60_000
 
-/** The pause before an overloaded server is asked again is a second at most; it is not cut short. In ms. */
+/** The longest pause before a request to an overloaded server is repeated. It is not cut short. In ms. */
 const SETTLING = 1_100
 
-/** What there is besides clients: contenders' nodes, watches, and what watching clients have seen. */
+/** The state at the end, besides clients: contenders' nodes, watches, and what watching clients have seen. */
 export type Left = Pick<EndState, 'nodes' | 'serverWatches' | 'watched'>
 
-/** Watches first: to count them lets the members do what is due, and nodes come and go by it. */
+/** Watches come first: counting them lets the members do what is due, and this creates and deletes nodes. */
 export function look(stage: Stage, scenario: Scenario): Left {
   const kept = watchesLeft(stage)
   const watched = watchedBy(stage, scenario)
   return { nodes: stage.operator.contenders(), serverWatches: Math.max(kept - watched.length, 0), watched }
 }
 
-/** Whether everything that contenders leave behind for a while is gone, as far as anybody can tell. */
+/** Whether everything is gone that contenders leave behind for a while. */
 export function isQuiet({ model }: Stage, { nodes, serverWatches, watched }: Left): boolean {
   if (model.leader === undefined) return false
   return nodes.length === 0 && serverWatches === 0 && watched.every(({ seen, last }) => seen === last)
 }
 
-/** Asks for the last time, closes all clients, and looks what they leave. */
+/** Reads the state for the last time, closes all clients, and checks what they leave. */
 export async function end(stage: Stage, { pending, ...left }: Left & Pick<EndState, 'pending'>): Promise<EndState> {
   const at = stage.world.now
   const living = stage.clients.filter(({ process }) => !process.isKilled)
@@ -58,7 +58,7 @@ function watchesLeft({ model, world }: Stage): number {
   return model.members.reduce((sum, { name }) => sum + watchesAt(model, name, world.now), 0)
 }
 
-/** What clients that watch a node have seen of it. */
+/** The last versions of the node that watching clients have seen. */
 function watchedBy({ model, clients }: Stage, scenario: Scenario): EndState['watched'] {
   const last = model.leader?.node(CONFIG)?.stat.version ?? 0
   return clients.flatMap(({ process, program }, client) =>

@@ -3,7 +3,7 @@ import type { EnsembleModel } from '@zk/testing'
 const word = new TextEncoder().encode('mntr')
 const utf8 = new TextDecoder()
 
-/** How many watches a member keeps, as it tells monitoring (`mntr`); 0 while it does not serve. */
+/** How many watches a member has, as `mntr` reports it; 0 while it does not serve. */
 export function watchesAt(model: EnsembleModel, member: string, now: number): number {
   const link = model.accept(member, { address: '10.9.9.9' }, now)
   if (link === undefined) return 0

@@ -2,10 +2,10 @@ import type { Stage } from './stage.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { CALLS, CONFIG, nodeOf, SET } from './paths.ts'
 
-/** Before anything goes wrong everything stands within this, in ms. */
+/** How long the start may take, before the first fault, in ms. */
 const LONGEST = 60_000
 
-/** Until the ensemble serves, the nodes that workloads need are there, and every client has a session. */
+/** Waits until the ensemble serves, the nodes of the workload exist, and every client has a session. */
 export async function open(stage: Stage, scenario: Scenario): Promise<void> {
   const { world, model, operator, clients } = stage
   await world.run(LONGEST, () => model.leader !== undefined)
@@ -25,7 +25,7 @@ export async function open(stage: Stage, scenario: Scenario): Promise<void> {
   if (connected < clients.length) throw new Error(`only ${connected} of ${clients.length} clients found the ensemble`)
 }
 
-/** Of the nodes that calls are about, two of three are there from the beginning. */
+/** Two of three nodes of the calls exist from the beginning. */
 function createNodes({ operator }: Stage, { clients }: Scenario): void {
   const ids = clients.flatMap(({ calls }) => calls!.turns.flatMap(({ calls }) => calls.map(({ id }) => id)))
   operator.create(CALLS)

@@ -2,7 +2,7 @@ import type { EnsembleModel } from '@zk/testing'
 import type { Recorder } from '../history/recorder.ts'
 import { CONFIG, PATH } from './paths.ts'
 
-/** A client with the rights to change everything, which knows nothing of locks. What is refused is refused. */
+/** A client with all rights, which knows nothing of locks. It ignores refusals. */
 export class Operator {
   readonly #model: EnsembleModel
   readonly #recorder: Recorder
@@ -22,7 +22,7 @@ export class Operator {
     this.#try(() => this.#model.nodes.setData(CONFIG, ''))
   }
 
-  /** Ends a session as if nothing had been heard of it. */
+  /** Expires a session as if its client had been silent. */
   expire(session: bigint): void {
     const isKnown = this.#model.leader !== undefined && this.#model.sessions.get(session) !== undefined
     if (!isKnown) return
@@ -30,13 +30,13 @@ export class Operator {
     this.#model.sessions.expire(session)
   }
 
-  /** The session's requests are another member's from now on. */
+  /** Moves a session to another member. */
   move(session: bigint, to: string): void {
     const isKnown = this.#model.leader !== undefined && this.#model.sessions.get(session) !== undefined
     if (isKnown) this.#try(() => this.#model.sessions.move(session, to))
   }
 
-  /** The node of the n-th oldest contender, modulo how many there are. */
+  /** Deletes the node of the n-th oldest contender, modulo how many there are. */
   deleteNode(nth: number): void {
     const paths = this.contenders()
     if (paths.length === 0) return
@@ -45,13 +45,13 @@ export class Operator {
     this.#try(() => this.#model.nodes.delete(path))
   }
 
-  /** All contenders, and the node above them if none comes meanwhile. */
+  /** Deletes all contenders, and the node above them if none comes meanwhile. */
   deleteParent(): void {
     this.#recorder.add({ type: 'forced', paths: this.contenders(), session: undefined })
     this.#try(() => this.#model.nodes.delete(PATH))
   }
 
-  /** Once: a counter that goes back would break the order of its children. */
+  /** Sets the counter, once: a counter that goes back would break the order of children. */
   presetCounter(to: number): void {
     if (this.#isPreset) return
     this.#isPreset = true
@@ -61,7 +61,7 @@ export class Operator {
     })
   }
 
-  /** Their nodes as the leader knows them, by their counter. None where no member leads. */
+  /** The nodes of contenders at the leader, ordered by their counter. None where there is no leader. */
   contenders(): string[] {
     if (this.#model.leader === undefined) return []
     const names = this.#model.nodes.get(PATH)?.children ?? []

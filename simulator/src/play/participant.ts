@@ -1,13 +1,13 @@
-/** What runs in the process of a client. */
+/** The program in the process of a client. */
 export interface Participant {
-  /** Of the session it has now; 0 while it has none. */
+  /** The id of its present session; 0 while it has none. */
   readonly sessionId: bigint
-  /** Of a node that it watches the last version that it saw; -1 for none. */
+  /** The last version that it saw of the node that it watches; -1 for none. */
   readonly seen: number
   connect(): Promise<void>
-  /** Starts all that it has to do. Gives what is to come to an end; `failed` is called with unexpected errors. */
+  /** Starts its work. Returns promises that must settle. `failed` is called with unexpected errors. */
   begin(failed: (error: unknown) => void): readonly Promise<void>[]
-  /** Whether what it holds is still held. */
+  /** Whether its hold is still held. */
   askAll(): void
   close(): Promise<void>
 }

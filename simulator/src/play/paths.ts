@@ -1,9 +1,9 @@
-/** What all clients contend for. */
+/** The path for which all clients contend. */
 export const PATH = '/locks/simulated'
-/** Where guarded writes make their entries. */
+/** The parent of the entries of guarded writes. */
 export const SET = '/set'
-/** What clients watch. */
+/** The node that clients watch. */
 export const CONFIG = '/config'
-/** Plain calls are about what is below it. */
+/** The parent of the nodes of plain calls. */
 export const CALLS = '/calls'
 export const nodeOf = (call: number): string => `${CALLS}/${call}`

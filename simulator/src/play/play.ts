@@ -7,19 +7,19 @@ import { open } from './opening.ts'
 import { Stage, type StageOptions } from './stage.ts'
 import { Storm } from './storm.ts'
 
-/** The longest wait when nothing goes wrong any more, besides the holds ahead: I6. */
+/** The longest wait without faults, besides the holds ahead: I6. */
 const PATIENCE = { sessionTimeouts: 2, ms: 5_000 }
 
 /**
- * When all clients are done: the time that what is under way is given to arrive before it is checked that all is quiet, and
- * the time between two looks, in ms.
+ * When all clients are done: how long messages under way may take before the check that nothing is left, and the time between
+ * two such checks, in ms.
  */
 const SETTLING = 500
 const LOOK_EVERY = 250
 
 /**
- * A member that never learns of the end of a connection closes it, and forgets its watches, T later, rounded up to this
- * (`ConnectionExpirerThread`, in steps of `zookeeper.nio.sessionlessCnxnTimeout`), in ms.
+ * A member that never learns of the end of a connection closes it, and drops its watches, T later, rounded up to this, in ms
+ * (`ConnectionExpirerThread`, in steps of `zookeeper.nio.sessionlessCnxnTimeout`).
  */
 const IDLE = 10_000
 
@@ -50,7 +50,7 @@ export async function play(scenario: Scenario, options: StageOptions = {}): Prom
   return { played, stage }
 }
 
-/** Lets time pass until nothing is left behind, or something has been left for too long. */
+/** Lets time pass until nothing is left, or something was left for too long. */
 async function quiet(stage: Stage, scenario: Scenario): Promise<Left> {
   const { world } = stage
   const deadline = world.now + patience(scenario) + longestTimeout(scenario) + IDLE
@@ -63,7 +63,7 @@ async function quiet(stage: Stage, scenario: Scenario): Promise<Left> {
   return left
 }
 
-/** Has every worker begin. Those that are not done, by their client. */
+/** Starts every worker. Returns those that are not done, by their client. */
 function work({ clients, fail }: Stage): Map<string, number> {
   const pending = new Map<string, number>()
   for (const [client, { program, process }] of clients.entries()) {
@@ -79,7 +79,7 @@ function work({ clients, fail }: Stage): Map<string, number> {
   return pending
 }
 
-/** Asked after every event. */
+/** Evaluated after every event. */
 function nobodyWorks({ clients }: Stage, pending: ReadonlyMap<string, number>): boolean {
   for (const client of pending.values()) if (!clients[client]!.process.isKilled) return false
   return true
@@ -89,7 +89,7 @@ function living({ clients }: Stage, pending: ReadonlyMap<string, number>): strin
   return [...pending].filter(([, client]) => !clients[client]!.process.isKilled).map(([name]) => name)
 }
 
-/** All holds and pauses one after the other; calls of a turn take as long as they may at most. */
+/** The sum of all holds and pauses. The calls of a turn count with their longest time. */
 function plannedTime({ clients, sessionTimeout }: Scenario): number {
   const tasks = clients.flatMap(({ workers }) => workers.flat())
   const pauses = tasks.flatMap(({ after, hold, downgrade = [] }) => [after, ...hold, ...downgrade])

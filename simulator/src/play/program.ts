@@ -1,4 +1,4 @@
-// What a client does: a program of a user, which knows nothing of the simulation but its Runtime and its recorder.
+// The program of a client, as a user would write it. It knows nothing of the simulation but its Runtime and its recorder.
 import {
   connect,
   ConnectError,
@@ -30,7 +30,7 @@ import { CONFIG, PATH, SET } from './paths.ts'
 import { saslOption } from './sasl-user.ts'
 
 export interface ProgramOptions {
-  /** Which client it is. */
+  /** The index of the client. */
   readonly client: number
   readonly runtime: Runtime
   readonly connectString: string
@@ -38,7 +38,7 @@ export interface ProgramOptions {
   readonly recipe: RecipeName
   readonly plan: ClientPlan
   readonly recorder: Recorder
-  /** Writes to the resource that checks fences; it takes a while to arrive there. */
+  /** Writes to the resource that checks fences. The write takes a while to arrive. */
   readonly writeOutside: (attempt: number, kind: Kind, fence: bigint) => void
 }
 
@@ -49,14 +49,14 @@ export class Program implements Participant {
   #watched: Watched | undefined
   #seen = -1
   #isClosed = false
-  /** Takes back the timer of the next refresh. */
+  /** Cancels the timer of the next refresh. */
   #cancelRefresh = () => {}
 
   constructor(options: ProgramOptions) {
     this.#options = options
   }
 
-  /** Of the session it has now; 0 while it has none. */
+  /** The id of its present session; 0 while it has none. */
   get sessionId(): bigint {
     return this.#zk?.session.id ?? 0n
   }
@@ -89,7 +89,7 @@ export class Program implements Participant {
     return workers.map((tasks) => this.#work(begun, tasks))
   }
 
-  /** One client after the other goes on with the session; where there is none any more, with one of its own. */
+  /** One client after the other goes on with the session. Where it is gone, the next client has a session of its own. */
   async #handOver(handOvers: readonly HandOver[]): Promise<void> {
     for (const { after, sessionTimeout } of handOvers) {
       await this.#pause(after)
@@ -123,7 +123,7 @@ export class Program implements Participant {
     }
   }
 
-  /** As programs do whose credentials are given for a while only. */
+  /** As programs do whose credentials expire. */
   #refresh(every: number): void {
     this.#cancelRefresh = this.#options.runtime.setTimer(every, () => {
       this.#zk!.addAuth('digest', `client${this.#options.client}:secret`).catch((error: unknown) => {
@@ -196,7 +196,7 @@ export class Program implements Participant {
     return isElection ? this.#election(task).campaign(options) : this.#acquirable(task).acquire(options)
   }
 
-  /** It rejects when the lock was lost before its body settled, and only then. */
+  /** `run` rejects when the lock was lost before its body settled, and only then. */
   async #run(attempt: number, task: Task, options: AcquireOptions): Promise<void> {
     let isLost = false
     const body = async (held: Held) => {
@@ -270,7 +270,7 @@ export class Program implements Participant {
     else this.#record({ type: 'refused', attempt, why: 'aborted' })
   }
 
-  /** What is done while it is held. Before anything is done it is asked. */
+  /** The work during a hold. Before each step it calls `isHeld`. */
   async #hold(attempt: number, task: AttemptedTask, held: Held): Promise<void> {
     const { path, fencingToken: fence } = held
     const { client } = this.#options

@@ -1,14 +1,14 @@
 import type { Kind } from '../scenario/scenario.ts'
 
 /**
- * A resource outside ZooKeeper that checks fences. Writers are refused once anything newer was served; readers once a
- * newer write was, for others may read at the same time.
+ * A resource outside ZooKeeper that checks fences. It refuses a writer after it has served anything newer. It refuses a
+ * reader after it has served a newer write: others may read at the same time.
  */
 export class FencedResource {
   #highest = 0n
   #highestWrite = 0n
 
-  /** Whether it is served. */
+  /** Whether the request is served. */
   serve(kind: Kind, fence: bigint): boolean {
     if (fence < (kind === 'read' ? this.#highestWrite : this.#highest)) return false
     if (fence > this.#highest) this.#highest = fence

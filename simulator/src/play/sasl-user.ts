@@ -3,7 +3,7 @@ import { digestMd5 } from '@zk/client'
 const username = 'client'
 const password = 'secret'
 
-/** The users that servers know. */
+/** The users of the servers. */
 export const SASL_USERS = { [username]: password }
 
 /** The identity that a client proves, if it does. */

@@ -1,4 +1,4 @@
-// Everything a scenario is played on.
+// The surroundings of a scenario: world, ensemble, network, processes.
 import { EnsembleModel, type LoggedTxn } from '@zk/testing'
 import {
   WALL_START,
@@ -33,7 +33,7 @@ export interface StageOptions {
   /** Sees every segment. */
   readonly observer?: Observer | undefined
   readonly witness?: Witness | undefined
-  /** Microtask turns after an event. @default TURNS */
+  /** The number of microtask turns after an event. @default TURNS */
   readonly turns?: number | undefined
 }
 
@@ -45,7 +45,7 @@ export class Stage implements Target {
   readonly recorder: Recorder
   readonly operator: Operator
   readonly clients: readonly Client[]
-  /** Connections of clients that only call. */
+  /** The connections of clients with plain calls. */
   readonly lines: Line[] = []
   /** Their look-ups. */
   readonly lookUps: LookUp[] = []
@@ -153,7 +153,7 @@ export class Stage implements Target {
     return this.#commits.log
   }
 
-  /** Whose timeout became shorter by the answer to a handshake that its client did not go by before that was over. */
+  /** Sessions whose timeout was shortened by a handshake, and whose client learned it too late. */
   get shortened(): ReadonlySet<bigint> {
     return shortenedUnawares(this.model.history.entries)
   }
@@ -167,7 +167,7 @@ export class Stage implements Target {
   }
 }
 
-/** What members grant at most. */
+/** The longest session timeout of each member. */
 function limitsOf(members: readonly string[], { longestTimeouts = [] }: EnsemblePlan) {
   const limited = members.flatMap((name, index): [string, { readonly maxSessionTimeout: number }][] => {
     const maxSessionTimeout = longestTimeouts[index] ?? 0

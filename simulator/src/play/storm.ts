@@ -3,9 +3,9 @@ import type { Scenario, ScheduledFault } from '../scenario/scenario.ts'
 import { type Heal, strike } from '../strikes/index.ts'
 import type { Stage } from './stage.ts'
 
-/** The faults of a scenario, each at its time, until they heal or it is over. */
+/** The faults of a scenario, each at its time, until they heal or the storm is over. */
 export class Storm {
-  /** True time after which nothing strikes any more and everything is healed. */
+  /** The true time after which no fault strikes any more, and all are healed. */
   readonly calmAt: number
   readonly #stage: Stage
   readonly #sessionTimeout: number
@@ -21,7 +21,7 @@ export class Storm {
     for (const fault of faults) this.#schedule(fault, from)
   }
 
-  /** Over at once: nothing is left that it could befall. */
+  /** Ends it at once: there is no target left. */
   end(): void {
     for (const cancel of this.#coming) cancel()
     this.#coming.clear()
@@ -51,7 +51,7 @@ export class Storm {
     world.after(this.#durationOf(fault), heal)
   }
 
-  /** One that waits for its frame does so for a session timeout. */
+  /** A fault waits for its frame for a session timeout. */
   #durationOf(fault: Fault): number {
     if ('for' in fault) return fault.for
     return 'nth' in fault && 'op' in fault ? this.#sessionTimeout + ('ms' in fault ? fault.ms : 0) : 0

@@ -1,4 +1,4 @@
-// What is asked of a worker thread, and what it says. Both are cloned between threads.
+// The messages to and from a worker thread. They are cloned between threads.
 import type { Violation } from '../checks/check.ts'
 import type { DrawOptions } from '../scenario/draw.ts'
 
@@ -7,13 +7,13 @@ export interface Job {
   readonly from: number
   readonly count: number
   readonly options: Omit<DrawOptions, 'seed'>
-  /** Whether the worker goes on behind a seed that went wrong. */
+  /** Whether the worker goes on after a seed that failed. */
   readonly goesOn: boolean
 }
 
 export interface JobReport {
   readonly histories: number
-  /** Events of the world; and grants, or calls that were settled. */
+  /** The number of events of the world, and of grants, or of calls that were settled. */
   readonly events: number
   readonly grants: number
   readonly failures: readonly Failure[]
@@ -22,11 +22,11 @@ export interface JobReport {
 export interface Failure {
   readonly seed: number
   readonly violations: readonly Violation[]
-  /** It came to no end: a replay must not wait for it. */
+  /** The seed did not end: a replay must not wait for it. */
   readonly isEndless: boolean
 }
 
-/** Where a worker writes which seed it plays, for the pool: shared memory, for it may not answer. */
+/** The shared memory in which a worker writes the seed that it plays. The pool reads it, since the worker may not answer. */
 export class CurrentSeed {
   readonly memory: SharedArrayBuffer
   readonly #seed: Float64Array

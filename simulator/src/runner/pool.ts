@@ -1,4 +1,4 @@
-// Seeds on all cores.
+// Plays seeds on all cores.
 import { availableParallelism } from 'node:os'
 import type { DrawOptions } from '../scenario/draw.ts'
 import type { Failure, Job, JobReport } from './job.ts'
@@ -9,7 +9,7 @@ export interface PoolOptions {
   readonly program: URL
   readonly seeds: { readonly from: number; readonly count: number }
   readonly options: Omit<DrawOptions, 'seed'>
-  /** Whether it goes on behind a seed that went wrong. @default false */
+  /** Whether it goes on after a seed that failed. @default false */
   readonly goesOn?: boolean
   /** @default all cores */
   readonly workers?: number
@@ -22,18 +22,18 @@ export interface Progress {
   readonly histories: number
   readonly events: number
   readonly grants: number
-  /** By seed. */
+  /** The failures, by seed. */
   readonly failures: readonly Failure[]
-  /** Since the start, in ms. */
+  /** The time since the start, in ms. */
   readonly elapsed: number
 }
 
-/** Seeds of one job: enough to make its messages cheap, few enough to stop soon. */
+/** How many seeds a job has: enough to make its messages cheap, few enough to stop soon. */
 const CHUNK = 40
 
 /**
- * Runs seeds until all are done, or one went wrong: then that of the lowest number among those begun is reported. One that
- * comes to no end has gone wrong; its worker is ended and another goes on behind it. Rejects when a worker fails.
+ * Runs seeds until all are done, or one has failed. Then the lowest failed seed of those that were begun is reported. A seed
+ * that does not end has failed: its worker is ended, and another one goes on after it. Rejects when a worker fails.
  */
 export async function runSeeds({
   program,
@@ -76,7 +76,7 @@ async function runJobs(
   report: (done: JobReport) => void,
 ): Promise<void> {
   let worker = newWorker()
-  /** Gives what is left of the job when a seed came to no end. */
+  /** Returns the rest of the job when a seed did not end. */
   const runJob = async (job: Job): Promise<Job | undefined> => {
     try {
       report(await worker.run(job))
@@ -96,13 +96,13 @@ async function runJobs(
   }
 }
 
-/** What is left of a job behind a seed that went wrong. */
+/** The rest of a job after a seed that failed. */
 function behind(seed: number, job: Job): Job | undefined {
   const count = job.from + job.count - (seed + 1)
   return job.goesOn && count > 0 ? { ...job, from: seed + 1, count } : undefined
 }
 
-/** What the worker had found in this job before is lost with it. */
+/** The worker's results of this job are lost with it. */
 function endless({ seed, message }: EndlessSeed, { from }: Job): JobReport {
   const violation = { invariant: 'I12', at: undefined, what: message } as const
   return {

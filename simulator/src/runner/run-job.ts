@@ -40,7 +40,7 @@ export async function runJob(
   return { histories, events, grants, failures }
 }
 
-/** A history that could not be played to its end, or code that failed without anybody's hearing of it. */
+/** A history that could not be played to its end, or an error that no code handled. */
 function crash(what: string): Violation {
   return { invariant: 'I12', at: undefined, what: `unhandled: ${what}` }
 }

@@ -10,7 +10,7 @@ const current = new CurrentSeed(workerData as SharedArrayBuffer)
 const rejections: string[] = []
 process.on('unhandledRejection', (reason) => rejections.push(String(reason)))
 
-/** Node tells of unhandled rejections when a macrotask ends. */
+/** Node reports unhandled rejections when a macrotask ends. */
 async function unhandled(): Promise<readonly string[]> {
   await new Promise((resolve) => setImmediate(resolve))
   return rejections.splice(0)
@@ -23,7 +23,7 @@ const begins = (seed: number) => {
 parentPort?.on('message', (job: Job) => {
   runJob(job, { begins, unhandled }).then(
     (report) => parentPort?.postMessage(report),
-    // Out of the promise, so that the worker ends with the error and its answer is not waited for.
+    // Thrown outside of the promise, so that the worker ends with the error.
     (error: unknown) => {
       setImmediate(() => {
         throw error

@@ -1,11 +1,11 @@
-// A worker thread that plays seeds, and the watch over it.
+// A worker thread that plays seeds, and its supervision.
 import { Worker } from 'node:worker_threads'
 import { CurrentSeed, type Job, type JobReport } from './job.ts'
 
-/** How often it is looked whether a worker gets on, in ms. */
+/** How often the progress of a worker is checked, in ms. */
 const LOOK_EVERY = 500
 
-/** A seed that has been played for too long: it will not come to an end. */
+/** A seed that takes too long: it will not end. */
 export class EndlessSeed extends Error {
   readonly seed: number
 
@@ -26,7 +26,7 @@ export class SeedWorker {
     this.#longest = longest
   }
 
-  /** Rejects with `EndlessSeed`, or when the worker fails. It must not be asked again then. */
+  /** Rejects with `EndlessSeed`, or when the worker fails. It must not be called again then. */
   run(job: Job): Promise<JobReport> {
     this.#current.value = job.from
     const worker = this.#worker

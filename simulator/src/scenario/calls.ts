@@ -1,4 +1,4 @@
-// What a client does that uses no recipe: plain calls, as data.
+// The program of a client that uses no recipe: plain calls, as data.
 
 export const callOps = [
   'create',
@@ -19,40 +19,40 @@ export const callOps = [
 export type CallOp = (typeof callOps)[number]
 
 /**
- * One call. What reads, watches or syncs does it at a node of its own, `/calls/<id>`; what writes does it at the node `on` of
- * that call or another, and writes its own id. So each request on the wire, and each transaction, says whose it is.
+ * One call. A read, a watch or a sync uses a node of its own, `/calls/<id>`. A write uses the node `on`, of this call or
+ * another, and writes its own id. So each request on the wire, and each transaction, can be assigned to its call.
  */
 export interface Call {
   /** Its number in the scenario. */
   readonly id: number
   readonly op: CallOp
   readonly on: number
-  /** In ms; T where it says nothing. */
+  /** The timeout in ms; T by default. */
   readonly timeout?: number
-  /** With the signal of its turn. */
+  /** Whether it has the signal of its turn. */
   readonly aborts?: true
-  /** Runs in the session that the client had first, or not at all. */
+  /** Whether it runs only in the first session of the client. */
   readonly pinned?: true
-  /** Of a watch: it is taken back so long after it was set, in ms; else when the client is done. */
+  /** How long after it was set a watch is taken back, in ms. By default it is when the client is done. */
   readonly leavesAfter?: number
 }
 
-/** Calls that are made at once. */
+/** Calls that are made together. */
 export interface Turn {
-  /** Pause before it, in ms. */
+  /** The pause before the turn, in ms. */
   readonly after: number
-  /** The client is closed, and another connects, before anything is called. */
+  /** Whether the client is closed first, and another one connects. */
   readonly renews?: true
   readonly calls: readonly Call[]
-  /** When the signal of those that have it aborts, in ms. */
+  /** When the signal of the turn aborts, in ms. */
   readonly abortAfter?: number
-  /** Whether all of them are settled before the next turn. */
+  /** Whether all calls settle before the next turn. */
   readonly waits: boolean
 }
 
 /** The whole program of a client. */
 export interface CallPlan {
-  /** Options of the client, where it does not take the default. */
+  /** The options of the client, where they are not the default. */
   readonly maxWaiting?: number
   readonly maxInFlight?: number
   readonly maxWaitingBytes?: number

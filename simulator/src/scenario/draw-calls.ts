@@ -1,8 +1,8 @@
-// Plain calls from a seed.
+// Draws plain calls from a seed.
 import type { Random } from '@zk/testing/internal'
 import { type Call, type CallOp, callOps, type CallPlan, type Turn, watchesOnce } from './calls.ts'
 
-/** Often written, often read; few credentials. */
+/** Many writes and reads, few credentials. */
 const drawnOps: readonly CallOp[] = [
   ...callOps.filter((op) => op !== 'addAuth'),
   ...callOps.filter((op) => op !== 'addAuth'),
@@ -11,18 +11,18 @@ const drawnOps: readonly CallOp[] = [
   'addAuth',
 ]
 
-/** How far from its own number the node is that a call writes to: what is written together is read together. */
+/** How far the node that a call writes to is from its own number: nodes that are written together are read together. */
 const REACH = 6
 
-/** The smallest limit that a client takes: some ten calls. */
+/** The smallest limit that a client accepts: some ten calls. */
 const LEAST_BYTES = 1_024
 
-/** Of one scenario: the programs of its clients one after the other. */
+/** Draws the calls of one scenario, one client after the other. */
 export class DrawnCalls {
   readonly #random: Random
   readonly #sessionTimeout: number
   #next = 0
-  /** A deletion has no data that says whose it is: each node gets one at most. */
+  /** A deletion has no data that names its call: so each node gets one deletion at most. */
   readonly #deleted = new Set<number>()
 
   constructor(random: Random, sessionTimeout: number) {

@@ -1,4 +1,4 @@
-// A scenario from a seed.
+// Draws a scenario from a seed.
 import { Random } from '@zk/testing/internal'
 import { DrawnCalls } from './draw-calls.ts'
 import { callFaultyOps, type FaultType, faultyOps } from './fault.ts'
@@ -20,17 +20,17 @@ import { themes } from './themes.ts'
 
 export interface DrawOptions {
   readonly seed: number
-  /** @default a recipe, drawn */
+  /** The recipe. @default one that is drawn */
   readonly recipe?: Workload | undefined
   /** @default 3 */
   readonly clients?: number | undefined
   /** @default 3 */
   readonly members?: number | undefined
-  /** What may be drawn. @default all that the recipes, or the client, promise to survive */
+  /** The faults that may be drawn. @default all that the recipes, or the client, promise to survive */
   readonly faults?: readonly FaultType[] | undefined
 }
 
-/** Swarm: how many types of fault one seed draws from. */
+/** How many types of fault one seed draws from (swarm testing). */
 const MOST_TYPES = 6
 const MOST_FAULTS = 8
 
@@ -86,13 +86,13 @@ function drawSasl(random: Random): Pick<EnsemblePlan, 'sasl'> {
   return random.chance(0.2) ? { sasl: random.one(['offered', 'required']) } : {}
 }
 
-/** Where it is offered, most clients take it. */
+/** Where SASL is offered, most clients use it. */
 function withSasl(plan: ClientPlan, random: Random, { sasl }: EnsemblePlan): ClientPlan {
   const usesSasl = sasl === 'required' || (sasl === 'offered' && random.chance(0.7))
   return usesSasl ? { ...plan, usesSasl } : plan
 }
 
-/** Always where something befalls look-ups. */
+/** Names are always drawn where look-ups have faults. */
 function drawNames(random: Random, faults: readonly ScheduledFault[]): Pick<NetworkPlan, 'names'> {
   const areNeeded = faults.some(({ fault }) => ofNames.includes(fault.type))
   return areNeeded || random.chance(0.05) ? { names: random.one(['each', 'each', 'one']) } : {}
@@ -107,7 +107,7 @@ const drawRate = (random: Random) => random.one([1, 1, 0.99, 1.01, 0.995, 1.005]
 interface Manner {
   readonly random: Random
   readonly manners: Random
-  /** All come at once, and many leave before it is their turn: of those that wait, those in the middle go. */
+  /** All clients come at once, and many leave before it is their turn, from the middle of the queue. */
   readonly isCrowd: boolean
 }
 
@@ -130,7 +130,7 @@ function drawClient(
   }
 }
 
-/** In a few ensembles some members grant less than what is asked for. */
+/** In a few ensembles some members grant less than what clients request. */
 function drawLimits(random: Random, members: number, tickTime: number): Pick<EnsemblePlan, 'longestTimeouts'> {
   if (!random.chance(0.1)) return {}
   return { longestTimeouts: Array.from({ length: members }, () => random.one([0, 0, 2, 3]) * tickTime) }
@@ -149,7 +149,7 @@ function drawManners(random: Random, tickTime: number): Pick<ClientPlan, 'handOv
   }
 }
 
-/** Of one task: the locks of one session are held on different terms. */
+/** The terms of one task: the locks of one session are held on different terms. */
 function drawHoldOptions(random: Random, ensemble: EnsemblePlan): Pick<Task, 'holdOptions'> {
   const isLax = random.chance(0.05)
   const hasAllowance = random.chance(0.15)
@@ -162,7 +162,7 @@ function drawHoldOptions(random: Random, ensemble: EnsemblePlan): Pick<Task, 'ho
   }
 }
 
-/** Longer than what it must cover, half a tick and the way to a follower; a tick is half of the shortest T that there is. */
+/** The delay is longer than half a tick and the way to a follower. A tick is half of the shortest T. */
 function drawRelayAllowance(random: Random, { tickTime, latency }: EnsemblePlan): number {
   const shortest = Math.ceil(tickTime / 2) + latency
   return random.between(shortest, tickTime)
@@ -211,12 +211,12 @@ function drawFaults(random: Random, { types, shape }: Mix): ScheduledFault[] {
 }
 
 interface Mix {
-  /** What may be drawn. */
+  /** The faults that may be drawn. */
   readonly types: readonly FaultType[]
   readonly shape: Shape
 }
 
-/** All that there is, or what one theme has of it. */
+/** All faults, or those of one theme. */
 function drawMix(random: Random, shape: Shape, every: readonly FaultType[]): Mix {
   if (random.chance(0.5)) return { types: every, shape }
   const { types, ops = shape.ops } = random.one(

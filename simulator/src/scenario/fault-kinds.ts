@@ -1,21 +1,21 @@
-// How faults are drawn, and what they ask of the recipes.
+// How each kind of fault is drawn.
 import type { Random } from '@zk/testing/internal'
 import type { Fault, FaultType, FaultyOp } from './fault.ts'
 import type { EnsemblePlan, ScheduledFault } from './scenario.ts'
 
-/** What a fault is drawn for. */
+/** The scenario for which a fault is drawn. */
 export interface Shape {
   readonly clients: number
   readonly ensemble: EnsemblePlan
-  /** Those that clients ask for, in ms. */
+  /** The session timeouts that clients request, in ms. */
   readonly sessionTimeouts: readonly number[]
-  /** Requests that may be struck. */
+  /** The requests that may be struck. */
   readonly ops: readonly FaultyOp[]
 }
 
 interface FaultKind {
   readonly draw: (random: Random, shape: Shape) => Fault
-  /** What comes with one that begins then, if anything. */
+  /** Further faults that come with one at that time. */
   readonly drawSecond?: (random: Random, first: ScheduledFault, shape: Shape) => ScheduledFault | undefined
 }
 
@@ -31,10 +31,10 @@ const frame = (random: Random, shape: Shape, ops: readonly FaultyOp[]) => ({
   nth: random.between(1, 3),
 })
 const withEvents = ({ ops }: Shape): readonly FaultyOp[] => [...ops, 'event']
-/** What a server does in its turn, not at once as a handshake. */
+/** Requests that a server answers in their turn, unlike a handshake. */
 const services = ({ ops }: Shape) => ops.filter((op) => op !== 'connect' && op !== 'sasl')
 
-/** Often a blink, often about as long as the deadlines of a session, in ms. */
+/** A duration in ms: often very short, often about as long as the deadlines of a session. */
 function duration(random: Random, { sessionTimeouts }: Shape, longest = 1.5): number {
   const sessionTimeout = random.one(sessionTimeouts)
   const share = random.one([0.02, 0.1, 0.34, 0.67, 1, 1.5].filter((each) => each <= longest))
@@ -125,7 +125,7 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
   },
   crash: {
     draw: (random, shape) => ({ type: 'crash', member: memberOrLeader(random, shape), for: duration(random, shape) }),
-    // What takes a leader away often takes the way to the others with it.
+    // A fault of the leader often cuts the links to the others, too.
     drawSecond: (random, { at, fault }, shape) => {
       if (fault.type !== 'crash' || fault.member !== 'leader' || random.chance(0.6)) return undefined
       const length = duration(random, shape)
@@ -161,12 +161,12 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
       type: 'stallLink',
       client: random.chance(0.25) ? 'holder' : random.below(shape.clients),
       way: random.chance(0.65) ? 'toFollower' : 'toLeader',
-      // Often so long that a session hardly outlives it.
+      // It is often so long that a session hardly survives it.
       for: random.chance(0.5)
         ? Math.ceil(random.one(shape.sessionTimeouts) * (0.7 + random.next() / 2))
         : duration(random, shape),
     }),
-    // A link that stalls one way often stalls the other way before that is over.
+    // A link that stalls in one direction often stalls in the other one before the first stall is over.
     drawSecond: (random, { at, fault }) => {
       if (fault.type !== 'stallLink' || random.chance(0.25)) return undefined
       const way = fault.way === 'toLeader' ? 'toFollower' : 'toLeader'
@@ -184,7 +184,7 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
         type: 'turnLink',
         client: target,
         turnsAfter,
-        // The answer to what was committed arrives.
+        // The answer to the committed request arrives.
         thenOpen: random.between(2, 4) * shape.ensemble.latency + random.below(Math.ceil(T / 8)),
         for: turnsAfter + until,
       }
@@ -235,7 +235,7 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
   unknownError: {
     draw: (random, shape) => ({
       type: 'unknownError',
-      // A watch whose removal is refused stays at the server, and nothing can mend that.
+      // A watch whose removal is refused stays at the server. No client can change that.
       ...frame(
         random,
         shape,
@@ -264,15 +264,15 @@ export const faultKinds: { readonly [Type in FaultType]: FaultKind } = {
 
 const all = Object.keys(faultKinds) as FaultType[]
 
-/** What only a server does that breaks the protocol, or knows more than we. */
+/** Faults of servers that break the protocol, or are of a later release. */
 const ofOddServers: readonly FaultType[] = ['unknownError', 'unknownEvent', 'mangle']
 const ofContenders: readonly FaultType[] = ['deleteNode', 'deleteParent', 'touch', 'presetCounter']
 
-/** What befalls look-ups: nothing, where there are no names. */
+/** Faults of look-ups. They do nothing where there are no names. */
 export const ofNames: readonly FaultType[] = ['failLookUp', 'slowLookUp', 'misdirect']
 
-/** What is drawn unless asked otherwise. */
+/** The faults that are drawn by default. */
 export const everyFault: readonly FaultType[] = all.filter((type) => !ofOddServers.includes(type))
 
-/** The same for plain calls. */
+/** The faults that are drawn by default for plain calls. */
 export const everyFaultOfCalls: readonly FaultType[] = all.filter((type) => !ofContenders.includes(type))

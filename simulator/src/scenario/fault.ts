@@ -1,4 +1,4 @@
-// What goes wrong, as data. Clients and members are told by their index; a fault with `for` heals after so many ms.
+// Faults as data. Clients and members are given by their index. A fault with `for` heals after so many ms.
 
 type Ending = 'end' | 'reset' | 'halfOpen' | 'open'
 
@@ -15,9 +15,9 @@ export type Fault =
   // --- the network of a client
   /** Both ends of its connection are reset, and what is under way is lost. */
   | { readonly type: 'reset'; readonly client: ClientTarget }
-  /** On its connection everything is lost from now on, one way or both, and neither end notices. */
+  /** On its connection everything is lost from now on, in one direction or both. Neither end notices. */
   | { readonly type: 'halfOpen'; readonly client: ClientTarget; readonly way: Way }
-  /** Everything between it and a member waits, one way or both; new connections too. */
+  /** Everything between it and a member waits, in one direction or both. New connections wait, too. */
   | {
       readonly type: 'hold'
       readonly client: ClientTarget
@@ -27,14 +27,14 @@ export type Fault =
     }
   /** The same for all members. */
   | { readonly type: 'cutOff'; readonly client: ClientTarget; readonly way: Way; readonly for: number }
-  /** Its segments take up to so long, one way. */
+  /** Its segments take longer, one way. */
   | { readonly type: 'slow'; readonly client: ClientTarget; readonly latency: number; readonly for: number }
   // --- the names that a client looks up
   /** All its look-ups fail. */
   | { readonly type: 'failLookUp'; readonly client: ClientTarget; readonly for: number }
-  /** They take so much longer, up to longer than the client waits. */
+  /** They take longer, up to longer than the client waits. */
   | { readonly type: 'slowLookUp'; readonly client: ClientTarget; readonly by: number; readonly for: number }
-  /** One name has other addresses: those of other members, or where nothing is, or none at all. */
+  /** One name has other addresses: those of other members, or of no server, or none at all. */
   | {
       readonly type: 'misdirect'
       readonly client: ClientTarget
@@ -48,10 +48,10 @@ export type Fault =
   | { readonly type: 'wallJump'; readonly client: ClientTarget; readonly by: number }
   /** Its machine closes its connections, or is gone as well. */
   | { readonly type: 'killClient'; readonly client: ClientTarget; readonly how: 'process' | 'machine' }
-  // --- a member; an index, or the one that leads
+  // --- a member, given by an index, or the leader
   | { readonly type: 'crash'; readonly member: MemberTarget; readonly for: number }
   | { readonly type: 'freeze'; readonly member: MemberTarget; readonly for: number }
-  /** It applies what is committed so much later. */
+  /** It applies commits later. */
   | { readonly type: 'lag'; readonly member: number; readonly by: number; readonly for: number }
   | { readonly type: 'refuse'; readonly member: number; readonly for: number }
   // --- between members
@@ -59,7 +59,7 @@ export type Fault =
   | { readonly type: 'cutFollower'; readonly nth: number; readonly for: number }
   /** The leader is left with a minority, and goes on answering its clients (L32). */
   | { readonly type: 'isolateLeader'; readonly for: number }
-  /** Between the leader and the follower that a client is at nothing arrives one way; what is sent the other way does. */
+  /** Between the leader and the follower of a client nothing arrives in one direction. The other direction works. */
   | {
       readonly type: 'stallLink'
       readonly client: ClientTarget
@@ -67,8 +67,8 @@ export type Fault =
       readonly for: number
     }
   /**
-   * On the same link nothing arrives at the follower, until so long afterwards the leader has committed something for that
-   * client: from then on nothing arrives at the leader, and a moment later nothing either way.
+   * On the same link nothing arrives at the follower. Later, when the leader has committed something for that client, nothing
+   * arrives at the leader. A moment later nothing arrives in either direction.
    */
   | {
       readonly type: 'turnLink'
@@ -77,31 +77,34 @@ export type Fault =
       readonly thenOpen: number
       readonly for: number
     }
-  /** The next touch at the follower that a client is at is never relayed. */
+  /** The next touch at the follower of a client is never relayed. */
   | { readonly type: 'loseTouch'; readonly client: ClientTarget }
   // --- the session of a client
   | { readonly type: 'expire'; readonly client: ClientTarget }
-  /** It is resumed at that member: its own connection is closed, or answers SessionMoved. */
+  /** It is resumed at that member: its own connection is closed, or gets SessionMoved. */
   | { readonly type: 'move'; readonly client: ClientTarget; readonly member: number }
   // --- single requests; of one client, or of any
-  /** Not done. Its connection is closed, reset, half-open from then on, or stays: then no answer ever comes. */
+  /**
+   * The request is not executed. Its connection is closed, reset, half-open from then on, or stays: then no answer ever
+   * comes.
+   */
   | (Frame & { readonly type: 'loseRequest'; readonly connection: Ending })
-  /** Done. */
+  /** The request is executed. */
   | (Frame & { readonly type: 'loseReply'; readonly connection: Ending })
-  /** Done and answered, and the connection lost right behind the reply. */
+  /** The request is executed and answered, and the connection is lost right after the reply. */
   | (Frame & { readonly type: 'drop'; readonly connection: Exclude<Ending, 'open'> })
   | (Frame & { readonly type: 'delayRequest'; readonly ms: number })
   | (Frame & { readonly type: 'delayReply'; readonly ms: number })
-  /** Not done, and answered `ThrottledOp`. */
+  /** The request is not executed, and is answered with `ThrottledOp`. */
   | (Frame & { readonly type: 'throttle' })
-  /** Done, and bytes that are no reply come in place of it. */
+  /** The request is executed, and bytes that are no reply come in place of the reply. */
   | (Frame & { readonly type: 'garbage' })
   // --- a server that breaks the protocol, or is of a later release
-  /** Not done, and answered with a code that is not assigned. */
+  /** The request is not executed, and is answered with a code that is not assigned. */
   | (Frame & { readonly type: 'unknownError'; readonly code: number })
   /** An event of a type that is not assigned. */
   | { readonly type: 'unknownEvent'; readonly client: ClientTarget }
-  /** What comes next has a length that cannot be, or too long a one, an xid that is not due, or only so many bytes of a frame. */
+  /** The next frame has an impossible length, is too long, has a wrong xid, or is cut off. */
   | {
       readonly type: 'mangle'
       readonly client: ClientTarget
@@ -119,13 +122,13 @@ export type Fault =
   | { readonly type: 'presetCounter'; readonly to: number }
 
 export type MemberTarget = number | 'leader'
-/** An index, or the client that was granted last and holds; the first one when none does. */
+/** An index, or the client with the latest grant that holds; the first one when none holds. */
 export type ClientTarget = number | 'holder'
 /** The index of a member; or a machine that refuses connections, or one that does not answer. */
 export type AddressTarget = number | 'closed' | 'silent'
 export type FaultType = Fault['type']
 
-/** What recipes ask of a server; `create` stands for all its variants. */
+/** The requests of recipes. `create` stands for all its variants. */
 export const faultyOps = [
   'create',
   'getChildren',
@@ -139,6 +142,6 @@ export const faultyOps = [
   'connect',
 ] as const
 
-/** What plain calls ask of it. */
+/** The requests of plain calls. */
 export const callFaultyOps = [...faultyOps, 'setData', 'addWatch'] as const
 export type FaultyOp = (typeof callFaultyOps)[number] | 'sasl' | 'event'

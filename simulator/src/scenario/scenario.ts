@@ -1,4 +1,4 @@
-// A whole history before it is played, as data: drawn from a seed, printed, shrunk, stored.
+// A history before it is played, as data. It is drawn from a seed, printed, shrunk, stored.
 import type { HoldOptions } from '@zk/recipes'
 import type { CallPlan } from './calls.ts'
 import type { Fault } from './fault.ts'
@@ -6,20 +6,20 @@ import type { Fault } from './fault.ts'
 export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
 export type RecipeName = (typeof recipes)[number]
 
-/** What a history is of: a recipe, or plain calls of the client. */
+/** The subject of a history: a recipe, or plain calls of the client. */
 export const workloads = [...recipes, 'ZooKeeper'] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Scenario {
-  /** Of what is not written here: how long each segment is under way, ids, the jitter of clients and servers. */
+  /** The seed of everything that is not written here: latencies of segments, ids, the jitter of clients and servers. */
   readonly seed: number
   readonly recipe: Workload
   readonly ensemble: EnsemblePlan
   readonly network: NetworkPlan
-  /** T asked for by every client at first, in ms. */
+  /** The T that every client requests at first, in ms. */
   readonly sessionTimeout: number
   readonly clients: readonly ClientPlan[]
-  /** By time. */
+  /** Ordered by time. */
   readonly faults: readonly ScheduledFault[]
 }
 
@@ -27,22 +27,22 @@ export interface EnsemblePlan {
   readonly members: number
   /** In ms. */
   readonly tickTime: number
-  /** Ticks. */
+  /** The limit in ticks. */
   readonly syncLimit: number
-  /** Longest time of a message between members, in ms. */
+  /** The longest time of a message between members, in ms. */
   readonly latency: number
-  /** By member, the longest session timeout that it grants, in ms; 0 for 20 ticks. @default 0 for all */
+  /** The longest session timeout that each member grants, in ms; 0 for 20 ticks. @default 0 for all */
   readonly longestTimeouts?: readonly number[]
   /** Whether clients may prove their identity by SASL DIGEST-MD5, or must. @default they cannot */
   readonly sasl?: 'offered' | 'required'
 }
 
 export interface NetworkPlan {
-  /** Longest time one way, in ms. */
+  /** The longest time one way, in ms. */
   readonly latency: number
-  /** How likely a segment arrives in several pieces. */
+  /** The probability that a segment arrives in several pieces. */
   readonly cuts: number
-  /** What the connect string names: each member by a name of its own, or all by one. @default addresses, which are not looked up */
+  /** The names in the connect string: one for each member, or one for all. @default addresses, which are not looked up */
   readonly names?: 'each' | 'one'
 }
 
@@ -50,58 +50,58 @@ export interface NetworkPlan {
 export interface ClientPlan {
   /** 1.01 for clocks that gain one percent. */
   readonly clockRate: number
-  /** Whether it watches a node, and watches again after every change. */
+  /** Whether it watches a node, and watches it again after every change. */
   readonly watches: boolean
-  /** Each does its tasks one after the other, all at the same time. */
+  /** The workers run at the same time. Each does its tasks one after the other. */
   readonly workers: readonly (readonly Task[])[]
-  /** Before any task is begun the session changes hands, one time after the other. */
+  /** Before the first task the session changes hands, one time after the other. */
   readonly handOvers?: readonly HandOver[]
-  /** Its credential is sent again and again, at such intervals in ms. */
+  /** The interval at which its credential is sent again, in ms. */
   readonly refreshesEvery?: number
-  /** It proves its identity by SASL, on every connection. */
+  /** Whether it proves its identity by SASL, on every connection. */
   readonly usesSasl?: true
-  /** Of a client that only calls; it has no workers then. */
+  /** The plain calls of a client, which has no workers then. */
   readonly calls?: CallPlan
 }
 
 /** A client detaches its session, and another goes on with it. */
 export interface HandOver {
-  /** Pause before it, in ms. */
+  /** The pause before it, in ms. */
   readonly after: number
-  /** What the other asks for, in ms. */
+  /** The timeout that the other client requests, in ms. */
   readonly sessionTimeout: number
 }
 
-/** What a task acquires; only readers do not exclude each other. */
+/** What a task acquires. Readers do not exclude each other, all others do. */
 export type Kind = 'exclusive' | 'read' | 'write'
 
 /** Acquire, hold, release; times are in ms. */
 export interface Task {
   readonly kind: Kind
-  /** `terms` is of elections only, `tryAcquire` of locks only. */
+  /** `terms` is for elections only, `tryAcquire` for locks only. */
   readonly how: 'acquire' | 'tryAcquire' | 'run' | 'terms'
-  /** Pause before it. */
+  /** The pause before it. */
   readonly after: number
   readonly timeout?: number
-  /** The signal aborts so long after the call. */
+  /** How long after the call the signal aborts. */
   readonly abortAfter?: number
-  /** Pauses while it is held. After each a guarded write, a fenced write, or both. */
+  /** The pauses during the hold. After each comes a guarded write, a fenced write, or both. */
   readonly hold: readonly number[]
   readonly writes: 'guarded' | 'fenced' | 'both'
-  /** On which terms it is held: each task has a lock of its own. @default those of the recipe */
+  /** The terms of the hold: each task has a lock of its own. @default those of the recipe */
   readonly holdOptions?: HoldOptions
-  /** Of a writer that goes on as a reader instead of releasing: pauses while it holds as such. */
+  /** For a writer that goes on as a reader: the pauses while it holds as a reader. */
   readonly downgrade?: readonly number[]
 }
 
-/** The longest T that any client asks for, in ms. */
+/** The longest T that any client requests, in ms. */
 export function longestTimeout({ sessionTimeout, clients }: Scenario): number {
   const handOvers = clients.flatMap(({ handOvers = [] }) => handOvers)
   return handOvers.reduce((longest, each) => Math.max(longest, each.sessionTimeout), sessionTimeout)
 }
 
 export interface ScheduledFault {
-  /** True time in ms since the storm began: when all clients were connected. */
+  /** True time in ms since the storm began, which is when all clients were connected. */
   readonly at: number
   readonly fault: Fault
 }

@@ -1,11 +1,11 @@
-// A smaller scenario that goes wrong in the same way: delta debugging.
+// Finds a smaller scenario that fails in the same way (delta debugging).
 import type { Call, CallPlan, Turn } from './calls.ts'
 import type { ClientPlan, EnsemblePlan, Scenario, Task } from './scenario.ts'
 
-/** Whether the scenario still goes wrong. */
+/** Whether the scenario still fails. */
 export type StillFails = (scenario: Scenario) => Promise<boolean>
 
-/** Leaves out faults, then tasks, then what tasks do besides, as long as it still fails. */
+/** Leaves out faults, then tasks, then parts of tasks, as long as the scenario still fails. */
 export async function shrink(scenario: Scenario, stillFails: StillFails): Promise<Scenario> {
   let smallest = scenario
   for (;;) {
@@ -34,7 +34,7 @@ const withoutCalls: Step = async (scenario, stillFails) => {
   return left === all ? scenario : withOnlyCalls(scenario, left)
 }
 
-/** One simplification after the other, each kept if it still fails. */
+/** Tries one simplification after the other. Each is kept if the scenario still fails. */
 const simpler: Step = async (scenario, stillFails) => {
   let simplest = scenario
   for (const simplify of simplifications) {
@@ -72,7 +72,7 @@ const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   (scenario) => eachCall(scenario, ({ leavesAfter: _, ...call }) => call),
 ]
 
-/** Those of which none can be left out: halves first, then smaller parts. The same list when all are needed. */
+/** The items of which none can be left out: halves are tried first, then smaller parts. The same list when all are needed. */
 async function fewest<T>(
   all: readonly T[],
   stillFails: (fewer: readonly T[]) => Promise<boolean>,
@@ -137,7 +137,7 @@ function withoutFlowLimits(plan: CallPlan): CallPlan {
   return rest
 }
 
-/** One without calls stays where something else happens in it. */
+/** A turn without calls stays where something else happens in it. */
 function withoutEmptyTurns({ turns, ...plan }: CallPlan): CallPlan {
   return { ...plan, turns: turns.filter(({ calls, renews }) => calls.length > 0 || renews) }
 }

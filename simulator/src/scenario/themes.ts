@@ -1,22 +1,22 @@
-// Faults that do more together than among all others: some seeds draw from one of these only.
+// Groups of faults that belong together. Some seeds draw from one group only.
 import type { FaultType, FaultyOp } from './fault.ts'
 
 export interface Theme {
   readonly types: readonly FaultType[]
-  /** Single requests that may be struck. @default all that there are */
+  /** The requests that may be struck. @default all */
   readonly ops?: readonly FaultyOp[]
 }
 
 export const themes: readonly Theme[] = [
-  // What a follower answers and what its leader knows differ most when a link works one way only.
+  // A follower's answers and its leader's knowledge differ most when a link works in one direction only.
   { types: ['turnLink'] },
   { types: ['turnLink', 'turnLink', 'stallLink'] },
   { types: ['turnLink', 'crash', 'cutOff'] },
   { types: ['stallLink', 'cutFollower', 'isolateLeader', 'slow', 'delayReply'] },
-  // A waiter that was woken reads the list; meanwhile others come and go.
+  // A waiter that was woken reads the list. Meanwhile others come and go.
   { types: ['throttle'], ops: ['getChildren'] },
   { types: ['delayRequest', 'slow'], ops: ['getChildren'] },
-  // The next server has not seen what the last one had.
+  // The next server has not seen what the last one has seen.
   { types: ['lag', 'lag', 'reset', 'touch', 'drop'], ops: ['getChildren', 'getData', 'create', 'multi'] },
   { types: ['failLookUp', 'slowLookUp', 'misdirect', 'crash'] },
   {

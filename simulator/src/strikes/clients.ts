@@ -1,4 +1,4 @@
-// What befalls a client: its network and its process.
+// Faults of a client: of its network and its process.
 import type { ClientTarget, Way } from '../scenario/fault.ts'
 import { clientOf, type FaultOf, type Heal, linksOf, type Target } from './target.ts'
 

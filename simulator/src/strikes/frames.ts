@@ -1,4 +1,4 @@
-// What befalls single requests and replies.
+// Faults of single requests and replies.
 import { ErrorCode } from '@zk/wire'
 import { clientOf, type FaultOf, type Heal, type Target } from './target.ts'
 
@@ -6,7 +6,7 @@ type FrameFault = FaultOf<
   'loseRequest' | 'loseReply' | 'drop' | 'delayRequest' | 'delayReply' | 'throttle' | 'garbage' | 'unknownError'
 >
 
-/** Healing takes it back where it has not struck. */
+/** Healing removes a fault that has not struck. */
 export function scriptFault(fault: FrameFault, target: Target): Heal {
   const rule = add(fault, target)
   return () => rule.remove()

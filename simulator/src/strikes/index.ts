@@ -1,4 +1,4 @@
-// Faults as data become faults of the world.
+// Carries out faults that are given as data.
 import type { Fault, FaultType } from '../scenario/fault.ts'
 import * as clients from './clients.ts'
 import { scriptFault } from './frames.ts'
@@ -58,7 +58,7 @@ const strikes: { readonly [Type in FaultType]: Strike<Type> } = {
   },
 }
 
-/** Does the fault; what it returns, if anything, undoes it. */
+/** Carries out the fault. The returned function, if any, ends it. */
 export function strike<Type extends FaultType>(fault: FaultOf<Type> & Fault, target: Target): Heal | undefined {
   return (strikes[fault.type] as Strike<Type>)(fault, target)
 }

@@ -1,4 +1,4 @@
-// What befalls a member of the ensemble, and the network between members.
+// Faults of a member of the ensemble, and of the network between members.
 import type { EnsembleModel } from '@zk/testing'
 import type { ClientTarget, MemberTarget } from '../scenario/fault.ts'
 import { clientOf, type FaultOf, type Heal, type Target } from './target.ts'
@@ -44,7 +44,7 @@ export const cutFollower = (fault: FaultOf<'cutFollower'>, { model }: Target): H
   return () => model.network.heal(leader, follower)
 }
 
-/** That of the client; any where it is at the leader, or nowhere. */
+/** The follower of the client. Any follower where the client is at the leader, or has no connection. */
 function followerOf(target: Target, client: ClientTarget): Member | undefined {
   const { clients, model } = target
   const { sessionId } = clients[clientOf(target, client)]!.program
@@ -62,7 +62,7 @@ export const stallLink = (fault: FaultOf<'stallLink'>, target: Target): Heal | u
   return () => network.resume(from, to)
 }
 
-/** How often it is looked whether something was committed, in ms. */
+/** How often new commits are looked for, in ms. */
 const LOOKING = 10
 
 export const turnLink = ({ client, turnsAfter, thenOpen }: FaultOf<'turnLink'>, target: Target): Heal | undefined => {
@@ -104,7 +104,7 @@ export const isolateLeader = (_: FaultOf<'isolateLeader'>, { model }: Target): H
   const leader = model.leader?.name
   if (leader === undefined) return undefined
   const others = model.members.map(({ name }) => name).filter((name) => name !== leader)
-  // Of five members one stays with it: a minority all the same.
+  // With five members one stays with it, which is still a minority.
   const minority = others.splice(0, Math.max(Math.ceil(model.members.length / 2) - 2, 0))
   model.network.partition([leader, ...minority], others)
   return () => model.network.heal()

@@ -1,4 +1,4 @@
-// What befalls the look-ups of a client.
+// Faults of the look-ups of a client.
 import { CLOSED, SILENT } from '../play/addresses.ts'
 import { clientOf, type FaultOf, type Heal, type Target } from './target.ts'
 

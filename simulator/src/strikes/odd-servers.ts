@@ -1,35 +1,35 @@
-// Servers that break the protocol, or know more of it than we do: what a client receives is not what they meant to send.
+// Servers that break the protocol, or are of a later release: the client does not receive what the server sent.
 import { encodeMessage } from '@zk/wire'
 import { type FaultOf, linksOf, type Target } from './target.ts'
 
-/** Not assigned yet. */
+/** A number that ZooKeeper has not assigned. */
 const UNKNOWN_TYPE = 99
 const SYNC_CONNECTED = 3
 
 export const unknownEvent = ({ client }: FaultOf<'unknownEvent'>, target: Target): undefined => {
   const event = { type: UNKNOWN_TYPE, state: SYNC_CONNECTED, path: '/calls' }
   const frame = encodeMessage({ type: 'event', zxid: -1n, err: 0, event })
-  // Before the handshake is answered it would break the protocol.
+  // Before the answer to the handshake it would break the protocol.
   for (const link of linksOf(target, client)) if (link.hasSpoken) link.deliver(frame)
 }
 
 export const mangle = ({ client, how, keep }: FaultOf<'mangle'>, target: Target): undefined => {
   for (const link of linksOf(target, client)) {
     link.mangle((segment, isFirst) => {
-      // An answer to the handshake has no xid; nor has text, which may be shorter than a frame.
+      // An answer to the handshake has no xid. Text has none either, and may be shorter than a frame.
       if ((how === 'xid' && isFirst) || segment.byteLength < SHORTEST_REPLY) return undefined
       return mangled[how](segment.slice(), keep)
     })
   }
 }
 
-/** A segment begins with a frame. */
+/** Changes a segment, which begins with a frame. */
 const mangled: Readonly<Record<FaultOf<'mangle'>['how'], (segment: Uint8Array, keep: number) => Uint8Array>> = {
   length: (segment, keep) => {
     viewOf(segment).setInt32(0, keep % 2 === 0 ? -1 - keep : 2 ** 31 - 1)
     return segment
   },
-  // The client waits for the rest: whatever comes is taken for that.
+  // The client waits for the rest, and takes any later bytes for it.
   long: (segment, keep) => {
     const view = viewOf(segment)
     view.setInt32(0, view.getInt32(0) + 1_000 * (1 + keep))
@@ -51,9 +51,9 @@ const mangled: Readonly<Record<FaultOf<'mangle'>['how'], (segment: Uint8Array, k
 }
 
 const LENGTH = 4
-/** A header, and the length before it. */
+/** The size of a header, with the length before it. */
 const SHORTEST_REPLY = LENGTH + 16
-/** So many bytes are a whole answer to the handshake, that of a server before 3.4. */
+/** The size of a whole answer to the handshake from a server before 3.4. */
 const SHORTEST_HANDSHAKE = 36
 
 function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {

@@ -10,11 +10,11 @@ export interface Client {
   readonly program: Participant
 }
 
-/** What faults befall. */
+/** The targets of faults. */
 export interface Target {
   readonly model: EnsembleModel
   readonly network: Network
-  /** undefined where clients know addresses. */
+  /** undefined where clients use addresses. */
   readonly resolver: Resolver | undefined
   readonly clients: readonly Client[]
   readonly recorder: Recorder
@@ -22,20 +22,20 @@ export interface Target {
   readonly world: World
 }
 
-/** The index of the client that is meant. */
+/** The index of the target client. */
 export function clientOf({ recorder }: Target, target: ClientTarget): number {
   return target === 'holder' ? (recorder.holder ?? 0) : target
 }
 
-/** The connections of the client that is meant. */
+/** The connections of the target client. */
 export function linksOf(target: Target, client: ClientTarget): Link[] {
   return [...target.network.linksOf(target.clients[clientOf(target, client)]!.process)]
 }
 
-/** Undoes a fault. */
+/** Ends a fault. */
 export type Heal = () => void
 
 export type FaultOf<Type extends FaultType> = Extract<Fault, { type: Type }>
 
-/** Does a fault; undefined where there is nothing to undo, or nothing that it could befall. */
+/** Carries out a fault. undefined where there is nothing to end, or no target. */
 export type Strike<Type extends FaultType> = (fault: FaultOf<Type>, target: Target) => Heal | undefined

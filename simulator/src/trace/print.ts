@@ -1,4 +1,4 @@
-// A history for people.
+// A history as text.
 import type { HistoryEntry } from '@zk/testing'
 import type { Violation } from '../checks/check.ts'
 import type { Recorded } from '../history/history.ts'
@@ -6,7 +6,7 @@ import type { Turn } from '../scenario/calls.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { toText } from './trace.ts'
 
-/** What was planned: clients with their tasks, and the schedule of faults. */
+/** The plan: clients with their tasks, and the schedule of faults. */
 export function printScenario({ seed, recipe, ensemble, sessionTimeout, network, clients, faults }: Scenario): string {
   return [
     `seed ${seed}: ${recipe}, ${clients.length} clients, ${ensemble.members} servers`,
@@ -45,7 +45,7 @@ export function printViolations(violations: readonly Violation[]): string {
     .join('\n')
 }
 
-/** Frames, as servers saw them, and what clients did, in one order of time. */
+/** Frames as servers saw them, and the actions of clients, in one order of time. */
 export function printTrace(history: readonly Recorded[], frames: readonly FrameLine[]): string {
   const lines = [
     ...frames,
@@ -62,7 +62,7 @@ interface FrameLine {
   readonly line: string
 }
 
-/** `described` is what the history of `@zk/testing` says of its entries, a line each. */
+/** `described` is the text of the history of `@zk/testing`, a line for each entry. */
 export function frameLines(entries: readonly Pick<HistoryEntry, 'at'>[], described: string): FrameLine[] {
   const lines = described.split('\n')
   return entries.map(({ at }, index) => ({ at, line: lines[index]! }))

@@ -2,7 +2,7 @@ import type { Observer } from '@zk/testing/internal'
 import type { Recorded } from '../history/history.ts'
 import { Hash } from './hash.ts'
 
-/** Takes in the whole of a history: every segment on the network with its time, and everything that was recorded. */
+/** Hashes a whole history: every segment on the network with its time, and everything that was recorded. */
 export class TraceHash {
   readonly #hash = new Hash()
 

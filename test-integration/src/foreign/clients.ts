@@ -41,13 +41,13 @@ export class ForeignClients implements AsyncDisposable {
   }
 
   kazoo(connectString: string, { root = '', sessionTimeout = 10_000 }: ClientOptions = {}): Promise<ForeignClient> {
-    return this.#told('kazoo', connectString + root, String(sessionTimeout / 1000))
+    return this.#notified('kazoo', connectString + root, String(sessionTimeout / 1000))
   }
 
   curator(connectString: string, { root = '', sessionTimeout = 10_000 }: ClientOptions = {}): Promise<ForeignClient> {
     // Curator would lose a root in the connect string at the first reconnect: by then it takes the servers' addresses from
     // /zookeeper/config.
-    return this.#told('curator', connectString, String(sessionTimeout), root.slice(1))
+    return this.#notified('curator', connectString, String(sessionTimeout), root.slice(1))
   }
 
   async zkCli(connectString: string, { root = '', sessionTimeout = 10_000 }: ClientOptions = {}): Promise<ZkCli> {
@@ -67,7 +67,7 @@ export class ForeignClients implements AsyncDisposable {
     await dockerode.getContainer(this.#container).remove({ force: true })
   }
 
-  async #told(name: string, ...args: readonly string[]): Promise<ForeignClient> {
+  async #notified(name: string, ...args: readonly string[]): Promise<ForeignClient> {
     return this.#kept(await ForeignClient.over(await this.#start(name, ...args)))
   }
 

@@ -10,7 +10,7 @@ export class Hold {
   #until = this.#from
   #leaseEnd = this.#from
   #waited = waitedForCpu('self')
-  #told: Told | undefined
+  #notified: Told | undefined
 
   constructor(held: Held) {
     this.#held = held
@@ -19,14 +19,14 @@ export class Hold {
       const { reason } = signal
       if (!LockLostError.is(reason)) throw reason
       if (reason.reason === 'Released') return
-      this.#told = { at: machineTime(), reason: reason.reason, waited: waitedForCpu('self') }
+      this.#notified = { at: machineTime(), reason: reason.reason, waited: waitedForCpu('self') }
     }
     if (signal.aborted) tell()
     else signal.addEventListener('abort', tell, { once: true })
   }
 
   get isTold(): boolean {
-    return this.#told !== undefined
+    return this.#notified !== undefined
   }
 
   get leaseEnd(): number {
@@ -58,6 +58,6 @@ export class Hold {
       leaseEnd: this.#leaseEnd,
       waited: this.#waited,
     }
-    return this.#told === undefined ? base : { ...base, told: this.#told }
+    return this.#notified === undefined ? base : { ...base, notified: this.#notified }
   }
 }

@@ -39,7 +39,7 @@ export interface HoldReport {
   readonly leaseEnd: number
   /** Until then; see `waitedForCpu`. */
   readonly waited: number
-  readonly told?: Told
+  readonly notified?: Told
 }
 
 export interface Told {

@@ -57,9 +57,9 @@ const anywhere: Tests<World> = (world) => {
         await servers.kill(at)
         killed++
       }
-      const told = (await Promise.all(foreign)).flat()
-      expect(told).toHaveLength(2 * TURNS)
-      expect(overlaps([...turns, ...told]), root).toEqual([])
+      const notified = (await Promise.all(foreign)).flat()
+      expect(notified).toHaveLength(2 * TURNS)
+      expect(overlaps([...turns, ...notified]), root).toEqual([])
       expect(outOfOrder(turns), root).toEqual([])
       expect(killed).toBeGreaterThan(1)
       await until(
@@ -196,8 +196,8 @@ async function ourTurns(contender: string, zk: ZooKeeper, between: (turn: number
 /** Fencing token, begin and end of each turn, as text; times in ns on the clock that machineTime reads. */
 type Told = readonly (readonly [token: string, from: string, until: string])[]
 
-async function theirTurns(contender: string, told: Promise<unknown>): Promise<Turn[]> {
-  return ((await told) as Told).map(([token, from, until]) => ({
+async function theirTurns(contender: string, notified: Promise<unknown>): Promise<Turn[]> {
+  return ((await notified) as Told).map(([token, from, until]) => ({
     contender,
     mode: 'exclusive',
     token: BigInt(token),
@@ -209,8 +209,8 @@ async function theirTurns(contender: string, told: Promise<unknown>): Promise<Tu
 /** Mode, begin and end of each turn, as text. Curator's tokens are not available. */
 type Moded = readonly (readonly [mode: Mode, from: string, until: string])[]
 
-function modedTurns(contender: string, told: Moded): Turn[] {
-  return told.map(([mode, from, until]) => ({
+function modedTurns(contender: string, notified: Moded): Turn[] {
+  return notified.map(([mode, from, until]) => ({
     contender,
     mode,
     token: 0n,

@@ -106,8 +106,8 @@ describeScenarios('four-letter words', {
         const isUpToChance = (line: string) =>
           word === 'dump' && (/^(\d+ expire at .*:|\t0x[0-9a-f]+)$/.test(line) || isOfOther(line))
         const lines = (await s.ask(at, word)).split('\n').filter((line) => !isUpToChance(line))
-        const told = lines.map((line) => masked(line.replace(s.root, '')).replace(/^(\tip: ).*CLIENT/, '$1CLIENT'))
-        s.note(`${at}: ${word}`, told.sort().join(' | '))
+        const notified = lines.map((line) => masked(line.replace(s.root, '')).replace(/^(\tip: ).*CLIENT/, '$1CLIENT'))
+        s.note(`${at}: ${word}`, notified.sort().join(' | '))
       }
     }
     for (const each of [a, b, c]) await each.close()
@@ -121,8 +121,8 @@ describeScenarios('four-letter words', {
     for (const line of (await s.ask('leader', 'cons')).split('\n')) {
       // No request was sent since, and the values are those of a connection that has just been reset. The exception are sent
       // packets: a server may count one after the client has received it (NIOServerCnxn.handleWrite).
-      const told = /queued=\d+,(recved=\d+),.*(lop=\w+).*(to=\d+,lzxid=\w+)/.exec(line)
-      if (told !== null) s.note('cons', ...told.slice(1))
+      const notified = /queued=\d+,(recved=\d+),.*(lop=\w+).*(to=\d+,lzxid=\w+)/.exec(line)
+      if (notified !== null) s.note('cons', ...notified.slice(1))
     }
     s.note('srst', { value: await s.ask('leader', 'srst') })
     await tell(s, 'leader', 'srvr')

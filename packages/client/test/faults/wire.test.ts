@@ -51,13 +51,13 @@ describe('However the bytes come', () => {
     expect(connection.isClosed).toBe(false)
     const { data, changed } = read.value
     const [list, made, refused] = calls
-    const told = { data, changed: await changed, list: list!.value, made: made!.value, refused: refused!.error }
-    return { told, size: stream.byteLength }
+    const notified = { data, changed: await changed, list: list!.value, made: made!.value, refused: refused!.error }
+    return { notified, size: stream.byteLength }
   }
 
   test('ZooKeeper sees the same in frames of one chunk, byte by byte, and cut at every position (W01)', async () => {
     const whole = await seen((stream) => [stream])
-    expect(whole.told).toMatchObject({
+    expect(whole.notified).toMatchObject({
       data: hex('78'),
       changed: { type: 'NodeDataChanged', path: '/a' },
       list: { children: ['one', 'two'] },

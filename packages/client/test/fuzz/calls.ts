@@ -102,7 +102,7 @@ export class Calls {
   /** One-shot watches. */
   readonly watches: Outcome<unknown>[] = []
   /** Persistent ones: what each received, and what became of the loop over it. */
-  readonly loops: { readonly events: NodeEvents; readonly told: string[]; readonly outcome: Outcome<void> }[] = []
+  readonly loops: { readonly events: NodeEvents; readonly notified: string[]; readonly outcome: Outcome<void> }[] = []
   readonly #random: SeededRandom
   readonly #unwatch: (() => Promise<void>)[] = []
   #aborts: AbortController[] = []
@@ -148,11 +148,11 @@ export class Calls {
   }
 
   follows(events: NodeEvents): void {
-    const told: string[] = []
+    const notified: string[] = []
     const loop = async () => {
-      for await (const { type } of events) told.push(type)
+      for await (const { type } of events) notified.push(type)
     }
-    this.loops.push({ events, told, outcome: outcome(loop()) })
+    this.loops.push({ events, notified, outcome: outcome(loop()) })
   }
 
   async unwatch(random: SeededRandom): Promise<void> {

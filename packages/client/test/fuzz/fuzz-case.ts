@@ -231,7 +231,7 @@ class FuzzCase {
     const changed = outcome(watch.value.changed)
     const next = outcome(loop.value.next())
     const { loops, watches } = this.#calls
-    const before = loops.map(({ told }) => told.length)
+    const before = loops.map(({ notified }) => notified.length)
     this.#happen('NodeDataChanged')
     this.#happen('NodeChildrenChanged')
     await this.#world.settle()
@@ -239,9 +239,9 @@ class FuzzCase {
     this.#must(next.status === 'fulfilled', 'a persistent watch set on a sound connection tells nothing')
     const silent = watches.filter(({ status }) => status === 'pending').length
     this.#must(silent === 0, `${silent} watches of before tell nothing`)
-    for (const [index, { told, outcome }] of loops.entries()) {
-      const isTold = outcome.status !== 'pending' || told.length > before[index]!
-      this.#must(isTold, `a persistent watch of before tells nothing: ${told.join(', ')}`)
+    for (const [index, { notified, outcome }] of loops.entries()) {
+      const isTold = outcome.status !== 'pending' || notified.length > before[index]!
+      this.#must(isTold, `a persistent watch of before tells nothing: ${notified.join(', ')}`)
     }
     await loop.value.return()
   }
@@ -283,7 +283,7 @@ class FuzzCase {
     }
   }
 
-  /** Only a server that said so, or long silence, ends a client. */
+  /** Only a server's answer, or long silence, ends a client. */
   #justify(reason: KeeperError): void {
     const { taps } = this.#world
     const codes = taps.flatMap((tap) => tap.codes)

@@ -121,12 +121,12 @@ class HonestConnection implements Peer {
     const { data, child } = this.#watches
     const { persistent, recursive } = this.#persistent
     const isOfChildren = type === 'NodeChildrenChanged'
-    const told = paths.filter((path) => {
+    const notified = paths.filter((path) => {
       const wasOnce = (isOfChildren ? child : data).delete(path)
       const isBelow = upFrom(path).some((above) => recursive.has(above))
       return wasOnce || persistent.has(path) || (isBelow && !isOfChildren)
     })
-    this.#send(told.map((path) => eventFrame(type, path)))
+    this.#send(notified.map((path) => eventFrame(type, path)))
   }
 
   #send(frames: readonly Uint8Array[]): void {

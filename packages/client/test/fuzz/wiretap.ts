@@ -41,7 +41,7 @@ export class Wiretap {
     return handshake === undefined || handshake.bytes.byteLength < 8 ? undefined : handshake.view.getInt32(4)
   }
 
-  /** The codes of all frames, wherever they stand: what the server may be thought to have said. */
+  /** The codes of all frames, wherever they stand: what the server may seem to have sent. */
   get codes(): { readonly xid: number; readonly err: number }[] {
     const { frames } = this.#read()
     const whole = frames.slice(1).filter(({ bytes }) => bytes.byteLength >= HEADER_SIZE)

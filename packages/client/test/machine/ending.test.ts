@@ -118,7 +118,7 @@ const ended = {
     return machine
   },
 }
-test.each(Object.entries(ended))('SessionMachine hears, says and wants nothing when it %s', (_, make) => {
+test.each(Object.entries(ended))('SessionMachine takes, gives and waits for nothing when it %s', (_, make) => {
   const machine = make()
   const { state } = machine
   expect(state.name).toBe('ended')

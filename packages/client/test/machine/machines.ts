@@ -33,7 +33,7 @@ export function machineOf(config: Partial<SessionConfig> = {}): SessionMachine {
   })
 }
 
-/** From waiting to connected, at once; gives what the machine said to the handshake's answer. */
+/** From waiting to connected, at once; returns the outputs of the machine to the handshake's answer. */
 export function connect(machine: SessionMachine, now: number, handshake?: Handshake): Output[] {
   machine.elapse(now)
   machine.opened()

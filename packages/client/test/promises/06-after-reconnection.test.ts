@@ -269,7 +269,7 @@ describe('setWatches', () => {
     const second = await reconnected(world, { server, connection })
     const [first] = await second.expectAll(OpCode.setWatches, OpCode.setWatches)
     expect(first.body.relativeZxid).toBe(1n)
-    // The server has gone on to 99, and what happened to the second path until then has not been told.
+    // The server has gone on to 99, and the events of the second path until then have not arrived.
     second.raw(replyFrame({ xid: first.xid, zxid: 99n }))
     const third = await reconnected(world, { server, connection: second })
     for (const { body } of await third.expectAll(OpCode.setWatches, OpCode.setWatches))

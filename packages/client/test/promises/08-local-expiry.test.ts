@@ -78,7 +78,7 @@ describe('The session of a client that receives nothing', () => {
   })
 })
 
-describe('The session of a client that hears something', () => {
+describe('The session of a client that gets messages', () => {
   test('Session goes on when the servers come back in time, its watches with it (S03)', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world, { sessionTimeout: T })

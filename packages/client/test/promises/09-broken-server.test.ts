@@ -307,7 +307,7 @@ describe('A server that breaks the handshake', () => {
     await dialed().accept()
     expect(connecting.status).toBe('fulfilled')
 
-    // With the same said by every server, the error quotes it.
+    // When every server gives the same reason, the error quotes it.
     const world2 = new VirtualWorld()
     const server = FakeServer.listen(world2, 'zk1:2181')
     const failing = outcome(connect('zk1:2181', { runtime: world2, connectTimeout: 1 }))

@@ -28,7 +28,7 @@ describe('connect with a session', () => {
     outcome(connect('zk1:2181', { runtime: world, session }))
     const connection = await server.connection()
     expect((await connection.expectConnect()).lastZxidSeen).toBe(0x1_0000_0007n)
-    // Nothing that it is told is later.
+    // No event is later.
     connection.accept({ passwd })
     await world.settle()
     connection.rst()

@@ -360,15 +360,15 @@ describe('Each exchange of SASL is one of its own', () => {
     expect(answer('nonce="n",realm="r"')).toBe(one)
   })
 
-  test('SaslMechanism.start is told each time which server it is, and given a nonce each time it asks', async () => {
+  test('SaslMechanism.start gets the server each time, and a new nonce at each call', async () => {
     const world = new VirtualWorld()
     const servers = ['zk1:2181', 'zk2:2181'].map((address) => FakeServer.listen(world, address))
-    const told: string[] = []
+    const notified: string[] = []
     const nonces: string[] = []
     const sasl: SaslMechanism = {
       name: 'TOLD',
       start: ({ server, nonce }) => {
-        told.push(server)
+        notified.push(server)
         nonces.push(nonce(), nonce())
         return { first: bytes('let me in'), step: () => undefined }
       },
@@ -385,7 +385,7 @@ describe('Each exchange of SASL is one of its own', () => {
       expect(connecting.value.session.connection?.server).toBe(server.address)
       connection.rst()
     }
-    expect(told).toEqual(visited)
+    expect(notified).toEqual(visited)
     expect(new Set(visited).size).toBe(2)
     expect(new Set(nonces).size).toBe(8)
   })

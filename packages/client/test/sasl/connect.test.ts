@@ -7,7 +7,7 @@ import { type FakeConnection, FakeServer, nodeData, outcome, VirtualWorld } from
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (token: unknown) => new TextDecoder().decode(token as Uint8Array)
 
-/** Says a word, then another, then is content with whatever it hears. */
+/** Sends a token, then another, then accepts any answer. */
 const twoWords: SaslMechanism = {
   name: 'TWO-WORDS',
   start: () => {
@@ -53,7 +53,7 @@ test('ZooKeeper asks the exchange of its own connection, though that of one befo
   const exchange = (name: string): SaslExchange => ({
     first: bytes(name),
     step: (token) => {
-      heard.push(`${name} hears ${text(token)}`)
+      heard.push(`${name} gets ${text(token)}`)
       return undefined
     },
   })
@@ -69,7 +69,7 @@ test('ZooKeeper asks the exchange of its own connection, though that of one befo
   await runtime.settle()
   second.reply(asked, SetSASLResponse, { token: bytes('go on') })
   await runtime.settle()
-  expect(heard).toEqual(['the second hears go on'])
+  expect(heard).toEqual(['the second gets go on'])
   expect(connecting.status).toBe('fulfilled')
 })
 

@@ -6,8 +6,8 @@ import { connected, expired, FakeServer, NamedWorld, outcome, VirtualWorld } fro
 
 const T = 30_000
 
-function onChannel(name: string, told: (message: { event?: string; server?: string }) => void): void {
-  const listener = (message: unknown) => told(message as { event?: string; server?: string })
+function onChannel(name: string, notified: (message: { event?: string; server?: string }) => void): void {
+  const listener = (message: unknown) => notified(message as { event?: string; server?: string })
   channel(name).subscribe(listener)
   onTestFinished(() => {
     channel(name).unsubscribe(listener)
@@ -62,7 +62,7 @@ describe('ZooKeeper.updateServers by a notified callback', () => {
     await following
   })
 
-  test('that a call has failed, as an attempt begins: that is told of first', async () => {
+  test('that a call has failed, as an attempt begins: the failure is reported first', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     connection.rst()

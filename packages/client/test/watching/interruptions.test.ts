@@ -73,7 +73,7 @@ describe('A connection that is lost', () => {
   test('NodeEvents has one Gap, when its watch is set again, and no event made up before it (V06)', async () => {
     const at = await start()
     const { world, zk, connection } = at
-    const { told } = follow(await watching(at, '/a'))
+    const { notified } = follow(await watching(at, '/a'))
     const read = outcome(zk.getDataAndWatch('/a'))
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData(''))
     await world.settle()
@@ -84,11 +84,11 @@ describe('A connection that is lost', () => {
     // It is about the one-shot watch, and about the past.
     second.event('NodeDataChanged', '/a')
     await world.settle()
-    expect([changed.status, told]).toEqual(['fulfilled', []])
+    expect([changed.status, notified]).toEqual(['fulfilled', []])
     second.reply(request)
     second.event('NodeDeleted', '/a')
     await world.settle()
-    expect(told).toEqual(['Gap reconnected', 'NodeDeleted /a'])
+    expect(notified).toEqual(['Gap reconnected', 'NodeDeleted /a'])
   })
 
   test('NodeEvents has its Gap before the answer to a read that was sent with the connection', async () => {
@@ -113,7 +113,7 @@ describe('A connection that is lost', () => {
 
   test('NodeEvents has one Gap for connections that are lost before the watch is set again', async () => {
     const at = await start()
-    const { told } = follow(await watching(at, '/a', { recursive: true }))
+    const { notified } = follow(await watching(at, '/a', { recursive: true }))
     const second = await reconnected(at.world, at)
     await second.expect(OpCode.setWatches2)
     const third = await reconnected(at.world, { server: at.server, connection: second })
@@ -121,7 +121,7 @@ describe('A connection that is lost', () => {
     expect(body).toMatchObject({ persistentWatches: [], persistentRecursiveWatches: ['/a'] })
     third.reply({ xid })
     await at.world.settle()
-    expect(told).toEqual(['Gap reconnected'])
+    expect(notified).toEqual(['Gap reconnected'])
   })
 
   test('ZooKeeper.watch that was not answered is asked again, and begins without a Gap', async () => {
@@ -131,13 +131,13 @@ describe('A connection that is lost', () => {
     const second = await reconnected(at.world, at)
     second.reply(await second.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
     await at.world.settle()
-    const { told } = follow(watch.value)
+    const { notified } = follow(watch.value)
     second.event('NodeCreated', '/a')
     await at.world.settle()
-    expect(told).toEqual(['NodeCreated /a'])
+    expect(notified).toEqual(['NodeCreated /a'])
   })
 
-  test('ZooKeeper takes no zxid from setWatches2: what it tells may not have been told in full', async () => {
+  test('ZooKeeper takes no zxid from setWatches2: its events may not all have arrived', async () => {
     const at = await start()
     await watching(at, '/a')
     const second = await reconnected(at.world, at)
@@ -195,7 +195,7 @@ describe('A server before 3.6', () => {
     const { world, zk, connection, server } = at
     const read = outcome(zk.getDataAndWatch('/a'))
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData(''))
-    const { told, ending } = follow(await watching(at, '/b'))
+    const { notified, ending } = follow(await watching(at, '/b'))
     const changed = outcome(read.value.changed)
     const second = await reconnected(world, at)
     second.fail(await second.expect(OpCode.setWatches2), 'Unimplemented', -1n)
@@ -208,7 +208,7 @@ describe('A server before 3.6', () => {
     third.reply({ xid })
     await third.expectNothing()
     expect(changed.status).toBe('fulfilled')
-    expect(told).toEqual([])
+    expect(notified).toEqual([])
     expect(ending.value).toMatchObject({ code: 'Unimplemented', op: 'watch' })
   })
 })
@@ -216,33 +216,33 @@ describe('A server before 3.6', () => {
 describe('A session that ends', () => {
   test('NodeEvents is set in the next one, which is a Gap', async () => {
     const at = await start()
-    const { told } = follow(await watching(at, '/a', { recursive: true }))
+    const { notified } = follow(await watching(at, '/a', { recursive: true }))
     const next = await renewed(at)
     const request = await next.expect(OpCode.addWatch)
     expect(request.body).toEqual({ path: '/a', mode: 1 })
     await at.world.settle()
-    expect(told).toEqual([])
+    expect(notified).toEqual([])
     next.together(() => {
       next.reply(request, ErrorResponse, { err: 0 })
       next.event('NodeCreated', '/a/b')
     })
     await at.world.settle()
-    expect(told).toEqual(['Gap renewed', 'NodeCreated /a/b'])
+    expect(notified).toEqual(['Gap renewed', 'NodeCreated /a/b'])
     const later = await reconnected(at.world, { server: at.server, connection: next })
     later.reply(await later.expect(OpCode.setWatches2))
     await at.world.settle()
-    expect(told.at(-1)).toBe('Gap reconnected')
+    expect(notified.at(-1)).toBe('Gap reconnected')
   })
 
   test('NodeEvents goes on to the session after the next, when that does not last', async () => {
     const at = await start()
-    const { told } = follow(await watching(at, '/a'))
+    const { notified } = follow(await watching(at, '/a'))
     const next = await renewed(at)
     await next.expect(OpCode.addWatch)
     const last = await renewed({ ...at, connection: next })
     last.reply(await last.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
     await at.world.settle()
-    expect(told).toEqual(['Gap renewed'])
+    expect(notified).toEqual(['Gap renewed'])
   })
 
   test('NodeEvents are set in the next one, however little may wait', async () => {
@@ -254,7 +254,7 @@ describe('A session that ends', () => {
       next.reply(request, ErrorResponse, { err: 0 })
     }
     await at.world.settle()
-    expect(followed.map(({ told }) => told)).toEqual([['Gap renewed'], ['Gap renewed'], ['Gap renewed']])
+    expect(followed.map(({ notified }) => notified)).toEqual([['Gap renewed'], ['Gap renewed'], ['Gap renewed']])
   })
 
   test('NodeEvents throws what the watch is refused with in the next one', async () => {
@@ -278,26 +278,26 @@ describe('A session that ends', () => {
 
   test('NodeEvents delivers the end, and is over, where no session follows (V14)', async () => {
     const at = await start({ renewSession: false })
-    const { told, ending } = follow(await watching(at, '/a'))
+    const { notified, ending } = follow(await watching(at, '/a'))
     await expired(at.world, at)
-    expect([told, ending.value]).toEqual([['SessionEnded /a'], 'done'])
+    expect([notified, ending.value]).toEqual([['SessionEnded /a'], 'done'])
   })
 
   test('NodeEvents of a call that was pinned to a session ends with it', async () => {
     const at = await start()
     const { session } = at.zk
-    const { told, ending } = follow(await watching(at, '/a', { session } as object))
+    const { notified, ending } = follow(await watching(at, '/a', { session } as object))
     await expired(at.world, at)
-    expect([told, ending.value]).toEqual([['SessionEnded /a'], 'done'])
+    expect([notified, ending.value]).toEqual([['SessionEnded /a'], 'done'])
   })
 
   test('NodeEvents delivers the end when the client is closed', async () => {
     const at = await start()
-    const { told, ending } = follow(await watching(at, '/a'))
+    const { notified, ending } = follow(await watching(at, '/a'))
     const closing = outcome(at.zk.close())
     at.connection.reply(await at.connection.expect(OpCode.closeSession))
     await at.world.settle()
     expect(closing.status).toBe('fulfilled')
-    expect([told, ending.value]).toEqual([['SessionEnded /a'], 'done'])
+    expect([notified, ending.value]).toEqual([['SessionEnded /a'], 'done'])
   })
 })

@@ -124,7 +124,7 @@ describe('A recursive watch', () => {
   test('that was given up and set nevertheless is what the server has: it tells the others', async () => {
     const at = await start()
     const { world, zk, connection } = at
-    const { told } = follow(await watching(at, '/a'))
+    const { notified } = follow(await watching(at, '/a'))
     const abort = new AbortController()
     outcome(zk.watch('/a', { recursive: true, signal: abort.signal }))
     const [add] = await connection.expectAll(OpCode.addWatch, OpCode.removeWatches)
@@ -132,7 +132,7 @@ describe('A recursive watch', () => {
     connection.reply(add, ErrorResponse, { err: 0 })
     connection.event('NodeCreated', '/a/x')
     await world.settle()
-    expect(told).toEqual(['NodeChildrenChanged /a'])
+    expect(notified).toEqual(['NodeChildrenChanged /a'])
   })
 })
 
@@ -228,10 +228,10 @@ test('A watch that is only asked for has no event that a recursive watch of its 
   connection.event('NodeCreated', '/a/b')
   connection.reply(request, ErrorResponse, { err: 0 })
   await world.settle()
-  expect([recursive.told, asked.told]).toEqual([['NodeCreated /a/b'], []])
+  expect([recursive.notified, asked.notified]).toEqual([['NodeCreated /a/b'], []])
   connection.event('NodeCreated', '/a/c')
   await world.settle()
-  expect(asked.told).toEqual(['NodeChildrenChanged /a'])
+  expect(asked.notified).toEqual(['NodeChildrenChanged /a'])
 })
 
 test('A watch that is away has no event that a recursive watch of its path implies', async () => {
@@ -247,6 +247,6 @@ test('A watch that is away has no event that a recursive watch of its path impli
   next.event('NodeCreated', '/a/b')
   next.fail(setting, 'Ok')
   await world.settle()
-  expect(lasting.told).toEqual(['Gap reconnected'])
+  expect(lasting.notified).toEqual(['Gap reconnected'])
   expect(recursive.status).toBe('pending')
 })

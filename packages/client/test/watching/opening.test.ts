@@ -7,12 +7,12 @@ import { follow, start } from './watching.ts'
 describe('ZooKeeper.watch without await', () => {
   test('ZooKeeper.watch gives its events, from the moment the server has set it', async () => {
     const { world, zk, connection } = await start()
-    const { told, ending } = follow(zk.watch('/a'))
+    const { notified, ending } = follow(zk.watch('/a'))
     connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
     connection.event('NodeCreated', '/a')
     connection.event('NodeDataChanged', '/a')
     await world.settle()
-    expect(told).toEqual(['NodeCreated /a', 'NodeDataChanged /a'])
+    expect(notified).toEqual(['NodeCreated /a', 'NodeDataChanged /a'])
     expect(ending).toEqual({})
   })
 

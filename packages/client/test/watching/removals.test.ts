@@ -224,7 +224,7 @@ async function play({ kind, isThere, standing, setting, removing, isSetFirst, be
     const isGivenUp = removing === 'abort' && between !== 'behind its answer'
     expect(oneShots.length + loops.length).toBe(standing.length + (isGivenUp ? 0 : 1))
     for (const each of oneShots) expect(each.isTold).toBe(isOver(each))
-    for (const each of loops) expect([each.isOver, each.told]).toEqual([isOver(each), []])
+    for (const each of loops) expect([each.isOver, each.notified]).toEqual([isOver(each), []])
 
     if ([...oneShots, ...loops].every(isOver)) expect(scene.server.watches.entries).toEqual([])
 
@@ -242,7 +242,7 @@ async function play({ kind, isThere, standing, setting, removing, isSetFirst, be
     }
     for (const each of loops) {
       const events = [changed, each.isRecursive ? 'NodeCreated' : 'NodeChildrenChanged']
-      expect(each.told.map(({ type }) => type)).toEqual(isOver(each) ? [] : events)
+      expect(each.notified.map(({ type }) => type)).toEqual(isOver(each) ? [] : events)
     }
 
     expect(scene.zk.session.anomalies).toBe(0)

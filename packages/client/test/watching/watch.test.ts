@@ -21,28 +21,28 @@ describe('ZooKeeper.watch', () => {
 
   test('ZooKeeper.watch delivers every event of its node, in order', async () => {
     const at = await start()
-    const { told } = follow(await watching(at, '/a'))
+    const { notified } = follow(await watching(at, '/a'))
     const types = ['NodeCreated', 'NodeDataChanged', 'NodeChildrenChanged', 'NodeDeleted', 'NodeCreated'] as const
     at.connection.together(() => types.forEach((type) => at.connection.event(type, '/a')))
     await at.world.settle()
-    expect(told).toEqual(types.map((type) => `${type} /a`))
+    expect(notified).toEqual(types.map((type) => `${type} /a`))
   })
 
   test('ZooKeeper.watch with recursive delivers events of the node and of all below it, and no neighbour', async () => {
     const at = await start()
-    const { told } = follow(await watching(at, '/a', { recursive: true }))
+    const { notified } = follow(await watching(at, '/a', { recursive: true }))
     for (const path of ['/a', '/a/b', '/a/b/c', '/ab', '/']) at.connection.event('NodeDataChanged', path)
     await at.world.settle()
-    expect(told).toEqual(['/a', '/a/b', '/a/b/c'].map((path) => `NodeDataChanged ${path}`))
+    expect(notified).toEqual(['/a', '/a/b', '/a/b/c'].map((path) => `NodeDataChanged ${path}`))
     expect(at.zk.session.anomalies).toBe(2)
   })
 
   test('ZooKeeper.watch with recursive of the root delivers every event', async () => {
     const at = await start()
-    const { told } = follow(await watching(at, '/', { recursive: true }))
+    const { notified } = follow(await watching(at, '/', { recursive: true }))
     for (const path of ['/', '/a', '/a/b']) at.connection.event('NodeDataChanged', path)
     await at.world.settle()
-    expect(told).toHaveLength(3)
+    expect(notified).toHaveLength(3)
   })
 
   test('ZooKeeper.watch tells which transaction it was, where the server says so', async () => {
@@ -65,13 +65,13 @@ describe('ZooKeeper.watch', () => {
     for (let times = 0; times < 2; times++) connection.event('NodeDataChanged', '/a/b')
     await world.settle()
     expect(changed.value).toEqual({ type: 'NodeDataChanged', path: '/a/b' })
-    for (const { told } of all) expect(told).toEqual(['NodeDataChanged /a/b', 'NodeDataChanged /a/b'])
+    for (const { notified } of all) expect(notified).toEqual(['NodeDataChanged /a/b', 'NodeDataChanged /a/b'])
   })
 
   test('ZooKeeper maps paths of events below the chroot, that of the chroot itself to the root (V07)', async () => {
     const at = await start({ chroot: '/c' })
     const { world, zk, connection } = at
-    const { told } = follow(await watching(at, '/', { recursive: true }))
+    const { notified } = follow(await watching(at, '/', { recursive: true }))
     const read = outcome(zk.getDataAndWatch('/a'))
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData(''))
     const root = outcome(zk.getChildrenAndWatch('/'))
@@ -82,7 +82,7 @@ describe('ZooKeeper.watch', () => {
     for (const path of ['/c', '/c/a', '/', '/cc', '/a']) connection.event('NodeDataChanged', path)
     connection.event('NodeChildrenChanged', '/c')
     await world.settle()
-    expect(told).toEqual(['NodeDataChanged /', 'NodeDataChanged /a'])
+    expect(notified).toEqual(['NodeDataChanged /', 'NodeDataChanged /a'])
     expect([changed.value.path, children0.value.path]).toEqual(['/a', '/'])
     expect(zk.session.anomalies).toBe(3)
   })
@@ -116,11 +116,11 @@ describe('The queue of a watch', () => {
   test('NodeEvents collapses events that are not taken into one Gap, and other watches and replies go on (V09)', async () => {
     const at = await start()
     const { world, zk, connection } = at
-    const told: string[] = []
+    const notified: string[] = []
     const slow = await watching(at, '/slow', { maxQueued: 3 })
     const loop = async () => {
       for await (const event of slow) {
-        told.push(describeEvent(event))
+        notified.push(describeEvent(event))
         // The body never ends.
         await new Promise(() => {})
       }
@@ -132,7 +132,7 @@ describe('The queue of a watch', () => {
     const read = outcome(zk.getData('/slow'))
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData(''))
     await world.settle()
-    expect([told, other.told]).toEqual([['NodeDataChanged /slow'], ['NodeDataChanged /other']])
+    expect([notified, other.notified]).toEqual([['NodeDataChanged /slow'], ['NodeDataChanged /other']])
     expect(read.status).toBe('fulfilled')
     expect((await slow.next()).value).toEqual({ type: 'Gap', cause: 'overflow', path: '/slow' })
   })
@@ -161,12 +161,12 @@ describe('The queue of a watch', () => {
       throw new Error("the user's")
     }
     const thrown = outcome(user())
-    const { told } = follow(await watching(at, '/a'))
+    const { notified } = follow(await watching(at, '/a'))
     connection.event('NodeDataChanged', '/a')
     connection.event('NodeDeleted', '/a')
     await world.settle()
     expect(thrown.error).toHaveProperty('message', "the user's")
-    expect(told).toEqual(['NodeDataChanged /a', 'NodeDeleted /a'])
+    expect(notified).toEqual(['NodeDataChanged /a', 'NodeDeleted /a'])
   })
 })
 
@@ -201,11 +201,11 @@ describe('A watch that is taken back', () => {
   test('NodeEvents leaves the watch to other callers of this client that need it', async () => {
     const at = await start()
     const [first, second] = [await watching(at, '/a'), await watching(at, '/a')]
-    const { told } = follow(second)
+    const { notified } = follow(second)
     await first.return()
     at.connection.event('NodeDataChanged', '/a')
     await at.connection.expectNothing()
-    expect(told).toEqual(['NodeDataChanged /a'])
+    expect(notified).toEqual(['NodeDataChanged /a'])
     await second.return()
     expect((await at.connection.expect(OpCode.removeWatches)).body).toEqual(removal)
   })
@@ -246,7 +246,7 @@ describe('A watch that is taken back', () => {
     ['Any', true, 'Any'],
   ] as const)('ZooKeeper.removeWatches of %s ends a watch with recursive %j', async (type, recursive, asked) => {
     const at = await start()
-    const { told, ending } = follow(await watching(at, '/a', { recursive }))
+    const { notified, ending } = follow(await watching(at, '/a', { recursive }))
     const removed = outcome(at.zk.removeWatches('/a', type))
     const request = await at.connection.expect(OpCode.removeWatches)
     // Servers before 3.9 know no other type that would do.
@@ -254,7 +254,7 @@ describe('A watch that is taken back', () => {
     at.connection.reply(request)
     await at.connection.expectNothing()
     expect(removed.status).toBe('fulfilled')
-    expect([told, ending.value]).toEqual([['PersistentWatchRemoved /a'], 'done'])
+    expect([notified, ending.value]).toEqual([['PersistentWatchRemoved /a'], 'done'])
   })
 
   test.each(['Data', 'Children', 'PersistentRecursive'] as const)(

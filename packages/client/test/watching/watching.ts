@@ -25,15 +25,15 @@ export async function watching(
 }
 
 /** Follows the events from now on: what was received, and how it ended. */
-export function follow(events: NodeEvents): { readonly told: string[]; readonly ending: { value?: unknown } } {
-  const told: string[] = []
+export function follow(events: NodeEvents): { readonly notified: string[]; readonly ending: { value?: unknown } } {
+  const notified: string[] = []
   const ending: { value?: unknown } = {}
   const loop = async () => {
-    for await (const event of events) told.push(describeEvent(event))
+    for await (const event of events) notified.push(describeEvent(event))
     ending.value = 'done'
   }
   loop().catch((error: unknown) => (ending.value = error))
-  return { told, ending }
+  return { notified, ending }
 }
 
 export function describeEvent(event: PersistentWatchEvent): string {

@@ -112,7 +112,7 @@ export class CacheWalk {
       const draw = this.#random.below(20)
       if (draw < 6 && this.#caches.length < CACHES) running.push(this.#open().run())
       else if (draw < 8 && this.#caches.length > 0) this.#close(this.#pick(this.#caches))
-      else if (draw === 8) this.#befall('cut', () => this.#scene.cut(this.#zk))
+      else if (draw === 8) this.#fault('cut', () => this.#scene.cut(this.#zk))
       else if (draw === 9 && this.#random.below(3) === 0) this.#expire()
       else this.#change()
       await this.#scene.world.advance(this.#random.below(4) === 0 ? this.#random.below(2_000) : this.#random.below(6))
@@ -146,10 +146,10 @@ export class CacheWalk {
   #expire(): void {
     // It may have none at the moment.
     const isKnown = this.#scene.ensemble.sessions.get(this.#zk.session.id) !== undefined
-    if (isKnown) this.#befall('expire', () => this.#scene.expire(this.#zk))
+    if (isKnown) this.#fault('expire', () => this.#scene.expire(this.#zk))
   }
 
-  #befall(what: string, happen: () => void): void {
+  #fault(what: string, happen: () => void): void {
     this.steps.push(what)
     happen()
   }

@@ -9,7 +9,7 @@ export class Candidate {
   readonly stopping = new AbortController()
   readonly terms: Leadership[] = []
   /** What it received, in order. */
-  readonly told: string[] = []
+  readonly notified: string[] = []
   readonly standing: Outcome<void>
   #endTerm = () => {}
 
@@ -30,18 +30,18 @@ export class Candidate {
   async #stand(): Promise<void> {
     const listeners = {
       signal: this.stopping.signal,
-      onSuspended: () => void this.told.push('suspended'),
-      onResumed: () => void this.told.push('resumed'),
+      onSuspended: () => void this.notified.push('suspended'),
+      onResumed: () => void this.notified.push('resumed'),
     }
     for await (const leadership of this.election.terms(listeners)) {
-      this.told.push('leads')
+      this.notified.push('leads')
       this.terms.push(leadership)
       await new Promise<void>((resolve) => {
         this.#endTerm = resolve
         leadership.signal.addEventListener(
           'abort',
           () => {
-            this.told.push(leadership.signal.reason.reason as string)
+            this.notified.push(leadership.signal.reason.reason as string)
             resolve()
           },
           { once: true },

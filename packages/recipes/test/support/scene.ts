@@ -109,7 +109,7 @@ export class Scene {
     return trips
   }
 
-  // --- what befalls the clients -----------------------------------------------------------------------------------
+  // --- faults of the clients --------------------------------------------------------------------------------------
 
   /** Resets the client's connection, if it has one. The session lives on. */
   cut({ session }: ZooKeeper): void {
@@ -159,7 +159,7 @@ export class Scene {
     return new Since(this.ensemble.history)
   }
 
-  /** Forgets what servers were asked and have told: it is kept without end. What `since` gave before is void. */
+  /** Drops the history of the servers, which grows without end. Earlier results of `since` are void. */
   forget(): void {
     this.#watches.forget()
   }

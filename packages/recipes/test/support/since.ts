@@ -34,7 +34,7 @@ export class Since {
     return this.#entries.flatMap(asAsked)
   }
 
-  get told(): Told[] {
+  get notified(): Told[] {
     return this.#entries.flatMap(asTold)
   }
 

@@ -87,9 +87,11 @@ export async function createWatched(zk: ZooKeeper): Promise<void> {
 }
 
 /** A batch of them; what fails because the connection of `zk` is lost fails. */
-export async function watchCycles(told: Omit<Cycle, 'path'>): Promise<void> {
+export async function watchCycles(notified: Omit<Cycle, 'path'>): Promise<void> {
   await Promise.all(
-    ways.flatMap((cycle, way) => lanes.map((lane) => cycle({ ...told, path: pathOf(way, lane) }).catch(unlessLost))),
+    ways.flatMap((cycle, way) =>
+      lanes.map((lane) => cycle({ ...notified, path: pathOf(way, lane) }).catch(unlessLost)),
+    ),
   )
 }
 

@@ -10,7 +10,7 @@ interface Stream {
   readonly isRecursive: boolean
   /** undefined until it is set. */
   events: NodeEvents | undefined
-  readonly told: string[]
+  readonly notified: string[]
   readonly expected: string[]
 }
 
@@ -19,7 +19,7 @@ interface Single {
   readonly path: string
   readonly isOfChildren: boolean
   watched: Watched | undefined
-  told: string | undefined
+  notified: string | undefined
   expected: string | undefined
 }
 
@@ -66,7 +66,7 @@ export class WatchWalk {
     for (const single of this.#singles) this.#unwatch(single)
     await this.#scene.world.settle()
     expect(this.#scene.watchCount(), 'watches that the servers keep').toBe(0)
-    expect(this.#zk.session.anomalies, 'events for nobody').toBe(0)
+    expect(this.#zk.session.anomalies, 'events without a watcher').toBe(0)
     await this.#scene.done(this.#zk.close())
   }
 
@@ -84,18 +84,18 @@ export class WatchWalk {
   #watch(): void {
     const path = this.#pick(PATHS)
     const isRecursive = this.#random.below(2) === 0
-    const stream: Stream = { path, isRecursive, events: undefined, told: [], expected: [] }
+    const stream: Stream = { path, isRecursive, events: undefined, notified: [], expected: [] }
     this.#note(`watch ${path} ${isRecursive ? 'recursive' : ''}`)
     this.#streams.push(stream)
     void this.#follow(stream)
   }
 
   async #follow(stream: Stream): Promise<void> {
-    const { path, isRecursive, told } = stream
+    const { path, isRecursive, notified } = stream
     stream.events = await this.#zk.watch(path, { recursive: isRecursive })
     // It was left before it was set.
     if (!this.#streams.includes(stream)) await stream.events.return()
-    for await (const event of stream.events) told.push(describe(event))
+    for await (const event of stream.events) notified.push(describe(event))
   }
 
   #read(): void {
@@ -104,12 +104,12 @@ export class WatchWalk {
     const isOfChildren = method === 'getChildrenAndWatch'
     this.#note(`${method} ${path}`)
     const isSet = method === 'existsAndWatch' || this.#exists(path)
-    const single: Single = { path, isOfChildren, watched: undefined, told: undefined, expected: undefined }
+    const single: Single = { path, isOfChildren, watched: undefined, notified: undefined, expected: undefined }
     if (isSet) this.#singles.push(single)
     const follow = async () => {
       single.watched = await this.#zk[method](path)
       const { type, path: at } = await single.watched.changed
-      single.told = `${type} ${at}`
+      single.notified = `${type} ${at}`
     }
     follow().catch((error: unknown) => {
       if (!KeeperError.is(error, 'NoNode')) throw error
@@ -167,14 +167,14 @@ export class WatchWalk {
     }
   }
 
-  // --- what must have been told -------------------------------------------------------------------------------------
+  // --- the events that must have arrived ----------------------------------------------------------------------------
 
   #compare(): void {
-    for (const { path, isRecursive, told, expected } of this.#streams) {
-      expect(told, `what the ${isRecursive ? 'recursive ' : ''}watch of ${path} tells`).toEqual(expected)
+    for (const { path, isRecursive, notified, expected } of this.#streams) {
+      expect(notified, `what the ${isRecursive ? 'recursive ' : ''}watch of ${path} tells`).toEqual(expected)
     }
-    for (const { path, isOfChildren, told, expected } of this.#singles) {
-      expect(told, `what the watch of ${isOfChildren ? 'children' : 'data'} of ${path} tells`).toBe(expected)
+    for (const { path, isOfChildren, notified, expected } of this.#singles) {
+      expect(notified, `what the watch of ${isOfChildren ? 'children' : 'data'} of ${path} tells`).toBe(expected)
     }
     this.#singles = this.#singles.filter(({ expected }) => expected === undefined)
   }

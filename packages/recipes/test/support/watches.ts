@@ -61,7 +61,7 @@ export class Watches {
     if (message.type !== 'request') return
     this.#asked.set(`${entry.connection} ${message.xid}`, entry)
     if (message.op !== 'setWatches' || entry.fault !== undefined) return
-    // What has changed meanwhile is told ahead of the reply.
+    // Events of what has changed meanwhile come before the reply.
     const { dataWatches, existWatches, childWatches } = message.request
     for (const path of [...(dataWatches ?? []), ...(existWatches ?? [])]) this.#add(entry, 'data', path)
     for (const path of childWatches ?? []) this.#add(entry, 'child', path)

@@ -153,10 +153,10 @@ describe('deleteRecursive', () => {
         plant(`/big/n${i}`)
         for (let j = 0; j < 20; j++) plant(`/big/n${i}/${j}`)
       }
-      const told: number[] = []
-      const onProgress = ({ deleted }: { readonly deleted: number }) => void told.push(deleted)
+      const notified: number[] = []
+      const onProgress = ({ deleted }: { readonly deleted: number }) => void notified.push(deleted)
       expect(await deleteRecursive(zk, '/big', { concurrency, onProgress })).toBe(526)
-      expect(told).toEqual([100, 200, 300, 400, 500, 526])
+      expect(notified).toEqual([100, 200, 300, 400, 500, 526])
       expect(server.nodes.get('/big')).toBeUndefined()
     },
   )

@@ -10,7 +10,7 @@ function serving() {
   return { bench, faults, nodes, client: bench.connect() }
 }
 
-const told = (client: RawClient) => client.replies.map(({ xid, err }) => [xid, err])
+const notified = (client: RawClient) => client.replies.map(({ xid, err }) => [xid, err])
 
 describe('loseRequest', () => {
   test('loses what is not done, and closes the connection behind earlier answers', () => {
@@ -21,7 +21,7 @@ describe('loseRequest', () => {
       { type: 'request', op: 'create', opCode: 1, xid: 2, request: node('/a') },
       { type: 'request', op: 'exists', opCode: 3, xid: 3, request: exists('/') },
     )
-    expect(told(client)).toEqual([[1, 0]])
+    expect(notified(client)).toEqual([[1, 0]])
     expect(client.closed).toBe('end')
     expect(nodes.get('/a')).toBeUndefined()
     expect(rule.count).toBe(1)
@@ -42,7 +42,7 @@ describe('loseRequest', () => {
     faults.loseRequest({ connection: 'open' })
     client.ask('exists', exists('/'))
     client.ask('exists', exists('/'))
-    expect(told(client)).toEqual([[2, 0]])
+    expect(notified(client)).toEqual([[2, 0]])
   })
 })
 
@@ -73,7 +73,7 @@ describe('loseReply', () => {
     client.ask('exists', { path: '/a', watch: true })
     client.ask('create', node('/a'))
     expect(client.events).toEqual([])
-    expect(told(client)).toEqual([
+    expect(notified(client)).toEqual([
       [1, ErrorCode.NoNode],
       [2, 0],
     ])
@@ -86,7 +86,7 @@ describe('loseReply', () => {
     const rule = faults.loseReply({ op: ['check', 'exists'] })
     client.ask('check', { path: '/a', version: -1 })
     client.ask('getData', exists('/'))
-    expect(told(client)).toEqual([[2, 0]])
+    expect(notified(client)).toEqual([[2, 0]])
     expect(rule.count).toBe(0)
     client.ask('exists', exists('/a'))
     bench.pass(0)
@@ -111,7 +111,7 @@ test('drop answers first', () => {
   const { client, faults } = serving()
   faults.drop({ op: 'create', connection: 'reset' })
   client.ask('create', node('/a'))
-  expect(told(client)).toEqual([[1, 0]])
+  expect(notified(client)).toEqual([[1, 0]])
   expect(client.closed).toBe('reset')
 })
 
@@ -125,7 +125,7 @@ test('delayRequest does it later, and what is behind it too', () => {
   expect(nodes.get('/a')).toBeUndefined()
   expect(client.replies).toEqual([])
   bench.pass(1)
-  expect(told(client)).toEqual([
+  expect(notified(client)).toEqual([
     [1, 0],
     [2, 0],
   ])
@@ -141,7 +141,7 @@ test('delayReply does it at once and answers later, and what is behind it too', 
   bench.pass(99)
   expect(client.replies).toEqual([])
   bench.pass(1)
-  expect(told(client)).toEqual([
+  expect(notified(client)).toEqual([
     [1, 0],
     [2, 0],
   ])
@@ -152,7 +152,7 @@ describe('fail', () => {
     const { client, faults, nodes } = serving()
     const rule = faults.fail({ op: 'create', code: 'NodeExists' })
     client.ask('create', node('/a'))
-    expect(told(client)).toEqual([[1, ErrorCode.NodeExists]])
+    expect(notified(client)).toEqual([[1, ErrorCode.NodeExists]])
     expect(nodes.get('/a')).toBeUndefined()
     expect(rule.count).toBe(1)
   })
@@ -169,7 +169,7 @@ describe('fail', () => {
     client.ask('create', node('/c'))
     expect(client.replies).toEqual([])
     bench.pass(100)
-    expect(told(client)).toEqual([
+    expect(notified(client)).toEqual([
       [1, 0],
       [2, -9_999],
       [3, 0],
@@ -191,7 +191,7 @@ describe('fail', () => {
     const { client, faults } = serving()
     const rule = faults.fail({ op: 'auth', code: 'AuthFailed' })
     client.ask('auth', { type: 0, scheme: 'ip', auth: null }, -4)
-    expect(told(client)).toEqual([[-4, ErrorCode.AuthFailed]])
+    expect(notified(client)).toEqual([[-4, ErrorCode.AuthFailed]])
     expect(client.closed).toBe('end')
     expect(rule.count).toBe(1)
   })
@@ -214,7 +214,7 @@ test('split sends the reply in two pieces', () => {
   bench.pass(29)
   expect(client.replies).toEqual([])
   bench.pass(1)
-  expect(told(client)).toEqual([
+  expect(notified(client)).toEqual([
     [1, 0],
     [2, 0],
   ])
@@ -382,7 +382,7 @@ describe('which frames a rule is about', () => {
     const rule = bench.model.faults.loseReply({ op: 'create', connection: 'open', times: 2 })
     for (const path of ['/a', '/b', '/c']) client.ask('create', node(path))
     bench.pass(100)
-    expect(told(client)).toEqual([[3, 0]])
+    expect(notified(client)).toEqual([[3, 0]])
     expect([rule.count, bench.model.faults.rules]).toEqual([2, []])
   })
 
@@ -399,7 +399,7 @@ describe('which frames a rule is about', () => {
     const { client, faults } = serving()
     const rule = faults.fail({ code: 'APIError' })
     client.say({ type: 'request', op: undefined, opCode: 999, xid: 1, request: undefined })
-    expect(told(client)).toEqual([[1, ErrorCode.APIError]])
+    expect(notified(client)).toEqual([[1, ErrorCode.APIError]])
     expect([rule.count, client.closed]).toEqual([1, undefined])
   })
 

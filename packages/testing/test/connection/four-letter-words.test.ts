@@ -84,8 +84,8 @@ test('wchs counts the watches of data', () => {
 
 test('mntr', () => {
   const values = ask(busy(), 'mntr').trimEnd().split('\n')
-  const told = Object.fromEntries(values.map((line) => line.split('\t') as [string, string]))
-  expect(told).toMatchObject({
+  const notified = Object.fromEntries(values.map((line) => line.split('\t') as [string, string]))
+  expect(notified).toMatchObject({
     zk_version: '3.8.0-zktesting, built on 2022-02-25 08:49 UTC',
     zk_server_state: 'standalone',
     zk_avg_latency: '0.0',

@@ -24,7 +24,7 @@ test.each([
   expect(new Bench().connect({ timeOut: asked }).connected!.timeOut).toBe(given)
 })
 
-test('a client before 3.4, which does not say readOnly, is not told it either', () => {
+test('a client before 3.4, which sends no readOnly, gets none in the answer', () => {
   const client = new Bench().dial()!
   client.handshake({ readOnly: undefined })
   expect(client.chunks[0]!.length).toBe(4 + 36)

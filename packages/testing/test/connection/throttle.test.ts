@@ -19,7 +19,7 @@ function connect(bench: Bench) {
   return client
 }
 
-const told = ({ replies }: ReturnType<typeof connect>) => replies.map(({ op, xid, err }) => [op, xid, err])
+const notified = ({ replies }: ReturnType<typeof connect>) => replies.map(({ op, xid, err }) => [op, xid, err])
 
 describe.each([1, 3])('requestThrottleMaxRequests, %i members', (members) => {
   test('no more requests than that are under way, and the others wait for their turn', () => {
@@ -29,7 +29,7 @@ describe.each([1, 3])('requestThrottleMaxRequests, %i members', (members) => {
     bench.pass(LAG)
     expect(client.replies).toHaveLength(2)
     bench.pass(10 * LAG)
-    expect(told(client).map(([op, , err]) => [op, err])).toEqual(Array.from({ length: 5 }, () => ['create', 0]))
+    expect(notified(client).map(([op, , err]) => [op, err])).toEqual(Array.from({ length: 5 }, () => ['create', 0]))
   })
 
   test('what has waited for longer than throttledOpWaitTime is ThrottledOp, in its turn, and not done', () => {
@@ -39,7 +39,7 @@ describe.each([1, 3])('requestThrottleMaxRequests, %i members', (members) => {
     client.ask('getData', { path: '/a', watch: false })
     bench.pass(10 * LAG)
     const { Ok, ThrottledOp } = ErrorCode
-    expect(told(client)).toEqual([
+    expect(notified(client)).toEqual([
       ['create', 1, Ok],
       ['create', 2, Ok],
       ['create', 3, Ok],
@@ -62,7 +62,7 @@ describe.each([1, 3])('requestThrottleMaxRequests, %i members', (members) => {
     client.ask('ping', undefined, -2)
     client.ask('closeSession', undefined)
     bench.pass(10 * LAG)
-    expect(told(client).map(([op, , err]) => [op, err])).toEqual([
+    expect(notified(client).map(([op, , err]) => [op, err])).toEqual([
       ['create', 0],
       ['create', 0],
       ['create', ErrorCode.ThrottledOp],

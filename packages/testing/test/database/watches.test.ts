@@ -32,7 +32,7 @@ describe('A watch', () => {
     expect(client.events).toEqual(['NodeDeleted /a/b'])
   })
 
-  test('by exists is set though the node is not there, and told when it is made', () => {
+  test('by exists is set though the node does not exist, and fires when it is made', () => {
     expect(exists('/new').err).toBe(ErrorCode.NoNode)
     server.make('/new')
     expect(client.events).toEqual(['NodeCreated /new'])
@@ -78,7 +78,7 @@ describe('A watch', () => {
     expect(client.events).toEqual([])
   })
 
-  test('is told before the transaction is applied to the end, by each of those that watch', () => {
+  test('fires before the transaction is applied to the end, for each watcher', () => {
     getData('/a')
     getData('/a', other)
     setData('/a')
@@ -95,7 +95,7 @@ describe('A watch', () => {
     expect([client.events, server.tree.watchCount]).toEqual([[], 0])
   })
 
-  test('on a node that is made is told by the ACL that it gets, its parent by its own', () => {
+  test('on a node that is made fires by the ACL that the node gets, that of the parent by its own', () => {
     exists('/a/c')
     getChildren('/a')
     const request = { ...creating('/a/c'), acl: [acl(Perms.WRITE, 'world', 'anyone')] }
@@ -103,7 +103,7 @@ describe('A watch', () => {
     expect(client.events).toEqual(['NodeChildrenChanged /a'])
   })
 
-  test('on the children of a deleted node is not told a second time where the first was kept back', () => {
+  test('on the children of a deleted node does not fire a second time where the first event was kept back', () => {
     getData('/a/b')
     getChildren('/a/b')
     server.ask(operator.request('setACL', { path: '/a/b', acl: [acl(0, 'world', 'anyone')], version: -1 }))
@@ -308,7 +308,7 @@ describe('removeWatches', () => {
     expect(server.tree.watchCount).toBe(0)
   })
 
-  test('finds none after it was told', () => {
+  test('finds none after it has fired', () => {
     getData('/a')
     setData('/a')
     expect(removeWatches('/a', WatcherType.Any)).toBe(ErrorCode.NoWatcher)

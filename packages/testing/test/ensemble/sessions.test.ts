@@ -36,7 +36,7 @@ describe('SessionTracker', () => {
     expect(world.client(world.leader, 10 ** 9).timeOut).toBe(20 * TICK)
   })
 
-  it("SessionTracker hears of a follower's clients when the follower answers the next ping", () => {
+  it("SessionTracker gets the touches of a follower's clients when the follower answers the next ping", () => {
     const world = World.ready()
     const client = world.client(world.followers[0]!)
     const expiresAt = () => world.ensemble.sessions.get(client.sessionId)!.expiresAt
@@ -52,7 +52,7 @@ describe('SessionTracker', () => {
     expect(expiresAt()).toBe(relayed)
   })
 
-  it("SessionTracker is not told by a write that a follower's client was heard", () => {
+  it("SessionTracker gets no touch of a follower's client by a write", () => {
     const world = World.ready()
     const client = world.client(world.followers[0]!)
     world.run(TICK * 2)
@@ -77,8 +77,8 @@ describe('Sessions', () => {
         expect(world.ensemble.sessions.get(client.sessionId)).toMatchObject({ expiresAt, isClosing: true })
         client.ping().create('/late')
         const resumed = client.resume(members[at]!)
-        const told = world.ensemble.sessions.get(client.sessionId)
-        expect(told).toMatchObject({ expiresAt, isClosing: true })
+        const notified = world.ensemble.sessions.get(client.sessionId)
+        expect(notified).toMatchObject({ expiresAt, isClosing: true })
         world.runUntil(() => resumed.state !== 'connecting')
         expect(resumed.state).toBe('expired')
         world.run()
@@ -256,7 +256,7 @@ describe('ZooKeeperServer', () => {
   it('ZooKeeperServer answers an unknown request -6, and closes the connection', () => {
     const world = World.ready()
     const client = world.client(world.followers[0]!)
-    // Marks what failed: nobody asks for it.
+    // Marks what failed: no client requests it.
     client.send('error', undefined)
     expect(client).toMatchObject({ state: 'closed', lastReply: { err: ErrorCode.Unimplemented, zxid: -1n } })
   })

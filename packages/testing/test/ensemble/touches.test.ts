@@ -61,7 +61,7 @@ describe('SessionTracker', () => {
     expect(expiresAt(world, resumed)).toBe(roundedUp(world.now + 3 * TICK))
   })
 
-  it('SessionTracker is told by a follower the timeout of the connection that was heard, longer or shorter', () => {
+  it('SessionTracker gets from a follower the timeout of the touched connection, longer or shorter', () => {
     const world = World.ready()
     const [follower, other] = world.followers
     const client = world.client(follower!, 4 * TICK)
@@ -90,7 +90,7 @@ describe('SessionTracker', () => {
     expect(world.ensemble.sessions.list()).toEqual([])
   })
 
-  it('SessionTracker of the leader is told of a new session by every follower, with the timeout of its creation', () => {
+  it('SessionTracker of the leader gets a touch of a new session from every follower, with the timeout of its creation', () => {
     const world = World.ready()
     const [follower, other] = world.followers
     const client = world.client(follower!, 4 * TICK)
@@ -110,7 +110,7 @@ describe('TouchTable', () => {
     return { client, follower: world.followers[0]!, before: expiresAt(world, client) }
   }
 
-  it('TouchTable loses the next touch when it is told to, and the leader never hears of that one', () => {
+  it('TouchTable loses the next touch on request, and the leader never gets that one', () => {
     const world = World.ready()
     const { client, follower, before } = quiet(world)
     expect(follower.loseTouch()).toBe(true)
@@ -144,7 +144,7 @@ describe('Network', () => {
     return { world, follower: follower.name, leader: world.leader.name, client, before: expiresAt(world, client) }
   }
 
-  it('Network stalls one way: a follower that hears nothing commits its write all the same, and relays no touch', () => {
+  it('Network stalls one way: a follower that gets no messages commits its write all the same, and relays no touch', () => {
     const { world, follower, leader, client, before } = watched()
     world.ensemble.network.stall(leader, follower)
     client.ping().create('/a')

@@ -36,7 +36,7 @@ export class Bench {
     if (this.model.members.length > 1) this.pass(300)
   }
 
-  /** A connection that has said nothing yet; undefined where it is refused. */
+  /** A connection that has sent nothing yet; undefined where it is refused. */
   dial(member = this.model.members[0]!.name, address = '127.0.0.1'): RawClient | undefined {
     const link = this.model.accept(member, { address, port: 50_000 }, this.now)
     if (link === undefined) return undefined
@@ -68,7 +68,7 @@ export class Bench {
   }
 
   #perform(outputs: readonly Output[]): void {
-    for (const output of outputs) this.#clients.get(output.link)?.told(output)
+    for (const output of outputs) this.#clients.get(output.link)?.notified(output)
   }
 }
 
@@ -125,7 +125,7 @@ export class RawClient {
     this.#line.closed()
   }
 
-  told(output: Output): void {
+  notified(output: Output): void {
     if (output.type === 'close') {
       this.closed = output.how
       return

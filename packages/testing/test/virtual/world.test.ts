@@ -56,7 +56,7 @@ describe('VirtualWorld', () => {
     expect(await world.run(() => zk.create('/a'))).toMatchObject({ path: '/a' })
   })
 
-  test('VirtualWorld wakes who waits for a fault', async () => {
+  test('VirtualWorld wakes code that waits for a fault', async () => {
     const world = new VirtualWorld({ clientLatency: 0 })
     const zk = await clientOf(world)
     const rule = world.ensemble.faults.loseReply({ op: 'create' })

@@ -3,11 +3,11 @@ import type { Check, Violation } from '../check.ts'
 import { type CallStory, type Sending, sendingsOn, stoodSince, storyOf, type Term } from './story.ts'
 
 /**
- * P1: call order is wire order. In a session no call is handed to the socket for the first time before one that was made
- * earlier, on one connection or over several; on each connection they stand in the order in which they were made; those of one
- * turn leave in one segment, and at once where nothing holds them back.
+ * P1: call order is wire order. In a session no call is sent for the first time before an earlier call, on one connection or
+ * over several. On each connection calls are in the order in which they were made. The calls of one turn leave in one
+ * segment, and at once where nothing holds them back.
  *
- * What a busy server has put off (`ThrottledOp`) was overtaken by what was in flight, as documented, and is left out.
+ * A call that a busy server has put off (`ThrottledOp`) was overtaken by calls in flight, as documented, and is left out.
  */
 export const callOrder: Check = (played) =>
   storyOf(played).terms.flatMap((term) => [...firstTimes(term), ...onEachLine(term), ...segments(term)])
@@ -17,7 +17,7 @@ interface Left {
   readonly sending: Sending
 }
 
-/** Requests of calls on the connections of the session, in their order. */
+/** The requests of calls on the connections of the session, in order. */
 function callsSent({ term, calls }: Term): Left[] {
   return calls
     .flatMap((call) => call.sendings.map((sending) => ({ call, sending })))
@@ -67,7 +67,7 @@ function segments(term: Term): Violation[] {
   })
 }
 
-/** A connection stood when it was made, and nothing waited before it. */
+/** Whether a connection was open when the call was made, and nothing waited before it. */
 function nothingHeldBack({ called }: CallStory, { lines, calls }: Term): boolean {
   const line = lines.find(({ ended }) => ended === undefined || ended.order > called.order)
   const since = line && stoodSince(line)
@@ -76,7 +76,7 @@ function nothingHeldBack({ called }: CallStory, { lines, calls }: Term): boolean
   const isFirst = earlier.every(({ sendings, settled }) => {
     return (settled ?? called).order < called.order || (sendings[0]?.sent.order ?? Infinity) < called.order
   })
-  // What the session asks for itself counts too: it may be put off, and be one of as many as may be in flight.
+  // Internal requests of the session count, too: they may be put off, and use a place in flight.
   const all = sendingsOn(line!)
   const wasHeldBack = all.some(isThrottled)
   const inFlight = all.some(({ sent, reply }) => {

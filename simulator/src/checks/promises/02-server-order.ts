@@ -4,12 +4,12 @@ import type { Check, Violation } from '../check.ts'
 import { type CallStory, storyOf, type Story } from './story.ts'
 
 /**
- * P2: events and replies settle in the order in which the server sent them, and each at once: what a frame settles is settled
- * when the promises of the event that brought it are drained, behind all that frames before it settled.
+ * P2: events and replies settle in the order in which the server sent them, and at once. The promises of a frame are settled
+ * when the event that brought the frame is drained, after those of all earlier frames.
  */
 export const serverOrder: Check = (played) => {
   const story = storyOf(played)
-  /** What was told, by its place, that is known to come of an event. */
+  /** The notifications that are known to come from an event, by their place. */
   const taken = new Set<number>()
   return played.lines.flatMap((line) => {
     let last = -1
@@ -24,7 +24,7 @@ export const serverOrder: Check = (played) => {
   })
 }
 
-/** What was told or settled by this frame. */
+/** The notifications and results of this frame. */
 function settledBy(frame: Heard, line: Line, { calls }: Story, taken: Set<number>): number[] {
   const { message } = frame
   const mine = [...calls.values()].filter(({ called }) => called.client === line.client)
@@ -32,7 +32,7 @@ function settledBy(frame: Heard, line: Line, { calls }: Story, taken: Set<number
   if (message?.type !== 'event') return []
   const type = eventName(message.event.type)
   return mine.flatMap(({ told, settled }) => {
-    // A caller that was given the promise of an event in the same moment learns of it only then.
+    // A caller that gets the promise of an event at the same time learns of the event only then.
     if (settled?.step === frame.step) return []
     const due = told.find(({ what, path, step, order }) => {
       return step === frame.step && what === type && path === message.event.path && !taken.has(order)
@@ -45,7 +45,7 @@ function settledBy(frame: Heard, line: Line, { calls }: Story, taken: Set<number
 
 function repliedBy(frame: Heard, { sendings, settled }: CallStory): number[] {
   const { reply } = sendings.find(({ reply }) => reply?.order === frame.order) ?? {}
-  // What a busy server puts off is settled by something else.
+  // A request that a busy server puts off is settled by another frame.
   if (reply === undefined || reply.message.err === ErrorCode.ThrottledOp) return []
   return settled?.step === frame.step && settled.order > frame.order ? [settled.order] : []
 }

@@ -6,10 +6,10 @@ import type { Check, Violation } from '../check.ts'
 import { type CallStory, type Sending, storyOf, type Term } from './story.ts'
 
 /**
- * P3: an error says whether it may have happened: `outcomeUnknown` exactly for a write whose bytes were handed to the socket
- * and that was not answered; what says no was never applied. No write is sent or applied twice, a write that succeeded was
- * applied. Reads are repeated unseen, reflect what was written before them though it was not answered, and give what was
- * written to their own node.
+ * P3: an error shows whether the write may have happened. `outcomeUnknown` is true exactly for a write whose bytes were
+ * handed to the socket, and that was not answered. Any other failed write was never applied. No write is sent or applied
+ * twice. A write that succeeded was applied. Reads are repeated without notice. They show the writes before them, also
+ * unanswered ones, and return what was written to their own node.
  */
 export const outcomes: Check = (played) => {
   const { terms, calls } = storyOf(played)
@@ -20,7 +20,7 @@ export const outcomes: Check = (played) => {
   ])
 }
 
-/** A sync says nothing where the leader that answers it has been replaced and does not know it. */
+/** A sync proves nothing where the leader that answers it has been replaced and does not know it. */
 const leavesStaleLeaders: readonly FaultType[] = ['isolateLeader', 'freeze']
 
 function outcomeOf(call: CallStory): Violation[] {
@@ -41,18 +41,20 @@ function outcomeOf(call: CallStory): Violation[] {
   return []
 }
 
-/** Behind an answer that cannot be read, and which was not waited for, the client goes on, and the wiretap cannot. */
+/** After an unreadable answer that no call waits for, the client goes on, but the wiretap cannot. */
 function isIllegible({ sendings, settled }: CallStory): boolean {
   const frames = sendings.at(-1)?.line.frames ?? []
   return frames.some(({ way, message, order }) => way === 'down' && message === undefined && order < settled!.order)
 }
 
-/** By the time it was settled. One whose session had moved was not answered: it may be done where the session is now. */
+/**
+ * Whether the write was applied by the time it settled. A write whose session has moved gets no answer, and may be applied.
+ */
 function isUnanswered({ sendings, settled }: CallStory): boolean {
   const last = sendings.at(-1)
   if (last === undefined) return false
   const { reply, line } = last
-  // Of what comes behind that for which a client leaves its server nothing is read.
+  // After an answer for which the client leaves its server nothing more is read.
   const isLeft = line.ended?.by === 'client' && line.ended.step === reply?.step
   const { outcome } = settled!
   if (isLeft && outcome.how === 'rejected' && outcome.code === 'ConnectionLoss') return true
@@ -72,7 +74,7 @@ function timesOf(call: CallStory): Violation[] {
   return []
 }
 
-/** What is read is what a call wrote to this node, or what there was before all calls: nothing. */
+/** A read returns what a call wrote to this node, or the data before all calls: none. */
 function textOf(call: CallStory, calls: ReadonlyMap<number, CallStory>): Violation[] {
   const { plan, settled } = call
   if (settled?.outcome.how !== 'resolved') return []

@@ -3,13 +3,13 @@ import type { Check, Violation } from '../check.ts'
 import { earliest, latest } from './patience.ts'
 import { sendingsOn, stoodSince, type Story, storyOf, type Term } from './story.ts'
 
-/** No attempt is given less, whatever T is: in ms (`deadlines.ts`). */
+/** The shortest time for an attempt, whatever T is, in ms (`deadlines.ts`). */
 const SHORTEST_CONNECT = 200
 
 /**
- * P4: silence is noticed. A connection is left when no whole frame came, or its oldest request was not answered, for 2/3 T, and
- * not before unless there is another reason; an attempt gets T / number of servers, and so does the look-up before it. Every
- * server is tried before one is tried again, and the next attempt comes within T/10.
+ * P4: silence is noticed. A connection is given up when no whole frame came, or its oldest request was not answered, for 2/3
+ * T, and not earlier without another reason. An attempt gets T / number of servers, and so does the look-up before it. Every
+ * server is tried before one is tried again. The next attempt comes within T/10.
  */
 export const silence: Check = (played) => {
   const story = storyOf(played)
@@ -65,12 +65,12 @@ function silent(line: Line, { ended, closing }: Term, story: Story): Violation[]
   return wrong(until, 'was left for no reason')
 }
 
-/** What makes a client leave: what is no message, and refusals of what must come first. */
+/** Whether a message makes the client leave: bytes that are no message, and refusals of requests that must come first. */
 function isReason(message: Line['frames'][number]['message']): boolean {
   return message === undefined || (message.type === 'reply' && message.err !== 0)
 }
 
-/** As many attempts in a row as there are servers, each of which failed. */
+/** Rounds of failed attempts: as many in a row as there are servers. */
 function rounds(term: Term, { servers }: Story): Violation[] {
   const attempts = attemptsOf(term)
   return attempts.flatMap(({ at }, index): Violation[] => {
@@ -81,7 +81,7 @@ function rounds(term: Term, { servers }: Story): Violation[] {
   })
 }
 
-/** Each at a server: where its name was looked up, at all its addresses. */
+/** Each attempt is at one server. Where its name was looked up, it includes all addresses. */
 function attemptsOf({ lines, lookUps }: Term) {
   const failed = (those: readonly Line[]) => those.every((line) => stoodSince(line) === undefined)
   if (lookUps.length === 0) {
@@ -94,7 +94,7 @@ function attemptsOf({ lines, lookUps }: Term) {
   })
 }
 
-/** Behind each connection, and each look-up, the next comes soon. */
+/** After each connection, and each look-up, the next one comes soon. */
 function pauses(term: Term, story: Story): Violation[] {
   const { client, lines, lookUps, ended, closing } = term
   if (closing !== undefined) return []

@@ -4,9 +4,9 @@ import { storyOf } from './story.ts'
 import type { Played } from '../../history/played.ts'
 
 /**
- * P5: nothing hangs. Every call is settled by its timeout, and not said to be too late before; `connect` and `close` come to
- * an end by theirs. Nothing is left: no timer, no connection, no listener on a signal, no watch at a server. And nothing fails
- * for an unexpected reason.
+ * P5: nothing hangs. Every call settles by its timeout, and does not time out earlier. `connect` and `close` end by their
+ * timeouts. Nothing is left: no timer, no connection, no listener on a signal, no watch at a server. Nothing fails for an
+ * unexpected reason.
  */
 export const nothingHangs: Check = (played) => [...lateCalls(played), ...connecting(played), ...leftovers(played)]
 

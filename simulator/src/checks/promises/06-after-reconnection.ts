@@ -5,8 +5,8 @@ import type { Check, Violation } from '../check.ts'
 import { type CallStory, type Sending, sendingsOn, stoodSince, storyOf, type Term } from './story.ts'
 
 /**
- * P6: on a new connection of a session come first the credentials, then the watches that stand, then a sync if an unanswered
- * write calls for one, then what is repeated, then what was not sent before. Every persistent watch tells that it was away.
+ * P6: a new connection of a session begins with the credentials. Then come the watches, a sync if a write is unanswered,
+ * repeated requests, and requests that were not sent before. Every persistent watch gets a Gap.
  */
 export const afterReconnection: Check = (played) =>
   storyOf(played).terms.flatMap((term) =>
@@ -34,7 +34,7 @@ function ranks(line: Line, earlier: readonly Line[], { calls }: Term): Violation
     if (rank === 0) missing.delete(identityOf(sending))
     else if (missing.size > 0) return wrong(sending, `${stages[rank]} went before credentials`)
     last = rank
-    // Behind the first new call watches and credentials come as they are asked for.
+    // After the first new call watches and credentials come in the order of their calls.
     if (rank === stages.length - 1) break
   }
   return []
@@ -53,7 +53,7 @@ function ranks(line: Line, earlier: readonly Line[], { calls }: Term): Violation
 const isAuth = ({ sent }: Sending): boolean => sent.message.op === 'auth'
 const identityOf = ({ sent }: Sending): string => String((sent.message.request as { auth: Uint8Array }).auth)
 
-/** Watches that were set and have not told anything are set again before anything is asked. */
+/** Watches that were set, and have had no event, are set again before any request. */
 function watchesSetAgain(line: Line, { calls, term }: Term): Violation[] {
   const since = stoodSince(line)!.order
   const sent = sendingsOn(line)
@@ -71,7 +71,7 @@ function watchesSetAgain(line: Line, { calls, term }: Term): Violation[] {
     })
 }
 
-/** Whether a watcher waits for it at that moment: set on an earlier connection. */
+/** Whether a watcher waits for it at that time, which was set on an earlier connection. */
 function standsAt({ plan, settled, told, left }: CallStory, order: number): boolean {
   if (!watchesOnce(plan.op) && plan.op !== 'watch') return false
   if (settled === undefined || settled.outcome.how !== 'resolved' || settled.order > order) return false

@@ -5,9 +5,9 @@ import type { Check, Violation } from '../check.ts'
 import { type CallStory, sessionOn, storyOf, type Term } from './story.ts'
 
 /**
- * P7: an expired session is never hidden. It ends when a server says so; then, at once, all its calls reject with
- * `SessionExpired` and its watches are told; another follows. A call is sent in the session that it was made in, or not at
- * all, and rejects at once where that has ended.
+ * P7: an expired session is never hidden. It ends when a server reports the end. At once all its calls reject with
+ * `SessionExpired`, and its watches are notified. Another session follows. A call is sent in the session in which it was
+ * made, or not at all. It rejects at once where that session has ended.
  */
 export const expiry: Check = (played) =>
   storyOf(played).terms.flatMap((term, _, terms) => [
@@ -17,7 +17,7 @@ export const expiry: Check = (played) =>
     ...elsewhere(term),
   ])
 
-/** What a server has said of its end. */
+/** The end that a server has reported. */
 function hidden({ client, lines, ended, began, closing }: Term): Violation[] {
   if (began === undefined) return []
   return lines.flatMap(({ frames }) =>
@@ -53,7 +53,7 @@ function atTheEnd({ calls }: Term, ended: Moment): Violation[] {
   })
 }
 
-/** Calls of a session that has ended, or was closed. */
+/** The calls of a session that has ended, or was closed. */
 function madeTooLate({ calls }: Term, { order, code }: NonNullable<Term['ended']>): Violation[] {
   return calls.flatMap(({ plan, called, settled }): Violation[] => {
     if (called.order < order) return []
@@ -63,7 +63,7 @@ function madeTooLate({ calls }: Term, { order, code }: NonNullable<Term['ended']
   })
 }
 
-/** What reached its time limit or was aborted in the same instant may say that. */
+/** A call that timed out or was aborted in the same instant may report that instead. */
 function isExpired({ settled }: CallStory): boolean {
   const { outcome } = settled!
   return outcome.how !== 'rejected' || outcome.code === 'SessionExpired' || outcome.code === 'RequestTimeout'
@@ -76,7 +76,7 @@ function followed({ client, term }: Term, terms: readonly Term[]): Violation[] {
     : []
 }
 
-/** In a session other than its own. A persistent watch is set again in the next. */
+/** Whether it was sent in another session than its own. A persistent watch is set again in the next one. */
 function elsewhere({ term, lines, calls }: Term): Violation[] {
   const own = new Set(lines.flatMap((line) => sessionOn(line) ?? []))
   const several: Violation[] =

@@ -3,12 +3,12 @@ import type { Check, Violation } from '../check.ts'
 import { earliest, latest } from './patience.ts'
 import { grantedSince, type Story, storyOf, type Term } from './story.ts'
 
-/** 4/3 T without a word. */
+/** Local expiry: 4/3 T without a message. */
 const LOCAL_EXPIRY = 4 / 3
 
 /**
- * P8: a session of which nothing valid was heard for 4/3 T has ended for its user, whether or not a server could be asked; and
- * no session ends by that clock before.
+ * P8: a session without a valid message for 4/3 T has ended for its user, whether or not a server could be reached. No
+ * session ends by that clock earlier.
  */
 export const localExpiry: Check = (played) => {
   const story = storyOf(played)
@@ -37,7 +37,7 @@ function endOf({ client, lines, ended, closing, began }: Term, story: Story): Vi
   return ended.at < earliest(times.at(-1)!, after) ? wrong(ended.at, 'its session ended before 4/3 T had passed') : []
 }
 
-/** Whether a server said so then. */
+/** Whether a server reported the end at that time. */
 function isSaid(lines: Term['lines'], then: number): boolean {
   return lines.some(({ frames }) =>
     frames.some(({ step, message }) => {

@@ -3,8 +3,8 @@ import type { Line, Moment } from '../../history/line.ts'
 import { type CallStory, sendingsOn, storyOf } from './story.ts'
 
 /**
- * P9: a server that breaks the protocol costs its connection, at once, and nothing else: not the session. (What is not
- * caught ends the history. Of a reply that its caller no longer waits for only the header is read.)
+ * P9: a server that breaks the protocol costs its connection, at once, and nothing else: not the session. (An uncaught error
+ * ends the history. When no caller waits for a reply any more, only its header is read.)
  */
 export const brokenServers: Check = (played) =>
   storyOf(played).terms.flatMap(({ client, lines, calls, ended, closing }) =>
@@ -19,7 +19,7 @@ export const brokenServers: Check = (played) =>
     }),
   )
 
-/** Whether the request whose turn it is was settled before: by its timeout, or its signal. */
+/** Whether the request of this reply was settled earlier: by its timeout, or its signal. */
 function isForNobody({ order }: Moment, line: Line, calls: readonly CallStory[]): boolean {
   const due = sendingsOn(line).find(({ sent, reply }) => sent.order < order && (reply?.order ?? Infinity) > order)
   const call = calls.find(({ sendings }) => sendings.some(({ sent }) => sent.order === due?.sent.order))

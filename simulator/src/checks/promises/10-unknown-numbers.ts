@@ -3,8 +3,8 @@ import type { Check, Violation } from '../check.ts'
 import { isUnknown, storyOf } from './story.ts'
 
 /**
- * P10: unknown numbers survive. A call that was answered with an unknown error code rejects with `Unknown` and that
- * number; an event of unknown type is counted; and the connection goes on.
+ * P10: the client survives unknown numbers. A call that was answered with an unknown error code rejects with `Unknown` and
+ * that number. An event of unknown type is counted. The connection goes on.
  */
 export const unknownNumbers: Check = (played) => {
   const { calls, terms } = storyOf(played)

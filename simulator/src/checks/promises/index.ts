@@ -11,7 +11,7 @@ import { localExpiry } from './08-local-expiry.ts'
 import { brokenServers } from './09-broken-servers.ts'
 import { unknownNumbers } from './10-unknown-numbers.ts'
 
-/** One for each promise of the client, in their order: P1 to P11. Of histories of plain calls. */
+/** The checks of histories of plain calls, one for each promise of the client, in their order: P1 to P11. */
 export const promises: readonly Check[] = [
   callOrder,
   serverOrder,

@@ -1,4 +1,4 @@
-// A history of plain calls, put together: what each call came to, what each session had, what each connection saw.
+// A history of plain calls, put together: the result of each call, the sessions, the connections.
 import { type ReplyMessage, type RequestMessage, errorName } from '@zk/wire'
 import type { LoggedTxn, Txn } from '@zk/testing'
 import type { CallHappening, Outcome } from '../../history/calls.ts'
@@ -13,7 +13,7 @@ type NoteOf<Type extends CallHappening['type']> = Extract<CallHappening, { type:
 export interface Sending {
   readonly line: Line
   readonly sent: Sent & { readonly message: RequestMessage }
-  /** undefined where none came. */
+  /** undefined where no answer came. */
   reply: (Heard & { readonly message: ReplyMessage }) | undefined
 }
 
@@ -24,7 +24,7 @@ export interface CallStory {
   readonly told: NoteOf<'told'>[]
   left: Moment | undefined
   readonly sendings: Sending[]
-  /** Transactions that did what it asks for. */
+  /** The transactions that carried it out. */
   readonly applied: LoggedTxn[]
 }
 
@@ -32,10 +32,10 @@ export interface CallStory {
 export interface Term {
   readonly client: number
   readonly term: number
-  /** undefined where `connect` never came to an end with it. */
+  /** undefined where `connect` never resolved with it. */
   began: NoteOf<'began'> | undefined
   ended: NoteOf<'ended'> | undefined
-  /** It was closed by its client, or `connect` failed. */
+  /** Its client closed it, or `connect` failed. */
   closing: Moment | undefined
   readonly lines: Line[]
   readonly lookUps: LookUp[]
@@ -46,19 +46,19 @@ export interface Story {
   /** By their ids. */
   readonly calls: ReadonlyMap<number, CallStory>
   readonly terms: readonly Term[]
-  /** Until when a client is looked at: all that was asked of it must have come by then. */
+  /** The end of the checks of a client: by then everything must have happened. */
   readonly over: (client: number) => number
-  /** For how much of that time its process stood still, in ms. */
+  /** How long its process stood still within that time, in ms. */
   readonly stood: (client: number, from: number, to: number) => number
-  /** T asked for, in ms, which servers grant. */
+  /** The T that was requested, in ms. Servers grant it. */
   readonly T: number
-  /** How many the connect string has; their names may have more addresses than one. */
+  /** How many servers the connect string has. A name may have several addresses. */
   readonly servers: number
 }
 
 const stories = new WeakMap<Played, Story>()
 
-/** Made once for all checks. */
+/** Builds it once for all checks. */
 export function storyOf(played: Played): Story {
   let story = stories.get(played)
   if (story === undefined) stories.set(played, (story = tell(played)))
@@ -139,7 +139,7 @@ function tell(played: Played): Story {
 
 const pairs = new WeakMap<Line, readonly Sending[]>()
 
-/** Requests with the replies that came in their turn. Pings and the handshake are none. */
+/** The requests with their replies, without pings and handshakes. */
 export function sendingsOn(line: Line): readonly Sending[] {
   let paired = pairs.get(line)
   if (paired === undefined) pairs.set(line, (paired = pair(line)))
@@ -164,31 +164,34 @@ function pair(line: Line): Sending[] {
   return sendings
 }
 
-/** Whether it is the answer that a session was granted, or goes on. */
+/** Whether it is the answer to a handshake that grants or resumes a session. */
 const isGranted = ({ message }: Line['frames'][number]): boolean =>
   message?.type === 'connected' && message.response.timeOut > 0
 
-/** The moment of that; undefined for an attempt that failed before. */
+/** The time of that; undefined for an attempt that failed earlier. */
 export const grantedSince = ({ frames }: Line): Moment | undefined => frames.find(isGranted)
 
-/** The moment it stood: with SASL, when server and client have proved their identities. undefined for an attempt that failed. */
+/**
+ * The time when it was ready: with SASL, when server and client have proved their identities. undefined for an attempt that
+ * failed.
+ */
 export const stoodSince = ({ usesSasl, frames }: Line): Moment | undefined =>
   frames.find(usesSasl ? isProof : isGranted)
 
-/** Whether it is the last word of a server in DIGEST-MD5. */
+/** Whether it is the last token of a server in DIGEST-MD5. */
 function isProof({ message }: Line['frames'][number]): boolean {
   if (message?.type !== 'reply' || message.op !== 'sasl' || message.err !== 0) return false
   const { token } = message.response as { readonly token: Uint8Array | null }
   return token !== null && utf8.decode(token).startsWith('rspauth=')
 }
 
-/** Id of the session that a connection was granted. */
+/** The id of the session that a connection was granted. */
 export function sessionOn({ frames }: Line): bigint | undefined {
   const granted = frames.find(isGranted)?.message
   return granted?.type === 'connected' ? granted.response.sessionId : undefined
 }
 
-/** Finds the call that a request, or a part of one, is about. */
+/** Finds the call of a request, or of a part of one. */
 type Namer = (message: Pick<RequestMessage, 'op' | 'request'>) => number | undefined
 
 const utf8 = new TextDecoder()
@@ -223,7 +226,7 @@ function numberIn({ data }: Body): number | undefined {
   return data && Number(utf8.decode(data))
 }
 
-/** Whose writes a transaction does; an operator's have no number. */
+/** The calls whose writes a transaction carries out. An operator's have no number. */
 function writersOf(txn: Txn, callOf: Namer): readonly number[] {
   switch (txn.type) {
     case 'create':
@@ -236,7 +239,7 @@ function writersOf(txn: Txn, callOf: Namer): readonly number[] {
       return call === undefined ? [] : [call]
     }
     case 'multi':
-      // All or none; what comes before the part that failed is logged as if it were done.
+      // All or none: the parts before the failed one are logged as if they were executed.
       if (txn.txns.some(({ type }) => type === 'error')) return []
       return txn.txns.flatMap((each) => writersOf(each, callOf))
     case 'setACL':

@@ -33,7 +33,7 @@ export interface Loop {
   /** The last change when it began. */
   readonly since: bigint
   readonly events: NodeEvents
-  readonly told: NodeEvent[]
+  readonly notified: NodeEvent[]
   /** The last change at the time of each Gap. */
   readonly gaps: bigint[]
   /** No notification is expected any more. */
@@ -79,7 +79,7 @@ export class Calls {
       void changed.then(({ type }) => {
         oneShot.isTold = true
         oneShot.event = type
-        this.#say(`  client: ${id} is told ${type}`)
+        this.#say(`  client: ${id} gets ${type}`)
       })
       return `has seen ${seen}`
     })
@@ -89,7 +89,7 @@ export class Calls {
     const watching = this.#zk.watch(path, { recursive: isRecursive, ...waiting })
     this.#ask(`watch ${path}${isRecursive ? ' recursive' : ''}`, watching, (id, events) => {
       const since = this.#zxid()
-      const loop: Loop = { id, path, isRecursive, since, events, told: [], gaps: [], isOver: false }
+      const loop: Loop = { id, path, isRecursive, since, events, notified: [], gaps: [], isOver: false }
       this.loops.push(loop)
       void this.#follow(loop)
       return `watches since ${since}`
@@ -124,12 +124,12 @@ export class Calls {
   }
 
   async #follow(loop: Loop): Promise<void> {
-    const { id, events, told, gaps } = loop
+    const { id, events, notified, gaps } = loop
     try {
       for await (const event of events) {
-        this.#say(`  client: ${id} is told ${event.type} ${event.path} ${'zxid' in event ? `@${event.zxid}` : ''}`)
+        this.#say(`  client: ${id} gets ${event.type} ${event.path} ${'zxid' in event ? `@${event.zxid}` : ''}`)
         if (event.type === 'Gap') gaps.push(this.#zxid())
-        else if (isOfNode(event)) told.push(event)
+        else if (isOfNode(event)) notified.push(event)
       }
     } catch (error) {
       loop.error = error

@@ -100,7 +100,7 @@ class History {
     await this.#close()
     const { oneShots, loops } = this.#user
     const once = oneShots.filter(({ isTold }) => isTold).length
-    return { once, forGood: loops.reduce((sum, { told }) => sum + told.length, 0), story: this.story }
+    return { once, forGood: loops.reduce((sum, { notified }) => sum + notified.length, 0), story: this.story }
   }
 
   async #connect(): Promise<void> {

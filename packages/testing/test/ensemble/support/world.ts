@@ -120,7 +120,7 @@ export class TestClient implements Connection {
     this.member = member
   }
 
-  /** Resumes a session if it is told one. */
+  /** Resumes a session if one is given. */
   connect({
     timeOut = T,
     sessionId = 0n,

@@ -48,8 +48,8 @@ describe('Contenders at the end of the counter', () => {
   )
 
   test('Lock reports once that its counter is used up, and goes on (L23)', async () => {
-    const told: unknown[] = []
-    const listener = (message: unknown) => void told.push(message)
+    const notified: unknown[] = []
+    const listener = (message: unknown) => void notified.push(message)
     subscribe('zk:exhausted', listener)
     try {
       const scene = countedTo(PATH, LAST - MARGIN - 1)
@@ -60,25 +60,25 @@ describe('Contenders at the end of the counter', () => {
       }
       for (const sequence of [LAST - MARGIN - 1, LAST - MARGIN]) {
         await take()
-        expect(told, `at ${sequence}`).toEqual([])
+        expect(notified, `at ${sequence}`).toEqual([])
       }
       for (let turn = 0; turn < 3; turn++) await take()
-      expect(told).toEqual([{ path: PATH, kind: 'lock', sequence: LAST - MARGIN + 1 }])
+      expect(notified).toEqual([{ path: PATH, kind: 'lock', sequence: LAST - MARGIN + 1 }])
     } finally {
       unsubscribe('zk:exhausted', listener)
     }
   })
 
   test('SharedLock reports once, whether readers or writers find out (L23)', async () => {
-    const told: unknown[] = []
-    const listener = (message: unknown) => void told.push(message)
+    const notified: unknown[] = []
+    const listener = (message: unknown) => void notified.push(message)
     subscribe('zk:exhausted', listener)
     try {
       const scene = countedTo(PATH, LAST)
       const shared = new SharedLock(await scene.client(), PATH)
       await scene.done(shared.write.run(() => {}))
       await scene.done(shared.read.run(() => {}))
-      expect(told).toEqual([{ path: PATH, kind: 'write', sequence: LAST }])
+      expect(notified).toEqual([{ path: PATH, kind: 'write', sequence: LAST }])
     } finally {
       unsubscribe('zk:exhausted', listener)
     }
@@ -101,7 +101,7 @@ describe('Contenders at the end of the counter', () => {
       const since = scene.since()
       await scene.done(holders(asked)[0]!.release())
       expect(since.ops()).toEqual(['delete', 'multi'])
-      expect(since.told).toHaveLength(1)
+      expect(since.notified).toHaveLength(1)
     },
   )
 
@@ -119,7 +119,7 @@ describe('Contenders at the end of the counter', () => {
         await scene.world.settle()
         scene.ensemble.nodes.delete(victim)
         await scene.world.advance(1_000)
-        // A holder whose node was deleted is told; a waiter goes to the end of the queue.
+        // A holder whose node was deleted is notified. A waiter goes to the end of the queue.
         const granted = await turns(scene, asked)
         expect(granted).toHaveLength(gone === 0 ? 4 : 5)
         expect(rises(granted.map(({ fencingToken }) => fencingToken))).toBe(true)
@@ -213,8 +213,8 @@ describe('SharedLock at the end of the counter', () => {
       for (const [index, zk] of (await scene.clients(kinds.length)).entries()) {
         asked.push(await scene.start(new SharedLock(zk, PATH)[kinds[index]!].acquire()))
       }
-      const told = await scene.done(new SharedLock(await scene.client(), PATH).contenders())
-      expect(told.map(({ kind }) => kind)).toEqual(kinds)
+      const notified = await scene.done(new SharedLock(await scene.client(), PATH).contenders())
+      expect(notified.map(({ kind }) => kind)).toEqual(kinds)
       const grants: number[][] = []
       for (let holding = holders(asked); holding.length > 0; holding = holders(asked)) {
         grants.push(
