@@ -8,7 +8,7 @@ const code = `import { x } from './x.ts'
 export const times = {
   short: (T: number) => T / 4,
 
-  /** Of two lines. */
+  /** A comment of two lines. */
   long: (T: number) =>
     T * 4,
 } as const

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bundle } from '../src/planted/bundle.ts'
 import { runOn, runtimes } from './support/runtimes.ts'
 
-// Of 100 seeds. It changes whenever what is played changes: a workload, a fault, what clients or servers say and when.
+// The hash of 100 seeds. It changes whenever a history changes: a workload, a fault, a message of a client or server, or its time.
 const golden = new URL('golden.txt', import.meta.url)
 const TIMEOUT = 120_000
 

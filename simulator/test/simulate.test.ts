@@ -153,7 +153,7 @@ describe('draw', () => {
     expect(clients.filter(({ refreshesEvery }) => refreshesEvery !== undefined).length).toBeGreaterThan(100)
     expect(drawn.filter(({ ensemble }) => ensemble.longestTimeouts !== undefined).length).toBeGreaterThan(10)
     expect(isMixed.length).toBeGreaterThan(100)
-    const allowances = drawn.flatMap(({ ensemble, clients }) =>
+    const relayDelays = drawn.flatMap(({ ensemble, clients }) =>
       clients.flatMap(({ workers }) =>
         workers.flat().flatMap(({ holdOptions }) => {
           const { followerRelayDelay } = holdOptions ?? {}
@@ -161,8 +161,8 @@ describe('draw', () => {
         }),
       ),
     )
-    expect(Math.min(...allowances)).toBeGreaterThanOrEqual(0.5)
-    expect(Math.max(...allowances)).toBeLessThanOrEqual(1)
+    expect(Math.min(...relayDelays)).toBeGreaterThanOrEqual(0.5)
+    expect(Math.max(...relayDelays)).toBeLessThanOrEqual(1)
   })
 
   test('draw draws every fault, unless faults are given', () => {

@@ -71,7 +71,7 @@ async function makeProject(folder: string, { files }: Section, tsc: string): Pro
 }
 
 function shell(line: string, cwd: string, node: string): Promise<string> {
-  // Of this run nothing else reaches the commands: vitest and npm set many variables.
+  // The commands get no other variables of this run: vitest and npm set many.
   const env = {
     HOME: process.env['HOME'],
     PATH: [dirname(node), process.env['PATH']].join(delimiter),

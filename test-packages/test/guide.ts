@@ -10,7 +10,7 @@ export interface Section {
 
 interface Command {
   readonly line: string
-  /** Of what it says behind itself that it needs: `# Node 24.9 or newer`. */
+  /** The requirement that a comment at its end states: `# Node 24.9 or newer`. */
   readonly needs: { readonly what: string; readonly version: number } | undefined
 }
 

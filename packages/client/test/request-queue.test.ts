@@ -107,7 +107,7 @@ describe('RequestQueue.interrupted', () => {
     queue.send(0, ALL)
     queue.answered(false)
     queue.putOff(one, 10)
-    // Of a server that is too busy no more is asked while two are under way.
+    // A server that is too busy gets no further request while two are under way.
     expect(queue.send(20, ALL)).toEqual([])
     queue.interrupted()
     expect(queue.send(30, ALL).flatMap(namesIn)).toEqual(['getData /1', 'getData /2', 'getData /3'])

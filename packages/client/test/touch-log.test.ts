@@ -52,7 +52,7 @@ describe('TouchLog', () => {
     }
     const last = 4 * T + 1
     for (let ago = 0; ago <= T; ago += SPACING) expect(log.answeredBy(last - ago).now).toBe(last - 1 - ago - SPACING)
-    // Of what is forgotten it says the handshake, which is earlier.
+    // For a dropped touch it returns the handshake, which is earlier.
     expect(log.answeredBy(last - 2 * T).now).toBe(0)
   })
 

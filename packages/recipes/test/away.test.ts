@@ -11,7 +11,7 @@ const LATENCY = 5
 /** Moments between two heartbeats, which are T/3 apart. */
 const phases = Array.from({ length: 24 }, (_, index) => (index * T) / 3 / 24)
 
-/** Of so many holders, how many lost their lock when no server could be reached for so many ms, and what was left of the leases. */
+/** Lets some holders be without a server for some ms. Returns how many lost their lock, and the rest of the leases. */
 async function away(ms: number): Promise<{ lost: number; left: number[] }> {
   let lost = 0
   const left: number[] = []

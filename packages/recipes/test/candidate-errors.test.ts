@@ -56,8 +56,8 @@ describe('LeaderElection.terms', () => {
           await scene.world.advance(TURN)
           expect(leaders(all), `${code} in turn ${turn}`).toHaveLength(1)
         }
-        const isToldNone = passing.includes(code) || expected[op]?.includes(code) || quiet.includes(op)
-        expect(notified().length, code).toBeLessThanOrEqual(isToldNone ? 0 : 1)
+        const isNotifiedNone = passing.includes(code) || expected[op]?.includes(code) || quiet.includes(op)
+        expect(notified().length, code).toBeLessThanOrEqual(isNotifiedNone ? 0 : 1)
         for (const { standing } of notified()) expect(standing.error).toMatchObject({ name: 'KeeperError', code })
         const inTheRace = all.filter(({ standing }) => standing.status === 'pending')
         expect(

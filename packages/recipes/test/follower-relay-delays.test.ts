@@ -79,7 +79,7 @@ describe('LeaseKeeper', () => {
       }
       if (since.ops().includes('multi')) met++
     }
-    // Of some a round was under way.
+    // A round of some of them was under way.
     expect(met).toBeGreaterThan(5)
   })
 

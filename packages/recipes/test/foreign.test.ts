@@ -11,7 +11,7 @@ const hex = uuid.replaceAll('-', '')
 interface Foreign {
   readonly scene: Scene
   readonly acquiring: Outcome<Held>
-  /** Of the node of the other program. */
+  /** The name of the other program's node. */
   readonly path: string
 }
 

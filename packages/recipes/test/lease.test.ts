@@ -88,7 +88,7 @@ describe('leaseTimes', () => {
     for (const relay of [0, 10, T / 6, leaseTimes.relay(T), T * 0.4, leaseTimes.longestRelay(T)]) {
       const pause = leaseTimes.pause(T, relay)
       expect(pause).toBeGreaterThanOrEqual(T / 6)
-      // What is proven was asked one allowance before, or at the round before that.
+      // The proof is from one relay delay earlier, or from the round before that.
       const oldest = Math.ceil(relay / pause) * pause
       expect(leaseTimes.proven(T) - oldest - pause).toBeGreaterThan(T / 8)
     }

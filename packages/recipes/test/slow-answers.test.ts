@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 })
 
 const T = 4_000
 const PATH = '/locks/report'
-/** Of a lease that is proven. */
+/** The end of a proven lease. */
 const LONGEST = 0.98 * T - 50
 /** In ms; less than before a first round. */
 const STEP = 40

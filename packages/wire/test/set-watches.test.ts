@@ -91,7 +91,7 @@ describe('setWatchesRequests', () => {
   })
 })
 
-/** Of the frame without its length. */
+/** The size of the frame without its length. */
 function sizeOf({ opCode, request }: ReturnType<typeof setWatchesRequests>[number]): number {
   const type: Type<unknown> = opCode === OpCode.setWatches ? SetWatches : SetWatches2
   const frame = encodeFrame((writer) => {

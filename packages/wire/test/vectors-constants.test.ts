@@ -27,9 +27,9 @@ const GROUPS = {
 
 interface Group {
   readonly ours: Readonly<Record<string, number>>
-  /** Of a later release of Java. */
+  /** Constants of a later release of Java. */
   readonly later?: readonly string[]
-  /** Of the C client. */
+  /** Constants of the C client. */
   readonly elsewhere?: readonly string[]
 }
 

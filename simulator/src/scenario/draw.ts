@@ -152,18 +152,18 @@ function drawManners(random: Random, tickTime: number): Pick<ClientPlan, 'handOv
 /** The terms of one task: the locks of one session are held on different terms. */
 function drawHoldOptions(random: Random, ensemble: EnsemblePlan): Pick<Task, 'holdOptions'> {
   const isLax = random.chance(0.05)
-  const hasAllowance = random.chance(0.15)
-  if (!isLax && !hasAllowance) return {}
+  const hasRelayDelay = random.chance(0.15)
+  if (!isLax && !hasRelayDelay) return {}
   return {
     holdOptions: {
       ...(isLax && { heldWhile: random.one(['connected', 'sessionAlive']) }),
-      ...(hasAllowance && { followerRelayDelay: drawRelayAllowance(random, ensemble) }),
+      ...(hasRelayDelay && { followerRelayDelay: drawRelayDelay(random, ensemble) }),
     },
   }
 }
 
 /** The delay is longer than half a tick and the way to a follower. A tick is half of the shortest T. */
-function drawRelayAllowance(random: Random, { tickTime, latency }: EnsemblePlan): number {
+function drawRelayDelay(random: Random, { tickTime, latency }: EnsemblePlan): number {
   const shortest = Math.ceil(tickTime / 2) + latency
   return random.between(shortest, tickTime)
 }

@@ -80,7 +80,7 @@ export class Draft {
     return this
   }
 
-  /** Of every task. */
+  /** The durations of every task. */
   holdOptions(options: Task['holdOptions'] & object): this {
     this.#holdOptions = options
     return this

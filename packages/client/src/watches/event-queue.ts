@@ -62,10 +62,10 @@ export class EventQueue<T> {
   #over(end: { readonly error?: unknown } = {}): void {
     if (this.#end !== undefined) return
     const [first, ...others] = this.#takers.splice(0)
-    const isTold = first !== undefined && 'error' in end
-    if (isTold) first.reject(end.error)
-    for (const { resolve } of isTold || first === undefined ? others : [first, ...others]) resolve(OVER)
-    this.#end = isTold ? {} : end
+    const isNotified = first !== undefined && 'error' in end
+    if (isNotified) first.reject(end.error)
+    for (const { resolve } of isNotified || first === undefined ? others : [first, ...others]) resolve(OVER)
+    this.#end = isNotified ? {} : end
   }
 }
 

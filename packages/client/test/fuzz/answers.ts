@@ -8,9 +8,9 @@ import { sealed } from './seals.ts'
 
 export interface Answering {
   readonly random: SeededRandom
-  /** Of every how many answers one is an error; Infinity for none. */
+  /** One answer in so many is an error; Infinity for none. */
   readonly failsOneIn: number
-  /** Of data, in bytes. */
+  /** The longest data, in bytes. */
   readonly longest: number
   readonly zxid: bigint
   /** Stands in every seal, so that two answers to one question differ. */
@@ -120,7 +120,7 @@ function resultOf({ type, request }: MultiOp, answering: Answering): MultiResult
   }
 }
 
-/** Of names that were answered here: so that trees end. */
+/** The depth of answered names, so that trees end. */
 const isMade = (path: string) => path.includes('<') || path.includes('child-')
 
 function padded(text: string, { random, longest }: Answering): Uint8Array {

@@ -15,7 +15,7 @@ interface Asking {
   readonly random: SeededRandom
   /** Data of this call only. */
   readonly path: string
-  /** Of many. */
+  /** The number of one call among many. */
   readonly watched: string
   readonly options: { readonly signal?: AbortSignal; readonly timeout?: number }
 }

@@ -1,5 +1,5 @@
 // One history of a client among hostile servers, by a seed: they break every rule for a while, and then none. What it is
-// told may be wrong; that it is told, by the errors that are documented, and that all is well afterwards, may not.
+// reported may be wrong. But it must be reported, by the documented errors, and everything must work afterwards.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { ErrorCode, OpCode, Xid } from '@zk/wire'
 import { connect, type ConnectOptions, digestMd5, KeeperError, type Session, type ZooKeeper } from '../../src/index.ts'
@@ -240,8 +240,8 @@ class FuzzCase {
     const silent = watches.filter(({ status }) => status === 'pending').length
     this.#must(silent === 0, `${silent} watches of before tell nothing`)
     for (const [index, { notified, outcome }] of loops.entries()) {
-      const isTold = outcome.status !== 'pending' || notified.length > before[index]!
-      this.#must(isTold, `a persistent watch of before tells nothing: ${notified.join(', ')}`)
+      const isNotified = outcome.status !== 'pending' || notified.length > before[index]!
+      this.#must(isNotified, `a persistent watch of before tells nothing: ${notified.join(', ')}`)
     }
     await loop.value.return()
   }

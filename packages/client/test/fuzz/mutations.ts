@@ -49,7 +49,7 @@ const ofFrames: readonly ((frames: Frames, random: SeededRandom) => Frames)[] = 
   (frames, random) => inOne(frames, random, (body) => body.subarray(0, random.below(body.byteLength + 1))),
   (frames, random) => inOne(frames, random, (body) => joined([body, garbage(random)])),
   (frames, random) => inOne(frames, random, (body) => spliced(body, random)),
-  // Of two frames one: the head of this, the tail of that.
+  // One frame from two: the head of the first, the tail of the second.
   (frames, random) =>
     inOne(frames, random, (body) => {
       const other = pick(random, frames).subarray(4)

@@ -7,7 +7,7 @@ export function strangeness(error: unknown): string | undefined {
   if (error === undefined) return undefined
   if (!(error instanceof Error)) return `what is no Error: ${inspect(error)}`
   const isOurs = KeeperError.is(error) || ConnectError.is(error) || ProtocolError.is(error)
-  // Of a network that failed. A TypeError, a RangeError and the like would say that the client did.
+  // The errors of a failed network. A TypeError, a RangeError and the like would be a failure of the client.
   if (!isOurs && error.constructor !== Error) return error.stack
   if (ConnectError.is(error)) {
     const strange = error.servers.map((attempt) => strangeness(attempt.error)).find((each) => each !== undefined)

@@ -10,7 +10,7 @@ import { Wiretap } from './wiretap.ts'
 const LIMIT = 1_000
 const good = { timeOut: 30_000, sessionId: 5n, passwd: new Uint8Array(16), readOnly: false }
 
-/** Of a connection on which xids 1 and 2 were asked for. */
+/** A connection with requests of the xids 1 and 2. */
 function tapped(...chunks: Uint8Array[]): Wiretap {
   const tap = new Wiretap()
   tap.asked.push({ xid: 1, opCode: OpCode.getData, path: '/a' }, { xid: 2, opCode: OpCode.getData, path: '/b' })

@@ -9,7 +9,7 @@ const PER_BYTE = 64
 const BESIDES = 8 * 1024 * 1024
 
 export class TappedWorld extends VirtualWorld {
-  /** Of all connections, in the order in which they were dialed. */
+  /** All connections, in the order in which they were dialed. */
   readonly taps: Wiretap[] = []
 
   /** How much the client was given. */

@@ -119,7 +119,7 @@ describe('connect with a session', () => {
 })
 
 describe('The xids of a session that is handed on', () => {
-  /** Of the first request behind the handshake. */
+  /** The xid of the first request after the handshake. */
   async function firstXid(credentials: Partial<SessionCredentials>, seed = 1): Promise<number> {
     const world = new VirtualWorld(seed)
     const server = FakeServer.listen(world, 'zk1:2181')

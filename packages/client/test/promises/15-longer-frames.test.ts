@@ -33,7 +33,7 @@ class LongerWorld extends VirtualWorld {
     })
   }
 
-  /** Of whole frames, as servers of the tests send them. */
+  /** The bytes of whole frames, as the test's servers send them. */
   #longer(bytes: Uint8Array): Uint8Array {
     const frames: Uint8Array[] = []
     for (let at = 0; at < bytes.byteLength;) {

@@ -12,7 +12,7 @@ import type { Kind } from './shared-paths/watch-table.ts'
 type Watch = Reading | 'persistent' | 'recursive'
 
 const watches: readonly Watch[] = ['data', 'exist', 'child', 'persistent', 'recursive']
-/** Of a node that is not there nothing else can be watched. */
+/** A node that does not exist has no other watch. */
 const ofNoNode: readonly Watch[] = ['exist', 'persistent', 'recursive']
 const standings: readonly (readonly Watch[])[] = [
   [],
@@ -86,7 +86,7 @@ class Scene {
   readonly calls: Calls
   /** All that happened, line by line. */
   readonly story: string[]
-  /** Of the last connection. */
+  /** The watches of the last connection. */
   server: WatchServer
 
   static async start(kind: Kind, isThere: boolean): Promise<Scene> {
@@ -223,7 +223,7 @@ async function play({ kind, isThere, standing, setting, removing, isSetFirst, be
     expect(scene.calls.pending).toEqual([])
     const isGivenUp = removing === 'abort' && between !== 'behind its answer'
     expect(oneShots.length + loops.length).toBe(standing.length + (isGivenUp ? 0 : 1))
-    for (const each of oneShots) expect(each.isTold).toBe(isOver(each))
+    for (const each of oneShots) expect(each.isNotified).toBe(isOver(each))
     for (const each of loops) expect([each.isOver, each.notified]).toEqual([isOver(each), []])
 
     if ([...oneShots, ...loops].every(isOver)) expect(scene.server.watches.entries).toEqual([])

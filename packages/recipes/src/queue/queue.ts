@@ -42,7 +42,7 @@ export class Queue {
   readonly zk: ZooKeeper
   readonly path: string
   readonly #kinds: readonly Kind[]
-  #isExhaustionTold = false
+  #hasReportedExhaustion = false
 
   constructor(zk: ZooKeeper, path: string, kinds: readonly Kind[]) {
     this.zk = zk
@@ -128,8 +128,8 @@ export class Queue {
 
   /** Says once that the counter is used up, as this number shows. */
   tellExhausted({ kind, sequence }: ContenderName): void {
-    if (this.#isExhaustionTold || !isExhausted(sequence)) return
-    this.#isExhaustionTold = true
+    if (this.#hasReportedExhaustion || !isExhausted(sequence)) return
+    this.#hasReportedExhaustion = true
     report(this.zk, 'zk:exhausted', kind.name, () => ({ path: this.path, sequence }))
   }
 

@@ -12,12 +12,12 @@ export function countedTo(path: string, counter: number, options: SceneOptions =
   return scene
 }
 
-/** Of the contenders, in the order of their creation. */
+/** The numbers of the contenders, in the order of their creation. */
 export function numbers(scene: Scene, path: string): number[] {
   return scene.children(path).map((name) => Number(/(?:-|__)(-?\d{9,10})$/.exec(name)![1]))
 }
 
-/** Of the children, in the order of their creation. */
+/** The numbers of the children, in the order of their creation. */
 export function paths(scene: Scene, path: string): string[] {
   return scene.children(path).map((name) => `${path}/${name}`)
 }

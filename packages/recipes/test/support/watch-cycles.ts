@@ -77,7 +77,7 @@ const ways: readonly ((cycle: Cycle) => Promise<unknown>)[] = [
 ]
 
 const LANES = 10
-/** Of one batch. */
+/** The watches of one batch. */
 export const CYCLES_AT_ONCE = ways.length * LANES
 
 const pathOf = (way: number, lane: number) => `/watched-${way}-${lane}`

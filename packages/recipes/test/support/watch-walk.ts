@@ -159,7 +159,7 @@ export class WatchWalk {
   #changed(...changes: readonly Change[]): void {
     for (const { type, path } of changes) {
       this.#note(`${type} ${path}`)
-      for (const stream of this.#streams) if (isTold(stream, type, path)) stream.expected.push(`${type} ${path}`)
+      for (const stream of this.#streams) if (isNotified(stream, type, path)) stream.expected.push(`${type} ${path}`)
       for (const single of this.#singles) {
         const isOfIt = single.isOfChildren === (type === 'NodeChildrenChanged') || type === 'NodeDeleted'
         if (single.path === path && isOfIt) single.expected ??= `${type} ${path}`
@@ -192,7 +192,7 @@ export class WatchWalk {
   }
 }
 
-function isTold({ path, isRecursive }: Stream, type: string, at: string): boolean {
+function isNotified({ path, isRecursive }: Stream, type: string, at: string): boolean {
   if (!isRecursive) return path === at
   return type !== 'NodeChildrenChanged' && (path === at || path === '/' || at.startsWith(`${path}/`))
 }

@@ -321,7 +321,7 @@ describe('which frames a rule is about', () => {
     expect([rule.count, model.faults.rules]).toEqual([1, []])
   })
 
-  // Of those that it has seized any may die, before others are struck or behind them.
+  // Any seized frame may be dropped, before others are struck or after them.
   test.each(['loseReply', 'fail', 'drop', 'garbage', 'merge'] as const)(
     'a rule of %s strikes as often as it should, whichever of three leaves, and whenever, while it has seized their requests',
     (type) => {

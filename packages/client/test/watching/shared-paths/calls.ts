@@ -20,7 +20,7 @@ export interface OneShot {
   /** Which change the read has seen: the mzxid, or of children the pzxid. Undefined where there was no node. */
   readonly seen: bigint | undefined
   readonly watched: Watched
-  isTold: boolean
+  isNotified: boolean
   /** What it received. */
   event?: string
 }
@@ -74,10 +74,10 @@ export class Calls {
     this.#ask(`${reading} and watch ${path}`, reads[reading](this.#zk, path, waiting), (id, watched) => {
       const { stat, changed } = watched
       const seen = reading === 'child' ? stat?.pzxid : stat?.mzxid
-      const oneShot: OneShot = { id, reading, path, seen, watched, isTold: false }
+      const oneShot: OneShot = { id, reading, path, seen, watched, isNotified: false }
       this.oneShots.push(oneShot)
       void changed.then(({ type }) => {
-        oneShot.isTold = true
+        oneShot.isNotified = true
         oneShot.event = type
         this.#say(`  client: ${id} gets ${type}`)
       })

@@ -69,7 +69,7 @@ export class Draws {
     return this.pick(this.#paths)
   }
 
-  /** Of a node that may come and go. */
+  /** The path of a node that may come and go. */
   changingPath(): string {
     return this.pick([this.path(), CHILD])
   }
@@ -92,7 +92,7 @@ export class Draws {
     return this.#features.has('timeout') && this.oneIn(8) ? { timeout: 20 + this.below(100) } : {}
   }
 
-  /** Of one of the last calls that were given a signal, as others are settled; undefined while there is none. */
+  /** The signal of one of the last calls that have one; undefined while there is none. */
   abort(): AbortController | undefined {
     return this.#aborts.splice(-1 - this.below(3))[0]
   }

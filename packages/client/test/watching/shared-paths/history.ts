@@ -44,7 +44,7 @@ class History {
   readonly #nodes = new Nodes(['/a', '/b'])
   readonly #steps: readonly Choice<void | Promise<void>>[]
   readonly #calls: readonly Choice<void>[]
-  /** Of the last connection. */
+  /** The entries of the last connection. */
   #server!: WatchServer
   #zk!: ZooKeeper
   #user!: Calls
@@ -99,7 +99,7 @@ class History {
     this.#must(this.#user.pending.map((call) => `never settled: ${call}`))
     await this.#close()
     const { oneShots, loops } = this.#user
-    const once = oneShots.filter(({ isTold }) => isTold).length
+    const once = oneShots.filter(({ isNotified }) => isNotified).length
     return { once, forGood: loops.reduce((sum, { notified }) => sum + notified.length, 0), story: this.story }
   }
 
@@ -164,7 +164,7 @@ class History {
   }
 
   #leave(): void {
-    const standing = this.#user.oneShots.filter(({ isTold }) => !isTold)
+    const standing = this.#user.oneShots.filter(({ isNotified }) => !isNotified)
     const loops = this.#user.loops.filter(({ isOver }) => !isOver)
     if (this.#draws.oneIn(2) && standing.length > 0) this.#user.unwatch(this.#draws.pick(standing))
     else if (loops.length > 0) this.#user.leave(this.#draws.pick(loops))

@@ -11,10 +11,10 @@ export function* untold({ oneShots, loops }: Calls, nodes: Nodes): Generator<str
 }
 
 /** A one-shot watch that still stands has seen its node as it is. */
-function* untoldOnce({ id, reading, path, seen, isTold }: OneShot, nodes: Nodes): Generator<string> {
+function* untoldOnce({ id, reading, path, seen, isNotified }: OneShot, nodes: Nodes): Generator<string> {
   const node = nodes.get(path)
   const now = reading === 'child' ? node?.pzxid : node?.mzxid
-  if (!isTold && now !== seen) yield `${id}, which has seen ${path} @${seen}, gets no event: it is @${now}`
+  if (!isNotified && now !== seen) yield `${id}, which has seen ${path} @${seen}, gets no event: it is @${now}`
 }
 
 /** A persistent one was notified of each change, or that there is a gap. It ends by what the user does alone. */
@@ -24,10 +24,10 @@ function* untoldForGood({ id, error, isOver, ...loop }: Loop, { log }: Nodes): G
   const since = loop.gaps.reduce((latest, zxid) => (zxid > latest ? zxid : latest), loop.since)
   for (const change of log.filter(({ zxid }) => zxid > since)) {
     for (const { type, path } of eventsFor(change, loop)) {
-      const isTold = loop.notified.some(
+      const isNotified = loop.notified.some(
         (event) => event.type === type && event.path === path && event.zxid === change.zxid,
       )
-      if (!isTold) yield `${id} does not get ${type} ${path} @${change.zxid}`
+      if (!isNotified) yield `${id} does not get ${type} ${path} @${change.zxid}`
     }
   }
 }

@@ -32,10 +32,10 @@ export class Watches {
 
   /** In the order of createNode, setData and deleteNode. */
   happened({ type, path, zxid }: Change): void {
-    const isTold = this.#data.trigger(type, path)
+    const isNotified = this.#data.trigger(type, path)
     // For a deletion a connection is notified once.
-    const isToldByChild = type === 'NodeDeleted' && this.#child.trigger(type, path)
-    if (isTold || isToldByChild) this.#tell(type, path, zxid)
+    const isNotifiedByChild = type === 'NodeDeleted' && this.#child.trigger(type, path)
+    if (isNotified || isNotifiedByChild) this.#tell(type, path, zxid)
     if (type === 'NodeDataChanged') return
     const parent = parentOf(path)
     if (this.#child.trigger('NodeChildrenChanged', parent)) this.#tell('NodeChildrenChanged', parent, zxid)
@@ -93,7 +93,7 @@ export class Watches {
   }
 }
 
-/** Of setWatches the lists of persistent watches are missing. */
+/** setWatches has no lists of persistent watches. */
 function pathsOf(list: Lists['dataWatches'] | undefined): string[] {
   return (list ?? []).map((path) => path!)
 }
