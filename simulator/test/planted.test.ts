@@ -56,15 +56,15 @@ describe('Planted bug', () => {
     'the timer outlives the session',
     // One for each promise of the client.
     'what was not sent goes ahead of what is repeated',
-    'events are told a turn of the microtask queue later',
-    'a write that was sent says at its timeout that it did not happen',
+    'events are delivered a turn of the microtask queue later',
+    'a write that was sent is reported at its timeout as not executed',
     'silence counts after T',
     'an aborted call goes on listening to its signal',
     'the queue goes ahead of the watches',
     'what was not sent waits on when its session has expired',
     'a session that nothing is heard of lives for 2 T',
     'a reply is taken for that of the oldest request, whatever its xid',
-    'an error code that nobody knows is told as another',
+    'an unknown error code is reported as another',
   ])(
     'Planted bug is found by the seed it is known to need: %s',
     async (name) => {

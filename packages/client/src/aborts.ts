@@ -5,9 +5,9 @@ type Callback = (reason: unknown) => void
 const waiting = new WeakMap<AbortSignal, { callbacks: Set<Callback>; stop: () => void }>()
 
 /**
- * Calls `callback` once with the reason when the signal aborts; the returned function takes it back. One listener serves
- * all callbacks of one signal (Node warns of more than ten); a signal without callbacks has none. One that is
- * aborted already calls at once.
+ * Calls `callback` once with the reason when the signal aborts, and at once when it is already aborted. The returned function
+ * cancels this. One listener serves all callbacks of one signal, since Node warns of more than ten. A signal without callbacks has
+ * no listener.
  */
 export function onAbort(signal: AbortSignal, callback: Callback): () => void {
   if (signal.aborted) {
@@ -23,7 +23,7 @@ export function onAbort(signal: AbortSignal, callback: Callback): () => void {
 
 function listen(signal: AbortSignal): { callbacks: Set<Callback>; stop: () => void } {
   const callbacks = new Set<Callback>()
-  const tellAll = () => {
+  const notifyAll = () => {
     waiting.delete(signal)
     for (const callback of callbacks) {
       callbacks.delete(callback)
@@ -32,9 +32,9 @@ function listen(signal: AbortSignal): { callbacks: Set<Callback>; stop: () => vo
   }
   const stop = () => {
     waiting.delete(signal)
-    signal.removeEventListener('abort', tellAll)
+    signal.removeEventListener('abort', notifyAll)
   }
-  signal.addEventListener('abort', tellAll, { once: true })
+  signal.addEventListener('abort', notifyAll, { once: true })
   const entry = { callbacks, stop }
   waiting.set(signal, entry)
   return entry

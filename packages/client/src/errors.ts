@@ -123,7 +123,7 @@ export class KeeperError extends Error {
    * version has a name for what this one calls `Unknown`.
    */
   static is<Code extends KeeperErrorCode>(error: unknown, ...codes: Code[]): error is KeeperError & { code: Code }
-  /** With numbers too, where the compiler cannot tell the code. */
+  /** Takes numbers, too. The compiler cannot derive the code from a number. */
   static is(error: unknown, ...codes: (KeeperErrorCode | number)[]): error is KeeperError
   static is(error: unknown, ...codes: (KeeperErrorCode | number)[]): boolean {
     if (!branded(error, keeperBrand)) return false

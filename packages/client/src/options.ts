@@ -55,8 +55,8 @@ export interface ConnectOptions {
   /** Longest reply taken, in bytes. @default 4 MiB */
   maxResponseSize?: number | undefined
   /**
-   * A server without a quorum will do, for reads, while none that takes writes is found. `zk.session.connection.readOnly`
-   * tells. False takes it for unusable. @default false
+   * Whether a server without a quorum will do, for reads, until a server is found that takes writes. Then
+   * `zk.session.connection.readOnly` is true. @default false
    */
   readOnly?: boolean | undefined
   /** A session to go on with in place of a new one: what `zk.detach()` gave. @default none */

@@ -1,5 +1,5 @@
-// What recipes publish by `node:diagnostics_channel`, and log with the client's logger. Without a subscriber and a logger it costs
-// nothing.
+// What recipes publish by `node:diagnostics_channel`, and log with the client's logger. Without a subscriber and a logger it
+// costs nothing.
 import { channel } from 'node:diagnostics_channel'
 import type { LogLevel, ZooKeeper } from '@zk/client'
 import { hex, logWith, publish } from '@zk/client/internal'
@@ -25,13 +25,14 @@ interface HoldMessage extends Contention {
 export interface RecipeMessages {
   /**
    * The path's sequence counter is used up, or within a million of that: other clients that queue there may let several hold.
-   * All contenders should move to a new path. Published once by each lock or election. `sequence` is the number that shows it.
+   * All contenders should move to a new path. Published once by each lock or election. `sequence` is the number that shows
+   * it.
    */
   'zk:exhausted': Contention & { readonly sequence: number }
   /**
-   * The delete of a contender's node was refused after a release, an abort or a timeout: with `NoAuth` where the path does not
-   * grant DELETE. The node is in the way of every contender behind it. Reported once for a node; the delete is repeated each
-   * second, until the node is gone or the session over.
+   * The delete of a contender's node was refused after a release, an abort or a timeout: with `NoAuth` where the path does
+   * not grant DELETE. The node is in the way of every contender behind it. Reported once for a node; the delete is repeated
+   * each second, until the node is gone or the session over.
    */
   'zk:orphan': Contention & { readonly node: string; readonly error: unknown }
   /** A contender is ahead. */
@@ -59,7 +60,10 @@ const channels = {
   'zk:lost': channel('zk:lost'),
 } as const satisfies Record<keyof RecipeMessages, unknown>
 
-/** What each is in the log. The text is the same for locks and elections, so that an alert finds it; the field `kind` tells them apart. */
+/**
+ * The line of each message in the log. Locks and elections have the same text, so one alert finds both. The field `kind`
+ * distinguishes them.
+ */
 const lines = {
   'zk:exhausted': ['warn', 'is on a path whose counter is used up, or nearly so'],
   'zk:orphan': ['error', 'has left a node that cannot be deleted'],

@@ -19,7 +19,7 @@ interface Message {
 
 /** The first frame of a client. `readOnly` is undefined where its byte is missing: before 3.4. */
 export interface ConnectMessage extends Message {
-  /** It tells this kind of message from the others. */
+  /** The kind of the message. */
   readonly type: 'connect'
   /** The handshake of the client. */
   readonly request: TypeOf<typeof connectRequest>
@@ -27,7 +27,7 @@ export interface ConnectMessage extends Message {
 
 /** The first frame of a server. `timeOut` 0 says that the session has expired. */
 export interface ConnectedMessage extends Message {
-  /** It tells this kind of message from the others. */
+  /** The kind of the message. */
   readonly type: 'connected'
   /** The handshake of the server. */
   readonly response: TypeOf<typeof connectResponse>
@@ -41,7 +41,7 @@ export type RequestMessage = { [Name in OperationName]: RequestOf<Name> }[Operat
 
 /** A request of one operation. */
 export interface RequestOf<Name extends OperationName> extends Message {
-  /** It tells this kind of message from the others. */
+  /** The kind of the message. */
   readonly type: 'request'
   /** The name of the operation. */
   readonly op: Name
@@ -55,7 +55,7 @@ export interface RequestOf<Name extends OperationName> extends Message {
 
 /** Its body is the `rest`. */
 export interface UnknownRequest extends Message {
-  /** It tells this kind of message from the others. */
+  /** The kind of the message. */
   readonly type: 'request'
   /** No name is known here. */
   readonly op: undefined
@@ -72,7 +72,7 @@ export type ReplyMessage = { [Name in OperationName]: ReplyOf<Name> }[OperationN
 
 /** A reply to one operation. */
 export interface ReplyOf<Name extends OperationName> extends Message {
-  /** It tells this kind of message from the others. */
+  /** The kind of the message. */
   readonly type: 'reply'
   /** The name of the operation that it answers. */
   readonly op: Name
@@ -90,7 +90,7 @@ export interface ReplyOf<Name extends OperationName> extends Message {
 
 /** The reply to an operation that is not known here, or that of a server that refuses the handshake with the header of a reply. */
 export interface UnknownReply extends Message {
-  /** It tells this kind of message from the others. */
+  /** The kind of the message. */
   readonly type: 'reply'
   /** No name is known here. */
   readonly op: undefined
@@ -108,7 +108,7 @@ export interface UnknownReply extends Message {
 
 /** A watch has fired. */
 export interface EventMessage extends Message {
-  /** It tells this kind of message from the others. */
+  /** The kind of the message. */
   readonly type: 'event'
   /** The zxid of the transaction, from servers of 3.9 on; -1 from others. */
   readonly zxid: bigint
@@ -120,7 +120,7 @@ export interface EventMessage extends Message {
 
 /** In place of the first frame: a four-letter word or the answer to one, as much of it as has come. */
 export interface TextMessage {
-  /** It tells this kind of message from the others. */
+  /** The kind of the message. */
   readonly type: 'text'
   /** The text, in the encoding of the server: ASCII as a rule. */
   readonly bytes: Uint8Array

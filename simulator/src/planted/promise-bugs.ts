@@ -26,7 +26,7 @@ export const promiseBugs: readonly PlantedBug[] = (
     },
     // --- what the server sent first is told first
     {
-      name: 'events are told a turn of the microtask queue later',
+      name: 'events are delivered a turn of the microtask queue later',
       edits: [
         {
           in: 'CallWatcher.changed',
@@ -36,7 +36,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       ],
     },
     {
-      name: 'failures are told a turn of the microtask queue earlier than results',
+      name: 'failures are delivered a turn of the microtask queue earlier than results',
       edits: [
         {
           in: 'SessionDriver.#perform',
@@ -47,7 +47,7 @@ export const promiseBugs: readonly PlantedBug[] = (
     },
     // --- an error says whether it may have happened
     {
-      name: 'a write that was sent says at its timeout that it did not happen',
+      name: 'a write that was sent is reported at its timeout as not executed',
       edits: [
         {
           in: 'RequestPipeline.settleOverdue',
@@ -57,7 +57,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       ],
     },
     {
-      name: 'writes that were never sent are said to be unknown',
+      name: 'writes that were never sent count as unknown',
       edits: [
         {
           in: 'RequestPipeline.end',
@@ -108,7 +108,7 @@ export const promiseBugs: readonly PlantedBug[] = (
         {
           in: 'SessionMachine.#read',
           find: '    frames.push(bytes)\n',
-          replace: "    frames.push(bytes)\n    if (this.#state.name === 'connected') this.#timing.heard(now)\n",
+          replace: "    frames.push(bytes)\n    if (this.#state.name === 'connected') this.#timing.received(now)\n",
         },
       ],
     },
@@ -123,7 +123,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       ],
     },
     {
-      name: 'a server that takes the connection and says nothing is waited for',
+      name: 'the client waits for a server that accepts the connection and sends nothing',
       edits: [
         {
           in: 'deadlines.connect',
@@ -189,10 +189,10 @@ export const promiseBugs: readonly PlantedBug[] = (
       ],
     },
     {
-      name: 'a persistent watch does not tell of its gap',
+      name: 'a persistent watch does not report its gap',
       edits: [
         {
-          in: 'NodeEventsSource.#heard',
+          in: 'NodeEventsSource.#deliver',
           find: 'if (this.#missed !== undefined) this.#queue.push',
           replace: "if (this.#missed === 'renewed') this.#queue.push",
         },
@@ -210,7 +210,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       ],
     },
     {
-      name: 'the watches of an expired session are not told',
+      name: 'the watches of an expired session are not notified',
       edits: [
         {
           in: 'RequestPipeline.end',
@@ -236,8 +236,8 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           in: 'Timing.expiresAt',
-          find: 'this.#heardAt + config.localExpiry * identity.timeout',
-          replace: 'this.#heardAt + 2 * identity.timeout',
+          find: 'this.#receivedAt + config.localExpiry * identity.timeout',
+          replace: 'this.#receivedAt + 2 * identity.timeout',
         },
       ],
     },
@@ -246,8 +246,8 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           in: 'Timing.expiresAt',
-          find: 'this.#heardAt + config.localExpiry * identity.timeout',
-          replace: 'this.#heardAt + identity.timeout',
+          find: 'this.#receivedAt + config.localExpiry * identity.timeout',
+          replace: 'this.#receivedAt + identity.timeout',
         },
       ],
     },
@@ -274,7 +274,7 @@ export const promiseBugs: readonly PlantedBug[] = (
     },
     // --- unknown numbers
     {
-      name: 'an error code that nobody knows is told as another',
+      name: 'an unknown error code is reported as another',
       edits: [
         {
           in: 'RequestPipeline.#refuse',

@@ -48,7 +48,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'whoever was woken is next, whoever else is ahead',
+    name: 'a woken contender is next, whatever others are ahead',
     edits: [
       {
         in: 'Contender.compete',
@@ -128,7 +128,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'everybody watches the one who holds',
+    name: 'every contender watches the holder',
     edits: [{ in: 'last', find: 'ahead.slice(-1)', replace: 'ahead.slice(0, 1)' }],
   },
   {
@@ -241,7 +241,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'nobody comes in ahead of a writer',
+    name: 'no contender comes in ahead of a writer',
     edits: [
       {
         in: 'writer',
@@ -302,7 +302,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'tryAcquire does not look who is ahead of its node',
+    name: 'tryAcquire does not check which contenders are ahead of its node',
     edits: [
       {
         in: 'Contender.competeOnce',

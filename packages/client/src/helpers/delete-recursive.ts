@@ -114,7 +114,7 @@ class Pass {
     this.#batch = []
     this.#characters = 0
     const done = this.#delete(paths)
-    // Heard of when its turn comes.
+    // Its error is handled in its turn.
     done.catch(() => {})
     this.#pending.push(done)
   }

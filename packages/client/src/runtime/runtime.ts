@@ -1,11 +1,11 @@
 import type { TlsOptions } from './tls.ts'
 
 /**
- * Everything outside of the code that client and recipes use: time, random numbers, sockets. Give `connect` one of your own to
- * run them in virtual time, over another network, or from a seed. The default is `systemRuntime`.
+ * Everything outside of the code that client and recipes use: time, random numbers, sockets. Give `connect` one of your own
+ * to run them in virtual time, over another network, or from a seed. The default is `systemRuntime`.
  *
- * Timers and connections serve many callers. So a runtime must not call their callbacks in the async context (`AsyncLocalStorage`)
- * of the caller that happened to set them: the work of one caller could pass for that of another.
+ * Timers and connections serve many callers. So a runtime must not call their callbacks in the async context
+ * (`AsyncLocalStorage`) of the caller that happened to set them: the work of one caller could pass for that of another.
  */
 export interface Runtime {
   /** Milliseconds on a clock that never goes back; its zero means nothing. */
@@ -23,7 +23,10 @@ export interface Runtime {
    * has returned. Without this method `dial` is given the name.
    */
   resolve?: ((host: string, handler: LookupHandler) => void) | undefined
-  /** Starts one TCP connection, with TLS where the target asks for it. It reports to `handler`, never before `dial` has returned. */
+  /**
+   * Starts one TCP connection, with TLS where the target asks for it. It reports to `handler`, never before `dial` has
+   * returned.
+   */
   dial(target: DialTarget, handler: ConnectionHandler): RuntimeConnection
 }
 

@@ -24,8 +24,8 @@ export interface SaslExchange {
   /** The first token to the server. @default an empty one, for mechanisms in which the server begins */
   readonly first?: Uint8Array | undefined
   /**
-   * Takes a token of the server: undefined where the server has accepted without one, or does not know SASL. Returns the token to
-   * answer with, or undefined when the exchange is complete. After that requests are sent.
+   * Takes a token of the server: undefined where the server has accepted without one, or does not know SASL. Returns the
+   * token to answer with, or undefined when the exchange is complete. After that requests are sent.
    */
   step(challenge: Uint8Array | undefined): Uint8Array | undefined | Promise<Uint8Array | undefined>
 }

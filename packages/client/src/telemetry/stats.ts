@@ -17,7 +17,10 @@ export interface Latency {
   readonly buckets: readonly { readonly upTo: number; readonly count: number }[]
 }
 
-/** What a client has done since `connect`, in all of its sessions, and how things stand. It is a snapshot: it is never updated. */
+/**
+ * What a client has done since `connect`, in all of its sessions, and how things stand. It is a snapshot: it is never
+ * updated.
+ */
 export interface ClientStats {
   /** Calls of all views of the client. */
   readonly requests: {
@@ -55,7 +58,7 @@ export interface ClientStats {
   readonly flow: Flow
   /** From the call to its answer, for calls that succeeded. */
   readonly latency: Latency
-  /** ms since the current session last heard from a server; undefined before it did. */
+  /** ms since the current session last received something from a server; undefined before that. */
   readonly sinceHeard: number | undefined
   /**
    * How late, in ms, the event loop called the session's one timer: it is busy when that grows. Timers are whole

@@ -41,7 +41,7 @@ export class Telemetry {
   /** When the current attempt, or connection, began. */
   #since = 0
   #frames: FrameTrace | undefined
-  #heardAt: number | undefined
+  #receivedAt: number | undefined
   /** Servers that closed the connection at the handshake, since one last answered it or failed otherwise. */
   readonly #silent = new Set<string>()
 
@@ -55,7 +55,7 @@ export class Telemetry {
   }
 
   stats(flow: Flow, now: number): ClientStats {
-    return this.#counters.snapshot(flow, this.#heardAt === undefined ? undefined : now - this.#heardAt)
+    return this.#counters.snapshot(flow, this.#receivedAt === undefined ? undefined : now - this.#receivedAt)
   }
 
   get state(): ClientState {
@@ -131,7 +131,7 @@ export class Telemetry {
 
   received(bytes: Uint8Array, session: SessionInfo, now: number): void {
     this.#counters.bytesReceived += bytes.byteLength
-    this.#heardAt = now
+    this.#receivedAt = now
     this.#frames?.received(bytes, place(session))
   }
 
@@ -202,7 +202,7 @@ export class Telemetry {
   /** The session has ended; the next may follow. */
   ended(reason: EndReason, session: SessionInfo): void {
     if (reason === 'SessionExpired') this.#counters.expired++
-    this.#heardAt = undefined
+    this.#receivedAt = undefined
     const state = endState[reason]
     const event = reason === 'Unreachable' ? 'unreachable' : state
     report('zk:session', () => ({ event, ...place(session), timeout: session.timeout }))

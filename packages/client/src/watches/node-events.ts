@@ -17,7 +17,7 @@ import type { CallOptions } from '../call-options.ts'
  * missed.
  */
 export interface Gap {
-  /** It tells a gap from the events. */
+  /** Distinguishes a gap from the events. */
   readonly type: 'Gap'
   /**
    * `reconnected`: the connection was lost, and the watch is set again on another. `renewed`: the session ended, and the
@@ -130,13 +130,13 @@ export class NodeEventsSource implements NodeEvents {
       path: this.#absolute,
       mode: this.#mode,
       phase: 'asked',
-      notify: (outcome) => this.#heard(outcome),
+      notify: (outcome) => this.#deliver(outcome),
     }
     this.#watcher = watcher
     return session.call({ ...prepare(addWatch, this.#chroot, [this.#path]), persistent: watcher, isOwn }, waiting)
   }
 
-  #heard(outcome: PersistentOutcome): void {
+  #deliver(outcome: PersistentOutcome): void {
     switch (outcome.type) {
       case 'Set':
         if (this.#missed !== undefined) this.#queue.push(this.#gap(this.#missed))
@@ -147,20 +147,15 @@ export class NodeEventsSource implements NodeEvents {
       case 'PersistentWatchRemoved':
         return this.#end({ type: 'PersistentWatchRemoved', path: this.#path })
       case 'SessionEnded':
-        return this.#renewSoon()
+        // The next session, if there is one, exists when the signal of this one aborts.
+        onAbort(this.#session.signal, () => this.#renew())
+        return
       case 'NodeCreated':
       case 'NodeDeleted':
       case 'NodeDataChanged':
       case 'NodeChildrenChanged':
         return this.#queue.push({ ...outcome, path: this.#chroot.relative(outcome.path) })
     }
-  }
-
-  /** The next session, if there is one, is there when the signal of this one aborts. */
-  #renewSoon(): void {
-    const { signal } = this.#session
-    if (signal.aborted) this.#renew()
-    else onAbort(signal, () => this.#renew())
   }
 
   #renew(): void {

@@ -1,5 +1,5 @@
-// What a program gets of a read with a watch: the promise of its one event, and the way to take the watch back. It is taken back
-// here at once, and at the server where nothing else of this client needs it.
+// What a program gets of a read with a watch: the promise of its one event, and the way to take the watch back. It is taken
+// back here at once, and at the server where nothing else of this client needs it.
 import { type Chroot, wholeTree } from '../chroot.ts'
 import { prepare } from '../operations/operation.ts'
 import { removeWatches } from '../operations/remove-watches.ts'
@@ -8,7 +8,10 @@ import type { WatchKind, OneShotWatcher, OneShotOutcome } from '../session/watch
 
 /** Something happened to a watched node. */
 export interface NodeEvent {
-  /** `NodeChildrenChanged`: a child was created or deleted; the event does not say which. A change of its data is no such event. */
+  /**
+   * `NodeChildrenChanged`: a child was created or deleted; the event does not say which. A change of its data is no such
+   * event.
+   */
   readonly type: 'NodeCreated' | 'NodeDeleted' | 'NodeDataChanged' | 'NodeChildrenChanged'
   /** Where it happened, as the client sees it: of a recursive watch it may be below the watched one. */
   readonly path: string
@@ -26,7 +29,7 @@ export interface WatchRemoved {
 
 /** The session ended with the watch still set: the event, if there is one, will never come. */
 export interface SessionEnded {
-  /** It tells this from the events of nodes. */
+  /** Distinguishes this from the events of nodes. */
   readonly type: 'SessionEnded'
   /** The watched one. */
   readonly path: string

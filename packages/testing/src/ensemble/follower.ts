@@ -18,7 +18,7 @@ export class Follower implements End<LeaderPacket> {
   readonly #host: Host
   readonly #channel: Channel
   #state: State = { type: 'connecting' }
-  #heardAt: number
+  #receivedAt: number
   #silence: Cancel | undefined
 
   constructor(host: Host, channel: Channel) {
@@ -27,7 +27,7 @@ export class Follower implements End<LeaderPacket> {
     this.process = process
     this.#host = host
     this.#channel = channel
-    this.#heardAt = process.now
+    this.#receivedAt = process.now
     channel.followerEnd = this
     const { currentEpoch, log } = database
     channel.toLeader({ type: 'followerInfo', member: host.name, currentEpoch, lastZxid: log.last })
@@ -40,7 +40,7 @@ export class Follower implements End<LeaderPacket> {
   }
 
   received(packet: LeaderPacket): void {
-    this.#heardAt = this.process.now
+    this.#receivedAt = this.process.now
     if (packet.type === 'sync') return this.#sync(packet)
     const state = this.#state
     if (state.type !== 'syncing' && state.type !== 'serving') return
@@ -107,7 +107,7 @@ export class Follower implements End<LeaderPacket> {
     if (this.#state.type === 'over') return
     this.#silence?.cancel()
     const { initLimit, syncLimit, tickTime } = this.#host.settings
-    const due = this.#heardAt + tickTime * (this.#state.type === 'connecting' ? initLimit : syncLimit)
+    const due = this.#receivedAt + tickTime * (this.#state.type === 'connecting' ? initLimit : syncLimit)
     if (due <= this.process.now) return this.#leave('the member has heard nothing of its leader for syncLimit')
     this.#silence = this.process.at(due, () => this.#awaitSilence())
   }

@@ -29,7 +29,7 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
   readonly channel: Channel
   readonly #leader: HandlersLeader
   #state: State
-  #heardAt: number
+  #receivedAt: number
   /** The last tick of the leader in which it counts without a further message. */
   #deadline: number
   #silence: Cancel | undefined
@@ -41,7 +41,7 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
     this.channel = channel
     this.#leader = leader
     this.#state = { type: 'syncing', sent }
-    this.#heardAt = this.process.now
+    this.#receivedAt = this.process.now
     this.#deadline = leader.tick + initLimit + syncLimit
     channel.leaderEnd = this
     this.#awaitSilence()
@@ -58,7 +58,7 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
 
   received(packet: LearnerPacket): void {
     const leader = this.#leader
-    this.#heardAt = this.process.now
+    this.#receivedAt = this.process.now
     this.#deadline = leader.tick + leader.host.settings.syncLimit
     switch (packet.type) {
       case 'followerInfo':
@@ -99,7 +99,7 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
     if (this.#state.type === 'closed') return
     this.#silence?.cancel()
     const { initLimit, syncLimit, tickTime } = this.#leader.host.settings
-    const due = this.#heardAt + tickTime * (this.#state.type === 'syncing' ? initLimit : syncLimit)
+    const due = this.#receivedAt + tickTime * (this.#state.type === 'syncing' ? initLimit : syncLimit)
     if (due <= this.process.now) return this.closed()
     this.#silence = this.process.at(due, () => this.#awaitSilence())
   }

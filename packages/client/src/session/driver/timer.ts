@@ -27,7 +27,9 @@ export class Timer {
     this.#timer = undefined
   }
 
-  /** After a stall timers fire before sockets are read: what has arrived is heard before time is held against it. */
+  /**
+   * After a stall timers fire before sockets are read. So what has arrived is read first, and only then the time is checked.
+   */
   #due(at: number): void {
     this.#late(this.#runtime.now() - at)
     const cancel = this.#runtime.setTimer(0, () => {

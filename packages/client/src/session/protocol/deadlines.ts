@@ -22,7 +22,7 @@ export const deadlines = {
   /** The oldest request, or a ping, unanswered for so long, though other frames come: the connection does not work. */
   answer: ({ T }: Times) => (T * 2) / 3,
 
-  /** Pings are due so long after the last two requests, or after the last frame heard: T/3 is left for their answers. */
+  /** How long after the last two requests, or the last received frame, pings are due: T/3 is left for their answers. */
   ping: ({ T }: Times) => T / 3,
 
   /** A call without a timeout of its own: by then the server would have ended a session from which nothing comes. */
@@ -45,9 +45,9 @@ const SHORTEST_BACKOFF = 100
 const LONGEST_BACKOFF = 10_000
 
 /**
- * Upper end of the random pause after the n-th round (from 1) in which every server failed: doubles, at most 10 s or T/10.
- * A longer pause would delay the client after the ensemble is back, and with it the next contender for a lock. For a T below 1 s, which
- * hardly a server grants, it is that of 1 s.
+ * Upper end of the random pause after the n-th round (from 1) in which every server failed: doubles, at most 10 s or T/10. A
+ * longer pause would delay the client after the ensemble is back, and with it the next contender for a lock. For a T below 1
+ * s, which hardly a server grants, it is that of 1 s.
  */
 export function backoff(round: number, { T }: Times): number {
   return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(round - 1, 10), LONGEST_BACKOFF, Math.max(T / 10, SHORTEST_BACKOFF))
@@ -61,5 +61,8 @@ export function throttlePause(times: number, { T }: Times): number {
   return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(times - 1, 10), T / 32)
 }
 
-/** Nothing valid heard for so many T ends the session for the user (ZOOKEEPER-4508). The server has very likely ended it by then. */
+/**
+ * After so many T without a valid message the session ends for the user (ZOOKEEPER-4508). The server has very likely ended it
+ * by then.
+ */
 export const LOCAL_EXPIRY = 4 / 3

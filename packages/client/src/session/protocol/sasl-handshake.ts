@@ -39,7 +39,7 @@ export class SaslHandshake {
   }
 
   /** The token in an answer, undefined where it has none; or that the server refuses us. */
-  heard({ xid, err, body }: Reply): { readonly token: Uint8Array | undefined } | 'refused' {
+  received({ xid, err, body }: Reply): { readonly token: Uint8Array | undefined } | 'refused' {
     if (!this.#awaitsAnswer || xid !== this.#xid) {
       throw new ProtocolError(`a reply with xid ${xid}, before SASL was through`)
     }

@@ -281,7 +281,10 @@ export class SessionMachine {
     if (step !== undefined) this.#outputs.push(step)
   }
 
-  /** The attempt under way is reported like the others. It was aborted, so an error of an earlier attempt at that server says more. */
+  /**
+   * The attempt under way is reported like the others. It was aborted, so an error of an earlier attempt at that server says
+   * more.
+   */
   #giveUp(now: number): void {
     const state = this.#state
     if ('by' in state) this.#hangUp(this.servers.lastErrorAt(state.target) ?? new Error(tooSlow[state.name]), now)
@@ -303,7 +306,7 @@ export class SessionMachine {
       else if (this.#state.name === 'authenticating') this.#proving(readIncoming(frame), this.#state.sasl, now)
       else if (isEstablished(this.#state)) this.#incoming(readIncoming(frame), now)
       else return
-      this.#timing.heard(now)
+      this.#timing.received(now)
     }
   }
 
@@ -315,9 +318,9 @@ export class SessionMachine {
 
   #proving(incoming: Incoming, sasl: SaslHandshake, now: number): void {
     if (incoming.type !== 'reply') return this.#incoming(incoming, now)
-    const heard = sasl.heard(incoming)
-    if (heard === 'refused') this.#end('AuthFailed')
-    else this.#outputs.push({ type: 'saslChallenge', token: heard.token })
+    const next = sasl.received(incoming)
+    if (next === 'refused') this.#end('AuthFailed')
+    else this.#outputs.push({ type: 'saslChallenge', token: next.token })
   }
 
   #handshake(frame: Uint8Array, { server, target, by, frames }: In<'handshaking'>, now: number): void {

@@ -1,5 +1,5 @@
-// When the session must do something next, and by when something must have happened: the formulas of deadlines.ts, with what
-// was sent and heard when. Heartbeats are here.
+// When the session must act next, and by when messages must have arrived: the formulas of deadlines.ts, with the times of
+// what was sent and received. Heartbeats are here.
 import type { SessionConfig } from './config.ts'
 import { deadlines, type Times } from './deadlines.ts'
 import type { RequestPipeline } from '../requests/request-pipeline.ts'
@@ -17,7 +17,7 @@ export interface TimingSources {
 export class Timing {
   readonly #of: TimingSources
   /** When the last valid frame came, on any connection; Infinity until the session exists. */
-  #heardAt = Infinity
+  #receivedAt = Infinity
   #connectedAt = 0
   /** When the session was touched last, and since when twice. */
   #touchedAt = 0
@@ -40,13 +40,13 @@ export class Timing {
   // --- what happened --------------------------------------------------------------------------------------------
 
   /** A valid frame came. */
-  heard(now: number): void {
-    this.#heardAt = now
+  received(now: number): void {
+    this.#receivedAt = now
   }
 
   /** Whether any server has answered the session. */
   get wasHeard(): boolean {
-    return this.#heardAt < Infinity
+    return this.#receivedAt < Infinity
   }
 
   /** The ConnectRequest was sent: the leader itself touches the session for it (Leader REVALIDATE), once is enough. */
@@ -108,11 +108,11 @@ export class Timing {
   get pingAt(): number {
     if (this.#pingedAt < Infinity) return Infinity
     const { identity } = this.#of
-    // By the shortest timeout: a touch sent on an earlier connection may reach the leader late and set the shorter timeout again
-    // (ExpiryQueue.update moves an expiry back, too).
+    // By the shortest timeout: a touch sent on an earlier connection may reach the leader late and set the shorter timeout
+    // again (ExpiryQueue.update moves an expiry back, too).
     const T = identity.shortestTimeout === 0 ? identity.timeout : identity.shortestTimeout
-    // From the last frame heard too: requests that are not answered must not leave the pings without time for their replies.
-    return Math.min(this.#touchedTwiceAt, this.#heardAt) + deadlines.ping({ ...this.times, T })
+    // From the last received frame, too: unanswered requests must not leave the pings without time for their replies.
+    return Math.min(this.#touchedTwiceAt, this.#receivedAt) + deadlines.ping({ ...this.times, T })
   }
 
   /** When a connection that stands is taken for dead. */
@@ -127,7 +127,7 @@ export class Timing {
 
   get #silentAt(): number {
     // SASL may have taken its time at our side.
-    return Math.max(this.#heardAt, this.#connectedAt) + deadlines.silence(this.times)
+    return Math.max(this.#receivedAt, this.#connectedAt) + deadlines.silence(this.times)
   }
 
   /** When the oldest of all that is to be answered was sent. */
@@ -138,7 +138,7 @@ export class Timing {
   /** Local expiry. */
   get expiresAt(): number {
     const { config, identity } = this.#of
-    return this.#heardAt + config.localExpiry * identity.timeout
+    return this.#receivedAt + config.localExpiry * identity.timeout
   }
 
   /** When a session that is being closed, or left, ends in any case. */
