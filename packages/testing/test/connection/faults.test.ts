@@ -132,6 +132,25 @@ test('delayRequest does it later, and what is behind it too', () => {
   expect(client.link.gate.isOpen).toBe(true)
 })
 
+test('delayRequest holds up what is behind it for its own time only, and not until it is answered', () => {
+  const bench = new Bench({ members: 3, latency: 50 })
+  bench.pass(2_000)
+  const client = bench.dial(bench.model.leader!.name)!
+  client.handshake()
+  bench.pass(1_000)
+  bench.model.faults.delayRequest({ op: 'create', ms: 100 })
+  client.ask('create', node('/a'))
+  client.ask('create', node('/b'))
+  // Then both are proposed, and a proposal and its acknowledgement take 50 ms each.
+  bench.pass(199)
+  expect(client.replies).toEqual([])
+  bench.pass(1)
+  expect(notified(client)).toEqual([
+    [1, 0],
+    [2, 0],
+  ])
+})
+
 test('delayReply does it at once and answers later, and what is behind it too', () => {
   const { bench, client, faults, nodes } = serving()
   faults.delayReply({ op: 'create', ms: 100 })
