@@ -65,7 +65,18 @@ test('deleteRecursive makes its batches no longer than maxRequestSize', async ()
   expect([deleting.value, scene.ensemble.nodes.get('/t')]).toEqual([100, undefined])
 })
 
-test('deleteRecursive rejects with what onProgress throws, whatever it is, and tells it no more', async () => {
+test('deleteRecursive deletes a hundred nodes at a time', async () => {
+  const scene = new Scene()
+  const zk = await scene.client()
+  for (let each = 0; each < 250; each++) scene.ensemble.nodes.create(`/t/${each}`)
+  const progress: number[] = []
+  const onProgress = ({ deleted }: { deleted: number }) => void progress.push(deleted)
+  const deleting = outcome(deleteRecursive(zk, '/t', { onProgress, concurrency: 1 }))
+  await scene.world.advance(60_000)
+  expect([deleting.value, progress]).toEqual([251, [100, 200, 251]])
+})
+
+test('deleteRecursive rejects with what onProgress throws, whatever it is, and calls it no more', async () => {
   const scene = new Scene()
   const zk = await scene.client()
   scene.ensemble.nodes.create('/t/a')

@@ -9,15 +9,15 @@ import type { ZooKeeper } from '../zookeeper.ts'
 
 /** How `deleteRecursive` goes about it. `timeout` is that of each request, not of the whole. */
 export interface DeleteRecursiveOptions extends CallOptions {
-  /** How many batches are on their way at a time, and how many times four nodes are read ahead. @default 4 */
+  /** How many batches are under way at a time. Four times as many nodes are read ahead. @default 4 */
   concurrency?: number | undefined
   /** Leaves the node itself. @default false */
   contentsOnly?: boolean | undefined
-  /** Told after each batch how many nodes are gone by this call. */
+  /** Called after each batch with the number of nodes that this call has deleted. */
   onProgress?: ((progress: { readonly deleted: number }) => void) | undefined
 }
 
-/** So many nodes, or so many characters of paths, make a batch: far below what a server takes in one request. */
+/** The size of a batch, in nodes and in characters of paths: far below what a server accepts in one request. */
 const BATCH = { nodes: 100, characters: 32_768 }
 const READS_PER_BATCH = 4
 const deleteOptions = optionNames('concurrency', 'contentsOnly', 'onProgress')
