@@ -9,18 +9,32 @@ import type { ClientStats, RequestMessage } from '@zk/client'
 import { connect, type RecipeMessages, type ZooKeeper } from '@zk/recipes'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** The numbers of `stats()`, read whenever Prometheus asks. */
-const gauges: [name: string, help: string, value: (stats: ClientStats) => number][] = [
+type Reading = [name: string, help: string, value: (stats: ClientStats) => number]
+
+/** Numbers of `stats()` that go up and down. */
+const gauges: Reading[] = [
   ['zk_calls_in_flight', 'Calls that were sent and have no answer yet', ({ flow }) => flow.inFlight],
   ['zk_calls_waiting', 'Calls that wait to be sent', ({ flow }) => flow.waiting],
   [
-    'zk_reconnections',
-    'Connections of a session that had had one before',
+    'zk_since_received_seconds',
+    'Time since the last message of a server',
+    ({ sinceHeard }) => (sinceHeard ?? Infinity) / 1_000,
+  ],
+  [
+    'zk_timer_max_late_seconds',
+    'How late the event loop called a timer, at most',
+    ({ timer }) => timer.maxLate / 1_000,
+  ],
+]
+
+/** Numbers of `stats()` that only go up. */
+const counters: Reading[] = [
+  [
+    'zk_reconnections_total',
+    'Connections after the first one of a session',
     ({ connections }) => connections.reconnected,
   ],
-  ['zk_sessions_expired', 'Sessions that were lost by expiry', ({ sessions }) => sessions.expired],
-  ['zk_since_heard_ms', 'Time since a server was last heard', ({ sinceHeard }) => sinceHeard ?? Infinity],
-  ['zk_timer_max_late_ms', 'How late the event loop called a timer', ({ timer }) => timer.maxLate],
+  ['zk_sessions_expired_total', 'Sessions that expired', ({ sessions }) => sessions.expired],
 ]
 
 /** Adds the metrics of one client, and of all calls and locks of the process. The returned function ends the counting. */
@@ -30,9 +44,16 @@ export function collectMetrics(zk: ZooKeeper, registry: Registry): () => void {
     const collect = () => gauge.set(value(zk.stats()))
     const gauge: Gauge = new Gauge({ name, help, registers, collect })
   }
+  for (const [name, help, value] of counters) {
+    const collect = () => {
+      counter.reset()
+      counter.inc(value(zk.stats()))
+    }
+    const counter: Counter = new Counter({ name, help, registers, collect })
+  }
   const calls = new Histogram({
     name: 'zk_call_seconds',
-    help: 'From the call to its answer, by operation and by what it came to',
+    help: 'From the call to its answer, by operation and code',
     labelNames: ['op', 'code'],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
     registers,
@@ -45,7 +66,7 @@ export function collectMetrics(zk: ZooKeeper, registry: Registry): () => void {
     registers,
   })
   const labelNames = ['path', 'kind', 'reason']
-  const lost = new Counter({ name: 'zk_locks_lost', help: 'Locks that were lost', labelNames, registers })
+  const lost = new Counter({ name: 'zk_locks_lost_total', help: 'Locks that were lost', labelNames, registers })
 
   const subscribers: [name: string, subscriber: (message: unknown) => void][] = [
     [

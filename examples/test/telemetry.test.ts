@@ -24,7 +24,7 @@ afterEach(async () => {
 })
 
 describe('metrics', () => {
-  test('count calls by what they came to, locks and sessions', async () => {
+  test('count calls by their codes, locks and sessions', async () => {
     const registry = new Registry()
     onTestFinished(collectMetrics(zk, registry))
     await zk.create('/a')
@@ -36,8 +36,10 @@ describe('metrics', () => {
     expect(text).toMatch(/zk_call_seconds_count\{op="create",code="Ok"\} \d+/)
     expect(text).toContain('zk_call_seconds_count{op="getData",code="NoNode"} 1')
     expect(text).toContain('zk_lock_wait_seconds_count{path="/locks/report",kind="lock"} 1')
-    expect(text).toMatch(/zk_locks_lost\{path="\/locks\/report",kind="lock",reason="(SessionExpired|NodeGone)"\} 1/)
-    expect(text).toContain('zk_sessions_expired 1')
+    expect(text).toMatch(
+      /zk_locks_lost_total\{path="\/locks\/report",kind="lock",reason="(SessionExpired|NodeGone)"\} 1/,
+    )
+    expect(text).toContain('# TYPE zk_sessions_expired_total counter\nzk_sessions_expired_total 1')
     expect(text).toMatch(/^zk_calls_in_flight \d+$/m)
   })
 
@@ -51,7 +53,7 @@ describe('metrics', () => {
     const { port } = JSON.parse(/\{.*\}/.exec(String(line))![0]) as { port: number }
     const response = await fetch(`http://127.0.0.1:${port}/metrics`)
     expect(response.headers.get('content-type')).toContain('text/plain')
-    expect(await response.text()).toContain('zk_since_heard_ms')
+    expect(await response.text()).toContain('# TYPE zk_since_received_seconds gauge')
     child.kill('SIGTERM')
     expect(await once(child, 'exit')).toEqual([0, null])
   })
