@@ -80,7 +80,7 @@ test('SessionMachine hangs up when nothing was received for 2/3 T', () => {
   expect(machine.elapse(19_999)).toEqual([])
   const outputs = machine.elapse(20_000)
   expect(typesOf(outputs)).toEqual(['hangUp', 'disconnected'])
-  expect(outputs[1]).toMatchObject({ error: { message: 'nothing heard for 2/3 of the session timeout' } })
+  expect(outputs[1]).toMatchObject({ error: { message: 'nothing received for 2/3 of the session timeout' } })
   // At once within T/30, so that T/3 is left to reach another server.
   expect(machine.deadline()).toBeLessThan(21_000)
 })

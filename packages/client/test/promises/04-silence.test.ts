@@ -85,7 +85,7 @@ describe('A connection on which nothing is received', () => {
     const lost = zk.session.connection!
     await world.advance(1)
     expect(lost.signal.aborted).toBe(true)
-    expect(lost.signal.reason).toMatchObject({ message: 'nothing heard for 2/3 of the session timeout' })
+    expect(lost.signal.reason).toMatchObject({ message: 'nothing received for 2/3 of the session timeout' })
     expect(zk.session.connection).toBeUndefined()
     await world.advance(1_000)
     expect(dialed()).not.toBe(server)

@@ -121,7 +121,7 @@ export class Timing {
   }
 
   whyBroken(now: number): Error {
-    const what = now >= this.#silentAt ? 'nothing heard' : 'no answer'
+    const what = now >= this.#silentAt ? 'nothing received' : 'no answer'
     return new Error(`${what} for 2/3 of the session timeout`)
   }
 
