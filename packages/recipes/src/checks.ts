@@ -1,4 +1,4 @@
-// What users may pass, checked before anything is sent.
+// Checks of the arguments of users, before anything is sent.
 import { type ACL, type CallOptions, validatePath, type ZooKeeper } from '@zk/client'
 import { checkKeys } from '@zk/client/internal'
 import type { RunOptions } from './acquirable.ts'
@@ -77,7 +77,7 @@ function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void 
   }
 }
 
-/** What is stored in a contender's node, under the name of the option. */
+/** The data of a contender's node, from the option of this name. */
 function checkData(name: 'label' | 'data', data: unknown): void {
   if (data === undefined || typeof data === 'string' || data instanceof Uint8Array) return
   throw new TypeError(`${name} must be a string or a Uint8Array`)

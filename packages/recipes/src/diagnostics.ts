@@ -1,11 +1,11 @@
-// What recipes publish by `node:diagnostics_channel`, and log with the client's logger. Without a subscriber and a logger it
-// costs nothing.
+// The messages that recipes publish by `node:diagnostics_channel` and log with the client's logger. Without a subscriber and
+// a logger they cost nothing.
 import { channel } from 'node:diagnostics_channel'
 import type { LogLevel, ZooKeeper } from '@zk/client'
 import { hex, logWith, publish } from '@zk/client/internal'
 import type { LossReason } from './errors.ts'
 
-/** What all messages have. */
+/** The fields of all messages. */
 interface Contention {
   /** The path of the lock or the election. */
   readonly path: string
@@ -13,39 +13,39 @@ interface Contention {
   readonly kind: string
 }
 
-/** What messages of something that is held have. */
+/** The fields of messages about a hold. */
 interface HoldMessage extends Contention {
   /** The path of the contender's node. */
   readonly node: string
-  /** Greater than that of every holder before. */
+  /** The fencing token, greater than that of every holder before. */
   readonly fencingToken: bigint
 }
 
-/** The diagnostics channels of the recipes, by name, and what is published there. */
+/** The diagnostics channels of the recipes, by name, with their messages. */
 export interface RecipeMessages {
   /**
-   * The path's sequence counter is used up, or within a million of that: other clients that queue there may let several hold.
-   * All contenders should move to a new path. Published once by each lock or election. `sequence` is the number that shows
-   * it.
+   * The sequence counter of the path is used up, or within a million of that. Other clients that queue there may let several
+   * of them hold. All contenders should move to a new path. Published once by each lock or election. `sequence` is the number
+   * that shows it.
    */
   'zk:exhausted': Contention & { readonly sequence: number }
   /**
    * The delete of a contender's node was refused after a release, an abort or a timeout: with `NoAuth` where the path does
-   * not grant DELETE. The node is in the way of every contender behind it. Reported once for a node; the delete is repeated
-   * each second, until the node is gone or the session over.
+   * not grant DELETE. The node is in the way of every contender behind it. It is reported once for a node. The delete is
+   * repeated each second, until the node is gone or the session over.
    */
   'zk:orphan': Contention & { readonly node: string; readonly error: unknown }
-  /** A contender is ahead. */
+  /** The contender waits: others are ahead. */
   'zk:queued': Contention & { readonly position: number; readonly ahead: readonly string[] }
-  /** ms from the call to the grant. */
+  /** The contender was granted. `waited` is the time from the call to the grant, in ms. */
   'zk:acquired': HoldMessage & { readonly waited: number; readonly leaseRemaining: number }
-  /** The connection is lost, what is held is held on for so many ms. */
+  /** The connection was lost during a hold. The hold goes on for `leaseRemaining` ms at most, unless it is confirmed. */
   'zk:suspended': HoldMessage & { readonly leaseRemaining: number }
-  /** It was suspended, and is confirmed again: its lease is this long, in ms. */
+  /** A suspended hold is confirmed again. `leaseRemaining` is its lease, in ms. */
   'zk:resumed': HoldMessage & { readonly leaseRemaining: number }
-  /** By its holder, after so many ms: at the call of `release`, whose answer is still to come. */
+  /** The holder released it after `held` ms. Published at the call of `release`, before its answer. */
   'zk:released': HoldMessage & { readonly held: number }
-  /** In any other way, after so many ms. */
+  /** The hold ended in any other way, after `held` ms. */
   'zk:lost': HoldMessage & { readonly held: number; readonly reason: LossReason }
 }
 
@@ -75,7 +75,7 @@ const lines = {
   'zk:lost': ['error', 'lost'],
 } as const satisfies Record<keyof RecipeMessages, [level: LogLevel, text: string]>
 
-/** What the client's logger and the subscribers get. `kind` is that of the message. */
+/** Reports to the client's logger and to subscribers. `kind` is that of the message. */
 export function report<Name extends keyof RecipeMessages>(
   zk: ZooKeeper,
   name: Name,
@@ -88,7 +88,7 @@ export function report<Name extends keyof RecipeMessages>(
   logWith(zk, level, `lock ${text}`, () => asFields(whole()))
 }
 
-/** As JSON can hold it. */
+/** The fields of the message, for JSON. */
 function asFields(message: { error?: unknown; fencingToken?: bigint; kind: string }): object {
   const { error, fencingToken, ...fields } = message
   const token = fencingToken === undefined ? {} : { fencingToken: hex(fencingToken) }

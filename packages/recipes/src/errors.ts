@@ -1,40 +1,43 @@
 import { hex } from '@zk/client/internal'
 
-/** What `LockLostError.is` knows errors of any copy of this package by. */
+/** The brand by which `LockLostError.is` finds errors of any copy of this package. */
 const lostBrand = Symbol.for('@zk/LockLostError')
-/** What `LockTimeoutError.is` knows errors of any copy of this package by. */
+/** The brand by which `LockTimeoutError.is` finds errors of any copy of this package. */
 const timeoutBrand = Symbol.for('@zk/LockTimeoutError')
-/** What `WouldDeadlockError.is` knows errors of any copy of this package by. */
+/** The brand by which `WouldDeadlockError.is` finds errors of any copy of this package. */
 const deadlockBrand = Symbol.for('@zk/WouldDeadlockError')
 
-/** Why something is no longer held. */
+/** Why a hold has ended. */
 export type LossReason =
-  /** by its holder */
+  /** its holder released it */
   | 'Released'
-  /** by its holder, which goes on as a reader */
+  /** its holder goes on as a reader */
   | 'Downgraded'
-  /** its lease ended before it was confirmed anew: the ensemble may give it to another from now on */
+  /** its lease ended before it was confirmed again: from now on the ensemble may grant it to another contender */
   | 'LeaseLost'
-  /** the connection was lost, of what is held while `connected` */
+  /** the connection was lost, with `heldWhile: 'connected'` */
   | 'Disconnected'
-  /** the session is over, and the node with it */
+  /** its session is over, and its node is gone with it */
   | 'SessionExpired'
-  /** the client was closed, or its credentials were refused */
+  /** the client was closed or detached, or its credentials were refused */
   | 'Closed'
-  /** its node is gone: another client deleted it, or the servers did with a session that expired, which the client learns later */
+  /**
+   * its node is gone: another client deleted it, or the servers did with a session that expired, which the client learns
+   * later
+   */
   | 'NodeGone'
 
-/** What was held is held no longer, and never will be again under this grant. */
+/** The hold has ended. It is never held again under this grant. */
 export class LockLostError extends Error {
-  /** As of every error: what its stack begins with. */
+  /** The name with which its stack begins. */
   override readonly name = 'LockLostError'
-  /** What `is` looks for. */
+  /** The brand for `is`. */
   readonly [lostBrand] = true
-  /** The first thing that ended it: what comes later does not change it. */
+  /** The first cause of its end. Later causes do not change it. */
   readonly reason: LossReason
   /** The path of the contender's node. */
   readonly path: string
-  /** What the body of a `run` resolved with, though the lock had been lost; undefined anywhere else. */
+  /** The value with which the body of a `run` resolved, though the lock was lost; undefined for any other call. */
   readonly result: unknown
 
   constructor(
@@ -48,7 +51,7 @@ export class LockLostError extends Error {
     this.result = result
   }
 
-  /** @internal The same loss where the caller learns of it, which its stack shows, with what the body of a `run` gave. */
+  /** @internal The same loss with the stack of the present caller, and the result of the body of a `run`. */
   with(result: unknown): LockLostError {
     const { reason, path, cause } = this
     return new LockLostError(reason, path, cause === undefined ? { result } : { cause, result })
@@ -66,43 +69,43 @@ export class LockLostError extends Error {
   }
 }
 
-/** The contender that was in the way when the wait ended. */
+/** The contender that was waited for when the wait ended. */
 export interface Blocker {
   /** The path of the contender's node. */
   readonly path: string
-  /** What it stored in its node. */
+  /** The label that it stored in its node. */
   readonly label: string
   /** The session that its node belongs to. */
   readonly sessionId: bigint
   /** When it entered, by the leader's clock, in ms since the epoch. */
   readonly since: number
-  /** Whether it is of the very client that waited. */
+  /** Whether it is a contender of this same client. */
   readonly isOwn: boolean
 }
 
-/** How a wait stood when its time was over. */
+/** The state of a wait when its time was over. */
 export interface EndedWait {
-  /** When that was, in ms since the epoch. */
+  /** The time of that, in ms since the epoch. */
   readonly at: number
-  /** Paths of the contenders that were ahead when last seen, oldest first; undefined when none ever was. */
+  /** The paths of the contenders that were ahead when last seen, oldest first; undefined when none ever was. */
   readonly ahead?: readonly string[] | undefined
   /** The contender that was waited for; undefined where that was not known. */
   readonly blocker?: Blocker | undefined
 }
 
-/** Nothing was granted in time. The place in the queue has been given up. */
+/** There was no grant in time. The place in the queue has been given up. */
 export class LockTimeoutError extends Error {
-  /** As of every error: what its stack begins with. */
+  /** The name with which its stack begins. */
   override readonly name = 'LockTimeoutError'
-  /** What `is` looks for. */
+  /** The brand for `is`. */
   readonly [timeoutBrand] = true
   /** The path of the lock or the election. */
   readonly path: string
-  /** How many were ahead when last seen; undefined when none ever was. */
+  /** How many contenders were ahead when last seen; undefined when none ever was. */
   readonly position: number | undefined
-  /** Paths of those ahead, oldest first. */
+  /** The paths of the contenders ahead, oldest first. */
   readonly ahead: readonly string[]
-  /** The one that was waited for: a writer or a candidate the one right ahead, a reader the writer right ahead. */
+  /** The contender that was waited for: the one right ahead, or, for a reader, the writer right ahead. */
   readonly blocker: Blocker | undefined
 
   constructor(path: string, timeout: number, wait: EndedWait) {
@@ -114,7 +117,7 @@ export class LockTimeoutError extends Error {
     this.blocker = blocker
   }
 
-  /** For logs: all that it says, the session's id as text. */
+  /** For logs: all fields, with the session's id as text. */
   toJSON(): object {
     const { name, message, path, position, ahead } = this
     const blocker = this.blocker && { ...this.blocker, sessionId: hex(this.blocker.sessionId) }
@@ -127,11 +130,11 @@ export class LockTimeoutError extends Error {
   }
 }
 
-/** To wait would be to wait for oneself: an `acquire` inside a `run` of the same re-entrant lock. */
+/** The call would wait for itself: an `acquire` inside a `run` of the same re-entrant lock. */
 export class WouldDeadlockError extends Error {
-  /** As of every error: what its stack begins with. */
+  /** The name with which its stack begins. */
   override readonly name = 'WouldDeadlockError'
-  /** What `is` looks for. */
+  /** The brand for `is`. */
   readonly [deadlockBrand] = true
   /** The path of the lock. */
   readonly path: string
@@ -164,7 +167,7 @@ function placeOf({ ahead, blocker, at }: EndedWait): string {
   return `${ahead.length} ahead; waited for ${named}, queued since ${timeOf(since, at)} as ${path}`
 }
 
-/** A time by the leader's clock, and how long ago that is by our clock, which need not agree with it. */
+/** A time by the leader's clock, and how long ago that is by our clock. The two may differ. */
 function timeOf(time: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - time) / 1_000))
   // oxlint-disable-next-line no-restricted-globals -- turns a time into text, and asks no clock

@@ -9,25 +9,25 @@ import { OwnNodeWatch } from './queue/own-node-watch.ts'
 import { WaitLimit } from './queue/wait.ts'
 import { type HeldWhile, followerRelayDelayOf, type HoldTerms } from './hold-options.ts'
 
-/** What has the node, and takes it away. */
+/** The owner of the node, which deletes it. */
 export interface Owner {
   readonly session: Session
-  /** In the background until it is confirmed, or the session has ended. Idempotent. */
+  /** Deletes the node, in the background until that is confirmed, or the session has ended. Idempotent. */
   leave(): Promise<void>
 }
 
 /**
- * What was acquired. It is held until it is released or lost; once it is not held it never is again.
+ * A hold: what `acquire` gives. It is held until it is released or lost, and never again after that.
  *
- * A signal is always late for code that blocks the event loop, and code that does not ask is not stopped: only the
- * fencing token, checked by whatever is written to, protects against that.
+ * A signal is always late for code that blocks the event loop, and nothing stops code that does not check. Only the fencing
+ * token, checked by the resource that is written to, protects against that.
  */
 export class Held implements AsyncDisposable {
   /** The path of the contender's znode. */
   readonly path: string
   /** The czxid of that znode: greater than that of every contender that entered before. See `fencingText`. */
   readonly fencingToken: bigint
-  /** Fails a transaction of one's own unless this is still held: `zk.multi([held.checkOp, …])`. */
+  /** Makes a transaction of your own fail unless this is still held: `zk.multi([held.checkOp, …])`. */
   readonly checkOp: Op<void>
   /** @internal */
   readonly lease: Lease
@@ -40,7 +40,7 @@ export class Held implements AsyncDisposable {
   readonly #kind: string
   readonly #since: number
   #isSuspended = false
-  /** Whether it was reported that it is held. */
+  /** Whether `zk:acquired` was reported. */
   #isReported = false
 
   /** @internal */
@@ -57,19 +57,19 @@ export class Held implements AsyncDisposable {
     this.#kind = node.name.kind.name
     this.#since = runtime.now()
     this.#ownNode = new OwnNodeWatch(zk, session, node.path, () => {
-      // Where its lease was over before, the ensemble has taken it.
+      // If its lease was over before, that is the loss.
       if (this.isHeld()) this.lose('NodeGone')
     })
     this.#keeper = LeaseKeeper.of(zk, session)
     this.#keeper.add(this)
   }
 
-  /** Aborts when it is no longer held; its reason is a `LockLostError`. */
+  /** Aborts when it is no longer held. Its reason is a `LockLostError`. */
   get signal(): AbortSignal {
     return this.#lost.signal
   }
 
-  /** The session that it is held in: with `{ session }` a call runs in it, or not at all. */
+  /** The session of the hold: with `{ session }` a call runs in it, or not at all. */
   get session(): Session {
     return this.#owner.session
   }
@@ -90,8 +90,8 @@ export class Held implements AsyncDisposable {
   }
 
   /**
-   * Whether it is held, as far as can be known here and now: it compares clocks when asked, so it is right also after the
-   * process stood still. Ask after every await, before acting.
+   * Whether it is held. It compares clocks at the call, so it is right also after the process stood still. Call it after
+   * every await, before acting.
    */
   isHeld(): boolean {
     if (this.lease.remaining <= 0) this.lose('LeaseLost')
@@ -99,22 +99,25 @@ export class Held implements AsyncDisposable {
   }
 
   /**
-   * ms until it is lost, unless it is confirmed before, as it is several times in a session timeout; 0 when it is not held.
-   * `Infinity` for what is not held while `confirmed`.
+   * How many ms of the lease are left; 0 when it is not held. The lease is renewed several times in a session timeout.
+   * `Infinity` with a `heldWhile` other than `confirmed`.
    */
   leaseRemaining(): number {
     return this.isHeld() ? this.lease.remaining : 0
   }
 
-  /** Throws a `LockLostError` when it is no longer held: its stack shows this call, that of `signal.reason` where it was lost. */
+  /**
+   * Throws a `LockLostError` when it is no longer held. Its stack shows this call. That of `signal.reason` shows the loss.
+   */
   throwIfLost(): void {
     if (this.isHeld()) return
     throw (this.signal.reason as LockLostError).with(undefined)
   }
 
   /**
-   * The operations, all or none, and only while this is held: the servers check that its node exists, in the same transaction.
-   * Rejects with a `LockLostError` when it is held no longer; else as `zk.multi` does, where `index` counts these operations.
+   * Executes the operations, all or none, and only while this is held: the servers check in the same transaction that its
+   * node exists. Rejects with a `LockLostError` when it is no longer held. Other errors are those of `zk.multi`, and their
+   * `index` counts these operations.
    */
   async multi<const Ops extends readonly Op<unknown>[]>(ops: Ops): Promise<MultiResults<Ops>> {
     this.throwIfLost()
@@ -127,13 +130,13 @@ export class Held implements AsyncDisposable {
   }
 
   /**
-   * Gives it up. Not held from the call on; resolves when the node is gone or the session over. When that takes longer
-   * than the session timeout it rejects with `RequestTimeout`, and goes on in the background.
+   * Ends the hold at the call. Resolves when the node is gone or the session over. When that takes longer than the session
+   * timeout it rejects with `RequestTimeout`, and goes on in the background.
    */
   async release(): Promise<void> {
     // A lease that has ended unnoticed is a loss: the event loop was busy until now.
     if (this.isHeld()) this.lose('Released')
-    // The reader has its place now, or has taken both nodes away.
+    // The reader has its place now, or deletes both nodes.
     if ((this.signal.reason as LockLostError).reason === 'Downgraded') return
     const late = () => new KeeperError('RequestTimeout', { op: 'release', path: this.path })
     const timeout = { after: this.#owner.session.timeout, error: late }
@@ -145,14 +148,14 @@ export class Held implements AsyncDisposable {
     }
   }
 
-  /** @internal Why it is held no longer, where its holder has not given it up itself. */
+  /** @internal Why the hold has ended; undefined while it is held, and where its holder has ended it. */
   get loss(): LockLostError | undefined {
     if (this.isHeld()) return undefined
     const loss = this.signal.reason as LockLostError
     return loss.reason === 'Released' || loss.reason === 'Downgraded' ? undefined : loss
   }
 
-  /** @internal Releases it at the end of a `run`. Resolves with its loss, which is more than an error of the release. */
+  /** @internal Releases it at the end of a `run`. Resolves with its loss, which hides an error of the release. */
   async finish(): Promise<LockLostError | undefined> {
     const { loss } = this
     const releasing = this.release()
@@ -171,7 +174,7 @@ export class Held implements AsyncDisposable {
     await this.release()
   }
 
-  /** @internal It is handed to its holder, so many ms after the call. */
+  /** @internal Called when the caller gets the hold. `waited` is the time since the call, in ms. */
   acquired(waited: number): void {
     this.#isReported = true
     report(this.#zk, 'zk:acquired', this.#kind, () => ({
@@ -209,7 +212,7 @@ export class Held implements AsyncDisposable {
     this.#reportEnd(reason)
     // The reader's node takes the place of the writer's, in one transaction.
     if (reason === 'Downgraded') return
-    // Released or not, it is never held again under this grant: the node must go.
+    // It is never held again under this grant, so the node must go.
     this.#owner.leave().catch(() => {})
   }
 
@@ -234,16 +237,16 @@ export class Held implements AsyncDisposable {
     else report(this.#zk, 'zk:lost', this.#kind, () => ({ ...this.#identity, held, reason }))
   }
 
-  /** In a turn of its own: what a callback throws is the program's, and stops no other callback. */
+  /** Calls it in a turn of its own: an error that it throws is uncaught, and stops no other callback. */
   #notify<Args extends readonly unknown[]>(callback: ((...args: Args) => void) | undefined, ...args: Args): void {
     if (callback === undefined) return
     queueMicrotask(() => {
-      // It may have been given up in the same turn.
+      // It may have been released in the same turn.
       if (!this.signal.aborted) callback(...args)
     })
   }
 
-  /** An error of a guarded multi, as its caller sees the operations. */
+  /** The error of a guarded multi, with the caller's index of the operations. */
   #ofCaller(error: unknown): unknown {
     if (!KeeperError.is(error) || error.index === undefined) return error
     if (error.index === 0 && error.code === 'NoNode') {
@@ -258,19 +261,19 @@ export class Held implements AsyncDisposable {
       server,
       sessionId,
       needs,
-      // Without one it is the check: it needs the right to read the node.
+      // Without an index it is the check that failed: it needs the right to read the node.
       index: index === 0 ? undefined : index - 1,
       results: results?.slice(1),
     })
   }
 }
 
-/** A release that takes long goes on in the background. */
+/** Ignores a release that takes too long: it goes on in the background. */
 export function unlessLate(error: unknown): void {
   if (!KeeperError.is(error, 'RequestTimeout')) throw error
 }
 
-/** The token as text of a fixed width, which sorts as the tokens do. */
+/** The token as text of a fixed width, which sorts like the tokens. */
 export function fencingText(token: bigint): string {
   return token.toString(16).padStart(16, '0')
 }

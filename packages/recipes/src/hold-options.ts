@@ -2,39 +2,41 @@ import type { Session } from '@zk/client'
 import { leaseTimes } from './lease/lease.ts'
 
 /**
- * What has to be so for something to be held:
+ * When a hold ends:
  *
- * - `confirmed`: its lease runs. Safe, under the assumptions of the lease.
- * - `connected`: the connection stands (Curator's strict rule). A server that is cut off from its leader keeps connections
- *   while another client is granted.
- * - `sessionAlive`: the client does not know that its session is over (kazoo's rule). While it is disconnected another
- *   client may be granted, and it does not learn of it.
+ * - `confirmed`: with its lease. This is safe, under the assumptions of the lease. - `connected`: with the connection
+ * (Curator's strict rule). A server that is cut off from its leader keeps connections while
+ *   another client is granted.
+ * - `sessionAlive`: when the client knows that its session is over (kazoo's rule). While it is disconnected another client
+ * may be
+ *   granted, and it does not learn of it.
  */
 export type HeldWhile = 'confirmed' | 'connected' | 'sessionAlive'
 
-/** On which terms something is acquired and held. */
+/** The terms of a hold. */
 export interface HoldOptions {
   /** @default 'confirmed' */
   heldWhile?: HeldWhile | undefined
   /**
-   * After how many ms the leader knows of a request that a server answered. It must be longer than half a tick: so often the
-   * leader asks. Behind an observer master it must be longer than a tick and two round trips. At most half the session timeout.
+   * After how many ms the leader has received every touch that a follower has answered. It must be longer than half a tick,
+   * the interval at which the leader asks. Behind an observer master it must be longer than a tick and two round trips. At
+   * most half the session timeout.
    * @default a third of it
    */
   followerRelayDelay?: number | undefined
 }
 
-/** What is called while it is held. What a listener throws is an uncaught exception. */
+/** Callbacks during a hold. An error that they throw is an uncaught exception. */
 export interface HoldListeners {
-  /** The connection is lost. What was acquired is held on until its lease ends. Called again only after `onResumed`. */
+  /** The connection is lost. The hold goes on until its lease ends. Called again only after `onResumed`. */
   onSuspended?: ((suspension: Suspension) => void) | undefined
-  /** It was suspended, and is confirmed again. */
+  /** A suspended hold is confirmed again. */
   onResumed?: (() => void) | undefined
 }
 
-/** What `onSuspended` is called with. */
+/** The argument of `onSuspended`. */
 export interface Suspension {
-  /** ms until it is lost, if nothing can be confirmed before. `Infinity` while `sessionAlive`. */
+  /** How many ms of the lease are left. `Infinity` with `sessionAlive`. */
   readonly leaseRemaining: number
 }
 
@@ -44,7 +46,7 @@ export function isLeased({ heldWhile = 'confirmed' }: HoldOptions): boolean {
   return heldWhile === 'confirmed'
 }
 
-/** Throws where no lease can be proven in this session, or none in time. */
+/** Throws if no lease can be proven in this session, or not in time. */
 export function checkLease(options: HoldOptions, { shortestTimeout }: Session): void {
   const { followerRelayDelay = 0 } = options
   const longest = leaseTimes.longestRelay(shortestTimeout)

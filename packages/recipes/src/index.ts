@@ -10,7 +10,7 @@ export { SharedLock } from './shared-lock.ts'
 export type { HeldWhile, HoldListeners, HoldOptions, Suspension } from './hold-options.ts'
 export type { DowngradeOptions, WriteHeld } from './write-held.ts'
 
-// What a program that locks needs besides, so that one import is enough.
+// Exports of the client that a program with locks needs, so that one import is enough.
 export {
   type ACL,
   type CallOptions,

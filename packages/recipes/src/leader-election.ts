@@ -9,11 +9,14 @@ import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { candidate } from './queue/roles.ts'
 import type { HoldOptions } from './hold-options.ts'
 
-/** What a candidate is, and how its leadership is held. */
+/** The candidate's data, and the terms of its leadership. */
 export interface LeaderElectionOptions extends HoldOptions {
-  /** What the candidate says about itself, an address for instance; others see it in `leader`. @default empty */
+  /** The candidate's data, an address for instance. Others see it in `leader`. @default empty */
   data?: Uint8Array | string | undefined
-  /** The rights to the candidates' nodes. Every client that asks for the leader must be able to read them. @default OPEN_ACL_UNSAFE */
+  /**
+   * The rights to the candidates' nodes. Every client that reads the leader must be able to read them.
+   * @default OPEN_ACL_UNSAFE
+   */
   acl?: readonly ACL[] | undefined
 }
 
@@ -23,14 +26,13 @@ export type Leadership = Held
 export type Leader = ContenderInfo
 
 /**
- * An election: of the candidates on a path the one that has stood longest leads. Its znodes are those of Curator's
- * LeaderLatch.
+ * An election: the candidate of a path that has stood the longest leads. Its znodes are those of Curator's LeaderLatch.
  *
  *     const election = new LeaderElection(zk, '/leader', { data: 'host-1:8080' })
  *     for await (const leadership of election.terms({ signal })) { … }
  */
 export class LeaderElection {
-  /** As it was given: the node that the candidates are below. */
+  /** The path that was given: the parent of the candidates' nodes. */
   readonly path: string
   readonly #queueLock: QueueLock
 
@@ -41,17 +43,17 @@ export class LeaderElection {
     this.#queueLock = new QueueLock(new Queue(zk, path, candidate.rivals), candidate, { data, ...others }, plainHold)
   }
 
-  /** Stands for election and resolves when elected. Releasing it resigns. */
+  /** Stands for election, and resolves when elected. `release` resigns. */
   async campaign(options: AcquireOptions = {}): Promise<Leadership> {
     checkCall('campaign', options)
     return await this.#queueLock.acquire(options)
   }
 
   /**
-   * One leadership after the other. The body of the loop is the term: when it is left, by its end, `break`, `return` or an
-   * error, the candidate resigns, and where the loop goes on it stands again. The signal ends the standing, not a term: the
-   * loop ends with the term under way. A term that is lost says so by `leadership.signal`; the next begins when the body
-   * ends. An error of the body is seen when the candidate has resigned, at most a session timeout later.
+   * One leadership after the other. The body of the loop is the term. When it is left, by its end, `break`, `return` or an
+   * error, the candidate resigns. If the loop goes on, it stands again. The signal ends the wait for an election, not a term:
+   * the loop ends with the term under way. When a term is lost, `leadership.signal` aborts, and the next term begins when the
+   * body has ended. An error of the body is thrown when the candidate has resigned, at most a session timeout later.
    */
   async *terms(options: Omit<AcquireOptions, 'timeout'> = {}): AsyncGenerator<Leadership, void, undefined> {
     checkCall('terms', options)
@@ -66,7 +68,7 @@ export class LeaderElection {
     }
   }
 
-  /** The candidate that leads now; undefined when none stands. */
+  /** The candidate that leads now; undefined when there is none. */
   async leader(options: CallOptions = {}): Promise<Leader | undefined> {
     checkCall('leader', options)
     const { queue } = this.#queueLock
@@ -81,8 +83,9 @@ export class LeaderElection {
   }
 
   /**
-   * The candidate that leads, now and whenever that changes, until the signal aborts; undefined when none stands. Leave the loop, or call
-   * `return()`: they take its watch off the server, where a generator that is dropped leaves it until another candidate leads.
+   * The candidate that leads, now and whenever that changes, until the signal aborts; undefined when there is none. Leave the
+   * loop, or call `return()`: both remove its watch from the server. A generator that is dropped leaves its watch until
+   * another candidate leads.
    */
   async *leaders(options: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<Leader | undefined, void, undefined> {
     checkCall('leaders', options)
@@ -94,14 +97,14 @@ export class LeaderElection {
       if (observation === undefined) return
       const { leader, watch } = observation
       try {
-        // A generator that is dropped here leaves its watch, but no listener at the signal.
+        // A generator that is dropped here leaves its watch, but no listener on the signal.
         if (isFirst || leader?.fencingToken !== last?.fencingToken) yield leader
         last = leader
         const limit = new WaitLimit(queue.zk.runtime, { signals: [signal] })
         await limit.during(watch.changed).catch(undefinedIfAborted(signal))
         limit.stop()
       } finally {
-        // In the background: a loop that is left does not wait for a server that is silent.
+        // In the background: leaving the loop does not wait for a silent server.
         watch.unwatch().catch(() => {})
       }
     }

@@ -9,20 +9,20 @@ import { within } from './queue/wait.ts'
 import { Reentrancy } from './reentrancy.ts'
 import type { HoldOptions } from './hold-options.ts'
 
-/** What contenders are, and how what they are granted is held. */
+/** The contenders' data, and the terms of their holds. */
 export interface LockOptions extends HoldOptions {
-  /** Shows others which program holds or waits; stored in the contender's node. @default '' */
+  /** Shows others which program holds or waits. It is stored in the contender's node. @default '' */
   label?: string | undefined
   /** The rights to the contenders' nodes. Other contenders must be able to read them. @default OPEN_ACL_UNSAFE */
   acl?: readonly ACL[] | undefined
 }
 
-/** Those of `Lock`. */
+/** The options of `Lock`. */
 export interface ExclusiveLockOptions extends LockOptions {
   /**
-   * A `run` inside a `run` of this object, in one chain of async calls, goes on with what the outer one holds, as Curator's
-   * mutex does per thread. Only the outermost releases: an inner one that it does not wait for loses the lock with it, and a
-   * task that outlived it gets a `LockLostError`, never a lock. Costs every promise of the program a little
+   * Whether a `run` inside a `run` of this object, in one chain of async calls, uses the hold of the outer one, as Curator's
+   * mutex does per thread. Only the outermost run releases. An inner run that the outer one does not wait for loses the lock
+   * with it. A task that is left behind gets a `LockLostError` from `run`. This costs every promise of the program a little
    * (`AsyncLocalStorage`).
    * @default false
    */
@@ -30,16 +30,16 @@ export interface ExclusiveLockOptions extends LockOptions {
 }
 
 /**
- * A fair exclusive lock: one holder at a time, in the order of asking. Its znodes are those of Curator's
- * InterProcessMutex. One object serves any number of concurrent `acquire`s; each is a contender of its own.
+ * A fair exclusive lock: one holder at a time, in the order of the calls. Its znodes are those of Curator's
+ * InterProcessMutex. One object serves any number of concurrent calls. Each is a contender of its own.
  *
  *     const lock = new Lock(zk, '/locks/report')
  *     await lock.run(async (held) => { … })
  *
- * The path and what is missing above it are made as containers: the servers remove them when the queue is empty again.
+ * The path and what is missing above it are made as containers. Servers delete them when the queue is empty again.
  */
 export class Lock implements Acquirable<Held> {
-  /** As it was given: the node that the contenders are below. */
+  /** The path that was given: the parent of the contenders' nodes. */
   readonly path: string
   readonly #queueLock: QueueLock
   readonly #reentrancy: Reentrancy<Held> | undefined
@@ -59,12 +59,12 @@ export class Lock implements Acquirable<Held> {
     return await this.#queueLock.acquire(options)
   }
 
-  /** See `Acquirable`. With `reentrant`, too, it is undefined inside a `run` of this object: that is in the way. */
+  /** See `Acquirable`. Inside a `run` of this object it is undefined, also with `reentrant`: the run is in the way. */
   tryAcquire(options?: TryAcquireOptions): Promise<Held | undefined> {
     return this.#queueLock.tryAcquire(options)
   }
 
-  /** See `Acquirable`. With `reentrant` a `run` inside goes on with what the outer one holds. */
+  /** See `Acquirable`. With `reentrant` a `run` inside a run uses the hold of the outer one. */
   async run<T>(body: (held: Held) => T | Promise<T>, options: RunOptions = {}): Promise<T> {
     checkBody(body)
     checkCall('run', options)

@@ -1,4 +1,4 @@
-// A `run` inside a `run` of the same lock, in one chain of async calls, goes on with what the outer one holds.
+// A `run` inside a `run` of the same lock, in one chain of async calls, uses the hold of the outer one.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RunOptions } from './acquirable.ts'
 import { LockLostError, WouldDeadlockError } from './errors.ts'
@@ -11,30 +11,30 @@ interface Run<H> {
 
 export class Reentrancy<H extends Held> {
   readonly #path: string
-  // Made only for locks with the option: from the first one on it costs every promise of the program.
+  // It is made only for locks with the option: from the first one on it costs every promise of the program.
   readonly #runs = new AsyncLocalStorage<Run<H>>()
 
   constructor(path: string) {
     this.#path = path
   }
 
-  /** What the run holds that this code runs in. A task that outlived its run gets its `LockLostError`. */
+  /** The hold of the run in which this code runs. A task that outlived its run gets its `LockLostError`. */
   get current(): H | undefined {
     const run = this.#runs.getStore()
     if (run === undefined) return undefined
     run.held.throwIfLost()
-    // About to be released.
+    // The run is about to release it.
     if (run.isOver) throw new LockLostError('Released', run.held.path)
     return run.held
   }
 
-  /** An acquire inside a run would wait for the run itself, unless what that held is lost. */
+  /** An acquire inside a run would wait for the run itself, unless its hold is lost. */
   refuseInside(): void {
     const run = this.#runs.getStore()
     if (run !== undefined && !run.isOver && run.held.isHeld()) throw new WouldDeadlockError(this.#path)
   }
 
-  /** Calls it as the body of a run inside, which rejects where the outermost has released or lost the lock meanwhile. */
+  /** Calls it as the body of an inner run, which rejects if the outermost has released or lost the lock meanwhile. */
   async again<T>(body: (held: H) => T | Promise<T>, { onLost = 'reject' }: RunOptions): Promise<T> {
     const run = this.#runs.getStore()!
     const result = await body(run.held)
@@ -45,7 +45,7 @@ export class Reentrancy<H extends Held> {
     return result
   }
 
-  /** Calls it as the body of the outermost run, which holds this. */
+  /** Calls it as the body of the outermost run, which has this hold. */
   async inside<T>(held: H, body: (held: H) => T | Promise<T>): Promise<T> {
     const run = { held, isOver: false }
     try {

@@ -12,21 +12,21 @@ import { WriteHeld } from './write-held.ts'
 const toWriteHeld: ToHeld<WriteHeld> = (...granted) => new WriteHeld(...granted)
 
 /**
- * A fair read/write lock: any number of readers, or one writer. A reader behind a waiting writer waits, so writers do not
+ * A fair read/write lock: any number of readers, or one writer. A reader waits behind a waiting writer, so writers do not
  * starve. Its znodes are those of Curator's InterProcessReadWriteLock.
  *
  *     const shared = new SharedLock(zk, '/locks/catalogue')
  *     await shared.read.run(async (held) => { … })
  *     await shared.write.run(async (held) => { … })
  *
- * A writer goes on as a reader with `downgrade`. There is no way from read to write: two readers that both wanted it would
- * wait for each other. Release, acquire `write`, and look again at what was read.
+ * A writer can go on as a reader with `downgrade`. There is no way from read to write: two readers that both want it would
+ * wait for each other. Release, acquire `write`, and read again.
  *
  * Fencing: a resource accepts a write whose token is not below any token it has seen, and a read whose token is not
  * below any *write's*.
  */
 export class SharedLock {
-  /** As it was given: the node that the contenders are below. */
+  /** The path that was given: the parent of the contenders' nodes. */
   readonly path: string
   /** Shared: it waits for the writers ahead, not for readers. */
   readonly read: Acquirable<Held>

@@ -1,4 +1,4 @@
-// What a writer of a shared lock holds: it can go on as a reader, in the writer's place.
+// The hold of a writer of a shared lock. It can be downgraded to that of a reader, in the writer's place.
 import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import type { Grant } from './queue/contender.ts'
@@ -18,15 +18,15 @@ import type { HoldTerms } from './hold-options.ts'
 import { knownTouch } from './lease/relay.ts'
 import { throwUnlessTransient, retry } from './queue/retry.ts'
 
-/** How long a downgrade may take. */
+/** The limits of a downgrade. */
 export interface DowngradeOptions {
-  /** Longest wait for the servers in ms, 0 or more; then it rejects with `RequestTimeout`. @default the session timeout */
+  /** The longest wait for servers in ms, 0 or more. Then it rejects with `RequestTimeout`. @default the session timeout */
   timeout?: number | undefined
-  /** Ends the wait; it then rejects with its reason, and nothing is held. */
+  /** Ends the wait: it rejects with its reason, and nothing is held. */
   signal?: AbortSignal | undefined
 }
 
-/** What a writer of a `SharedLock` holds. It can go on as a reader. */
+/** The hold of a writer of a `SharedLock`. It can be downgraded to that of a reader. */
 export class WriteHeld extends Held {
   readonly #queue: Queue
   readonly #owner: Owner
@@ -43,9 +43,9 @@ export class WriteHeld extends Held {
   }
 
   /**
-   * Goes on as a reader, with the writer's place and fencing token. Held as a writer no longer from the call on (`Downgraded`),
-   * for readers are granted before the answer is here; no contender behind, above all no writer, gets in between. When it
-   * fails nothing is held: it rejects with a `LockLostError` when the session ends or the node is deleted, with
+   * Goes on as a reader, with the writer's place and fencing token. The hold of the writer ends at the call (`Downgraded`),
+   * since other readers may be granted before the answer arrives. No contender behind gets in between, above all no writer.
+   * When it fails nothing is held: it rejects with a `LockLostError` when the session ends or the node is deleted, with
    * `RequestTimeout` when no server answers in time, or with the reason of the signal.
    */
   async downgrade(options: DowngradeOptions = {}): Promise<Held> {
@@ -85,13 +85,13 @@ export class WriteHeld extends Held {
   }
 }
 
-/** The reader's node in place of the writer's, in one transaction. */
+/** Puts the reader's node in place of the writer's, in one transaction. */
 class Downgrade {
   readonly #zk: ZooKeeper
   readonly #queue: Queue
   readonly #session: Session
   readonly #writer: string
-  /** It keeps the token: contenders behind have lower ones than the czxid of the reader's node. */
+  /** The reader keeps the writer's token: contenders behind have lower tokens than the czxid of the reader's node. */
   readonly #node: OwnNode
   readonly #options: NodeOptions & HoldTerms
   #leaving: Promise<unknown> | undefined
@@ -109,7 +109,7 @@ class Downgrade {
   async make(): Promise<Grant> {
     for (;;) {
       if (this.#leaving !== undefined) throw new NodeVanished()
-      // What the writer was confirmed with will do, as a rule; where not, the lease is proven behind the transaction.
+      // Usually the proof of the writer's lease will do. If not, the lease is proven after the transaction.
       const touch = knownTouch(this.#zk, this.#session, this.#options)
       if (await this.#isCommitted()) {
         const isOnThisConnection = touch?.connection === this.#session.connection
@@ -118,7 +118,7 @@ class Downgrade {
     }
   }
 
-  /** Both nodes, whichever there is; in the background until that is confirmed. */
+  /** Deletes both nodes, whichever there is, in the background until that is confirmed. */
   async leave(): Promise<void> {
     if (this.#leaving === undefined) {
       this.#leaving = this.#remove()
@@ -127,7 +127,7 @@ class Downgrade {
     await this.#leaving
   }
 
-  /** The writer's first: a transaction that is still under way does nothing then. */
+  /** Deletes the writer's node first: then a transaction that is still under way does nothing. */
   async #remove(): Promise<void> {
     try {
       await deleteOwn(this.#queue, this.#session, this.#writer)
@@ -136,7 +136,7 @@ class Downgrade {
     }
   }
 
-  /** False when that is not known, or was not possible for now. */
+  /** False when the result is not known, or when it was not possible now. */
   async #isCommitted(): Promise<boolean> {
     const { data, acl } = this.#options
     const session = this.#session
@@ -145,7 +145,7 @@ class Downgrade {
       await this.#zk.multi([op.create(path, data, { mode: 'EPHEMERAL', acl }), op.delete(this.#writer)], { session })
       return true
     } catch (error) {
-      // Done already, by one that was not answered.
+      // An earlier transaction that was not answered has done it.
       if (KeeperError.is(error, 'NodeExists')) return await this.#exists()
       if (KeeperError.is(error, 'NoNode')) throw new NodeVanished()
       if (KeeperError.is(error) && error.outcomeUnknown) {
@@ -161,7 +161,7 @@ class Downgrade {
     }
   }
 
-  /** Whether there is such a node of ours. */
+  /** Whether we own such a node. */
   async #exists(): Promise<boolean> {
     const session = this.#session
     const stat = await retry(this.#zk.runtime, () => this.#zk.exists(this.#node.path, { session }))

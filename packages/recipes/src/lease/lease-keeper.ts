@@ -1,5 +1,5 @@
-// What each session holds under one chroot, and how long it may be sure of it. One listener a session, one a connection, one
-// timer and one round of confirmation at a time serve all of it.
+// The holds of each session under one chroot, and their leases. One listener for the session, one for the connection, one
+// timer and one round of confirmation at a time serve all of them.
 import { type Connection, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import { LeaseRenewal, type Proof } from './lease-renewal.ts'
@@ -8,31 +8,31 @@ import type { Lease } from './lease.ts'
 import { leaseTimes } from './lease.ts'
 import type { HeldWhile } from '../hold-options.ts'
 
-/** Something that is held as long as its rule says. */
+/** A hold, as the keeper sees it. */
 export interface Holding {
   readonly path: string
   readonly heldWhile: HeldWhile
-  /** Its end decides where it is held while `confirmed`. */
+  /** Its end decides with `heldWhile: 'confirmed'`. */
   readonly lease: Lease
-  /** In ms; see `leaseTimes.relay`. */
+  /** The follower relay delay, in ms: see `leaseTimes.relay`. */
   readonly followerRelayDelay: number
   readonly isSuspended: boolean
   lose(reason: LossReason, cause?: unknown): void
-  /** A round has come to its end for it: it is suspended no longer. */
+  /** A round has confirmed it: it is no longer suspended. */
   confirmed(): void
-  /** The connection is lost; it is still held. */
+  /** The connection is lost. It is still held. */
   suspended(): void
 }
 
-/** The next round of confirmation, or the one under way: it plans the next when it ends. */
+/** The next round of confirmation, or the one under way, which plans the next one when it ends. */
 type Round = { readonly name: 'none' } | { readonly name: 'due'; readonly at: number } | { readonly name: 'running' }
 
-/** Added to the pause between two rounds: what was answered before it must have been answered for as long as it. */
+/** Added to the pause between two rounds, in ms: what was answered before the pause must be at least as old as the pause. */
 const ROUNDING = 1
 
-/** There is one for as long as something is held. */
+/** It exists as long as the session holds something. */
 export class LeaseKeeper {
-  /** By chroot: nodes are checked by their paths there. */
+  /** The keepers by chroot: nodes are checked by their paths in it. */
   static readonly #ofSession = new WeakMap<Session, Map<string, LeaseKeeper>>()
   readonly #zk: ZooKeeper
   readonly #session: Session
@@ -42,7 +42,7 @@ export class LeaseKeeper {
   #connection: Connection | undefined
   #unlistenToConnection: (() => void) | undefined
   #round: Round = { name: 'none' }
-  /** Why the last round of confirmation did not come to its end. */
+  /** Why the last round of confirmation failed. */
   #doubt: unknown
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
 
@@ -63,7 +63,7 @@ export class LeaseKeeper {
     this.#unlistenToSession = [session.signal, session.detaching].map((signal) => onAbort(signal, () => this.#ended()))
   }
 
-  /** From now on the holding learns when it is lost; at once when it is lost already. Its lease is renewed in time. */
+  /** From now on the holding is notified of its loss, at once if it is already lost. Its lease is renewed in time. */
   add(holding: Holding): void {
     const { signal, detaching, connection } = this.#session
     if (signal.aborted || detaching.aborted) return this.#loseWithSession(holding)
@@ -85,7 +85,7 @@ export class LeaseKeeper {
     this.#endWhenIdle()
   }
 
-  /** Leaves no listener behind: a program may make a view of its client for each thing it locks. */
+  /** It leaves no listener: a program may make a view of its client for each lock. */
   #endWhenIdle(): void {
     if (this.#held.size > 0 || this.#round.name === 'running') return
     const byChroot = LeaseKeeper.#ofSession.get(this.#session)
@@ -118,13 +118,14 @@ export class LeaseKeeper {
       if (holding.heldWhile === 'connected') holding.lose('Disconnected', cause)
       else holding.suspended()
     }
-    // Its sync waits for the next connection, whose handshake is the touch that it needs. One that is under way does the same.
+    // The sync of the round waits for the next connection, whose handshake is the touch that it needs. So does a round under
+    // way.
     this.#confirmBy(this.#zk.runtime.now())
   }
 
   // --- confirmation -----------------------------------------------------------------------------------------------
 
-  /** Those that a round of confirmation is for. */
+  /** The holds for which a round of confirmation is made. */
   get #concerned(): Holding[] {
     return [...this.#held].filter(isConcerned)
   }
@@ -138,18 +139,18 @@ export class LeaseKeeper {
 
   async #confirm(): Promise<void> {
     const followerRelayDelay = this.#concerned.reduce((longest, each) => Math.max(longest, each.followerRelayDelay), 0)
-    // One that comes meanwhile and needs a longer one has to wait for the next round.
+    // A hold that comes meanwhile, and needs a longer delay, waits for the next round.
     const checked = () => this.#concerned.filter((each) => each.followerRelayDelay <= followerRelayDelay)
     let nextBy = Infinity
     this.#round = { name: 'running' }
     try {
       const proof = await this.#renewal.prove(checked, followerRelayDelay)
       if (proof !== undefined) this.#took(proof)
-      // What this round asked will be relayed by then.
+      // The touches of this round will be relayed by then.
       nextBy = this.#zk.runtime.now() + this.#pause({ followerRelayDelay })
     } catch (error) {
       this.#doubt = error
-      // Not of the session's end: something odd, which the next round may not meet.
+      // The session is not over: something unusual, which the next round may not meet.
       if (!this.#session.signal.aborted)
         nextBy = this.#zk.runtime.now() + leaseTimes.retry(this.#session.shortestTimeout)
     }
@@ -202,17 +203,17 @@ export class LeaseKeeper {
       if (this.#round.at <= now) void this.#confirm()
       else next = Math.min(next, this.#round.at)
     }
-    // A listener to a loss may have released the rest.
+    // A listener of a loss may have released the rest.
     if (next < Infinity && this.#held.size > 0) this.#wakeAt(next)
   }
 }
 
-/** What is held while `sessionAlive` needs no proof, but to know that it is resumed. */
+/** A hold with `sessionAlive` needs no proof. But it must learn that it is resumed. */
 function isConcerned({ heldWhile, isSuspended }: Holding): boolean {
   return heldWhile === 'confirmed' || isSuspended
 }
 
-/** How what it held was lost with the session. */
+/** The reason of the losses at the end of the session. */
 export function endReason({ signal }: Session): LossReason {
   return KeeperError.is(signal.reason, 'SessionExpired') ? 'SessionExpired' : 'Closed'
 }

@@ -1,7 +1,7 @@
-// One round of proof that the ensemble has not given away what a session holds:
+// One round: it proves that the ensemble has not given away the holds of a session:
 //
-//     p, sync   a touch that the leader has taken in (relay.ts)
-//     check     of what is held, committed, sent behind the sync's answer, on the same connection
+//     p, sync   a touch that the leader has received (relay.ts)
+//     check     of the held nodes: committed, and sent after the sync's answer, on the same connection
 //
 // Then no leader lets the session expire before p + T.
 import { type Connection, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
@@ -14,28 +14,28 @@ import { Lease, leaseTimes } from './lease.ts'
 import { Relay } from './relay.ts'
 import { throwUnlessTransient, pinnedTo } from '../queue/retry.ts'
 
-/** What a round looks for. */
+/** A node that a round checks. */
 export interface Checked {
   readonly path: string
 }
 
 export interface Proof<C extends Checked> {
-  /** When the session was touched for certain. */
+  /** The time of a touch that the leader has certainly received. */
   readonly touched: Timestamp
   readonly found: readonly C[]
   readonly refused: readonly Refused<C>[]
 }
 
-/** Its check failed for good: it was deleted (`NoNode`), or the right to read it was taken away. */
+/** The check of a node failed for good: it was deleted (`NoNode`), or the right to read it was removed. */
 export interface Refused<C extends Checked> {
   readonly checked: C
   readonly cause: KeeperError
 }
 
-/** What a renewal found out about one hold. */
+/** The result of a renewal for one hold. */
 type Outcome<C extends Checked> = 'found' | 'unknown' | Refused<C>
 
-/** Longest of the paths of one transaction, in characters: a fraction of jute.maxbuffer. */
+/** The largest sum of the paths of one transaction, in characters: a fraction of jute.maxbuffer. */
 const CHUNK_SIZE = 64 * 1024
 
 export class LeaseRenewal {
@@ -48,8 +48,8 @@ export class LeaseRenewal {
   }
 
   /**
-   * Proves, until it succeeds: over as many connections as that takes. `checked` is asked when the checks are to be sent;
-   * where it gives nothing there is nothing to prove. Rejects when the session is over.
+   * Repeats the proof until it succeeds, over any number of connections. `checked` is called when the checks are to be sent.
+   * If it returns none, there is nothing to prove. Rejects when the session is over.
    */
   async prove<C extends Checked>(
     checked: () => readonly C[],
@@ -63,7 +63,7 @@ export class LeaseRenewal {
     return undefined
   }
 
-  /** undefined when the connection was lost over it, or the servers were too busy. */
+  /** undefined when the connection was lost meanwhile, or the servers were too busy. */
   async #check<C extends Checked>(
     all: readonly C[],
     connection: Connection,
@@ -75,14 +75,14 @@ export class LeaseRenewal {
       if (this.#session.connection !== connection || outcomes.includes('unknown')) return undefined
       const culprits = outcomes.filter((outcome) => typeof outcome === 'object')
       if (culprits.length === 0) return { found, refused }
-      // One fails its whole transaction: the others are looked for again.
+      // A failed check fails its whole transaction: the others are checked again.
       refused.push(...culprits)
       const isCulprit = new Set(culprits.map(({ checked }) => checked))
       found = found.filter((each) => !isCulprit.has(each))
     }
   }
 
-  /** One after the other: the client's options may let few calls wait. */
+  /** Sends the transactions one after the other: the client's options may let few calls wait. */
   async #commitAll<C extends Checked>(chunks: readonly (readonly C[])[]): Promise<Outcome<C>[]> {
     const outcomes: Outcome<C>[] = []
     for (const chunk of chunks) outcomes.push(...(await this.#commit(chunk)))
@@ -95,12 +95,12 @@ export class LeaseRenewal {
       await this.#zk.multi(checks, pinnedTo(this.#session))
       return ['found']
     } catch (error) {
-      // Longer than the client's options let it send.
+      // It is longer than the client's options allow.
       if (error instanceof RangeError && chunk.length > 1) {
         const half = Math.ceil(chunk.length / 2)
         return await this.#commitAll([chunk.slice(0, half), chunk.slice(half)])
       }
-      // For anything else, such as a session that moved, no node is to blame.
+      // Any other error, such as that of a session that moved, is not about a node.
       if (KeeperError.is(error, 'NoNode', 'NoAuth') && error.index !== undefined) {
         return [{ checked: chunk[error.index]!, cause: error }]
       }
@@ -124,10 +124,13 @@ function chunks<C extends Checked>(all: readonly C[]): C[][] {
   return chunks
 }
 
-/** After so many proofs that leave too little the contender gives its place up, and queues again at the end. */
+/** After so many proofs that leave too little, the contender gives up its place, and queues again at the end. */
 const ATTEMPTS = 3
 
-/** A proven one: the request that granted was committed, so the touch before it counts. Where that is too old, it is proven anew. */
+/**
+ * The lease of a grant. The request that granted was committed, so the touch before it counts. If that is too old, it is
+ * proven again.
+ */
 export async function firstLease(
   zk: ZooKeeper,
   session: Session,
@@ -143,9 +146,10 @@ export async function firstLease(
   for (let attempt = 1; ; attempt++) {
     const lease = touched && new Lease(runtime, touched, () => leaseTimes.proven(session.shortestTimeout))
     if (lease !== undefined && lease.remaining > leaseTimes.round(session.shortestTimeout)) return lease
-    // Answers take too long. Contenders nearer to the servers may go on with less.
+    // Answers take too long. Contenders nearer to the servers may go on.
     if (attempt > ATTEMPTS) throw new NodeVanished()
-    // What was sent before the process stood still is too old. What has been sent since will have been relayed by then.
+    // Touches from before the process stood still are too old. Those that were sent since then will have been relayed by
+    // then.
     if (lease !== undefined) await limit.pause(followerRelayDelay)
     const proof = await confirmation.prove(() => [node], followerRelayDelay)
     if (proof === undefined) throw new NodeVanished()

@@ -1,24 +1,24 @@
-// Which touch of a session the leader has taken in: what a lease is reckoned from.
+// The touch of a session that the leader has received, from which a lease is counted.
 //
 //     p      the earlier of two requests that were answered at least the follower relay delay before the sync was sent
 //     sync   answered, on the same connection
 //
-// The leader takes p in ahead of whatever this connection sends behind the sync's answer: when that is committed, the session
-// lives until p + T at the least. The handshake of a connection is taken in by the leader itself, and needs no sync.
-// ARCHITECTURE.md says why.
+// The leader receives p before any request that this connection sends after the sync's answer. When such a request is
+// committed, the session lives until p + T at least. The leader itself receives the handshake of a connection, so that needs
+// no sync. ARCHITECTURE.md explains why.
 import { type Connection, type Session, type ZooKeeper } from '@zk/client'
 import { elapsedSince, type Timestamp } from '@zk/client/internal'
 import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import { leaseTimes } from './lease.ts'
 import { throwUnlessTransient, pinnedTo } from '../queue/retry.ts'
 
-/** Proves the session when a request that this connection sends from now on is committed. */
+/** A touch that counts when a request is committed which this connection sends from now on. */
 export interface RelayedTouch {
   readonly at: Timestamp
   readonly connection: Connection
 }
 
-/** With this follower relay delay. A longer one asks for an older touch. */
+/** The need for a touch, with this follower relay delay. A longer one needs an older touch. */
 interface Synced {
   readonly followerRelayDelay: number
   readonly touch: RelayedTouch
@@ -29,7 +29,7 @@ interface Syncing {
   readonly touch: Promise<RelayedTouch>
 }
 
-/** What is known of the touches of one session: all that is acquired or held in it shares it. */
+/** The known touches of one session. All contenders and holds of the session share it. */
 export class Relay {
   static readonly #ofSession = new WeakMap<Session, Relay>()
   readonly #session: Session
@@ -46,7 +46,7 @@ export class Relay {
     this.#session = session
   }
 
-  /** One that is known, and recent enough for a grant; undefined where a sync must be answered first. */
+  /** A known touch that is recent enough for a grant; undefined where a sync must be answered first. */
   known({ runtime }: ZooKeeper, followerRelayDelay: number): RelayedTouch | undefined {
     const { connection, shortestTimeout: T } = this.#session
     if (connection === undefined || connection.readOnly) return undefined
@@ -57,7 +57,7 @@ export class Relay {
     return leaseTimes.proven(T) - elapsedSince(runtime, touch.at) >= leaseTimes.recent(T) ? touch : undefined
   }
 
-  /** Asks with a sync, over as many connections as that takes. Rejects when the session is over. */
+  /** Gets one by a sync, over any number of connections. Rejects when the session is over. */
   async sync(zk: ZooKeeper, followerRelayDelay: number): Promise<RelayedTouch> {
     const underWay = this.#syncing
     if (underWay !== undefined && followerRelayDelay <= underWay.followerRelayDelay) return await underWay.touch
@@ -80,12 +80,12 @@ export class Relay {
       try {
         await zk.sync('/', pinnedTo(session))
       } catch (error) {
-        // A lease does not wait for as long as others might.
+        // A lease must not wait for other calls.
         await throwUnlessTransient(zk.runtime, error, leaseTimes.retry(session.shortestTimeout))
         continue
       }
       const { connection } = session
-      // Sent again on another connection, it says nothing of what this one's server was sent before.
+      // A sync that was sent again on another connection proves nothing about the server of this one.
       if (connection !== undefined) {
         return { at: connection === before && answered !== undefined ? answered : connection.handshakeAt, connection }
       }
@@ -93,7 +93,10 @@ export class Relay {
   }
 }
 
-/** One that a grant on these terms may be reckoned from at once; undefined where a sync must be answered first, or there is no lease. */
+/**
+ * One that a grant on these terms may be reckoned from at once; undefined where a sync must be answered first, or there is no
+ * lease.
+ */
 export function knownTouch(zk: ZooKeeper, session: Session, terms: HoldOptions): RelayedTouch | undefined {
   return isLeased(terms) ? Relay.of(session).known(zk, followerRelayDelayOf(terms, session)) : undefined
 }

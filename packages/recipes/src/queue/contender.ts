@@ -12,24 +12,24 @@ import type { Role } from './roles.ts'
 import { pinnedTo, retry } from './retry.ts'
 
 export interface ContenderOptions extends NodeOptions, HoldOptions {
-  /** Called with the contenders ahead, oldest first, whenever there is one to wait for. */
+  /** Called with the contenders ahead, oldest first, whenever it must wait. */
   readonly onQueued: (ahead: readonly ContenderName[]) => void
 }
 
-/** The way was free. */
+/** A grant. */
 export interface Grant {
   readonly node: OwnNode
   /**
-   * What its lease is reckoned from: the committed request that showed it was sent behind it, on the same connection.
-   * undefined where that is not known, and where there is to be no lease.
+   * The touch from which its lease is counted: the committed request that showed the grant was sent after it, on the same
+   * connection. undefined where it is not known, and where there is no lease.
    */
   readonly touch: RelayedTouch | undefined
 }
 
-/** How a request is sent that is to be committed. */
+/** How to send a request that must be committed. */
 interface Asking {
   readonly touch: RelayedTouch | undefined
-  /** The connection there was then; another may serve the request. */
+  /** The connection at that time. Another one may serve the request. */
   readonly on: Connection | undefined
 }
 
@@ -38,7 +38,9 @@ interface Place {
   readonly node: OwnNode
   readonly line: Predecessors
   readonly ahead: readonly ContenderName[]
-  /** The grant it is if no contender is ahead: a committed request has shown, since we last had to wait, that the node is there and ours. */
+  /**
+   * The grant if no contender is ahead: since the last wait a committed request has shown that the node exists and is ours.
+   */
   readonly grant?: Grant | undefined
 }
 
@@ -65,17 +67,20 @@ export class Contender {
     this.#create = new ProtectedCreate(queue, this.session, role.kind, options)
   }
 
-  /** The contenders ahead when it last looked, without those that it has seen leave since; undefined while it has seen none. */
+  /** The contenders ahead in the last list, without those that have left since; undefined before the first list. */
   get ahead(): readonly ContenderName[] | undefined {
     return this.#ahead
   }
 
-  /** The oldest of those it waits for; undefined before that is known, and once one is gone. */
+  /** The oldest contender that it waits for; undefined before that is known, and after one has left. */
   get blocker(): ContenderInfo | undefined {
     return this.#blocker
   }
 
-  /** Enter, look, granted or watch the blockers, wait until one is gone, look again. */
+  /**
+   * Enters and reads the list. Without a blocker it is granted. Otherwise it watches the blockers until one is gone, and
+   * reads again.
+   */
   async compete(): Promise<Grant> {
     let place = await this.enter()
     for (;;) {
@@ -93,7 +98,7 @@ export class Contender {
     }
   }
 
-  /** Enters and looks once, without waiting; undefined where a blocker is ahead. */
+  /** Enters and reads the list once, without waiting; undefined where a blocker is ahead. */
   async competeOnce(): Promise<Grant | undefined> {
     const place = await this.enter()
     if (this.#role.blockers(place.ahead).length > 0) return undefined
@@ -105,22 +110,23 @@ export class Contender {
     if (this.#known() === undefined) this.#synced().catch(() => {})
   }
 
-  /** Takes the node away, in the background until that is confirmed or the session has ended. Idempotent. */
+  /** Deletes the node, in the background until that is confirmed or the session has ended. Idempotent. */
   leave(): Promise<void> {
     if (this.#leaving === undefined) {
       this.#leaving = this.#remove()
-      // Its create may be under way: a session that is left then would keep the node.
+      // Its create may be under way: a session that is detached now would keep the node.
       this.session.waitUntil(this.#leaving)
     }
     return this.#leaving
   }
 
-  /** Create and first look, in one segment. */
+  /** Creates the node and reads the list, in one segment. */
   async enter(): Promise<Place> {
     const asking = this.#known() ?? (await this.#synced())
     this.#throwIfLeaving()
     this.#entering = this.#create.make()
-    // Behind the create on the same connection, the list shows our node and all older ones. It may fail on its own.
+    // The list comes after the create on the same connection, so it shows our node and all older ones. It may fail on its
+    // own.
     const listing = this.#queue.list(this.#pinned)
     listing.catch(() => {})
     const node = await this.#entering
@@ -129,14 +135,14 @@ export class Contender {
     this.#queue.tellExhausted(node.name)
     const first = await listing.catch(() => undefined)
     const list = first !== undefined && shows(first, node.name.name) ? first : await this.#list()
-    // Where one connection served it all, the create itself is the committed request that shows it.
+    // If one connection served both, the create itself is the committed request.
     const isUnbroken = list === first && asking.on !== undefined && asking.on === this.session.connection
     const grant = isUnbroken ? this.#granted(node, asking) : undefined
     const line = await this.#join(node, list)
     return { node, line, ahead: line.ahead(list), grant }
   }
 
-  // --- looking and waiting --------------------------------------------------------------------------------------
+  // --- reading the list and waiting -----------------------------------------------------------------------------
 
   async #list(): Promise<readonly ContenderName[]> {
     return await retry(this.#queue.zk.runtime, () => this.#queue.list(this.#pinned)).catch(vanishedIfMissing)
@@ -148,8 +154,9 @@ export class Contender {
   }
 
   /**
-   * After a wake-up, in one segment: the predecessor may have died waiting, and our own node may be gone. The check is
-   * behind the list, for it proves what was seen before it. A list that must be read again comes later than the check.
+   * Reads the list and checks the own node after a wake-up, in one segment: the predecessor may have left while it waited,
+   * and our own node may be gone. The check comes after the list, since it proves what was read before it. A list that must
+   * be read again comes after the check.
    */
   async #lookAndConfirm({ node, line }: Place): Promise<Place> {
     const { zk } = this.#queue
@@ -166,7 +173,7 @@ export class Contender {
     return { node, line, ahead, grant: looks === 1 ? grant : undefined }
   }
 
-  /** A committed check: at this moment the node exists, and the ensemble has our session. `first` is how it is asked for first. */
+  /** Makes a committed check: at that time the node exists, and so does our session. `first` is the first attempt. */
   async #confirm(node: OwnNode, first?: Asking): Promise<Grant> {
     const { zk } = this.#queue
     let asking: Asking | undefined
@@ -182,7 +189,7 @@ export class Contender {
     return { node, touch: touch?.connection === this.session.connection ? touch : undefined }
   }
 
-  /** What is asked now proves a lease, or there is to be none; undefined where a sync must be answered first. */
+  /** How a request that is sent now proves a lease, or needs none; undefined where a sync must be answered first. */
   #known(): Asking | undefined {
     const touch = knownTouch(this.#queue.zk, this.session, this.#options)
     return touch === undefined && isLeased(this.#options) ? undefined : { touch, on: this.session.connection }
@@ -194,7 +201,7 @@ export class Contender {
     return { touch, on: touch.connection }
   }
 
-  /** Waits until one of the blockers is gone, oldest first, and watches the others no longer. */
+  /** Waits until one of the blockers is gone, and then stops watching the others. */
   async #oneGone(blockers: readonly ContenderName[]): Promise<ContenderName> {
     const waiting = { oldest: blockers[0], isOver: false }
     const going = blockers.map((blocker) => this.#gone(blocker, waiting))
@@ -207,7 +214,7 @@ export class Contender {
     }
   }
 
-  /** Waits until something happened to the blocker. The read leaves no watch on one that is gone already. */
+  /** Waits until something has happened to the blocker. The read leaves no watch on a blocker that is already gone. */
   async #gone(
     blocker: ContenderName,
     waiting: { readonly oldest: ContenderName | undefined; readonly isOver: boolean },
@@ -243,12 +250,12 @@ export class Contender {
   async #remove(): Promise<void> {
     this.#create.cancel()
     this.#unwatch()
-    // At once where it is known: whatever is called next comes behind it.
+    // At once if the node is known: later calls then come after the delete.
     const node = this.#node ?? (await this.#entering?.catch(() => undefined))
     if (node !== undefined) await deleteOwn(this.#queue, this.session, node.path)
   }
 
-  /** A contender that waits no longer leaves no watch at the server. */
+  /** Removes the watch of a contender that does not wait any more from the server. */
   #unwatch(): void {
     for (const watch of this.#watches) {
       this.#watches.delete(watch)

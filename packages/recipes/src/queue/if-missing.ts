@@ -2,8 +2,8 @@ import { type CallOptions, KeeperError } from '@zk/client'
 import { expecting, wasAborted } from '@zk/client/internal'
 
 /**
- * Settles as the call does, but with `value` where it rejects because the node does not exist. The call is made with the given
- * options, and more: a missing node is traced without an error.
+ * Settles as the call does, but with `value` where the node does not exist. The call gets the given options, and one more: a
+ * missing node is traced without an error.
  */
 export async function ifMissing<Options extends CallOptions, Result, Value>(
   call: (options: Options) => Promise<Result>,

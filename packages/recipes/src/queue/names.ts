@@ -1,13 +1,13 @@
 // Names of contenders, Curator's byte for byte, so that JVM and Go processes can queue on the same path:
-// `_c_<uuid>-lock-0000000007`. The uuid finds a node again whose create was not answered; the digits are the parent's
-// counter, which the server appends.
+// `_c_<uuid>-lock-0000000007`. The uuid finds a node whose create was not answered. The digits are the parent's counter,
+// which the server appends.
 
-/** What a contender wants. Every recipe has kinds of its own: see `Role`. */
+/** The kind of a contender. Every recipe has kinds of its own: see `Role`. */
 export interface Kind {
   readonly name: string
-  /** What stands between uuid and counter. */
+  /** The part of the name between uuid and counter. */
   readonly marker: string
-  /** The kind that a contender of this one may go on as, in its place: see `successorName`. */
+  /** The kind as which a contender of this kind may go on, in its place: see `successorName`. */
   readonly successor?: Kind
 }
 
@@ -27,7 +27,7 @@ export function namePrefix({ marker }: Kind, uuid: string): string {
   return `_c_${uuid}-${marker}`
 }
 
-/** undefined for the name of something that is no contender of one of these kinds. */
+/** undefined for a name that is no contender of one of these kinds. */
 export function parseName(name: string, kinds: readonly Kind[]): ContenderName | undefined {
   const [, uuid = '', rest = ''] = NAME.exec(name) ?? []
   const kind = kinds.find(({ marker }) => rest.startsWith(marker) && COUNTER.test(rest.slice(marker.length)))
@@ -35,8 +35,9 @@ export function parseName(name: string, kinds: readonly Kind[]): ContenderName |
 }
 
 /**
- * The name of the node that takes a contender's place, as Curator's downgraded reader does. It has the number of the first, and
- * shows, also where numbers say nothing, that it stands in a place of before: its uuid, that of the first, has no dashes.
+ * The name of the node that takes a contender's place, as Curator's downgraded reader does. It has the number of the first
+ * node, and its uuid without dashes. The missing dashes show that it has an earlier place, also where numbers do not give the
+ * order.
  */
 export function successorName({ name, uuid, kind, sequence }: ContenderName): ContenderName {
   const { successor } = kind

@@ -1,2 +1,2 @@
-/** Our node is gone while we waited: another client deleted it, or we left. */
+/** Our node has vanished during the wait: another client deleted it, or we left. */
 export class NodeVanished extends Error {}

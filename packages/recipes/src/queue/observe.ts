@@ -1,4 +1,4 @@
-// Watching which contender is first, without being woken by each that comes and goes.
+// Watches which contender is first, without a wake-up for each contender that comes and goes.
 import type { CallOptions, Watched } from '@zk/client'
 import { ifMissing } from './if-missing.ts'
 import type { ContenderName } from './names.ts'
@@ -22,7 +22,7 @@ export async function observeFirst(queue: Queue, options: CallOptions): Promise<
   }
 }
 
-/** undefined when it is gone. */
+/** undefined when the contender is gone. */
 async function watchContender(
   queue: Queue,
   name: ContenderName,

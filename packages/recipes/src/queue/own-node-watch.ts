@@ -1,4 +1,4 @@
-// How a holder notices that its node was deleted by another client.
+// Notices that another client has deleted the holder's node.
 import type { Session, Watched, ZooKeeper } from '@zk/client'
 import { ifMissing } from './if-missing.ts'
 import { pinnedTo, retry } from './retry.ts'
@@ -14,13 +14,13 @@ export class OwnNodeWatch {
   #watch: Watched | undefined
   #stopped = false
 
-  /** Calls `onGone` once when the node is gone, unless it is stopped before. */
+  /** Calls `onGone` once when the node is gone, unless it is stopped first. */
   constructor(zk: ZooKeeper, session: Session, path: string, onGone: () => void) {
     this.#zk = zk
     this.#session = session
     this.#path = path
     this.#cancelTimer = zk.runtime.setTimer(OWN_WATCH_AFTER, () => {
-      // An error that lasts is the session's end, or the right to read was taken away: then nothing can be watched.
+      // A lasting error means that the session is over, or that the right to read was removed. Then no watch is possible.
       this.#untilGone(onGone).catch(() => {})
     })
   }
@@ -39,7 +39,7 @@ export class OwnNodeWatch {
       if (this.#stopped) return this.stop()
       const event = await this.#watch?.changed
       if (event?.type === 'SessionEnded') return
-      // Whatever else happened to it, or to the watch, it is to be watched on.
+      // After any other event the node is watched again.
       if (event === undefined || event.type === 'NodeDeleted') break
     }
     if (!this.#stopped) onGone()

@@ -1,6 +1,5 @@
-// The contenders ahead of one. None comes in ahead of it later on, so they are known at once: at the first list that shows
-// its own node, which shows all older ones that are left too. Only a successor (`successorName`) puts a new node in a
-// place of before.
+// The contenders ahead of one. None comes in ahead of it later, so the first list that shows its own node shows all of them.
+// Only a successor (`successorName`) puts a new node into an earlier place.
 import type { CallOptions } from '@zk/client'
 import type { OwnNode } from './protected-create.ts'
 import type { ContenderName } from './names.ts'
@@ -8,14 +7,14 @@ import { NodeVanished } from './node-vanished.ts'
 import type { Queue } from './queue.ts'
 import { areInOrder } from './sequences.ts'
 
-/** The contenders of a list that are ahead, in order. */
+/** Finds the contenders of a list that are ahead, in order. */
 type Ahead = (list: readonly ContenderName[]) => readonly ContenderName[]
 
 export class Predecessors {
   readonly #own: string
   readonly #ahead: Ahead
 
-  /** `list` shows our node. Where numbers do not give the order, every other node is read for when it was created. */
+  /** `list` shows our node. If numbers do not give the order, every other node is read for its czxid. */
   static async join(
     queue: Queue,
     own: OwnNode,
@@ -31,7 +30,10 @@ export class Predecessors {
     this.#ahead = ahead
   }
 
-  /** The contenders of this list that are ahead, oldest first. Throws `NodeVanished` where our own node is missing: that is never success. */
+  /**
+   * The contenders of this list that are ahead, oldest first. Throws `NodeVanished` where our own node is missing: that is
+   * never success.
+   */
   ahead(list: readonly ContenderName[]): readonly ContenderName[] {
     if (!shows(list, this.#own)) throw new NodeVanished()
     return this.#ahead(list)
@@ -42,12 +44,14 @@ export function shows(list: readonly ContenderName[], own: string): boolean {
   return list.some(({ name }) => name === own)
 }
 
-/** A successor has the number of the contender whose place it has. Negative ones come later, if they come. */
+/** The order by number. A successor has the number of the contender whose place it has. Negative numbers come later. */
 function byNumber(own: ContenderName): Ahead {
   return (list) => list.filter(({ sequence }) => sequence >= 0 && sequence < own.sequence)
 }
 
-/** A successor is younger than the contenders behind its place. The contender before it was first: its place is ahead of all. */
+/**
+ * The order by creation. A successor is younger than the contenders behind it. Its place is ahead of all: it was the first.
+ */
 function byCreation(queue: Queue, older: readonly ContenderName[]): Ahead {
   return (list) => {
     const present = new Set(list.map(({ name }) => name))
@@ -60,8 +64,8 @@ function byCreation(queue: Queue, older: readonly ContenderName[]): Ahead {
 }
 
 /**
- * The contenders older than our node, oldest first. One that is gone when it is read may have a successor that this list does
- * not show: it counts as one of them, so that there is another look.
+ * The contenders older than our node, oldest first. A contender that is gone when it is read may have a successor that this
+ * list does not show. It counts as older, so that the list is read again.
  */
 async function olderThan(
   queue: Queue,

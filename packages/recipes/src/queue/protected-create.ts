@@ -1,4 +1,4 @@
-// Making a contender's node: exactly one, whatever becomes of replies.
+// Creates a contender's node: exactly one, although replies may be lost.
 import { type ACL, type CallOptions, KeeperError, op, type Session } from '@zk/client'
 import { expecting } from '@zk/client/internal'
 import { report } from '../diagnostics.ts'
@@ -7,7 +7,7 @@ import { type ContenderName, type Kind, namePrefix } from './names.ts'
 import type { Queue } from './queue.ts'
 import { throwUnlessTransient, pinnedTo, pause, retry } from './retry.ts'
 
-/** Before a delete that was refused is asked for again, in ms. */
+/** The pause before a refused delete is repeated, in ms. */
 const REFUSED_PAUSE = 1_000
 
 export interface NodeOptions {
@@ -29,7 +29,7 @@ export class ProtectedCreate {
   readonly #kind: Kind
   readonly #options: NodeOptions
   readonly #pinned: CallOptions
-  /** The same for every create of this attempt: it finds the node again after a lost reply. */
+  /** The same for every create of this attempt. It finds the node after a lost reply. */
   readonly #uuid: string
   #isCancelled = false
 
@@ -42,12 +42,12 @@ export class ProtectedCreate {
     this.#uuid = queue.zk.runtime.uuid()
   }
 
-  /** The node is no longer wanted: `make` does not try again. */
+  /** The node is no longer needed: `make` does not try again. */
   cancel(): void {
     this.#isCancelled = true
   }
 
-  /** undefined when it was cancelled before there was one. */
+  /** undefined when it was cancelled before there was a node. */
   async make(): Promise<OwnNode | undefined> {
     const path = this.#queue.pathOf(namePrefix(this.#kind, this.#uuid))
     const { data, acl } = this.#options
@@ -56,8 +56,8 @@ export class ProtectedCreate {
       try {
         const mode = 'EPHEMERAL_SEQUENTIAL'
         const created = await this.#queue.zk.create(path, data, { mode, acl, ...this.#pinned })
-        // A deposed leader answers a sync too, so an earlier create may have happened though no node was
-        // found. Behind this one its node shows, and stays: we would wait on ourselves.
+        // A deposed leader answers a sync, too. So an earlier create may have happened although no node was
+        // found. After this create both nodes show: we would wait for ourselves.
         return unanswered > 0 ? await this.#find() : this.#toOwnNode(created.path, created.stat.czxid)
       } catch (error) {
         if (KeeperError.is(error) && error.outcomeUnknown) unanswered++
@@ -70,15 +70,15 @@ export class ProtectedCreate {
     }
   }
 
-  /** What a failed create left: our node, or nothing, and then the create may be repeated. */
+  /** The node of a failed create; undefined if there is none, and the create may be repeated. */
   async #afterFailure(error: unknown, unanswered: number): Promise<OwnNode | undefined> {
     const { zk, path } = this.#queue
     if (KeeperError.is(error) && error.outcomeUnknown) {
-      // After several creates, a deposed leader may show the node of one, and another may be done later.
+      // After several creates a deposed leader may show the node of one, while another is executed later.
       return unanswered > 1 ? await this.#findForCertain() : await this.#find()
     }
     if (KeeperError.is(error, 'NoNode')) {
-      // One of those above may be removed meanwhile, being empty: then all of it is to be done again.
+      // Meanwhile servers may delete one of the empty containers above. Then everything is repeated.
       const making = (options: CallOptions) => retry(zk.runtime, () => zk.ensureContainer(path, options))
       if (!this.#isCancelled) await ifMissing(making, this.#pinned, undefined)
       return undefined
@@ -87,14 +87,14 @@ export class ProtectedCreate {
     return undefined
   }
 
-  /** There will be no further create: our node, if an earlier one has made it, is not to be left behind. */
+  /** No further create follows: finds the node of an earlier one, which must not be left behind. */
   async #foundAfterAll(wasUnanswered: boolean, final: unknown): Promise<OwnNode> {
     const found = wasUnanswered ? await this.#findForCertain().catch(() => undefined) : undefined
     if (found === undefined) throw final
     return found
   }
 
-  /** Behind a committed request, which no deposed leader can answer. */
+  /** Searches after a committed request, which no deposed leader can answer. */
   async #findForCertain(): Promise<OwnNode | undefined> {
     const { zk, path } = this.#queue
     const committing = (options: CallOptions) => retry(zk.runtime, () => zk.multi([op.check(path)], options))
@@ -102,7 +102,7 @@ export class ProtectedCreate {
     return await this.#find()
   }
 
-  /** The node of a create that was not answered. */
+  /** Finds the node of a create that was not answered. */
   async #find(): Promise<OwnNode | undefined> {
     const listing = (options: CallOptions) => retry(this.#queue.zk.runtime, () => this.#syncAndList(options))
     const children = await ifMissing(listing, this.#pinned, undefined)
@@ -110,15 +110,16 @@ export class ProtectedCreate {
     const mine = children.map((name) => this.#queue.parse(name)).filter((name) => name?.uuid === this.#uuid)
     const nodes = await Promise.all(mine.map((name) => this.#own(name!)))
     const [oldest, ...younger] = nodes.filter((node) => node !== undefined).sort(byCreation)
-    // A younger one that may not be deleted is behind the oldest, so it does not stop us. It is reported as an orphan.
+    // A younger node that cannot be deleted is behind the oldest, so it does not stop us. It is reported as an orphan.
     const deleting = younger.map(({ path }) => deleteOwn(this.#queue, this.#session, path).catch(() => {}))
     await Promise.all(deleting)
     return oldest
   }
 
   /**
-   * As new as a create before it, be it at another server: none takes a client that has seen a later zxid than its own, and
-   * the answer to a sync has one. Not both at once: the client's options may let one call wait, not two.
+   * Reads the list, which is at least as new as an earlier create, also on another server. The answer to a sync has a zxid,
+   * and no server accepts a client that has seen a later zxid than its own. The two calls are not made at once: the client's
+   * options may let only one call wait.
    */
   async #syncAndList(options: CallOptions): Promise<readonly string[]> {
     const { zk, path } = this.#queue
@@ -133,7 +134,7 @@ export class ProtectedCreate {
     return { name, path, czxid }
   }
 
-  /** A node is ours only if this very session owns it. */
+  /** A node is ours only if this session owns it. */
   async #own(name: ContenderName): Promise<OwnNode | undefined> {
     const { zk } = this.#queue
     const path = this.#queue.pathOf(name.name)
@@ -143,9 +144,9 @@ export class ProtectedCreate {
 }
 
 /**
- * Until it is confirmed. An ended session has taken its nodes with it. When it is refused it rejects, and goes on in the
- * background: an orphan would be in the way of every contender for as long as the session lives. It is reported on
- * `zk:orphan`, since an acquire that was aborted or timed out has settled before.
+ * Deletes the node, and repeats this until it is confirmed. The nodes of an ended session are gone. If the delete is refused,
+ * it rejects, and goes on in the background: an orphan would be in the way of every contender as long as the session lives.
+ * It is reported on `zk:orphan`, since an acquire that was aborted or timed out has already settled.
  */
 export async function deleteOwn(queue: Queue, session: Session, path: string): Promise<void> {
   const refusal = await refusalOf(queue, session, path)
@@ -169,7 +170,7 @@ async function refusalOf(queue: Queue, session: Session, path: string): Promise<
     await retry(zk.runtime, () => zk.delete(path, expecting({ session }, 'NoNode')))
     return undefined
   } catch (error) {
-    // From 3.6 on servers answer this also when the node is gone, since they look at the rights first.
+    // From 3.6 on servers also answer this when the node is gone, since they check the rights first.
     const mayBeGone = KeeperError.is(error, 'NoAuth')
     const isGone = mayBeGone ? !(await exists(queue, session, path)) : KeeperError.is(error, 'NoNode')
     return isGone || session.signal.aborted ? undefined : { error }
@@ -185,7 +186,7 @@ async function exists({ zk }: Queue, session: Session, path: string): Promise<bo
   )
 }
 
-/** The path grants CREATE and not DELETE. */
+/** The error of a path that grants CREATE and not DELETE. */
 function withoutRight({ path: parent }: Queue, path: string, cause: KeeperError): KeeperError {
   const { op, number, server, sessionId } = cause
   const needs =

@@ -1,4 +1,4 @@
-// Acquiring, for every recipe: contenders of one role on one path.
+// Acquires, for every recipe: makes contenders of one role on one path.
 import { KeeperError } from '@zk/client'
 import { onAbort, wasAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../acquirable.ts'
@@ -19,7 +19,7 @@ import { Wait } from './wait.ts'
 
 export interface QueueLockOptions extends NodeOptions, HoldOptions {}
 
-/** Makes what is held of what was granted. */
+/** Makes a hold of a grant. */
 export type ToHeld<H extends Held> = (
   queue: Queue,
   owner: Owner,
@@ -75,7 +75,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     const limit = new WaitLimit(zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
     try {
       contender.prepare()
-      // Where a blocker is seen no node is made.
+      // If there is a blocker, no node is created.
       const list = (signal: AbortSignal) =>
         retry(zk.runtime, () => ifMissing((asking) => this.queue.list(asking), { session, signal }, []), signal)
       if (this.#role.blockers(await limit.asking(list)).length > 0) return undefined
@@ -104,7 +104,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     return result
   }
 
-  /** One node in one session. undefined when it must queue again: the session expired, or the node was deleted. */
+  /** Makes one contender in one session. undefined when it must queue again: the session expired, or the node was deleted. */
   async #attempt(wait: Wait, limit: WaitLimit, options: AcquireOptions): Promise<H | undefined> {
     const contender = this.#contender(wait)
     try {
@@ -116,7 +116,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     }
   }
 
-  /** What the contender gets by competing. It may be lost by now. Without it the contender leaves. */
+  /** The hold of a contender that was granted. It may already be lost. Without a grant the contender leaves. */
   async #hold(
     contender: Contender,
     competing: Promise<Grant | undefined>,
@@ -154,7 +154,10 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   }
 }
 
-/** What a call that was given the signal rejects with: with its reason, or as Node's own calls do with an error caused by that. */
+/**
+ * Whether the error is the rejection of a call that had the signal: its reason, or, as in Node's own calls, an error caused
+ * by it.
+ */
 function isAbortOf({ reason }: AbortSignal, error: unknown): boolean {
   return error === reason || (error instanceof Error && error.cause === reason)
 }

@@ -7,15 +7,18 @@ import { type ContenderName, type Kind, parseName } from './names.ts'
 import { areInOrder, bySequence, isExhausted } from './sequences.ts'
 import { retry } from './retry.ts'
 
-/** A contender that holds or waits. In JSON its `sessionId` and `fencingToken` are text, `0x…`, and its data is left to `label`. */
+/**
+ * A contender that holds or waits. In JSON its `sessionId` and `fencingToken` are text, `0x…`, and `label` stands for its
+ * data.
+ */
 export interface ContenderInfo {
   /** The path of its node. */
   readonly path: string
-  /** What it wants: `lock`, `latch`, `read`, `write`. */
+  /** Its kind: `lock`, `latch`, `read` or `write`. */
   readonly kind: string
-  /** 0 for the oldest. */
+  /** Its place: 0 for the oldest. */
   readonly position: number
-  /** What it stored in its node: its label, or a candidate's data. */
+  /** The data of its node: its label, or a candidate's data. */
   readonly data: Uint8Array
   /** The same as text. */
   readonly label: string
@@ -24,8 +27,8 @@ export interface ContenderInfo {
   /** When it entered, by the leader's clock, in ms since the epoch. */
   readonly since: number
   /**
-   * The czxid of its node: it rises with every later contender of the path. A writer that went on as a reader has that of its writer's
-   * node, as its holder knows, and not this one.
+   * The czxid of its node, which rises with every later contender of the path. The holder of a downgraded reader has the
+   * token of its writer's node, and not this one.
    */
   readonly fencingToken: bigint
 }
@@ -55,8 +58,8 @@ export class Queue {
   }
 
   /**
-   * By their numbers, which is oldest first while they are in order. Children that are no contenders are left out. Rejects with
-   * `NoNode` when the path does not exist.
+   * The contenders by their numbers: oldest first, as long as numbers give the order. Other children are left out. Rejects
+   * with `NoNode` when the path does not exist.
    */
   async list(options: CallOptions): Promise<ContenderName[]> {
     const { children } = await this.zk.getChildren(this.path, options)
@@ -69,22 +72,22 @@ export class Queue {
       children
         .map((name) => this.parse(name))
         .filter((name) => name !== undefined)
-        // Two may have one number. The successor is the later one, Curator's too, whose uuid does not show it.
+        // Two may have the same number. The successor is the later one, also Curator's, whose uuid does not show it.
         .sort((one, other) => bySequence(one, other) || Number(this.#mayFollow(one)) - Number(this.#mayFollow(other)))
     )
   }
 
-  /** undefined for the name of something that does not queue here. */
+  /** undefined for a name that does not queue here. */
   parse(name: string): ContenderName | undefined {
     return parseName(name, this.#kinds)
   }
 
-  /** Whether it stands in the place of a contender of before: see `successorName`. */
+  /** Whether it has the place of an earlier contender: see `successorName`. */
   isSuccessor(name: ContenderName): boolean {
     return !name.uuid.includes('-') && this.#mayFollow(name)
   }
 
-  /** These, oldest first, by what servers say of their creation. Those gone meanwhile are left out. */
+  /** Sorts them by their czxids, oldest first. Those that are gone meanwhile are left out. */
   async byCreation(names: readonly ContenderName[], options: CallOptions): Promise<Created[]> {
     const asked = names.map(async (contender) => {
       const asking = () => this.zk.exists(this.pathOf(contender.name), options)
@@ -95,7 +98,7 @@ export class Queue {
     return created.sort((one, other) => (one.czxid < other.czxid ? -1 : 1))
   }
 
-  /** The contenders that hold and wait, oldest first. One that leaves while they are read is left out. */
+  /** The contenders that hold and wait, oldest first. A contender that leaves during the reads is left out. */
   async contenders(options: CallOptions): Promise<ContenderInfo[]> {
     const names = await ifMissing((asking) => this.list(asking), options, [])
     const read = await Promise.all(names.map(async (name) => [name, await this.#read(name, options)] as const))
@@ -106,7 +109,7 @@ export class Queue {
     return placed.map(({ info }, position) => describedInJson({ ...info, position }))
   }
 
-  /** The oldest; undefined when there is none. */
+  /** The oldest contender; undefined when there is none. */
   async first(options: CallOptions): Promise<ContenderInfo | undefined> {
     for (;;) {
       const name = await this.oldest(options)
@@ -126,14 +129,14 @@ export class Queue {
     }
   }
 
-  /** Says once that the counter is used up, as this number shows. */
+  /** Reports once that the counter is used up, as this number shows. */
   tellExhausted({ kind, sequence }: ContenderName): void {
     if (this.#hasReportedExhaustion || !isExhausted(sequence)) return
     this.#hasReportedExhaustion = true
     report(this.zk, 'zk:exhausted', kind.name, () => ({ path: this.path, sequence }))
   }
 
-  /** What a contender's node says. */
+  /** Reads a contender's node. */
   info({ name, kind }: ContenderName, { data, stat }: NodeData): ContenderInfo {
     return describedInJson({
       path: this.pathOf(name),
@@ -154,7 +157,7 @@ export class Queue {
     return node && this.info(name, node)
   }
 
-  /** Whether its kind is one that contenders go on as. */
+  /** Whether contenders of another kind may go on as its kind. */
   #mayFollow({ kind }: ContenderName): boolean {
     return this.#kinds.some(({ successor }) => successor === kind)
   }

@@ -1,21 +1,21 @@
 import { KeeperError, type Runtime, type Session, type ZooKeeper } from '@zk/client'
 import { expecting, wasAborted } from '@zk/client/internal'
 
-/** Pause before an overloaded server, a client with too many calls waiting, or a server without a quorum is asked again, in ms. */
+/** The pause before a call is repeated after an overloaded server, a full queue, or a server without a quorum, in ms. */
 const RELIEF_PAUSE = 500
 
 /**
- * Runs in this session only, and rejects when a busy server has not executed it: for calls of one segment, which rely on
- * their order (the client would repeat one behind the others), and where a lease must not wait: while the client repeats a call
- * it holds back all others. A missing node is an answer to each of them: it is traced without an error.
+ * Options for a call that runs in this session only, and rejects when a busy server has not executed it. This is for calls of
+ * one segment, which rely on their order: the client would repeat one after the others. It is also for calls on which a lease
+ * depends: while the client repeats a call, all others wait. A missing node is an answer, and is traced without an error.
  */
 export function pinnedTo(session: Session): { readonly session: Session; readonly repeatThrottled: false } {
   return expecting({ session, repeatThrottled: false }, 'NoNode')
 }
 
 /**
- * Calls again what failed for no lasting reason, until it succeeds or fails for one. Each call must be repeatable. `signal` is
- * that of the calls, where they have one.
+ * Repeats a call until it succeeds, or fails for a lasting reason. The call must be repeatable. `signal` is that of the call,
+ * if it has one.
  */
 export async function retry<T>(runtime: Runtime, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {
@@ -29,17 +29,17 @@ export async function retry<T>(runtime: Runtime, call: () => Promise<T>, signal?
 }
 
 /**
- * What is asked again after a pause only. A client that agreed to a read-only server looks for one that takes writes:
- * an acquire waits for that, as for a connection.
+ * The failures after which a call is repeated only after a pause. A client that accepts a read-only server looks for one that
+ * takes writes: an acquire waits for that, as for a connection.
  */
 const paused = ['ThrottledOp', 'QueueFull', 'NotReadOnly'] as const
 
-/** The same call may succeed next time, in the same session. */
+/** The failures after which the same call may succeed in the same session. */
 function isTransient(error: unknown): boolean {
   return KeeperError.is(error, 'ConnectionLoss', 'RequestTimeout', 'OperationTimeout', ...paused)
 }
 
-/** Goes on in the client's next session too: for calls that are not bound to one. */
+/** Repeats also in the client's next session, for calls that are not bound to one. */
 export async function retryAcrossSessions<T>(zk: ZooKeeper, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {
     try {
@@ -51,7 +51,7 @@ export async function retryAcrossSessions<T>(zk: ZooKeeper, call: () => Promise<
   }
 }
 
-/** Rethrows what will not pass. What will pass it outlasts: a server that cannot serve now gets a pause, in ms up to twice as long. */
+/** Rethrows a lasting error. Otherwise it returns. Where a server cannot serve now it first waits one to two `reliefPause`, in ms. */
 export async function throwUnlessTransient(
   runtime: Runtime,
   error: unknown,

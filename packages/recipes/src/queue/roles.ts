@@ -1,4 +1,4 @@
-// What the recipes differ in: which contenders must be gone before one is granted.
+// The difference between recipes: which contenders must be gone before one is granted.
 import type { ContenderName, Kind } from './names.ts'
 
 export interface Role {
@@ -6,12 +6,12 @@ export interface Role {
   /** The kinds that queue together. */
   readonly rivals: readonly Kind[]
   /**
-   * The contenders ahead that this one waits for, oldest first; none when it can be granted. While there are some, at least one
-   * of them must leave before a grant: when the first one leaves, the list is read again. The fewer the better: each that leaves
-   * wakes the contenders that watch it. For `n` permits: none while fewer than `n` are ahead, else the last `n`.
+   * The contenders ahead that this one waits for, oldest first; none when it can be granted. At least one of them must leave
+   * before a grant: when the first one leaves, the list is read again. Return as few as possible: each that leaves wakes the
+   * contenders that watch it. For `n` permits: none while fewer than `n` are ahead, and otherwise the last `n`.
    */
   blockers(ahead: readonly ContenderName[]): readonly ContenderName[]
-  /** Whether no contender can appear ahead later. Where one can, the list is read again after each wake-up. */
+  /** Whether no contender can appear ahead later. If one can, the list is read again after each wake-up. */
   readonly aheadOnlyShrinks: boolean
 }
 

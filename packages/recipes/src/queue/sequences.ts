@@ -1,18 +1,18 @@
-// The numbers that servers append to names, as far as they give the order. They are the parent's counter, which ends:
-// from 3.6 on every later child gets 2147483647 too (ZOOKEEPER-3249), and before, numbers went on from -2147483648. While
-// requests are under way in the leader negative ones appear in all.
+// The numbers that servers append to names, and whether they give the order. They are the parent's counter, which ends. From
+// 3.6 on every later child gets 2147483647 (ZOOKEEPER-3249). Before 3.6 the numbers go on at -2147483648. While requests are
+// under way in the leader, negative numbers appear in all releases.
 import type { ContenderName } from './names.ts'
 
 const LAST = 2 ** 31 - 1
-/** So many may come while one waits. */
+/** How many contenders may come while one waits. */
 const MARGIN = 1_000_000
 
-/** Whether the counter has come, or may soon come, to its end. */
+/** Whether the counter is used up, or may be soon. */
 export function isExhausted(sequence: number): boolean {
   return sequence < 0 || sequence > LAST - MARGIN
 }
 
-/** Whether all contenders stand in the order of their numbers, now and while any of them waits. */
+/** Whether the numbers give the order of all contenders, now and while any of them waits. */
 export function areInOrder(names: readonly ContenderName[]): boolean {
   const seen = new Set<string>()
   for (const { kind, sequence } of names) {

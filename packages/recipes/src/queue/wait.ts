@@ -1,4 +1,4 @@
-// Waiting: one wait of a caller, over as many contenders as it takes, and its limit: a timeout, a signal.
+// One wait of a caller, over any number of contenders, and its limit: a timeout or a signal.
 import { type CallOptions, KeeperError, type Runtime } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import type { Contender } from './contender.ts'
@@ -7,11 +7,11 @@ import { type Blocker, LockTimeoutError } from '../errors.ts'
 import type { ContenderName, Kind } from './names.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
 
-/** A place in the queue, as it was when last seen. */
+/** A place in the queue, as last seen. */
 export interface QueuePlace {
-  /** How many are ahead. */
+  /** How many contenders are ahead. */
   readonly position: number
-  /** Paths of their nodes, oldest first. */
+  /** The paths of their nodes, oldest first. */
   readonly ahead: readonly string[]
 }
 
@@ -20,7 +20,7 @@ export class Wait {
   readonly #kind: Kind
   readonly #onQueued: ((place: QueuePlace) => void) | undefined
   readonly #since: number
-  /** The last that had to wait. */
+  /** The last contender that had to wait. */
   #contender: Contender | undefined
 
   constructor(queue: Queue, kind: Kind, onQueued: ((place: QueuePlace) => void) | undefined) {
@@ -37,7 +37,7 @@ export class Wait {
     this.#onQueued?.(place())
   }
 
-  /** `held` is given how long it took, in ms. */
+  /** `held` gets the time of the wait, in ms. */
   ended<H extends { acquired(waited: number): void }>(held: H): H {
     held.acquired(this.#queue.zk.runtime.now() - this.#since)
     return held
@@ -63,12 +63,12 @@ export class Wait {
   }
 }
 
-/** No timer of the runtimes is longer, in ms: 25 days. A longer limit is none. */
+/** The longest timer of runtimes, in ms: 25 days. A longer limit is none. */
 const LONGEST = 2 ** 31 - 1
 
 export interface Limits {
   readonly signals?: readonly (AbortSignal | undefined)[]
-  /** After so many ms it ends with this error, which is made where the caller waits: its stack shows the call. */
+  /** After `after` ms it ends with this error. The error is made where the caller waits, so its stack shows the call. */
   readonly timeout?: { readonly after: number; readonly error: () => Error } | undefined
 }
 
@@ -81,7 +81,7 @@ class Over {
   }
 }
 
-/** How long a caller is willing to wait: until a moment, until a signal, whichever is first. */
+/** How long a caller waits: until a time or a signal, whichever comes first. */
 export class WaitLimit {
   readonly #runtime: Runtime
   readonly #over: Promise<never>
@@ -101,7 +101,7 @@ export class WaitLimit {
     this.#cancelTimer = runtime.setTimer(timeout.after, () => this.#end(timeout.error))
   }
 
-  /** Settles as the promise does, unless the limit comes first: then it rejects with the reason. */
+  /** Settles as the promise does, unless the limit comes first. Then it rejects with the reason. */
   async during<T>(promise: Promise<T>): Promise<T> {
     try {
       return await Promise.race([promise, this.#over])
@@ -110,7 +110,7 @@ export class WaitLimit {
     }
   }
 
-  /** Settles as the call does, which is aborted when the limit comes first. */
+  /** Settles as the call does. The call is aborted when the limit comes first. */
   async asking<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController()
     try {
@@ -120,7 +120,7 @@ export class WaitLimit {
     }
   }
 
-  /** Waits so many ms; rejects when the limit comes first, and leaves no timer then. */
+  /** Waits `delay` ms. Rejects when the limit comes first, and leaves no timer then. */
   async pause(delay: number): Promise<void> {
     let cancel = () => {}
     const waiting = new Promise<void>((resolve) => {
@@ -132,14 +132,14 @@ export class WaitLimit {
     })
   }
 
-  /** Must be called when waiting is over, one way or the other. */
+  /** Must be called when the wait is over, however it ended. */
   stop(): void {
     for (const unlisten of this.#unlisten) unlisten()
     this.#cancelTimer?.()
   }
 }
 
-/** Settles as the look does, however many calls that takes; rejects with `RequestTimeout` when it takes too long. */
+/** Settles as the read does, which may take several calls. Rejects with `RequestTimeout` when it takes too long. */
 export async function within<T>(
   { zk, path }: Queue,
   op: string,
