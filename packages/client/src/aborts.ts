@@ -1,13 +1,13 @@
 /** It gets the reason of the abort. */
 type Callback = (reason: unknown) => void
 
-/** The callbacks of each signal. An entry goes with its signal, or with its last callback. */
+/** The callbacks of each signal. An entry is dropped with its signal, or with its last callback. */
 const waiting = new WeakMap<AbortSignal, { callbacks: Set<Callback>; stop: () => void }>()
 
 /**
  * Calls `callback` once with the reason when the signal aborts, and at once when it is already aborted. The returned function
- * cancels this. One listener serves all callbacks of one signal, since Node warns of more than ten. A signal without callbacks has
- * no listener.
+ * cancels this. One listener serves all callbacks of one signal, since Node warns of more than ten. A signal without
+ * callbacks has no listener.
  */
 export function onAbort(signal: AbortSignal, callback: Callback): () => void {
   if (signal.aborted) {
@@ -41,8 +41,8 @@ function listen(signal: AbortSignal): { callbacks: Set<Callback>; stop: () => vo
 }
 
 /**
- * Whether a call rejected because its signal was aborted. The reason may be an error of another call or that of a session:
- * it says nothing of this call, whatever its type and code.
+ * Whether a call rejected because its signal was aborted. The reason may be the error of another call, or of a session. So
+ * its type and code say nothing about this call.
  */
 export function wasAborted(error: unknown, signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true && error === signal.reason

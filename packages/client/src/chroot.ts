@@ -1,8 +1,8 @@
 import { validatePath, type ValidatePathOptions } from '@zk/wire'
 
-/** The prefix between the paths of the caller and those of the server. */
+/** The prefix that distinguishes the server's paths from the caller's. */
 export class Chroot {
-  /** Where the paths of the caller begin, as servers know it; `/` for the root. */
+  /** The server's path of the caller's root; `/` without a chroot. */
   readonly path: string
   readonly #prefix: string
 
@@ -11,14 +11,14 @@ export class Chroot {
     this.#prefix = path === '/' ? '' : path
   }
 
-  /** The server's path for a caller's one. Throws a `TypeError` for what cannot be a path. */
+  /** The server's path for a path of the caller. Throws a `TypeError` for an invalid path. */
   absolute(path: string, options: ValidatePathOptions = {}): string {
     validatePath(path, options)
-    // A counter goes behind the slash: without it the new node would stand beside the chroot.
+    // A counter goes after the slash. Without the slash the new node would be beside the chroot.
     return path === '/' && this.#prefix !== '' && !options.sequential ? this.#prefix : this.#prefix + path
   }
 
-  /** The caller's path for a server's one. */
+  /** The caller's path for a path of the server. */
   relative(path: string): string {
     if (this.#prefix === '') return path
     if (path === this.#prefix) return '/'
@@ -26,5 +26,5 @@ export class Chroot {
   }
 }
 
-/** For paths that are the server's own. */
+/** The chroot for paths of the server itself. */
 export const wholeTree = new Chroot()

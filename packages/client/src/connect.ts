@@ -7,13 +7,13 @@ import { Sessions } from './sessions.ts'
 import { ZooKeeper } from './zookeeper.ts'
 
 /**
- * Connects to an ensemble and resolves when a session stands and its credentials are accepted.
+ * Connects to an ensemble. Resolves when the session is established and its credentials are accepted.
  *
  *     const zk = await connect('zk1:2181,zk2:2181,zk3:2181/app', { sessionTimeout: 30_000 })
  *
- * Rejects with a `ConnectError`, after `connectTimeout` at the latest, when no server could be reached: it lists what
- * happened at each. Rejects with a `KeeperError` `AuthFailed` when a credential is refused, with a `TypeError` or
- * `RangeError` for an argument that cannot be right, with the signal's reason when it is aborted.
+ * Rejects with a `ConnectError`, after `connectTimeout` at the latest, when no server could be reached. The error lists what
+ * happened at each server. Rejects with a `KeeperError` `AuthFailed` when a credential is refused, with a `TypeError` or
+ * `RangeError` for an argument that cannot be right, and with the signal's reason when it is aborted.
  */
 export async function connect(connectString: string, options: ConnectOptions = {}): Promise<ZooKeeper> {
   const { servers, chroot } = parseConnectString(connectString)
@@ -23,20 +23,20 @@ export async function connect(connectString: string, options: ConnectOptions = {
   const stands = sessions.first(options.signal)
   const until = checked.runtime.now() + checked.connectTimeout
   const accepted = Promise.all(checked.auth.map((each) => addWhereItLasts(zk, each, until, options.signal)))
-  // Until a session stands its failure says more.
+  // Before the session is established, its own failure is the better error.
   accepted.catch(() => {})
   try {
     await stands
     await accepted
     return zk
   } catch (error) {
-    // In the background: the caller has waited long enough.
+    // In the background: the caller need not wait for it.
     void sessions.giveUp()
     throw atCaller(error, options.signal)
   }
 }
 
-/** In the next session, where one expires before its server has answered. */
+/** Repeats it in the next session when one expires before its server has answered. */
 async function addWhereItLasts(
   zk: ZooKeeper,
   { scheme, auth }: AuthInfo,

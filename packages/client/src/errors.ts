@@ -3,9 +3,9 @@ import { ErrorCode } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
 import { hex } from './hex.ts'
 
-/** What `KeeperError.is` knows errors of any copy of this package by. */
+/** The brand by which `KeeperError.is` finds errors of any copy of this package. */
 const keeperBrand = Symbol.for('@zk/KeeperError')
-/** What `ConnectError.is` knows errors of any copy of this package by. */
+/** The brand by which `ConnectError.is` finds errors of any copy of this package. */
 const connectBrand = Symbol.for('@zk/ConnectError')
 
 /**
@@ -13,7 +13,8 @@ const connectBrand = Symbol.for('@zk/ConnectError')
  * to be sent, see `maxWaiting`), `ResponseTooLarge` (a reply over `maxResponseSize`), `InvalidResponse` (a reply that cannot
  * be read) and `Unknown` (a server answered with a number that this version does not know: see `number`).
  *
- * A later version may know more names: what is `Unknown` now has one then. Only the number stays; `KeeperError.is` takes it.
+ * A later version may know more names, also for a number that is `Unknown` now. Only the number stays. `KeeperError.is` takes
+ * it.
  */
 export type KeeperErrorCode =
   | Exclude<ErrorName, 'Ok'>
@@ -23,15 +24,15 @@ export type KeeperErrorCode =
   | 'InvalidResponse'
   | 'Unknown'
 
-/** What a `KeeperError` is made with, besides its code: its members of the same names, each undefined by default. */
+/** The members of a `KeeperError` besides its code. Each is undefined by default. */
 export interface KeeperErrorDetails {
   /** The operation, by the name of the client's method. */
   readonly op?: string | undefined
-  /** The node that the call was about. */
+  /** The node of the call. */
   readonly path?: string | undefined
-  /** What the path is below. @default undefined: the root */
+  /** The chroot of the path. @default undefined: the root */
   readonly chroot?: string | undefined
-  /** What the server answered. @default ZooKeeper's number for the code, where it has one */
+  /** The number in the server's answer. @default ZooKeeper's number for the code, where it has one */
   readonly number?: number | undefined
   /** @default false */
   readonly outcomeUnknown?: boolean | undefined
@@ -45,35 +46,35 @@ export interface KeeperErrorDetails {
   readonly results?: readonly (KeeperErrorCode | 'Ok')[] | undefined
   /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it takes, and where. */
   readonly needs?: string | undefined
-  /** What led to it, as the `cause` of every error. */
+  /** The `cause` of the error. */
   readonly cause?: unknown
 }
 
 /**
- * What ZooKeeper, or the session with it, says of a call that did not succeed. The message is for people: it may change with
- * any version.
+ * The error of a call that failed, from ZooKeeper or from the session. The message is for people, and may change with any
+ * version.
  */
 export class KeeperError extends Error {
-  /** As of every error: what its stack begins with. */
+  /** The name with which its stack begins. */
   override readonly name = 'KeeperError'
-  /** What `is` looks for. */
+  /** The brand for `is`. */
   readonly [keeperBrand] = true
-  /** What happened, by name; `Unknown` where a server answered with a number that this version has no name for. */
+  /** The name of the failure; `Unknown` for a number of the server that this version has no name for. */
   readonly code: KeeperErrorCode
   /**
-   * What the server answered, or ZooKeeper's number for the code; undefined for a code of ours. For `Unknown` it is all there is,
-   * and what a program should go by: it stays when a later version has a name for it.
+   * The number in the server's answer, or ZooKeeper's number for the code; undefined for a code of ours. For `Unknown` a
+   * program should use this number: it stays when a later version has a name for it.
    */
   readonly number: number | undefined
   /** The operation, by the name of the client's method. */
   readonly op: string | undefined
-  /** The node that the call was about, as the caller named it; undefined where it is about none. */
+  /** The node of the call, as the caller named it; undefined for a call without a node. */
   readonly path: string | undefined
-  /** The chroot of the client that was called: `path` is below it. Undefined without one. */
+  /** The chroot of the client: `path` is below it. Undefined without one. */
   readonly chroot: string | undefined
   /**
-   * True exactly when this is about a write whose bytes had been handed to the socket and whose answer never came, or
-   * came and could not be read: it may have happened or not. False says that it did not happen, or changes nothing.
+   * True exactly for a write whose bytes were handed to the socket, and whose answer never came or could not be read. It may
+   * have happened or not. False means that it did not happen, or changes nothing.
    */
   readonly outcomeUnknown: boolean
   /** `host:port` of the server the session was connected to. */
@@ -102,7 +103,7 @@ export class KeeperError extends Error {
     this.needs = details.needs
   }
 
-  /** For logs: all that it says, `sessionId` as text. */
+  /** For logs: all fields, `sessionId` as text. */
   toJSON(): object {
     const { name, message, code, number, op, path, chroot, outcomeUnknown, server, sessionId, index, results, needs } =
       this
@@ -118,9 +119,9 @@ export class KeeperError extends Error {
   }
 
   /**
-   * True for a `KeeperError` of any copy of this package in the program, with one of the codes or ZooKeeper's numbers when some
-   * are given. A number is found under whatever name it has: `KeeperError.is(error, -200)` goes on to be right when a later
-   * version has a name for what this one calls `Unknown`.
+   * True for a `KeeperError` of any copy of this package in the program. With codes or ZooKeeper's numbers, true only for one
+   * of these. A number matches under any name: `KeeperError.is(error, -200)` stays right when a later version has a name for
+   * what this one calls `Unknown`.
    */
   static is<Code extends KeeperErrorCode>(error: unknown, ...codes: Code[]): error is KeeperError & { code: Code }
   /** Takes numbers, too. The compiler cannot derive the code from a number. */
@@ -132,25 +133,27 @@ export class KeeperError extends Error {
   }
 }
 
-/** What happened at one server while no connection could be made. */
+/** What happened at one server during a `connect` that failed. */
 export interface ConnectAttempt {
   /** `host:port` */
   readonly server: string
-  /** Which of its addresses, where the host name has several. */
+  /** The address, where the host name has several. */
   readonly address?: string | undefined
   /** How often it was tried; 0 where its turn did not come. */
   readonly attempts: number
-  /** What the last attempt ended with. */
+  /** The error of the last attempt. */
   readonly error: Error
 }
 
-/** No server could be reached in time. It lists what happened at each. */
+/** No server could be reached in time. `servers` lists what happened at each. */
 export class ConnectError extends Error {
-  /** As of every error: what its stack begins with. */
+  /** The name with which its stack begins. */
   override readonly name = 'ConnectError'
-  /** What `is` looks for. */
+  /** The brand for `is`. */
   readonly [connectBrand] = true
-  /** All servers, those included that were not tried. A server with several addresses has an entry for each that was tried. */
+  /**
+   * All servers, those included that were not tried. A server with several addresses has an entry for each that was tried.
+   */
   readonly servers: readonly ConnectAttempt[]
 
   constructor(servers: readonly ConnectAttempt[], after: number) {
@@ -181,7 +184,7 @@ function messageOf(error: Error): string {
   return error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.name
 }
 
-/** The error with the stack of the await it is thrown from: its caller, not our socket. The signal's reason is not ours. */
+/** The error with the stack of its caller instead of our socket. The reason of the signal is left as it is. */
 export function atCaller(error: unknown, signal?: AbortSignal): unknown {
   const isOurs = (KeeperError.is(error) || ConnectError.is(error)) && !wasAborted(error, signal)
   if (isOurs) Error.captureStackTrace?.(error, atCaller)
@@ -216,14 +219,14 @@ function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
   ].join('')
 }
 
-/** What a server does not say: which of the nodes on the way is missing. */
+/** A hint that the server does not give: which node above may be missing. */
 function missingBelow({ op, path, chroot }: KeeperErrorDetails): string {
   const isChroot = path === '/' || (op === 'create' && path?.lastIndexOf('/') === 0)
   const missing = isChroot ? `the chroot ${chroot} does not exist` : `${advice.NoNode}, or the chroot does not`
   return `${missing}: ensurePath('/') makes the chroot`
 }
 
-/** The way ZooKeeper prints session ids in its logs: `0x` and hexadecimal digits. */
+/** A session id as in ZooKeeper's logs: `0x` and hexadecimal digits. */
 export function formatSessionId(id: bigint): string {
   return hex(id)
 }

@@ -1,4 +1,4 @@
-// What @zk/recipes need of the client besides its public API. It may change with any version.
+// The exports for @zk/recipes besides the public API. They may change with any version.
 export { onAbort, wasAborted } from './aborts.ts'
 export { expecting } from './call-options.ts'
 export { publish } from './telemetry/diagnostics.ts'

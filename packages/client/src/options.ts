@@ -12,84 +12,89 @@ import { checkTlsSource, type TlsSource } from './runtime/tls.ts'
 
 /** A credential for every connection: `{ scheme: 'digest', auth: 'user:password' }`. */
 export interface AuthInfo {
-  /** Such as `digest`; `AuthFailed` ends the client where the servers do not know it. */
+  /** The scheme, such as `digest`. When the servers do not know it, the client ends with `AuthFailed`. */
   readonly scheme: string
-  /** What the scheme takes; text goes as UTF-8. A secret: it is in no error and on no diagnostics channel. */
+  /**
+   * The credential of the scheme. Text is encoded as UTF-8. It is a secret: it is in no error and on no diagnostics channel.
+   */
   readonly auth: Uint8Array | string
 }
 
 /**
- * How `connect` finds a server, and what its client does. `connect` rejects with a `TypeError` or `RangeError` for an option that
- * it does not know or whose value cannot be right; undefined stands for the default.
+ * The options of `connect`. It rejects with a `TypeError` or `RangeError` for an unknown option, and for a value that cannot
+ * be right. undefined stands for the default.
  */
 export interface ConnectOptions {
   /**
-   * Session timeout T to ask for, in ms, at least 1; the server brings it between 2 and 20 of its ticks. Below about 8 s
+   * The session timeout T to request, in ms, at least 1. The server brings it between 2 and 20 of its ticks. Below about 8 s
    * every change of the ensemble's leader costs held locks.
    * @default 30_000
    */
   sessionTimeout?: number | undefined
   /** How long `connect` looks for a first server, in ms, at least 1. @default sessionTimeout */
   connectTimeout?: number | undefined
-  /** Sent first on every connection. @default none */
+  /** Credentials that are sent first on every connection. @default none */
   auth?: readonly AuthInfo[] | undefined
   /**
-   * Speak TLS with the servers: `true`, what `node:tls` takes (`ca`, `cert`, `key` …), or a function, sync or async, that
-   * gives these at each connection anew. The certificate must be for the host's name or address. @default plain TCP
+   * TLS with the servers: `true`, the options of `node:tls` (`ca`, `cert`, `key` …), or a function, sync or async, that is
+   * called for them at each connection. The certificate must be for the host's name or address. @default plain TCP
    */
   tls?: TlsSource | undefined
   /**
-   * Prove the client's identity by SASL, on every connection before anything else: `digestMd5({ username, password })`, or a
-   * mechanism of your own. A refusal ends the client with `AuthFailed`. @default none
+   * The SASL mechanism that proves the client's identity on every connection, before anything else: `digestMd5({ username,
+   * password })`, or one of your own. A refusal ends the client with `AuthFailed`. @default none
    */
   sasl?: SaslMechanism | undefined
-  /** Open a new session by itself when one has expired. @default true */
+  /** Whether the client opens a new session when one has expired. @default true */
   renewSession?: boolean | undefined
-  /** After how many T without a word from any server the session counts as expired; at least 1. @default 4/3 */
+  /** After how many T without a message of any server the session counts as expired; at least 1. @default 4/3 */
   localExpiry?: number | undefined
   /**
-   * Longest request sent, in bytes. Servers close the connection at one over their jute.maxbuffer, without an answer.
+   * The longest request, in bytes. Servers close the connection, without an answer, at a request over their jute.maxbuffer.
    * @default 1_048_575
    */
   maxRequestSize?: number | undefined
-  /** Longest reply taken, in bytes. @default 4 MiB */
+  /** The longest reply, in bytes. @default 4 MiB */
   maxResponseSize?: number | undefined
   /**
    * Whether a server without a quorum will do, for reads, until a server is found that takes writes. Then
    * `zk.session.connection.readOnly` is true. @default false
    */
   readOnly?: boolean | undefined
-  /** A session to go on with in place of a new one: what `zk.detach()` gave. @default none */
+  /** A session to go on with: the result of `zk.detach()`. @default none, a new session */
   session?: SessionCredentials | undefined
-  /** Which server is next: called once, with the servers of the connect string. @default rounds in a random order */
+  /**
+   * Makes the provider that chooses the next server. Called once, with the servers of the connect string.
+   * @default rounds in a random order
+   */
   hostProvider?: MakeHostProvider | undefined
   /**
-   * Calls that may wait to be sent, at least 1: while there is no connection, or so many are in flight. A call beyond rejects
-   * at once with `QueueFull`.
+   * How many calls may wait to be sent, at least 1. They wait while there is no connection, or too many are in flight. One
+   * more call rejects at once with `QueueFull`.
    * @default 65_536
    */
   maxWaiting?: number | undefined
-  /** Bytes of them, at least 1,024; one call always has room. @default 64 MiB */
+  /** How many bytes the waiting calls may have, at least 1,024. One call always has room. @default 64 MiB */
   maxWaitingBytes?: number | undefined
   /**
-   * Calls that may be sent and not answered, at least 1; those beyond wait their turn. A server takes 1,000 of all its clients
+   * How many calls may be sent and not answered, at least 1. Further calls wait. A server takes 1,000 from all its clients
    * before it stops reading (zookeeper.globalOutstandingLimit).
    * @default 1_000
    */
   maxInFlight?: number | undefined
-  /** Bytes of them, at least 1,024; one call always has room. @default 16 MiB */
+  /** How many bytes the calls in flight may have, at least 1,024. One call always has room. @default 16 MiB */
   maxInFlightBytes?: number | undefined
-  /** Told what happens to sessions and connections, on four levels. It may throw. @default silent */
+  /** Gets the events of sessions and connections, on four levels. It may throw. @default silent */
   logger?: Logger | undefined
-  /** Cut the bytes of connections into frames for the diagnostics channel `zk:frame`. @default false */
+  /** Whether the bytes of connections are cut into frames for the diagnostics channel `zk:frame`. @default false */
   traceFrames?: boolean | undefined
-  /** Ends `connect`, which then rejects with its reason. */
+  /** Ends `connect`, which rejects with its reason. */
   signal?: AbortSignal | undefined
-  /** Clock, timers, randomness and sockets. @default systemRuntime */
+  /** Clock, timers, random numbers and sockets. @default systemRuntime */
   runtime?: Runtime | undefined
 }
 
-/** Options as they are once undefined has been left out. */
+/** The options without those that are undefined. */
 type Given = { readonly [Name in keyof ConnectOptions]?: Exclude<ConnectOptions[Name], undefined> }
 
 type WithoutDefault = 'tls' | 'sasl' | 'session' | 'hostProvider'
@@ -98,8 +103,8 @@ export type ClientOptions = Required<Omit<Given, 'signal' | WithoutDefault>> &
   Readonly<Pick<ConnectOptions, WithoutDefault>>
 
 /**
- * Makes what chooses servers, from those of the connect string. `random` is that of the runtime: a provider that draws from it alone can be
- * played again from a seed.
+ * Makes the provider that chooses servers, from those of the connect string. `random` is that of the runtime: a provider that
+ * uses no other random numbers can be replayed from a seed.
  */
 export type MakeHostProvider = (servers: readonly ServerAddress[], random: () => number) => HostProvider
 
@@ -125,10 +130,10 @@ const defaults = {
 const known = new Set(['connectTimeout', 'signal', 'tls', 'sasl', ...Object.keys(defaults)])
 const LARGEST_INT = 2 ** 31 - 1
 
-/** Fills in defaults; throws a `TypeError` or `RangeError` that names the option and what would be right. */
+/** Fills in defaults. Throws a `TypeError` or `RangeError` that names the option and what would be right. */
 export function checkOptions(options: ConnectOptions): ClientOptions {
   checkKeys('connect', options, known, '{ sessionTimeout: 10_000 }')
-  // Plain JavaScript says undefined for what it does not say.
+  // In plain JavaScript a missing option may be undefined.
   const given: Given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const { signal, ...filled } = {
     connectTimeout: given.sessionTimeout ?? defaults.sessionTimeout,
@@ -175,7 +180,7 @@ function checkSession(session: Partial<SessionCredentials> | null): void {
   if (BigInt.asIntN(64, session.id) !== session.id) {
     throw new RangeError(`session.id must be a signed number of 64 bits, not ${session.id}; see BigInt.asIntN`)
   }
-  // What it holds is a secret and stays out of the message.
+  // Its content is a secret, and is not in the message.
   if (!(session.passwd instanceof Uint8Array)) throw new TypeError('session.passwd must be a Uint8Array')
   const { lastZxid = 0n } = session
   if (typeof lastZxid !== 'bigint') throw new TypeError('session.lastZxid must be a bigint: what zk.detach() gave')
@@ -186,7 +191,7 @@ function checkSession(session: Partial<SessionCredentials> | null): void {
   inRange('session.lastXid', session.lastXid ?? 0, 0, 2 ** 31 - 1)
 }
 
-/** What the option of this name has made. Later, in a timer, an error would reach no caller. */
+/** Checks the result of the option's function. Later, in a timer, an error would reach no caller. */
 export function checkHostProvider(made: HostProvider): HostProvider {
   const missing = (['next', 'connected', 'update'] as const).filter((name) => typeof made?.[name] !== 'function')
   if (missing.length > 0) throw new TypeError(`hostProvider made no HostProvider: it has no ${missing.join(', ')}`)
@@ -196,7 +201,7 @@ export function checkHostProvider(made: HostProvider): HostProvider {
 
 export function checkAuth(scheme: unknown, auth: unknown): void {
   if (typeof scheme !== 'string' || scheme === '') throw new TypeError("auth: scheme must be a name such as 'digest'")
-  // What it holds is a secret and stays out of the message.
+  // Its content is a secret, and is not in the message.
   if (typeof auth !== 'string' && !(auth instanceof Uint8Array))
     throw new TypeError('auth must be a string or a Uint8Array')
 }
@@ -204,12 +209,12 @@ export function checkAuth(scheme: unknown, auth: unknown): void {
 /** The options of every call. */
 const everyCall = ['signal', 'timeout', 'repeatThrottled', 'session'] as const satisfies (keyof CallOptions)[]
 
-/** The names of the options of a call that has these besides. */
+/** The names of the options of a call that has these options of its own. */
 export const optionNames = (...besides: readonly string[]): ReadonlySet<string> => new Set([...besides, ...everyCall])
 
 const plainCall = optionNames()
 
-/** The options of a call, by its name. Older clients take a version, a callback or a signal in their place. */
+/** Checks the options of a call. Older clients take a version, a callback or a signal in their place. */
 export function checkCallOptions(
   name: string,
   options: CallOptions,

@@ -1,41 +1,41 @@
-// A session and its connection, as a program sees them.
+// The public interface of a session and its connection.
 import type { Timestamp } from './timestamp.ts'
 
 /**
- * What ZooKeeper calls a session: it outlives connections, owns ephemeral nodes and watches, and ends once. After its
- * end the client has another.
+ * A session of ZooKeeper. It outlives connections, owns ephemeral nodes and watches, and ends once. After its end the client
+ * has another one.
  */
 export interface Session {
   /**
-   * The id ZooKeeper gave it; 0 until then. It is the `ephemeralOwner` of its ephemeral nodes. One that began at a
-   * read-only server has another at each connection, until a server that takes writes has given it one for good.
+   * Its id; 0 before a server has given one. It is the `ephemeralOwner` of its ephemeral nodes. A session that began at a
+   * read-only server has another id at each connection, until a server that takes writes has given it the final one.
    */
   readonly id: bigint
-  /** The negotiated session timeout in ms; the one asked for until there is one. */
+  /** The negotiated session timeout in ms; before that the requested one. */
   readonly timeout: number
   /**
-   * The smallest timeout it ever had, in ms: a server that it reconnects to may give it another, and a new leader goes back to
-   * the first (SessionTrackerImpl takes it from the transaction that created the session). 0 where it is not known: the
-   * session was resumed with credentials that do not say it.
+   * The smallest timeout that it ever had, in ms. A server may change the timeout at a reconnection, and a new leader goes
+   * back to the first one (SessionTrackerImpl takes it from the transaction that created the session). 0 where it is not
+   * known: the session was resumed with credentials that do not have it.
    */
   readonly shortestTimeout: number
-  /** Aborts when the session ends or is closed; its reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
+  /** Aborts when the session ends or is closed. Its reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
   readonly signal: AbortSignal
   /**
-   * Aborts when the session is about to be left, by `detach`; its reason is a `KeeperError` `Closed`. Listeners may still make
-   * calls; with `waitUntil` they make `detach` wait for them.
+   * Aborts when `detach` is about to leave the session. Its reason is a `KeeperError` `Closed`. Listeners may still make
+   * calls. With `waitUntil` they make `detach` wait for them.
    */
   readonly detaching: AbortSignal
   /**
-   * A `detach` waits until this has settled, for half a session timeout at most: for work of several calls, such as a create
-   * whose node is to be deleted again. `close` does not wait: it ends the session, and all that belongs to it.
+   * Makes `detach` wait until this has settled, for half a session timeout at most. Use it for work of several calls, such as
+   * a create whose node must be deleted again. `close` does not wait: it ends the session, and all that belongs to it.
    */
   waitUntil(work: Promise<unknown>): void
-  /** The connection it has now; undefined while it is looking for a server, and after its end. */
+  /** Its present connection; undefined while it looks for a server, and after its end. */
   readonly connection: Connection | undefined
   /**
-   * How many things the protocol does not foresee were survived: events of unknown type, events without a watcher. The
-   * diagnostics channel `zk:anomaly` says what they were.
+   * The number of anomalies: events of unknown type, events without a watcher, and the like, after which the session went on.
+   * The diagnostics channel `zk:anomaly` reports each.
    */
   readonly anomalies: number
 }
@@ -45,22 +45,22 @@ export interface Connection {
   /** `host:port` */
   readonly server: string
   /**
-   * Its server has no quorum: what is read may be old, writes and `sync` are refused with `NotReadOnly`. Only with the
-   * option `readOnly`; one that takes writes is looked for.
+   * Whether its server has no quorum: reads may be old, writes and `sync` are refused with `NotReadOnly`. This is only
+   * possible with the option `readOnly`. Meanwhile the client looks for a server that takes writes.
    */
   readonly readOnly: boolean
-  /** Aborts when the connection is lost; its reason is the error. The session may live on. */
+  /** Aborts when the connection is lost. Its reason is the error. The session may live on. */
   readonly signal: AbortSignal
   /**
-   * When the handshake was sent. The leader has found the session alive since (Leader.revalidateSession), and counted
-   * its timeout anew. (A read-only server has no leader: there nothing has.)
+   * When the handshake was sent. Since then the leader has found the session alive (Leader.revalidateSession), and restarted
+   * its timeout. (This does not hold at a read-only server, which has no leader.)
    */
   readonly handshakeAt: Timestamp
   /**
-   * When the last but one of its requests and pings was sent that had been answered by `now` (of `runtime.now()`), or up to
-   * 1/32 of T before; `handshakeAt` where there were not two. Its server has touched the session since. Whether the leader
-   * has is another question, see "The lease" in ARCHITECTURE.md. Credentials do not count: servers answer them without
-   * touching the session. Answers are remembered for about T.
+   * The earlier of the last two requests or pings that were answered by `now` (of `runtime.now()`): when it was sent, or up
+   * to T/32 earlier; `handshakeAt` if there were not two. Since then the server has touched the session. Whether the leader
+   * knows that is another question: see "The lease" in ARCHITECTURE.md. Credentials do not count: servers answer them without
+   * touching the session. Answers are kept for about T.
    */
   touchAnsweredBy(now: number): Timestamp
 }

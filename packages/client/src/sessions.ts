@@ -13,21 +13,21 @@ import { SessionDriver } from './session/driver/session-driver.ts'
 import { endCode, type EndReason } from './session/protocol/states.ts'
 import type { ClientStats } from './telemetry/stats.ts'
 
-/** The sessions of a client, one after the other: an expired one is followed by the next. */
+/** The sessions of a client, one after the other. A new one follows an expired one. */
 export class Sessions {
   readonly runtime: Runtime
   readonly telemetry: Telemetry
   #servers: readonly ServerAddress[]
   readonly #hostProvider: HostProvider | undefined
   readonly #options: ClientOptions
-  /** Grows with addAuth; every connection of every session starts with all of them. */
+  /** The credentials. addAuth extends the list. Every connection of every session begins with all of them. */
   readonly #credentials: Credential[] = []
   readonly #openedAt: number
   #current: SessionDriver
   #settleFirst: { resolve: () => void; reject: (error: unknown) => void } | undefined
-  /** Whether any session ever stood: before, it is `connect` that fails. */
+  /** Whether any session was ever established: before that a failure is one of `connect`. */
   #stood = false
-  /** New sessions in a row that a server called expired in answer to their first handshake. */
+  /** How many new sessions in a row were reported as expired in the answer to their first handshake. */
   #stillborn = 0
 
   constructor(servers: readonly ServerAddress[], options: ClientOptions) {
@@ -49,7 +49,7 @@ export class Sessions {
     return this.telemetry.stats(this.#current.flow, this.runtime.now())
   }
 
-  /** Resolves when the first session stands. An abort of the signal ends the search. */
+  /** Resolves when the first session is established. An abort of the signal ends the search. */
   first(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const giveUp = (reason: unknown) => {
@@ -64,13 +64,13 @@ export class Sessions {
     })
   }
 
-  /** `connect` has failed. A session that it was to resume is left, not ended. */
+  /** `connect` has failed. A session that it should have resumed is left, not ended. */
   giveUp(): Promise<void> {
     const wasThere = this.#current.id === this.#options.session?.id
     return this.#current.close(wasThere ? lastRequest() : undefined)
   }
 
-  /** Goes by this list from now on, in this session and those that follow. */
+  /** Uses this list from now on, in this session and those that follow. */
   updateServers(servers: readonly ServerAddress[]): void {
     this.#servers = servers
     this.telemetry.serversChanged()
@@ -109,7 +109,7 @@ export class Sessions {
 
   #ended(reason: EndReason): void {
     const ended = this.#current
-    // It was given, and was gone before SASL was through: `connect` looks for another for as long as it would have.
+    // It was established, and had expired before SASL was complete: `connect` goes on with a new one within its time.
     const isFirst = !this.#stood && ended.id !== 0n && this.#options.session === undefined
     if (reason === 'SessionExpired' && isFirst) {
       this.telemetry.renewing()

@@ -53,8 +53,8 @@ const ensureOptions = optionNames('acl')
 const followOptions: ReadonlySet<string> = new Set(['signal'])
 
 /**
- * A client of one ensemble. Every call is queued before it returns, so calls of one turn leave in one segment, in this
- * order. Each rejects with a `KeeperError` for what ZooKeeper says, with a `TypeError` or `RangeError`, before anything
+ * A client of one ensemble. Every call is queued before it returns. So the calls of one turn leave in one segment, in their
+ * order. A call rejects with a `KeeperError` for a failure in ZooKeeper, with a `TypeError` or `RangeError`, before anything
  * is sent, for arguments that cannot be right, and with the signal's reason when it is aborted.
  */
 export class ZooKeeper {
@@ -69,39 +69,39 @@ export class ZooKeeper {
     this.#kind = kind
   }
 
-  /** Path that every path of this client is below; '/' for none. */
+  /** The chroot: every path of this client is below it; '/' for none. */
   get chroot(): string {
     return this.#chroot.path
   }
 
-  /** The session that calls run in now. After an expiry it is another object. */
+  /** The present session, in which calls run. After an expiry it is another object. */
   get session(): Session {
     return this.#sessions.current
   }
 
-  /** What `connect` was given, or its default: for code that wants to share the client's time and randomness. */
+  /** The runtime of the client, for code that shares its time and random numbers. */
   get runtime(): Runtime {
     return this.#sessions.runtime
   }
 
-  /** What the client has done since `connect`, in numbers, and how much waits and is in flight. A snapshot; cheap to ask for. */
+  /** The numbers of the client since `connect`, and how much waits and is in flight. It is a snapshot, and cheap. */
   stats(): ClientStats {
     return this.#sessions.stats()
   }
 
-  /** How the client stands with its ensemble, now: plain data for a health check. */
+  /** The present state of the client: plain data for a health check. */
   get state(): ClientState {
     return this.#sessions.telemetry.state
   }
 
-  /** For `util.inspect` and `console.log`: how it stands, and no secret. */
+  /** For `util.inspect` and `console.log`: the state, and no secret. */
   [inspected](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
     return `ZooKeeper ${inspect({ ...this.state, chroot: this.chroot }, options)}`
   }
 
   /**
-   * How the client stands with its ensemble: at once the state there is, then every other until it is closed. A loop that does
-   * not ask for the next one in time misses some, and gets the last.
+   * The states of the client: at once the present one, then every other until it is closed. A slow loop misses some states,
+   * and gets the last one.
    *
    *     for await (const state of zk.states()) if (state.name === 'disconnected') …
    */
@@ -120,7 +120,7 @@ export class ZooKeeper {
 
   // --- operations --------------------------------------------------------------------------------------------------
 
-  /** Makes a node. A sequential one gets the parent's counter, ten digits, behind its path. */
+  /** Creates a node. A sequential node gets the parent's counter, ten digits, after its path. */
   async create(
     path: string,
     data?: Data,
@@ -146,58 +146,67 @@ export class ZooKeeper {
     }
   }
 
-  /** Deletes a node. Rejects with `NoNode`, `NotEmpty` where it has children, `BadVersion` where it has another version. */
+  /**
+   * Deletes a node. Rejects with `NoNode`, with `NotEmpty` if it has children, and with `BadVersion` if it has another
+   * version.
+   */
   delete(path: string, options: VersionOptions & CallOptions = {}): Promise<void> {
     return this.#call(deleteNode, [path, options], options)
   }
 
-  /** The node's Stat, or undefined when there is none. */
+  /** The Stat of the node; undefined when it does not exist. */
   exists(path: string, options: CallOptions = {}): Promise<Stat | undefined> {
     return this.#call(exists, [path], options)
   }
 
-  /** `changed`: its creation when there is none, else a change of its data or its deletion. */
+  /** As `exists`, with a watch. `changed`: the creation of a missing node, or a change of its data or its deletion. */
   existsAndWatch(path: string, options: CallOptions = {}): Promise<{ stat: Stat | undefined } & Watched> {
     return this.#watch(existsAndWatch, path, options, (stat) => ({ stat }))
   }
 
   /**
-   * The node's data and Stat, or `NoNode`. A server may be behind others: what it gives may be old, but not older than what was
-   * seen in this session before. `sync` called right before it helps: see there.
+   * The data and the Stat of the node. Rejects with `NoNode`. A server may be behind others: the data may be old, but not
+   * older than what this session has seen before. Call `sync` first for newer data: see there.
    */
   getData(path: string, options: CallOptions = {}): Promise<NodeData> {
     return this.#call(getData, [path], options)
   }
 
-  /** `changed`: a change of the data or the node's deletion. A missing node (`NoNode`) leaves no watch. */
+  /**
+   * As `getData`, with a watch. `changed`: a change of the data, or the node's deletion. A missing node (`NoNode`) leaves no
+   * watch.
+   */
   getDataAndWatch(path: string, options: CallOptions = {}): Promise<NodeData & Watched> {
     return this.#watch(getDataAndWatch, path, options, (read) => read)
   }
 
   /**
-   * Replaces the data, all of it; resolves with the node's Stat after it. Rejects with `NoNode`, or `BadVersion` where it has
+   * Replaces all the data. Resolves with the new Stat of the node. Rejects with `NoNode`, and with `BadVersion` if it has
    * another version.
    */
   setData(path: string, data: Data, options: VersionOptions & CallOptions = {}): Promise<Stat> {
     return this.#call(setData, [path, data, options], options)
   }
 
-  /** The names of the children, in no order, and the Stat of the node; `NoNode` when there is none. */
+  /** The names of the children, in no order, and the Stat of the node. Rejects with `NoNode`. */
   getChildren(path: string, options: CallOptions = {}): Promise<Children> {
     return this.#call(getChildren, [path], options)
   }
 
-  /** `changed`: a child created or deleted, or the node's own deletion; not a change of a child's data. */
+  /**
+   * As `getChildren`, with a watch. `changed`: a child was created or deleted, or the node was deleted. A change of a child's
+   * data is none.
+   */
   getChildrenAndWatch(path: string, options: CallOptions = {}): Promise<Children & Watched> {
     return this.#watch(getChildrenAndWatch, path, options, (read) => read)
   }
 
-  /** The rights to the node. It takes READ or ADMIN on it; servers hide the hashes of `digest` without ADMIN. */
+  /** The ACL of the node. It needs READ or ADMIN. Without ADMIN servers hide the hashes of `digest`. */
   getACL(path: string, options: CallOptions = {}): Promise<NodeACL> {
     return this.#call(getACL, [path], options)
   }
 
-  /** `version` is the ACL's: `stat.aversion`. */
+  /** Replaces the ACL. `version` is that of the ACL: `stat.aversion`. */
   setACL(path: string, acl: readonly ACL[], options: VersionOptions & CallOptions = {}): Promise<Stat> {
     return this.#call(setACL, [path, acl, options], options)
   }
@@ -205,21 +214,22 @@ export class ZooKeeper {
   /**
    * Reads that follow it on the same connection see everything that was committed before it. There is one exception: a leader
    * answers a sync at once, and may be a moment behind what a follower has already answered to another client
-   * (CommitProcessor.matchSyncs). A write, even one that fails, is answered after all that was committed before it, at any server.
+   * (CommitProcessor.matchSyncs). A write, even one that fails, is answered after all that was committed before it, at any
+   * server.
    */
   sync(path: string, options: CallOptions = {}): Promise<void> {
     return this.#call(sync, [path], options)
   }
 
   /**
-   * All of the operations, made with `op`, in order and under one zxid, or none. When one fails the error is its own,
-   * with `index`, and `results` say what was thought of each.
+   * Executes all of the operations, made with `op`, in order and under one zxid, or none. When one fails, the error is that
+   * of the operation, with its `index`. `results` has the code of each.
    */
   multi<const Ops extends readonly Op<unknown>[]>(ops: Ops, options: CallOptions = {}): Promise<MultiResults<Ops>> {
     return this.#call(multi(ops), [], options)
   }
 
-  /** Reads, made with `op`, all of one moment. Each stands for itself: it gives its `value` or its `error`. Since 3.6. */
+  /** Executes reads, made with `op`, all at one moment. Each has its own `value` or `error`. Since 3.6. */
   multiRead<const Ops extends readonly ReadOp<unknown>[]>(
     ops: Ops,
     options: CallOptions = {},
@@ -227,17 +237,17 @@ export class ZooKeeper {
     return this.#call(multiRead(ops), [], options)
   }
 
-  /** Paths of this session's ephemeral nodes that begin with this text. Since 3.6. */
+  /** The paths of this session's ephemeral nodes that begin with this text. Since 3.6. */
   getEphemerals(prefix = '/', options: CallOptions = {}): Promise<string[]> {
     return this.#call(getEphemerals, [prefix], options)
   }
 
-  /** How many nodes there are below this one, at any depth. The server counts them one by one. Since 3.6. */
+  /** The number of nodes below this one, at any depth. The server counts them one by one. Since 3.6. */
   getAllChildrenNumber(path: string, options: CallOptions = {}): Promise<number> {
     return this.#call(getAllChildrenNumber, [path], options)
   }
 
-  /** The identities that the server knows the connection by. Since 3.7. */
+  /** The identities of the connection at the server. Since 3.7. */
   whoAmI(options: CallOptions = {}): Promise<ClientInfo[]> {
     return this.#call(whoAmI, [], options)
   }
@@ -247,48 +257,47 @@ export class ZooKeeper {
     return this.#call(getConfig, [CONFIG_NODE], options, wholeTree)
   }
 
-  /** `changed`: a reconfiguration; its `path` is that of the config node. */
+  /** As `getConfig`, with a watch. `changed`: a reconfiguration. Its `path` is that of the config node. */
   getConfigAndWatch(options: CallOptions = {}): Promise<NodeConfig & Watched> {
     return this.#watch(getConfigAndWatch, CONFIG_NODE, options, (read) => read, wholeTree)
   }
 
   /**
-   * Changes the ensemble; resolves with its new configuration. Servers must have `reconfigEnabled` (else
-   * `ReconfigDisabled`), and the client a right to write the config node, which at first only the superuser has.
+   * Changes the ensemble. Resolves with its new configuration. Servers must have `reconfigEnabled` (otherwise
+   * `ReconfigDisabled`). The client needs the right to write the config node, which at first only the superuser has.
    */
   reconfig(change: Reconfiguration, options: CallOptions = {}): Promise<NodeConfig> {
     return this.#call(reconfig, [change], options)
   }
 
-  /** Whether the server has such a watch on the node: this client's from 3.9 on, that of any client before. */
+  /** Whether the server has such a watch on the node: from 3.9 on this client's, before that any client's. */
   checkWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = {}): Promise<boolean> {
     return this.#call(checkWatches, [path, type], options)
   }
 
   /**
-   * All that happens to the node from now on, or with `recursive` to it and all below it, until the loop is left, the
-   * signal aborts, or the client is closed:
+   * All events of the node from now on, or with `recursive` of the node and all below it, until the loop is left, the signal
+   * aborts, or the client is closed:
    *
    *     for await (const event of zk.watch('/config', { recursive: true })) …
    *
-   * `await zk.watch(…)` gives the same events when the server has set the watch: nothing that happens later is missed. Without the
+   * `await zk.watch(…)` gives the same events when the server has set the watch: later events are not missed. Without the
    * `await` an error of the call rejects the first `next()`.
    *
-   * It outlives connections and sessions, but servers do not send what happened in between: then a `Gap` comes, behind
-   * which every event comes again. What was read before it is to be read anew. The node need not exist. Servers before
-   * 3.6 refuse with `Unimplemented`.
+   * The watch outlives connections and sessions, but servers do not send the events in between. Then a `Gap` comes, and after
+   * it every event again. Read again after a `Gap`. The node need not exist. Servers before 3.6 refuse with `Unimplemented`.
    */
   watch(path: string, options: WatchOptions & CallOptions = {}): OpeningNodeEvents {
     return openNodeEvents(() => new NodeEventsSource(this.#sessions, this.#chroot, path, options), options?.signal)
   }
 
   /**
-   * Takes all watches of this client off the node, here and at the server; their `changed` resolve with the removal, and
-   * so ends what `watch` gave. At the server stays what others of this client need, reads on their way too, and goes with
-   * the last of them. Rejects with `NoWatcher` when there are none.
+   * Removes all watches of this client from the node, here and at the server. Their `changed` resolve with the removal, and
+   * the events of `watch` end. A watch that this client still needs, for a read under way for instance, stays at the server
+   * for as long as it is needed. Rejects with `NoWatcher` when there are none.
    */
   async removeWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = {}): Promise<void> {
-    // Before any watcher is taken: a refused call changes nothing.
+    // This comes before any watcher is removed: a refused call changes nothing.
     checkCallOptions('removeWatches', options)
     const session = this.#sessionOf(options)
     options.signal?.throwIfAborted()
@@ -307,17 +316,17 @@ export class ZooKeeper {
   }
 
   /**
-   * Adds an identity to the session and to those that follow it. It goes before the calls that still wait to be sent. A
-   * refused one ends the client: `AuthFailed`.
+   * Adds an identity to the session and to those that follow it. It is sent before the calls that still wait. A refused
+   * identity ends the client: `AuthFailed`.
    */
   async addAuth(scheme: string, auth: Uint8Array | string, options: CallOptions = {}): Promise<void> {
     checkAuth(scheme, auth)
     checkCallOptions('addAuth', options)
     const session = this.#sessionOf(options)
-    // A copy: it is sent again on later connections, when the caller may have wiped its own.
+    // A copy: it is sent again on later connections, and the caller may overwrite its own.
     const credential = { scheme, auth: new Uint8Array(toBytes(auth)) }
     try {
-      // The body is there to be measured against maxRequestSize, as that of any request.
+      // The body is made to check its size against maxRequestSize.
       const body = (writer: Writer) => AuthPacket.write(writer, { type: 0, ...credential })
       await session.authenticate(credential, { op: 'addAuth', opCode: OpCode.auth, kind: 'neither', body }, options)
     } catch (error) {
@@ -325,14 +334,17 @@ export class ZooKeeper {
     }
   }
 
-  /** Makes the node and every missing node above it, the chroot included, as persistent nodes. What exists stays as it is. */
+  /**
+   * Creates the node and every missing node above it, the chroot included, as persistent nodes. Existing nodes do not change.
+   */
   async ensurePath(path: string, options: EnsureOptions = {}): Promise<void> {
     await this.#ensure('ensurePath', 'PERSISTENT', path, options)
   }
 
   /**
-   * As `ensurePath`, with containers: the server removes each again once it has had children and is empty, with those above it that
-   * are empty then. A later create below it needs `parents`. (Servers before 3.5.1 know no containers: there the nodes stay.)
+   * As `ensurePath`, with containers. Servers delete a container when it has had children and is empty again, and then those
+   * above it that are empty. A later create below it needs `parents`. (Servers before 3.5.1 do not know containers: there the
+   * nodes stay.)
    */
   async ensureContainer(path: string, options: EnsureOptions = {}): Promise<void> {
     await this.#ensure('ensureContainer', 'CONTAINER', path, options)
@@ -344,7 +356,7 @@ export class ZooKeeper {
     const session = this.#sessionOf(options)
     const { timeout = session.timeout, signal } = options
     const absolute = this.#chroot.absolute(path)
-    // The root is there: no server is asked.
+    // The root exists: nothing is sent.
     if (absolute === '/') {
       signal?.throwIfAborted()
       session.signal.throwIfAborted()
@@ -355,8 +367,8 @@ export class ZooKeeper {
   }
 
   /**
-   * A client whose paths are below this one, on the same sessions: it shares their connections, order, watches and end.
-   * `close` of such a view does nothing, and `detach` rejects: close the client it was made of. The node need not exist.
+   * A view of this client with paths below this one, on the same sessions. It shares connections, order, watches and end.
+   * `close` of a view does nothing, and its `detach` rejects: close the client itself. The node need not exist.
    */
   withChroot(path: string): ZooKeeper {
     return new ZooKeeper(this.#sessions, new Chroot(this.#chroot.absolute(path)), 'view')
@@ -365,9 +377,9 @@ export class ZooKeeper {
   // --- servers and the end -----------------------------------------------------------------------------------------
 
   /**
-   * Replaces the list of servers: `host:port,…`, with the client's own chroot or none. Some clients of the ensemble then move to
-   * another server, so that each server has its share of them. A client moves when its requests are answered, and stays in its
-   * session.
+   * Replaces the list of servers: `host:port,…`, with the client's own chroot or none. Some clients of the ensemble then move
+   * to another server, so that each server has its share of them. A client moves when its requests are answered, and stays in
+   * its session.
    */
   updateServers(connectString: string): void {
     const { servers, chroot } = parseConnectString(connectString)
@@ -379,8 +391,8 @@ export class ZooKeeper {
 
   /**
    * Takes the servers from the ensemble's own configuration, `/zookeeper/config`, now and whenever it changes, until the
-   * signal aborts or the client is closed. Resolves when it has them for the first time. Servers whose line does not say
-   * where they take clients are left out; rejects when none is left.
+   * signal aborts or the client is closed. Resolves when it has them for the first time. Servers without an address for
+   * clients are left out. Rejects when none is left.
    */
   async followServers(options: Pick<CallOptions, 'signal'> = {}): Promise<void> {
     checkCallOptions('followServers', options, followOptions, '{ signal }')
@@ -393,20 +405,20 @@ export class ZooKeeper {
   }
 
   /**
-   * Leaves the session without ending it, and ends the client: its ephemeral nodes stay until the session timeout has
-   * passed, or another client goes on with it (`connect(…, { session })`). What was called before is answered first,
-   * and what @zk/recipes hold or wait for in the session is given up, nodes and all: this takes half a session timeout at most.
-   * Watches go.
+   * Leaves the session without ending it, and ends the client. Its ephemeral nodes stay until the session timeout has passed,
+   * or another client goes on with the session (`connect(…, { session })`). Earlier calls are answered first. Holds and waits
+   * of
+   * @zk/recipes in the session are given up, and their nodes deleted. This takes half a session timeout at most. Watches end.
    */
   async detach(): Promise<DetachedSession> {
     if (this.#kind === 'view') throw new TypeError('detach: this is a view; detach the client that it was made of')
     const session = this.#sessions.current
     const { id: sessionId } = session
-    // A subscriber may learn of its end before its signal aborts.
+    // A subscriber may be notified of its end before its signal aborts.
     if (session.isOver) await Promise.resolve()
     session.signal.throwIfAborted()
     session.detaching.throwIfAborted()
-    // A read-only server's session is nothing to go on with elsewhere; nor is one that no server has given yet.
+    // No other server knows the session of a read-only server. A session that no server has given cannot be resumed either.
     const reason = sessionId === 0n ? 'ConnectionLoss' : 'NotReadOnly'
     if (session.detached === undefined) throw new KeeperError(reason, { op: 'detach' })
     await session.detach()
@@ -415,10 +427,12 @@ export class ZooKeeper {
     return detached
   }
 
-  /** Ends the session, which removes its ephemeral nodes at once, and the client. Settles within half a session timeout. */
+  /**
+   * Ends the session, which deletes its ephemeral nodes at once, and ends the client. Settles within half a session timeout.
+   */
   async close(): Promise<void> {
     if (this.#kind === 'view') return
-    // A listener to the end of a session may close the client before the next session is there.
+    // A listener of the end of a session may close the client before the next session exists.
     for (let closed: SessionDriver | undefined; closed !== this.#sessions.current;) {
       closed = this.#sessions.current
       await closed.close()
@@ -430,7 +444,7 @@ export class ZooKeeper {
     await this.close()
   }
 
-  // --- what the methods share --------------------------------------------------------------------------------------
+  // --- shared by the methods ---------------------------------------------------------------------------------------
 
   /** The session that a call is pinned to, or the current one. */
   #sessionOf({ session }: CallOptions): SessionDriver {
@@ -448,7 +462,7 @@ export class ZooKeeper {
     }
   }
 
-  /** Asks for nodes of the whole tree. */
+  /** Makes a call for paths of the whole tree. */
   #maker(acl: CreateOptions['acl'], options: CallOptions): Make {
     return (path, mode, timeout) =>
       this.#submit(create, [path, undefined, { mode, acl }], expecting({ ...options, timeout }, 'NodeExists'), {

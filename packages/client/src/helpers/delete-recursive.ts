@@ -7,11 +7,11 @@ import { type CallOptions, expecting } from '../call-options.ts'
 import { checkCallOptions, optionNames } from '../options.ts'
 import type { ZooKeeper } from '../zookeeper.ts'
 
-/** How `deleteRecursive` goes about it. `timeout` is that of each request, not of the whole. */
+/** The options of `deleteRecursive`. `timeout` is that of each request, not of the whole. */
 export interface DeleteRecursiveOptions extends CallOptions {
   /** How many batches are under way at a time. Four times as many nodes are read ahead. @default 4 */
   concurrency?: number | undefined
-  /** Leaves the node itself. @default false */
+  /** Whether the node itself stays. @default false */
   contentsOnly?: boolean | undefined
   /** Called after each batch with the number of nodes that this call has deleted. */
   onProgress?: ((progress: { readonly deleted: number }) => void) | undefined
@@ -23,13 +23,14 @@ const READS_PER_BATCH = 4
 const deleteOptions = optionNames('concurrency', 'contentsOnly', 'onProgress')
 
 /**
- * Deletes a node and all below it, children first, in batches; resolves with how many it has deleted. It is no
- * transaction: others see it half-way, and an error leaves what is left. Nodes that go meanwhile are fine, and nodes that
- * come are deleted too, as long as a pass over what is left gets anywhere; else it rejects with `NotEmpty`. A connection
- * that is lost is survived, an expired session is not. Each request has the `timeout` to itself.
+ * Deletes a node and all below it, children first, in batches. Resolves with the number of deleted nodes. It is no
+ * transaction: others see it half-way, and after an error the rest stays. Nodes that other clients delete meanwhile are no
+ * error. Nodes that they create are deleted too, as long as each pass over the rest deletes something. Otherwise it rejects
+ * with `NotEmpty`. It goes on after a lost connection, but not after an expired session. Each request has the whole
+ * `timeout`.
  *
- * Neither the root of what the client sees nor `/zookeeper` can be deleted (`TypeError`). With `contentsOnly` all that is
- * below the root can, except `/zookeeper`.
+ * The client's root and `/zookeeper` cannot be deleted (`TypeError`). With `contentsOnly` everything below the root can,
+ * except `/zookeeper`.
  */
 export async function deleteRecursive(
   zk: ZooKeeper,
@@ -59,7 +60,7 @@ export async function deleteRecursive(
 }
 
 class Pass {
-  /** Why something had to be left. */
+  /** Why some nodes had to stay. */
   left: unknown
   readonly #zk: ZooKeeper
   readonly #options: CallOptions
@@ -67,7 +68,7 @@ class Pass {
   readonly #done: (count: number) => void
   #batch: string[] = []
   #characters = 0
-  /** In the order in which they were sent, which is that in which they are done. */
+  /** The batches in the order in which they were sent, which is that of their execution. */
   #pending: Promise<void>[] = []
 
   constructor(zk: ZooKeeper, options: CallOptions, concurrency: number, done: (count: number) => void) {
@@ -78,7 +79,7 @@ class Pass {
   }
 
   async run(path: string, contentsOnly: boolean): Promise<void> {
-    /** Nodes whose children are not all seen yet. */
+    /** The nodes whose children are not all read yet. */
     const open: string[] = []
     try {
       const concurrency = this.#concurrency * READS_PER_BATCH
@@ -86,13 +87,13 @@ class Pass {
         while (open.length > 0 && !isBelow(node.path, open.at(-1)!)) await this.#add(open.pop()!)
         open.push(node.path)
       }
-      // What is left is from the top of the walk down to its last node.
+      // The rest is the path from the top of the walk down to its last node.
       const last = contentsOnly ? open.slice(1) : open
       for (const each of last.reverse()) await this.#add(each)
       this.#send()
       await Promise.all(this.#pending)
     } finally {
-      // Whatever failed: nothing goes on behind the caller's back.
+      // After any failure nothing goes on in the background.
       await Promise.allSettled(this.#pending)
     }
   }
@@ -127,7 +128,7 @@ class Pass {
       )
     } catch (error) {
       if (wasAborted(error, this.#options.signal)) throw error
-      // One that cannot be deleted has kept the others; or all together are over maxRequestSize.
+      // One node that cannot be deleted makes the whole batch fail. Or the batch is over maxRequestSize.
       const isOfAll = error instanceof RangeError || (KeeperError.is(error) && error.index !== undefined)
       if (isOfAll) return await this.#deleteEach(paths)
       if (!KeeperError.is(error, 'ConnectionLoss')) throw error
@@ -146,7 +147,7 @@ class Pass {
       const error: unknown = result.reason
       if (wasAborted(error, this.#options.signal)) failure ??= error
       else if (KeeperError.is(error, 'ConnectionLoss')) this.left = error
-      // What a lost connection has left is in the way of those above.
+      // Nodes that a lost connection has left are in the way of those above.
       else if (KeeperError.is(error, 'NotEmpty')) this.left ??= error
       else if (!KeeperError.is(error, 'NoNode')) failure ??= error
     }

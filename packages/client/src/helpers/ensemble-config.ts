@@ -1,4 +1,4 @@
-// What servers say of themselves in /zookeeper/config (QuorumVerifier.toString, QuorumServer.toString).
+// The servers in /zookeeper/config (QuorumVerifier.toString, QuorumServer.toString).
 
 /** One server of an ensemble. */
 export interface ServerConfig {
@@ -6,36 +6,36 @@ export interface ServerConfig {
   readonly id: number
   /** An observer serves clients and has no vote. */
   readonly role: 'participant' | 'observer'
-  /** Where other servers find it: one, unless it has several networks. */
+  /** Its addresses for other servers: one, unless it has several networks. */
   readonly addresses: readonly ServerAddresses[]
   /**
-   * Where clients find it, without TLS where it has a port for that too (from 3.10 on); undefined where the configuration
-   * does not say. `0.0.0.0` stands for all its addresses.
+   * Its address for clients, without TLS where it also has a port for TLS (from 3.10 on); undefined where the configuration
+   * has none. `0.0.0.0` stands for all its addresses.
    */
   readonly client: { readonly host: string; readonly port: number } | undefined
 }
 
-/** Where the other servers of the ensemble find one. */
+/** An address of a server for the other servers of the ensemble. */
 export interface ServerAddresses {
-  /** A name or an address, IPv6 in no brackets. */
+  /** A name or an address. IPv6 has no brackets. */
   readonly host: string
-  /** Where followers connect to their leader. */
+  /** The port to which followers of this server connect. */
   readonly quorumPort: number
-  /** Where votes are exchanged. */
+  /** The port for votes. */
   readonly electionPort: number
 }
 
-/** The servers of an ensemble, as they have agreed on them. A standalone server has none. */
+/** The configuration on which the servers of an ensemble have agreed. A standalone server has none. */
 export interface EnsembleConfig {
-  /** Lines that are not understood are left out: see `text`. */
+  /** The servers. Unknown lines are left out: see `text`. */
   readonly servers: readonly ServerConfig[]
-  /** The zxid of the reconfiguration that made it, or 0: what `fromConfig` of `reconfig` takes. */
+  /** The zxid of the reconfiguration that made it, or 0. `fromConfig` of `reconfig` takes it. */
   readonly version: bigint
-  /** All of it, with what is not understood here. */
+  /** The whole text, unknown lines included. */
   readonly text: string
 }
 
-/** A line that is not understood is left to `text`. */
+/** undefined for an unknown line. */
 export function parseConfig(text: string): EnsembleConfig {
   const lines = text.split('\n')
   const version = lines.map((line) => /^version=([0-9a-f]{1,16})$/.exec(line)?.[1]).find((hex) => hex !== undefined)
@@ -67,7 +67,7 @@ function parseClient(text = ''): ServerConfig['client'] {
   return port === undefined ? undefined : { host: withoutBrackets(host), port: Number(port) }
 }
 
-/** An IPv6 address stands in brackets. */
+/** An IPv6 address has brackets in the text. */
 function withoutBrackets(host: string): string {
   return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
 }

@@ -1,4 +1,4 @@
-// Keeps a client's list of servers as the ensemble's own configuration has it.
+// Keeps a client's list of servers equal to the ensemble's own configuration.
 import type { ServerAddress } from '@zk/wire'
 import { onAbort } from '../aborts.ts'
 import type { EnsembleConfig } from './ensemble-config.ts'
@@ -9,10 +9,10 @@ import type { Runtime } from '../runtime/runtime.ts'
 import type { Session } from '../session.ts'
 import type { Watched } from '../watches/watcher.ts'
 
-/** Before the configuration is read again that could not be read, in ms. */
+/** The pause before a failed read of the configuration is repeated, in ms. */
 const RETRY_PAUSE = 1_000
 
-/** What is needed of the client. */
+/** The part of the client that is used here. */
 interface ConfiguredClient {
   readonly session: Session
   readonly runtime: Runtime
@@ -21,11 +21,11 @@ interface ConfiguredClient {
 
 interface Follower {
   update(servers: readonly ServerAddress[]): void
-  /** Called with the reason when following ends because of an error. */
+  /** Called with the error when following ends because of one. */
   gaveUp(why: unknown): void
 }
 
-/** Resolves when the list was taken over for the first time, and goes on until the signal aborts or the client ends. */
+/** Resolves when the list was set for the first time. Goes on until the signal aborts or the client ends. */
 export async function followServers(
   client: ConfiguredClient,
   follower: Follower,
@@ -60,7 +60,7 @@ async function goOn(
   }
 }
 
-/** Undefined where it is over. */
+/** undefined when the client has ended. */
 async function readAgain(
   client: ConfiguredClient,
   follower: Follower,
@@ -76,14 +76,14 @@ async function readAgain(
         await pause(client, signal)
         continue
       }
-      // No call waits for it: the list stays as it is.
+      // No call waits for this error: the list stays as it is.
       follower.gaveUp(error)
       return undefined
     }
   }
 }
 
-/** Ends early where it is over. */
+/** Ends early when the client has ended. */
 function pause({ runtime, session }: ConfiguredClient, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const signals = signal === undefined ? [session.signal] : [session.signal, signal]
@@ -99,8 +99,8 @@ function pause({ runtime, session }: ConfiguredClient, signal: AbortSignal | und
 }
 
 /**
- * Where clients find the servers. One that takes them at all its addresses is known by that for its peers; one that does
- * not say where is left out.
+ * The addresses of the servers for clients. A server that listens at all its addresses is listed by its address for other
+ * servers. A server without an address for clients is left out.
  */
 export function clientAddresses({ servers }: EnsembleConfig): ServerAddress[] {
   return servers.flatMap(({ addresses: [first], client }) => {

@@ -1,4 +1,4 @@
-// Nodes above a node, made where they are missing.
+// Makes missing nodes above a node.
 import { wasAborted } from '../aborts.ts'
 import { KeeperError } from '../errors.ts'
 import { type ACL, checkACL, type Data } from '../operations/arguments.ts'
@@ -8,13 +8,13 @@ import type { Runtime } from '../runtime/runtime.ts'
 
 type Options = CreateOptions & ParentsOptions & CallOptions
 
-/** A create, as it is asked for each time. */
+/** Makes the request of a create, for each attempt. */
 export interface Creation {
   readonly data: Data | undefined
   readonly options: Options
 }
 
-/** It may be sent again, when the caller has changed what it gave. */
+/** A copy of the arguments: the caller may change them before the request is repeated. */
 export function snapshot({ data, options }: Creation): Creation {
   const { acl, parents } = options
   const above = typeof parents === 'object' ? { acl: copy(parents.acl) } : parents
@@ -29,7 +29,7 @@ function copy(acl: readonly ACL[]): readonly ACL[] {
   return acl.map(({ perms, id: { scheme, id } }) => ({ perms, id: { scheme, id } }))
 }
 
-/** How long the caller waits. */
+/** How long the caller still waits. */
 export interface Patience {
   readonly runtime: Pick<Runtime, 'now'>
   readonly until: number
@@ -38,19 +38,19 @@ export interface Patience {
 
 const timeLeft = ({ runtime, until }: Patience) => until - runtime.now()
 
-/** Asks for one node, for so many ms. */
+/** Creates one node, with a time limit in ms. */
 export type Make = (path: string, mode: ParentMode, timeout: number) => Promise<unknown>
 
 export interface Making {
-  /** The node above, in the whole tree. */
+  /** The parent, as a path of the whole tree. */
   readonly above: string
   readonly make: Make
   readonly create: (timeout: number) => Promise<Created>
 }
 
 /**
- * A create whose parent was missing: makes what is above, and tries again for as long as there is time. A connection that
- * is lost meanwhile leaves nothing open about the node: it is not asked for until it is known whether its parent is there.
+ * Repeats a create whose parent was missing: makes the nodes above, and tries again as long as there is time. A connection
+ * that is lost meanwhile leaves no doubt about the node: its create is not sent before it is known that the parent exists.
  */
 export async function createBelow(
   { above, make, create }: Making,
@@ -70,10 +70,10 @@ export async function createBelow(
   }
 }
 
-/** What the nodes are made as. */
+/** How the nodes are made. */
 export type ParentMode = 'CONTAINER' | 'PERSISTENT'
 
-/** Makes this node of the whole tree, and all above it. Resolves with what was in the way. */
+/** Makes this node of the whole tree, and all above it. Resolves with the error that prevented it, if any. */
 export function makePath(path: string, mode: ParentMode, make: Make, patience: Patience): Promise<unknown> {
   const names = path === '/' ? [] : path.split('/').slice(1)
   const paths = names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)
@@ -81,21 +81,21 @@ export function makePath(path: string, mode: ParentMode, make: Make, patience: P
 }
 
 /**
- * From the top. Says why the last one is not there: what was in the way first, as a node above may exist where this client
- * may not make one.
+ * Makes the nodes from the top. Returns why the last one does not exist: the first error, since a node above may exist where
+ * this client has no right to create.
  */
 async function makeNodes(paths: readonly string[], mode: ParentMode, make: Make, patience: Patience): Promise<unknown> {
   const failures = await makeOnce(paths, mode, make, patience)
   const last = failures.at(-1)
   if (last === undefined || wasAborted(last, patience.signal)) return last
-  // A busy server has put off one of them, and not those below it: there is more now than there was.
+  // A busy server has put off one of them, and not those below it. So a further attempt gets further.
   const there = failures.lastIndexOf(undefined) + 1
   const isFurther = there > 0 && KeeperError.is(last, 'NoNode', 'QueueFull')
   if (isFurther && timeLeft(patience) > 0) return makeNodes(paths.slice(there), mode, make, patience)
   return failures.find((failure) => failure !== undefined)
 }
 
-/** Says of each what was in the way, undefined where it is there now. */
+/** The error of each node; undefined for a node that exists now. */
 async function makeOnce(
   paths: readonly string[],
   mode: ParentMode,
@@ -108,7 +108,7 @@ async function makeOnce(
     return results.map((each) => (each.status === 'fulfilled' ? undefined : unlessThere(each.reason, patience.signal)))
   }
   const failures = await all(mode)
-  // Servers before 3.5.1 know no containers. They close the connection over it, so the other answers mean nothing.
+  // Servers before 3.5.1 do not know containers. They close the connection, so the other answers mean nothing.
   const isUnknown = mode === 'CONTAINER' && failures.some((failure) => KeeperError.is(failure, 'Unimplemented'))
   return isUnknown ? await all('PERSISTENT') : failures
 }
@@ -117,14 +117,14 @@ function unlessThere(error: unknown, signal: AbortSignal | undefined): unknown {
   return KeeperError.is(error, 'NodeExists') && !wasAborted(error, signal) ? undefined : error
 }
 
-/** It need not be so next time. */
+/** Whether the next attempt may succeed. */
 function isTransient(error: unknown): boolean {
   return KeeperError.is(error) && (error.outcomeUnknown || KeeperError.is(error, ...TRANSIENT))
 }
 
 const TRANSIENT = ['ConnectionLoss', 'RequestTimeout', 'ThrottledOp', 'NoNode'] as const
 
-/** For `parents`, which may be in plain JavaScript what it likes. */
+/** Checks `parents`, which may have any type in plain JavaScript. */
 export function wantsParents(parents: ParentsOptions['parents']): boolean {
   if (parents === undefined || typeof parents === 'boolean') return parents === true
   if (typeof parents === 'object' && parents !== null) return true

@@ -6,7 +6,7 @@ import { type CallOptions, expecting } from '../call-options.ts'
 import { checkCallOptions, optionNames } from '../options.ts'
 import type { ZooKeeper } from '../zookeeper.ts'
 
-/** How `walk` reads. `timeout` is that of each read, not of the whole. */
+/** The options of `walk`. `timeout` is that of each read, not of the whole. */
 export interface WalkOptions extends CallOptions {
   /** How many nodes are read at a time, ahead of the loop over them. @default 16 */
   concurrency?: number | undefined
@@ -14,20 +14,20 @@ export interface WalkOptions extends CallOptions {
 
 /** A node, with its children's names in the order in which they follow. */
 export interface WalkedNode extends Children {
-  /** As the client sees it, its chroot left out. */
+  /** The path, without the client's chroot. */
   readonly path: string
 }
 
 interface Entry {
   readonly path: string
-  /** undefined for a node that has gone. Its rejection is always handled. */
+  /** The read of the node; undefined for a node that is gone. Its rejection is always handled. */
   reading?: Promise<Children | undefined>
 }
 
 /**
- * A node and all below it: each before its children, in the order of their names. What comes and goes meanwhile may or may
- * not be seen; a node that has gone is left out, as is all that servers keep for themselves (`/zookeeper`), unless the walk
- * begins there. Each read has the `timeout` to itself.
+ * Yields a node and all below it: each before its children, in the order of their names. Nodes that come or go meanwhile may
+ * be seen or not. A node that is gone is left out. So is `/zookeeper`, unless the walk begins there. Each read has the whole
+ * `timeout`.
  *
  *     for await (const { path, stat } of walk(zk, '/orders')) …
  */
@@ -43,11 +43,11 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
   readonly #zk: ZooKeeper
   readonly #options: CallOptions
   readonly #concurrency: number
-  /** What is still to come, the next one last. */
+  /** The nodes that are still to come, the next one last. */
   #stack: Entry[]
   #inFlight = 0
   #isOver = false
-  /** Each `next` waits for the one before. */
+  /** Each `next` waits for the previous one. */
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(zk: ZooKeeper, path: string, { concurrency = 16, ...options }: WalkOptions) {
@@ -109,7 +109,7 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
     for (let i = this.#stack.length - 1; i >= 0 && this.#inFlight < this.#concurrency; i--) {
       const entry = this.#stack[i]!
       if (entry.reading === undefined) void this.#read(entry)
-      // Further ones may be read already, from before the walk went deeper.
+      // Some may have been read before the walk went deeper.
       else if (this.#stack.length - i > this.#concurrency) return
     }
   }
@@ -141,7 +141,7 @@ function childPath(path: string, name: string): string {
   return `${path === '/' ? '' : path}/${name}`
 }
 
-/** Servers let no node be called what cannot be part of a path: one that says so is broken. */
+/** Throws for an invalid name of a child: a server that sends one is broken. */
 function checkName(path: string, name: string): void {
   try {
     if (!name.includes('/')) return void validatePath(childPath(path, name))
@@ -152,7 +152,7 @@ function checkName(path: string, name: string): void {
 
 const DONE = { done: true, value: undefined } as const
 
-/** What servers keep for themselves: their configuration, quotas. */
+/** The nodes of the servers themselves: their configuration, quotas. */
 export function isSystemNode(zk: ZooKeeper, path: string): boolean {
   return `${zk.chroot === '/' ? '' : zk.chroot}${path}/`.startsWith('/zookeeper/')
 }

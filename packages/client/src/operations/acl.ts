@@ -4,9 +4,9 @@ import { type ACL, checkACL, versionIn, required } from './arguments.ts'
 import { versionOption, type VersionOptions } from './delete.ts'
 import type { Operation } from './operation.ts'
 
-/** What `getACL` gives. */
+/** The result of `getACL`. */
 export interface NodeACL {
-  /** Who may do what. */
+  /** The entries of the ACL. */
   readonly acl: ACL[]
   /** `aversion` is the version of the ACL, which `setACL` takes. */
   readonly stat: Stat

@@ -1,4 +1,4 @@
-// What callers may pass, checked before anything is sent.
+// Checks of the arguments of calls, before anything is sent.
 import type { ACL as WireACL } from '@zk/wire'
 import { ProtocolError } from '@zk/wire'
 
@@ -7,7 +7,7 @@ export type Data = Uint8Array | string
 
 /** One entry of a znode's access control list. */
 export interface ACL {
-  /** Sum of `Perms`. */
+  /** The rights: a sum of `Perms`. */
   readonly perms: number
   /** The identity: a scheme (`world`, `auth`, `digest`, `ip` …) and an id in it. */
   readonly id: { readonly scheme: string; readonly id: string }
@@ -16,14 +16,14 @@ export interface ACL {
 const utf8 = new TextEncoder()
 const LARGEST_INT = 2 ** 31 - 1
 
-/** A snapshot is not taken here: the request is written in the same turn. */
+/** This makes no copy: the request is written in the same turn. */
 export function toBytes(data: Data): Uint8Array {
   if (typeof data === 'string') return utf8.encode(data)
   if (data instanceof Uint8Array) return data
   throw new TypeError(`data must be a Uint8Array or a string, not ${describe(data)}`)
 }
 
-/** -1 stands for any version. A bare number, as other clients take it, would else mean any version, too. */
+/** -1 means any version. A bare number, as other clients take it, is refused: it would be ignored, and mean any version. */
 export function versionIn(options: { readonly version?: number | undefined }): number {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`options must be an object, such as { version: 3 }, not ${describe(options)}`)
@@ -62,7 +62,7 @@ export function checkKeys(what: string, options: object, known: ReadonlySet<stri
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`${what}: options must be an object such as ${example}, not ${describe(options)}`)
   }
-  // Not those of its prototype: an AbortController, which has a `signal`, serves too.
+  // Keys of its prototype do not count: so an AbortController, which has a `signal`, is accepted.
   for (const key in options) if (!known.has(key) && Object.hasOwn(options, key)) throw unknownKeys(what, options, known)
 }
 
@@ -71,7 +71,7 @@ function unknownKeys(what: string, options: object, known: ReadonlySet<string>):
   return new TypeError(`${what}: unknown option ${unknown.join(', ')}; known are ${[...known].join(', ')}`)
 }
 
-/** A value in an error message: never its content, which may be a secret. */
+/** A value for an error message, without its content, which may be a secret. */
 export function describe(value: unknown): string {
   if (value === null) return 'null'
   return typeof value === 'number' ? String(value) : typeof value

@@ -4,9 +4,9 @@ import { required } from './arguments.ts'
 import type { WatchKind } from '../session/watches/watchers.ts'
 import type { Operation } from './operation.ts'
 
-/** What `getChildren` gives: all of one moment. */
+/** The result of `getChildren`: all of it is from one moment. */
 export interface Children {
-  /** Names, not paths, in no order. */
+  /** The names of the children, not their paths, in no order. */
   readonly children: string[]
   /** The Stat of the parent. */
   readonly stat: Stat

@@ -5,26 +5,26 @@ import type { WatchKind } from '../session/watches/watchers.ts'
 import { describe } from './arguments.ts'
 import type { Operation } from './operation.ts'
 
-/** Where servers keep their configuration (ZooDefs.CONFIG_NODE): for every client the same, whatever its chroot. */
+/** The node of the configuration (ZooDefs.CONFIG_NODE). It is the same for every client, whatever its chroot. */
 export const CONFIG_NODE = '/zookeeper/config'
 
-/** What `getConfig` and `reconfig` give. */
+/** The result of `getConfig` and `reconfig`. */
 export interface NodeConfig {
-  /** The configuration that the server knows; it may be an old one, as with every read. */
+  /** The configuration of the server. It may be an old one, as with every read. */
   readonly config: EnsembleConfig
   /** The Stat of the node. The version of the configuration is `config.version`. */
   readonly stat: Stat
 }
 
-/** How the ensemble is to change: `joining` and `leaving`, or `members`. */
+/** A change of the ensemble: `joining` and `leaving`, or `members`. */
 export interface Reconfiguration {
-  /** Servers to add or to change, such as `server.4=zk4:2888:3888:participant;2181`. */
+  /** The servers to add or to change, such as `server.4=zk4:2888:3888:participant;2181`. */
   readonly joining?: readonly string[] | undefined
-  /** Ids of servers to take out. */
+  /** The ids of the servers to remove. */
   readonly leaving?: readonly number[] | undefined
-  /** All servers that there shall be, in place of the two others; `group.` and `weight.` lines too. */
+  /** All servers of the new configuration, in place of the two other options, with `group.` and `weight.` lines. */
   readonly members?: readonly string[] | undefined
-  /** Only if the configuration still has this version (`config.version`). @default any */
+  /** The version that the configuration must still have (`config.version`). @default any */
   readonly fromConfig?: bigint | undefined
 }
 
@@ -76,7 +76,7 @@ function joined(name: string, list: unknown, isRight: (item: unknown) => boolean
   return list.join(',')
 }
 
-// Servers split them at commas, and take the lines of a property file for members.
+// Servers split these lists at commas, and members at line breaks.
 const isServer = (item: unknown) => typeof item === 'string' && /^server\.\d+=[^,=\s]+$/.test(item)
 const isSetting = (item: unknown) => typeof item === 'string' && /^(?:server|group|weight)\.\d+=[^,=\s]+$/.test(item)
 const isId = (item: unknown) => Number.isSafeInteger(item) && (item as number) >= 0

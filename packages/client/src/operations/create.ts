@@ -5,28 +5,28 @@ import { type Stat, toStat } from './stat.ts'
 import { type ACL, checkACL, type Data, describe, required, toBytes } from './arguments.ts'
 import type { Operation } from './operation.ts'
 
-/** What kind of node `create` makes. */
+/** The kind of node that `create` makes. */
 export interface CreateOptions {
   /**
-   * Whether it goes with the session (`EPHEMERAL`), when it is empty (`CONTAINER`) or old (`…_WITH_TTL`), and whether the server
-   * numbers it (`…_SEQUENTIAL`).
+   * Whether the node is deleted with the session (`EPHEMERAL`), when it is empty (`CONTAINER`) or old (`…_WITH_TTL`), and
+   * whether the server numbers it (`…_SEQUENTIAL`).
    * @default 'PERSISTENT'
    */
   mode?: CreateMode | undefined
   /** The rights to the node: at least one entry. Nodes below it do not inherit it. @default OPEN_ACL_UNSAFE */
   acl?: readonly ACL[] | undefined
   /**
-   * For a mode with a TTL: the node goes when its data was not set for so long, in ms, and it has no children. Servers
-   * look once a minute, and only with `extendedTypesEnabled`.
+   * For a mode with a TTL: the node is deleted when its data was not set for so long, in ms, and it has no children. Servers
+   * check once a minute, and only with `extendedTypesEnabled`.
    */
   ttl?: number | undefined
 }
 
-/** What `create` gives. */
+/** The result of `create`. */
 export interface Created {
   /** The path of the new node, with the counter's ten digits when it is sequential. */
   readonly path: string
-  /** The Stat of the new node; its `czxid` is the transaction that made it. */
+  /** The Stat of the new node. Its `czxid` is the transaction that made it. */
   readonly stat: Stat
 }
 
@@ -44,7 +44,7 @@ type Wires = typeof operations.create2 | typeof operations.createContainer | typ
 export const create: Operation<Args, Wires, Created> = {
   name: 'create',
   options: { known: optionNames('mode', 'acl', 'ttl', 'parents'), example: "{ mode: 'EPHEMERAL' }" },
-  // All are answered with path and Stat.
+  // The answer to each of them has path and Stat.
   wire: (_path, _data, { mode }) => {
     if (mode === 'CONTAINER') return operations.createContainer
     return hasTTL(mode) ? operations.createTTL : operations.create2
@@ -81,7 +81,7 @@ export const isSequential = (mode: CreateMode | undefined): boolean => mode?.inc
 
 export const hasTTL = (mode: CreateMode | undefined): boolean => mode?.endsWith('_WITH_TTL') === true
 
-/** About 34 years: what is left of the owner's eight bytes (EphemeralType.TTL.maxValue). */
+/** About 34 years: five of the owner's eight bytes (EphemeralType.TTL.maxValue). */
 const LONGEST_TTL = 2 ** 40 - 1
 
 export function checkTTL(ttl: number | undefined): bigint {

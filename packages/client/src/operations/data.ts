@@ -5,11 +5,11 @@ import { versionOption, type VersionOptions } from './delete.ts'
 import type { WatchKind } from '../session/watches/watchers.ts'
 import type { Operation } from './operation.ts'
 
-/** What `getData` gives: data and Stat of one moment. */
+/** The result of `getData`: data and Stat of one moment. */
 export interface NodeData {
-  /** Memory of its own, which the caller may change; empty for a node without data. */
+  /** The data, in memory of its own, which the caller may change; empty for a node without data. */
   readonly data: Bytes
-  /** `version` is what `setData` and `delete` take. */
+  /** The Stat. `setData` and `delete` take its `version`. */
   readonly stat: Stat
 }
 
@@ -23,7 +23,7 @@ export const getData: Read = {
 }
 
 export function toNodeData({ data, stat }: TypeOf<typeof GetDataResponse>): NodeData {
-  // The reader copies data into memory of its own.
+  // The reader copies the data.
   return { data: (data ?? new Uint8Array(0)) as Bytes, stat: toStat(stat) }
 }
 

@@ -3,15 +3,15 @@ import { optionNames } from '../options.ts'
 import { versionIn } from './arguments.ts'
 import type { Operation } from './operation.ts'
 
-/** Which version a write, or a check, is for: that of the data, of the ACL in `setACL`. */
+/** The version that a write or a check needs: that of the data, or, in `setACL`, of the ACL. */
 export interface VersionOptions {
-  /** Only if the node has this version, else it is refused with `BadVersion`; -1 for any. @default -1 */
+  /** The node must have this version. Otherwise the call rejects with `BadVersion`. -1 for any. @default -1 */
   version?: number | undefined
 }
 
 type Args = [path: string, options: VersionOptions]
 
-/** For an operation on one version of a node. */
+/** Checks the options of an operation on one version of a node. */
 export const versionOption = { known: optionNames('version'), example: '{ version: 3 }' } as const
 
 export const deleteNode: Operation<Args, typeof operations.delete, void> = {

@@ -3,7 +3,7 @@ import { KeeperError } from '../errors.ts'
 import type { Operation } from './operation.ts'
 import { copyOf, encodeParts, type ReadOp } from './ops.ts'
 
-/** What became of one read of a `multiRead`: what it gives, or why it was refused. */
+/** The outcome of one read of a `multiRead`: its result, or the error with which it was refused. */
 export type ReadResult<Result> =
   | { readonly value: Result; readonly error?: undefined }
   | { readonly value?: undefined; readonly error: KeeperError }
@@ -13,11 +13,11 @@ export type ReadResults<Ops extends readonly ReadOp<unknown>[]> = {
   [Index in keyof Ops]: Ops[Index] extends ReadOp<infer Result> ? ReadResult<Result> : never
 }
 
-/** The descriptor for one list of reads, each of which stands for itself. */
+/** The descriptor for one list of reads. Each succeeds or fails for itself. */
 export function multiRead<const Ops extends readonly ReadOp<unknown>[]>(
   ops: Ops,
 ): Operation<[], typeof operations.multiRead, ReadResults<Ops>> {
-  // What was sent: the caller may use its list again before the reply is here.
+  // A copy: the caller may change its list before the reply arrives.
   let sent: readonly ReadOp<unknown>[] = []
   return {
     name: 'multiRead',

@@ -13,7 +13,7 @@ export type MultiResults<Ops extends readonly Op<unknown>[]> = {
 export function multi<const Ops extends readonly Op<unknown>[]>(
   ops: Ops,
 ): Operation<[], typeof operations.multi, MultiResults<Ops> | ErrorReply> {
-  // What was sent: the caller may use its list again before the reply is here.
+  // A copy: the caller may change its list before the reply arrives.
   let sent: readonly Op<unknown>[] = []
   let parts: readonly MultiOp[] = []
   return {
@@ -36,7 +36,10 @@ export function multi<const Ops extends readonly Op<unknown>[]>(
   }
 }
 
-/** In a failed multi every result is an error: 0 for what was rolled back, the culprit's code, -2 for what came after. */
+/**
+ * In a failed multi every result is an error: 0 for operations that were rolled back, the code of the failed one, -2 for
+ * those after it.
+ */
 function refused(
   ops: readonly Op<unknown>[],
   parts: readonly MultiOp[],

@@ -1,6 +1,6 @@
 import { OpCode, operationName, operations } from '@zk/wire'
 
-/** What a server must be to know an operation: for one that it called Unimplemented. */
+/** Which servers know an operation: a hint for one that a server called Unimplemented. */
 export function needsOf(opCode: number): string | undefined {
   const name = operationName(opCode)
   return name && `servers know it from ${operations[name].since} on${conditions[opCode] ?? ''}`

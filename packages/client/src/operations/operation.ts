@@ -3,20 +3,20 @@ import type { Chroot } from '../chroot.ts'
 import type { Call, RequestInit, ErrorContext } from '../session/requests/request.ts'
 import type { WatchKind } from '../session/watches/watchers.ts'
 
-/** A row of the wire's table of operations: opcode, records, and what a lost connection means. */
+/** A row of the wire's table of operations: opcode, records, and whether it reads or writes. */
 export type Wire = WireOperation & { readonly opCode: number }
 
-/** All that the client adds to a row of the wire's table. */
+/** What the client adds to a row of the wire's table. */
 export interface Operation<Args extends readonly unknown[], W extends Wire, Result> {
-  /** The client's method: for errors. */
+  /** The name of the client's method, for errors. */
   readonly name: string
   readonly wire: W | ((...args: Args) => W)
-  /** The arguments as the request; throws a `TypeError` or `RangeError` for what cannot be sent. */
+  /** Makes the request of the arguments. Throws a `TypeError` or `RangeError` for invalid ones. */
   readonly encode: (chroot: Chroot, ...args: Args) => TypeOf<W['request']>
   readonly result: (response: TypeOf<W['response']>, chroot: Chroot, where?: () => ErrorContext) => Result
-  /** The names of its options, where it has more than every call; and what to write. */
+  /** The names of its own options, and an example of them. */
   readonly options?: { readonly known: ReadonlySet<string>; readonly example: string } | undefined
-  /** Codes that are answers, not errors. */
+  /** The codes that are answers, not errors. */
   readonly forgives?: Partial<Record<ErrorName, () => Result>> | undefined
   /** The paths of several operations in one request, by position. */
   readonly paths?: (() => readonly string[]) | undefined
@@ -27,7 +27,7 @@ export interface WatchingOperation<W extends Wire, Result> extends Operation<[pa
   readonly watch: WatchKind
 }
 
-/** What the session is asked to do for a call of the operation. */
+/** The order to the session for a call of the operation. */
 export function prepare<Args extends readonly unknown[], W extends Wire, Result>(
   { name, wire, encode, result, forgives, paths }: Operation<Args, W, Result>,
   chroot: Chroot,
@@ -47,7 +47,7 @@ export function prepare<Args extends readonly unknown[], W extends Wire, Result>
     watcher,
     removes,
     body: (writer) => request?.write(writer, value),
-    // An operation without a body in its reply makes its result of nothing.
+    // An operation whose reply has no body makes its result of nothing.
     result: (reader, where) =>
       result((response && readNamed(response, reader)) as TypeOf<W['response']>, chroot, where),
     forgives,

@@ -1,4 +1,4 @@
-// The operations that a `multi` or a `multiRead` is made of.
+// The operations for `multi` and `multiRead`.
 import { type MultiOp, type MultiResult, OpCode, ProtocolError } from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
 import { type Stat, toStat } from './stat.ts'
@@ -8,31 +8,34 @@ import { checkTTL, type CreateOptions, hasTTL, toCreateRequest } from './create.
 import { type NodeData, toNodeData } from './data.ts'
 import type { VersionOptions } from './delete.ts'
 
-/** What every operation of a `multi` or a `multiRead` has. */
+/** The members of every operation of a `multi` or a `multiRead`. */
 interface Part<Result> {
-  /** As the caller named it. */
+  /** The path, as the caller named it. */
   readonly path: string
-  /** Its form on the wire. A `TypeError` for arguments that cannot be right. */
+  /** Its form on the wire. Throws a `TypeError` for arguments that cannot be right. */
   readonly encode: (chroot: Chroot) => MultiOp
-  /** What the caller gets of the answer to it. */
+  /** Makes the caller's result of the answer. */
   readonly result: (result: MultiResult, chroot: Chroot) => Result
 }
 
-/** One operation of a `multi`, made by `op`. `Result` is what it yields there. */
+/** One operation of a `multi`, made by `op`. `Result` is its result there. */
 export interface Op<Result> extends Part<Result> {
-  /** It goes into a `multi`. */
+  /** The mark of operations for a `multi`. */
   readonly kind: 'write'
 }
 
-/** One operation of a `multiRead`, made by `op`. `Result` is what it yields there, unless it is refused. */
+/** One operation of a `multiRead`, made by `op`. `Result` is its result there, unless it is refused. */
 export interface ReadOp<Result> extends Part<Result> {
-  /** It goes into a `multiRead`. */
+  /** The mark of operations for a `multiRead`. */
   readonly kind: 'read'
 }
 
-/** What `multi` and `multiRead` can do. The arguments of an operation are checked when it is called with it. */
+/** Makes the operations for `multi` and `multiRead`. The arguments are checked in the call of `multi` or `multiRead`. */
 export const op = {
-  /** Without Stat: servers before 3.7.2 and 3.8.2 answer a create2 inside a multi with garbage (ZOOKEEPER-4026). */
+  /**
+   * Creates a node. The result has no Stat: servers before 3.7.2 and 3.8.2 answer a create2 inside a multi with garbage
+   * (ZOOKEEPER-4026).
+   */
   create: (path: string, data?: Data, options: CreateOptions = {}): Op<{ readonly path: string }> => ({
     kind: 'write',
     path,
@@ -44,7 +47,7 @@ export const op = {
       return { type: mode === 'CONTAINER' ? OpCode.createContainer : OpCode.create, request }
     },
     result: (result, chroot) => {
-      // A container, or a node with a TTL, is answered as a create2 is.
+      // The answer for a container, or a node with a TTL, is that of a create2.
       if (result.type !== OpCode.create && result.type !== OpCode.create2) throw unexpected(result)
       return { path: chroot.relative(required(result.response.path, 'MultiResponse.path')) }
     },
@@ -90,7 +93,7 @@ export const op = {
     },
   }),
 
-  /** For a `multiRead`. */
+  /** Reads the data of a node, in a `multiRead`. */
   getData: (path: string): ReadOp<NodeData> => ({
     kind: 'read',
     path,
@@ -101,7 +104,7 @@ export const op = {
     },
   }),
 
-  /** For a `multiRead`: names, not paths, in no order; without the Stat of the parent. */
+  /** Reads the names of the children, in no order, in a `multiRead`. The result has no Stat of the parent. */
   getChildren: (path: string): ReadOp<string[]> => ({
     kind: 'read',
     path,
@@ -121,14 +124,14 @@ function versionOf(name: string, options: VersionOptions): number {
   return versionIn(options)
 }
 
-/** A copy of the list, which its caller may use again before the reply is here. */
+/** A copy of the list: the caller may change its list before the reply arrives. */
 export function copyOf<Part>(method: 'multi' | 'multiRead', ops: readonly Part[]): readonly Part[] {
   if (Array.isArray(ops)) return [...(ops as readonly Part[])]
   const example = method === 'multi' ? "op.create('/a')" : "op.getData('/a')"
   throw new TypeError(`${method} takes a list of operations: ${method}([${example}, …])`)
 }
 
-/** What a list of operations is sent as. Throws a `TypeError` where one is not of this kind. */
+/** The request of a list of operations. Throws a `TypeError` if one is not of this kind. */
 export function encodeParts(
   ops: readonly (Op<unknown> | ReadOp<unknown>)[],
   kind: 'write' | 'read',

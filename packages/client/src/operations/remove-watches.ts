@@ -2,10 +2,12 @@ import { operations, WatcherType } from '@zk/wire'
 import type { WatchMode, WatchTable } from '../session/watches/watchers.ts'
 import type { Operation } from './operation.ts'
 
-/** Which watches of a path: one-shot ones on its data (exists watches too) or its children, persistent ones, or all. */
+/**
+ * The watches of a path to remove: one-shot ones on its data (and on its existence) or its children, persistent ones, or all.
+ */
 export type RemovableWatches = WatcherType
 
-/** What a type names: tables of one-shot watches, modes of persistent ones. */
+/** What a type includes: tables of one-shot watches, and modes of persistent ones. */
 export interface Removed {
   readonly tables: readonly WatchTable[]
   readonly modes: readonly WatchMode[]
@@ -19,7 +21,7 @@ const removed: Record<RemovableWatches, Removed> = {
   Any: { tables: ['data', 'child'], modes: ['persistent', 'recursive'] },
 }
 
-/** Throws a `TypeError` for what is no such type. */
+/** Throws a `TypeError` for any other value. */
 export function removedWatches(type: RemovableWatches): Removed {
   if (Object.hasOwn(removed, type)) return removed[type]
   throw new TypeError(`type must be one of ${Object.keys(removed).join(', ')}`)
@@ -27,12 +29,12 @@ export function removedWatches(type: RemovableWatches): Removed {
 
 type Args = [path: string, type: RemovableWatches]
 
-/** Opcode 18: Java's removeWatches with a watcher sends 17, which leaves the watch at the server. */
+/** Opcode 18. Java's removeWatches with a watcher sends 17, which leaves the watch at the server. */
 export const removeWatches: Operation<Args, typeof operations.removeWatches, void> = {
   name: 'removeWatches',
   wire: operations.removeWatches,
   encode: (chroot, path, type) => ({ path: chroot.absolute(path), type: WatcherType[type] }),
   result: () => undefined,
-  // It fired meanwhile, or went with its connection.
+  // It has fired meanwhile, or was lost with its connection.
   forgives: { NoWatcher: () => undefined },
 }

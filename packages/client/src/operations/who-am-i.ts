@@ -6,7 +6,7 @@ import type { Operation } from './operation.ts'
 export interface ClientInfo {
   /** `ip`, `digest`, `sasl` … */
   readonly authScheme: string
-  /** What the server calls it: an address, or a name without its secret; '' for the superuser. */
+  /** The id as the server reports it: an address, or a name without its secret; '' for the superuser. */
   readonly user: string
 }
 

@@ -1,4 +1,4 @@
-// The one file that looks names up.
+// Looks names up. No other file does.
 import { lookup } from 'node:dns'
 import type { LookupHandler } from './runtime.ts'
 

@@ -8,19 +8,19 @@ import type { TlsOptions } from './tls.ts'
  * (`AsyncLocalStorage`) of the caller that happened to set them: the work of one caller could pass for that of another.
  */
 export interface Runtime {
-  /** Milliseconds on a clock that never goes back; its zero means nothing. */
+  /** Milliseconds on a clock that never goes back. Its zero has no meaning. */
   now(): number
   /** Milliseconds since the epoch, by a clock that may be set. */
   wallNow(): number
-  /** Calls `callback` once, `delay` ms from now or later; the returned function takes it back. */
+  /** Calls `callback` once, `delay` ms from now or later. The returned function cancels it. */
   setTimer(delay: number, callback: () => void): () => void
-  /** A number from 0 up to, not including, 1. */
+  /** A random number from 0 to 1, without 1. */
   random(): number
   /** A fresh random UUID in its 36-character form. */
   uuid(): string
   /**
-   * Looks up the addresses of a host name, anew each time; an address has itself. It reports once, never before `resolve`
-   * has returned. Without this method `dial` is given the name.
+   * Looks up the addresses of a host name, at each call. An address is its own address. It reports once, never before
+   * `resolve` has returned. Without this method `dial` gets the name.
    */
   resolve?: ((host: string, handler: LookupHandler) => void) | undefined
   /**
@@ -30,17 +30,17 @@ export interface Runtime {
   dial(target: DialTarget, handler: ConnectionHandler): RuntimeConnection
 }
 
-/** Where a connection is to go. */
+/** The target of a connection. */
 export interface DialTarget {
-  /** A host name or an address, as it stands in the connect string: the name that the server's certificate must have. */
+  /** A host name or an address, as in the connect string. The server's certificate must be for it. */
   readonly host: string
   /** The TCP port. */
   readonly port: number
-  /** Where to connect to; without it the host name is to be resolved now. */
+  /** The address to connect to. Without it the runtime resolves the host name now. */
   readonly address?: string | undefined
   /**
-   * It begins with the first byte; `opened` is called when its handshake is done, `lost` when it fails. undefined for a
-   * plain connection. A runtime that cannot do it must throw.
+   * The options of TLS, which begins with the first byte. `opened` is called when its handshake is done, `lost` when it
+   * fails. undefined for a plain connection. A runtime without TLS must throw.
    */
   readonly tls?: TlsOptions | undefined
 }
@@ -65,10 +65,10 @@ export interface ConnectionHandler {
   lost(error: Error): void
 }
 
-/** What a client may do with a connection it has dialed. */
+/** A connection that the client has dialed. */
 export interface RuntimeConnection {
-  /** Takes the bytes. False asks to wait for `drained` before writing more. */
+  /** Takes the bytes. False means: wait for `drained` before writing more. */
   write(bytes: Uint8Array): boolean
-  /** Ends the connection at once; its handler is not called any more. */
+  /** Ends the connection at once. Its handler is not called any more. */
   close(): void
 }

@@ -3,13 +3,13 @@ import { resolve } from './resolver.ts'
 import type { Runtime } from './runtime.ts'
 import { dial } from './transport.ts'
 
-/** The longest delay that timers of Node, Deno and Bun keep; a longer one would fire at once. */
+/** The longest delay of timers in Node, Deno and Bun. A longer one would fire at once. */
 const LONGEST_DELAY = 2 ** 31 - 1
 
-/** Where timers and sockets are made: one serves many callers, so it must not run in the async context of the first of them. */
+/** Runs code outside of the present async context: a timer or socket serves many callers, not only the one that made it. */
 const outside = new AsyncResource('@zk')
 
-/** The runtime of the machine: its clocks, its random source, TCP. Works on Node, Deno and Bun. */
+/** The real clocks, random numbers and TCP. It works on Node, Deno and Bun. */
 export const systemRuntime: Runtime = {
   now: () => performance.now(),
   wallNow: () => Date.now(),

@@ -1,11 +1,11 @@
-// Why a connection over TLS failed, in words that say what to do.
+// Explains why a connection over TLS failed, and what to do.
 
-/** How far it was: without a TCP connection, in the handshake of TLS, or beyond it. */
+/** The stage of the connection: before TCP is connected, in the handshake of TLS, or after it. */
 export type Stage = 'dialing' | 'handshaking' | 'open'
 
 const WHERE_TO_LOOK = 'look at the tls options'
 
-/** `error` with a message that says what to do; an error of anything but TLS as it is. */
+/** The error with a message that says what to do. An error that is not about TLS is returned as it is. */
 export function tlsFailure(error: Error, stage: Stage): Error {
   const code = codeOf(error)
   const explanation = explain(code, error, stage)
@@ -14,7 +14,7 @@ export function tlsFailure(error: Error, stage: Stage): Error {
     : Object.assign(new Error(explanation, { cause: error }), code === '' ? {} : { code })
 }
 
-/** What went wrong before there was a connection: a key that cannot be read, for one. */
+/** The error of the preparation, such as that of a key that cannot be read. */
 export function tlsSetUpFailure(error: unknown): Error {
   const { message } = error instanceof Error ? error : new Error('unknown')
   // The message about an argument of the wrong type shows its value, which may be a secret. So there is no cause either.
@@ -49,7 +49,7 @@ const untrusted =
 
 const NO_COMMON_VERSION = 'client and server have no version of TLS in common; see tls.minVersion and tls.maxVersion'
 
-/** The server says why only by a name of few words. */
+/** Explains an alert of the server, which is only a short name. */
 function refused(alert: string): string {
   if (/PROTOCOL.VERSION/i.test(alert)) return `${NO_COMMON_VERSION} (${alert})`
   if (/CERTIFICATE.REQUIRED/i.test(alert)) {
@@ -63,7 +63,7 @@ function refused(alert: string): string {
   )
 }
 
-/** What it may mean that the server closed the connection without a word. */
+/** The possible reasons for which the server closed the connection without an alert. */
 export function ended(stage: Stage): string {
   if (stage === 'handshaking') {
     return (

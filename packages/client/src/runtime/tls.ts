@@ -1,35 +1,34 @@
-// TLS as an option of connect: what it may hold, and what of it cannot be right. Nothing here repeats a value: keys and
-// passphrases are among them.
+// TLS as an option of connect, and its checks. No message shows a value: keys and passphrases are among them.
 import { checkKeys } from '../operations/arguments.ts'
 
 /** PEM text, or the bytes of it. */
 type Pem = string | Uint8Array
 
-/** What a server shows of itself, for `checkServerIdentity`. */
+/** The certificate of a server, for `checkServerIdentity`. */
 export interface ServerCertificate {
   /** Its subject, by the parts of the name: `CN`, `O` … */
   readonly subject: Readonly<Record<string, string | readonly string[]>>
   /** Its issuer, by the parts of the name. */
   readonly issuer: Readonly<Record<string, string | readonly string[]>>
-  /** Names and addresses it is good for, such as `DNS:zk1, IP Address:10.0.0.1`. */
+  /** The names and addresses for which it is valid, such as `DNS:zk1, IP Address:10.0.0.1`. */
   readonly subjectaltname?: string | undefined
-  /** SHA-256 of the whole, in hexadecimal with colons: to pin a certificate. */
+  /** SHA-256 of the certificate, in hexadecimal with colons, to pin it. */
   readonly fingerprint256: string
-  /** In hexadecimal. */
+  /** Its serial number, in hexadecimal. */
   readonly serialNumber: string
-  /** Since when it is good, as OpenSSL prints it: `Nov 23 09:00:00 2026 GMT`. */
+  /** The start of its validity, as OpenSSL prints it: `Nov 23 09:00:00 2026 GMT`. */
   readonly valid_from: string
-  /** How long it is good, printed alike. */
+  /** The end of its validity, in the same form. */
   readonly valid_to: string
-  /** DER */
+  /** The certificate as DER. */
   readonly raw: Uint8Array
 }
 
-/** How to speak TLS with the servers. Names and meanings are those of `node:tls`. */
+/** Options of TLS. Names and meanings are those of `node:tls`. */
 export interface TlsOptions {
-  /** Authorities that may have signed the servers' certificates. @default those that the runtime trusts */
+  /** The authorities that may have signed the servers' certificates. @default those that the runtime trusts */
   ca?: Pem | readonly Pem[] | undefined
-  /** Our certificate, for servers that ask for one (mutual TLS), and those between it and its authority. */
+  /** The client's certificate, for servers that want one (mutual TLS), with those between it and its authority. */
   cert?: Pem | readonly Pem[] | undefined
   /** The key of `cert`. */
   key?: Pem | readonly (Pem | { readonly pem: Pem; readonly passphrase?: string | undefined })[] | undefined
@@ -42,17 +41,17 @@ export interface TlsOptions {
   passphrase?: string | undefined
   /** Revoked certificates. */
   crl?: Pem | readonly Pem[] | undefined
-  /** The name to ask for (SNI) and to look for in the certificate. @default the server's host, SNI only for a name */
+  /** The name to send (SNI) and to find in the certificate. @default the server's host, SNI only for a name */
   servername?: string | undefined
-  /** False takes any certificate: an attacker in between can read and change everything. @default true */
+  /** False accepts any certificate: an attacker in between can read and change everything. @default true */
   rejectUnauthorized?: boolean | undefined
-  /** In place of the look for the host's name, or address, in a certificate that is trusted: an error refuses it. */
+  /** Replaces the check of the host's name or address in a trusted certificate. Return an error to refuse it. */
   checkServerIdentity?: ((host: string, certificate: ServerCertificate) => Error | undefined) | undefined
   /** @default that of the runtime: TLSv1.2 */
   minVersion?: TlsVersion | undefined
   /** @default that of the runtime: TLSv1.3 */
   maxVersion?: TlsVersion | undefined
-  /** In OpenSSL's form. @default those of the runtime */
+  /** The ciphers, in OpenSSL's form. @default those of the runtime */
   ciphers?: string | undefined
   /** Curves for the exchange of keys, separated by colons. @default those of the runtime */
   ecdhCurve?: string | undefined
@@ -60,10 +59,10 @@ export interface TlsOptions {
   sigalgs?: string | undefined
 }
 
-/** Versions of the protocol, as `node:tls` names them. */
+/** The versions of the protocol, as `node:tls` names them. */
 export type TlsVersion = 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'
 
-/** The option `tls`: `true` for all defaults; a function is asked anew at each connection, for certificates that rotate. */
+/** The option `tls`: `true` for all defaults. A function is called at each connection, for certificates that rotate. */
 export type TlsSource = true | TlsOptions | (() => true | TlsOptions | Promise<true | TlsOptions>)
 
 const kinds = {
@@ -95,12 +94,12 @@ const right: Record<Kind, string> = {
   function: 'a function',
 }
 
-/** Throws a `TypeError` that names the option; undefined and a function, whose answer is looked at when it gives it, are fine. */
+/** Throws a `TypeError` that names the option. undefined and a function pass: the result of a function is checked later. */
 export function checkTlsSource(tls: unknown): void {
   if (tls !== undefined && typeof tls !== 'function') checkTls(tls)
 }
 
-/** What TLS is to be set up with; throws a `TypeError` that names what cannot be right. */
+/** The options to set up TLS with. Throws a `TypeError` that names an option which cannot be right. */
 export function checkTls(tls: unknown): TlsOptions {
   if (tls === true) return {}
   if (typeof tls !== 'object' || tls === null || Array.isArray(tls)) {

@@ -1,15 +1,15 @@
-// The one file that opens sockets.
+// Opens sockets. No other file does.
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import type { TlsOptions } from './tls.ts'
 import type { RuntimeConnection, ConnectionHandler, DialTarget } from './runtime.ts'
 import { ended, type Stage, tlsFailure, tlsSetUpFailure } from './tls-failure.ts'
 
-/** Bytes the socket may hold for a peer that does not read, before `write` asks to wait. */
+/** How many bytes the socket may hold for a peer that does not read before `write` returns false. */
 const HIGH_WATER_MARK = 256 * 1024
 
 export function dial({ host, port, address = host, tls }: DialTarget, handler: ConnectionHandler): RuntimeConnection {
-  // Given a name, `connect` looks it up at every call, and tries its addresses one after the other (autoSelectFamily).
+  // `connect` looks a name up at every call, and tries its addresses one after the other (autoSelectFamily).
   const where = { host: address, port }
   const socket = tls === undefined ? connect({ ...where, noDelay: true, keepAlive: true }) : secured(where, host, tls)
   let open = true
@@ -48,10 +48,10 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
   }
 }
 
-/** Throws where the options cannot be used. */
+/** Throws if the options cannot be used. */
 function secured(where: { host: string; port: number }, host: string, tls: TlsOptions): Socket {
   const { checkServerIdentity } = tls
-  // By itself node:tls names no host. There is no SNI for addresses; then the address is what the certificate must be for.
+  // node:tls sets no host by itself. There is no SNI for an address: then the certificate must be for the address.
   const named = isIP(host) === 0 ? { servername: host.replace(/\.$/, '') } : {}
   const checked = checkServerIdentity === undefined ? {} : { checkServerIdentity: guarded(checkServerIdentity) }
   const options: object = { ...named, ...tls, ...checked, ...where }
@@ -65,7 +65,7 @@ function secured(where: { host: string; port: number }, host: string, tls: TlsOp
   }
 }
 
-/** What it throws could be caught nowhere, so it refuses; so does what is no answer. */
+/** An error that it throws could not be caught, so it refuses the certificate. So does an invalid result. */
 function guarded(check: NonNullable<TlsOptions['checkServerIdentity']>): typeof check {
   return (host, certificate) => {
     try {

@@ -1,30 +1,30 @@
-// DIGEST-MD5 (RFC 2831) as Java's server for ZooKeeper speaks it: quality of protection `auth`, no later authentication.
+// DIGEST-MD5 (RFC 2831) as ZooKeeper's Java server implements it: quality of protection `auth`, no later authentication.
 import { createHash } from 'node:crypto'
 import { KeeperError } from '../errors.ts'
 import { checkKeys } from '../operations/arguments.ts'
 import { parseDirectives, quoted } from './directives.ts'
 import type { SaslExchange, SaslMechanism } from './mechanism.ts'
 
-/** What `digestMd5` proves, and to which service. */
+/** The options of `digestMd5`. */
 export interface DigestMd5Options {
-  /** As in the JAAS configuration of the servers. */
+  /** The user, as in the JAAS configuration of the servers. */
   username: string
-  /** It is never sent: the server is shown that we have it. */
+  /** The password. It is never sent: the client only proves that it has it. */
   password: string
-  /** The identity to take, where it is not the user's. @default username */
+  /** The identity to use, if it is not the user's. @default username */
   authorizationId?: string | undefined
-  /** @default what the server offers */
+  /** The realm. @default that of the server */
   realm?: string | undefined
-  /** What the servers call their service and themselves. @default 'zookeeper/zk-sasl-md5', as in every ZooKeeper */
+  /** The service and host names of the servers. @default 'zookeeper/zk-sasl-md5', as in every ZooKeeper */
   digestUri?: string | undefined
 }
 
 const known = new Set(['username', 'password', 'authorizationId', 'realm', 'digestUri'])
-/** Java's servers have it so (SecurityUtils.createSaslServer). */
+/** The names in ZooKeeper's servers (SecurityUtils.createSaslServer). */
 const DIGEST_URI = 'zookeeper/zk-sasl-md5'
 const FIRST_USE = '00000001'
 
-/** For servers with a `DigestLoginModule` in their JAAS configuration. */
+/** The mechanism for servers with a `DigestLoginModule` in their JAAS configuration. */
 export function digestMd5(options: DigestMd5Options): SaslMechanism {
   const { username, password, authorizationId, realm, digestUri = DIGEST_URI } = checked(options)
   return {
@@ -45,7 +45,7 @@ interface Proof {
 
 class Exchange implements SaslExchange {
   readonly #proof: Proof
-  /** What a server must say that knows the password; undefined until it has been answered. */
+  /** The proof that a server must send which knows the password; undefined before the client has answered. */
   #expected: string | undefined
 
   constructor(proof: Proof) {
@@ -54,7 +54,7 @@ class Exchange implements SaslExchange {
 
   step(challenge: Uint8Array | undefined): Uint8Array | undefined {
     if (this.#expected === undefined) return this.#answer(challenge)
-    // A server that lets clients in whose proof has failed (zookeeper.allowSaslFailedClients) has nothing to say here.
+    // A server that accepts clients whose proof has failed (zookeeper.allowSaslFailedClients) sends nothing here.
     if (challenge === undefined) throw new KeeperError('AuthFailed', { op: 'connect' })
     const proof = parseDirectives(challenge).get('rspauth')
     if (proof?.[0] !== this.#expected) throw new Error('DIGEST-MD5: the server does not know the password itself')
@@ -95,7 +95,7 @@ class Exchange implements SaslExchange {
   }
 }
 
-/** RFC 2831, 2.1.2.1. `method` is empty for what the server says of itself. */
+/** RFC 2831, 2.1.2.1. `method` is empty for the server's own proof. */
 function responseOf(
   { username, realm, password, nonce, cnonce, authorizationId, digestUri, isUtf8 }: Proof & Offer,
   method: 'AUTHENTICATE' | '',
@@ -122,7 +122,7 @@ const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex')
 
 const NOT_LATIN_1 = /[\u0100-\uffff]/
 
-/** What can be ISO 8859-1 is hashed as that, even where all else is UTF-8. */
+/** Text that fits into ISO 8859-1 is hashed as that, even where everything else is UTF-8. */
 function hashedBytes(text: string, isUtf8: boolean): Uint8Array {
   return bytesOf(text, isUtf8 && NOT_LATIN_1.test(text))
 }

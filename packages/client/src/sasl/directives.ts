@@ -1,6 +1,6 @@
-// The list of `name=value` that both sides of DIGEST-MD5 speak (RFC 2831, 7.1).
+// The lists of `name=value` that both sides of DIGEST-MD5 send (RFC 2831, 7.1).
 
-/** Values by name in small letters: a name may come more than once. Throws an `Error` for what is no such list. */
+/** The values by name, in lower case: a name may come more than once. Throws an `Error` for a text that is no such list. */
 export function parseDirectives(bytes: Uint8Array): ReadonlyMap<string, readonly string[]> {
   const text = new TextDecoder().decode(bytes)
   const directives = new Map<string, string[]>()
@@ -18,7 +18,7 @@ export function parseDirectives(bytes: Uint8Array): ReadonlyMap<string, readonly
   return directives
 }
 
-/** One directive, up to the comma behind it or the end. */
+/** One directive, up to the next comma or the end. */
 const pattern = /([\w-]+)[\t\n\r ]*=[\t\n\r ]*(?:"((?:[^"\\]|\\[^])*)"|([^\s",]+))[\t\n\r ]*(?=,|$)/y
 
 function afterSeparators(text: string, from: number): number {

@@ -1,8 +1,8 @@
 /**
- * A SASL mechanism for the option `sasl` of connect: how to prove the client's identity to a server. `digestMd5` is one.
+ * A SASL mechanism for the option `sasl` of connect. It proves the client's identity to a server. `digestMd5` is one.
  *
- * What it throws costs that connection, and the next server is tried; a `KeeperError` with code `AuthFailed` ends the
- * client, as the refusal of a server does. What it says in an error is shown: no secrets there.
+ * An error that it throws costs that connection, and the client tries the next server. A `KeeperError` with code `AuthFailed`
+ * ends the client, as the refusal of a server does. The messages of its errors are shown, so they must not have secrets.
  */
 export interface SaslMechanism {
   /** The registered name, such as `DIGEST-MD5`, for messages. It is not sent to servers. */
@@ -11,7 +11,7 @@ export interface SaslMechanism {
   start(context: SaslContext): SaslExchange | Promise<SaslExchange>
 }
 
-/** What a mechanism knows of the connection. */
+/** The connection, as a mechanism sees it. */
 export interface SaslContext {
   /** `host:port` */
   readonly server: string
@@ -19,7 +19,7 @@ export interface SaslContext {
   readonly nonce: () => string
 }
 
-/** One exchange on one connection. Tokens are bytes that only mechanism and server understand. */
+/** One exchange on one connection. Tokens are bytes that only the mechanism and the server understand. */
 export interface SaslExchange {
   /** The first token to the server. @default an empty one, for mechanisms in which the server begins */
   readonly first?: Uint8Array | undefined

@@ -1,35 +1,35 @@
-// The state of a client's connection to its ensemble, as a feed for any number of readers.
+// The state of a client, for any number of readers.
 import type { EndReason } from '../session/protocol/states.ts'
 
 /**
- * How a client stands with its ensemble: plain data, which JSON can hold. `closed` and `authFailed` are the last; so is `expired`
- * where `renewSession` is false.
+ * The state of a client: plain data, which JSON can hold. `closed` and `authFailed` are final. So is `expired` where
+ * `renewSession` is false.
  */
 export type ClientState = ConnectingState | ConnectedState | DisconnectedState | ExpiredState | EndedState
 
-/** What every state has. */
+/** The fields of every state. */
 interface Since {
-  /** When it began, in ms since the epoch by the clock of this machine. */
+  /** When the state began, in ms since the epoch by the clock of this machine. */
   readonly since: number
 }
 
-/** What every state of a session has. */
+/** The fields of every state with a session. */
 interface OfSession extends Since {
-  /** As servers print it: `0x` and hexadecimal digits. */
+  /** The id of the session as servers print it: `0x` and hexadecimal digits. */
   readonly sessionId: string
   /** The negotiated session timeout, in ms. */
   readonly timeout: number
 }
 
-/** A session's first connection is looked for. */
+/** The client looks for the first connection of a session. */
 export interface ConnectingState extends Since {
-  /** Tells the states apart. */
+  /** The name of the state. */
   readonly name: 'connecting'
 }
 
 /** There is a session, and a connection. */
 export interface ConnectedState extends OfSession {
-  /** Tells the states apart. */
+  /** The name of the state. */
   readonly name: 'connected'
   /** `host:port` */
   readonly server: string
@@ -39,27 +39,27 @@ export interface ConnectedState extends OfSession {
 
 /** There is a session, which may have expired meanwhile, and no connection. */
 export interface DisconnectedState extends OfSession {
-  /** Tells the states apart. */
+  /** The name of the state. */
   readonly name: 'disconnected'
-  /** What the connection, or the last attempt, ended with. In JSON it is its message. */
+  /** The error of the connection, or of the last attempt. In JSON it is its message. */
   readonly error: Error
   /**
-   * Every server took our handshake and closed the connection without an answer, one after the other. So does one that has
-   * seen less than we have, and one that is part of no quorum: which of the two it is they do not say. When it stays so,
-   * the ensemble has lost transactions, from a backup for instance; the session ends by local expiry.
+   * Whether every server took the handshake and closed the connection without an answer, one after the other. A server does
+   * this that has seen less than this session, or that has no quorum. It does not say which. If it stays so, the ensemble has
+   * lost transactions, by a restored backup for instance. The session ends by local expiry.
    */
   readonly ensembleBehind: boolean
 }
 
 /** The session is over. `connecting` follows, unless `renewSession` is false. */
 export interface ExpiredState extends OfSession {
-  /** Tells the states apart. */
+  /** The name of the state. */
   readonly name: 'expired'
 }
 
-/** The client is of no further use. */
+/** The client has ended. */
 export interface EndedState extends Since {
-  /** Tells the states apart. */
+  /** The name of the state. */
   readonly name: 'closed' | 'authFailed'
 }
 
@@ -70,21 +70,26 @@ export const endState = {
   Unreachable: 'closed',
 } as const satisfies Record<EndReason, ClientState['name']>
 
-/** Said here: before TypeScript 5.6 an AsyncIterableIterator takes no type of what it ends with. */
+/** Before TypeScript 5.6 an AsyncIterableIterator has no type parameter for its return value. */
 type Result = IteratorResult<ClientState, undefined>
 
-/** The states from now on; leaving the loop ends it. One that is not awaited costs the client nothing: it may be dropped. */
+/**
+ * The states from now on. Leaving the loop ends it. An iterator that is not awaited costs the client nothing, and may be
+ * dropped.
+ */
 export interface ClientStates extends AsyncIterableIterator<ClientState> {
   /** The next state; `done` when the client has ended, or the loop was left. */
   next(): Promise<Result>
-  /** Ends it: a `next` that waits resolves, without a state. */
+  /** Ends the iterator: a `next` that waits resolves without a state. */
   return(): Promise<Result>
 }
 
-/** The current state, and the followers that wait for the next. It has no reference to others: they look when they are asked. */
+/**
+ * The present state, and the followers that wait for the next one. It has no reference to other followers, which read it at `next`.
+ */
 export class StateFeed {
   #current: ClientState
-  /** How many states there were. */
+  /** The number of states so far. */
   #count = 1
   #isOver = false
   readonly #waiting = new Set<Follower>()
@@ -112,7 +117,7 @@ export class StateFeed {
     for (const follower of this.#awaited()) follower.look()
   }
 
-  /** There will be no other state. */
+  /** No other state follows. */
   end(): void {
     this.#isOver = true
     for (const follower of this.#awaited()) follower.look()
@@ -122,7 +127,7 @@ export class StateFeed {
     return new Follower(this)
   }
 
-  /** It looks at the next state, once. */
+  /** Notifies it of the next state, once. */
   tellNext(follower: Follower): void {
     this.#waiting.add(follower)
   }
@@ -138,11 +143,11 @@ export class StateFeed {
   }
 }
 
-/** Keeps no state but looks at the last: a slow one gets only that. */
+/** It stores no state, and reads the last one: so a slow reader gets only that. */
 class Follower implements ClientStates {
-  /** undefined when it has left. */
+  /** undefined after it has left. */
   #feed: StateFeed | undefined
-  /** How many states there were when the last one was taken. */
+  /** The number of states when the last one was taken. */
   #seen = 0
   /** The calls of `next` that wait. */
   readonly #takers: ((result: Result) => void)[] = []
@@ -170,7 +175,7 @@ class Follower implements ClientStates {
     return this
   }
 
-  /** There may be something for calls that wait. */
+  /** There may be a state for calls that wait. */
   look(): void {
     const feed = this.#feed
     if (feed !== undefined && this.#seen < feed.count) {

@@ -1,10 +1,10 @@
-// What the client publishes by `node:diagnostics_channel`. A channel without a subscriber costs nothing. No message holds what
-// nodes hold, or a credential.
+// The messages of the client on `node:diagnostics_channel`. A channel without a subscriber costs nothing. No message has data
+// of nodes, or a credential.
 import { type Channel, channel } from 'node:diagnostics_channel'
 import type { KeeperErrorCode } from '../errors.ts'
 import type { OneShotOutcome } from '../session/watches/watchers.ts'
 
-/** The session, and where it is connected. */
+/** The session and its server. */
 interface Place {
   /** 0n while there is none. */
   readonly sessionId: bigint
@@ -13,38 +13,41 @@ interface Place {
 }
 
 /**
- * One call, the same object at each of its events. They are those of a `TracingChannel` named `zk:request`: `start`, in the
- * caller's async context; `end`, at once; `error` for a failure; `asyncStart` and `asyncEnd` when it is settled.
+ * One call. All its events have the same object. They are those of a `TracingChannel` named `zk:request`: `start` in the
+ * caller's async context, `end` at once, `error` for a failure, `asyncStart` and `asyncEnd` when it has settled.
  */
 export interface RequestMessage extends Place {
-  /** The client's method. */
+  /** The name of the client's method. */
   readonly op: string
-  /** As the caller named it. */
+  /** The path, as the caller named it. */
   readonly path: string | undefined
   /** The paths of the operations of a `multi` or a `multiRead`, by position, as the caller named them; else undefined. */
   readonly paths: readonly string[] | undefined
-  /** From here on all is undefined until the call is settled. The xid stays so for one that was never sent. */
+  /**
+   * From here on all fields are undefined until the call has settled. The xid stays undefined for a call that was never sent.
+   */
   xid: number | undefined
-  /** ms from the call. */
+  /** The time since the call, in ms. */
   duration: number | undefined
   /** `Ok`, the error's code, `Aborted`, or `Other` for an error that is no `KeeperError`. */
   code: KeeperErrorCode | 'Ok' | 'Aborted' | 'Other' | undefined
   /** That of the `KeeperError`; false for a call that succeeded, was aborted, or failed with another error. */
   outcomeUnknown: boolean | undefined
   /**
-   * What the call rejects with; undefined where it succeeded, and where the library made the call itself and handles the code as
-   * an answer. An example is the `NoNode` of the first lock on a path: its `code` is there, and the event `error` is not published.
+   * The error of the call. undefined where it succeeded, and where the library made the call itself and handles the code as
+   * an answer. An example is the `NoNode` of the first lock on a path: it has a `code`, and the event `error` is not
+   * published.
    */
   error: unknown
 }
 
-/** The diagnostics channels of the client, by name, and what is published there. `tracing:zk:request:*` have `RequestMessage`. */
+/** The diagnostics channels of the client, by name, with their messages. `tracing:zk:request:*` have `RequestMessage`. */
 export interface ClientMessages {
-  /** Something the protocol does not foresee, survived. */
+  /** An anomaly: something that the protocol does not foresee, and after which the client went on. */
   'zk:anomaly': Place & { readonly what: string }
   /**
-   * `failed` ends an attempt without a connection, `lost` a connection that stood. `reason` is an error; `duration` is in ms,
-   * since the name was looked up or, where that succeeded, the address was dialed; or since it stood.
+   * `failed` ends an attempt without a connection, `lost` an established connection. `reason` is an error. `duration` is in
+   * ms: of the look-up, or of the attempt at the address, or of the connection.
    */
   'zk:connection': Place &
     (
@@ -63,15 +66,15 @@ export interface ClientMessages {
     readonly path: string
     readonly zxid: bigint | undefined
   }
-  /** With `traceFrames` only: one frame, its header and how many bytes it has without the four of its length. */
+  /** With `traceFrames` only: the header of one frame, and its size in bytes without the four of its length. */
   'zk:frame': Place & {
     readonly direction: 'sent' | 'received'
     readonly size: number
     /** Undefined for the two frames of the handshake. */
     readonly xid: number | undefined
-    /** A request has it. */
+    /** Only of a request. */
     readonly opCode: number | undefined
-    /** An answer has it. */
+    /** Only of an answer. */
     readonly err: number | undefined
   }
 }
@@ -84,7 +87,7 @@ const channels = {
   'zk:frame': channel('zk:frame'),
 } as const satisfies Record<keyof ClientMessages, Channel>
 
-// By the names that TracingChannel uses; not every runtime has the class, and its own methods add turns to promises.
+// The names of a TracingChannel. Not every runtime has the class, and its methods add turns to promises.
 const [start, end, asyncStart, asyncEnd, failed] = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'].map((event) =>
   channel(`tracing:zk:request:${event}`),
 ) as [Channel, Channel, Channel, Channel, Channel]
@@ -114,7 +117,7 @@ export function traceSettled(message: RequestMessage): void {
   publish(asyncEnd, message)
 }
 
-/** Node emits `uncaughtException` for a subscriber that throws; elsewhere it may be thrown here. It stops nothing. */
+/** Node emits `uncaughtException` for a subscriber that throws. Other runtimes may throw here. It stops nothing. */
 export function publish(channel: { publish(message: unknown): void }, message: unknown): void {
   try {
     channel.publish(message)

@@ -20,9 +20,9 @@ export class FrameTrace {
 
 class Direction {
   readonly #name: Message['direction']
-  /** The session's own decoder has a limit; here a frame is a length. */
+  /** The session's own decoder has a limit. Here a frame is only a length. */
   readonly #frames = new FrameDecoder({ limit: 2 ** 31 - 1 })
-  /** The first frame of each direction belongs to the handshake: it has no header, and a password in it. */
+  /** The first frame of each direction is that of the handshake: it has no header, and contains a password. */
   #isFirst = true
 
   constructor(name: Message['direction']) {
@@ -35,7 +35,7 @@ class Direction {
       for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next())
         this.#publish(frame, where)
     } catch (error) {
-      // The session finds it too, and ends the connection.
+      // The session finds the mistake, too, and ends the connection.
       if (!(error instanceof ProtocolError)) throw error
     }
   }

@@ -1,16 +1,17 @@
 import { systemRuntime } from '../runtime/system.ts'
 
-/** From the least to the most serious. */
+/** The levels, from the least to the most serious. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /**
- * Where the client and the recipes log what happens: one line a call. `fields` are plain data that JSON can hold, but for `err`: an
- * `Error`, of which `JSON.stringify` shows little. `jsonLogger` and the loggers below print it. Exceptions that it throws are ignored.
+ * The logger of the client and the recipes: one call for each line. `fields` are plain data that JSON can hold, except for
+ * `err`, an `Error`, of which `JSON.stringify` shows little. `jsonLogger` and the loggers below print it. Exceptions of the
+ * logger are ignored.
  *
  * - `debug`: attempts to connect, requests that a busy server did not execute, places in a queue
  * - `info`: sessions established and closed, reconnections, locks acquired and released
- * - `warn`: a connection lost, a lock suspended, and what the protocol does not foresee and the client survives;
- *   a process that stood still; a session timeout far above what was asked for
+ * - `warn`: a connection lost, a lock suspended, an anomaly, a process that stood still, a session timeout far above the
+ *   requested one
  * - `error`: a session or a lock lost, or no server found
  */
 export type Logger = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>) => void
@@ -25,7 +26,7 @@ export interface WinstonLike {
 /** The methods of `console`. */
 export type ConsoleLike = { readonly [level in LogLevel]: (message: string, fields: object) => void }
 
-/** Logs with pino, or what has its methods: `err` is printed by pino's own serializer. */
+/** Logs with pino, or an object with its methods. pino's own serializer prints `err`. */
 export function pinoLogger(pino: PinoLike): Logger {
   return (level, message, fields) => pino[level](fields, message)
 }
@@ -38,7 +39,7 @@ export function winstonLogger(winston: WinstonLike): Logger {
   }
 }
 
-/** Logs with `console`, or what has its methods; `least` is the least serious level that is printed. */
+/** Logs with `console`, or an object with its methods. `least` is the least serious level that is printed. */
 export function consoleLogger(console: ConsoleLike, least: LogLevel = 'info'): Logger {
   const printed = levels.slice(levels.indexOf(least))
   return (level, message, fields) => {
@@ -47,9 +48,8 @@ export function consoleLogger(console: ConsoleLike, least: LogLevel = 'info'): L
 }
 
 /**
- * Logs with one line of JSON for each: `time` in ms since the epoch, `level`, `message`, the fields. `JSON.stringify` alone shows little
- * of an error: here it is its name, message, code and stack. `write` gets
- * the line: `jsonLogger((line) => console.log(line))`.
+ * Logs each message as one line of JSON: `time` in ms since the epoch, `level`, `message`, the fields. An error is printed
+ * with its name, message, code and stack. `write` gets the line: `jsonLogger((line) => console.log(line))`.
  */
 export function jsonLogger(write: (line: string) => void): Logger {
   return (level, message, { err, ...fields }) => {
@@ -82,7 +82,7 @@ export function checkLogger(logger: unknown): void {
   )
 }
 
-/** Durations are measured in fractions of a ms, with a dozen digits: a reader wants one. */
+/** Rounds durations to 0.1 ms: they are measured with a dozen digits. */
 function readable(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const entries = Object.entries(fields)
   return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'number' ? tenths(value) : value]))

@@ -1,58 +1,58 @@
-// What a client has done so far, in numbers.
+// The numbers of a client.
 import type { KeeperErrorCode } from '../errors.ts'
 import type { Flow } from '../session/requests/flow.ts'
 
-/** Upper ends of the buckets, in ms. */
+/** The upper ends of the buckets, in ms. */
 const BOUNDS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, Infinity] as const
 
-/** How long calls took: from the call to its answer, the wait to be sent included. */
+/** The durations of calls, from the call to its answer, the wait to be sent included. */
 export interface Latency {
-  /** How many calls. */
+  /** The number of calls. */
   readonly count: number
-  /** In ms, as all below. */
+  /** The sum, in ms, as all below. */
   readonly mean: number
-  /** The longest. */
+  /** The longest duration. */
   readonly max: number
-  /** How many took up to so long, and longer than the bucket before says. */
+  /** How many calls took at most this long, and longer than the limit of the bucket before. */
   readonly buckets: readonly { readonly upTo: number; readonly count: number }[]
 }
 
 /**
- * What a client has done since `connect`, in all of its sessions, and how things stand. It is a snapshot: it is never
+ * The numbers of a client since `connect`, over all of its sessions, and its present load. It is a snapshot, and never
  * updated.
  */
 export interface ClientStats {
-  /** Calls of all views of the client. */
+  /** The calls of all views of the client. */
   readonly requests: {
     /** All calls, those still under way included. */
     readonly called: number
-    /** Those that resolved, and those of the library itself that ended with a code which it handles as an answer. */
+    /** Calls that resolved, and calls of the library itself that ended with a code which it handles as an answer. */
     readonly succeeded: number
-    /** How many ended with each code; `Other` for what is no `KeeperError`. */
+    /** How many ended with each code; `Other` for an error that is no `KeeperError`. */
     readonly failed: Readonly<Partial<Record<KeeperErrorCode | 'Other', number | undefined>>>
-    /** Those that rejected with the reason of their signal. A write among them may still happen. */
+    /** Calls that rejected with the reason of their signal. A write among them may still happen. */
     readonly aborted: number
     /** How often a busy server did not execute a request. */
     readonly throttled: number
   }
-  /** Bytes on all connections. */
+  /** The bytes on all connections. */
   readonly bytes: { readonly sent: number; readonly received: number }
   /** Attempts to connect, and connections. */
   readonly connections: {
     /** Attempts. */
     readonly dialed: number
-    /** Those whose handshake a server answered. */
+    /** Attempts whose handshake a server answered. */
     readonly established: number
-    /** Those of a session that had had one before. */
+    /** Connections after the first one of a session. */
     readonly reconnected: number
-    /** Those that stood and are gone, those that the client closed included. */
+    /** Connections that have ended, those that the client closed included. */
     readonly lost: number
   }
-  /** Sessions that a server gave, and those that were lost by expiry. */
+  /** Sessions that were established, and those that expired. */
   readonly sessions: { readonly established: number; readonly expired: number }
-  /** Watches that were notified of a change or their removal. */
+  /** Notifications of watches, of a change or of their removal. */
   readonly events: number
-  /** How often something came that the protocol does not foresee, and was survived: channel `zk:anomaly`. */
+  /** The number of anomalies: see the channel `zk:anomaly`. */
   readonly anomalies: number
   /** What the current session has queued and in flight now. */
   readonly flow: Flow
@@ -61,8 +61,8 @@ export interface ClientStats {
   /** ms since the current session last received something from a server; undefined before that. */
   readonly sinceHeard: number | undefined
   /**
-   * How late, in ms, the event loop called the session's one timer: it is busy when that grows. Timers are whole
-   * milliseconds, so up to 1 is nothing.
+   * How late, in ms, the event loop called the session's only timer. When this grows, the event loop is busy. Timers have
+   * whole milliseconds, so up to 1 is normal.
    */
   readonly timer: { readonly fired: number; readonly meanLate: number; readonly maxLate: number }
 }

@@ -1,5 +1,5 @@
-// All that a client reports: numbers, channels, the logger, its state. The sessions' drivers report here; nothing
-// of it decides anything.
+// Everything that a client reports: numbers, channels, the logger, its state. The drivers of sessions call it. It decides
+// nothing.
 import { type ClientState, type ClientStates, endState, StateFeed } from './client-state.ts'
 import { report, type RequestMessage, traceCall, traceSettled, tracesRequests } from './diagnostics.ts'
 import { formatSessionId, KeeperError, type KeeperErrorCode } from '../errors.ts'
@@ -13,7 +13,7 @@ import type { Request } from '../session/requests/request.ts'
 import type { EndReason } from '../session/protocol/states.ts'
 import { type ClientStats, Counters } from './stats.ts'
 
-/** A session, as far as messages name it. */
+/** A session, as messages show it. */
 export interface SessionInfo {
   readonly id: bigint
   readonly timeout: number
@@ -23,9 +23,9 @@ export interface SessionInfo {
 
 type TelemetryOptions = Pick<ClientOptions, 'logger' | 'traceFrames' | 'sessionTimeout'>
 
-/** A session timeout so many times as long as what was asked for was probably given in seconds. */
+/** If the granted session timeout is so many times the requested one, the request was probably in seconds. */
 const STRETCHED = 10
-/** A timer that is late by this part of the session timeout is worth a line in the log: leases are a few such parts long. */
+/** A timer that is late by this part of the session timeout is logged: leases are a few such parts long. */
 const STALLED = 1 / 10
 
 type Unreached = Extract<Output, { type: 'unreached' }>
@@ -38,11 +38,11 @@ export class Telemetry {
   readonly #askedTimeout: number
   readonly #wallNow: () => number
   readonly #states: StateFeed
-  /** When the current attempt, or connection, began. */
+  /** When the present attempt, or connection, began. */
   #since = 0
   #frames: FrameTrace | undefined
   #receivedAt: number | undefined
-  /** Servers that closed the connection at the handshake, since one last answered it or failed otherwise. */
+  /** The servers that closed the connection at the handshake, since a server last answered it or failed otherwise. */
   readonly #silent = new Set<string>()
 
   /** `wallNow`: ms since the epoch. */
@@ -101,7 +101,7 @@ export class Telemetry {
   }
 
   #answered(request: Request, session: SessionInfo, now: number, code: KeeperErrorCode | 'Ok'): void {
-    // The session's own requests have no caller.
+    // Internal requests have no caller.
     if (request.calledAt === undefined) return
     this.#counters.took(now - request.calledAt)
     if (request.trace !== undefined) this.#settled(request.trace, request, session, now, code)
@@ -135,7 +135,7 @@ export class Telemetry {
     this.#frames?.received(bytes, place(session))
   }
 
-  /** What the old servers did says nothing of the new ones. */
+  /** The behaviour of the old servers does not count for the new ones. */
   serversChanged(): void {
     this.#silent.clear()
   }
@@ -191,7 +191,7 @@ export class Telemetry {
     this.#counters.lost++
     const duration = now - this.#since
     report('zk:connection', () => ({ event: 'lost', ...place(session), server, reason: error, duration }))
-    // The end of the session has been reported, and is more.
+    // The end of the session was already reported.
     if (session.isOver) return
     this.#states.enter({ name: 'disconnected', ...this.#ofSession(session), error, ensembleBehind: false })
     this.log('warn', 'connection lost', session, () => ({ server, err: error, duration }))
@@ -199,7 +199,7 @@ export class Telemetry {
 
   // --- the session ----------------------------------------------------------------------------------------------
 
-  /** The session has ended; the next may follow. */
+  /** The session has ended. The next one may follow. */
   ended(reason: EndReason, session: SessionInfo): void {
     if (reason === 'SessionExpired') this.#counters.expired++
     this.#receivedAt = undefined
@@ -209,17 +209,17 @@ export class Telemetry {
     this.#states.enter(
       state === 'expired' ? { name: state, ...this.#ofSession(session) } : { name: state, since: this.#wallNow() },
     )
-    // A `connect` that is given up ends no session.
+    // A `connect` that gives up ends no session.
     const level = reason !== 'Closed' ? 'error' : session.id === 0n ? 'debug' : 'info'
     this.log(level, session.id === 0n && reason === 'Closed' ? 'closed without a session' : `session ${event}`, session)
   }
 
-  /** The next session is on its way. */
+  /** The next session begins. */
   renewing(): void {
     this.#states.enter({ name: 'connecting', since: this.#wallNow() })
   }
 
-  /** There will be no other session. */
+  /** No other session follows. */
   over(): void {
     this.#states.end()
   }
@@ -241,7 +241,7 @@ export class Telemetry {
     this.log('warn', 'something the protocol does not foresee', session, () => ({ what }))
   }
 
-  /** The session's timer was called so much later than it was set for, in ms. */
+  /** The session's timer was called `ms` late. */
   late(ms: number, session: SessionInfo): void {
     this.#counters.late(Math.max(0, ms))
     if (ms < STALLED * session.timeout) return

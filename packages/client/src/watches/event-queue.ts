@@ -1,8 +1,8 @@
-/** What stands in an `EventQueue` for all that it had no room for. */
+/** The item in an `EventQueue` that replaces those that it had no room for. */
 type Overflow<T> = () => T
 
 /**
- * What has happened and was not taken yet, in order. It holds `limit` items: one more, and all of them become the one that
+ * Items that were not taken yet, in order. It holds `limit` items. At one more all of them are replaced by the item that
  * `overflow` makes.
  */
 export class EventQueue<T> {
@@ -25,7 +25,7 @@ export class EventQueue<T> {
     else this.#items = [this.#overflow()]
   }
 
-  /** Nothing comes behind `last`, which always has room; what is here may still be taken. */
+  /** Ends with `last`, which always has room. Items that are here may still be taken. */
   end(...last: [] | [last: T]): void {
     if (this.#end !== undefined) return
     if (this.#takers.length === 0) this.#items.push(...last)
@@ -38,7 +38,7 @@ export class EventQueue<T> {
     this.#over({ error })
   }
 
-  /** Its events are not wanted any more. */
+  /** Drops all items, and ends. */
   close(): void {
     this.#items = []
     this.#over()
@@ -58,7 +58,7 @@ export class EventQueue<T> {
     return OVER
   }
 
-  /** A pending `take` comes first. */
+  /** Adds an item. A pending `take` gets it first. */
   #over(end: { readonly error?: unknown } = {}): void {
     if (this.#end !== undefined) return
     const [first, ...others] = this.#takers.splice(0)

@@ -13,18 +13,17 @@ import type { NodeEvent, SessionEnded, WatchRemoved } from './watcher.ts'
 import type { CallOptions } from '../call-options.ts'
 
 /**
- * Events may have been missed: read again what you know of the nodes. What happens after you have taken the gap is not
- * missed.
+ * Events may have been missed: read the nodes again. Nothing is missed that happens after you have taken the gap.
  */
 export interface Gap {
   /** Distinguishes a gap from the events. */
   readonly type: 'Gap'
   /**
-   * `reconnected`: the connection was lost, and the watch is set again on another. `renewed`: the session ended, and the
-   * watch is set in the next. `overflow`: more happened than `maxQueued`, and the loop did not take it.
+   * `reconnected`: the connection was lost, and the watch is set again on another one. `renewed`: the session ended, and the
+   * watch is set in the next one. `overflow`: more than `maxQueued` events waited for the loop.
    */
   readonly cause: 'reconnected' | 'renewed' | 'overflow'
-  /** The watched one. */
+  /** The watched path. */
   readonly path: string
 }
 
@@ -33,24 +32,24 @@ export type PersistentWatchEvent = NodeEvent | Gap | SessionEnded | WatchRemoved
 
 /**
  * The events of one persistent watch. Leaving the loop over them, `return()`, `await using` and the signal take the watch
- * back; nothing else does: one that is dropped goes on, and keeps up to `maxQueued` events, until the client is closed.
+ * back. An iterator that is only dropped goes on, and keeps up to `maxQueued` events, until the client is closed.
  */
 export interface NodeEvents extends AsyncIterableIterator<PersistentWatchEvent>, AsyncDisposable {
-  // Said here: before TypeScript 5.6 an AsyncIterableIterator takes no type of what it ends with.
-  /** The next event; `done` when there will be none. An error of the call rejects the first one. */
+  // Before TypeScript 5.6 an AsyncIterableIterator has no type parameter for its return value.
+  /** The next event; `done` when there is none any more. An error of the call rejects the first `next`. */
   next(): Promise<IteratorResult<PersistentWatchEvent, undefined>>
-  /** Takes the watch back. A `next` that waits resolves with its end. */
+  /** Takes the watch back. A `next` that waits resolves with the end. */
   return(): Promise<IteratorResult<PersistentWatchEvent, undefined>>
 }
 
 /** What `watch` returns: its events, and a promise of them that resolves when the server has set the watch. */
 export interface OpeningNodeEvents extends NodeEvents, Promise<NodeEvents> {}
 
-/** Which events a persistent watch has, and how many of them may wait. */
+/** The options of a persistent watch. */
 export interface WatchOptions {
-  /** Also all that is below the node, at any depth; then there is no `NodeChildrenChanged`. @default false */
+  /** Whether it also watches all below the node, at any depth. Then there is no `NodeChildrenChanged`. @default false */
   recursive?: boolean | undefined
-  /** How many events may wait to be taken; at one more all of them become a `Gap`. At least 1. @default 1_000 */
+  /** How many events may wait to be taken. At one more all of them become a `Gap`. At least 1. @default 1_000 */
   maxQueued?: number | undefined
 }
 
@@ -68,10 +67,10 @@ export class NodeEventsSource implements NodeEvents {
   readonly #queue: EventQueue<PersistentWatchEvent>
   #session: SessionDriver
   #watcher: PersistentWatcher | undefined
-  /** What was missed when the watch is set; undefined for nothing, the first time. */
+  /** The cause of the Gap when the watch is set; undefined the first time. */
   #missed: 'reconnected' | 'renewed' | undefined
   #unlisten = () => {}
-  /** Ends what the source asks for by itself. */
+  /** Ends the source's own requests. */
   readonly #left = new AbortController()
 
   constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions) {
@@ -110,7 +109,7 @@ export class NodeEventsSource implements NodeEvents {
     }
   }
 
-  /** Takes the watch back; it is removed at the server with what is sent next. */
+  /** Takes the watch back. It is removed at the server with the next requests. */
   async return(): Promise<IteratorResult<PersistentWatchEvent, undefined>> {
     this.#stop()
     return { value: undefined, done: true }
@@ -165,7 +164,7 @@ export class NodeEventsSource implements NodeEvents {
     if (isLast) return this.#end({ type: 'SessionEnded', path: this.#path })
     this.#session = current
     this.#missed = 'renewed'
-    // However long it takes: only the loop waits for the answer.
+    // It has no timeout: only the loop waits for the answer.
     const added = this.#add({ timeout: Infinity, signal: this.#left.signal }, true)
     added.catch((error: unknown) => {
       if (this.#session.signal.aborted) this.#renew()

@@ -6,7 +6,7 @@ type Result = Awaited<ReturnType<NodeEvents['next']>>
 
 const OVER: Result = { value: undefined, done: true }
 
-/** Sends the request before it returns. What `make` throws is an error of the watch like any other: nothing throws here. */
+/** Sends the request before it returns. It never throws: an error that `make` throws is an error of the watch. */
 export function openNodeEvents(make: () => NodeEventsSource, signal: AbortSignal | undefined): OpeningNodeEvents {
   let source: NodeEventsSource | undefined
   const open = async (): Promise<NodeEvents> => {
@@ -21,12 +21,12 @@ export function openNodeEvents(make: () => NodeEventsSource, signal: AbortSignal
   return withEvents(open(), source)
 }
 
-/** `source` is undefined where the arguments are wrong. */
+/** `source` is undefined if the arguments are wrong. */
 function withEvents(opening: Promise<NodeEvents>, source: NodeEvents | undefined): OpeningNodeEvents {
   let state: 'opening' | 'open' | 'failed' = 'opening'
   opening.then(
     () => (state = 'open'),
-    // The first `next()` rejects with it, and what awaits the watch.
+    // The first `next()` rejects with it, and so does an `await` of the watch.
     () => {},
   )
   const isFailed = () => state === 'failed'

@@ -1,5 +1,5 @@
-// What a program gets of a read with a watch: the promise of its one event, and the way to take the watch back. It is taken
-// back here at once, and at the server where nothing else of this client needs it.
+// The watch of a read, for the program: the promise of its event, and `unwatch`. `unwatch` takes effect here at once, and at
+// the server if nothing else of this client needs the watch.
 import { type Chroot, wholeTree } from '../chroot.ts'
 import { prepare } from '../operations/operation.ts'
 import { removeWatches } from '../operations/remove-watches.ts'
@@ -9,13 +9,13 @@ import type { WatchKind, OneShotWatcher, OneShotOutcome } from '../session/watch
 /** Something happened to a watched node. */
 export interface NodeEvent {
   /**
-   * `NodeChildrenChanged`: a child was created or deleted; the event does not say which. A change of its data is no such
-   * event.
+   * `NodeChildrenChanged`: a child was created or deleted. The event does not say which. A change of a child's data is no
+   * such event.
    */
   readonly type: 'NodeCreated' | 'NodeDeleted' | 'NodeDataChanged' | 'NodeChildrenChanged'
-  /** Where it happened, as the client sees it: of a recursive watch it may be below the watched one. */
+  /** The path of the event, as the client sees it. With a recursive watch it may be below the watched path. */
   readonly path: string
-  /** The transaction that did it; only servers from 3.9 on say it, and none for what happened while disconnected. */
+  /** The transaction of the change. Only servers from 3.9 on send it, and not for changes while disconnected. */
   readonly zxid?: bigint | undefined
 }
 
@@ -23,28 +23,28 @@ export interface NodeEvent {
 export interface WatchRemoved {
   /** Which watch was removed. */
   readonly type: 'DataWatchRemoved' | 'ChildWatchRemoved' | 'PersistentWatchRemoved'
-  /** The watched one. */
+  /** The watched path. */
   readonly path: string
 }
 
-/** The session ended with the watch still set: the event, if there is one, will never come. */
+/** The session ended with the watch still set: no event will come. */
 export interface SessionEnded {
   /** Distinguishes this from the events of nodes. */
   readonly type: 'SessionEnded'
-  /** The watched one. */
+  /** The watched path. */
   readonly path: string
 }
 
-/** What ends a one-shot watch. */
+/** The end of a one-shot watch. */
 export type WatchedEvent = NodeEvent | WatchRemoved | SessionEnded
 
-/** What a read with a watch gives besides its result. Client and server keep the watch until its event, or `unwatch`. */
+/** The watch of a read, besides its result. Client and server keep it until its event, or `unwatch`. */
 export interface Watched {
-  /** The one event. It never rejects, and settles at the latest when the session ends. */
+  /** The event. It never rejects, and settles at the latest when the session ends. */
   readonly changed: Promise<WatchedEvent>
   /**
-   * Waits no longer: `changed` resolves with its removal, and when nothing else of this client waits for the same, the
-   * server is asked to remove the watch.
+   * Takes the watch back: `changed` resolves with the removal. If nothing else of this client waits for the same, the watch
+   * at the server is removed, too.
    */
   readonly unwatch: () => Promise<void>
 }
@@ -77,7 +77,7 @@ export class CallWatcher implements OneShotWatcher {
   }
 }
 
-/** What a read gives besides its result, for the watch that it has set. */
+/** Makes the caller's watch for the one that a read has set. */
 export function watchedBy(watcher: CallWatcher, session: SessionDriver): Watched {
   return {
     changed: watcher.changed(),
@@ -88,7 +88,7 @@ export function watchedBy(watcher: CallWatcher, session: SessionDriver): Watched
         const removes = { path: watcher.path, type }
         await session.call(prepare(removeWatches, wholeTree, [watcher.path, type], { removes }), {})
       } catch (error) {
-        // It went with the session.
+        // It ended with the session.
         if (!session.signal.aborted) throw error
       }
     },

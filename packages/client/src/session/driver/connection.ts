@@ -1,4 +1,4 @@
-// The connection a session has now, with its log of touches.
+// The present connection of a session, with its log of touches.
 import type { Connection } from '../../session.ts'
 import type { TouchLog } from '../protocol/touch-log.ts'
 

@@ -1,8 +1,8 @@
-// A connection to one server, plain or with TLS, which may first have to be asked for.
+// Dials one server, plain or with TLS, whose options may first have to be requested from a function.
 import type { RuntimeConnection, ConnectionHandler, DialTarget, Runtime } from '../../runtime/runtime.ts'
 import { checkTls, type TlsOptions, type TlsSource } from '../../runtime/tls.ts'
 
-/** As `runtime.dial`. May throw: then the attempt has failed. */
+/** As `runtime.dial`. It may throw: then the attempt has failed. */
 export function dialWith(
   runtime: Runtime,
   tls: TlsSource | undefined,
@@ -22,7 +22,7 @@ export function dialWith(
   }
   given.then(dial).catch(fail)
   return {
-    // Nothing is written before it is opened.
+    // Nothing is written before the connection is open.
     write: (bytes) => connection?.write(bytes) ?? false,
     close: () => {
       isOpen = false

@@ -14,7 +14,7 @@ export class PendingWork {
     work.then(settled, settled)
   }
 
-  /** Resolves when all of it has settled, what is added meanwhile too, or when time is up. */
+  /** Resolves when all of it has settled, work that is added meanwhile included, or when the time is over. */
   settled(runtime: Runtime, timeout: number): Promise<void> {
     return new Promise((resolve) => {
       let isInTime = true

@@ -1,4 +1,4 @@
-// Asks a SASL mechanism for tokens, as the session has to send them.
+// Gets the tokens of a SASL mechanism for the session.
 import type { SaslExchange, SaslMechanism } from '../../sasl/mechanism.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { Output } from '../protocol/output.ts'
@@ -17,13 +17,13 @@ export class SaslClient {
     this.#runtime = runtime
   }
 
-  /** What to say next; undefined when the exchange is complete. */
+  /** The next token to send; undefined when the exchange is complete. */
   async token(output: SaslStep): Promise<Uint8Array | undefined> {
     if (output.type === 'saslStart') {
       this.#exchange = undefined
       const start = ++this.#starts
       const exchange = await this.#mechanism.start({ server: output.server, nonce: () => this.#runtime.uuid() })
-      // It may have taken so long that this is another connection, which has an exchange of its own.
+      // Meanwhile there may be another connection, which has an exchange of its own.
       if (start === this.#starts) this.#exchange = exchange
       return this.#bytes(exchange.first ?? new Uint8Array(0))
     }
@@ -31,7 +31,7 @@ export class SaslClient {
     return token === undefined ? undefined : this.#bytes(token)
   }
 
-  /** What it throws may be anything. */
+  /** It may throw any value. */
   failure(error: unknown): Error {
     return error instanceof Error ? error : new Error(`SASL ${this.#mechanism.name} failed`, { cause: error })
   }

@@ -1,4 +1,4 @@
-/** Does one thing after the other; what comes up meanwhile is done behind all that is there already. */
+/** Runs one task after the other. A task that is added meanwhile runs after all that are already there. */
 export class SerialExecutor<T> {
   readonly #perform: (item: T) => void
   readonly #batches: (readonly T[])[] = []
@@ -7,7 +7,7 @@ export class SerialExecutor<T> {
     this.#perform = perform
   }
 
-  /** False when it came up meanwhile: then an outer call does it. */
+  /** False when it was added during a run: then the outer call runs it. */
   do(items: readonly T[]): boolean {
     this.#batches.push(items)
     if (this.#batches.length > 1) return false

@@ -1,4 +1,4 @@
-// Drives a SessionMachine: owns its socket and its one timer, and does what it says.
+// Drives a SessionMachine: owns its socket and its one timer, and carries out its outputs.
 import { formatServer, type ServerAddress, type WatcherType } from '@zk/wire'
 import { onAbort } from '../../aborts.ts'
 import { expectedBy } from '../../call-options.ts'
@@ -41,16 +41,16 @@ export class SessionDriver implements Session {
   readonly #ended = new AbortController()
   readonly #detaching = new AbortController()
   readonly #pendingWork = new PendingWork()
-  /** What waits for the end. */
+  /** The calls that wait for the end. */
   readonly #closing: (() => void)[] = []
-  /** Requests that came with a signal, and what takes their listener off it. */
+  /** The requests with a signal, each with the function that removes its listener. */
   readonly #unlisten = new Map<Request, () => void>()
   #connection: OwnConnection | undefined
   #wasConnected = false
   /** When the last ConnectRequest was sent. */
   #handshake: Timestamp
   #anomalies = 0
-  /** By the last look at the clock. */
+  /** The time at the last read of the clock. */
   #time = 0
   #flushing = false
   readonly #outputs = new SerialExecutor<Output>((output) => this.#perform(output))
@@ -119,12 +119,12 @@ export class SessionDriver implements Session {
     return this.#machine.servers.attempts
   }
 
-  /** What is queued and in flight now. */
+  /** How much is queued and in flight now. */
   get flow(): Flow {
     return this.#machine.pipeline.flow
   }
 
-  /** Queues a request, before it returns. */
+  /** Queues a request before it returns. */
   call(asked: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
     return this.#promise(asked, waiting, (request) => this.#machine.submit(request))
   }
@@ -134,26 +134,26 @@ export class SessionDriver implements Session {
     return this.#promise(asked, waiting, (request) => this.#machine.authenticate(credential, request))
   }
 
-  /** Takes a one-shot watcher out, which is notified. Gives the removal that the server needs, if it needs one. */
+  /** Removes a one-shot watcher, and notifies it. Returns the removal that the server needs, if any. */
   unwatch(watcher: OneShotWatcher): WatcherType | undefined {
     const removal = this.#machine.pipeline.watches.unwatch(watcher)
     this.#run(this.#machine.takeOutputs())
     return removal
   }
 
-  /** Takes out these watchers of a server's path, which are notified. False when there were none. */
+  /** Removes these watchers of a server's path, and notifies them. False when there were none. */
   takeWatchers(path: string, tables: readonly WatchTable[], modes: readonly WatchMode[]): boolean {
     const wereThere = this.#machine.pipeline.watches.take(path, tables, modes)
     this.#run(this.#machine.takeOutputs())
     return wereThere
   }
 
-  /** What removeWatches is to remove at the server, once its watchers were taken; undefined for nothing. */
+  /** What removeWatches must remove at the server after its watchers were removed; undefined for nothing. */
   removal(path: string, type: WatcherType): WatcherType | undefined {
     return this.#machine.pipeline.watches.removal(path, type)
   }
 
-  /** This watcher is notified no more. The server is asked to remove what nothing else needs. */
+  /** Stops notifying this watcher. Removes the watch at the server unless another watcher needs it. */
   unsubscribe(watcher: PersistentWatcher): void {
     this.#machine.pipeline.watches.unsubscribe(watcher)
     this.#run(this.#machine.takeOutputs())
@@ -168,7 +168,7 @@ export class SessionDriver implements Session {
     return identity.detached(pipeline.lastZxid, pipeline.lastXid)
   }
 
-  /** Resolves when the session is left: at the latest after T/2. Rejects when it has ended before. */
+  /** Resolves when the session is left, after T/2 at the latest. Rejects when it has ended before. */
   async detach(): Promise<void> {
     const now = this.#now()
     const by = this.#machine.detach(now)
@@ -178,13 +178,13 @@ export class SessionDriver implements Session {
     await this.close(lastRequest())
   }
 
-  /** Resolves when the session has ended or, with another `last` request, is left: at the latest after T/2. */
+  /** Resolves when the session has ended or, with another `last` request, is left, after T/2 at the latest. */
   close(last?: Request): Promise<void> {
     return new Promise((resolve) => {
       if (this.#machine.state.name === 'ended') return resolve()
       this.#closing.push(resolve)
       this.#run(this.#machine.close(this.#now(), last))
-      // What relies on the session learns of it now: servers act on a close before its answer is here, if it ever is.
+      // Code that relies on the session is notified now: servers act on a close before its answer arrives, if it ever does.
       this.#ended.abort(new KeeperError('Closed', { sessionId: this.id }))
     })
   }
@@ -211,14 +211,14 @@ export class SessionDriver implements Session {
       this.telemetry.aborted(request, this, this.#now(), reason)
       request.reject(reason)
     }
-    // What it leaves behind, a watch at the server for one, may call for a request of ours.
+    // The end of a call may need an internal request, such as the removal of its watch.
     this.#run([])
   }
 
-  // --- doing what the machine says ------------------------------------------------------------------------------
+  // --- carrying out the outputs of the machine ------------------------------------------------------------------
 
   #run(outputs: readonly Output[]): void {
-    // What is notified may make further calls.
+    // The notified code may make further calls.
     if (!this.#outputs.do(outputs)) return
     this.#flushSoon()
     this.#setTimer()
@@ -308,7 +308,7 @@ export class SessionDriver implements Session {
     } catch (error) {
       report = (now) => this.#machine.unproved(prover.failure(error), now)
     }
-    // It may have taken so long that this is another connection.
+    // Meanwhile there may be another connection.
     if (this.#transport.connection === connection) this.#run(report(this.#now()))
   }
 
@@ -322,7 +322,7 @@ export class SessionDriver implements Session {
   #end(reason: EndReason): void {
     this.#timer.stop()
     this.telemetry.ended(reason, this)
-    // First the client: listeners to the signal find its next session.
+    // The client comes first: listeners of the signal find its next session.
     this.#listener.ended(reason)
     this.#ended.abort(new KeeperError(endCode[reason], { sessionId: this.id }))
     for (const resolve of this.#closing) resolve()
@@ -333,7 +333,7 @@ export class SessionDriver implements Session {
     this.#unlisten.delete(request)
   }
 
-  /** Once a microtask, so that all requests of one turn leave in one segment. */
+  /** Sends once in a microtask, so that all requests of one turn leave in one segment. */
   #flushSoon(): void {
     if (this.#flushing) return
     this.#flushing = true
@@ -351,7 +351,7 @@ export class SessionDriver implements Session {
       const bytes = this.#machine.transmit(now)
       if (bytes === undefined) return
       this.#noteSending(now, this.#machine.touchesSent - before)
-      // First the socket: a subscriber may end the connection.
+      // The socket comes first: a subscriber may end the connection.
       this.#transport.write(bytes)
       this.telemetry.sent(bytes, this)
     }
@@ -373,7 +373,7 @@ export class SessionDriver implements Session {
   }
 }
 
-/** What a caller names as the session of a call. */
+/** The driver of the session that a caller gives for a call. */
 export function driverOf(session: Session): SessionDriver {
   if (session instanceof SessionDriver) return session
   throw new TypeError('session must be a Session, as zk.session gives it')

@@ -1,21 +1,21 @@
-// What the client gives a session: its listener, how calls wait, what its driver needs to know.
+// The interfaces between the client and a session: its listener, the limits of calls, the options of its driver.
 import type { Telemetry } from '../../telemetry/telemetry.ts'
 import type { SaslMechanism } from '../../sasl/mechanism.ts'
 import type { TlsSource } from '../../runtime/tls.ts'
 import type { EndReason } from '../protocol/states.ts'
 
-/** What the session does beyond its own calls; the client listens. */
+/** The events of a session for the client. */
 export interface SessionListener {
   connected(): void
   ended(reason: EndReason): void
-  /** Told of all, decides nothing. */
+  /** It gets all events, and decides nothing. */
   readonly telemetry: Telemetry
 }
 
-/** How a call waits. */
+/** The limits of a call. */
 export interface WaitOptions {
   readonly signal?: AbortSignal | undefined
-  /** ms from now. */
+  /** The longest wait, in ms from now. */
   readonly timeout?: number | undefined
   readonly repeatThrottled?: boolean | undefined
 }

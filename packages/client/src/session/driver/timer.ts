@@ -7,14 +7,14 @@ export class Timer {
   readonly #late: (ms: number) => void
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
 
-  /** `late` is called with the ms by which the timer fired too late. */
+  /** `late` is called with the ms by which the timer fired late. */
   constructor(runtime: Runtime, ring: () => void, late: (ms: number) => void) {
     this.#runtime = runtime
     this.#elapsed = ring
     this.#late = late
   }
 
-  /** Rings at this moment, or at an earlier one for which it was set: then it is to be set again. Infinity for never. */
+  /** Fires at this time, or at an earlier one for which it was set: then it must be set again. Infinity for never. */
   set(at: number): void {
     if (this.#timer !== undefined && this.#timer.at <= at) return
     this.stop()

@@ -1,4 +1,4 @@
-// What a session has under way to servers: a look-up, a connection, a question whether one takes writes; one of each.
+// The look-up, the connection, and the question whether a server takes writes: one of each for a session.
 import type { ServerAddress } from '@zk/wire'
 import type { ConnectionHandler, DialTarget, LookupHandler, Runtime, RuntimeConnection } from '../../runtime/runtime.ts'
 import type { TlsSource } from '../../runtime/tls.ts'
@@ -18,12 +18,12 @@ export class Transport {
     this.#tls = tls
   }
 
-  /** The connection, also while it is being made: to compare. */
+  /** The connection, also while it is being made, to compare. */
   get connection(): unknown {
     return this.#connection
   }
 
-  /** There is a connection, and it has room. */
+  /** Whether there is a connection, and it has room. */
   get isWritable(): boolean {
     return this.#connection !== undefined && this.#writable
   }
@@ -35,7 +35,7 @@ export class Transport {
   dial(target: Target, handler: ConnectionHandler): void {
     let connection: RuntimeConnection | undefined
     const unlessHungUp = (handle: () => void) => {
-      // A connection that was hung up may still report something.
+      // A closed connection may still report something.
       if (this.#connection === connection) handle()
     }
     const lost = (error: Error) => {
@@ -56,7 +56,7 @@ export class Transport {
       })
       this.#connection = connection
     } catch (error) {
-      // A runtime that cannot even try has failed as one that tried.
+      // If the runtime throws, the attempt has failed.
       lost(error as Error)
     }
   }
@@ -65,14 +65,14 @@ export class Transport {
     this.#writable = this.#connection!.write(bytes)
   }
 
-  /** Ends the look-up or the connection; its handler is not called any more. */
+  /** Ends the look-up or the connection. Its handler is not called any more. */
   hangUp(): void {
     this.#endLookUp()
     this.#connection?.close()
     this.#connection = undefined
   }
 
-  /** Asks the server at one of the addresses that its name has now: which, the lot decides. */
+  /** Asks the server at one of the present addresses of its name. `lot` decides which one. */
   probe(server: ServerAddress, lot: number, answered: (answer: string | undefined, asked: Target) => void): void {
     const ask = (target: Target) => {
       let isOver = false
@@ -80,7 +80,7 @@ export class Transport {
         isOver = true
       }
       const end = probe(this.#runtime, this.#tls, target, (answer) => answered(answer, target))
-      // The function that gives TLS options may have ended it.
+      // The function for TLS options may have ended it.
       if (isOver) end()
       else this.#endProbe = end
     }
@@ -100,7 +100,7 @@ export class Transport {
   }
 }
 
-/** Has the runtime look up a name. After the returned function is called, the handler is not. */
+/** Lets the runtime look up a name. After the returned function was called, the handler is not called any more. */
 function lookUp(runtime: Runtime, host: string, handler: LookupHandler): () => void {
   let isOver = false
   const once = (handle: () => void) => {
@@ -114,7 +114,7 @@ function lookUp(runtime: Runtime, host: string, handler: LookupHandler): () => v
       failed: (error) => once(() => handler.failed(error)),
     })
   } catch (error) {
-    // A runtime that cannot even try has failed as one that tried.
+    // If the runtime throws, the attempt has failed.
     once(() => handler.failed(error as Error))
   }
   return () => {
@@ -126,8 +126,8 @@ const QUESTION = new TextEncoder().encode('isro')
 const ANSWER_SIZE = 2
 
 /**
- * The raw text exchange `isro`: a server that takes writes answers `rw`, a read-only one `ro`, one that does not serve `null`.
- * `answered` is called once, with undefined for no useful answer; not after the returned function is called.
+ * The raw text exchange `isro`: a server that takes writes answers `rw`, a read-only one `ro`, one that does not serve
+ * `null`. `answered` is called once, with undefined for no useful answer, and not after the returned function was called.
  */
 function probe(
   runtime: Runtime,
@@ -160,7 +160,7 @@ function probe(
       lost: () => answerOnce(undefined),
     })
   } catch {
-    // A runtime that cannot even try has failed as one that tried.
+    // If the runtime throws, the attempt has failed.
     answerOnce(undefined)
   }
   return end

@@ -6,25 +6,25 @@ import type { HostProvider } from '../servers/static-host-provider.ts'
 
 export interface SessionConfig {
   readonly servers: readonly ServerAddress[]
-  /** Whose word counts in place of a list of our own. */
+  /** The provider that chooses servers in place of our own list. */
   readonly hostProvider: HostProvider | undefined
-  /** A session that exists already. */
+  /** The session to go on with. */
   readonly resume: SessionCredentials | undefined
   /** Whether a server without a quorum will do. */
   readonly readOnly: boolean
-  /** The T to ask for, in ms. */
+  /** The T to request, in ms. */
   readonly sessionTimeout: number
-  /** After how many T without a word the session counts as expired. */
+  /** After how many T without a message the session counts as expired. */
   readonly localExpiry: number
-  /** Longest reply accepted, in bytes. */
+  /** The longest reply, in bytes. */
   readonly maxResponseSize: number
   /** How many requests may wait, and be under way. */
   readonly limits: FlowLimits
-  /** The client's credentials; the list is shared with its other sessions. */
+  /** The client's credentials. Its sessions share the list. */
   readonly credentials: Credential[]
   /** Whether to prove the client's identity by SASL, on every connection. */
   readonly usesSasl?: boolean
-  /** Where the random pauses come from. */
+  /** The random numbers for pauses. */
   readonly seed: number
   /** When the first attempt is due. */
   readonly startAt: number

@@ -1,9 +1,11 @@
 import type { Bytes } from '@zk/wire'
 import { hex } from '../../hex.ts'
 
-/** A session without a client: another may go on with it, `connect(…, { session })`, until its timeout has passed. */
+/**
+ * A session without a client. Another client may go on with it, by `connect(…, { session })`, until its timeout has passed.
+ */
 export class DetachedSession implements SessionCredentials {
-  /** Signed, as on the wire: `formatSessionId` prints it as servers do. */
+  /** Its id, signed as on the wire. `formatSessionId` prints it as servers do. */
   readonly id: bigint
   /** The latest transaction that the client may have seen. */
   readonly lastZxid: bigint
@@ -11,7 +13,7 @@ export class DetachedSession implements SessionCredentials {
   readonly shortestTimeout: number
   /** The xid of the last request that was sent. */
   readonly lastXid: number
-  // Private: printing the object, or an error that holds it, shows no secret.
+  // It is private: printing the object, or an error with it, shows no secret.
   readonly #passwd: Bytes
 
   /** @internal */
@@ -23,12 +25,12 @@ export class DetachedSession implements SessionCredentials {
     this.#passwd = new Uint8Array(passwd)
   }
 
-  /** A secret: it allows all that the session may do, and to end it. */
+  /** The password, a secret: it allows everything that the session may do, and to end it. */
   get passwd(): Bytes {
     return this.#passwd
   }
 
-  /** For logs, without the password. Another process takes what `formatDetachedSession` gives. */
+  /** For logs, without the password. For another process use `formatDetachedSession`. */
   toJSON(): object {
     const { id, lastZxid, shortestTimeout, lastXid } = this
     return { id: hex(id), lastZxid: hex(lastZxid), shortestTimeout, lastXid }
@@ -37,13 +39,16 @@ export class DetachedSession implements SessionCredentials {
 
 const FORM = 'zk-session:1'
 
-/** The session as text that `parseDetachedSession` of another process reads. **It holds the password**: keep it as a secret. */
+/** The session as text, for `parseDetachedSession` of another process. **It contains the password**: keep it secret. */
 export function formatDetachedSession({ id, lastZxid, shortestTimeout, lastXid, passwd }: DetachedSession): string {
   const secret = Array.from(passwd, (byte) => byte.toString(16).padStart(2, '0')).join('')
   return [FORM, hex(id), hex(lastZxid), shortestTimeout, lastXid, secret].join(':')
 }
 
-/** What `formatDetachedSession` gave: for `connect(…, { session })`. Throws a `TypeError`, which does not show the text, for any other. */
+/**
+ * Reads the text of `formatDetachedSession`, for `connect(…, { session })`. Throws a `TypeError`, which does not show the
+ * text, for any other text.
+ */
 export function parseDetachedSession(text: string): DetachedSession {
   const form = /^zk-session:1:(0x[0-9a-f]{1,16}):(0x[0-9a-f]{1,16}):(\d{1,10}):(\d{1,10}):((?:[0-9a-f]{2})*)$/
   const [, id, lastZxid, shortestTimeout, lastXid, secret] = form.exec(typeof text === 'string' ? text : '') ?? []
@@ -59,7 +64,7 @@ export function parseDetachedSession(text: string): DetachedSession {
   })
 }
 
-/** All credentials of a session: what the client that had it knows. */
+/** All credentials of a session, as its former client knows them. */
 export interface DetachedSessionState {
   readonly id: bigint
   readonly passwd: Uint8Array
@@ -68,27 +73,28 @@ export interface DetachedSessionState {
   readonly lastXid: number
 }
 
-/** What it takes to go on with a session. */
+/** The credentials to go on with a session. */
 export interface SessionCredentials {
-  /** Signed, as on the wire; not 0. */
+  /** Its id, signed as on the wire; not 0. */
   readonly id: bigint
-  /** A secret: it allows all that the session may do, and to end it. */
+  /** The password, a secret: it allows everything that the session may do, and to end it. */
   readonly passwd: Uint8Array
   /**
    * The latest transaction that the former client may have seen. A server that has not applied it refuses the session, and
-   * the next server is tried: the next client reads nothing older. @default 0n, any server will do
+   * the client tries the next server. So it reads nothing older. @default 0n, any server will do
    */
   readonly lastZxid?: bigint | undefined
   /**
-   * The smallest timeout the session ever had, in ms, the one it was created with included. A new leader goes back to that one,
-   * so no lease may be longer: where it is not known, @zk/recipes refuses to acquire what is held by a lease. Servers are asked
-   * for no less than this, whatever `sessionTimeout` is. @default 0, not known
+   * The smallest timeout that the session ever had, in ms, that of its creation included. A new leader goes back to that one,
+   * so no lease may be longer. Where it is not known, @zk/recipes refuses to acquire with a lease. The client never requests
+   * less than this, whatever `sessionTimeout` is. @default 0, not known
    */
   readonly shortestTimeout?: number | undefined
   /**
-   * The xid of the last request that was sent in the session. Requests go on behind it. A server finds the request that a
-   * transaction answers by session and xid alone (CommitProcessor): without this, a write that was under way when the session
-   * was left could answer a request of the next client, and that answer would be wrong. @default 0, not known: a random xid
+   * The xid of the last request that was sent in the session. The next request has the next number. A server finds the
+   * request of a transaction by session and xid alone (CommitProcessor). Without this, a write that was under way when the
+   * session was left could answer a request of the next client, and that answer would be wrong. @default 0, not known: a
+   * random xid
    */
   readonly lastXid?: number | undefined
 }

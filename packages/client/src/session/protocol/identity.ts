@@ -1,4 +1,4 @@
-// The session as servers know it: its id, its password, its timeout; and the handshake that sends or changes them.
+// The session as servers know it: its id, its password and its timeout, and the handshake that sends or changes them.
 import { connectFrame } from '../requests/internal-requests.ts'
 import { readConnectResponse } from './incoming.ts'
 import type { SessionConfig } from './config.ts'
@@ -9,14 +9,14 @@ const NO_PASSWD = new Uint8Array(16)
 export class Identity {
   /** 0 until a server has given one. */
   id = 0n
-  /** T in ms: the negotiated one, or the one asked for until there is one. */
+  /** T in ms: the negotiated one, or before that the requested one. */
   timeout: number
-  /** The shortest timeout it ever had, in ms; 0 where it was resumed with credentials that do not say it. */
+  /** The shortest timeout that it ever had, in ms; 0 where it was resumed with credentials that do not have it. */
   shortestTimeout: number
   #passwd: Uint8Array = NO_PASSWD
   /**
-   * Whether the ensemble knows the session. What a read-only server gives is known to it alone, so the next server is
-   * asked for a session anew (ClientCnxn.seenRwServerBefore).
+   * Whether the ensemble knows the session. Only the read-only server that has given it knows a local session. So the client
+   * requests a new one from the next server (ClientCnxn.seenRwServerBefore).
    */
   #isReal = false
   readonly #config: SessionConfig
@@ -27,13 +27,13 @@ export class Identity {
     this.shortestTimeout = config.sessionTimeout
     if (config.resume === undefined) return
     this.id = config.resume.id
-    // A copy: the caller may wipe its own.
+    // A copy: the caller may overwrite its own.
     this.#passwd = new Uint8Array(config.resume.passwd)
     this.shortestTimeout = config.resume.shortestTimeout ?? 0
     this.#isReal = true
   }
 
-  /** Undefined where no ensemble knows the session: not yet, or no longer. */
+  /** undefined while the ensemble does not know the session: not yet, or no longer. */
   detached(lastZxid: bigint, lastXid: number): DetachedSession | undefined {
     if (!this.#isReal) return undefined
     const { id, shortestTimeout } = this
@@ -43,18 +43,18 @@ export class Identity {
   connectFrame(lastZxidSeen: bigint): Uint8Array {
     const { sessionTimeout, readOnly } = this.#config
     const known = this.#isReal ? { sessionId: this.id, passwd: this.#passwd } : { sessionId: 0n, passwd: NO_PASSWD }
-    // Never for less than it had: a server may find this request after the client has given up, and another client, which goes on
-    // with the session, relies on more.
+    // It never requests less than the session has had. A server may execute this request after the client has given up, while
+    // another client that goes on with the session relies on more.
     const timeOut = this.#isReal ? Math.max(sessionTimeout, this.shortestTimeout) : sessionTimeout
     return connectFrame({ lastZxidSeen, timeOut, readOnly, ...known })
   }
 
-  /** There is no such session any more. */
+  /** The session does not exist any more. */
   expired(): void {
     this.#isReal = false
   }
 
-  /** Takes in the answer. Throws a `ProtocolError` where it is none, or that of a server which will not do. */
+  /** Takes the answer. Throws a `ProtocolError` for an invalid answer, and for that of a server that cannot be used. */
   answered(frame: Uint8Array): 'expired' | 'readWrite' | 'readOnly' {
     const ours = this.#isReal ? this.id : 0n
     const { timeOut, sessionId, passwd, readOnly } = readConnectResponse(frame, ours, this.#config.readOnly)
@@ -62,7 +62,7 @@ export class Identity {
     this.id = sessionId
     this.#passwd = passwd ?? new Uint8Array(0)
     this.timeout = timeOut
-    // The answer to a session that is asked for anew says what it begins with.
+    // The answer to a request for a new session has its first values.
     this.shortestTimeout = this.#isReal ? Math.min(this.shortestTimeout, timeOut) : timeOut
     if (readOnly) return 'readOnly'
     this.#isReal = true

@@ -1,4 +1,4 @@
-// What a frame from the server says.
+// Decodes the frames of the server.
 import {
   ConnectResponse,
   decode,
@@ -17,14 +17,14 @@ import {
 export type Incoming =
   | { readonly type: 'ping' }
   | { readonly type: 'auth'; readonly err: number }
-  /** `event` is undefined for a type this version does not know. */
+  /** `event` is undefined for a type that this version does not know. */
   | { readonly type: 'event'; readonly event: EventType | undefined; readonly path: string; readonly zxid: bigint }
   | { readonly type: 'reply'; readonly xid: number; readonly zxid: bigint; readonly err: number; readonly body: Reader }
 
 export function readIncoming(frame: Uint8Array): Incoming {
   const body = new Reader(frame)
   const { xid, zxid, err } = readNamed(ReplyHeader, body)
-  // A server that wants SASL first says so of whatever comes, of a ping too.
+  // A server that requires SASL first refuses every request, a ping included.
   const isRefused = err === ErrorCode.SessionClosedRequireSaslAuth
   if (xid === Xid.auth || (xid === Xid.ping && isRefused)) return { type: 'auth', err }
   if (xid === Xid.ping) return { type: 'ping' }
@@ -43,7 +43,7 @@ export function readConnectResponse(
   canBeReadOnly = false,
 ): TypeOf<typeof ConnectResponse> {
   if (frame.byteLength === REPLY_HEADER_SIZE) {
-    // A read-only server without local sessions answers so.
+    // This is the answer of a read-only server without local sessions.
     throw new ProtocolError(`the handshake was refused with code ${decode(ReplyHeader, frame).err}`)
   }
   if (frame.byteLength < SHORTEST_CONNECT_RESPONSE) {

@@ -5,41 +5,41 @@ import type { Request } from '../requests/request.ts'
 import type { EndReason, State } from './states.ts'
 import type { OneShotOutcome, PersistentOutcome, Watcher } from '../watches/watchers.ts'
 
-/** What the session asks of its driver, in this order. */
+/** The outputs of the session to its driver, in this order. */
 export type Output =
-  /** Find out the addresses of the server: see `SessionMachine.resolved`. */
+  /** Looks up the addresses of the server: see `SessionMachine.resolved`. */
   | { readonly type: 'lookUp'; readonly server: ServerAddress }
   | { readonly type: 'dial'; readonly target: Target }
   | { readonly type: 'hangUp' }
-  /** A SASL exchange begins: `prove` or `unproved` takes what the mechanism says. */
+  /** A SASL exchange begins: `prove` or `unproved` takes the result of the mechanism. */
   | { readonly type: 'saslStart'; readonly server: string }
   /** The exchange goes on with this token of the server. */
   | { readonly type: 'saslChallenge'; readonly token: Uint8Array | undefined }
   | { readonly type: 'resolve'; readonly request: Request; readonly value: unknown }
   | { readonly type: 'reject'; readonly request: Request; readonly error: Error }
   | { readonly type: 'notify'; readonly watcher: Watcher; readonly outcome: OneShotOutcome | PersistentOutcome }
-  /** A busy server has not executed it; whether it is asked again is the request's. */
+  /** A busy server has not executed the request. The request decides whether it is repeated. */
   | { readonly type: 'throttled'; readonly request: Request }
   | { readonly type: 'connected'; readonly server: string; readonly readOnly: boolean }
   | Unreached
   | { readonly type: 'disconnected'; readonly error: Error }
   | SearchStep
   | { readonly type: 'ended'; readonly reason: EndReason }
-  /** Something the protocol does not foresee, survived: for diagnostics. */
+  /** An anomaly, for diagnostics: something that the protocol does not foresee. */
   | { readonly type: 'anomaly'; readonly what: string }
 
 /** An attempt has failed. */
 interface Unreached {
   readonly type: 'unreached'
   readonly server: string
-  /** Which of its addresses, where its name has been resolved. */
+  /** The address, if its name was resolved. */
   readonly address: string | undefined
   readonly error: Error
   /** The server took the handshake and closed the connection without an answer. */
   readonly closedHandshake: boolean
-  /** Whether the session has seen a transaction, which a server may be behind. */
+  /** Whether the session has seen a transaction: only then a server can be behind it. */
   readonly hasSeen: boolean
-  /** How many addresses there are, as far as names have been resolved. */
+  /** The number of addresses, as far as names were resolved. */
   readonly servers: number
 }
 

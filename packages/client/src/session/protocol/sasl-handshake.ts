@@ -1,5 +1,5 @@
-// The packets of SASL on one connection, without what is in them: tokens are the mechanism's. One is sent and answered at a
-// time, and before the last is answered nothing else is sent: Java's client does so, too (ClientCnxnSocket).
+// The packets of SASL on one connection. The mechanism makes the tokens in them. One packet is sent and answered at a time.
+// Before the last one is answered nothing else is sent, as in Java's client (ClientCnxnSocket).
 import {
   encodeFrame,
   ErrorCode,
@@ -15,12 +15,12 @@ import type { Incoming } from './incoming.ts'
 type Reply = Extract<Incoming, { type: 'reply' }>
 
 export class SaslHandshake {
-  /** Numbers of their own: servers only give them back. */
+  /** The xids of the packets: servers only return them. */
   #xid = 0
   #due: Uint8Array | undefined
   #awaitsAnswer = false
 
-  /** A token to send. */
+  /** Takes a token to send. */
   say(token: Uint8Array): void {
     this.#due = token
   }
@@ -38,7 +38,7 @@ export class SaslHandshake {
     })
   }
 
-  /** The token in an answer, undefined where it has none; or that the server refuses us. */
+  /** Takes an answer. Returns its token, undefined where it has none, or 'refused'. */
   received({ xid, err, body }: Reply): { readonly token: Uint8Array | undefined } | 'refused' {
     if (!this.#awaitsAnswer || xid !== this.#xid) {
       throw new ProtocolError(`a reply with xid ${xid}, before SASL was through`)
@@ -50,5 +50,5 @@ export class SaslHandshake {
   }
 }
 
-/** The second answers a request before SASL, where a server wants SASL first (zookeeper.sessionRequireClientSASLAuth). */
+/** The second code answers a request before SASL at a server that requires SASL (zookeeper.sessionRequireClientSASLAuth). */
 const isRefusal = (err: number) => err === ErrorCode.AuthFailed || err === ErrorCode.SessionClosedRequireSaslAuth

@@ -1,5 +1,5 @@
-// The session without I/O: it takes what happened and when, and gives what to do. It touches no socket, timer, promise, clock
-// or random source. Methods are sorted by direction: what the caller asks, what the world reports, what is due.
+// The session without I/O. It takes events with their times, and returns what to do. It uses no socket, timer, promise, clock
+// or random source. The methods are sorted: calls of the caller, reports of the driver, actions that are due.
 import { concat, formatServer, FrameDecoder, FrameTooLargeError, ProtocolError, type ServerAddress } from '@zk/wire'
 import { KeeperError } from '../../errors.ts'
 import type { Credential } from '../requests/credentials.ts'
@@ -36,7 +36,7 @@ import { Timing } from './timing.ts'
 type In<Name extends State['name']> = Extract<State, { name: Name }>
 type Established = Pick<In<'authenticating'>, 'server' | 'target' | 'frames' | 'readOnly'>
 
-/** Whether the session stands on a connection. */
+/** Whether the session has an established connection. */
 const isEstablished = (state: State): state is In<'connected' | 'leaving'> =>
   state.name === 'connected' || state.name === 'leaving'
 
@@ -85,24 +85,24 @@ export class SessionMachine {
     return this.#state
   }
 
-  /** What there is to do since the outputs were taken last. Most methods return it. */
+  /** The outputs since the last call. Most methods return them. */
   takeOutputs(): Output[] {
     const outputs = this.#outputs
     this.#outputs = []
     return outputs
   }
 
-  /** All requests and pings that were sent before this moment, on this connection, are answered. */
+  /** All requests and pings that were sent before this time, on this connection, are answered. */
   get answeredBefore(): number {
     return isEstablished(this.#state) ? this.#timing.openSince : -Infinity
   }
 
-  /** How many requests and pings were sent, on all connections. */
+  /** The number of requests and pings that were sent, on all connections. */
   get touchesSent(): number {
     return this.#touchesSent
   }
 
-  // --- what the caller asks -------------------------------------------------------------------------------------
+  // --- calls of the caller --------------------------------------------------------------------------------------
 
   submit(request: Request): Output[] {
     this.pipeline.submit(request)
@@ -118,18 +118,18 @@ export class SessionMachine {
     return this.pipeline.abandon(request)
   }
 
-  /** It is about to be left, with `close`. Returns until when that may take. */
+  /** The session is about to be left, by `close`. Returns the time by which it must be over. */
   detach(now: number): number {
     const by = now + deadlines.close(this.#timing.times)
     if (this.#phase.name === 'open') this.#pass('detach', { name: 'detaching', by })
     return by
   }
 
-  /** Ends the session after everything called before: with its `last` request, or without it when time is up. */
+  /** Ends the session after all earlier calls: with its `last` request, or without it when the time is over. */
   close(now: number, last: Request = closeSessionRequest()): Output[] {
     const phase = this.#phase
     if (phase.name === 'ended' || phase.name === 'closing') return this.takeOutputs()
-    // One that is to be resumed and did not get through stays as it was.
+    // A session that was to be resumed, and was not, stays as it was.
     if (!this.#timing.wasHeard) this.#end('Closed')
     else {
       const by = phase.name === 'detaching' ? phase.by : now + deadlines.close(this.#timing.times)
@@ -137,7 +137,7 @@ export class SessionMachine {
       this.pipeline.finish(last)
       const state = this.#state
       if (state.name === 'waiting') this.#state = { name: 'waiting', until: now }
-      // This server can end the session; whether there is another server is not known.
+      // This server can end the session. Whether another one can be reached is not known.
       if (state.name === 'leaving') {
         const { server, target, frames, since } = state
         this.#enter('stay', { name: 'connected', server, target, frames, since, search: undefined })
@@ -146,19 +146,19 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** Goes by this list from now on. */
+  /** Uses this list of servers from now on. */
   updateServers(servers: readonly ServerAddress[], now: number): Output[] {
     const state = this.#state
-    // What a server of the old list says no longer counts.
+    // An answer of a server of the old list does not count any more.
     if (state.name === 'connected' && state.search?.forget(now) === true) this.#outputs.push({ type: 'endProbe' })
     const current = 'target' in state ? state.target : undefined
     if (this.servers.update(servers, current)) this.#leave(new Error('the list of servers was changed'), now)
     return this.takeOutputs()
   }
 
-  // --- what the world reports -----------------------------------------------------------------------------------
+  // --- reports of the driver ------------------------------------------------------------------------------------
 
-  /** The addresses of the server that is dialed. Each gets its own part of the time. */
+  /** Takes the addresses of the server that is dialed. Each gets a part of the time. */
   resolved(addresses: readonly string[], now: number): Output[] {
     if (this.#state.name !== 'dialing') return this.takeOutputs()
     const target = this.servers.resolved(this.#state.target, addresses)
@@ -170,7 +170,7 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** The TCP connection stands. */
+  /** The TCP connection is open. */
   opened(): Output[] {
     if (this.#state.name === 'dialing') {
       const { server, target, by } = this.#state
@@ -210,7 +210,7 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** What the SASL mechanism says to the server; undefined when it is through. */
+  /** Takes the next token of the SASL mechanism; undefined when it is complete. */
   prove(token: Uint8Array | undefined, now: number): Output[] {
     if (this.#state.name !== 'authenticating') return this.takeOutputs()
     if (token !== undefined) this.#state.sasl.say(token)
@@ -218,7 +218,7 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** The SASL mechanism cannot go on. */
+  /** The SASL mechanism has failed. */
   unproved(error: Error, now: number): Output[] {
     if (this.#state.name !== 'authenticating') return this.takeOutputs()
     if (KeeperError.is(error, 'AuthFailed')) this.#end('AuthFailed')
@@ -226,7 +226,7 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** Time has passed: does what is due. */
+  /** Time has passed: does everything that is due. */
   elapse(now: number): Output[] {
     if (this.#state.name === 'ended') return this.takeOutputs()
     this.pipeline.settleOverdue(now)
@@ -237,7 +237,7 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  // --- what is due ----------------------------------------------------------------------------------------------
+  // --- actions that are due -------------------------------------------------------------------------------------
 
   /** Bytes to write now, in one segment; undefined when nothing is due. */
   transmit(now: number): Uint8Array | undefined {
@@ -249,7 +249,7 @@ export class SessionMachine {
     }
     if (state.name === 'authenticating') return state.sasl.transmit()
     if (!isEstablished(state)) return undefined
-    // A connection that is about to be left takes no more requests. The session must live until then, so pings go.
+    // A connection that is about to be left takes no more requests. The session must stay alive, so pings are sent.
     const touching = state.name === 'connected' ? this.pipeline.send(now, SEGMENT_SIZE) : this.pipeline.takeUrgent()
     if (touching.length > 0) this.#timing.touched(now, touching.length)
     this.#touchesSent += touching.length
@@ -282,8 +282,8 @@ export class SessionMachine {
   }
 
   /**
-   * The attempt under way is reported like the others. It was aborted, so an error of an earlier attempt at that server says
-   * more.
+   * The attempt under way is reported like the others. It was aborted, so the error of an earlier attempt at that server is
+   * better.
    */
   #giveUp(now: number): void {
     const state = this.#state
@@ -341,7 +341,7 @@ export class SessionMachine {
     this.#outputs.push({ type: 'connected', server, readOnly })
   }
 
-  /** For another server; first what was asked of this one is answered, so that no outcome is left unknown. */
+  /** Leaves for another server. First this one answers all requests, so that no outcome stays unknown. */
   #leave(why: Error, now: number): void {
     const state = this.#state
     if ('by' in state) this.#hangUp(why, now)
@@ -357,7 +357,7 @@ export class SessionMachine {
     if (state.name === 'leaving' && this.pipeline.oldestSentAt === undefined) this.#hangUp(state.why, now)
   }
 
-  /** Ends the connection from our side. */
+  /** Closes the connection. */
   #hangUp(error: Error, now: number): void {
     this.#outputs.push({ type: 'hangUp' })
     this.#lost(error, now, false)
@@ -378,7 +378,7 @@ export class SessionMachine {
     this.#enter('lost', { name: 'waiting', until: now + pause })
   }
 
-  /** Everything that waits is settled, then the session is over. */
+  /** Settles everything that waits. Then the session is over. */
   #end(cause: EndReason): void {
     const state = this.#state
     if (cause === 'SessionExpired') this.identity.expired()
@@ -387,7 +387,7 @@ export class SessionMachine {
     this.pipeline.end(endCode[reason])
     this.#enter(endTrigger[reason], { name: 'ended' })
     if (state.name !== 'waiting') this.#outputs.push({ type: 'hangUp' })
-    // Before the loss of the connection: the end of the session says more.
+    // This comes before the loss of the connection: the end of the session is the better reason.
     this.#outputs.push({ type: 'ended', reason })
     if (!isEstablished(state)) return
     this.#outputs.push({ type: 'disconnected', error: new Error(`the session has ended: ${reason}`) })

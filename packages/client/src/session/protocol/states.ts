@@ -1,9 +1,9 @@
-// The states of a session, and every transition. The session has two at a time: a phase of its life, and the state of its
-// connection. The machine cannot move otherwise than these two tables say, and the diagrams in ARCHITECTURE.md are made
+// The states of a session, and every transition. The session has two states at a time: a phase of its life, and the state of
+// its connection. The machine can make only the transitions in these two tables. The diagrams in ARCHITECTURE.md are made
 // from them.
 //
-// 1. A state carries what only it needs. What outlives a connection (id, password, T, requests, watches) belongs to the
-//    session and stands beside the states.
+// 1. A state has the data that only it needs. Data that outlives a connection (id, password, T, requests, watches) belongs to
+//    the session, beside the states.
 // 2. `connected` means that the handshake succeeded, and SASL where it is used: requests may be sent.
 // 3. `ended` is final, in both tables at once. A new session is a new machine.
 import type { FrameDecoder } from '@zk/wire'
@@ -15,9 +15,9 @@ import type { SaslHandshake } from './sasl-handshake.ts'
 export type Phase =
   /** the caller uses it */
   | { readonly name: 'open' }
-  /** it is about to be left, and recipes still give up what they hold in it; at `by` it is over in any case */
+  /** it is about to be left, and recipes still release their holds; at `by` it is over in any case */
   | { readonly name: 'detaching'; readonly by: number }
-  /** its last request is queued or sent, and no other is taken; at `by` it is over in any case */
+  /** its last request is queued or sent, and no other is accepted; at `by` it is over in any case */
   | { readonly name: 'closing'; readonly by: number }
   | { readonly name: 'ended'; readonly reason: EndReason }
 
@@ -35,7 +35,7 @@ export type State =
       readonly frames: FrameDecoder
       readonly connectRequest: 'due' | 'sent'
     }
-  /** the session stands; SASL proves the client's identity */
+  /** the session is established, and SASL proves the client's identity */
   | {
       readonly name: 'authenticating'
       readonly server: string
@@ -45,7 +45,7 @@ export type State =
       readonly readOnly: boolean
       readonly sasl: SaslHandshake
     }
-  /** requests flow */
+  /** requests are sent */
   | {
       readonly name: 'connected'
       readonly server: string
@@ -55,7 +55,7 @@ export type State =
       /** At a read-only server: the search for one that takes writes. */
       readonly search: ReadWriteSearch | undefined
     }
-  /** the connection is to end as soon as nothing is unanswered: the session goes to another server */
+  /** the connection ends as soon as everything is answered: the session moves to another server */
   | {
       readonly name: 'leaving'
       readonly server: string
@@ -131,7 +131,7 @@ export function assertTransition(table: Table, from: string, trigger: string, to
   if (transitionFrom(table, from, trigger) !== to) throw new Error(`no transition from ${from} by ${trigger} to ${to}`)
 }
 
-/** The code that calls reject with in a session that ended so. */
+/** The code with which calls reject in a session that ended for this reason. */
 export const endCode = {
   SessionExpired: 'SessionExpired',
   AuthFailed: 'AuthFailed',
@@ -139,13 +139,13 @@ export const endCode = {
   Unreachable: 'ConnectionLoss',
 } as const satisfies Record<EndReason, KeeperErrorCode>
 
-/** The code that a request is rejected with at its call, where the session takes no more. */
+/** The code with which a request is rejected at its call, in a session that accepts no more. */
 export function refusalIn(phase: Phase): KeeperErrorCode | undefined {
   if (phase.name === 'closing') return 'Closed'
   return phase.name === 'ended' ? endCode[phase.reason] : undefined
 }
 
-/** The trigger by which a session ends so. */
+/** The trigger of this end of a session. */
 export const endTrigger = {
   SessionExpired: 'expired',
   AuthFailed: 'authFailed',

@@ -49,12 +49,12 @@ export class Timing {
     return this.#receivedAt < Infinity
   }
 
-  /** The ConnectRequest was sent: the leader itself touches the session for it (Leader REVALIDATE), once is enough. */
+  /** The ConnectRequest was sent. The leader itself touches the session for it (Leader REVALIDATE), so once is enough. */
   handshake(now: number): void {
     this.touched(now, 2)
   }
 
-  /** A connection stands: nothing on it is unanswered. */
+  /** A connection is established: nothing on it is unanswered. */
   connected(now: number): void {
     this.#giveUpAt = Infinity
     this.#connectedAt = now
@@ -62,13 +62,13 @@ export class Timing {
     this.#pingedAt = Infinity
   }
 
-  /** So many requests and pings were sent. Credentials and SASL do not touch the session. */
+  /** Counts requests and pings that were sent. Credentials and SASL do not touch the session. */
   touched(now: number, count: number): void {
     this.#touchedTwiceAt = count > 1 ? now : this.#touchedAt
     this.#touchedAt = now
   }
 
-  /** So many pings were sent. */
+  /** Counts pings that were sent. */
   pinged(now: number, count: number): void {
     this.#pingedAt = now
     this.#unansweredPings = count
@@ -79,7 +79,7 @@ export class Timing {
     if (this.#unansweredPings === 0) this.#pingedAt = Infinity
   }
 
-  // --- what follows from it -------------------------------------------------------------------------------------
+  // --- deadlines ------------------------------------------------------------------------------------------------
 
   /** When `elapse` must be called at the latest. */
   next(state: State, phase: Phase): number {
@@ -108,14 +108,14 @@ export class Timing {
   get pingAt(): number {
     if (this.#pingedAt < Infinity) return Infinity
     const { identity } = this.#of
-    // By the shortest timeout: a touch sent on an earlier connection may reach the leader late and set the shorter timeout
-    // again (ExpiryQueue.update moves an expiry back, too).
+    // The shortest timeout counts: a touch of an earlier connection may reach the leader late and restore the shorter timeout
+    // (ExpiryQueue.update also moves an expiry back).
     const T = identity.shortestTimeout === 0 ? identity.timeout : identity.shortestTimeout
     // From the last received frame, too: unanswered requests must not leave the pings without time for their replies.
     return Math.min(this.#touchedTwiceAt, this.#receivedAt) + deadlines.ping({ ...this.times, T })
   }
 
-  /** When a connection that stands is taken for dead. */
+  /** When an established connection counts as dead. */
   get brokenAt(): number {
     return Math.min(this.#silentAt, this.openSince + deadlines.answer(this.times))
   }
@@ -126,11 +126,11 @@ export class Timing {
   }
 
   get #silentAt(): number {
-    // SASL may have taken its time at our side.
+    // The delay in SASL may be ours.
     return Math.max(this.#receivedAt, this.#connectedAt) + deadlines.silence(this.times)
   }
 
-  /** When the oldest of all that is to be answered was sent. */
+  /** When the oldest unanswered request or ping was sent. */
   get openSince(): number {
     return Math.min(this.#of.pipeline.oldestSentAt ?? Infinity, this.#pingedAt)
   }
@@ -150,9 +150,9 @@ export class Timing {
     return this.#giveUpAt
   }
 
-  /** Until when an attempt that begins now may take. */
+  /** By when an attempt that begins now must have succeeded. */
   connectBy(now: number): number {
-    // While it was never connected, every server is to have its turn before connect() gives up.
+    // Before the first connection every server must get its turn before connect() gives up.
     const T = Math.min(this.times.T, this.#giveUpAt - this.#of.config.startAt)
     return now + deadlines.connect({ ...this.times, T })
   }

@@ -1,5 +1,5 @@
-// Credentials are sent first on every connection and answered out of order with ordinary requests, so they are
-// matched among themselves.
+// Credentials are sent first on every connection. Their answers come out of order with those of other requests, so
+// credentials are matched among themselves.
 import { AuthPacket, encodeFrame, OpCode, RequestHeader, Xid } from '@zk/wire'
 import type { Request } from './request.ts'
 import { Fifo } from './fifo.ts'
@@ -7,7 +7,7 @@ import { Fifo } from './fifo.ts'
 export interface Credential {
   /** 'digest', 'ip', 'x509' … */
   readonly scheme: string
-  /** What the scheme takes; for 'digest' it is `user:password`. */
+  /** The credential of the scheme; `user:password` for 'digest'. */
   readonly auth: Uint8Array
 }
 
@@ -20,12 +20,12 @@ export class Credentials {
   /** On any. */
   readonly #sent = new WeakSet<Credential>()
 
-  /** The list belongs to the client: it outlives sessions, and grows here. */
+  /** The list belongs to the client: it outlives sessions, and `add` extends it. */
   constructor(credentials: Credential[]) {
     this.#credentials = credentials
   }
 
-  /** One that was added before is sent again now, and kept once: a program may refresh its credentials all the time. */
+  /** A credential that was added before is sent again, and kept once: a program may refresh its credentials all the time. */
   add(credential: Credential, caller: Request): void {
     const known = this.#credentials.find((each) => isSame(each, credential) && !this.#callers.has(each))
     if (known === undefined) this.#credentials.push(credential)
@@ -33,7 +33,7 @@ export class Credentials {
     this.#callers.set(known ?? credential, caller)
   }
 
-  /** Frames for all that this connection has not been sent yet. */
+  /** The frames for all credentials that were not sent on this connection yet. */
   frames(): Uint8Array[] {
     const unsent = this.#credentials.filter((credential) => !this.#sentHere.has(credential))
     return unsent.map((credential) => {
@@ -44,19 +44,19 @@ export class Credentials {
     })
   }
 
-  /** The reply to the oldest unanswered credential is here; its caller, if one still waits. */
+  /** Takes the reply to the oldest unanswered credential. Returns its caller, if one still waits. */
   answered(): Request | undefined {
     const credential = this.#unanswered.shift()
     return credential === undefined ? undefined : this.#takeCaller(credential)
   }
 
-  /** The connection is gone: all will be sent again on the next. */
+  /** The connection is gone: all will be sent again on the next one. */
   interrupted(): void {
     this.#unanswered.drop()
     this.#sentHere.clear()
   }
 
-  /** Takes out the callers for which `condition` holds. What was never sent for them never will be. */
+  /** Removes the callers for which `condition` holds. Credentials of theirs that were never sent are dropped. */
   takeCallers(condition: (caller: Request) => boolean): Request[] {
     const taken = [...this.#callers].filter(([, caller]) => condition(caller)).map(([credential]) => credential)
     for (const unsent of taken.filter((credential) => !this.#sent.has(credential))) {

@@ -1,6 +1,6 @@
 const COMPACT_AT = 1_024
 
-/** A queue whose front is taken in constant time, however long it is. */
+/** A queue whose first item is taken in constant time. */
 export class Fifo<T> {
   #items: T[] = []
   #head = 0
@@ -20,19 +20,19 @@ export class Fifo<T> {
   shift(): T | undefined {
     const item = this.#items[this.#head]
     if (item === undefined) return undefined
-    // What was taken is not kept alive until the next compaction.
+    // A taken item must not be kept alive until the next compaction.
     this.#items[this.#head++] = undefined as T
     if (this.#head >= COMPACT_AT && this.#head * 2 >= this.#items.length) this.#items = this.drop()
     return item
   }
 
-  /** Takes the first that is so, wherever it stands. */
+  /** Takes the first item for which the condition holds. */
   take(isSo: (item: T) => boolean): T | undefined {
     const index = this.#items.findIndex((item, at) => at >= this.#head && isSo(item))
     return index === -1 ? undefined : this.#items.splice(index, 1)[0]
   }
 
-  /** Takes everything, front first. */
+  /** Takes all items, in order. */
   drop(): T[] {
     const rest = this.#items.slice(this.#head)
     this.#items = []

@@ -1,30 +1,30 @@
-// How much may wait, and how much may be under way.
+// The limits of what may wait, and of what may be in flight.
 
-/** About how many bytes leave at once, at most. */
+/** About how many bytes are sent at once, at most. */
 export const SEGMENT_SIZE = 256 * 1024
 
 export interface FlowLimits {
-  /** Bytes of one request. */
+  /** The longest request, in bytes. */
   readonly maxRequestSize: number
-  /** Requests that may wait to be sent. */
+  /** How many requests may wait to be sent. */
   readonly maxWaiting: number
-  /** Bytes of them. */
+  /** The bytes of these. */
   readonly maxWaitingBytes: number
-  /** Requests that may be sent and not answered. */
+  /** How many requests may be sent and not answered. */
   readonly maxInFlight: number
-  /** Bytes of them. */
+  /** The bytes of these. */
   readonly maxInFlightBytes: number
 }
 
-/** The load now: calls, those of all views of the client, and the client's own requests. */
+/** The present load: calls of all views of the client, and internal requests. */
 export interface Flow {
-  /** Requests that wait to be sent, see `maxWaiting`. */
+  /** How many requests wait to be sent: see `maxWaiting`. */
   readonly waiting: number
-  /** Bytes of them. */
+  /** The bytes of these. */
   readonly waitingBytes: number
-  /** Requests that were sent and are not answered, see `maxInFlight`. */
+  /** How many requests were sent and are not answered: see `maxInFlight`. */
   readonly inFlight: number
-  /** Bytes of them. */
+  /** The bytes of these. */
   readonly inFlightBytes: number
 }
 
@@ -36,7 +36,7 @@ export const NO_LIMITS: FlowLimits = {
   maxInFlightBytes: Infinity,
 }
 
-/** Whether one more of this size has room beside `count` of `bytes`. One always has, however long it is. */
+/** Whether one more request of this size has room beside `count` of `bytes`. A single request always has. */
 export function hasRoom(count: number, bytes: number, size: number, maxCount: number, maxBytes: number): boolean {
   return count === 0 || (count < maxCount && bytes + size <= maxBytes)
 }

@@ -1,5 +1,4 @@
-// What was asked of the servers and what they answered: requests, credentials, watches. It outlives connections and
-// ends with the session.
+// The requests, credentials and watches of a session, and their replies. It outlives connections and ends with the session.
 import { ErrorCode, errorName, OpCode, ProtocolError } from '@zk/wire'
 import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../errors.ts'
 import { needsOf } from '../../operations/needs.ts'
@@ -17,28 +16,28 @@ import { changesWatches, countsOn, setsWatches, WatchManager } from '../watches/
 
 type Reply = Extract<Incoming, { type: 'reply' }>
 
-/** What the pipeline needs of the session. */
+/** The session, as the pipeline sees it. */
 interface PipelineContext {
-  /** How long to leave a server alone that was too busy for a request for the n-th time, in ms. */
+  /** The pause after a server was too busy for a request for the n-th time, in ms. */
   readonly pause: (times: number) => number
   readonly emit: (output: Output) => void
-  /** Why no more requests are taken; undefined where they are. */
+  /** Why no more requests are accepted; undefined while they are. */
   readonly refusal: () => KeeperErrorCode | undefined
   readonly errorContext: () => ErrorContext
 }
 
 export class RequestPipeline {
   readonly #queue: RequestQueue
-  /** What waits for events of nodes. */
+  /** The watches of the session. */
   readonly watches: WatchManager
   readonly #credentials: Credentials
   readonly #context: PipelineContext
   /** Frames that overtake the queue. */
   #urgent: Uint8Array[] = []
   #lastZxid: bigint
-  /** A write was left without an answer: the next server must catch up before it is read. */
+  /** Whether a write has no answer: then the next server must catch up before it answers reads. */
   #isSyncPending = false
-  /** Its answer ends the session. */
+  /** The request whose answer ends the session. */
   #last: Request | undefined
 
   constructor(
@@ -57,7 +56,7 @@ export class RequestPipeline {
     })
   }
 
-  /** The latest transaction the caller may have seen; a server behind it refuses the session. */
+  /** The latest transaction that the caller may have seen. A server that is behind it refuses the session. */
   get lastZxid(): bigint {
     return this.#lastZxid
   }
@@ -80,12 +79,12 @@ export class RequestPipeline {
     return Math.min(this.#queue.nextTimeout, this.#credentials.nextTimeout)
   }
 
-  // --- the caller's side ----------------------------------------------------------------------------------------
+  // --- calls of the caller --------------------------------------------------------------------------------------
 
   submit(request: Request): void {
     const refusal = this.#context.refusal()
     if (refusal !== undefined) return this.#reject(request, refusal)
-    // A removal is taken all the same: its watch would stay at the server.
+    // A removal is accepted nevertheless: otherwise its watch would stay at the server.
     const mayWait = request.isOwn || request.removes !== undefined || this.#queue.hasRoomFor(request)
     if (!mayWait) return this.#reject(request, 'QueueFull')
     this.#queue.enqueue(request)
@@ -98,13 +97,13 @@ export class RequestPipeline {
     this.#credentials.add(credential, request)
   }
 
-  /** Takes one last request, and none after it. */
+  /** Accepts one last request, and none after it. */
   finish(request: Request): void {
     this.#last = request
     this.#queue.enqueue(request)
   }
 
-  /** The caller no longer waits. False when the request was settled already. */
+  /** The caller does not wait any more. False when the request was already settled. */
   abandon(request: Request): boolean {
     if (this.#credentials.takeCallers((caller) => caller === request).length > 0) return true
     const wasUnsent = request.phase.name === 'unsent'
@@ -116,13 +115,16 @@ export class RequestPipeline {
     return true
   }
 
-  /** Its watchers were notified that it is gone. In its place: watches asked for behind it are to stay. */
+  /**
+   * The caller has given up, but the watchers were already notified. The removal keeps its place: watches of later requests
+   * must stay.
+   */
   #removeAllTheSame(request: Request, removes: Removal): void {
     const own = removalRequest(removes)
     if (!this.#queue.replace(request, own)) this.#queue.enqueue(own)
   }
 
-  /** Settles the requests whose time is up, and lets go on what was held back until now. */
+  /** Settles the requests whose time is over, and releases those that were held back until now. */
   settleOverdue(now: number): void {
     this.#queue.resume(now)
     const callers = this.#credentials.takeCallers(({ expiresAt }) => expiresAt <= now)
@@ -134,9 +136,9 @@ export class RequestPipeline {
     }
   }
 
-  // --- the connection's side ------------------------------------------------------------------------------------
+  // --- events of the connection ---------------------------------------------------------------------------------
 
-  /** A connection stands: before the queue go credentials, watches, and a pending sync. */
+  /** A connection is established: credentials, watches and a pending sync go before the queue. */
   connected(): void {
     const first = this.watches.connected()
     if (this.#isSyncPending) first.push(syncRequest(() => (this.#isSyncPending = false)))
@@ -165,12 +167,12 @@ export class RequestPipeline {
     return urgent
   }
 
-  /** Credentials that this connection has not been sent. They go before everything else, and do not touch the session. */
+  /** The credentials that were not sent on this connection. They go before everything else, and do not touch the session. */
   takeCredentials(): Uint8Array[] {
     return this.#credentials.frames()
   }
 
-  /** The frames to send now, about `limit` bytes of them; the credentials go ahead of them. */
+  /** The frames to send now, about `limit` bytes. Credentials go before them. */
   send(now: number, limit: number): Uint8Array[] {
     const frames = this.takeUrgent()
     frames.push(...this.#queue.send(now, limit, (request) => this.watches.sending(request)))
@@ -195,7 +197,7 @@ export class RequestPipeline {
     }
   }
 
-  /** A reply so long that it cannot be taken in: repeating the request would repeat that. */
+  /** The reply is too long. A repeated request would have the same reply. */
   refuseReply(cause: Error): void {
     const request = this.#queue.oldest
     if (request?.phase.name !== 'sent') return
@@ -203,7 +205,7 @@ export class RequestPipeline {
     this.#rejectUnread(request, 'ResponseTooLarge', cause)
   }
 
-  /** The session is over: everything that waits is settled. */
+  /** The session is over: settles everything that waits. */
   end(code: KeeperErrorCode): void {
     for (const { request, wasSent } of this.#queue.clear()) {
       this.#reject(request, code, { outcomeUnknown: wasSent && request.kind === 'write' })
@@ -237,12 +239,12 @@ export class RequestPipeline {
     if (request === undefined || (phase?.name !== 'sent' && phase?.name !== 'abandoned') || phase.xid !== reply.xid) {
       throw new ProtocolError(`a reply with xid ${reply.xid}, which is not that of the oldest request`)
     }
-    // The session lives on with another server; what this one was asked it may have passed on.
+    // The session lives on at another server. This one may have forwarded the request.
     if (reply.err === ErrorCode.SessionMoved) throw new ProtocolError('the session has moved to another server')
-    // A caller gets the error. A request of our own has no caller: the session would try for ever.
+    // A caller gets the error. An internal request has no caller: the session would repeat it for ever.
     if (reply.err === ErrorCode.SessionClosedRequireSaslAuth && request.kind === 'connection') return 'AuthFailed'
-    // Never from events, pings or auth replies: what they show may be delivered only in part. Nor from setWatches: the
-    // events of its later chunks are still to come.
+    // Zxids of events, pings and auth replies do not count: the changes that they show may be delivered only in part. Nor
+    // does that of setWatches: the events of its later chunks are still to come.
     if (reply.zxid > this.#lastZxid && !setsWatches(request)) this.#lastZxid = reply.zxid
     this.#queue.answered(reply.err !== ErrorCode.ThrottledOp)
     if (reply.err === ErrorCode.ThrottledOp) this.#throttled(request, reply, now)
@@ -253,8 +255,8 @@ export class RequestPipeline {
   }
 
   /**
-   * Not executed. Watches set again, or a pending sync, would now come after the requests that rely on them: those cost the
-   * connection, as when they are refused for another reason.
+   * The server has not executed the request. Repeated setWatches, or a pending sync, would now come after the requests that
+   * rely on them. So these cost the connection, as when they are refused for another reason.
    */
   #throttled(request: Request, reply: Reply, now: number): void {
     const { kind, opCode, phase, removes } = request
@@ -264,14 +266,14 @@ export class RequestPipeline {
     const mustComeFirst = kind === 'connection' && opCode !== OpCode.removeWatches
     const isRepeated = isAwaited && !mustComeFirst && request.repeatThrottled
     if (!isRepeated) this.#take(request, reply)
-    // Its watchers were notified that it is gone, whether a caller waits or not.
+    // Its watchers were already notified, whether a caller waits or not.
     const again = isRepeated ? request : removes && removalRequest(removes)
     if (again !== undefined) this.#queue.putOff(again, now + this.#context.pause(request.timesThrottled))
   }
 
   /**
-   * A change of watches with others behind it costs the connection: what was set meanwhile would be taken off, or missed.
-   * The next connection sets all of them anew.
+   * A change of watches that others follow costs the connection: watches that were set meanwhile would be removed, or
+   * missing. The next connection sets all of them again.
    */
   #notDone(request: Request): void {
     if (changesWatches(request) && this.#queue.hasSent((each) => countsOn(each, request))) {
@@ -280,14 +282,14 @@ export class RequestPipeline {
     this.watches.undone(request)
   }
 
-  /** What a server does not know it refuses ahead of all that was asked before, and closes the connection then. */
+  /** A server refuses an unknown operation before it answers earlier requests, and then closes the connection. */
   #overtaken(reply: Reply): boolean {
     const request = this.#queue.takeOvertaking(reply.xid)
     if (request !== undefined) this.#take(request, reply)
     return request !== undefined
   }
 
-  // --- what a reply means ---------------------------------------------------------------------------------------
+  // --- replies --------------------------------------------------------------------------------------------------
 
   #take(request: Request, reply: Reply): void {
     if (request.phase.name === 'abandoned') this.#abandonedReply(request, reply)
@@ -302,7 +304,7 @@ export class RequestPipeline {
         err === ErrorCode.Ok ? request.result(body, this.#context.errorContext) : new ErrorReply(err),
       )
     } catch (error) {
-      // What the caller's own code throws is the caller's.
+      // An error of the caller's own code goes to the caller.
       if (!(error instanceof ProtocolError))
         return this.#context.emit({ type: 'reject', request, error: error as Error })
       this.#rejectUnread(request, 'InvalidResponse', error)
@@ -338,9 +340,9 @@ export class RequestPipeline {
       const details = { op: 'watch', needs: needsOf(OpCode.addWatch), ...this.#context.errorContext() }
       this.watches.refused(new KeeperError(known, details))
     }
-    // A read-only server cannot sync: the sync stays pending for the next one.
+    // A read-only server cannot sync: the sync stays pending for the next server.
     if (request.kind === 'connection' && code === ErrorCode.NotReadOnly) return undefined
-    // Without its watches, or a sync it owes, a connection would keep less than is promised.
+    // Without its watches, or a pending sync, a connection would not keep the promises.
     if (request.kind === 'connection') throw new ProtocolError(`${request.op} was refused with code ${code}`)
     if (request.watcher !== undefined) this.#giveUp(request.watcher)
     const name = known === undefined || known === 'Ok' ? 'Unknown' : known
@@ -348,7 +350,7 @@ export class RequestPipeline {
     this.#reject(request, name, { number: code, needs, ...multi })
   }
 
-  /** No caller waits for this reply; a watch that it set is taken off the server again. */
+  /** No caller waits for this reply. A watch that it set is removed from the server. */
   #abandonedReply(request: Request, { err }: Reply): void {
     const { watcher } = request
     if (err === ErrorCode.Ok || request.forgiven(err) !== undefined) this.watches.done(request)
@@ -357,13 +359,13 @@ export class RequestPipeline {
     this.#giveUp(watcher, isSet || watcher.sharesWatch)
   }
 
-  /** A watcher that is not to be notified: the server's watch for it goes when nothing else waits for it. */
+  /** A watcher that must not be notified: its watch at the server is removed when nothing else waits for it. */
   #giveUp(watcher: OneShotWatcher, isSet?: boolean): void {
     const drop = this.watches.giveUp(watcher, isSet)
     if (drop !== undefined) this.#queue.enqueue(drop)
   }
 
-  /** Its answer came and cannot be read: a write may have happened, as if the answer had been lost. */
+  /** Its answer cannot be read: a write may have happened, as if the answer had been lost. */
   #rejectUnread(request: Request, code: KeeperErrorCode, cause: Error): void {
     const outcomeUnknown = request.kind === 'write'
     if (outcomeUnknown) this.#isSyncPending = true
@@ -381,7 +383,7 @@ export class RequestPipeline {
   }
 }
 
-/** A session that was left may have writes under way whose xids this client does not know. */
+/** The first xid. A session that another client has left may have writes under way whose xids this client does not know. */
 function firstXid(resume: SessionConfig['resume'], seed: number): number {
   if (resume === undefined) return 1
   const { lastXid = 0 } = resume

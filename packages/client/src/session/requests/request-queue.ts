@@ -1,6 +1,7 @@
-// Every request between its call and its answer: waiting to be sent, or sent and waiting for a reply. Replies come in
-// the order of the requests, so the sent ones are one queue; what a timeout or an abort settles early stays in it as a
-// tombstone, because its reply still comes. What a busy server has put off (ThrottledOp) waits again, before all others.
+// Every request between its call and its answer: waiting to be sent, or sent and waiting for a reply. Replies come in the
+// order of the requests, so the sent ones are one queue. A request that a timeout or an abort settles early stays in it as a
+// tombstone, because its reply still comes. A request that a busy server has put off (ThrottledOp) waits again, before all
+// others.
 import { SendQueue } from './send-queue.ts'
 import { Fifo } from './fifo.ts'
 import { type Flow, type FlowLimits, hasRoom, NO_LIMITS } from './flow.ts'
@@ -11,11 +12,11 @@ import { Window } from './window.ts'
 export const LAST_XID = 2 ** 31 - 2
 
 export interface Interrupted {
-  /** Settled before; their replies will not come. They are out of the queue. */
+  /** Requests that were already settled. Their replies will not come. They are out of the queue. */
   readonly tombstones: readonly Request[]
-  /** Writes that may have happened; they are out of the queue. */
+  /** Writes that may have happened. They are out of the queue. */
   readonly unknown: readonly Request[]
-  /** Whether any write, settled before or now, was left without an answer. */
+  /** Whether any write, settled before or now, has no answer. */
   readonly leftWrites: boolean
 }
 
@@ -25,14 +26,14 @@ export class RequestQueue {
   readonly #sent = new Fifo<Request>()
   #sentBytes = 0
   readonly #window: Window
-  /** Put off by a busy server, in call order: they go first when nothing is held back any more. */
+  /** Requests that a busy server has put off, in call order. They go first when nothing is held back any more. */
   readonly #putOff = new SendQueue()
-  /** Nothing is sent before; -Infinity when nothing is held back. */
+  /** Nothing is sent before this time; -Infinity when nothing is held back. */
   #heldUntil = -Infinity
   #lastXid: number
-  /** How many requests there ever were. */
+  /** How many requests were ever queued. */
   #count = 0
-  /** No request's time is up before this; it may be earlier than the truth, never later. */
+  /** No request times out before this. It may be earlier than the next timeout, never later. */
   #nextTimeout = Infinity
 
   constructor(firstXid = 1, limits: FlowLimits = NO_LIMITS) {
@@ -46,12 +47,12 @@ export class RequestQueue {
     return this.#lastXid
   }
 
-  /** A busy server is left alone. */
+  /** Whether requests to a busy server are held back. */
   get isHeld(): boolean {
     return this.#heldUntil > -Infinity
   }
 
-  /** No request's time is up before this, and nothing that is held back may go before. */
+  /** Before this time no request times out, and nothing that is held back is sent. */
   get nextTimeout(): number {
     return this.isHeld ? Math.min(this.#nextTimeout, this.#heldUntil) : this.#nextTimeout
   }
@@ -65,7 +66,7 @@ export class RequestQueue {
     }
   }
 
-  /** Whether one more may wait. */
+  /** Whether one more request may wait. */
   hasRoomFor({ frameSize }: Request): boolean {
     const unsent = this.#unsent
     const putOff = this.#putOff
@@ -85,7 +86,7 @@ export class RequestQueue {
     this.#nextTimeout = Math.min(this.#nextTimeout, request.expiresAt)
   }
 
-  /** Puts another in the place of one that waits; false where it does not. */
+  /** Replaces a request that waits. False if it does not wait. */
   replace(request: Request, other: Request): boolean {
     other.order = request.order
     return this.#unsent.replace(request, other) || this.#putOff.replace(request, other)
@@ -96,7 +97,7 @@ export class RequestQueue {
     this.#unsent.prepend(requests)
   }
 
-  /** What was held back until now may go. */
+  /** Releases what was held back until now. */
   resume(now: number): void {
     if (now < this.#heldUntil) return
     this.#heldUntil = -Infinity
@@ -104,9 +105,9 @@ export class RequestQueue {
   }
 
   /**
-   * Numbers the next requests and moves them to the sent ones, until `limit` bytes or the limits of what may be in flight
-   * are reached, or none waits. The connection's own requests need no room. Each is first handed to `sending`,
-   * which says what must go right behind it.
+   * Numbers the next requests and moves them to the sent ones, until `limit` bytes or the limits of flow are reached, or none
+   * waits. The connection's own requests need no room. `sending` is called with each first, and returns what must follow it
+   * immediately.
    */
   send(now: number, limit: number, sending: (request: Request) => Request[] = () => []): Uint8Array[] {
     const frames: Uint8Array[] = []
@@ -125,7 +126,7 @@ export class RequestQueue {
     return frames
   }
 
-  /** Numbers these requests and puts them to the sent ones, ahead of all that waits. */
+  /** Numbers these requests and adds them to the sent ones, before all that wait. */
   sendNow(requests: readonly Request[], now: number): Uint8Array[] {
     return requests.map((request) => {
       const xid = request.fixedXid ?? this.#takeXid()
@@ -136,36 +137,37 @@ export class RequestQueue {
     })
   }
 
-  /** The first that waits. */
+  /** The first request that waits. */
   get next(): Request | undefined {
     const [first] = this.#unsent
     return first
   }
 
-  /** The oldest sent request: the one the next reply must be about. */
+  /** The oldest sent request: the next reply must be its. */
   get oldest(): Request | undefined {
     return this.#sent.peek()
   }
 
-  /** Whether there is such a request among all that wait, for their turn or for an answer. */
+  /** Whether there is such a request among all that wait to be sent, or for an answer. */
   has(isSuch: (request: Request) => boolean): boolean {
     return this.hasSent(isSuch) || [...this.#unsent, ...this.#putOff].some(isSuch)
   }
 
-  /** Whether there is such a one among those without an answer. */
+  /** Whether there is such a request among those without an answer. */
   hasSent(isSuch: (request: Request) => boolean): boolean {
     return [...this.#sent].some(isSuch)
   }
 
-  /** Takes the oldest sent request out: its reply is here. */
+  /** Removes the oldest sent request: its reply has arrived. */
   answered(wasExecuted = true): void {
     this.#sentBytes -= this.#sent.shift()?.frameSize ?? 0
     if (wasExecuted) this.#window.done()
   }
 
   /**
-   * The request just answered was not executed: it waits again, with all others, until then. What was sent behind it cannot
-   * be called back, but nothing else overtakes it. While something is held back already, the moment stays.
+   * The request that was just answered was not executed: it waits again, with all others, until this time. Requests that were
+   * sent after it cannot be called back, but no other request overtakes it. If requests are already held back, their time
+   * stays.
    */
   putOff(request: Request, until: number): void {
     request.phase = { name: 'unsent' }
@@ -175,7 +177,7 @@ export class RequestQueue {
     this.#window.tooBusy(this.#sent.size + 1)
   }
 
-  /** Takes a sent request out ahead of others before it; undefined where there is no such request, or none before it. */
+  /** Removes a sent request before its turn; undefined if there is no such request, or none before it. */
   takeOvertaking(xid: number): Request | undefined {
     const hasXid = ({ phase }: Request) => (phase.name === 'sent' || phase.name === 'abandoned') && phase.xid === xid
     const oldest = this.oldest
@@ -185,8 +187,8 @@ export class RequestQueue {
   }
 
   /**
-   * Settles one request before its answer: an unsent one is taken from the queue, a sent one leaves a tombstone. False
-   * when it was settled already.
+   * Settles one request before its answer: an unsent one is removed from the queue, a sent one leaves a tombstone. False when
+   * it was already settled.
    */
   abandon(request: Request): boolean {
     const { phase } = request
@@ -200,7 +202,7 @@ export class RequestQueue {
     return true
   }
 
-  /** The requests whose time is up, in call order. They are still in the queue. */
+  /** The requests that have timed out, in call order. They are still in the queue. */
   overdue(now: number): Request[] {
     if (now < this.#nextTimeout) return []
     const waiting = [...this.#sent, ...this.#putOff, ...this.#unsent].filter(({ phase }) => phase.name !== 'abandoned')
@@ -213,11 +215,11 @@ export class RequestQueue {
   }
 
   /**
-   * The connection is gone. Sent writes leave with an unknown outcome; the rest of what was sent goes back to the front
-   * of the queue, in call order; what was the connection's own is forgotten.
+   * The connection is gone. Sent writes leave the queue with an unknown outcome. The other sent requests go back to the front
+   * of the queue, in call order. Requests of the connection itself are dropped.
    */
   interrupted(): Interrupted {
-    // Another server may have time for what this one put off.
+    // Another server may have time for the requests that this one has put off.
     const putOff = this.#putOff.clear()
     this.#heldUntil = -Infinity
     this.#window.open()
@@ -233,7 +235,7 @@ export class RequestQueue {
     return { tombstones, unknown, leftWrites: sent.some(({ kind }) => kind === 'write') }
   }
 
-  /** Takes out every request that waits for a settlement, sent ones first. `wasSent` says which had left. */
+  /** Removes every unsettled request, sent ones first. `wasSent` says which were sent. */
   clear(): { request: Request; wasSent: boolean }[] {
     this.resume(Infinity)
     const sent = this.#dropSent().filter(({ phase }) => phase.name === 'sent')

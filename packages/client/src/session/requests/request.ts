@@ -13,9 +13,9 @@ import type { KeeperErrorCode, KeeperErrorDetails } from '../../errors.ts'
 import type { OneShotWatcher, PersistentWatcher, WatchMode } from '../watches/watchers.ts'
 
 /**
- * What a lost connection means for a request that was sent on it: a `read` is repeated, so is `neither` (it changes no
- * node: sync, removeWatches, closeSession …), the outcome of a `write` is unknown, and what belonged to the
- * `connection` alone is dropped.
+ * What a lost connection means for a request that was sent on it. A `read` is repeated. So is `neither`, which changes no
+ * node: sync, removeWatches, closeSession …. The outcome of a `write` is unknown. A request of the `connection` alone is
+ * dropped.
  */
 export type RequestKind = 'read' | 'write' | 'neither' | 'connection'
 
@@ -25,10 +25,10 @@ interface FailedMulti extends Pick<KeeperErrorDetails, 'needs'> {
   readonly results: readonly (KeeperErrorCode | 'Ok')[]
 }
 
-/** An answer that is no success, though the reply itself was well-formed. */
+/** A valid reply that is no success. */
 export class ErrorReply {
   readonly code: number
-  /** The operation that failed a multi, its path, what it needs, and the result of each. */
+  /** For a failed multi: the operation that failed, its path, what it needs, and the result of each. */
   readonly multi: FailedMulti | undefined
 
   constructor(code: number, multi?: FailedMulti) {
@@ -37,54 +37,54 @@ export class ErrorReply {
   }
 }
 
-/** Where the session is now: for error messages. */
+/** The session and its server, for error messages. */
 export type ErrorContext = Pick<KeeperErrorDetails, 'server' | 'sessionId'>
 
-/** Which watches at the server are to go. */
+/** The watches that the server must remove. */
 export interface Removal {
-  /** The server's. */
+  /** The server's path. */
   readonly path: string
   readonly type: WatcherType
 }
 
-/** A request, before its call waits for it. */
+/** A request, as an operation or the session makes it. */
 export type PreparedRequest = Omit<RequestInit, keyof Call>
 
 export interface RequestInit {
   readonly op: string
-  /** As the caller wrote it: for errors. */
+  /** The path, as the caller wrote it, for errors. */
   readonly path?: string | undefined
-  /** The paths of a multi or a multiRead as the caller wrote them, by position: for traces. */
+  /** The paths of a multi or a multiRead, as the caller wrote them, by position, for traces. */
   readonly paths?: (() => readonly string[]) | undefined
-  /** What the paths are below: for errors. Undefined for the root. */
+  /** The chroot of the paths, for errors. Undefined for the root. */
   readonly chroot?: string | undefined
   readonly opCode: number
   readonly kind: RequestKind
-  /** An xid with a meaning of its own; others are numbered when they are sent. */
+  /** A fixed xid. Other requests are numbered when they are sent. */
   readonly xid?: number
   readonly body?: (writer: Writer) => void
   readonly expiresAt?: number
-  /** Undefined for the session's own. */
+  /** Undefined for internal requests. */
   readonly calledAt?: number
   readonly watcher?: OneShotWatcher | undefined
-  /** The watcher that an addWatch is for. */
+  /** The watcher of an addWatch. */
   readonly persistent?: PersistentWatcher | undefined
   readonly removes?: Removal | undefined
-  /** The client's own, without a caller: it may wait though the queue is full. */
+  /** Whether it is a request of the client itself, without a caller: it may wait although the queue is full. */
   readonly isOwn?: boolean | undefined
-  /** Whether it is sent again when a busy server has not executed it (ThrottledOp). @default true */
+  /** Whether it is repeated when a busy server has not executed it (ThrottledOp). @default true */
   readonly repeatThrottled?: boolean | undefined
-  /** Codes that the caller rejects with and handles as answers: they are traced without an error. */
+  /** Codes that the call rejects with, and that its caller handles as answers: they are traced without an error. */
   readonly expected?: readonly KeeperErrorCode[] | undefined
-  /** Makes the result of the reply's body; a `ProtocolError` from it costs the connection. */
+  /** Makes the result of the reply's body. A `ProtocolError` from it costs the connection. */
   readonly result?: (reader: Reader, where?: () => ErrorContext) => unknown
-  /** Codes that are answers, not errors, and the result each stands for. */
+  /** Codes that are answers, not errors, each with its result. */
   readonly forgives?: Partial<Record<ErrorName, () => unknown>> | undefined
   readonly resolve?: (value: unknown) => void
   readonly reject?: (error: unknown) => void
 }
 
-/** What the caller of a request adds to it. */
+/** The part of a request that its caller adds. */
 export type Call = Pick<RequestInit, 'expiresAt' | 'calledAt' | 'repeatThrottled' | 'expected' | 'resolve' | 'reject'>
 
 export type RequestPhase =
@@ -112,15 +112,15 @@ export class Request {
   readonly fixedXid: number | undefined
   readonly expiresAt: number
   readonly calledAt: number | undefined
-  /** Under which it was last sent. */
+  /** The xid under which it was last sent. */
   xid: number | undefined
-  /** Where a subscriber follows it. */
+  /** Its trace, if there is a subscriber. */
   trace: RequestMessage | undefined
   readonly watcher: OneShotWatcher | undefined
   readonly persistent: PersistentWatcher | undefined
   readonly removes: Removal | undefined
   readonly isOwn: boolean
-  /** Which watch the server was asked for, where this is an addWatch that was sent. */
+  /** The mode of the watch, for an addWatch that was sent. */
   mode: WatchMode | undefined
   readonly repeatThrottled: boolean
   readonly expected: readonly KeeperErrorCode[] | undefined
@@ -131,11 +131,11 @@ export class Request {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
   phase: RequestPhase = { name: 'unsent' }
-  /** The position in call order among all that were queued; 0 for what goes before them. */
+  /** The position in call order among all queued requests; 0 for requests that go before them. */
   order = 0
   readonly #frame: Uint8Array
 
-  /** The body is written at once: what the caller changes later does not change the request. */
+  /** Writes the body at once: later changes of the caller's arguments do not change the request. */
   constructor(init: RequestInit, call: Call = init) {
     this.op = init.op
     this.path = init.path
@@ -162,34 +162,34 @@ export class Request {
     })
   }
 
-  /** Bytes of the frame's body: what jute.maxbuffer limits. */
+  /** The bytes of the frame's body, which jute.maxbuffer limits. */
   get size(): number {
     return this.#frame.byteLength - LENGTH_SIZE
   }
 
-  /** Bytes of the whole frame: what it takes in memory and on the wire. */
+  /** The bytes of the whole frame, in memory and on the wire. */
   get frameSize(): number {
     return this.#frame.byteLength
   }
 
-  /** The result that this code stands for, where it is an answer. */
+  /** The result for this code, if it is an answer. */
   forgiven(code: number): (() => unknown) | undefined {
     const name = errorName(code)
     return name === undefined ? undefined : this.forgives[name]
   }
 
-  /** Whether a read sets a watch: the last byte of each record of one. */
+  /** Whether a read sets a watch: the last byte of its record. */
   askForWatch(isAsked: boolean): void {
     this.#view.setUint8(this.#frame.byteLength - 1, isAsked ? 1 : 0)
   }
 
-  /** What an addWatch sets: the last field of its record. */
+  /** The mode of an addWatch: the last field of its record. */
   askForMode(mode: WatchMode): void {
     this.mode = mode
     this.#view.setInt32(this.#frame.byteLength - 4, addWatchModes[mode])
   }
 
-  /** The whole frame under this xid. */
+  /** The whole frame with this xid. */
   bytes(xid: number): Uint8Array {
     this.xid = xid
     this.#view.setInt32(LENGTH_SIZE, xid)

@@ -1,10 +1,10 @@
-// Requests in the order in which they are to go, and how many bytes they are.
+// Requests in the order in which they will be sent, and their bytes.
 import type { Request } from './request.ts'
 
 export class SendQueue {
-  /** By the request whose place it is: mostly its own. */
+  /** The requests, by the request whose place each has: mostly its own. */
   #requests = new Map<Request, Request>()
-  /** Requests that take the place of another. */
+  /** The requests that have the place of another. */
   readonly #placeOf = new Map<Request, Request>()
   #bytes = 0
 
@@ -12,7 +12,7 @@ export class SendQueue {
     return this.#requests.size
   }
 
-  /** The bytes of their whole frames. */
+  /** The bytes of the whole frames. */
   get bytes(): number {
     return this.#bytes
   }
@@ -22,14 +22,14 @@ export class SendQueue {
     this.#bytes += request.frameSize
   }
 
-  /** Puts requests before all that are here. */
+  /** Adds requests before all others. */
   prepend(requests: readonly Request[]): void {
     if (requests.length === 0) return
     this.#requests = new Map([...requests.map((request) => [request, request] as const), ...this.#requests])
     for (const { frameSize } of requests) this.#bytes += frameSize
   }
 
-  /** Puts another in its place; false when it was not here. */
+  /** Replaces a request; false if it is not in the queue. */
   replace(request: Request, other: Request): boolean {
     const place = this.#placeOf.get(request) ?? request
     if (this.#requests.get(place) !== request) return false
@@ -40,7 +40,7 @@ export class SendQueue {
     return true
   }
 
-  /** False when it was not here. */
+  /** Removes a request; false if it is not in the queue. */
   delete(request: Request): boolean {
     const place = this.#placeOf.get(request) ?? request
     if (this.#requests.get(place) !== request) return false
@@ -50,7 +50,7 @@ export class SendQueue {
     return true
   }
 
-  /** Takes all out, in order. */
+  /** Removes all, in order. */
   clear(): Request[] {
     const all = [...this]
     this.#requests = new Map()

@@ -1,13 +1,13 @@
-// How many requests a server that is too busy gets at once: as many as it could do, and then one more each time that it
-// has done them all, until there is no need to count.
+// Limits how many requests a busy server gets at once: as many as it could execute, and one more each time that it has
+// executed them all, until no limit is needed.
 
 export class Window {
   readonly #limit: number
   #size: number
-  /** Done since it last was too busy. */
+  /** How many it has executed since it was last too busy. */
   #done = 0
 
-  /** `limit`: the most that may be in flight. */
+  /** `limit` is the most that may be in flight. */
   constructor(limit: number) {
     this.#limit = limit
     this.#size = limit
@@ -17,19 +17,19 @@ export class Window {
     return Math.floor(this.#size)
   }
 
-  /** Another server. */
+  /** The session is at another server. */
   open(): void {
     this.#size = this.#limit
     this.#done = 0
   }
 
-  /** The server has done one. */
+  /** The server has executed a request. */
   done(): void {
     this.#done++
     if (this.#size < this.#limit) this.#size = Math.min(this.#size + 1 / this.#size, this.#limit)
   }
 
-  /** It was too busy for one of so many: what it has done before is what it can do, but no more than half of them. */
+  /** The server was too busy for one of `inFlight`: it gets as many as it has executed before, but at most half of them. */
   tooBusy(inFlight: number): void {
     this.#size = Math.max(1, Math.min(this.#done, this.size / 2, inFlight / 2))
     this.#done = 0

@@ -1,4 +1,4 @@
-/** Random pauses from a seed: the machine stays a function of its inputs. (xorshift32) */
+/** Random pauses from a seed, so that the machine stays a function of its inputs (xorshift32). */
 export class Jitter {
   #state: number
 
@@ -6,7 +6,7 @@ export class Jitter {
     this.#state = (seed | 0) === 0 ? 1 : seed | 0
   }
 
-  /** A number from 0 up to, not including, `limit`. */
+  /** A number from 0 to `limit`, without `limit`. */
   upTo(limit: number): number {
     let x = this.#state
     x ^= x << 13

@@ -1,5 +1,5 @@
-// A session at a read-only server looks for one that takes writes: it asks one after the other `isro`, with pauses that
-// grow, as Java's ClientCnxn.pingRwServer.
+// A session at a read-only server looks for a server that takes writes. It sends `isro` to one after the other, with pauses
+// that grow, as Java's ClientCnxn.pingRwServer does.
 import type { ServerAddress } from '@zk/wire'
 import { backoff, deadlines } from '../protocol/deadlines.ts'
 import type { Jitter } from './jitter.ts'
@@ -7,7 +7,7 @@ import type { Jitter } from './jitter.ts'
 type Phase = { readonly name: 'pausing'; readonly until: number } | { readonly name: 'asking'; readonly by: number }
 
 export type SearchStep =
-  /** `lot`, from 0 to 1, decides which of its addresses is asked. */
+  /** `lot`, from 0 to 1, decides which of its addresses is used. */
   { readonly type: 'probe'; readonly server: ServerAddress; readonly lot: number } | { readonly type: 'endProbe' }
 
 export class ReadWriteSearch {
@@ -44,7 +44,7 @@ export class ReadWriteSearch {
     return answer === 'rw'
   }
 
-  /** Whether a server is being asked; its answer is not waited for. */
+  /** Drops the question to a server, if there is one. Returns whether there was one. */
   forget(now: number): boolean {
     const wasAsking = this.#phase.name === 'asking'
     if (wasAsking) this.#phase = this.#pause(now)
@@ -53,7 +53,7 @@ export class ReadWriteSearch {
 
   #pause(now: number): Phase {
     const longest = backoff(++this.#asked, { T: this.#T, servers: 1 })
-    // At least half of it: a lone server must not be asked in a loop.
+    // It is at least half of that: a single server must not be asked in a loop.
     return { name: 'pausing', until: now + longest / 2 + this.#jitter.upTo(longest / 2) }
   }
 }

@@ -1,28 +1,29 @@
-// The servers of a client in the order they are tried, and whether it moves when the list changes: as many clients as it takes
-// for every server to have its share, by the rules of Java's StaticHostProvider (ZOOKEEPER-1355).
+// The servers of a client in the order in which they are tried, and whether it moves when the list changes: so many clients
+// move that every server has its share, by the rules of Java's StaticHostProvider (ZOOKEEPER-1355).
 import type { ServerAddress } from '@zk/wire'
 import type { Jitter } from './jitter.ts'
 
 /**
- * Which server is next. `connect` has one of its own; give it another to decide yourself, from a service registry for
- * instance. Its methods are called from timers: they answer at once, throw nothing and call nothing of the client.
+ * Chooses the next server. `connect` has a provider of its own. Give it another one to decide by yourself, from a service
+ * registry for instance. Its methods are called from timers: they must return at once, throw nothing and call nothing of the
+ * client.
  */
 export interface HostProvider {
-  /** How many servers there are, at least 1: each gets its part of the time, and a round has so many attempts. */
+  /** The number of servers, at least 1. Each gets its part of the time, and a round has so many attempts. */
   readonly size: number
-  /** The server to try now; again and again, in rounds. */
+  /** The next server to try. It is called again and again, in rounds. */
   next(): ServerAddress
-  /** A session stands at this server. */
+  /** A session is established at this server. */
   connected(server: ServerAddress): void
-  /** Takes over a new list. True when the client is to leave `current`, the server it is connected to. */
+  /** Takes a new list. True when the client must leave `current`, the server to which it is connected. */
   update(servers: readonly ServerAddress[], current: ServerAddress | undefined): boolean
 }
 
-/** Where to go after a change of the list, before the rounds begin again. */
+/** Where to move after a change of the list, before the rounds begin again. */
 interface Move {
   readonly added: ServerAddress[]
   readonly kept: ServerAddress[]
-  /** The probability to try one of the added. */
+  /** The probability to try an added server. */
   readonly pAdded: number
 }
 
@@ -33,7 +34,7 @@ export class StaticHostProvider implements HostProvider {
   #connected: ServerAddress | undefined
   #move: Move | undefined
 
-  /** Shuffled once, then round robin: clients spread, each keeps its order. */
+  /** Shuffled once, then round robin: so clients spread, and each keeps its order. */
   constructor(servers: readonly ServerAddress[], jitter: Jitter) {
     this.#jitter = jitter
     this.#servers = jitter.shuffled(distinct(servers))
@@ -56,7 +57,7 @@ export class StaticHostProvider implements HostProvider {
 
   update(servers: readonly ServerAddress[], current: ServerAddress | undefined): boolean {
     const old = this.#servers
-    // Under way from one list to the next: it stands for the server where the move would have ended.
+    // A client that is moving when the list changes again counts at the server where the move would have ended.
     const isUnderWay = this.#move !== undefined
     const mine = isUnderWay ? this.next() : (current ?? this.#connected ?? old[0]!)
     const now = this.#jitter.shuffled(distinct(servers))
@@ -70,19 +71,19 @@ export class StaticHostProvider implements HostProvider {
     })
     this.#servers = now
     const at = now.findIndex((server) => isSame(server, mine))
-    // Where it was going to it goes first; where it is, last.
+    // The target of the move comes first, the present server last.
     this.#next = isUnderWay ? Math.max(at, 0) : at + 1
     this.#move = pAdded === undefined ? undefined : { added, kept, pAdded }
-    // On the way `current` is where it is being dialed: it may be gone though the server stood for is kept.
+    // During a move `current` is the server that is dialed. It may be gone although the target is kept.
     return pAdded !== undefined || (current !== undefined && !includes(now, current))
   }
 
-  /** The probability to go to an added server; undefined to stay. */
+  /** The probability to move to an added server; undefined to stay. */
   #pAdded({ old, kept, now, isMineKept }: Sizes): number | undefined {
-    // The list grew: of each old server's clients as many leave as the new ones need.
+    // The list has grown: from each old server as many clients leave as the new ones need.
     if (now > old) return isMineKept && this.#jitter.upTo(1) >= 1 - old / now ? undefined : 1
     if (isMineKept) return undefined
-    // It did not, and ours is gone: the kept ones take as many of its clients as their share has grown by.
+    // It has not, and our server is gone: the kept servers take as many of its clients as their share has grown.
     const pKept = old > kept ? (kept * (old - now)) / (now * (old - kept)) : 1
     return 1 - pKept
   }
@@ -112,7 +113,7 @@ function includes(servers: readonly ServerAddress[], server: ServerAddress): boo
   return servers.some((each) => isSame(each, server))
 }
 
-/** One that is named twice has no share for two. */
+/** A server that is listed twice has one share. */
 function distinct(servers: readonly ServerAddress[]): ServerAddress[] {
   return servers.filter((server, index) => servers.findIndex((each) => isSame(each, server)) === index)
 }

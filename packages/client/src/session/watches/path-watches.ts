@@ -1,12 +1,12 @@
-// The watches of one path: what is wanted, what the server was asked for, and what it has confirmed; and what to send so that
-// it has what is wanted.
+// The watches of one path: the wanted ones, the requested ones, and the confirmed ones; and what to send so that the server
+// has the wanted ones.
 //
-// Up to 3.8 a server keeps one watch for a path, a table and a connection: the last one asked for. From 3.9 on it keeps all,
-// and a client cannot know which server it has. So:
-// - A read asks for a one-shot watch only where no persistent one has the same events already.
-// - Whenever a persistent watch is set or removed, the one-shot watches of its path may be lost and are set again.
-// - Of a path with persistent and recursive watchers the server is asked for the recursive watch only. It has all events that
-//   the other kind must have but one: that children changed, which follows from the creation or deletion of a child.
+// Up to 3.8 a server keeps one watch for a path, a table and a connection: the last one that was set. From 3.9 on it keeps
+// all, and a client cannot know which server it has. So: - A read sets a one-shot watch only where no persistent one already
+// has the same events. - When a persistent watch is set or removed, the one-shot watches of its path may be lost, and are set
+// again. - For a path with persistent and recursive watchers only the recursive watch is set. It has all events of the other
+// kind but one:
+//   NodeChildrenChanged, which follows from the creation or deletion of a child.
 import {
   type FiredType,
   modeFor,
@@ -18,7 +18,7 @@ import {
   type WatchTable,
 } from './watchers.ts'
 
-/** The watches that a node event takes with it (ZKWatchManager.materialize). */
+/** The one-shot watches that a node event ends (ZKWatchManager.materialize). */
 const firedBy: Record<FiredType, readonly WatchKind[]> = {
   NodeCreated: ['data', 'exist'],
   NodeDataChanged: ['data', 'exist'],
@@ -32,30 +32,30 @@ export class PathWatches {
   readonly path: string
   readonly oneShot = new Set<OneShotWatcher>()
   readonly persistent = new Set<PersistentWatcher>()
-  /** The persistent watch that the server has when it has done all that was sent. */
+  /** The persistent watch that the server has when it has executed everything that was sent. */
   asked: WatchMode | undefined
-  /** The persistent watch that it has as far as it has answered. */
+  /** The persistent watch that the server has confirmed. */
   confirmed: WatchMode | undefined
-  /** The server may have a one-shot watch that nothing waits for. */
+  /** Whether the server may have a one-shot watch that nothing waits for. */
   hasLeftover = false
 
   constructor(path: string) {
     this.path = path
   }
 
-  /** The persistent watch that serves all watchers that were sent for, or set before. */
+  /** The persistent watch that serves all watchers whose requests were sent, or that were set before. */
   get wanted(): WatchMode | undefined {
     return this.persistent.size === 0
       ? undefined
       : modeFor([...this.persistent].filter(({ phase }) => phase !== 'asked'))
   }
 
-  /** The persistent watch that the server has; as it will, where it has not answered yet. */
+  /** The persistent watch that the server has, or will have when it has answered. */
   get mode(): WatchMode | undefined {
     return this.confirmed ?? this.asked
   }
 
-  /** Whether a persistent watch has all events that a one-shot watch would. */
+  /** Whether a persistent watch has all events of a one-shot watch. */
   get isCovered(): boolean {
     return this.asked !== undefined
   }
@@ -65,22 +65,22 @@ export class PathWatches {
     return !isWatched && this.oneShot.size === 0 && this.persistent.size === 0
   }
 
-  /** Whether a persistent watcher needs what the server's table has: it must not be removed. */
+  /** Whether a persistent watcher needs the watch in the server's table, which must then stay. */
   needs(table: WatchTable): boolean {
     return [...this.persistent].some(({ mode }) => mode === 'persistent' || table === 'data')
   }
 
-  /** The one-shot watchers in one of the server's tables, those only asked for included. */
+  /** The one-shot watchers in one of the server's tables, those without a reply included. */
   in(table: WatchTable): OneShotWatcher[] {
     return [...this.oneShot].filter(({ kind }) => tableOf(kind) === table)
   }
 
-  /** Whether a read with a watch is on its way. */
+  /** Whether a read with a watch is under way. */
   get isAwaited(): boolean {
     return [...this.oneShot].some(({ phase }) => phase === 'sent')
   }
 
-  /** Takes out the one-shot watchers that an event of this type concerns. */
+  /** Removes the one-shot watchers that an event of this type concerns. */
   fire(type: FiredType): OneShotWatcher[] {
     const fired = [...this.oneShot].filter(({ phase, kind }) => phase === 'set' && firedBy[type].includes(kind))
     for (const watcher of fired) {
@@ -90,7 +90,7 @@ export class PathWatches {
     return fired
   }
 
-  /** The connection is gone, and all that its server had. What was sent is sent again. */
+  /** The connection is gone, with all watches at its server. Requests that were sent are sent again. */
   interrupted(): void {
     this.asked = undefined
     this.confirmed = undefined
@@ -102,7 +102,7 @@ export class PathWatches {
     }
   }
 
-  /** A change leaves: the server will have done it. */
+  /** A change is sent: the server will execute it. */
   apply(change: Change): void {
     switch (change.type) {
       case 'clear':
@@ -124,7 +124,7 @@ export class PathWatches {
   }
 }
 
-/** What the server is to do. */
+/** A change of the server's watches. */
 export type Change =
   /** remove all watches of the path: the only removal of persistent ones that all servers know */
   | { readonly type: 'clear' }
@@ -136,7 +136,7 @@ export type Change =
 
 type Known = Pick<PathWatches, 'wanted' | 'asked' | 'hasLeftover' | 'oneShot'>
 
-/** The changes that give the server what is wanted, in order. */
+/** The changes after which the server has the wanted watches, in order. */
 export function reconcile(known: Known): Change[] {
   const { wanted, asked, hasLeftover } = known
   if (wanted === undefined && (asked !== undefined || hasLeftover)) return [{ type: 'clear' }, ...afterClear(known)]
@@ -144,13 +144,13 @@ export function reconcile(known: Known): Change[] {
   return asked === undefined ? setAgain(known, ({ isArmed }) => isArmed === false) : []
 }
 
-/** What follows right behind a change to this mode. One-shot watches need nothing: the persistent one has their events. */
+/** What follows right after a change to this mode. One-shot watches need nothing: the persistent one has their events. */
 export function afterAdd({ asked }: Known, mode: WatchMode): Change[] {
-  // From 3.9 on the other mode is still there; before, the server does not know the type.
+  // From 3.9 on the other mode is still there. Earlier servers do not know the type.
   return asked === undefined || asked === mode ? [] : [{ type: 'drop', mode: asked }]
 }
 
-/** What follows right behind a removal of all. */
+/** What follows right after a removal of all watches. */
 export function afterClear(known: Known): Change[] {
   return setAgain(known, () => true)
 }

@@ -1,5 +1,5 @@
-// The watches of a session: which events each watcher is notified of, and what the server is asked to watch. Which request asks
-// for what is decided as it is sent, when it is known what the server will have done before it.
+// The watches of a session: which watchers each event notifies, and which watches the server must have. Each request gets its
+// watch when it is sent: then it is known what the server will have executed before it.
 import { OpCode, parentOf, setWatchesRequests, type WatcherType } from '@zk/wire'
 import type { KeeperError } from '../../errors.ts'
 import type { Output } from '../protocol/output.ts'
@@ -30,7 +30,7 @@ interface WatchContext {
   readonly emit: (output: Output) => void
   readonly lastZxid: () => bigint
   readonly maxRequestSize: number
-  /** Whether the server is being asked to remove watches of this path: an event of theirs may be on its way. */
+  /** Whether a removal of watches of this path is under way: an event of theirs may cross it. */
   readonly isRemoving: (path: string) => boolean
 }
 
@@ -40,7 +40,7 @@ export class WatchManager {
   readonly #lastZxid: () => bigint
   readonly #maxRequestSize: number
   readonly #isRemoving: (path: string) => boolean
-  /** Paths of which the server may have more or less than is wanted. */
+  /** The paths whose watches at the server may differ from the wanted ones. */
   readonly #dirty = new Set<PathWatches>()
   #persistentCount = 0
 
@@ -51,7 +51,7 @@ export class WatchManager {
     this.#isRemoving = isRemoving
   }
 
-  // --- the caller's side ----------------------------------------------------------------------------------------
+  // --- calls of the caller --------------------------------------------------------------------------------------
 
   add({ watcher, persistent }: Request): void {
     if (watcher !== undefined) this.#at(watcher.path).oneShot.add(watcher)
@@ -65,7 +65,7 @@ export class WatchManager {
     this.unsubscribe(persistent)
   }
 
-  /** It is notified no more; what the server has for it alone is removed with what is sent next. */
+  /** Stops notifying it. A watch that the server has for it alone is removed with the next requests. */
   unsubscribe(persistent: PersistentWatcher | undefined): void {
     if (persistent === undefined || !this.#removePersistent(persistent)) return
     const at = this.#at(persistent.path)
@@ -73,7 +73,10 @@ export class WatchManager {
     else this.#prune(at)
   }
 
-  /** Takes the watcher out and notifies it. Gives the removal that the server needs: where it has a watch that nothing else waits for. */
+  /**
+   * Removes the watcher and notifies it. Returns the removal that the server needs, if it has a watch that nothing else waits
+   * for.
+   */
   unwatch(watcher: OneShotWatcher): WatcherType | undefined {
     if (watcher.phase !== 'set') return undefined
     this.#remove(watcher)
@@ -81,7 +84,7 @@ export class WatchManager {
     return this.#isShared(watcher) ? undefined : typeOf[tableOf(watcher.kind)]
   }
 
-  /** Like `unwatch`, of one whose caller does not wait for the removal: the request for it, where it takes one. */
+  /** As `unwatch`, for a caller that does not wait for the removal. Returns its request, if one is needed. */
   giveUp(watcher: OneShotWatcher, isSet = watcher.sharesWatch ?? false): Request | undefined {
     this.#remove(watcher)
     if (!isSet || this.#isShared(watcher)) return undefined
@@ -89,8 +92,8 @@ export class WatchManager {
   }
 
   /**
-   * Takes out and notifies the one-shot watchers of a path in these tables, and notifies its persistent ones of these modes. Those
-   * only asked for go too: the server sets their watches before it removes them. False when there were none.
+   * Removes and notifies the one-shot watchers of a path in these tables, and its persistent watchers of these modes.
+   * Watchers without a reply are included: the server sets their watches before it removes them. False when there were none.
    */
   take(path: string, tables: readonly WatchTable[], modes: readonly WatchMode[]): boolean {
     const oneShot = tables.flatMap((table) => this.#known(path)?.in(table) ?? [])
@@ -107,22 +110,22 @@ export class WatchManager {
   }
 
   /**
-   * What removeWatches is to remove at the server once the watchers it names were taken; undefined for nothing. What must
-   * stay there for a persistent watch goes with that.
+   * What removeWatches must remove at the server after its watchers were removed; undefined for nothing. A watch that must
+   * stay for a persistent one is removed with that one.
    */
   removal(path: string, type: WatcherType): WatcherType | undefined {
     const at = this.#known(path)
     if (type === 'Data' || type === 'Children') return this.#keeps(path, tableOfType[type]) ? undefined : type
-    // Older servers know no other type for persistent ones; one-shot watches of the path are set again. Where their reads
-    // are still to be answered it waits for that.
+    // Older servers know no other type for persistent ones. One-shot watches of the path are set again. If their reads have
+    // no answer yet, the removal waits for it.
     const isAwaited = [...(at?.oneShot ?? [])].some(({ phase }) => phase !== 'set')
     const isNeeded = at?.needs('data') === true || at?.needs('child') === true
     return isNeeded || isAwaited ? undefined : 'Any'
   }
 
-  // --- the connection's side ------------------------------------------------------------------------------------
+  // --- events of the connection ---------------------------------------------------------------------------------
 
-  /** A connection stands: the requests that set again what the last one had. */
+  /** A connection is established: returns the requests that set the watches of the last one again. */
   connected(): Request[] {
     const oneShot: OneShotWatcher[] = []
     const away = new Map<string, WatchMode>()
@@ -137,7 +140,7 @@ export class WatchManager {
     const requests = setWatchesRequests(
       this.#lastZxid(),
       {
-        // First the one-shot ones, which must learn what they missed: up to 3.8 those behind them take their places.
+        // One-shot watches come first, and get the events that they missed: up to 3.8 later ones replace them.
         ...listsOf(oneShot),
         persistentWatches: pathsOf('persistent'),
         persistentRecursiveWatches: pathsOf('recursive'),
@@ -149,7 +152,7 @@ export class WatchManager {
       for (const watcher of at.oneShot) watcher.isArmed = !at.isCovered
     }
     return requests.map((request, index) =>
-      // Only behind the last of them comes no event of what happened before.
+      // Only after the last of them no event of earlier changes comes.
       setWatchesRequest(request, index === requests.length - 1 ? () => this.#restored(away) : undefined),
     )
   }
@@ -162,11 +165,11 @@ export class WatchManager {
     }
   }
 
-  /** A request leaves: decides what it asks the server to watch, and gives what must leave right behind it. */
+  /** A request is sent: decides which watch it sets, and returns what must follow it immediately. */
   sending(request: Request): Request[] {
     const { watcher, persistent, removes } = request
     if (watcher !== undefined) {
-      // One that was removed while its read waited is set no more.
+      // A watcher that was removed while its read waited is not set.
       const isWanted = watcher.phase !== 'gone'
       if (isWanted) watcher.phase = 'sent'
       watcher.isArmed = isWanted && this.#known(watcher.path)?.isCovered !== true
@@ -186,9 +189,9 @@ export class WatchManager {
     return this.#changed(at, { type: 'add', mode }, afterAdd(at, mode))
   }
 
-  /** What must be sent besides, now that the queue has been. */
+  /** What else must be sent after the queue. */
   due(): Request[] {
-    // Removals wait for reads under way: what to set again is known when these are answered.
+    // Removals wait for reads under way: their answers decide what to set again.
     const due = [...this.#dirty].filter(({ isAwaited }) => !isAwaited)
     return due.flatMap((at) => {
       this.#dirty.delete(at)
@@ -198,13 +201,13 @@ export class WatchManager {
     })
   }
 
-  /** A request was done, whether anything waits for it or not: the server watches as it says. */
+  /** A request was executed, also one that nothing waits for: the server has its watch. */
   done({ persistent, removes, mode }: Request): void {
     if (removes?.type === 'Any') this.#confirm(removes.path, undefined)
     if (persistent !== undefined) this.#confirm(persistent.path, mode)
   }
 
-  /** A request was not executed, and nothing that counts on it was sent behind it: the server watches as before. */
+  /** A request was not executed, and no later request relies on it: the server's watches are as before. */
   undone({ watcher, persistent, removes }: Request): void {
     if (watcher?.phase === 'sent') watcher.phase = 'asked'
     if (persistent?.phase === 'sent') persistent.phase = 'asked'
@@ -215,7 +218,7 @@ export class WatchManager {
     this.#prune(at)
   }
 
-  /** The caller learns that it is done. */
+  /** The caller gets the reply: from now on its watcher is set. */
   answered({ watcher, persistent }: Request): void {
     if (watcher?.phase === 'sent') watcher.phase = 'set'
     if (persistent !== undefined && persistent.phase !== 'gone') this.#set(persistent)
@@ -248,7 +251,7 @@ export class WatchManager {
     }
   }
 
-  /** The session is over: every watcher is notified. */
+  /** The session is over: notifies every watcher. */
   end(): void {
     for (const watcher of [...this.#paths.values()].flatMap(({ oneShot }) => [...oneShot])) {
       this.#remove(watcher)
@@ -260,7 +263,7 @@ export class WatchManager {
     }
   }
 
-  // --- what the server has --------------------------------------------------------------------------------------
+  // --- the watches at the server --------------------------------------------------------------------------------
 
   #changed(at: PathWatches, change: Change, behind: readonly Change[]): Request[] {
     at.apply(change)
@@ -283,7 +286,7 @@ export class WatchManager {
       case 'drop':
         return [dropModeRequest(at.path, change.mode)]
       case 'set':
-        // They leave together with what took them off: what happens in between is younger than the last reply.
+        // They are sent together with the change that removed them: so events in between are later than the last reply.
         return setWatchesRequests(this.#lastZxid(), listsOf(change.watchers), this.#maxRequestSize).map((each) =>
           setWatchesRequest(each),
         )
@@ -308,23 +311,23 @@ export class WatchManager {
     this.#notifyPersistent(watcher, { type: 'Set' })
   }
 
-  /** Whether the watch that the server has is needed by others: those that wait for the same share it from now on. */
+  /** Whether others need the server's watch: watchers that wait for the same events share it from now on. */
   #isShared({ path, kind }: OneShotWatcher): boolean {
     const sharers = this.#known(path)?.in(tableOf(kind)) ?? []
-    // One that is only asked for may yet be refused: then the watch is still there.
+    // A watcher without a reply may still be refused: then the watch is still there.
     for (const sharer of sharers) sharer.sharesWatch = true
     return sharers.length > 0 || this.#keeps(path, tableOf(kind))
   }
 
   #keeps(path: string, table: WatchTable): boolean {
     const at = this.#known(path)
-    // Up to 3.8 a persistent watch would go with it, also one that nothing waits for: reads may still count on that.
+    // Up to 3.8 this would also remove a persistent watch, even one that nothing waits for: reads may still rely on that.
     if (at === undefined || !(at.isCovered || at.needs(table))) return false
     at.hasLeftover = true
     return true
   }
 
-  // --- which watcher an event is for ----------------------------------------------------------------------------
+  // --- the watchers of an event ---------------------------------------------------------------------------------
 
   #fire(path: string, type: FiredType): OneShotWatcher[] {
     const at = this.#known(path)
@@ -334,7 +337,7 @@ export class WatchManager {
     return fired
   }
 
-  /** The persistent watchers that an event is for, each with what it is notified of. */
+  /** The persistent watchers of an event, each with its notification. */
   #concerned(type: NodeEventType, path: string): [PersistentWatcher, { type: NodeEventType; path: string }][] {
     if (this.#persistentCount === 0) return []
     const concerned: [PersistentWatcher, { type: NodeEventType; path: string }][] = []
@@ -357,7 +360,7 @@ export class WatchManager {
     return concerned
   }
 
-  /** The node that has other children now, where the server has an event of the child alone. */
+  /** The node whose children have changed, where the server sends the event of the child alone. */
   #impliedParent(type: FiredType, path: string): string | undefined {
     if ((type !== 'NodeCreated' && type !== 'NodeDeleted') || path === '/') return undefined
     const parent = parentOf(path)
@@ -405,7 +408,7 @@ export class WatchManager {
     if (at !== undefined) this.#prune(at)
   }
 
-  /** False when it was gone already. */
+  /** False when it was already gone. */
   #removePersistent(watcher: PersistentWatcher): boolean {
     if (watcher.phase === 'gone') return false
     watcher.phase = 'gone'
@@ -422,10 +425,10 @@ export function setsWatches({ opCode }: Request): boolean {
   return opCode === OpCode.setWatches || opCode === OpCode.setWatches2
 }
 
-/** Whether a request may count on a change of watches that was sent before it. */
+/** Whether a request may rely on a change of watches that was sent before it. */
 export function countsOn(request: Request, change: Request): boolean {
   if (setsWatches(request)) return true
-  // Whatever two removals take off, in the end it is gone.
+  // The result of two removals does not depend on their order.
   const areRemovals = request.opCode === OpCode.removeWatches && change.opCode === OpCode.removeWatches
   return !areRemovals && watchedPath(request) === watchedPath(change)
 }
@@ -434,21 +437,21 @@ export function changesWatches({ opCode }: Request): boolean {
   return opCode === OpCode.addWatch || opCode === OpCode.removeWatches
 }
 
-/** The server's path whose watches a request sets, adds or removes. */
+/** The server's path whose watches a request sets, changes or removes. */
 function watchedPath(request: Request): string | undefined {
   const { watcher, persistent, removes } = request
-  // The session's own requests have the server's path.
+  // Internal requests have the server's path.
   const own = changesWatches(request) ? request.path : undefined
   return (watcher ?? persistent ?? removes)?.path ?? own
 }
 
-/** The list of setWatches that names a watch of this kind. */
+/** The list of setWatches for a watch of this kind. */
 const listOf = { data: 'dataWatches', exist: 'existWatches', child: 'childWatches' } as const satisfies Record<
   WatchKind,
   string
 >
 
-/** The lists of setWatches that name these watches, each once. */
+/** The lists of setWatches for these watches, each path once. */
 function listsOf(watchers: readonly OneShotWatcher[]): Record<(typeof listOf)[WatchKind], string[]> {
   const lists = { dataWatches: new Set<string>(), existWatches: new Set<string>(), childWatches: new Set<string>() }
   for (const { kind, path } of watchers) lists[listOf[kind]].add(path)

@@ -1,32 +1,32 @@
-// What waits for events: a one-shot watcher for one of them, a persistent one for all.
+// The two kinds of watchers: a one-shot watcher gets one event, a persistent watcher gets all.
 import type { EventType } from '@zk/wire'
 import type { KeeperError } from '../../errors.ts'
 
 export type WatchKind = 'data' | 'exist' | 'child'
-/** The server keeps two tables; its data table holds exist watches too. */
+/** A table of the server. Its data table also has the watches of exists. */
 export type WatchTable = 'data' | 'child'
 export type WatchMode = 'persistent' | 'recursive'
 
 export type NodeEventType = 'NodeCreated' | 'NodeDeleted' | 'NodeDataChanged' | 'NodeChildrenChanged'
-/** What ends a watch for one event. */
+/** The end of a one-shot watch. */
 export type FiredType = Exclude<EventType, 'None' | 'PersistentWatchRemoved'>
 
-/** It is registered when its read is called, counts from the reply that sets it, and is notified once. */
+/** A one-shot watcher. It is registered at the call of its read, is set by the reply, and is notified once. */
 export interface OneShotWatcher {
   /** The server's path. */
   readonly path: string
-  /** What the reply made of it: `exist` becomes `data` when the node is there. */
+  /** The kind after the reply: `exist` becomes `data` when the node exists. */
   kind: WatchKind
-  /** `sent` with its read, on this connection. */
+  /** `sent` means: with its read, on this connection. */
   phase: 'asked' | 'sent' | 'set' | 'gone'
-  /** The server has a watch for it already, from one that is gone. */
+  /** Whether the server already has a watch for it, from a watcher that is gone. */
   sharesWatch?: boolean
-  /** Whether it asked the server for a watch; where a persistent one has the same events it does not. */
+  /** Whether its read sets a watch. It does not where a persistent one has the same events. */
   isArmed?: boolean
   notify(outcome: OneShotOutcome): void
 }
 
-/** How a watch for one event ends. */
+/** How a one-shot watch ends. */
 export type OneShotOutcome =
   | { readonly type: FiredType; readonly zxid?: bigint | undefined }
   | { readonly type: 'SessionEnded' }
@@ -41,16 +41,16 @@ export interface PersistentWatcher {
 }
 
 export type PersistentOutcome =
-  /** `path` is the server's. */
+  /** An event. `path` is the server's. */
   | { readonly type: NodeEventType; readonly path: string; readonly zxid?: bigint }
-  /** From now on the server watches: for the first time, or again on another connection. */
+  /** From now on the server has the watch: for the first time, or again on another connection. */
   | { readonly type: 'Set' }
-  /** It was set, and the server of the next connection will not set it. */
+  /** It was set before, and the server of the next connection refuses it. */
   | { readonly type: 'Refused'; readonly error: KeeperError }
   | { readonly type: 'PersistentWatchRemoved' }
   | { readonly type: 'SessionEnded' }
 
-/** What both kinds have in common. */
+/** The common part of both kinds. */
 export interface Watcher {
   readonly path: string
   notify(outcome: OneShotOutcome | PersistentOutcome): void
@@ -60,7 +60,7 @@ export function tableOf(kind: WatchKind): WatchTable {
   return kind === 'child' ? 'child' : 'data'
 }
 
-/** The mode that serves all of them: of a path with both kinds the server is asked for the recursive watch. */
+/** The mode that serves all of them: recursive, if there are both kinds. */
 export function modeFor(watchers: readonly PersistentWatcher[]): WatchMode | undefined {
   return watchers.some(({ mode }) => mode === 'recursive') ? 'recursive' : watchers[0]?.mode
 }
