@@ -88,6 +88,15 @@ export function report<Name extends keyof RecipeMessages>(
   logWith(zk, level, `lock ${text}`, () => asFields(whole()))
 }
 
+/** Logs that a hold was released `after` ms after its loss: until then the work went on. No channel has it. */
+export function logLateRelease(
+  zk: ZooKeeper,
+  kind: string,
+  message: { path: string; node: string; fencingToken: bigint; after: number },
+): void {
+  logWith(zk, 'warn', 'lock released long after its loss: the work went on', () => asFields({ kind, ...message }))
+}
+
 /** The fields of the message, for JSON. */
 function asFields(message: { error?: unknown; fencingToken?: bigint; kind: string }): object {
   const { error, fencingToken, ...fields } = message

@@ -1,13 +1,16 @@
 import { KeeperError, type MultiResults, type Op, op, type Session, type ZooKeeper } from '@zk/client'
 import { hex } from '@zk/client/internal'
 import type { OwnNode } from './queue/protected-create.ts'
-import { report } from './diagnostics.ts'
+import { logLateRelease, report } from './diagnostics.ts'
 import { LockLostError, type LossReason } from './errors.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
 import type { Lease } from './lease/lease.ts'
 import { OwnNodeWatch } from './queue/own-node-watch.ts'
 import { WaitLimit } from './queue/wait.ts'
 import { type HeldWhile, followerRelayDelayOf, type HoldTerms } from './hold-options.ts'
+
+/** A release that comes so long after the loss is logged, in ms. Work that uses the signal ends sooner. */
+const LATE_RELEASE = 1_000
 
 /** The owner of the node, which deletes it. */
 export interface Owner {
@@ -42,6 +45,8 @@ export class Held implements AsyncDisposable {
   #isSuspended = false
   /** Whether `zk:acquired` was reported. */
   #isReported = false
+  /** When the loss was reported. undefined before, and when it was logged how late the release came. */
+  #lostAt: number | undefined
 
   /** @internal */
   constructor(zk: ZooKeeper, owner: Owner, node: OwnNode, lease: Lease, terms: HoldTerms) {
@@ -136,6 +141,7 @@ export class Held implements AsyncDisposable {
   async release(): Promise<void> {
     // A lease that has ended unnoticed is a loss: the event loop was busy until now.
     if (this.isHeld()) this.lose('Released')
+    else this.#reportLateRelease()
     // The reader has its place now, or deletes both nodes.
     if ((this.signal.reason as LockLostError).reason === 'Downgraded') return
     const late = () => new KeeperError('RequestTimeout', { op: 'release', path: this.path })
@@ -232,9 +238,22 @@ export class Held implements AsyncDisposable {
 
   #reportEnd(reason: LossReason): void {
     if (!this.#isReported) return
-    const held = this.#zk.runtime.now() - this.#since
-    if (reason === 'Released') report(this.#zk, 'zk:released', this.#kind, () => ({ ...this.#identity, held }))
-    else report(this.#zk, 'zk:lost', this.#kind, () => ({ ...this.#identity, held, reason }))
+    const now = this.#zk.runtime.now()
+    const held = now - this.#since
+    if (reason === 'Released') {
+      report(this.#zk, 'zk:released', this.#kind, () => ({ ...this.#identity, held }))
+      return
+    }
+    report(this.#zk, 'zk:lost', this.#kind, () => ({ ...this.#identity, held, reason }))
+    if (reason !== 'Downgraded') this.#lostAt = now
+  }
+
+  /** Work that goes on long after the loss does not use the signal: the log shows it. */
+  #reportLateRelease(): void {
+    if (this.#lostAt === undefined) return
+    const after = this.#zk.runtime.now() - this.#lostAt
+    this.#lostAt = undefined
+    if (after >= LATE_RELEASE) logLateRelease(this.#zk, this.#kind, { ...this.#identity, after })
   }
 
   /** Calls it in a turn of its own: an error that it throws is uncaught, and stops no other callback. */

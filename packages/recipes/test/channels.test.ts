@@ -321,6 +321,41 @@ describe.each(['alone', 'beside a subscriber of every channel'])('The logger of 
   })
 })
 
+test.each([
+  [1_000, [1_000]],
+  [999, []],
+])(
+  'The logger of the client is given that work went on for %d ms after the loss of its lock: %j',
+  async (late, logged) => {
+    const lines: Parameters<Logger>[] = []
+    const scene = new Scene()
+    const zk = await scene.client({ logger: (...line) => void lines.push(line) })
+    const working = outcome(
+      new Lock(zk, PATH).run(
+        ({ signal }) =>
+          new Promise<void>((resolve) => {
+            signal.addEventListener('abort', () => scene.world.setTimer(late, resolve), { once: true })
+          }),
+      ),
+    )
+    await scene.world.settle()
+    scene.expire(zk)
+    await scene.world.advance(20_000)
+    expect(working.error).toMatchObject({ name: 'LockLostError' })
+    const warned = lines.filter(([, message]) => message === 'zk: lock released long after its loss: the work went on')
+    expect(warned.map(([level, , fields]) => [level, fields])).toEqual(
+      logged.map((after) => ['warn', expect.objectContaining({ path: PATH, kind: 'lock', after })]),
+    )
+    // Nothing is late where there was no loss, nor at a second release.
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    await scene.world.advance(5_000)
+    await scene.done(held.release())
+    await scene.world.advance(5_000)
+    await scene.done(held.release())
+    expect(lines.filter(([, message]) => message.includes('long after'))).toHaveLength(logged.length)
+  },
+)
+
 describe('zk:request below the recipes', () => {
   const uses: [string, (zk: ZooKeeper, scene: Scene) => Promise<unknown>][] = [
     ['acquire and release on a new path', (zk) => new Lock(zk, PATH).run(() => {})],

@@ -200,8 +200,9 @@ export class Telemetry {
   // --- the session ----------------------------------------------------------------------------------------------
 
   /** The session has ended. The next one may follow. */
-  ended(reason: EndReason, session: SessionInfo): void {
+  ended(reason: EndReason, session: SessionInfo, now: () => number): void {
     if (reason === 'SessionExpired') this.#counters.expired++
+    const receivedAt = this.#receivedAt
     this.#receivedAt = undefined
     const state = endState[reason]
     const event = reason === 'Unreachable' ? 'unreachable' : state
@@ -211,7 +212,10 @@ export class Telemetry {
     )
     // A `connect` that gives up ends no session.
     const level = reason !== 'Closed' ? 'error' : session.id === 0n ? 'debug' : 'info'
-    this.log(level, session.id === 0n && reason === 'Closed' ? 'closed without a session' : `session ${event}`, session)
+    const message = session.id === 0n && reason === 'Closed' ? 'closed without a session' : `session ${event}`
+    // A session that a server has reported as expired ends right after that message. Local expiry comes after 4/3 T of silence.
+    const isSilent = reason === 'SessionExpired' && receivedAt !== undefined
+    this.log(level, message, session, () => (isSilent ? { sinceReceived: now() - receivedAt } : {}))
   }
 
   /** The next session begins. */

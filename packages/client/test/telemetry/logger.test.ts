@@ -45,6 +45,28 @@ describe('logger', () => {
     },
   )
 
+  test('ZooKeeper logs how long no server had answered when a session expires: the client or a server may have ended it', async () => {
+    const { lines, logger } = notebook()
+    const expiries = () =>
+      lines.filter(([, message]) => message === 'zk: session expired').map(([, , fields]) => fields)
+    const world = new VirtualWorld()
+    const { server, connection } = await connected(world, {
+      logger,
+      sessionTimeout: 3_000,
+      handshake: { timeOut: 3_000 },
+    })
+    await world.advance(500)
+    await expired(world, { server, connection })
+    expect(expiries()).toMatchObject([{ sinceReceived: 0 }])
+    const alone = notebook()
+    const quiet = new VirtualWorld()
+    const { connection: silent } = await connected(quiet, { logger: alone.logger, handshake: { timeOut: 3_000 } })
+    silent.freeze()
+    await quiet.advance(4_000)
+    const [line] = alone.lines.filter(([, message]) => message === 'zk: session expired')
+    expect(line![2]).toMatchObject({ sinceReceived: 4_000 })
+  })
+
   test.each([
     [30, 4_000, 'asked for a sessionTimeout of 30 ms, the server granted 4000 ms: the option is in ms'],
     [400, 4_000, 'asked for a sessionTimeout of 400 ms, the server granted 4000 ms: the option is in ms'],

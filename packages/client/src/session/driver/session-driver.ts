@@ -321,7 +321,7 @@ export class SessionDriver implements Session {
 
   #end(reason: EndReason): void {
     this.#timer.stop()
-    this.telemetry.ended(reason, this)
+    this.telemetry.ended(reason, this, () => this.#now())
     // The client comes first: listeners of the signal find its next session.
     this.#listener.ended(reason)
     this.#ended.abort(new KeeperError(endCode[reason], { sessionId: this.id }))
