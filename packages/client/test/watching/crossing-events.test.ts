@@ -3,6 +3,7 @@ import { ErrorResponse, ExistsResponse, GetChildren2Response, GetDataResponse, O
 import { expect, test } from 'vitest'
 import type { ZooKeeper } from '../../src/index.ts'
 import { connected, type FakeConnection, nodeData, outcome, someStat, VirtualWorld } from '../support/index.ts'
+import type { ReceivedRequest } from '../support/requests.ts'
 
 /** Sets a watch on `/a` and waits until the server has it. The returned function gives it up. */
 type Watch = (zk: ZooKeeper, connection: FakeConnection, world: VirtualWorld) => Promise<() => Promise<unknown>>
@@ -70,5 +71,65 @@ test.each(Object.entries(watches))(
       await world.settle()
       expect(zk.stats().anomalies).toBe(1)
     }
+  },
+)
+
+/** A read with a watch, how it is answered, and an event of its watch. */
+const reads = {
+  data: {
+    read: (zk: ZooKeeper) => zk.getDataAndWatch('/a'),
+    opCode: OpCode.getData,
+    answer: (connection: FakeConnection, request: ReceivedRequest) =>
+      connection.reply(request, GetDataResponse, nodeData('x')),
+    event: 'NodeDataChanged',
+  },
+  exists: {
+    read: (zk: ZooKeeper) => zk.existsAndWatch('/a'),
+    opCode: OpCode.exists,
+    answer: (connection: FakeConnection, request: ReceivedRequest) =>
+      connection.reply(request, ExistsResponse, { stat: someStat }),
+    event: 'NodeDataChanged',
+  },
+  children: {
+    read: (zk: ZooKeeper) => zk.getChildrenAndWatch('/a'),
+    opCode: OpCode.getChildren2,
+    answer: (connection: FakeConnection, request: ReceivedRequest) =>
+      connection.reply(request, GetChildren2Response, { children: [], stat: someStat }),
+    event: 'NodeChildrenChanged',
+  },
+} as const
+type Kind = keyof typeof reads
+
+test.each<[first: Kind, second: Kind]>([
+  ['data', 'data'],
+  ['data', 'exists'],
+  ['exists', 'data'],
+  ['exists', 'exists'],
+  ['children', 'children'],
+])(
+  'ZooKeeper notifies the watch of a %s read alone of an event that comes before the answer to a later %s read',
+  async (first, second) => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const earlier = outcome(reads[first].read(zk))
+    reads[first].answer(connection, await connection.expect(reads[first].opCode))
+    await world.settle()
+    const later = outcome(reads[second].read(zk))
+    const request = await connection.expect(reads[second].opCode)
+    connection.event(reads[first].event, '/a')
+    await world.settle()
+    const earlierEvent = outcome(earlier.value.changed)
+    await world.settle()
+    expect(earlierEvent.value).toMatchObject({ type: reads[first].event })
+    // The server sets the later watch when it answers: what comes from then on is its event.
+    reads[second].answer(connection, request)
+    await world.settle()
+    const laterEvent = outcome(later.value.changed)
+    await world.settle()
+    expect(laterEvent.status).toBe('pending')
+    connection.event('NodeDeleted', '/a')
+    await world.settle()
+    expect(laterEvent.value).toMatchObject({ type: 'NodeDeleted' })
+    expect(zk.stats().anomalies).toBe(0)
   },
 )
