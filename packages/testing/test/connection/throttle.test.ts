@@ -72,6 +72,20 @@ describe.each([1, 3])('requestThrottleMaxRequests, %i members', (members) => {
     expect(bench.model.nodes.ephemerals()).toEqual([])
   })
 
+  test('requests that the members do not know give their places back', () => {
+    const bench = new Bench({ members, requestThrottleMaxRequests: 2, version: '3.6' })
+    for (let each = 0; each < 3; each++) {
+      const stranger = connect(bench)
+      stranger.ask('whoAmI', undefined)
+      bench.pass(LAG)
+      expect(stranger.replies.at(-1)).toMatchObject({ err: ErrorCode.Unimplemented })
+    }
+    const client = connect(bench)
+    client.ask('create', node('/a'))
+    bench.pass(10 * LAG)
+    expect(notified(client).map(([op, , err]) => [op, err])).toEqual([['create', 0]])
+  })
+
   test('requests whose connection is gone are dropped where they wait', () => {
     const bench = slow(members, 0)
     const client = connect(bench)
