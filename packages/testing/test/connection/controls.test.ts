@@ -316,10 +316,12 @@ describe('nodes', () => {
 })
 
 test('what a caller does to its bytes later changes no node', () => {
-  const { nodes } = new Bench().model
+  const { nodes, members } = new Bench().model
   const data = new Uint8Array([1, 2])
   nodes.create('/a', { data })
   data[0] = 9
+  nodes.get('/a')!.data[0] = 8
+  members[0]!.node('/a')!.data[0] = 7
   expect(nodes.get('/a')?.data).toEqual(new Uint8Array([1, 2]))
   nodes.setData('/a', data)
   data[0] = 7

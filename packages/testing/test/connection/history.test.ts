@@ -205,3 +205,14 @@ test('as text it is a line an entry, and tells neither data nor secrets', () => 
     `      0.0 ms  zk1 #1 ${session}  -- closed: opcode 999 is not known`,
   ])
 })
+
+test('clear begins to count bytes anew', () => {
+  const bench = new Bench({ members: 1, history: { bytes: 4_000 } })
+  const client = bench.connect()
+  const { history } = bench.model
+  for (let each = 0; each < 50; each++) client.ask('create', node(`/${each}`))
+  expect(history.dropped).toBeGreaterThan(0)
+  history.clear()
+  for (let each = 0; each < 5; each++) client.ask('getData', { path: '/0', watch: false })
+  expect([history.dropped, history.requests().length]).toEqual([0, 5])
+})

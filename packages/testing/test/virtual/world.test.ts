@@ -412,3 +412,17 @@ describe('Misuse is refused', () => {
     expect(world.now).toBe(0)
   })
 })
+
+test('VirtualProcess does not fire a timer that came due while it stood still and was canceled at the wake-up', async () => {
+  const world = new VirtualWorld({ members: 1 })
+  const { runtime } = world
+  const fired: string[] = []
+  const cancel = runtime.setTimer(20, () => void fired.push('canceled'))
+  runtime.setTimer(10, () => {
+    fired.push('first')
+    cancel()
+  })
+  runtime.stall(100)
+  await world.elapse(200)
+  expect([fired, runtime.timers]).toEqual([['first'], 0])
+})
