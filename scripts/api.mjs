@@ -47,7 +47,7 @@ if (undocumented.length > 0) {
   process.exitCode = 1
 }
 
-/** API Extractor says it of what is exported, of its members, and of what these mention. */
+/** API Extractor reports this for exports, for their members, and for types that these mention. */
 function undocumentedIn(name, report) {
   return Array.from(report.matchAll(/\(undocumented\)\n(.*)/g), ([, declaration]) => `${name}: ${declaration.trim()}`)
 }
@@ -68,7 +68,7 @@ function publishedEntries() {
   })
 }
 
-/** What is exported as it is, such as package.json, has no declarations. */
+/** A file that is exported unchanged, such as package.json, has no declarations. */
 function entriesOf({ exports }) {
   return Object.entries(exports).filter(([, { types }]) => types !== undefined)
 }

@@ -1,6 +1,6 @@
 // The pages of the public surface, docs/typedoc, made of the sources by TypeDoc; git ignores them. With `--check` nothing is
-// written. Whatever TypeDoc warns of fails both: a link that leads nowhere, a type that is mentioned and not exported, no doc
-// comment. TypeDoc needs a TypeScript with an API, which that of this repository has no more: test-packages has both.
+// written. Every warning of TypeDoc fails both: a broken link, a type that is mentioned and not exported, no doc comment.
+// TypeDoc needs a TypeScript with an API, and the one of this repository has none: test-packages has both.
 
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

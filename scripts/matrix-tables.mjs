@@ -62,8 +62,8 @@ function cell({ tests, otherFailures }, subject) {
   const here = tests.filter((test) => subject === undefined || test.subject === subject)
   const count = (test) => here.filter(test).length
   const parts = [
-    ['different', count(({ outcome, told }) => outcome === 'passed' && told.differs?.length > 0)],
-    ['refused', count(({ outcome, told }) => outcome === 'passed' && told.lacks !== undefined)],
+    ['different', count(({ outcome, report }) => outcome === 'passed' && report.differs?.length > 0)],
+    ['refused', count(({ outcome, report }) => outcome === 'passed' && report.lacks !== undefined)],
     ['not played', count(({ outcome }) => outcome === 'spared')],
     ['FAILED', count(({ outcome }) => outcome === 'failed') + (subject === undefined ? otherFailures : 0)],
     ['SKIPPED', count(({ outcome }) => outcome === 'skipped')],
@@ -73,8 +73,8 @@ function cell({ tests, otherFailures }, subject) {
   return words.length === 0 ? `${passed}` : `${passed} (${words.join(', ')})`
 }
 
-function differencesOf({ told }) {
-  const { differs = [], lacks, spared } = told
+function differencesOf({ report }) {
+  const { differs = [], lacks, spared } = report
   return [
     ...differs,
     ...(lacks === undefined

@@ -68,10 +68,10 @@ export function totalsOf({ tests, otherFailures }) {
 function resultOf({ testResults }, code) {
   const tests = testResults.flatMap(({ name, assertionResults }) =>
     assertionResults.map(({ ancestorTitles, title, status, meta }) => {
-      const told = meta.scenario ?? {}
+      const report = meta.scenario ?? {}
       const isOver = status === 'passed' || status === 'failed'
-      const outcome = isOver ? status : told.spared === undefined ? 'skipped' : 'spared'
-      return { file: relative(root, name), subject: ancestorTitles.join(' › '), title, outcome, told }
+      const outcome = isOver ? status : report.spared === undefined ? 'skipped' : 'spared'
+      return { file: relative(root, name), subject: ancestorTitles.join(' › '), title, outcome, report }
     }),
   )
   const hasFailed = tests.some(({ outcome }) => outcome === 'failed')

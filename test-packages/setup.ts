@@ -18,7 +18,7 @@ declare module 'vitest' {
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What a project has besides ours, and the commands of it. They are those of this workspace, so nothing is fetched. */
+/** Packages that a project has besides ours, and their commands. They come from this workspace: nothing is fetched. */
 const tools: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '@babel/plugin-transform-modules-commonjs': {},
   '@types/node': {},
@@ -28,7 +28,7 @@ const tools: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /** Packs the published packages and installs them, as their users do, into a project that all files of a run share. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Some tools write the path that the system knows.
+  // Some tools print the real path of a folder, without symbolic links.
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'zk-packages-')))
   const names = await readdir(join(root, 'packages'))
   const tarballs = await Promise.all(names.map((name) => pack(name, folder)))
@@ -49,7 +49,7 @@ async function pack(name: string, into: string): Promise<string> {
   return tarball
 }
 
-/** Only pnpm itself replaces `workspace:` by versions. Where it runs the tests it is at hand, elsewhere npx knows where. */
+/** Only pnpm replaces `workspace:` by versions. If pnpm does not run the tests, npx finds it. */
 function pnpm(): { file: string; args: string[] } {
   const running = process.env['npm_execpath'] ?? ''
   if (/pnpm\.[cm]?js$/.test(running)) return { file: process.execPath, args: [running] }
@@ -57,7 +57,7 @@ function pnpm(): { file: string; args: string[] } {
   return { file: 'npx', args: ['--yes', packageManager] }
 }
 
-/** As if it were installed; where it stands it finds what it depends on. */
+/** Links a package as if it were installed. At its real path it finds its own dependencies. */
 async function link(folder: string, name: string, commands: Readonly<Record<string, string>>): Promise<void> {
   const target = join(folder, 'node_modules', name)
   const source = await realpath(

@@ -5,8 +5,8 @@ import type { RequestMessage } from '@zk/client'
 import type { RecipeMessages } from '@zk/recipes'
 
 /**
- * From now on every call is a span below the one that is active where it is made, and every hold of a lock a span of its own. The
- * returned function ends it.
+ * From now on every call is a span, a child of the span that is active at the call. Every hold of a lock is a span of its own. The
+ * returned function ends the tracing.
  */
 export function traceZooKeeper(): () => void {
   const tracer = trace.getTracer('zk')

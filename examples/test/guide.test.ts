@@ -22,14 +22,14 @@ const guide = readdirSync(new URL('docs/guide/', root)).map((name) => `docs/guid
 const readmes = ['packages/client/README.md', 'packages/recipes/README.md']
 const pages = ['README.md', ...guide, ...readmes]
 
-/** What stands between `// #region name` and `// #endregion`. */
+/** The code between `// #region name` and `// #endregion`. */
 function region(path: string, name: string): string | undefined {
   return new RegExp(`^// #region ${name}\\n([^]*?)\\n// #endregion$`, 'm').exec(read(path))?.[1]
 }
 
 describe.each(pages)('%s', (page) => {
-  test('shows code as it stands in a file that is compiled', () => {
-    // The code of that page is run with the packages as they are packed: test-packages.
+  test('shows code exactly as a compiled file has it', () => {
+    // The code of that page runs with the packed packages: see test-packages.
     if (page === 'docs/guide/commonjs.md') return
     const blocks = [...read(page).matchAll(/(?:<!-- (\S+)#(\S+) -->\n)?```ts\n([^]*?)\n```/g)]
     if (readmes.includes(page)) blocks.shift()
@@ -39,7 +39,7 @@ describe.each(pages)('%s', (page) => {
     }
   })
 
-  test('links to files that there are', () => {
+  test('links to files that exist', () => {
     for (const [, target] of read(page).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)) {
       expect(existsSync(new URL(target!, new URL(page, root))), target).toBe(true)
     }

@@ -21,7 +21,7 @@ test('the old leader follows the new one', async () => {
   await using ensemble = await TestEnsemble.start({ tickTime: 100 })
   const old = ensemble.leader!
   ensemble.network.isolate(old) // goes on answering pings and reads, for up to syncLimit
-  const leader = await ensemble.serving() // whom the others have elected meanwhile
+  const leader = await ensemble.serving() // the leader that the others have elected meanwhile
   expect(leader.name).not.toBe(old.name)
   ensemble.network.heal()
   await ensemble.serving() // the old one follows

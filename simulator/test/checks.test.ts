@@ -40,7 +40,7 @@ function downgraded(): Draft {
 
 const secondGrant = { type: 'granted', attempt: 1, client: 1, kind: 'exclusive', path: second, fence: 2n } as const
 
-/** The first holds on when the second is granted. */
+/** The first still holds when the second is granted. */
 function overlapping(): Draft {
   return sound()
     .without(({ type, at }) => type === 'lost' && at === 45)
@@ -54,7 +54,7 @@ const closed = (at: number, cxid: number): LoggedTxn => ({
 })
 
 describe('check', () => {
-  test('check finds nothing in a history that is sound', () => {
+  test('check finds nothing in a correct history', () => {
     expect(check(sound().played())).toEqual([])
   })
 
@@ -191,12 +191,12 @@ describe('check', () => {
     (heldWhile) => expect(broken(overlapping().holdOptions({ heldWhile }))).toEqual([]),
   )
 
-  test('check does not hold it against those whose session was shortened unawares that they hold together', () => {
+  test('check accepts that contenders hold together if a server shortened their session without their knowledge', () => {
     expect(broken(overlapping().shortened(100n))).toEqual([])
     expect(broken(overlapping().shortened(300n))).toContain('I1')
   })
 
-  test('check does not ask that sessions live once something has gone wrong, nor of those that a client closed', () => {
+  test('check does not require that sessions live after a fault, or after their client has closed them', () => {
     const struck = { type: 'struck', fault: { type: 'touch' } } as const
     expect(broken(sound().add(40, struck).committed(closed(47, 0)))).toEqual([])
     expect(broken(sound().add(47.5, struck).committed(closed(47, 0)))).toEqual([])
@@ -216,7 +216,7 @@ describe('check', () => {
     expect(lax.filter((each) => ['I1', 'I2', 'I7'].includes(each))).toEqual([])
   })
 
-  test('check finds nothing in a writer that goes on as a reader, which the next writer waits for', () => {
+  test('check accepts a writer that goes on as a reader, for which the next writer waits', () => {
     expect(check(downgraded().played())).toEqual([])
   })
 
@@ -251,7 +251,7 @@ describe('check', () => {
     expect(broken(breaking(downgraded()))).toContain(invariant)
   })
 
-  test('check does not hold it against readers that they hold together', () => {
+  test('check accepts that readers hold together', () => {
     const draft = sound()
       .recipe('SharedLock')
       .without(({ type, at }) => type === 'granted' || type === 'queued' || (type === 'lost' && at === 45))

@@ -5,12 +5,12 @@ import { draw } from '../src/scenario/draw.ts'
 import { recipes } from '../src/scenario/scenario.ts'
 import { simulateScenario } from '../src/simulate.ts'
 
-/** More than anything takes, so that a chain of promises that is too long is measured and not cut off. */
+/** Longer than any chain of promises takes, so that a chain that is too long is measured and not cut off. */
 const MOST = 2 * TURNS
 
 const scenarios = recipes.flatMap((recipe) => Array.from({ length: 4 }, (_, seed) => draw({ seed: seed + 1, recipe })))
 
-/** Drains turn by turn and notes the last turn in which anything was done. */
+/** Drains turn by turn and records the last turn with any activity. */
 class Measure implements Witness {
   deepest = 0
 
@@ -25,7 +25,7 @@ class Measure implements Witness {
   }
 }
 
-/** Gives everything that is left of promises the chance to show, in a real macrotask. */
+/** Waits for a real macrotask, in which all remaining work of promises has been done. */
 class LeftOver implements Witness {
   events = 0
   found = 0
@@ -54,7 +54,7 @@ describe('TURNS', () => {
     expect(witness.deepest * 2).toBeLessThan(TURNS)
   })
 
-  test('TURNS leaves nothing over for a macrotask', async () => {
+  test('TURNS leaves no work of promises for a macrotask', async () => {
     const { events, found } = await leftOver(TURNS)
     expect(events).toBeGreaterThan(1_000)
     expect(found).toBe(0)

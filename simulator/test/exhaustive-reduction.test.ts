@@ -9,7 +9,7 @@ import type { World } from '../src/exhaustive/world.ts'
 import { toText } from '../src/trace/trace.ts'
 
 interface Covered extends Counts {
-  /** All that came of each class of histories that differ only in the order of what commutes. */
+  /** All outcomes of each class of histories. Histories of one class differ only in the order of events that commute. */
   readonly outcomes: ReadonlyMap<string, ReadonlySet<string>>
 }
 
@@ -27,7 +27,7 @@ async function cover(scope: Scope, isReduced: boolean): Promise<Covered> {
   return { ...result, outcomes }
 }
 
-/** Foata's normal form: each event in the first row behind all that it does not commute with. */
+/** Foata's normal form: each event is in the first row behind all events that it does not commute with. */
 function classOf(taken: readonly Taken[]): string {
   const rows: Taken[][] = []
   for (const event of taken) {
@@ -74,11 +74,11 @@ describe('search', () => {
     const whole = await cover(scope, false)
     const reduced = await cover(scope, true)
     expect(whole.histories).toBeGreaterThan(reduced.histories)
-    // What commutes comes to the same,
+    // Histories of one class have the same outcome,
     expect([...whole.outcomes.values()].filter(({ size }) => size > 1)).toEqual([])
-    // nothing is missed,
+    // no class is missed,
     expect(new Set(reduced.outcomes.keys())).toEqual(new Set(whole.outcomes.keys()))
-    // and nothing is run twice.
+    // and no class is run twice.
     expect(reduced.histories).toBe(reduced.outcomes.size)
   })
 
@@ -90,7 +90,7 @@ describe('search', () => {
       const whole = await cover(scope, false)
       const reduced = await cover(scope, true)
       expect(whole.histories).toBeGreaterThan(reduced.histories)
-      // Not their classes: a timer that fires before the last other thing is one event, the same one behind it another.
+      // The classes are not compared: a timer that fires before the last other event is another event than the same timer behind it.
       const outcomesOf = ({ outcomes }: Covered) => new Set([...outcomes.values()].flatMap((each) => [...each]))
       expect(outcomesOf(reduced)).toEqual(outcomesOf(whole))
     },

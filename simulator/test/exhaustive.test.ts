@@ -35,18 +35,18 @@ describe('search', () => {
     },
   )
 
-  test('search ends where it is limited to', async () => {
+  test('search ends at its limit', async () => {
     const result = await search({ scope: lock, isOver: ({ histories }) => histories === 3 })
     expect(result).toMatchObject({ histories: 3, isWhole: false, found: undefined })
   })
 })
 
 describe('World', () => {
-  test('World has nothing left to do behind the turns that it gives to promises', async () => {
+  test('World has no work left after the turns that it gives to promises', async () => {
     const late: string[] = []
     const drained = async (process: ClientProcess) => {
       const before = process.activity
-      // All that promises have left to do is done before a macrotask.
+      // All remaining work of promises is done before a macrotask.
       await new Promise((resolve) => setImmediate(resolve))
       if (process.activity !== before) late.push(`${before} calls became ${process.activity}`)
     }
@@ -106,7 +106,7 @@ describe('retrace', () => {
     expect(await retraceNumbers(scope, byIds.numbers)).toEqual(byIds)
   })
 
-  test('retrace tells of frames and of what clients did', async () => {
+  test('retrace prints frames and what clients did', async () => {
     const { lines } = await retraceNumbers(lock, [])
     expect(lines[0]).toMatch(/^ {3}1 {2}a1 → server {2}create2 \+ getChildren2/)
     expect(lines.some((line) => / > create2 .* {2}xid 1$/.test(line))).toBe(true)
@@ -114,7 +114,7 @@ describe('retrace', () => {
     expect(lines.at(-1)).toMatch(/the end$/)
   })
 
-  test('retrace refuses a number that is no choice', async () => {
+  test('retrace rejects a number that is not a choice', async () => {
     await expect(retraceNumbers(lock, [0, 99])).rejects.toThrow(/step 2: there is no choice 99, only \d+/)
   })
 })

@@ -1,4 +1,4 @@
-// Bugs planted on purpose: they still fit the sources, it is known which seed finds each, and some are found again here.
+// Bugs planted on purpose. They still apply to the sources, and the seed that finds each is known. Some are found again here.
 import { readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -39,7 +39,7 @@ describe('Planted bug', () => {
     expect(code).toContain('if (this.#known() !== null) this.#synced()')
   })
 
-  test('PLANTED.md says of every planted bug how many seeds it takes', () => {
+  test('PLANTED.md lists for every planted bug how many seeds it takes', () => {
     expect(table.map(({ name, recipe, faults }) => ({ name, recipe, faults }))).toEqual(
       plantedBugs.map(({ name, recipe, faults }) => ({ name, recipe, faults })),
     )

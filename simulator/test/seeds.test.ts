@@ -1,4 +1,4 @@
-// Stored seeds: what was found once, played again. Each says itself what it is expected to give.
+// Stored seeds: each found a bug once and is played again. Each file states the expected result.
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -17,7 +17,7 @@ const tasksOf = ({ clients }: Scenario) => clients.flatMap(({ workers }) => work
 const crowded = Array.from({ length: 100 }, (_, seed) => draw({ seed })).find(({ faults }) => faults.length === 8)!
 
 describe('shrink', () => {
-  test('shrink leaves the one fault and the one task that matter', async () => {
+  test('shrink keeps only the one fault and the one task that matter', async () => {
     const fault = crowded.faults[5]!
     const task = tasksOf(crowded)[2]!
     const isThere = (scenario: Scenario) =>
@@ -28,7 +28,7 @@ describe('shrink', () => {
     expect(shrunk.clients).toHaveLength(crowded.clients.length)
   })
 
-  test('shrink leaves the one call that matters, and nothing of what it does besides', async () => {
+  test('shrink keeps only the one call that matters', async () => {
     const scenario = draw({ seed: 1, recipe: 'ZooKeeper' })
     const callsOf = ({ clients }: Scenario) =>
       clients.flatMap(({ calls }) => calls!.turns.flatMap(({ calls }) => calls))
@@ -39,11 +39,11 @@ describe('shrink', () => {
     expect(shrunk.clients.flatMap(({ calls }) => calls!.turns)).toHaveLength(1)
   })
 
-  test('shrink leaves what cannot be smaller as it is', async () => {
+  test('shrink does not change a scenario that cannot be smaller', async () => {
     expect(await shrink(crowded, () => Promise.resolve(false))).toEqual(crowded)
   })
 
-  test('shrink keeps two faults of which neither is enough', async () => {
+  test('shrink keeps two faults if neither is sufficient alone', async () => {
     const needed = [crowded.faults[1]!, crowded.faults[6]!]
     const shrunk = await shrink(crowded, ({ faults }) =>
       Promise.resolve(needed.every((fault) => faults.includes(fault))),

@@ -73,9 +73,9 @@ chan answers[CONNECTIONS] = [4] of { mtype };
 
 inline answer(c, type) {
   if
-  :: isOpen[c] && hears(c) ->
-    assert(nfull(answers[heardAs(c)]));
-    answers[heardAs(c)]!type
+  :: isOpen[c] && receives(c) ->
+    assert(nfull(answers[receivesOn(c)]));
+    answers[receivesOn(c)]!type
   :: else
   fi
 }

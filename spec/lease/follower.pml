@@ -82,7 +82,7 @@ proctype ServerCnxn(byte c) {
 
 #undef s
 
-/* Follower.processPacket: one packet of the leader after the other. */
+/* Follower.processPacket: it handles the leader's packets one by one. */
 proctype Learner(byte s) {
   do
   :: d_step {

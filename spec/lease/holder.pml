@@ -145,7 +145,7 @@ proctype Holder() {
 #endif
       :: else
       fi;
-      printf("client: hears a touch's answer\n")
+      printf("client: receives a touch's answer\n")
     }
   :: d_step {
       stage == Relaying && isRelayed ->
@@ -170,7 +170,7 @@ proctype Holder() {
 #else
       stage = Synced;
 #endif
-      printf("client: hears the sync's answer\n")
+      printf("client: receives the sync's answer\n")
     }
   :: d_step {
       stage == Synced && takesLease ->
@@ -185,7 +185,7 @@ proctype Holder() {
       stage == Checking && hasAnswer(CHECK) ->
       answers[current]?CHECK;
       grant();
-      printf("client: hears that the check is committed, %d after p\n", sinceP)
+      printf("client: receives the reply to the check, %d after p\n", sinceP)
     }
   :: d_step { /* The proof starts again with other touches. */
       (stage == Relaying || stage == Synced) && takesLease ->

@@ -15,7 +15,7 @@ proctype LearnerHandler(byte f) {
       fi;
       touchSession(s, value);
       value = 0;
-      printf("leader %d: hears of a touch at %d, expires in %d\n", s, f, expiresIn)
+      printf("leader %d: receives a touch at %d, expires in %d\n", s, f, expiresIn)
     }
   :: d_step { /* Leader.processSync. It may have to wait for outstanding proposals: an earlier reply allows more histories. */
       hasPacket(SYNC) ->

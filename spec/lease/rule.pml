@@ -51,9 +51,9 @@
 
 /* Only replies on the current connection are received. */
 #ifdef ANSWERS_OF_OTHER_CONNECTIONS
-#define hears(c) true
-#define heardAs(c) current
+#define receives(c) true
+#define receivesOn(c) current
 #else
-#define hears(c) (c == current)
-#define heardAs(c) c
+#define receives(c) (c == current)
+#define receivesOn(c) c
 #endif

@@ -62,7 +62,7 @@ export async function caughtUp(zk: ZooKeeper): Promise<void> {
     // Only an established connection is certain to send a write.
     await zk.sync('/')
     // A leader answers a sync before it has applied what a follower may have reported (CommitProcessor.matchSyncs).
-    const { code } = await refusal(zk.setData('/nobody', ''))
+    const { code } = await refusal(zk.setData('/no-such-node', ''))
     if (code === 'NoNode') return
     if (code !== 'ConnectionLoss') throw new Error(`there should be no such node: ${code}`)
   }

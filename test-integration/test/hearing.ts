@@ -1,6 +1,6 @@
 import { type Runtime, systemRuntime } from '@zk/client'
 
-/** The runtime of the machine, which records when a server was last heard from. */
+/** The runtime of the machine, which records when bytes of a server were last received. */
 export class Hearing {
   /** Time of `performance.now()`. */
   lastAt = -Infinity

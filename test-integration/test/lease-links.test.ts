@@ -15,7 +15,7 @@ const TICK = 500
 const LONG = 20 * TICK
 const RUNS = 4
 /** Time in ms during which a stalled link works both ways before it stalls the other way. */
-const BREATHS = [0, 40, 100, 200] as const
+const PAUSES = [0, 40, 100, 200] as const
 const CUTS = Number(process.env['ZK_LINK_CUTS'] ?? 24)
 const SEED = Number(process.env['ZK_LINK_SEED'] ?? Date.now() % 1_000_000)
 /** Holders in one stall. */
@@ -88,7 +88,7 @@ describe.skipIf(inject('ensemble') === undefined)('Held, whose servers learn of 
     { timeout: 180_000 },
     async () => {
       const all: Rivals[] = []
-      for (const breath of BREATHS) {
+      for (const pause of PAUSES) {
         const { leader, follower, others } = await stage()
         await using contest = await Contest.begin(others, LONG)
         // The leader's pings no longer collect touches, and the sessions' time passes; then it receives none.
@@ -104,7 +104,7 @@ describe.skipIf(inject('ensemble') === undefined)('Held, whose servers learn of 
         const acquiring = contenders.map(({ holder, rivals }) => rivals.acquire(holder).catch(() => {}))
         await sleep(50)
         linked.links.release(leader, follower)
-        await sleep(breath)
+        await sleep(pause)
         linked.links.hold(follower, leader)
         // Time for the replies. The holders do not learn of the end of their sessions.
         await sleep(50)
@@ -117,7 +117,7 @@ describe.skipIf(inject('ensemble') === undefined)('Held, whose servers learn of 
         all.push(...those)
       }
       report('granted behind a stall', all)
-      // Without a breath a proof takes too long; with one there is time for it.
+      // Where the link works both ways for a time, a proof is in time for its lease; elsewhere it takes too long.
       expect(all.some(({ margin }) => margin !== undefined)).toBe(true)
       expect(all.map(({ overlap }) => overlap)).toEqual(all.map(() => 0))
     },

@@ -7,7 +7,7 @@ import type { EnsembleNode } from '../src/ensemble/index.ts'
 import { machineTime } from '../src/history/index.ts'
 import type { LinkedEnsemble } from '../src/links/linked-ensemble.ts'
 
-/** What a holder does while links stall: it holds since long before, or is granted, or downgrades to a reader. */
+/** What a holder does while links stall: it has held for long, or is granted, or downgrades to a reader. */
 const whats = ['grant', 'hold', 'downgrade', 'election'] as const
 const kinds = ['plain', 'resumed', 'authenticated'] as const
 type What = (typeof whats)[number]
@@ -56,8 +56,8 @@ const LONGEST_PHASE = 1_000
 const GOLDEN = (Math.sqrt(5) - 1) / 2
 
 /**
- * Plays the `nth` stall with so many holders, and mends it. The turns are spread evenly over a session timeout and a tick, as
- * many of them as are played.
+ * Plays the `nth` stall with so many holders, and mends it. However many stalls are played, their turns are spread evenly over
+ * a session timeout and a tick.
  */
 export async function playStall(
   linked: LinkedEnsemble,
@@ -101,7 +101,7 @@ export async function playStall(
   })
   await contest.decided()
   await linked.mend()
-  // Late replies tell holders the outcome, too.
+  // Holders learn the outcome from late replies, too.
   await contest.settled()
   return contenders.map(({ what, kind, askedAt, holder, rivals }) => {
     const { overlap, margin } = rivals

@@ -11,19 +11,22 @@ const addresses = ['127.0.0.2', '127.0.0.3']
 /** What one end of a connection has received. */
 class End {
   readonly socket: Socket
-  heard = ''
+  received = ''
   hasEnded = false
 
   constructor(socket: Socket) {
     this.socket = socket
     socket.setEncoding('utf8')
-    socket.on('data', (text: string) => (this.heard += text))
+    socket.on('data', (text: string) => (this.received += text))
     socket.on('error', () => {})
     socket.on('close', () => (this.hasEnded = true))
   }
 
-  async hears(text: string): Promise<void> {
-    await until(`it to hear "${text}"`, async () => this.heard === text, { interval: 5, instead: () => this.heard })
+  async receives(text: string): Promise<void> {
+    await until(`it to receive "${text}"`, async () => this.received === text, {
+      interval: 5,
+      instead: () => this.received,
+    })
   }
 
   async ends(): Promise<void> {
@@ -61,9 +64,9 @@ describe('MemberLinks', () => {
     for (const port of [1, 2] as const) {
       const { near, far } = connectTo(await listen(links, two, port))
       near.socket.write('hello')
-      await (await far).hears('hello')
+      await (await far).receives('hello')
       ;(await far).socket.write('welcome')
-      await near.hears('welcome')
+      await near.receives('welcome')
     }
   })
 
@@ -75,13 +78,13 @@ describe('MemberLinks', () => {
     for (const text of ['a', 'b', 'c']) {
       near.socket.write(text)
       there.socket.write(text)
-      await near.hears('abc'.slice(0, near.heard.length + 1))
+      await near.receives('abc'.slice(0, near.received.length + 1))
     }
-    expect(there.heard).toBe('')
+    expect(there.received).toBe('')
     links.release(one, two)
-    await there.hears('abc')
+    await there.receives('abc')
     near.socket.write('d')
-    await there.hears('abcd')
+    await there.receives('abcd')
   })
 
   test('MemberLinks.release of the one direction and hold of the other leave no moment in between', async () => {
@@ -95,10 +98,10 @@ describe('MemberLinks', () => {
     links.release(one, two)
     links.hold(two, one)
     near.socket.write('b')
-    await there.hears('ab')
-    expect(near.heard).toBe('')
+    await there.receives('ab')
+    expect(near.received).toBe('')
     links.release(two, one)
-    await near.hears('AB')
+    await near.receives('AB')
   })
 
   test('MemberLinks.hold applies to future connections too, and holds their end', async () => {
@@ -109,11 +112,11 @@ describe('MemberLinks', () => {
     near.socket.end('last words')
     const there = await far
     there.socket.write('heard nothing')
-    await near.hears('heard nothing')
-    expect(there).toMatchObject({ heard: '', hasEnded: false })
+    await near.receives('heard nothing')
+    expect(there).toMatchObject({ received: '', hasEnded: false })
     links.release(one, two)
     await Promise.all([near.ends(), there.ends()])
-    expect(there.heard).toBe('last words')
+    expect(there.received).toBe('last words')
   })
 
   test('MemberLinks.cut ends the connections of the two, with what was kept, and new ones until join', async () => {
@@ -125,14 +128,14 @@ describe('MemberLinks', () => {
     near.socket.write('lost')
     links.cut(two, one)
     await Promise.all([near.ends(), there.ends()])
-    expect(there.heard).toBe('')
+    expect(there.received).toBe('')
     const refused = dial({ port: (server.address() as AddressInfo).port, localAddress: addresses[0]! })
     await new End(refused).ends()
     links.join(one, two)
     links.release(one, two)
     const again = connectTo(server)
     again.near.socket.write('back')
-    await (await again.far).hears('back')
+    await (await again.far).receives('back')
   })
 
   test('MemberLinks.mend undoes every hold and every cut', async () => {
@@ -145,7 +148,7 @@ describe('MemberLinks', () => {
     const { near, far } = connectTo(server)
     near.socket.write('hello')
     ;(await far).socket.write('welcome')
-    await Promise.all([(await far).hears('hello'), near.hears('welcome')])
+    await Promise.all([(await far).receives('hello'), near.receives('welcome')])
   })
 
   test('MemberLinks waits for a member that does not listen yet, and keeps what was sent to it', async () => {
@@ -157,7 +160,7 @@ describe('MemberLinks', () => {
     near.socket.write('early')
     const server = await listen(links, two)
     const [socket] = (await once(server, 'connection')) as [Socket]
-    await new End(socket).hears('early')
+    await new End(socket).receives('early')
     expect(near.hasEnded).toBe(false)
   })
 
@@ -166,6 +169,6 @@ describe('MemberLinks', () => {
     const server = await listen(links, two)
     const stranger = new End(dial({ port: (server.address() as AddressInfo).port, localAddress: '127.0.0.9' }))
     await stranger.ends()
-    expect(stranger.heard).toBe('')
+    expect(stranger.received).toBe('')
   })
 })

@@ -98,7 +98,7 @@ function claims(open: NewClient): void {
     ])
   })
 
-  test('ZooKeeper.checkWatches tells whether the server has such a watch', async () => {
+  test('ZooKeeper.checkWatches returns whether the server has such a watch', async () => {
     const zk = await open()
     await zk.create('/a')
     expect(await zk.checkWatches('/a')).toBe(false)

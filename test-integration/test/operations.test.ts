@@ -356,7 +356,7 @@ describeEnsemble('operations', (ensemble) => {
   describe('ZooKeeper.sync', () => {
     const askings: [what: string, at: 'followers' | 'nodes', (zk: ZooKeeper) => Promise<unknown>][] = [
       ['sync, at a follower', 'followers', (zk) => zk.sync('/counter')],
-      ['a write that fails, at any server', 'nodes', (zk) => refusal(zk.delete('/nobody'))],
+      ['a write that fails, at any server', 'nodes', (zk) => refusal(zk.delete('/no-such-node'))],
     ]
     test.each(askings)('ZooKeeper.getData behind %s sees all earlier writes', async (_, where, ask) => {
       const chroot = await newChroot(ensemble)
@@ -606,10 +606,10 @@ describeEnsemble('operations', (ensemble) => {
       const error = await rejection(connect(servers.join(','), { sessionTimeout: 4_000, connectTimeout: 2_000 }))
       expect(performance.now() - startedAt).toBeLessThan(4_000)
       if (!ConnectError.is(error)) throw error
-      const said = new Map(error.servers.map((each) => [each.server, each.error.message]))
-      expect(new Set(said.keys())).toEqual(new Set(servers))
-      for (const port of ports) expect(said.get(`127.0.0.1:${port}`)).toContain('ECONNREFUSED')
-      expect(said.get(silent.address)).toBe('no answer to the handshake in time')
+      const messages = new Map(error.servers.map((each) => [each.server, each.error.message]))
+      expect(new Set(messages.keys())).toEqual(new Set(servers))
+      for (const port of ports) expect(messages.get(`127.0.0.1:${port}`)).toContain('ECONNREFUSED')
+      expect(messages.get(silent.address)).toBe('no answer to the handshake in time')
       for (const server of servers) expect(error.message).toContain(server)
     })
 

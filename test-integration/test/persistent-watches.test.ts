@@ -107,7 +107,7 @@ describeEnsemble('persistent watches', (ensemble) => {
     await caughtUp(zk)
     expect(log.take()).toEqual(['Gap reconnected'])
     expect(singles.take()).toEqual(['NodeDataChanged /a'])
-    await other.setData('/a', 'told')
+    await other.setData('/a', 'seen')
     await caughtUp(zk)
     expect(log.take()).toEqual(['NodeDataChanged /a'])
   })

@@ -80,11 +80,11 @@ export class Contest implements AsyncDisposable {
   async decided(): Promise<void> {
     // All committed changes are visible by now.
     await caughtUp(this.#other)
-    await Promise.all(this.#rivals.map((each) => each.abandonIfNobody()))
+    await Promise.all(this.#rivals.map((each) => each.abandonIfNoHolder()))
     await Promise.all(this.#rivals.map((each) => each.granted))
   }
 
-  /** Waits until holders have received late replies, or that their session is over, and until their last holds have ended. */
+  /** Waits until holders have received late replies or the end of their session, and until their last holds have ended. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#clients.map((zk) => zk.sync('/')))
     await Promise.all(this.#rivals.map((each) => each.ended()))
@@ -169,7 +169,7 @@ export class Rivals {
     await until('the holder to hold nothing', async () => !this.#held.some((each) => each.isHeld()), { interval: 5 })
   }
 
-  async abandonIfNobody(): Promise<void> {
+  async abandonIfNoHolder(): Promise<void> {
     const { children } = await this.#other.getChildren(this.path)
     if (children.length === 0 && !this.#waiting) this.#abandon.abort()
   }
@@ -201,7 +201,7 @@ export class Rivals {
     this.#ask()
   }
 
-  /** Before its lease ended, if it did not end by that. */
+  /** A loss before the end of the lease is the end of the hold. */
   #lost({ reason }: LockLostError): void {
     this.#endedBy = reason
     if (this.#heldUntil !== undefined) this.#heldUntil = Math.min(this.#heldUntil, machineTime())

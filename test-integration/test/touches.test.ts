@@ -110,7 +110,7 @@ describeEnsemble('the touch of a session', (ensemble) => {
       const resumed = await open(server, zk, { session: shortened.session })
       expect(resumed.timeOut).toBe(TIMEOUT)
       const pings = repeat(async () => void (await resumed.ping()))
-      // Until no follower has a touch of the creation, or of the first connection, left: those bring the long timeout back.
+      // Wait until no follower keeps a touch of the creation or of the first connection: these would restore the long timeout.
       await (
         await keptBy(nothing, server, zk)
       ).expired

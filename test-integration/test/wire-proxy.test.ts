@@ -42,9 +42,9 @@ describeEnsemble('wire-proxy', (ensemble) => {
     expect(output, 'what zkCli shows').toContain('hello')
     const all = await proxy.saidUpTo('< closeSession')
     // Pings come when there is time for them.
-    const said = all.filter((each) => !each.endsWith('ping'))
-    expect(said.slice(0, 6)).toEqual(['> connect', '< connected', '> create', '< create', '> getData', '< getData'])
-    expect(new Set(said)).toEqual(
+    const messages = all.filter((each) => !each.endsWith('ping'))
+    expect(messages.slice(0, 6)).toEqual(['> connect', '< connected', '> create', '< create', '> getData', '< getData'])
+    expect(new Set(messages)).toEqual(
       new Set(['> connect', '< connected', '< event', ...OPERATIONS.flatMap((op) => [`> ${op}`, `< ${op}`])]),
     )
     expect(proxy.output, 'values').toContain(`path: '${path}'`)
@@ -111,14 +111,15 @@ class Proxy implements AsyncDisposable {
   }
 
   /** Direction and name of each message. */
-  said(): string[] {
+  messages(): string[] {
     const messages = this.output.matchAll(/^([<>]) \{\s+type: '(\w+)',(?:\s+op: '(\w+)')?/gm)
     return Array.from(messages, ([, arrow, type, op]) => `${arrow} ${op ?? type}`)
   }
 
   /** All messages up to this one, which the program may print a little later than we see its effect. */
   saidUpTo(last: string): Promise<string[]> {
-    const attempt = async (): Promise<string[] | undefined> => (this.said().at(-1) === last ? this.said() : undefined)
+    const attempt = async (): Promise<string[] | undefined> =>
+      this.messages().at(-1) === last ? this.messages() : undefined
     return until(`the proxy to print "${last}"`, attempt, { timeout: 10_000, instead: async () => this.output })
   }
 
@@ -141,6 +142,6 @@ async function zkCli(containerId: string, proxy: Proxy, commands: readonly strin
     ['sh', '-c', ZKCLI, 'sh', `${gateway}:${proxy.port}`],
     { env: { COMMANDS: commands.join('\n') } },
   )
-  if (proxy.said().length > 0) return output
+  if (proxy.messages().length > 0) return output
   throw new Error(`zkCli did not reach the proxy at ${gateway}:${proxy.port}; does a firewall keep it off?\n${output}`)
 }

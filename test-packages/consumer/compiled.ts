@@ -1,4 +1,4 @@
-// What users write, as their compilers see it: compiled against the packed packages with every option that is strict.
+// Typical code of users, compiled against the packed packages with every strict compiler option.
 import { connect, type ConnectOptions, Lock, LockLostError, type LockOptions, op, SharedLock } from '@zk/recipes'
 import { digestMd5, type CallOptions, type TlsOptions, type ZooKeeper } from '@zk/client'
 import { TestEnsemble, type TestEnsembleOptions, TestServer } from '@zk/testing'

@@ -1,4 +1,4 @@
-// What compilers of users make of the declarations in the packed packages.
+// Compilers that users may have read the declarations of the packed packages.
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { compilers } from './compilers.ts'
 
 const node = { types: ['node'], lib: ['es2022', 'esnext.disposable'] }
-// The declarations need nothing of Node's: AbortSignal, for one, is known from elsewhere too.
+// The declarations do not need Node's types: AbortSignal, for one, is declared elsewhere too.
 const web = { types: [], lib: ['es2022', 'esnext.disposable', 'dom'] }
 const settings = [
   { label: 'node16', module: 'node16', moduleResolution: 'node16', ...node },

@@ -9,15 +9,15 @@ const folder = fileURLToPath(new URL('../../docs/api', import.meta.url))
 const names = readdirSync(folder).filter((name) => !name.includes('-internal'))
 const reports = names.map((name) => ({ name, declarations: declarationsIn(name) }))
 
-/** What callers write step by step. A library that only reads it needs no `readonly` for that. */
+/** Objects that callers fill step by step. A library that only reads them needs no `readonly`. */
 const isOptions = (name: string) => name.endsWith('Options') || ['HoldListeners', 'FaultMatch'].includes(name)
 
 describe.each(reports)('$name', ({ declarations }) => {
-  test('optional properties take undefined: with exactOptionalPropertyTypes one may hand on what may be undefined', () => {
+  test('optional properties accept undefined, also with exactOptionalPropertyTypes', () => {
     expect(nodesOf(declarations, isStrictlyOptional).map((node) => node.getText())).toEqual([])
   })
 
-  test('options are no readonly properties: they may be filled step by step', () => {
+  test('options are not readonly: they may be filled step by step', () => {
     const options = nodesOf(declarations, ts.isInterfaceDeclaration).filter(({ name }) => isOptions(name.text))
     const isReadonly = (member: ts.TypeElement) =>
       ts.isPropertySignature(member) && member.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ReadonlyKeyword)
@@ -41,7 +41,7 @@ test.each([
   expect(nodesOf(source, isStrictlyOptional)).toHaveLength(count)
 })
 
-/** Whether it may be left out, but not be undefined. `Partial` leaves types as they are, so it must get some that take it. */
+/** Whether it may be left out, but not be undefined. `Partial` does not change types, so its members must accept undefined. */
 function isStrictlyOptional(node: ts.Node): node is ts.Node {
   if (ts.isMethodSignature(node)) return node.questionToken !== undefined
   if (ts.isPropertySignature(node) || ts.isPropertyDeclaration(node)) {

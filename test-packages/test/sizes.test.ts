@@ -11,8 +11,8 @@ const folder = inject('consumer')
 const allOfWire = Object.keys(wire).map((name) => `wire.${name}`)
 
 /**
- * Most bytes, a little above what they were when last looked at. A commit that makes one larger says why; one that makes it smaller
- * by more than `SLACK` lowers the bound, so that what was won is not lost unnoticed.
+ * Upper bounds in bytes, a little above the last measured sizes. A commit that raises one gives the reason. A commit that saves
+ * more than `SLACK` lowers the bound, so that the saving is not lost unnoticed.
  */
 const SLACK = 1_500
 const programs: [what: string, program: string, bound: number][] = [

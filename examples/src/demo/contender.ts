@@ -17,22 +17,22 @@ process.disconnect()
 async function takeTurn(): Promise<boolean> {
   const held = await lock.acquire()
   const token = String(held.fencingToken)
-  tell({ type: 'gained', at: machineTime(), token })
+  send({ type: 'gained', at: machineTime(), token })
   try {
     await sleep(Number(turn), undefined, { signal: held.signal })
     held.throwIfLost()
     // Reported before the release: after it the next contender may report first.
-    tell({ type: 'finished', at: machineTime(), token })
+    send({ type: 'finished', at: machineTime(), token })
     return true
   } catch (error) {
     const cause = held.signal.reason ?? error
-    tell({ type: 'lost', at: machineTime(), token, why: LockLostError.is(cause) ? cause.reason : String(cause) })
+    send({ type: 'lost', at: machineTime(), token, why: LockLostError.is(cause) ? cause.reason : String(cause) })
     return false
   } finally {
     await held.release()
   }
 }
 
-function tell(report: Report): void {
+function send(report: Report): void {
   process.send?.(report)
 }

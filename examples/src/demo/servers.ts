@@ -3,28 +3,28 @@ import { fork } from 'node:child_process'
 import { on, once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Ensemble, reachDocker } from '@zk/test-integration/ensemble'
-import type { Told } from './embedded-servers.ts'
+import type { ServerReport } from './embedded-servers.ts'
 
 export interface Servers {
   readonly connectString: string
   /** Kills the leader; settles when another leads. undefined for servers of the user. */
-  readonly killLeader: ((tell: (what: string) => void) => Promise<void>) | undefined
+  readonly killLeader: ((notify: (what: string) => void) => Promise<void>) | undefined
   stop(): Promise<void>
 }
 
 /** Three servers of `@zk/testing`, in a process of their own. */
 export async function embedded(): Promise<Servers> {
   const program = fork(fileURLToPath(new URL('embedded-servers.js', import.meta.url)))
-  const heard = on(program, 'message')
-  const hear = async (): Promise<Told> => (await heard.next()).value[0]
-  const started = await hear()
+  const messages = on(program, 'message')
+  const receive = async (): Promise<ServerReport> => (await messages.next()).value[0]
+  const started = await receive()
   if (started.type !== 'started') throw new Error(`the servers began with ${JSON.stringify(started)}`)
   return {
     connectString: started.connectString,
-    killLeader: async (tell) => {
+    killLeader: async (notify) => {
       program.send('kill the leader')
-      for (let news = await hear(); news.type !== 'started'; news = await hear()) {
-        tell(news.type === 'killed' ? `the ensemble's leader, ${news.member}, is killed` : `${news.member} leads now`)
+      for (let news = await receive(); news.type !== 'started'; news = await receive()) {
+        notify(news.type === 'killed' ? `the ensemble's leader, ${news.member}, is killed` : `${news.member} leads now`)
         if (news.type === 'leads') return
       }
     },
@@ -44,12 +44,12 @@ export async function inContainers(): Promise<Servers> {
   const ensemble = await Ensemble.start()
   return {
     connectString: ensemble.connectString,
-    killLeader: async (tell) => {
+    killLeader: async (notify) => {
       const leader = await ensemble.leader()
-      tell(`the ensemble's leader, zk${leader.id} at ${leader.address}, is killed`)
+      notify(`the ensemble's leader, zk${leader.id} at ${leader.address}, is killed`)
       await leader.kill()
       const next = await ensemble.leader({ except: leader })
-      tell(`zk${next.id} leads now`)
+      notify(`zk${next.id} leads now`)
     },
     stop: () => ensemble.stop(),
   }

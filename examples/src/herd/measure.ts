@@ -12,7 +12,7 @@ export interface Cost {
   readonly bytes: number
 }
 
-/** `waiting` is called whenever it waits; `entered` is called when it has its place, and awaited. */
+/** Calls `waiting` whenever it waits. Calls `entered` when it has its place in the queue, and awaits it. */
 type Contend = (zk: ZooKeeper, waiting: () => void, entered: () => Promise<void>) => Promise<Release>
 
 const PATH = '/locks/report'
@@ -44,7 +44,7 @@ export async function costOfRelease(name: LockName, waiters: number): Promise<Co
     if (name !== 'all watch one node') ensemble.nodes.create(PATH)
     const waits = new Count()
     const entries = new Count()
-    // A contender that looks before all are in the queue is woken by each that comes.
+    // A contender that reads the list before all are in the queue is woken by each later one.
     const entered = async (): Promise<void> => {
       entries.add()
       await entries.reaches(clients.length)
@@ -64,7 +64,7 @@ export async function costOfRelease(name: LockName, waiters: number): Promise<Co
     if (name !== '@zk/recipes') await waits.reaches(2 * waiters - 1)
     return { waiters, notifications: ensemble.history.events().length, bytes: wire.received - before }
   } finally {
-    // All at once: each one that left alone would wake the others.
+    // All at once: if they left one by one, each would wake the others.
     for (const { session } of clients) ensemble.sessions.expire(session.id)
     await Promise.all(clients.map((zk) => zk.close()))
     await ensemble.close()
@@ -111,7 +111,7 @@ class Wire {
       }),
   }
 
-  /** No bytes have come for a while. */
+  /** Waits until no bytes have come for a while. */
   async quiet(): Promise<void> {
     for (let before = -1; before !== this.received;) {
       before = this.received

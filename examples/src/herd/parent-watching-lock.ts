@@ -3,7 +3,7 @@
 import type { ZooKeeper } from '@zk/recipes'
 import type { Release } from './single-node-lock.ts'
 
-/** Resolves when it is held. `entered` is awaited between taking one's place and looking; see the other for `waiting`. */
+/** Resolves when it is held. `entered` is awaited between its create and its first read; `waiting` is as in single-node-lock.ts. */
 export async function acquireWatchingParent(
   zk: ZooKeeper,
   parent: string,

@@ -11,7 +11,7 @@ export async function acquireSingleNode(zk: ZooKeeper, path: string, waiting = (
       await zk.create(path, '', { mode: 'EPHEMERAL' })
       return () => zk.delete(path)
     } catch (error) {
-      // (Any other error, a lost connection above all, leaves open whether the node is there: that is a lock's real work.)
+      // (After any other error, above all a lost connection, the node may exist or not: this is the difficult part of a lock.)
       if (!KeeperError.is(error, 'NodeExists')) throw error
     }
     const { stat, changed, unwatch } = await zk.existsAndWatch(path)

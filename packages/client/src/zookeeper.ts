@@ -293,8 +293,9 @@ export class ZooKeeper {
 
   /**
    * Removes all watches of this client from the node, here and at the server. Their `changed` resolve with the removal, and
-   * the events of `watch` end. A watch that this client still needs, for a read under way for instance, stays at the server
-   * for as long as it is needed. Rejects with `NoWatcher` when there are none.
+   * the events of `watch` end. Here they end at the call: an event that is still on its way is not delivered. A watch that this
+   * client still needs, for a read under way for instance, stays at the server for as long as it is needed. Rejects with
+   * `NoWatcher` when there were none at the call. A call under way that may set one counts.
    */
   async removeWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = {}): Promise<void> {
     // This comes before any watcher is removed: a refused call changes nothing.

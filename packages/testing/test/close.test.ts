@@ -1,4 +1,4 @@
-// What is left of an ensemble when it is closed: nothing.
+// A closed ensemble leaves nothing behind.
 import { once } from 'node:events'
 import { connect as dial, createServer, type Socket } from 'node:net'
 import { encodeMessage } from '@zk/wire'
@@ -18,7 +18,7 @@ const handshake = encodeMessage({
   },
 })
 
-/** What a connection to this port comes to. */
+/** The result of a connection attempt to this port. */
 async function reach(port: number): Promise<string> {
   const socket = dial(port, '127.0.0.1')
   const result = await once(socket, 'connect').then(
@@ -29,11 +29,11 @@ async function reach(port: number): Promise<string> {
   return result
 }
 
-/** A client that has asked for more than the kernel keeps for it, and does not read. */
+/** A client that does not read, and has requested more than the kernel's buffers hold. */
 async function unreading(server: TestServer): Promise<Socket> {
   server.nodes.create('/large', { data: new Uint8Array(1_000_000) })
   const socket = dial(server.port, '127.0.0.1')
-  // What becomes of it is not the question.
+  // Its end does not matter here.
   socket.on('error', () => {})
   socket.write(handshake)
   await once(socket, 'data')
@@ -72,7 +72,7 @@ test('close right behind what opens a port leaves none open', async () => {
   expect(await reach(port)).toBe('ECONNREFUSED')
 })
 
-test('a member that is killed while it is about to listen does not, and does when it is started again', async () => {
+test('a member that is killed before it listens does not listen, and listens when it is started again', async () => {
   await using server = await TestServer.start()
   const { port } = server
   server.kill()
@@ -89,7 +89,7 @@ test('a member that is killed while it is about to listen does not, and does whe
   await client.received(41)
 })
 
-test('a start that fails for want of a port frees the others', async () => {
+test('a start that fails because a port is taken frees the other ports', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const { port } = taken.address() as { port: number }
@@ -107,7 +107,7 @@ test('a start that fails for want of a port frees the others', async () => {
   taken.close()
 })
 
-test('a port that was taken while its member was down is had when it is free again, and not behind a close', async () => {
+test('a member whose port was taken while it was down listens when the port is free, unless it was closed', async () => {
   const server = await TestServer.start()
   const { port } = server
   server.kill()

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 export interface JavaScriptRuntime {
   readonly name: string
   readonly program: string
-  /** What comes before the file. */
+  /** Arguments before the file. */
   readonly args: readonly string[]
 }
 
-/** Folder with other runtimes as npm packages; `.ci/run` makes it and names it here. */
+/** Folder with other runtimes as npm packages; `.ci/run` creates it and sets this variable. */
 const programs = join(process.env['ZK_RUNTIMES'] ?? '', 'node_modules/.bin')
 
 const others: readonly JavaScriptRuntime[] = [
@@ -18,13 +18,13 @@ const others: readonly JavaScriptRuntime[] = [
   { name: 'Bun', program: join(programs, 'bun'), args: [] },
 ]
 
-/** The runtime of the tests and, where they were fetched or must be (CI), the others. */
+/** The runtime of the tests, and the others if they were installed or are required (CI). */
 export const runtimes: readonly JavaScriptRuntime[] = [
   { name: 'this Node', program: process.execPath, args: [] },
   ...others.filter(({ program }) => process.env['CI'] === 'true' || existsSync(program)),
 ]
 
-/** What the program writes to stdout; rejects with its stderr when it fails. */
+/** The program's stdout; rejects with its stderr when it fails. */
 export function runOn({ program, args }: JavaScriptRuntime, file: string): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(program, [...args, file], { timeout: 100_000 }, (error, stdout, stderr) => {

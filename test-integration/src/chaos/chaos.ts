@@ -10,14 +10,14 @@ import type { LinkedEnsemble } from '../links/linked-ensemble.ts'
 import { type ClientFault, Crowd } from './crowd.ts'
 import { judge, type Verdict } from './judge.ts'
 import { RECIPES } from './recipes.ts'
-import { harmServers, pause, type ServerFault, type Tell } from './server-faults.ts'
+import { harmServers, pause, type ServerFault, type OnFault } from './server-faults.ts'
 
 export interface ChaosOptions {
   readonly seconds: number
   readonly seed: number
   /** @default 'confirmed' */
   readonly heldWhile?: HeldWhile
-  readonly tell?: Tell
+  readonly onFault?: OnFault
 }
 
 export interface ChaosReport {
@@ -40,7 +40,7 @@ const END = 90_000
 
 export async function chaos(linked: LinkedEnsemble, options: ChaosOptions): Promise<ChaosReport> {
   const { ensemble } = linked
-  const { seconds, seed, heldWhile = 'confirmed', tell = () => {} } = options
+  const { seconds, seed, heldWhile = 'confirmed', onFault = () => {} } = options
   const { tickTime } = ensemble.description
   const { connectString } = ensemble
   const log = mkdtempSync(join(tmpdir(), 'zk-chaos-'))
@@ -54,8 +54,8 @@ export async function chaos(linked: LinkedEnsemble, options: ChaosOptions): Prom
   const stop = new AbortController()
   try {
     const harming = [
-      harmServers(linked, sessionTimeout, new Random(seed), stop.signal, tell),
-      crowd.harm(stop.signal, tell),
+      harmServers(linked, sessionTimeout, new Random(seed), stop.signal, onFault),
+      crowd.harm(stop.signal, onFault),
     ] as const
     // A fault that cannot be injected ends the run.
     await Promise.race([pause(seconds * 1_000, stop.signal), ...harming])

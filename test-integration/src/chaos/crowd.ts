@@ -5,7 +5,7 @@ import type { Random } from '../differential/random.ts'
 import { readLatest } from '../history/index.ts'
 import { startWorker, type Worker } from '../workers/start.ts'
 import { RECIPES } from './recipes.ts'
-import { pause, type Range, type Tell } from './server-faults.ts'
+import { pause, type Range, type OnFault } from './server-faults.ts'
 
 export type ClientFault = 'SIGSTOP a client' | 'SIGKILL a client'
 
@@ -44,7 +44,7 @@ export class Crowd {
   }
 
   /** Runs until `stop` is aborted; then all processes run. Returns the faults that were injected. */
-  async harm(stop: AbortSignal, tell: Tell): Promise<ClientFault[]> {
+  async harm(stop: AbortSignal, onFault: OnFault): Promise<ClientFault[]> {
     const random = this.#random
     const done: ClientFault[] = []
     while (!stop.aborted) {
@@ -60,11 +60,11 @@ export class Crowd {
       const { worker, sessionTimeout } = this.#members[index]!
       done.push(isKilled ? 'SIGKILL a client' : 'SIGSTOP a client')
       if (isKilled) {
-        tell(`${worker.name}: SIGKILL`)
+        onFault(`${worker.name}: SIGKILL`)
         await this.#kill(index)
       } else {
         const time = share * sessionTimeout
-        tell(`${worker.name}: SIGSTOP for ${time.toFixed(0)} ms, T is ${sessionTimeout} ms`)
+        onFault(`${worker.name}: SIGSTOP for ${time.toFixed(0)} ms, T is ${sessionTimeout} ms`)
         worker.process.kill('SIGSTOP')
         await pause(time, stop)
         worker.process.kill('SIGCONT')

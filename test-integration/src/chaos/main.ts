@@ -25,8 +25,9 @@ const seed = numberOf('seed')
 await using linked = await LinkedEnsemble.start({ tickTime: 400, environment: { ZOO_SYNC_LIMIT: '8' } })
 const startedAt = machineTime()
 console.log(`chaos for ${seconds} s, seed ${seed}, on ${linked.ensemble.connectString}`)
-const tell = (what: string) => console.log(`${((machineTime() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${what}`)
-const report = await chaos(linked, { seconds, seed, heldWhile: values['held-while'] as HeldWhile, tell })
+const print = (what: string) =>
+  console.log(`${((machineTime() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${what}`)
+const report = await chaos(linked, { seconds, seed, heldWhile: values['held-while'] as HeldWhile, onFault: print })
 console.log(describe(report))
 if (!holds(report)) process.exitCode = 1
 

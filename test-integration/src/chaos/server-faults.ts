@@ -4,7 +4,7 @@ import type { Random } from '../differential/random.ts'
 import type { EnsembleNode } from '../ensemble/index.ts'
 import type { LinkedEnsemble } from '../links/linked-ensemble.ts'
 
-export type Tell = (what: string) => void
+export type OnFault = (what: string) => void
 
 /** From the shortest to the longest, in ms. */
 export interface Range {
@@ -40,7 +40,7 @@ export async function harmServers(
   sessionTimeout: Range,
   random: Random,
   stop: AbortSignal,
-  tell: Tell,
+  onFault: OnFault,
 ): Promise<ServerFault[]> {
   const { ensemble } = linked
   const done: ServerFault[] = []
@@ -57,12 +57,12 @@ export async function harmServers(
     const followers = await ensemble.followers()
     const follower = followers[which % followers.length] ?? leader
     if (kind === 'stall a link') {
-      await stallLink(linked, leader, follower, stall, tell)
+      await stallLink(linked, leader, follower, stall, onFault)
     } else {
       const node = isLeader && kind !== 'cut a follower off' ? leader : follower
       const isTooClose = node === leader && drawn > GIVEN_UP.from && drawn < GIVEN_UP.to
       const harm = isTooClose ? GIVEN_UP.to : drawn
-      tell(`zk${node.id} (${node === leader ? 'leader' : 'follower'}): ${kind}, for ${harm} ms`)
+      onFault(`zk${node.id} (${node === leader ? 'leader' : 'follower'}): ${kind}, for ${harm} ms`)
       await strike(kind, linked, node, leader)
       await sleep(harm)
     }
@@ -112,11 +112,11 @@ async function stallLink(
   leader: EnsembleNode,
   follower: EnsembleNode,
   { isToFollower, lengths: [first, second] }: Stall,
-  tell: Tell,
+  onFault: OnFault,
 ): Promise<void> {
   const [from, to] = isToFollower ? [leader, follower] : [follower, leader]
   const then = second === 0 ? '' : `, then the other way for ${second} ms`
-  tell(`zk${from.id} to zk${to.id} (${isToFollower ? 'follower' : 'leader'}): held for ${first} ms${then}`)
+  onFault(`zk${from.id} to zk${to.id} (${isToFollower ? 'follower' : 'leader'}): held for ${first} ms${then}`)
   links.hold(from, to)
   await sleep(first)
   links.release(from, to)

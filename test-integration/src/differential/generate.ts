@@ -98,7 +98,7 @@ function drawCall(random: Random): Call {
   }
 }
 
-/** Under an xid that others have too it would be taken for a request of theirs (CommitProcessor). */
+/** With the xid of another request, a server would take it for that request (CommitProcessor). */
 function drawServersCall(random: Random): Call {
   if (random.percent(20)) return { op: 'servers', opCode: OpCode.deleteContainer, body: random.pick(containers) }
   const body = random.pick(timeOuts)

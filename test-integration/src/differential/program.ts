@@ -40,7 +40,7 @@ export type Call =
       readonly lists: Omit<RequestOf<'setWatches'>['request'], 'relativeZxid'>
     }
   | { readonly op: 'auth'; readonly user: string }
-  /** What servers ask each other for: with such a body, under any xid. */
+  /** A request that servers send each other, with such a body, under any xid. */
   | { readonly op: 'servers'; readonly opCode: number; readonly body: Uint8Array; readonly xid?: number }
   /** An opcode that no server knows, which ends the connection. */
   | { readonly op: 'unknown'; readonly opCode: number }

@@ -69,7 +69,7 @@ export class Ensemble implements AsyncDisposable {
   async version(): Promise<string> {
     const leader = await this.leader()
     const attempt = async (): Promise<string | undefined> => parseVersion(await leader.ask('srvr'))
-    return until('a leader that tells its version', attempt, { instead: () => this.#describe() })
+    return until('a leader that reports its version', attempt, { instead: () => this.#describe() })
   }
 
   /** Waits until one node leads and all others follow. Undoes nothing: see `mend`. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
-/** By these labels the sweeper finds our containers, and tells dead owners from living ones. */
+/** The sweeper finds our containers by these labels, and distinguishes dead owners from living ones. */
 const OWNER_PID = 'zk-test.owner-pid'
 /** Process ids are unique on one host only, and several hosts (or containers) may share an engine. */
 const OWNER_HOST = 'zk-test.owner-host'
@@ -14,7 +14,7 @@ export function labelsOf(ensembleId: string): Record<string, string> {
   return { [OWNER_PID]: String(process.pid), [OWNER_HOST]: hostname(), [ENSEMBLE]: ensembleId }
 }
 
-/** Whatever happens to this process, everything it labelled is removed. Also removes what earlier owners left. */
+/** However this process ends, everything that it has labelled is removed. Also removes what earlier owners left. */
 export function startSweeper(): void {
   if (started) return
   started = true

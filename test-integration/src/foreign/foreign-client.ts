@@ -2,7 +2,7 @@ import { Inbox } from './inbox.ts'
 import { patiently } from './patience.ts'
 import type { Program } from './program.ts'
 
-type Said =
+type Message =
   | { readonly answer: number; readonly value: unknown }
   | { readonly answer: number; readonly error: string }
   | { readonly event: string; readonly value: unknown }
@@ -17,18 +17,18 @@ export class ForeignClient {
   /** The first session's id, in hexadecimal. */
   readonly session: string
   readonly #program: Program
-  readonly #answers: Map<number, Inbox<Said>>
+  readonly #answers: Map<number, Inbox<Message>>
   readonly #events: Map<string, Inbox<unknown>>
   #calls = 0
 
   /** Waits until it is connected. */
   static async over(program: Program): Promise<ForeignClient> {
-    const answers = new Map<number, Inbox<Said>>()
+    const answers = new Map<number, Inbox<Message>>()
     const events = new Map<string, Inbox<unknown>>()
     program.onLine((line) => {
-      const said = JSON.parse(line) as Said
-      if ('event' in said) inboxOf(events, said.event).put(said.value)
-      else answers.get(said.answer)?.put(said)
+      const message = JSON.parse(line) as Message
+      if ('event' in message) inboxOf(events, message.event).put(message.value)
+      else answers.get(message.answer)?.put(message)
     })
     void program.ended.then((how) => {
       for (const inbox of [...answers.values(), ...events.values()]) inbox.fail(new Error(how))
@@ -39,7 +39,7 @@ export class ForeignClient {
 
   private constructor(
     program: Program,
-    answers: Map<number, Inbox<Said>>,
+    answers: Map<number, Inbox<Message>>,
     events: Map<string, Inbox<unknown>>,
     session: string,
   ) {
@@ -51,7 +51,7 @@ export class ForeignClient {
 
   /** When it resolves, the client reads every change that was committed before the call: its server has applied them. */
   async caughtUp(): Promise<void> {
-    const refused = await this.call('delete', '/nobody').then(
+    const refused = await this.call('delete', '/no-such-node').then(
       () => false,
       (error: unknown) => error instanceof Refusal,
     )
@@ -66,15 +66,18 @@ export class ForeignClient {
     const number = ++this.#calls
     const inbox = inboxOf(this.#answers, number)
     this.#program.write(JSON.stringify([number, name, ...args]))
-    const said = await patiently(inbox.take(), () => `${this.#program.describe()} answers ${name}(${args.join(', ')})`)
+    const message = await patiently(
+      inbox.take(),
+      () => `${this.#program.describe()} answers ${name}(${args.join(', ')})`,
+    )
     this.#answers.delete(number)
-    if ('error' in said) throw new Refusal(said.error)
-    return said.value as T
+    if ('error' in message) throw new Refusal(message.error)
+    return message.value as T
   }
 
   /** The next event of this name, also if it has come already. */
   heard(event: string): Promise<unknown> {
-    const what = (): string => `${this.#program.describe()} tells of ${event}`
+    const what = (): string => `${this.#program.describe()} reports ${event}`
     return patiently(inboxOf(this.#events, event).take(), what)
   }
 

@@ -44,8 +44,8 @@ export class ZkCli {
 
   /** When it resolves, the client reads every change that was committed before the call: its server has applied them. */
   async caughtUp(): Promise<void> {
-    const [answer] = await this.run('delete /nobody')
-    if (answer !== 'Node does not exist: /nobody') throw new Error(`there should be no such node: ${answer}`)
+    const [answer] = await this.run('delete /no-such-node')
+    if (answer !== 'Node does not exist: /no-such-node') throw new Error(`there should be no such node: ${answer}`)
   }
 
   /** Connects again, in another session if necessary, and waits until it is connected. */
@@ -56,7 +56,7 @@ export class ZkCli {
 
   /** The next event that it prints, also if it was printed already. The first is from the time after it was connected. */
   heard(): Promise<CliEvent> {
-    return patiently(this.#events.take(), () => `${this.#program.describe()} tells of an event`)
+    return patiently(this.#events.take(), () => `${this.#program.describe()} reports an event`)
   }
 
   /** It stands still, as in a long garbage collection, while its connection stays open. */

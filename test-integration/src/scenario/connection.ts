@@ -96,8 +96,8 @@ export class Connection {
   }
 
   /**
-   * Sends a request that the transcript does not show. Settles earlier requests that have no reply when this one has, without
-   * a reply. Returns the zxid of the reply.
+   * Sends a request that the transcript does not show, and returns the zxid of its reply. When that reply comes, earlier
+   * requests without a reply are settled without one.
    */
   async fence(message: RequestMessage): Promise<bigint | undefined> {
     const before = new Set(this.#calls)

@@ -13,7 +13,7 @@ export class RealTarget implements Target {
   async enter(): Promise<Stage> {
     const leader = await this.#ensemble.leader()
     const followers = this.#ensemble.nodes.filter(({ id }) => id !== leader.id)
-    await nobodyIn(leader)
+    await noSessionsIn(leader)
     return new RealStage(this.#ensemble, [leader, ...followers])
   }
 }
@@ -24,7 +24,7 @@ export class RealTarget implements Target {
  */
 export async function atRest(ensemble: Ensemble): Promise<void> {
   const leader = await ensemble.leader()
-  await nobodyIn(leader)
+  await noSessionsIn(leader)
   let last: bigint | undefined
   let since = Infinity
   const isOld = async (): Promise<boolean> => {
@@ -38,7 +38,7 @@ export async function atRest(ensemble: Ensemble): Promise<void> {
 }
 
 /** Waits until there are no sessions: their requests would show in the zxids. */
-async function nobodyIn(leader: EnsembleNode): Promise<void> {
+async function noSessionsIn(leader: EnsembleNode): Promise<void> {
   const isEmpty = async (): Promise<boolean> => (await sessionsOf(leader)) === 0
   await until('all sessions to end', isEmpty, { interval: 20, instead: () => leader.ask('cons') })
 }

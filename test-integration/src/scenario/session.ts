@@ -47,7 +47,7 @@ type BodyOf<Name extends OperationName> = RequestOf<Name>['request']
 
 /**
  * Servers match a transaction with a waiting request by session and xid alone, which is not enough when two connections
- * of one session use the same xids: a follower that waits with a sync of the one takes a write of the other for it, and
+ * of one session use the same xids: a follower takes a write of the one for a waiting sync of the other, and
  * answers the sync twice, the second time with MarshallingError (CommitProcessor, seen on 3.5.10 and 3.8.0).
  */
 const XIDS_OF_A_CONNECTION = 1_000

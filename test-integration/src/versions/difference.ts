@@ -10,9 +10,9 @@ export interface Difference {
   readonly before?: string
   /** These releases, later ones of their lines, and all later lines do so. @default all */
   readonly since?: readonly string[]
-  /** How a line of the others becomes one of theirs: no line, one or several. */
+  /** Changes a line of the other releases into those of these releases: none, one or several. */
   readonly line?: LineChange
-  /** The reverse, where the others' line cannot be derived: how a line of theirs becomes one of the others. */
+  /** The reverse, where that cannot be derived: changes a line of these releases into those of the others. */
   readonly theirs?: LineChange
 }
 

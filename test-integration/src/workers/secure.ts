@@ -1,12 +1,12 @@
 // Connects once with the given settings and prints the result in one line: for runtimes other than that of the tests.
 import { connect, ConnectError, type ConnectOptions, digestMd5, type DigestMd5Options, KeeperError } from '@zk/client'
 
-interface Told extends Pick<ConnectOptions, 'connectTimeout' | 'tls'> {
+interface Settings extends Pick<ConnectOptions, 'connectTimeout' | 'tls'> {
   readonly connectString: string
   readonly sasl?: DigestMd5Options
 }
 
-const { connectString, sasl, ...options } = JSON.parse(process.argv[2] ?? '') as Told
+const { connectString, sasl, ...options } = JSON.parse(process.argv[2] ?? '') as Settings
 try {
   const zk = await connect(connectString, { ...options, ...(sasl !== undefined && { sasl: digestMd5(sasl) }) })
   await zk.getData('/')

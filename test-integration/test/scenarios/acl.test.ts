@@ -72,7 +72,7 @@ describeScenarios('ACL', {
     await b.auth('world', 'anyone')
     const c = await s.open()
     await c.auth('ip', '1.2.3.4')
-    await c.auth('nobody-knows', 'x')
+    await c.auth('unknown-scheme', 'x')
     const d = await s.open()
     await d.auth(null, 'x')
     const e = await s.open()
@@ -89,7 +89,7 @@ describeScenarios('ACL', {
   'a failed auth does not change the session': async (s) => {
     const a = await s.open()
     await a.create('/e', { flags: 1 })
-    await a.auth('nobody-knows', 'x')
+    await a.auth('unknown-scheme', 'x')
     await a.connection.closed
     const again = await s.resume(a)
     await again.exists('/e')
@@ -138,12 +138,12 @@ describeScenarios('ACL', {
     const bad: (readonly ACL[] | null)[] = [
       null,
       [],
-      [entry(Perms.ALL, 'world', 'somebody')],
+      [entry(Perms.ALL, 'world', 'someone')],
       [entry(Perms.ALL, 'world', '')],
       [entry(Perms.ALL, 'world', null)],
       [entry(Perms.ALL, '', '')],
       [entry(Perms.ALL, null, null)],
-      [entry(Perms.ALL, 'nobody-knows', 'x')],
+      [entry(Perms.ALL, 'unknown-scheme', 'x')],
       [entry(Perms.ALL, 'digest', '')],
       [entry(Perms.ALL, 'digest', 'tom')],
       [entry(Perms.ALL, 'digest', 'tom:')],
@@ -158,7 +158,7 @@ describeScenarios('ACL', {
       [entry(Perms.ALL, 'ip', '1.2.3.4/33')],
       [entry(Perms.ALL, 'ip', '1.2.3.4/-1')],
       [entry(Perms.ALL, 'ip', '1.2.3.4/a')],
-      [entry(Perms.ALL, 'world', 'anyone'), entry(Perms.ALL, 'world', 'somebody')],
+      [entry(Perms.ALL, 'world', 'anyone'), entry(Perms.ALL, 'world', 'someone')],
       [entry(Perms.READ, 'super', 'x')],
       [entry(Perms.READ, 'sasl', 'x')],
       [entry(Perms.READ, 'x509', 'CN=x')],

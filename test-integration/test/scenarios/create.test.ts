@@ -5,7 +5,7 @@ import { describeScenarios } from '../describe-scenarios.ts'
 const { PERSISTENT, EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL, CONTAINER } = CreateMode
 const ops = ['create', 'create2', 'createContainer'] as const
 const readOnly = [{ perms: Perms.READ, id: { scheme: 'world', id: 'anyone' } }]
-const unknownScheme = [{ perms: Perms.ALL, id: { scheme: 'nobody', id: 'knows' } }]
+const unknownScheme = [{ perms: Perms.ALL, id: { scheme: 'unknown', id: 'scheme' } }]
 
 describeScenarios('create', {
   'create makes nodes of every mode, with the Stat of each': async (s) => {

@@ -4,7 +4,7 @@ import { missingBeforeForbidden, nullInMulti } from '../../src/versions/index.ts
 import { describeScenarios } from '../describe-scenarios.ts'
 
 const { EPHEMERAL, PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL, CONTAINER } = CreateMode
-const nobody = [{ perms: 0, id: { scheme: 'world', id: 'anyone' } }]
+const noRights = [{ perms: 0, id: { scheme: 'world', id: 'anyone' } }]
 
 const op = {
   create: (path: string | null, { flags = 0, acl = open, data }: Omit<CreateOptions, 'op'> = {}) =>
@@ -192,13 +192,13 @@ describeScenarios('multi', {
   'multi needs permission on every node': async (s) => {
     const a = await s.open()
     await a.create('/open')
-    await a.create('/closed', { acl: nobody })
+    await a.create('/closed', { acl: noRights })
     await a.multi(op.check('/closed'))
     await a.multi(op.setData('/open'), op.setData('/closed'))
     await a.multi(op.setData('/open'), op.create('/closed/x'))
-    await a.multi(op.create('/new', { acl: nobody }), op.setData('/new'))
-    await a.multi(op.create('/new', { acl: nobody }), op.create('/new/x'))
-    await a.multi(op.create('/new', { acl: nobody }), op.delete('/new'))
+    await a.multi(op.create('/new', { acl: noRights }), op.setData('/new'))
+    await a.multi(op.create('/new', { acl: noRights }), op.create('/new/x'))
+    await a.multi(op.create('/new', { acl: noRights }), op.delete('/new'))
     await a.exists('/open')
     await a.close()
   },

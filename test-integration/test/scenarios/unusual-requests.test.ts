@@ -20,7 +20,7 @@ describeScenarios('unusual requests', {
     }
   },
 
-  'a session whose createSession says a short timeout ends after that, if nothing is heard of it': async (s) => {
+  'a session whose createSession has a short timeout ends after that, if it sends nothing more': async (s) => {
     const b = await s.open()
     for (const timeOut of [1, 0, 600]) {
       const a = await s.open({ timeOut: 10_000, pings: false })
@@ -100,11 +100,11 @@ describeScenarios('unusual requests', {
     await a.close()
   },
 
-  'cons tells of createSession, and counts it for a request that is never answered': {
+  'cons shows createSession, and counts it as a request that is never answered': {
     halts: unreadableWrites,
     play: async (s) => {
       const a = await s.open({ pings: false })
-      const tell = async (): Promise<void> => {
+      const note = async (): Promise<void> => {
         const [line = ''] = (await s.ask('leader', 'cons')).split('\n').filter((each) => each.includes('sid='))
         s.note(
           /queued=\d+,recved=\d+/.exec(line)?.[0] ?? line,
@@ -112,18 +112,18 @@ describeScenarios('unusual requests', {
           /lcxid=\w+/.exec(line)?.[0] ?? '',
         )
       }
-      await tell()
+      await note()
       await a.callRaw(OpCode.createSession, int(10_000))
-      await tell()
+      await note()
       await a.exists('/')
-      await tell()
+      await note()
       // Before 3.6 an xid of 0 is counted too.
       await a.callRaw(OpCode.createSession, int(10_000), { xid: -3 })
-      await tell()
+      await note()
       await a.callRaw(OpCode.createSession, new Uint8Array())
-      await tell()
+      await note()
       await a.callRaw(OpCode.createSession, int(10_000))
-      await tell()
+      await note()
       await a.close()
     },
   },

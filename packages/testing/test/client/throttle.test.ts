@@ -1,4 +1,4 @@
-// The client and a server that has too much to do.
+// The client at an overloaded server.
 import { connect, KeeperError } from '@zk/client'
 import { expect, test } from 'vitest'
 import { TestServer } from '../../src/index.ts'
@@ -8,7 +8,7 @@ const paths = Array.from({ length: 6 }, (_, index) => `/${index}`)
 test('ZooKeeper reports which requests a busy server has not executed, and repeats them unless configured not to', async () => {
   await using server = await TestServer.start({ requestThrottleMaxRequests: 1, throttledOpWaitTime: 1 })
   await using zk = await connect(server.connectString)
-  // Whoever comes behind another waits for longer than 1 ms.
+  // A request behind another one waits for longer than 1 ms.
   server.members[0]!.lag(10)
   const outcomes = await Promise.allSettled(paths.map((path) => zk.create(path, '', { repeatThrottled: false })))
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))

@@ -42,7 +42,7 @@ function plant(...paths: readonly string[]): void {
 }
 
 describe('walk', () => {
-  test('walk gives each node before its children, in the order of names, with its Stat', async () => {
+  test('walk yields each node before its children, in the order of names, with its Stat', async () => {
     plant('/f/g', '/a/e', '/a/b/d', '/a/b/c')
     expect(await walked()).toEqual(['/', ...tree])
     expect(await walked('/a/b')).toEqual(['/a/b', '/a/b/c', '/a/b/d'])
@@ -50,11 +50,11 @@ describe('walk', () => {
     expect(value).toMatchObject({ path: '/a', children: ['b', 'e'], stat: { numChildren: 2 } })
   })
 
-  test('walk of a node that is not there gives nothing', async () => {
+  test('walk of a missing node yields nothing', async () => {
     expect(await walked('/none')).toEqual([])
   })
 
-  test('walk keeps out of /zookeeper, unless it begins there', async () => {
+  test('walk omits /zookeeper, unless it begins there', async () => {
     expect(await walked('/')).toEqual(['/'])
     expect(await walked('/zookeeper')).toEqual(['/zookeeper', '/zookeeper/config', '/zookeeper/quota'])
     plant('/app/zookeeper')
@@ -82,7 +82,7 @@ describe('walk', () => {
     },
   )
 
-  test('walk leaves out what goes meanwhile', async () => {
+  test('walk omits nodes that are deleted meanwhile', async () => {
     plant(...tree)
     const nodes = walk(zk, '/', { concurrency: 1 })
     expect((await nodes.next()).value?.path).toBe('/')
@@ -95,7 +95,7 @@ describe('walk', () => {
     expect(rest).not.toContain('/f/g')
   })
 
-  test('walk can be asked for several nodes at a time, and be left', async () => {
+  test('walk may have several next calls at a time, and may be left early', async () => {
     plant(...tree)
     const nodes = walk(zk, '/')
     const three = await Promise.all([nodes.next(), nodes.next(), nodes.next()])
@@ -116,7 +116,7 @@ describe('walk', () => {
 })
 
 describe('deleteRecursive', () => {
-  test('deleteRecursive deletes a node and all below it, and says how many', async () => {
+  test('deleteRecursive deletes a node and all below it, and returns how many', async () => {
     plant(...tree)
     expect(await deleteRecursive(zk, '/a')).toBe(5)
     expect(await walked()).toEqual(['/', '/f', '/f/g'])
@@ -136,7 +136,7 @@ describe('deleteRecursive', () => {
     expect(server.nodes.get('/zookeeper')?.children).toEqual(['config', 'quota'])
   })
 
-  test('deleteRecursive refuses the root, and what servers keep for themselves', async () => {
+  test('deleteRecursive refuses the root, and the nodes of the servers', async () => {
     for (const path of ['/', '/zookeeper', '/zookeeper/quota', 'a']) {
       expect(await rejection(deleteRecursive(zk, path))).toBeInstanceOf(TypeError)
     }
@@ -161,9 +161,9 @@ describe('deleteRecursive', () => {
     },
   )
 
-  test('deleteRecursive does not mind nodes that are gone already', async () => {
+  test('deleteRecursive ignores nodes that are deleted already', async () => {
     plant(...tree)
-    // Seen, and gone before it is deleted.
+    // It was listed, and another client deletes it first.
     const rule = server.faults.delayRequest({ op: 'multi', ms: 50 })
     const deleting = deleteRecursive(zk, '/a')
     await rule.fired
@@ -172,7 +172,7 @@ describe('deleteRecursive', () => {
     expect(server.nodes.get('/a')).toBeUndefined()
   })
 
-  test('deleteRecursive deletes nodes that come meanwhile', async () => {
+  test('deleteRecursive deletes nodes that are created meanwhile', async () => {
     plant(...tree)
     const rule = server.faults.delayRequest({ op: 'multi', ms: 50 })
     const deleting = deleteRecursive(zk, '/a')
@@ -182,14 +182,14 @@ describe('deleteRecursive', () => {
     expect(server.nodes.get('/a')).toBeUndefined()
   })
 
-  test('deleteRecursive gives up when it gets nowhere', async () => {
+  test('deleteRecursive gives up when it makes no progress', async () => {
     plant('/a/b')
     server.faults.fail({ op: 'getChildren', path: '/a/b', code: 'NoNode', times: Infinity })
     const error = await rejection(deleteRecursive(zk, '/a'))
     expect(KeeperError.is(error, 'NotEmpty')).toBe(true)
   })
 
-  test('deleteRecursive survives a lost connection, whatever became of its batch', async () => {
+  test('deleteRecursive survives a lost connection, whether its batch was executed or not', async () => {
     plant(...tree)
     server.faults.loseReply({ op: 'multi' })
     expect(await deleteRecursive(zk, '/a')).toBe(0)
@@ -198,7 +198,7 @@ describe('deleteRecursive', () => {
     expect(await walked()).toEqual(['/'])
   })
 
-  test('deleteRecursive deletes what it may, and says what it may not', async () => {
+  test('deleteRecursive deletes what it may, and reports what it may not', async () => {
     plant(...tree)
     server.nodes.delete('/a/b')
     server.nodes.create('/a/b', { acl: [{ perms: 1, id: { scheme: 'world', id: 'anyone' } }] })

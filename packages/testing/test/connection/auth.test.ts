@@ -46,7 +46,7 @@ test('superDigest names the user with all permissions', () => {
   expect(client.replies.map(({ err }) => err)).toEqual([ErrorCode.NoAuth, 0, 0])
 })
 
-test('auth may use any xid, and overtakes what still waits', () => {
+test('auth may use any xid, and overtakes waiting requests', () => {
   const bench = new Bench({ members: 3, latency: 5 })
   const client = bench.dial('zk1')!
   client.handshake()
@@ -64,7 +64,7 @@ test('auth may use any xid, and overtakes what still waits', () => {
   expect(client.replies.map(({ xid }) => xid)).toEqual([-4, 1])
 })
 
-test('sasl that was not set up is answered with nothing', () => {
+test('sasl is answered with a null token if it is not configured', () => {
   const client = new Bench().connect()
   client.ask('sasl', { token: bytes('x') })
   expect(client.replies).toMatchObject([{ err: 0, zxid: 0n, response: { token: null } }])

@@ -1,4 +1,4 @@
-// How much is kept, whatever clients ask for.
+// Limits of the memory that requests of clients can take.
 import { OpCode } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { TxnLog } from '../../src/ensemble/txn-log.ts'
@@ -10,7 +10,7 @@ const MIB = 1024 * 1024
 const getData = (xid: number) =>
   ({ type: 'request', op: 'getData', opCode: 4, xid, request: { path: '/large', watch: false } }) as const
 
-test.each([1, 3])('large answers to one chunk of requests are made a few at a time, of %i members', (members) => {
+test.each([1, 3])('large replies to one chunk of requests are made a few at a time, with %i members', (members) => {
   const bench = new Bench({ members })
   bench.model.nodes.create('/large', { data: new Uint8Array(LARGE) })
   const client = bench.connect({ member: bench.model.leader!.name })
@@ -25,7 +25,7 @@ test.each([1, 3])('large answers to one chunk of requests are made a few at a ti
   expect(Math.max(...client.chunks.map(({ length }) => length))).toBeLessThan(4 * MIB)
 })
 
-test('so they are when what is asked for is written ahead of them', () => {
+test('the same with a write ahead of the reads', () => {
   const bench = new Bench()
   const client = bench.connect()
   client.say(
@@ -52,7 +52,7 @@ test('the parts of a multi count in the history for more than their bytes', () =
   expect(bench.model.history.dropped).toBeGreaterThan(0)
 })
 
-test('a log keeps some hundred transactions, fewer when they hold much, and always those to be applied', () => {
+test('a log keeps a few hundred transactions, fewer if they are large, and always those still to be applied', () => {
   const log = new TxnLog()
   const write = (count: number, size: number) => {
     for (let done = 0; done < count; done++) {

@@ -65,7 +65,7 @@ describe('a member', () => {
     expect(member!.node('/kept')).toMatchObject({ children: [] })
   })
 
-  test('that is frozen takes connections and says nothing, until it thaws', () => {
+  test('that is frozen accepts connections and sends nothing, until it thaws', () => {
     const bench = new Bench()
     const client = bench.connect()
     const [member] = bench.model.members
@@ -83,7 +83,7 @@ describe('a member', () => {
     expect(late.connected!.timeOut).toBe(4_000)
   })
 
-  test('refuses connections while it should, and serves those it has', () => {
+  test('refuses connections between refuse and accept, and serves existing ones', () => {
     const bench = new Bench()
     const client = bench.connect()
     bench.model.members[0]!.refuse()
@@ -206,19 +206,19 @@ describe('the network', () => {
     expect(() => network.isolate(null as unknown as string)).toThrow(/there is no member null/)
   })
 
-  test('two links whose names look alike are two links', () => {
+  test('two links with similar names are two links', () => {
     const { network } = new Bench({ members: ['a', 'a b', 'b', 'b b'] }).model
     network.cut('a', 'b b')
     expect([network.isCut('a', 'b b'), network.isCut('a b', 'b')]).toEqual([true, false])
   })
 
-  test('a function for the delay that tells no time is named when it is asked', () => {
+  test('an error names a delay function that returns no time', () => {
     const bench = new Bench({ members: 3 })
     bench.model.network.delay(() => Number.NaN)
     expect(() => bench.pass(2_000)).toThrow('delay must return a number of ms, 0 or more, not NaN')
   })
 
-  test('messages take their time', () => {
+  test('messages take as long as the delay', () => {
     const bench = new Bench({ members: 3 })
     const client = bench.connect({ member: bench.model.leader!.name })
     bench.model.network.delay(25)
@@ -246,7 +246,7 @@ describe('nodes', () => {
     expect(nodes.get('/')!.children).toEqual(['a', 'zookeeper'])
   })
 
-  test('what makes no sense is refused, before anything is made', () => {
+  test('invalid arguments are refused before any node is created', () => {
     const { nodes } = new Bench().model
     const five = 5 as unknown as string
     expect(() => nodes.create('/a/b', { data: five })).toThrow(
@@ -306,7 +306,7 @@ describe('nodes', () => {
     expect(model.members.map((member) => member.node('/lost'))).toEqual([undefined, undefined, undefined])
   })
 
-  test('cannot be asked for while no member leads', () => {
+  test('cannot be read while no member leads', () => {
     const bench = new Bench({ members: 3 })
     for (const { name } of bench.model.members) bench.model.member(name).kill()
     expect(bench.model.leader).toBeUndefined()
@@ -315,7 +315,7 @@ describe('nodes', () => {
   })
 })
 
-test('what a caller does to its bytes later changes no node', () => {
+test('a later change of bytes that a caller has passed changes no node', () => {
   const { nodes, members } = new Bench().model
   const data = new Uint8Array([1, 2])
   nodes.create('/a', { data })

@@ -1,4 +1,4 @@
-// A createSession from a client that has a session: servers take it for one of theirs.
+// A createSession from a client that has a session: servers handle it like a createSession of their own.
 import { ErrorCode, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import type { EnsembleOptions, Role } from '../../src/index.ts'
@@ -66,7 +66,7 @@ test('createSession of a client before 3.4 is answered without readOnly', () => 
   expect(client.chunks).toEqual([established, established])
 })
 
-test('createSession at a read-only member tells of its session', () => {
+test('createSession at a read-only member returns its session', () => {
   const { bench, member } = setUp('follower', { readOnlyMode: true, tickTime: 100 })
   for (const other of bench.model.members) if (other !== member) other.kill()
   bench.pass(5_000)

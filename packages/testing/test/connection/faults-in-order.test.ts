@@ -1,4 +1,4 @@
-// What a fault does to a connection comes behind what is answered already, and ahead of what comes later.
+// The effect of a fault on a connection comes behind earlier replies, and ahead of later ones.
 import { describe, expect, test } from 'vitest'
 import { Bench, node } from '../support/bench.ts'
 
@@ -10,7 +10,7 @@ const request = (op: 'create' | 'exists', path: string, xid: number) =>
 describe.each(['end', 'reset', 'halfOpen'] as const)('%s', (connection) => {
   const closed = connection === 'halfOpen' ? undefined : connection
 
-  test('what comes behind a lost request is lost with it', () => {
+  test('requests behind a lost request are lost with it', () => {
     const bench = new Bench()
     const client = bench.connect()
     const rule = bench.model.faults.loseRequest({ op: 'create', path: '/a', connection })

@@ -13,7 +13,7 @@ function serving() {
 const notified = (client: RawClient) => client.replies.map(({ xid, err }) => [xid, err])
 
 describe('loseRequest', () => {
-  test('loses what is not done, and closes the connection behind earlier answers', () => {
+  test('loses the request before its execution, and closes the connection behind earlier replies', () => {
     const { client, faults, nodes } = serving()
     const rule = faults.loseRequest({ op: 'create', path: '/a' })
     client.say(
@@ -47,7 +47,7 @@ describe('loseRequest', () => {
 })
 
 describe('loseReply', () => {
-  test('loses the answer to what is done', () => {
+  test('loses the reply to an executed request', () => {
     const { client, faults, nodes } = serving()
     const rule = faults.loseReply({ op: 'create' })
     client.ask('create', node('/a'))
@@ -80,7 +80,7 @@ describe('loseReply', () => {
     expect(rule.count).toBe(1)
   })
 
-  test('loses the next answer where a server drops its request without one', () => {
+  test('loses the reply to the next matching request if the server never answers the first', () => {
     const { bench, client, faults, nodes } = serving()
     nodes.create('/a')
     const rule = faults.loseReply({ op: ['check', 'exists'] })
@@ -94,7 +94,7 @@ describe('loseReply', () => {
     expect(rule.count).toBe(1)
   })
 
-  test('half-open: nothing comes or goes any more, without notice', () => {
+  test('half-open: neither end receives anything more, and no error is reported', () => {
     const { bench, client, faults, nodes } = serving()
     faults.loseReply({ op: 'create', connection: 'halfOpen' })
     client.ask('create', node('/a'))
@@ -115,7 +115,7 @@ test('drop answers first', () => {
   expect(client.closed).toBe('reset')
 })
 
-test('delayRequest does it later, and what is behind it too', () => {
+test('delayRequest delays the execution of the request, and of the requests behind it', () => {
   const { bench, client, faults, nodes } = serving()
   faults.delayRequest({ op: 'create', ms: 100 })
   client.ask('create', node('/a'))
@@ -151,7 +151,7 @@ test('delayRequest holds up what is behind it for its own time only, and not unt
   ])
 })
 
-test('delayReply does it at once and answers later, and what is behind it too', () => {
+test('delayReply delays the reply and the replies behind it, but not the execution', () => {
   const { bench, client, faults, nodes } = serving()
   faults.delayReply({ op: 'create', ms: 100 })
   client.ask('create', node('/a'))
@@ -167,7 +167,7 @@ test('delayReply does it at once and answers later, and what is behind it too', 
 })
 
 describe('fail', () => {
-  test('answers with the code, and does nothing', () => {
+  test('replies with the code, and does not execute the request', () => {
     const { client, faults, nodes } = serving()
     const rule = faults.fail({ op: 'create', code: 'NodeExists' })
     client.ask('create', node('/a'))
@@ -176,7 +176,7 @@ describe('fail', () => {
     expect(rule.count).toBe(1)
   })
 
-  test('answers in order, behind what still waits', () => {
+  test('replies in order, behind waiting requests', () => {
     const bench = new Bench({ members: 3, latency: 10 })
     bench.pass(500)
     const client = bench.dial('zk1')!
@@ -195,7 +195,7 @@ describe('fail', () => {
     ])
   })
 
-  test('the handshake as if the session were over, which it is not', () => {
+  test('answers a handshake as if the session were over, though it is not', () => {
     const bench = new Bench()
     const first = bench.connect()
     bench.model.faults.fail({ op: 'connect', code: 'SessionExpired' })
@@ -251,7 +251,7 @@ describe('merge', () => {
     expect(client.replies).toHaveLength(2)
   })
 
-  test('sends it alone when nothing comes', () => {
+  test('sends it alone when no other reply comes', () => {
     const { bench, client, faults } = serving()
     faults.merge({ op: 'exists', ms: 50 })
     client.ask('exists', exists('/'))
@@ -260,7 +260,7 @@ describe('merge', () => {
   })
 })
 
-describe('which frames a rule is about', () => {
+describe('which frames a rule matches', () => {
   const strikes = (match: object) => {
     const { client, faults } = serving()
     faults.fail({ ...match, code: 'APIError', times: Infinity })
@@ -292,7 +292,7 @@ describe('which frames a rule is about', () => {
     expect(strikes(match)).toEqual(struck)
   })
 
-  test('nth counts from when the rule was made, and times from there', () => {
+  test('nth counts from the creation of the rule, and times from the nth frame', () => {
     const { client, faults } = serving()
     client.ask('exists', exists('/'))
     const rule = faults.fail({ code: 'APIError', nth: 2, times: 2 })
@@ -302,7 +302,7 @@ describe('which frames a rule is about', () => {
     expect(faults.rules).toEqual([])
   })
 
-  test('of two rules for one frame the older gets it, and the other counts it', () => {
+  test('the older of two rules for one frame strikes, and the other counts the frame', () => {
     const { client, faults } = serving()
     const second = faults.fail({ code: 'NoNode', nth: 2 })
     const first = faults.fail({ code: 'NoAuth' })
@@ -311,7 +311,7 @@ describe('which frames a rule is about', () => {
     expect([first.count, second.count]).toEqual([1, 1])
   })
 
-  test('a rule that was taken back strikes no more', () => {
+  test('a removed rule strikes no more', () => {
     const { client, faults } = serving()
     const rule = faults.fail({ code: 'NoNode' })
     faults.fail({ code: 'NoNode' })
@@ -321,7 +321,7 @@ describe('which frames a rule is about', () => {
     expect(client.replies).toMatchObject([{ err: 0 }])
   })
 
-  test('a rule whose request dies before it can strike strikes the next', async () => {
+  test('a rule whose request is dropped before the rule can strike strikes the next', async () => {
     const bench = new Bench({ members: 3 })
     const { model } = bench
     const leader = model.leader!
@@ -342,7 +342,7 @@ describe('which frames a rule is about', () => {
 
   // Any seized frame may be dropped, before others are struck or after them.
   test.each(['loseReply', 'fail', 'drop', 'garbage', 'merge'] as const)(
-    'a rule of %s strikes as often as it should, whichever of three leaves, and whenever, while it has seized their requests',
+    'a rule of %s strikes as often as it should, whichever of three clients leave, and whenever, after it has matched their requests',
     (type) => {
       const released = new Set<string>()
       for (let leaving = 0; leaving < 8; leaving++) {
@@ -362,10 +362,10 @@ describe('which frames a rule is about', () => {
           const rule =
             type === 'fail'
               ? faults.fail({ ...match, code: 'APIError' })
-              : // Garbage that a decoder need not know.
+              : // Garbage of no bytes, so that no decoder has to handle it.
                 faults[type]({ ...match, ...(type === 'garbage' && { bytes: new Uint8Array() }) })
           for (const [index, client] of clients.entries()) {
-            // What is behind a write waits for it, also what fails by itself.
+            // A request behind a write waits for it, even if it fails.
             client.ask('create', node(`/before-${index}`))
             client.ask('create', node('/struck'))
             bench.pass(8)
@@ -387,7 +387,7 @@ describe('which frames a rule is about', () => {
           expect([rule.count, faults.rules], where).toEqual([3, []])
         }
       }
-      // Some of them die before any was struck, some behind.
+      // Some were dropped before any was struck, some afterwards.
       expect([...released].sort()).toEqual(expect.arrayContaining(['0 of them behind 0', '2 of them behind 2']))
     },
   )
@@ -414,7 +414,7 @@ describe('which frames a rule is about', () => {
     expect(rule.count).toBe(1)
   })
 
-  test('fail answers what the server does not know, too', () => {
+  test('fail also answers requests that the server does not know', () => {
     const { client, faults } = serving()
     const rule = faults.fail({ code: 'APIError' })
     client.say({ type: 'request', op: undefined, opCode: 999, xid: 1, request: undefined })
@@ -422,12 +422,12 @@ describe('which frames a rule is about', () => {
     expect([rule.count, client.closed]).toEqual([1, undefined])
   })
 
-  test('how often a rule has struck is not for users to write', () => {
+  test('the count of a rule is read-only', () => {
     const rule = serving().faults.loseReply()
     expect(() => Object.assign(rule, { count: 1 })).toThrow(TypeError)
   })
 
-  test('a rule tells once that it has fired', async () => {
+  test('a rule reports once that it has fired', async () => {
     const { client, faults } = serving()
     const rule = faults.loseReply({ op: 'create' })
     let fired = 0

@@ -64,7 +64,7 @@ test('stat lists the clients too', () => {
   ])
 })
 
-test('cons tells more of each', () => {
+test('cons shows more about each', () => {
   const bench = busy()
   const { id } = bench.model.sessions.list()[0]!
   expect(ask(bench, 'cons')).toBe(
@@ -99,7 +99,7 @@ test('mntr', () => {
   })
 })
 
-test('envi says the version, as clients look for it, and NA of what only Java has', () => {
+test('envi shows the version in the form that clients expect, and NA for values that only Java has', () => {
   const lines = ask(new Bench(), 'envi').split('\n')
   expect(lines.slice(0, 4)).toEqual([
     'Environment:',
@@ -120,7 +120,7 @@ test('wchc lists watches by session, wchp by path: the data table only', () => {
   expect(ask(bench, 'wchp')).toBe(`/a\n\t${one}\n\t${two}\n/none\n\t${two}\n\n`)
 })
 
-test('dump of a server that knows when sessions expire', () => {
+test('dump of a leader shows when sessions expire', () => {
   const bench = busy()
   const { id } = bench.model.sessions.list()[0]!
   const session = `0x${id.toString(16)}`
@@ -146,7 +146,7 @@ test('dump of a server that knows when sessions expire', () => {
   )
 })
 
-test('dump of a follower tells the timeouts of sessions', () => {
+test('dump of a follower shows the timeouts of sessions', () => {
   const bench = new Bench({ members: 2 })
   bench.connect()
   const { id } = bench.model.sessions.list()[0]!
@@ -157,7 +157,7 @@ test('dump of a follower tells the timeouts of sessions', () => {
   ])
 })
 
-test('crst and srst begin to count anew', () => {
+test('crst and srst reset the counters', () => {
   const bench = busy()
   expect(ask(bench, 'crst')).toBe('Connection stats reset.\n')
   expect(ask(bench, 'cons').split('\n')[0]).toMatch(
@@ -253,10 +253,10 @@ test('a word outside the whitelist has no effect', () => {
   expect(received()).toBe(before + 2)
 })
 
-test('a word that ours does not answer is one that is not in the whitelist', () => {
+test('a word that this server does not implement is refused like one outside the whitelist', () => {
   expect(ask(new Bench(), 'hash')).toBe('hash is not executed because it is not in the whitelist.\n')
 })
 
-test.each(['abcd', 'RUOK', 'ruo\n'])('%j is no word, and a length that cannot be', (word) => {
+test.each(['abcd', 'RUOK', 'ruo\n'])('%j is not a word, but an impossible length', (word) => {
   expect(ask(new Bench(), word)).toBe('')
 })

@@ -1,4 +1,4 @@
-// What a member that is stopped does not do, and does when it goes on.
+// A stopped member does nothing, and catches up when it goes on.
 import { expect, test } from 'vitest'
 import { Bench, node } from '../support/bench.ts'
 
@@ -67,7 +67,7 @@ test('a request that is delayed into the freeze of its member is done when that 
   expect(client.replies).toMatchObject([{ err: 0 }])
 })
 
-test('a connection that is frozen by itself stays so when its member thaws, also when it has ended meanwhile', () => {
+test('a connection with its own freeze stays frozen when its member thaws, even if it has ended meanwhile', () => {
   const bench = new Bench()
   const client = bench.connect()
   const [member] = bench.model.members

@@ -2,7 +2,7 @@ import { encodeMessage, ErrorCode } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { Bench, node } from '../support/bench.ts'
 
-test('a new session gets an id, a password and the timeout asked for', () => {
+test('a new session gets an id, a password and the requested timeout', () => {
   const client = new Bench().connect({ timeOut: 5_000 })
   const { sessionId, timeOut, passwd, readOnly, protocolVersion } = client.connected!
   expect(sessionId).not.toBe(0n)
@@ -70,7 +70,7 @@ test('a client that has seen more than the member is closed without an answer', 
   expect(equal.connected!.timeOut).toBe(4_000)
 })
 
-test('requests in one chunk with the handshake are done behind it', () => {
+test('requests in one chunk with the handshake are executed after it', () => {
   const client = new Bench({ members: 3 }).dial('zk1')!
   client.say(
     {
@@ -99,7 +99,7 @@ test('answers of one turn leave in one piece', () => {
   expect(client.chunks.length).toBe(before + 1)
 })
 
-test('bytes that come one by one say the same', () => {
+test('a handshake byte by byte has the same effect', () => {
   const bench = new Bench()
   const client = bench.dial()!
   const say = (bytes: Uint8Array) => {

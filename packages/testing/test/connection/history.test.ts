@@ -24,7 +24,7 @@ test('every frame is there, decoded, with its time and its session', () => {
   ])
 })
 
-test('it says what faults did, where they did it', () => {
+test('it records the effects of faults in their place', () => {
   const bench = new Bench()
   const client = bench.connect()
   bench.model.faults.loseReply({ op: 'create' })
@@ -39,7 +39,7 @@ test('it says what faults did, where they did it', () => {
   ])
 })
 
-test('requests and events are found by what a rule would match', () => {
+test('requests and events are found by the conditions of rules', () => {
   const bench = new Bench()
   const [one, other] = [bench.connect(), bench.connect()]
   one.ask('exists', { path: '/a/b', watch: true })
@@ -57,7 +57,7 @@ test('requests and events are found by what a rule would match', () => {
   expect(() => history.requests({ member: 'zk9' })).toThrow(RangeError)
 })
 
-test('replies are found by what was asked, lost ones too', () => {
+test('replies are found by their request, lost ones too', () => {
   const bench = new Bench()
   const [one, other] = [bench.connect(), bench.connect()]
   bench.model.faults.loseReply({ op: 'create', path: '/b', connection: 'open' })
@@ -71,7 +71,7 @@ test('replies are found by what was asked, lost ones too', () => {
   expect(history.replies({ session: one.session, path: '/b' })).toEqual([])
 })
 
-test('what nothing can match is refused', () => {
+test('a condition that matches nothing is refused', () => {
   const { history } = new Bench().model
   expect(() => history.requests({ nth: 7, paths: '/a' } as object)).toThrow(
     new TypeError('history.requests: unknown option nth, paths; known are op, path, session, member'),
@@ -83,7 +83,7 @@ test('what nothing can match is refused', () => {
   expect(() => history.requests({ path: '/a/' })).toThrow(/path "\/a\/" must not end with '\/'/)
 })
 
-test('it has the controls that were used, and the roles that followed', () => {
+test('it has the controls that were used, and the resulting roles', () => {
   const bench = new Bench({ members: 3 })
   const { model } = bench
   const leader = model.leader!
@@ -110,7 +110,7 @@ test('it has the controls that were used, and the roles that followed', () => {
   expect(text.split('\n')).toHaveLength(model.history.length)
 })
 
-test('it says why a connection was closed', () => {
+test('it records why a connection was closed', () => {
   const bench = new Bench({ members: 3 })
   const { model } = bench
   const leader = model.leader!
@@ -140,7 +140,7 @@ test('it says why a connection was closed', () => {
   )
 })
 
-test('it says that a leader was left without a quorum', () => {
+test('it records that a leader has lost its quorum', () => {
   const bench = new Bench({ members: 3 })
   const leader = bench.model.leader!
   bench.connect({ member: leader.name, timeOut: 40_000 })
@@ -154,7 +154,7 @@ test('it says that a leader was left without a quorum', () => {
   )
 })
 
-test('what is too much is forgotten, the oldest first', () => {
+test('entries over the limit are removed, the oldest first', () => {
   const bench = new Bench({ members: 1, history: { entries: 10 } })
   const client = bench.connect()
   for (let at = 0; at < 100; at++) client.ask('exists', { path: '/a', watch: false })
@@ -167,21 +167,21 @@ test('what is too much is forgotten, the oldest first', () => {
   expect([history.length, history.dropped]).toEqual([0, 0])
 })
 
-test('so are frames that are too large together', () => {
+test('so are frames with too many bytes in total', () => {
   const bench = new Bench({ members: 1, history: { bytes: 10_000 } })
   const client = bench.connect()
   for (let at = 0; at < 10; at++) client.ask('create', { ...node(`/a${at}`), data: new Uint8Array(4_000) })
   expect(bench.model.history.requests({ op: 'create' }).length).toBe(2)
 })
 
-test('none is kept where none is wanted', () => {
+test('nothing is kept with a limit of 0', () => {
   const bench = new Bench({ members: 1, history: { entries: 0 } })
   bench.connect().ask('exists', { path: '/a', watch: false })
   expect(bench.model.history.length).toBe(0)
   expect(bench.model.history.toString()).toBe('')
 })
 
-test('as text it is a line an entry, and tells neither data nor secrets', () => {
+test('as text it has one line for each entry, without data and secrets', () => {
   const bench = new Bench()
   const client = bench.connect()
   const bytes = new TextEncoder().encode('ann:secret')

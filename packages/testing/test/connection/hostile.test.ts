@@ -27,14 +27,14 @@ describe('before the handshake', () => {
     expect(bench.connect().connected!.timeOut).toBe(4_000)
   })
 
-  test('the longest frame that is allowed is waited for', () => {
+  test('the server waits for the rest of a frame of maximal length', () => {
     const client = new Bench().dial()!
     client.raw(length(0xfffff))
     client.raw(new Uint8Array(1_000))
     expect(client.closed).toBeUndefined()
   })
 
-  test('a handshake with more behind it counts', () => {
+  test('a handshake with more bytes behind it is accepted', () => {
     const client = new Bench().dial()!
     client.raw(framed(new Uint8Array(28 + 16 + 1 + 7)))
     expect(client.connected!.timeOut).toBe(4_000)
@@ -79,7 +79,7 @@ describe('in a session', () => {
     expect(bench.connect().connected!.timeOut).toBe(4_000)
   })
 
-  test('paths that cannot be are answered, and nothing is made', () => {
+  test('impossible paths are answered, and no node is created', () => {
     const bench = new Bench()
     const client = bench.connect()
     for (const path of ['', 'a', '/a/', '//', '/a/../b', '/\u0000', null]) client.ask('create', node(path as string))
@@ -88,7 +88,7 @@ describe('in a session', () => {
     expect(bench.model.nodes.get('/')!.children).toEqual(['zookeeper'])
   })
 
-  test('what comes behind a frame that closes is forgotten', () => {
+  test('requests behind a frame that closes the connection are ignored', () => {
     const bench = new Bench()
     const client = bench.connect()
     client.raw(concat([length(-5), request(1, OpCode.ping)]))
@@ -99,7 +99,7 @@ describe('in a session', () => {
   })
 })
 
-test('a flood of requests that are not answered is read up to the limit, and on when they are answered', () => {
+test('a flood of unanswered requests is read up to the limit, and further when they are answered', () => {
   const bench = new Bench({ members: 3, globalOutstandingLimit: 10 })
   const client = bench.connect({ member: bench.model.leader!.name })
   const followers = bench.model.members.filter(({ role }) => role === 'follower')

@@ -19,7 +19,7 @@ function outgoing() {
 
 const byte = (value: number) => Uint8Array.of(value)
 
-test('what was sent in one turn leaves together, and the end behind it', () => {
+test('data of one turn is sent together, and the end behind it', () => {
   const { out, taken, changes } = outgoing()
   out.send(byte(1))
   out.send(byte(2))
@@ -29,7 +29,7 @@ test('what was sent in one turn leaves together, and the end behind it', () => {
   expect(taken()).toEqual([])
 })
 
-test('holds add up, and nothing overtakes', () => {
+test('delays add up, and nothing overtakes', () => {
   const { agenda, out, taken } = outgoing()
   out.send(byte(1))
   out.hold(10)
@@ -44,7 +44,7 @@ test('holds add up, and nothing overtakes', () => {
   expect(taken()).toEqual([3, 'end'])
 })
 
-test('what is merged leaves with what comes next, or with the end, or alone in the end', () => {
+test('a merged frame is sent with the next one, or with the end, or alone when its time is up', () => {
   const { agenda, out, taken } = outgoing()
   out.merge(byte(1), 100)
   expect(taken()).toEqual([])
@@ -76,7 +76,7 @@ test('two merged in a row wait for the third, together, and as long as the first
   expect(taken()).toEqual([4, 5])
 })
 
-test('what is merged with a held one waits for it, as long as it may', () => {
+test('a frame merged with a delayed one waits for it, as long as it may', () => {
   const { agenda, out, taken } = outgoing()
   out.merge(byte(1), 100)
   out.hold(50)
@@ -94,7 +94,7 @@ test('what is merged with a held one waits for it, as long as it may', () => {
   expect(taken()).toEqual([4])
 })
 
-test('it is lost, or reset, behind what waits', () => {
+test('a loss or a reset comes behind waiting frames', () => {
   const { agenda, out, taken } = outgoing()
   out.hold(10)
   out.send(byte(1))
@@ -123,7 +123,7 @@ test('frozen by two, it waits for both', () => {
   expect(taken()).toEqual(['end'])
 })
 
-test('frozen, it keeps everything, also what was merged and has waited long enough', () => {
+test('frozen, it keeps everything, also a merged frame whose time is up', () => {
   const { agenda, out, taken } = outgoing()
   out.merge(byte(1), 100)
   out.freeze('user')
@@ -134,7 +134,7 @@ test('frozen, it keeps everything, also what was merged and has waited long enou
   expect(taken()).toEqual([1, 2])
 })
 
-test('cut, it forgets what waited, and what is due still leaves', () => {
+test('cut, it drops waiting frames, and still sends those that are due', () => {
   const { agenda, out, taken } = outgoing()
   out.send(byte(1))
   out.hold(10)
@@ -145,7 +145,7 @@ test('cut, it forgets what waited, and what is due still leaves', () => {
   expect(taken()).toEqual([])
 })
 
-test('lost, it takes nothing more, not even an end', () => {
+test('lost, it accepts nothing more, not even an end', () => {
   const { out, taken } = outgoing()
   out.lose()
   out.send(byte(1))

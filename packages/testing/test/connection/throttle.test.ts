@@ -11,7 +11,7 @@ function slow(members: number, throttledOpWaitTime: number): Bench {
   return bench
 }
 
-/** A client where the requests of others do not come from. */
+/** A client at a member that no other client uses. */
 function connect(bench: Bench) {
   const member = bench.model.members.find(({ role }) => role !== 'leader')!.name
   const client = bench.connect({ member })
@@ -22,7 +22,7 @@ function connect(bench: Bench) {
 const notified = ({ replies }: ReturnType<typeof connect>) => replies.map(({ op, xid, err }) => [op, xid, err])
 
 describe.each([1, 3])('requestThrottleMaxRequests, %i members', (members) => {
-  test('no more requests than that are under way, and the others wait for their turn', () => {
+  test('no more requests than that are in progress, and the others wait for their turn', () => {
     const bench = slow(members, 0)
     const client = connect(bench)
     for (const path of ['/a', '/b', '/c', '/d', '/e']) client.ask('create', node(path))
@@ -32,7 +32,7 @@ describe.each([1, 3])('requestThrottleMaxRequests, %i members', (members) => {
     expect(notified(client).map(([op, , err]) => [op, err])).toEqual(Array.from({ length: 5 }, () => ['create', 0]))
   })
 
-  test('what has waited for longer than throttledOpWaitTime is ThrottledOp, in its turn, and not done', () => {
+  test('a request that has waited for longer than throttledOpWaitTime is answered ThrottledOp, in its turn, and not executed', () => {
     const bench = slow(members, LAG + 20)
     const client = connect(bench)
     for (const path of ['/a', '/b', '/c', '/d', '/e']) client.ask('create', node(path))
@@ -55,7 +55,7 @@ describe.each([1, 3])('requestThrottleMaxRequests, %i members', (members) => {
     expect(client.replies.at(-1)).toMatchObject({ err: Ok, zxid: before + 1n })
   })
 
-  test('pings and the end of a session wait too, and are done whenever their turn comes', () => {
+  test('pings and the end of a session wait too, and are executed however long they have waited', () => {
     const bench = slow(members, 1)
     const client = connect(bench)
     for (const path of ['/a', '/b', '/c']) client.ask('create', node(path, 1))
@@ -86,7 +86,7 @@ describe.each([1, 3])('requestThrottleMaxRequests, %i members', (members) => {
     expect(notified(client).map(([op, , err]) => [op, err])).toEqual([['create', 0]])
   })
 
-  test('requests whose connection is gone are dropped where they wait', () => {
+  test('waiting requests of a lost connection are dropped', () => {
     const bench = slow(members, 0)
     const client = connect(bench)
     for (const path of ['/a', '/b', '/c']) client.ask('create', node(path))

@@ -1,13 +1,13 @@
-// Which packets of a client touch its session: those that a server submits, whatever becomes of them.
+// Which packets of a client touch its session: all that a server submits, whether they succeed or fail.
 import { ErrorCode, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import type { EnsembleOptions } from '../../src/index.ts'
 import { Bench, node, type RawClient } from '../support/bench.ts'
 
 const T = 20_000
-/** A touch after so long a silence is another bucket of the leader's, in ms. */
+/** A touch after this much silence moves the session to another bucket of the leader, in ms. */
 const SILENCE = 5_000
-/** Followers are asked for their touches twice a tick; in ms. */
+/** The leader collects the touches of its followers twice a tick; in ms. */
 const RELAY = 1_001
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -26,7 +26,7 @@ function setUp({ where }: Place, options: EnsembleOptions = {}) {
   return { bench, client, member }
 }
 
-/** By how much later the session will end. */
+/** By how much the end of the session moves. */
 function movedBy(bench: Bench, client: RawClient, ask: () => void): number {
   const expiresAt = () => bench.model.sessions.get(client.session)!.expiresAt
   const before = expiresAt()
@@ -104,13 +104,13 @@ describe.each(places)('ZooKeeperServer, $where', (place) => {
     expect(client.replies.map((reply) => reply.err)).toEqual([err])
   })
 
-  test('ZooKeeperServer does not touch the session for what is refused before there was SASL', () => {
+  test('ZooKeeperServer does not touch the session for a request that is refused before SASL authentication', () => {
     const { bench, client } = setUp(place, { sasl: { users: { bob: 'secret' }, required: true } })
     expect(movedBy(bench, client, () => client.ask('getData', { path: '/', watch: false }))).toBe(0)
     expect(client.replies).toMatchObject([{ err: ErrorCode.SessionClosedRequireSaslAuth }])
   })
 
-  test('ZooKeeperServer lets a session expire that is busy with credentials only', () => {
+  test('ZooKeeperServer lets a session expire that sends credentials only', () => {
     const { bench, client } = setUp(place)
     for (let at = 0; at < T + 2_000; at += 500) {
       if (client.closed === undefined) client.ask('auth', { type: 0, scheme: 'digest', auth: bytes('ann:secret') }, -4)
@@ -120,7 +120,7 @@ describe.each(places)('ZooKeeperServer, $where', (place) => {
     expect(bench.model.sessions.get(client.session)).toBeUndefined()
   })
 
-  test('RequestThrottler has what it holds back touch the session when its turn comes', () => {
+  test('RequestThrottler touches the session for a waiting request when its turn comes', () => {
     const { bench, client, member } = setUp(place, { requestThrottleMaxRequests: 1 })
     member.lag(3 * SILENCE)
     const waits = () => {
@@ -135,7 +135,7 @@ describe.each(places)('ZooKeeperServer, $where', (place) => {
   })
 })
 
-test('RequestThrottler has a request that waited too long touch the session, too', () => {
+test('RequestThrottler touches the session also for a request that has waited too long', () => {
   const { bench, client, member } = setUp(
     { where: 'standalone' },
     { requestThrottleMaxRequests: 1, throttledOpWaitTime: 1 },

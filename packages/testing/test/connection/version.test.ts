@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Bench } from '../support/bench.ts'
 
 describe('version', () => {
-  test('version: what is newer is answered with -6, ahead of what waits, and the connection closed', () => {
+  test('version: newer operations are answered with -6, ahead of waiting requests, and the connection is closed', () => {
     const bench = new Bench({ members: 3, version: '3.6' })
     const follower = bench.model.members.find(({ role }) => role === 'follower')!
     const client = bench.connect({ member: follower.name })
@@ -14,11 +14,11 @@ describe('version', () => {
       ['whoAmI', ErrorCode.Unimplemented, -1n],
     ])
     expect(client.closed).toBe('end')
-    // The session is none the worse for it.
+    // The session goes on.
     expect(bench.model.sessions.get(client.session)).toBeDefined()
   })
 
-  test('version: what is as old as the servers is answered', () => {
+  test('version: operations of the release of the servers are executed', () => {
     const client = new Bench({ members: 1, version: '3.6' }).connect()
     client.ask('getAllChildrenNumber', { path: '/zookeeper' })
     expect(client.replies.at(-1)).toMatchObject({ err: 0, response: { totalNumber: 2 } })

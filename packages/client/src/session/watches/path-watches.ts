@@ -2,11 +2,12 @@
 // has the wanted ones.
 //
 // Up to 3.8 a server keeps one watch for a path, a table and a connection: the last one that was set. From 3.9 on it keeps
-// all, and a client cannot know which server it has. So: - A read sets a one-shot watch only where no persistent one already
-// has the same events. - When a persistent watch is set or removed, the one-shot watches of its path may be lost, and are set
-// again. - For a path with persistent and recursive watchers only the recursive watch is set. It has all events of the other
-// kind but one:
-//   NodeChildrenChanged, which follows from the creation or deletion of a child.
+// all, and a client cannot know which server it has. So:
+//
+// - A read sets a one-shot watch only where no persistent one already has the same events.
+// - When a persistent watch is set or removed, the one-shot watches of its path may be lost, and are set again.
+// - For a path with persistent and recursive watchers only the recursive watch is set. It has all events of the other kind
+//   but one: NodeChildrenChanged, which follows from the creation or deletion of a child.
 import {
   type FiredType,
   modeFor,
