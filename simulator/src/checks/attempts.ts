@@ -64,9 +64,12 @@ function note(attempt: Attempt, record: Exclude<Extract<Recorded, { attempt: num
   }
 }
 
-/** Whether two attempts exclude each other: all do but two readers. */
+/** The kinds that may hold beside each kind. */
+const compatible: Readonly<Record<Kind, readonly Kind[]>> = { exclusive: [], read: ['read'], write: [] }
+
+/** Whether two attempts exclude each other. */
 export function exclude(one: Kind, other: Kind): boolean {
-  return one !== 'read' || other !== 'read'
+  return !compatible[one].includes(other)
 }
 
 /** The nodes that an operator deleted, or whose session it ended. Their holders learn it late. */

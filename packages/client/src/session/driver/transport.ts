@@ -2,12 +2,14 @@
 import type { ServerAddress } from '@zk/wire'
 import type { ConnectionHandler, DialTarget, LookupHandler, Runtime, RuntimeConnection } from '../../runtime/runtime.ts'
 import type { TlsSource } from '../../runtime/tls.ts'
-import { dialWith } from './dialer.ts'
 import type { Target } from '../servers/server-picker.ts'
+import { dialTls } from './tls-dialer.ts'
+
+type Dial = Runtime['dial']
 
 export class Transport {
   readonly #runtime: Runtime
-  readonly #tls: TlsSource | undefined
+  readonly #dial: Dial
   #connection: RuntimeConnection | undefined
   #writable = true
   #endLookUp = () => {}
@@ -15,7 +17,8 @@ export class Transport {
 
   constructor(runtime: Runtime, tls: TlsSource | undefined) {
     this.#runtime = runtime
-    this.#tls = tls
+    this.#dial = (target, handler) =>
+      tls === undefined ? runtime.dial(target, handler) : dialTls(runtime, tls, target, handler)
   }
 
   /** The connection, also while it is being made, to compare. */
@@ -44,7 +47,7 @@ export class Transport {
     }
     this.#writable = true
     try {
-      connection = dialWith(this.#runtime, this.#tls, target, {
+      connection = this.#dial(target, {
         opened: () => unlessHungUp(() => handler.opened()),
         received: (bytes) => unlessHungUp(() => handler.received(bytes)),
         drained: () =>
@@ -79,7 +82,7 @@ export class Transport {
       this.#endProbe = () => {
         isOver = true
       }
-      const end = probe(this.#runtime, this.#tls, target, (answer) => answered(answer, target))
+      const end = probe(this.#dial, target, (answer) => answered(answer, target))
       // The function for TLS options may have ended it.
       if (isOver) end()
       else this.#endProbe = end
@@ -129,12 +132,7 @@ const ANSWER_SIZE = 2
  * The raw text exchange `isro`: a server that takes writes answers `rw`, a read-only one `ro`, one that does not serve
  * `null`. `answered` is called once, with undefined for no useful answer, and not after the returned function was called.
  */
-function probe(
-  runtime: Runtime,
-  tls: TlsSource | undefined,
-  target: DialTarget,
-  answered: (answer: string | undefined) => void,
-): () => void {
+function probe(dial: Dial, target: DialTarget, answered: (answer: string | undefined) => void): () => void {
   let connection: RuntimeConnection | undefined
   let isOver = false
   let text = ''
@@ -148,7 +146,7 @@ function probe(
     answered(answer)
   }
   try {
-    connection = dialWith(runtime, tls, target, {
+    connection = dial(target, {
       opened: () => {
         if (!isOver) connection?.write(QUESTION)
       },

@@ -1,15 +1,14 @@
-// Dials one server, plain or with TLS, whose options may first have to be requested from a function.
+// Dials one server with TLS, whose options may first have to be requested from a function.
 import type { RuntimeConnection, ConnectionHandler, DialTarget, Runtime } from '../../runtime/runtime.ts'
 import { checkTls, type TlsOptions, type TlsSource } from '../../runtime/tls.ts'
 
 /** As `runtime.dial`. It may throw: then the attempt has failed. */
-export function dialWith(
+export function dialTls(
   runtime: Runtime,
-  tls: TlsSource | undefined,
+  tls: TlsSource,
   server: DialTarget,
   handler: ConnectionHandler,
 ): RuntimeConnection {
-  if (tls === undefined) return runtime.dial(server, handler)
   const given = ask(tls)
   if (!(given instanceof Promise)) return runtime.dial({ ...server, tls: given }, handler)
   let connection: RuntimeConnection | undefined

@@ -1,7 +1,7 @@
 // A connection whose TLS options come from a function: whatever it does, and whenever.
 import { describe, expect, test } from 'vitest'
 import type { RuntimeConnection, TlsOptions } from '../src/index.ts'
-import { dialWith } from '../src/session/driver/dialer.ts'
+import { dialTls } from '../src/session/driver/tls-dialer.ts'
 import { systemRuntime } from '../src/runtime/system.ts'
 
 const target = { host: 'zk1', port: 2281 }
@@ -27,12 +27,12 @@ function dialing() {
     drained: () => void events.push('drained'),
     lost: (error: Error) => void events.push(error.message),
   }
-  const made = dialWith(runtime, () => given, target, handler)
+  const made = dialTls(runtime, () => given, target, handler)
   const settled = () => new Promise((done) => void setImmediate(done))
   return { made, resolve, reject, dialed, closed, events, settled }
 }
 
-describe('dialWith a function for TLS options', () => {
+describe('dialTls a function for TLS options', () => {
   test('dials when the options are there, and closes that connection', async () => {
     const { made, resolve, dialed, closed, settled } = dialing()
     expect([dialed, made.write(new Uint8Array(1))]).toEqual([[], false])
