@@ -1,6 +1,6 @@
 // Tests that documents name must exist.
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { root } from './workspace.ts'
 
@@ -96,4 +96,47 @@ describe('README of @zk/recipes', () => {
     expect(items.length).toBeGreaterThan(5)
     expect(rowsOf(read('docs/promises-of-recipes.md'), head)).toEqual(items)
   })
+})
+
+const skipped = new Set(['node_modules', 'dist', '.git', 'typedoc', 'coverage'])
+
+function markdownBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return skipped.has(entry.name) ? [] : markdownBelow(path)
+    return entry.isFile() && path.endsWith('.md') ? [path] : []
+  })
+}
+
+const withoutCode = (markdown: string) => markdown.replace(/^```.*?^```/gms, '').replace(/`[^`\n]*`/g, '')
+
+/** As the sites that show Markdown make them. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+
+const anchorsOf = (path: string) =>
+  [
+    ...read(path)
+      .replace(/^```.*?^```/gms, '')
+      .matchAll(/^#+ (.+)$/gm),
+  ].map((match) => anchorOf(match[1]!))
+
+test('every relative link leads to a file, and to a heading of it', () => {
+  const links = markdownBelow('').flatMap((document) =>
+    [...withoutCode(read(document)).matchAll(/\]\(([^)\s]+)\)/g)]
+      .map((match) => match[1]!)
+      .filter((target) => !/^[a-z]+:/.test(target))
+      .map((target) => ({ document, target })),
+  )
+  expect(links.length).toBeGreaterThan(50)
+  const dead = links.filter(({ document, target }) => {
+    const [path = '', anchor] = target.split('#')
+    const file = path === '' ? document : join(dirname(document), path)
+    if (!existsSync(join(root, file))) return true
+    return anchor !== undefined && file.endsWith('.md') && !anchorsOf(file).includes(anchor)
+  })
+  expect(dead).toEqual([])
 })
