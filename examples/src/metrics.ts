@@ -18,7 +18,7 @@ const gauges: Reading[] = [
   [
     'zk_since_received_seconds',
     'Time since the last message of a server',
-    ({ sinceHeard }) => (sinceHeard ?? Infinity) / 1_000,
+    ({ sinceReceived }) => (sinceReceived ?? Infinity) / 1_000,
   ],
   [
     'zk_timer_max_late_seconds',

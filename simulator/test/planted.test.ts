@@ -62,7 +62,7 @@ describe('Planted bug', () => {
     'an aborted call goes on listening to its signal',
     'the queue goes ahead of the watches',
     'what was not sent waits on when its session has expired',
-    'a session that nothing is heard of lives for 2 T',
+    'a silent session lives for 2 T',
     'a reply is taken for that of the oldest request, whatever its xid',
     'an unknown error code is reported as another',
   ])(

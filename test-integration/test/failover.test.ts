@@ -5,7 +5,7 @@ import { until } from '../src/ensemble/index.ts'
 import { OpCode } from '../src/proxy/index.ts'
 import { caughtUp, newChroot, newClient, newProxy, nodeOf, refusal, rejection } from './clients.ts'
 import { describeEnsemble } from './describe-ensemble.ts'
-import { Hearing } from './hearing.ts'
+import { LastReceipt } from './last-receipt.ts'
 import { Load } from './load.ts'
 import { noteOddities, WatchLog } from './watch-log.ts'
 
@@ -74,8 +74,8 @@ describeEnsemble('failover', (ensemble) => {
       async (mode, sessionTimeout) => {
         const at = mode === 'leader' ? await ensemble.leader() : (await ensemble.followers())[0]!
         const chroot = await newChroot(ensemble)
-        const hearing = new Hearing()
-        const zk = await newClient(ensemble, { chroot, at, sessionTimeout, runtime: hearing.runtime })
+        const receipt = new LastReceipt()
+        const zk = await newClient(ensemble, { chroot, at, sessionTimeout, runtime: receipt.runtime })
         const { session } = zk
         await zk.create('/node', 'before')
         const { stat } = await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
@@ -85,7 +85,7 @@ describeEnsemble('failover', (ensemble) => {
         const written = refusal(zk.setData('/node', 'changed', { timeout: Infinity }))
         const created = refusal(zk.create('/seq-', '', { mode: 'PERSISTENT_SEQUENTIAL', timeout: Infinity }))
         await lost
-        const silence = performance.now() - hearing.lastAt
+        const silence = performance.now() - receipt.at
         expect(silence).toBeGreaterThanOrEqual((sessionTimeout * 2) / 3 - 1)
         expect(silence).toBeLessThan((sessionTimeout * 2) / 3 + SLACK)
         expect(await written).toMatchObject({ code: 'ConnectionLoss', op: 'setData', outcomeUnknown: true })
@@ -108,11 +108,11 @@ describeEnsemble('failover', (ensemble) => {
 
     test('Session expires by the clock of its client when all servers are paused, and the next begins by itself (S04)', async () => {
       const sessionTimeout = 2_000
-      const hearing = new Hearing()
+      const receipt = new LastReceipt()
       const leader = await ensemble.leader()
       const followers = await ensemble.followers()
       const chroot = await newChroot(ensemble)
-      const zk = await newClient(ensemble, { chroot, sessionTimeout, runtime: hearing.runtime })
+      const zk = await newClient(ensemble, { chroot, sessionTimeout, runtime: receipt.runtime })
       const { session } = zk
       await zk.create('/node', 'before')
       await zk.create('/ephemeral', '', { mode: 'EPHEMERAL' })
@@ -126,7 +126,7 @@ describeEnsemble('failover', (ensemble) => {
       const unsent = refusal(zk.setData('/node', 'unsent', { timeout: Infinity }))
       const pinned = refusal(zk.exists('/node', { session, timeout: Infinity }))
       await ended
-      const silence = performance.now() - hearing.lastAt
+      const silence = performance.now() - receipt.at
       expect(silence).toBeGreaterThanOrEqual((sessionTimeout * 4) / 3 - 1)
       expect(silence).toBeLessThan((sessionTimeout * 4) / 3 + SLACK)
       expect(session.signal.reason).toMatchObject({ code: 'SessionExpired' })

@@ -111,8 +111,8 @@ describe('MemberLinks', () => {
     const { near, far } = connectTo(server)
     near.socket.end('last words')
     const there = await far
-    there.socket.write('heard nothing')
-    await near.receives('heard nothing')
+    there.socket.write('received nothing')
+    await near.receives('received nothing')
     expect(there).toMatchObject({ received: '', hasEnded: false })
     links.release(one, two)
     await Promise.all([near.ends(), there.ends()])

@@ -20,14 +20,14 @@ export class Sample {
   readonly stall: Stall
   readonly span: Span
   readonly asked: Holding
-  readonly heard: Holding
+  readonly signaled: Holding
 
-  constructor({ sessionTimeout, stall, span, asked, heard }: Outcome) {
+  constructor({ sessionTimeout, stall, span, asked, signaled }: Outcome) {
     this.sessionTimeout = sessionTimeout
     this.stall = stall
     this.span = span
     this.asked = asked
-    this.heard = heard
+    this.signaled = signaled
   }
 
   /** The ordered length, as a part of the session timeout; 0 for a stall without a length. */
@@ -37,7 +37,7 @@ export class Sample {
 
   /** The end of the lease, as far as its holder knew. Rounds renew both locks. */
   get leaseEnd(): number {
-    return Math.max(this.asked.leaseEnd, this.heard.leaseEnd)
+    return Math.max(this.asked.leaseEnd, this.signaled.leaseEnd)
   }
 
   /** What was left of the lease when the stall was over; negative when nothing was left. */
@@ -47,7 +47,7 @@ export class Sample {
 
   /** Whether it was held when the stall was over, and afterwards. */
   get isKept(): boolean {
-    return this.asked.notified === undefined && this.heard.notified === undefined && this.asked.until > this.span.to
+    return this.asked.notified === undefined && this.signaled.notified === undefined && this.asked.until > this.span.to
   }
 
   /** From the last check that found it held to the other one's grant. */
@@ -57,7 +57,7 @@ export class Sample {
 
   /** The same for a lost hold, from the known end of its lease. */
   get leaseMargin(): number {
-    const lost = [this.asked, this.heard].filter(({ notified }) => notified !== undefined)
+    const lost = [this.asked, this.signaled].filter(({ notified }) => notified !== undefined)
     return Math.min(...lost.map(({ grantedAt, leaseEnd }) => grantedAt - leaseEnd))
   }
 
@@ -66,7 +66,7 @@ export class Sample {
    * time in which its process waited for a CPU: that depends on the machine.
    */
   get lateness(): number | undefined {
-    const { notified } = this.heard
+    const { notified } = this.signaled
     return notified === undefined ? undefined : notified.at - this.#dueAt(notified.at) - this.#waited(notified)
   }
 
@@ -85,11 +85,11 @@ export class Sample {
   }
 
   toString(): string {
-    const { stall, span, heard } = this
+    const { stall, span, signaled } = this
     const what = 'wallStep' in stall ? `the clock set by ${stall.wallStep / 60_000} min` : stall.where
     const lasted = (span.to - span.from).toFixed(0)
     const left = `kept with ${this.left.toFixed(0)} ms left`
-    return `T ${this.sessionTimeout}, ${what}, ${lasted} ms: ${heard.notified === undefined ? left : this.#end(heard.notified)}`
+    return `T ${this.sessionTimeout}, ${what}, ${lasted} ms: ${signaled.notified === undefined ? left : this.#end(signaled.notified)}`
   }
 
   #end(notified: Told): string {
@@ -102,7 +102,7 @@ export class Sample {
 }
 
 export function describeSamples(samples: readonly Sample[]): string {
-  const lost = samples.filter(({ stall, heard }) => heard.notified !== undefined && !('wallStep' in stall))
+  const lost = samples.filter(({ stall, signaled }) => signaled.notified !== undefined && !('wallStep' in stall))
   const late = Math.max(...lost.map(({ lateness = 0 }) => lateness))
   const margin = Math.min(...lost.map(({ margin }) => margin))
   const leaseMargin = Math.min(...lost.map(({ leaseMargin }) => leaseMargin))

@@ -58,8 +58,8 @@ export async function stallAll(ensemble: Ensemble, plans: readonly Plan[]): Prom
 async function play(worker: Worker, order: Order, sessionTimeout: number, other: ZooKeeper): Promise<Sample> {
   // It must be ahead, however slow the machine is.
   const terms = { heldWhile: 'sessionAlive' } as const
-  const [ofAsked, ofHeard] = locks.map((name) => new Rival(new Lock(other, `${order.path}/${name}`, terms)))
-  const rivals = [ofAsked!, ofHeard!]
+  const [ofAsked, ofSignaled] = locks.map((name) => new Rival(new Lock(other, `${order.path}/${name}`, terms)))
+  const rivals = [ofAsked!, ofSignaled!]
   // The holder has to queue, and is granted when another contender waits behind it.
   await Promise.all(rivals.map((rival) => rival.beAhead()))
   worker.process.send(order)
@@ -74,8 +74,8 @@ async function play(worker: Worker, order: Order, sessionTimeout: number, other:
     message = await heardFrom(worker)
   }
   if (typeof message === 'string') throw new Error(`${worker.name} sent an unexpected message: ${message}`)
-  const [asked, heard] = await Promise.all([ofAsked!.outcome(message.asked), ofHeard!.outcome(message.heard)])
-  return new Sample({ sessionTimeout, stall, span: message.stall, asked, heard })
+  const [asked, signaled] = await Promise.all([ofAsked!.outcome(message.asked), ofSignaled!.outcome(message.signaled)])
+  return new Sample({ sessionTimeout, stall, span: message.stall, asked, signaled })
 }
 
 /** It holds before the stalling process, and after it. */

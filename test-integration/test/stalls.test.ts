@@ -50,7 +50,7 @@ describeEnsemble('Held of a process that stands still', (ensemble) => {
   test('Held.isHeld is false at the first call after T or 2 T, and the signal aborts (L33)', () => {
     const long = stalled.filter(({ part }) => part >= 1)
     expect(long.filter(({ asked, span }) => asked.until > span.to).map(String)).toEqual([])
-    expect(long.filter(({ heard }) => heard.notified === undefined).map(String)).toEqual([])
+    expect(long.filter(({ signaled }) => signaled.notified === undefined).map(String)).toEqual([])
   })
 
   test('Held.signal aborts within 50 ms of the end of the stall, without a call of isHeld (L33)', () => {
@@ -73,7 +73,7 @@ describeEnsemble('Held of a process that stands still', (ensemble) => {
 
   test('Held is not lost before its lease is over', () => {
     const early = stalled.filter(
-      ({ heard: { notified, leaseEnd } }) => notified !== undefined && notified.at < leaseEnd,
+      ({ signaled: { notified, leaseEnd } }) => notified !== undefined && notified.at < leaseEnd,
     )
     expect(early.map(String)).toEqual([])
   })
@@ -124,7 +124,7 @@ describeEnsemble('Held on a machine with eight busy processes', (ensemble) => {
 
 function expectOneHolder(samples: readonly Sample[]): void {
   for (const sample of samples) {
-    for (const { turns } of [sample.asked, sample.heard]) {
+    for (const { turns } of [sample.asked, sample.signaled]) {
       expect(overlaps(turns), String(sample)).toEqual([])
       expect(outOfOrder(turns), String(sample)).toEqual([])
     }

@@ -53,7 +53,7 @@ describe('When every server is behind what the client has seen', () => {
 })
 
 describe('When the process stands still for 2 T', () => {
-  test('Session goes on where its answers have arrived meanwhile: they are heard first (S23)', async () => {
+  test('Session goes on where its answers have arrived meanwhile: they are read first (S23)', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world, { sessionTimeout: T })
     const { session } = zk

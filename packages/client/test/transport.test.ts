@@ -15,12 +15,12 @@ afterEach(() => {
 })
 
 /** The calls that a connection has made to its owner, and the next call. */
-class Heard implements ConnectionHandler {
+class Recorder implements ConnectionHandler {
   readonly all: string[] = []
   #received = new Uint8Array(0)
   #awaited: { what: string; resolve: () => void } | undefined
 
-  /** Waits until this has been heard. */
+  /** Waits until this was recorded. */
   async until(what: string): Promise<void> {
     if (!this.all.includes(what)) await new Promise<void>((resolve) => (this.#awaited = { what, resolve }))
   }
@@ -57,87 +57,87 @@ async function turns(): Promise<void> {
 describe('dial', () => {
   test('dial reports the opened connection, never before it has returned', async () => {
     await using server = await TcpServer.listen()
-    const heard = new Heard()
-    const connection = dial(server, heard)
-    expect(heard.all).toEqual([])
-    await heard.until('opened')
+    const recorder = new Recorder()
+    const connection = dial(server, recorder)
+    expect(recorder.all).toEqual([])
+    await recorder.until('opened')
     connection.close()
   })
 
   test('dial reports why a connection was refused, and nothing after it', async () => {
     const server = await TcpServer.listen()
     await server[Symbol.asyncDispose]()
-    const heard = new Heard()
-    const connection = dial(server, heard)
-    await heard.until('lost')
+    const recorder = new Recorder()
+    const connection = dial(server, recorder)
+    await recorder.until('lost')
     await turns()
-    expect(heard.all).toEqual(['lost', `connect ECONNREFUSED 127.0.0.1:${server.port}`])
+    expect(recorder.all).toEqual(['lost', `connect ECONNREFUSED 127.0.0.1:${server.port}`])
     connection.close()
   })
 
   test('dial reports a FIN behind what came before it (W23)', async () => {
     await using server = await TcpServer.listen()
-    const heard = new Heard()
-    dial(server, heard)
+    const recorder = new Recorder()
+    dial(server, recorder)
     const peer = await server.connection()
     peer.end('last words')
-    await heard.until('lost')
+    await recorder.until('lost')
     await turns()
-    expect(heard.all).toEqual(['opened', 'received last words', 'lost', 'the server closed the connection'])
+    expect(recorder.all).toEqual(['opened', 'received last words', 'lost', 'the server closed the connection'])
   })
 
   test('dial reports an RST (W23)', async () => {
     await using server = await TcpServer.listen()
-    const heard = new Heard()
-    dial(server, heard)
+    const recorder = new Recorder()
+    dial(server, recorder)
     const peer = await server.connection()
-    await heard.until('opened')
+    await recorder.until('opened')
     peer.resetAndDestroy()
-    await heard.until('lost')
+    await recorder.until('lost')
     await turns()
-    expect(heard.all).toEqual(['opened', 'lost', 'read ECONNRESET'])
+    expect(recorder.all).toEqual(['opened', 'lost', 'read ECONNRESET'])
   })
 
   test('RuntimeConnection.close ends the connection, and the handler receives nothing more', async () => {
     await using server = await TcpServer.listen()
-    const heard = new Heard()
-    const connection = dial(server, heard)
+    const recorder = new Recorder()
+    const connection = dial(server, recorder)
     const peer = await server.connection()
-    await heard.until('opened')
+    await recorder.until('opened')
     peer.write('too late')
     connection.close()
     peer.resume()
     await new Promise((resolve) => peer.once('close', resolve))
     await turns()
-    expect(heard.all).toEqual(['opened'])
+    expect(recorder.all).toEqual(['opened'])
   })
 
   test('RuntimeConnection.close before the connection stands leaves nothing behind', async () => {
     await using server = await TcpServer.listen()
-    const heard = new Heard()
-    dial(server, heard).close()
+    const recorder = new Recorder()
+    dial(server, recorder).close()
     await turns()
-    expect(heard.all).toEqual([])
+    expect(recorder.all).toEqual([])
   })
 
   test('RuntimeConnection.write returns false when the peer does not read, and drained comes when it does (W22)', async () => {
     await using server = await TcpServer.listen()
-    const heard = new Heard()
-    const connection = dial(server, heard)
+    const recorder = new Recorder()
+    const connection = dial(server, recorder)
     const peer = await server.connection()
-    await heard.until('opened')
+    await recorder.until('opened')
     const chunk = new Uint8Array(64 * 1024)
     let written = 0
     do written += chunk.byteLength
     while (connection.write(chunk.fill(written / chunk.byteLength)) && written < 64 * 1024 * 1024)
     // What the kernel takes, and 256 KiB.
     expect(written).toBeLessThan(64 * 1024 * 1024)
-    expect(heard.all).toEqual(['opened'])
+    expect(recorder.all).toEqual(['opened'])
 
     let read = 0
     peer.on('data', (bytes: Uint8Array) => (read += bytes.byteLength))
     peer.resume()
-    await heard.until('drained')
+    await recorder.until('drained')
     expect(connection.write(Uint8Array.of(1))).toBe(true)
     while (read < written + 1) await once(peer, 'data')
     expect(read).toBe(written + 1)
@@ -155,13 +155,13 @@ describe('dial', () => {
     const lookup = mockLookup(() => answers.shift()!)
     const target = { host: 'zk.example', port: first.port }
 
-    const unknown = new Heard()
+    const unknown = new Recorder()
     dial(target, unknown)
     await unknown.until('lost')
     expect(unknown.all).toEqual(['lost', 'getaddrinfo ENOTFOUND zk.example'])
     for (const server of [first, second]) {
-      const heard = new Heard()
-      const connection = dial(target, heard)
+      const recorder = new Recorder()
+      const connection = dial(target, recorder)
       const peer = await server.connection()
       expect(peer.localAddress).toBe(server.host)
       connection.close()
@@ -175,9 +175,9 @@ describe('dial', () => {
       { address: '127.0.0.9', family: 4 },
       { address: server.host, family: 4 },
     ])
-    const heard = new Heard()
-    const connection = dial({ host: 'zk.example', port: server.port }, heard)
-    await heard.until('opened')
+    const recorder = new Recorder()
+    const connection = dial({ host: 'zk.example', port: server.port }, recorder)
+    await recorder.until('opened')
     connection.close()
   })
 })

@@ -24,7 +24,7 @@ const listener = (message: unknown, name: string | symbol) =>
   void notified.push({ name: String(name), message: message as object })
 
 /** Names of the messages so far, and what they say; those before are forgotten. */
-function heard(): [string, object][] {
+function recorded(): [string, object][] {
   const all = notified.map(({ name, message }): [string, object] => [name, message])
   notified = []
   return all
@@ -44,23 +44,23 @@ describe('Channels', () => {
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())
     const hold = { path: PATH, kind: 'lock', node: held.path, fencingToken: held.fencingToken }
-    expect(heard()).toEqual([['zk:acquired', { ...hold, waited: 0, leaseRemaining: held.leaseRemaining() }]])
+    expect(recorded()).toEqual([['zk:acquired', { ...hold, waited: 0, leaseRemaining: held.leaseRemaining() }]])
     expect(held.leaseRemaining()).toBeGreaterThan(0)
     await scene.world.advance(1_234)
     await scene.done(held.release())
-    expect(heard()).toEqual([['zk:released', { ...hold, held: 1_234 }]])
+    expect(recorded()).toEqual([['zk:released', { ...hold, held: 1_234 }]])
   })
 
   test('zk:queued reports the contender ahead, and zk:acquired how long it was waited for', async () => {
     const scene = new Scene()
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     const first = await scene.done(new Lock(holder, PATH).acquire())
-    heard()
+    recorded()
     const acquiring = await scene.start(new Lock(zk, PATH).acquire())
-    expect(heard()).toEqual([['zk:queued', { path: PATH, kind: 'lock', position: 1, ahead: [first.path] }]])
+    expect(recorded()).toEqual([['zk:queued', { path: PATH, kind: 'lock', position: 1, ahead: [first.path] }]])
     await scene.world.advance(2_000)
     await scene.done(first.release())
-    const messages = heard()
+    const messages = recorded()
     expect(messages.map(([name]) => name)).toEqual(['zk:released', 'zk:acquired'])
     expect(messages[1]![1]).toMatchObject({ node: acquiring.value.path, waited: 2_000 })
   })
@@ -74,7 +74,7 @@ describe('Channels', () => {
     await scene.world.advance(3_000)
     await scene.done(first.release())
     expect(acquiring.value.isHeld()).toBe(true)
-    const messages = heard()
+    const messages = recorded()
     expect(messages.map(([name]) => name)).toEqual([
       'zk:acquired',
       'zk:queued',
@@ -90,10 +90,10 @@ describe('Channels', () => {
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())
     await scene.world.advance(100)
-    heard()
+    recorded()
     scene.cut(zk)
     await scene.world.settle()
-    const [[name, message]] = heard() as [[string, RecipeMessages['zk:suspended']]]
+    const [[name, message]] = recorded() as [[string, RecipeMessages['zk:suspended']]]
     expect(name).toBe('zk:suspended')
     expect(message).toEqual({
       path: PATH,
@@ -105,7 +105,7 @@ describe('Channels', () => {
     await scene.world.advance(1_500)
     expect(held.isHeld()).toBe(true)
     const resumed = { path: PATH, kind: 'lock', node: held.path, fencingToken: held.fencingToken }
-    expect(heard()).toEqual([['zk:resumed', { ...resumed, leaseRemaining: expect.any(Number) as number }]])
+    expect(recorded()).toEqual([['zk:resumed', { ...resumed, leaseRemaining: expect.any(Number) as number }]])
   })
 
   test('zk:acquired comes first, whenever the connection or the session is lost about the grant', async () => {
@@ -115,11 +115,11 @@ describe('Channels', () => {
         scene.ensemble.nodes.create('/locks')
         scene.ensemble.nodes.create(PATH)
         const zk = await scene.client()
-        scene.world.interrupt({ heard: 1, hops }, () => scene[strike](zk))
+        scene.world.interrupt({ received: 1, hops }, () => scene[strike](zk))
         const acquiring = outcome(new Lock(zk, PATH, { heldWhile: 'sessionAlive' }).acquire())
         await scene.world.advance(5_000)
         expect(acquiring.status).toBe('fulfilled')
-        const messages = heard()
+        const messages = recorded()
         expect(messages[0]?.[0], `${strike} ${hops} hops behind the answer`).toBe('zk:acquired')
         // Without a lease it is held on without end.
         const suspensions = messages.filter(([name]) => name === 'zk:suspended')
@@ -133,13 +133,13 @@ describe('Channels', () => {
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())
     await scene.world.advance(1_000)
-    heard()
+    recorded()
     scene.refuse()
     scene.cut(zk)
     await scene.world.advance(60_000)
     outcome(held.release())
     await scene.world.settle()
-    const messages = heard()
+    const messages = recorded()
     expect(messages.map(([name]) => name)).toEqual(['zk:suspended', 'zk:lost'])
     const { leaseRemaining } = messages[0]![1] as RecipeMessages['zk:suspended']
     const lost = messages[1]![1] as RecipeMessages['zk:lost']
@@ -156,10 +156,10 @@ describe('Channels', () => {
     const scene = new Scene()
     const zk = await scene.client()
     const held = await scene.done(new Lock(zk, PATH).acquire())
-    heard()
+    recorded()
     void strike(scene, zk, held)
     await scene.world.advance(5_000)
-    expect(heard().filter(([name]) => name !== 'zk:suspended' && name !== 'zk:resumed')).toMatchObject([
+    expect(recorded().filter(([name]) => name !== 'zk:suspended' && name !== 'zk:resumed')).toMatchObject([
       ['zk:lost', { reason, node: held.path }],
     ])
   })
@@ -170,7 +170,7 @@ describe('Channels', () => {
     const write = await scene.done(new SharedLock(zk, PATH).write.acquire())
     const read = await scene.done(write.downgrade())
     await scene.done(read.release())
-    expect(heard()).toMatchObject([
+    expect(recorded()).toMatchObject([
       ['zk:acquired', { kind: 'write', node: write.path }],
       ['zk:lost', { kind: 'write', node: write.path, reason: 'Downgraded' }],
       ['zk:acquired', { kind: 'read', node: read.path, fencingToken: write.fencingToken }],
@@ -193,7 +193,7 @@ describe('Channels', () => {
       ['/locks/c', 'write'],
       ['/leader', 'latch'],
     ]
-    expect(heard()).toMatchObject([
+    expect(recorded()).toMatchObject([
       ...kinds.map(([path, kind]) => ['zk:acquired', { path, kind }]),
       ...kinds.map(([path, kind]) => ['zk:released', { path, kind }]),
     ])
@@ -203,12 +203,12 @@ describe('Channels', () => {
     const scene = new Scene()
     const [holder, zk] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
     await scene.done(new Lock(holder, PATH).acquire())
-    heard()
+    recorded()
     const acquiring = outcome(new Lock(zk, PATH).acquire({ timeout: 1_000 }))
     await scene.world.advance(1_000)
     expect(await scene.done(new Lock(zk, PATH).tryAcquire())).toBeUndefined()
     expect(acquiring.status).toBe('rejected')
-    expect(heard().map(([name]) => name)).toEqual(['zk:queued'])
+    expect(recorded().map(([name]) => name)).toEqual(['zk:queued'])
   })
 
   test('Channels do not let a subscriber that throws stop a grant', async () => {

@@ -86,7 +86,7 @@ describe('Held when its connection is lost', () => {
     ['connected', 2 / 3, 'Disconnected'],
     ['confirmed', 1, 'LeaseLost'],
     ['sessionAlive', 4 / 3, 'SessionExpired'],
-  ] as const)('Held while %s is lost when nothing is heard for %d of the session timeout: %s', async (...row) => {
+  ] as const)('Held while %s is lost when nothing is received for %d of the session timeout: %s', async (...row) => {
     const [heldWhile, part, reason] = row
     const scene = new Scene()
     const zk = await scene.client()

@@ -120,7 +120,7 @@ describe('Lock.acquire whose session expires', () => {
 
 describe('Held whose session expires', () => {
   test.each([
-    // The server that expires a session closes its connection without a word: the loss is all that is heard at first.
+    // The server that expires a session closes its connection without an answer: at first only the loss is known.
     ['connected', 0, 'Disconnected'],
     ['confirmed', 0, 'SessionExpired'],
     ['sessionAlive', 0, 'SessionExpired'],

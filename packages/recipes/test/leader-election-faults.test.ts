@@ -46,7 +46,7 @@ describe('LeaderElection.terms', () => {
       await scene.world.advance(100)
       expect(leaders(all).length).toBeLessThanOrEqual(1)
     }
-    // Nothing was heard for 2/3 T, a third before the end of the lease.
+    // Nothing was received for 2/3 T, a third before the end of the lease.
     expect(all[0]!.notified.slice(0, 3)).toEqual(['leads', 'suspended', 'LeaseLost'])
     expect(leaders(all)).toHaveLength(1)
     expect(scene.ensemble.nodes.ephemerals()).toHaveLength(2)

@@ -14,7 +14,7 @@ export interface Sent extends Moment {
   readonly segment: number
 }
 
-export interface Heard extends Moment {
+export interface Received extends Moment {
   readonly way: 'down'
   /** undefined for bytes that are no message: the server has broken the protocol. */
   readonly message: ServerMessage | undefined
@@ -38,6 +38,6 @@ export interface Line {
   /** The name of the server. */
   readonly server: string
   readonly dialed: Moment
-  readonly frames: (Sent | Heard)[]
+  readonly frames: (Sent | Received)[]
   ended: (Moment & { readonly by: 'client' | 'peer' }) | undefined
 }

@@ -31,8 +31,8 @@ export function shortenedUnawares(entries: Iterable<HistoryEntry>): ReadonlySet<
       shortest.set(session, Math.min(known ?? Infinity, timeOut))
       if (known !== undefined && timeOut < known) unknown.push(handshake)
     } else if (entry.from === 'client' && unknown.length > 0) {
-      const heard = byConnection.get(connection)
-      const isKnown = ({ session, timeOut }: Handshake) => session === heard?.session && timeOut >= heard.timeOut
+      const received = byConnection.get(connection)
+      const isKnown = ({ session, timeOut }: Handshake) => session === received?.session && timeOut >= received.timeOut
       for (const each of unknown) if (isKnown(each) && at - each.at >= each.timeOut) unawares.add(each.session)
       unknown = unknown.filter((each) => !isKnown(each))
     }

@@ -232,7 +232,7 @@ export const promiseBugs: readonly PlantedBug[] = (
     },
     // --- local expiry
     {
-      name: 'a session that nothing is heard of lives for 2 T',
+      name: 'a silent session lives for 2 T',
       edits: [
         {
           in: 'Timing.expiresAt',
@@ -242,7 +242,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       ],
     },
     {
-      name: 'a session that nothing is heard of ends after T',
+      name: 'a silent session ends after T',
       edits: [
         {
           in: 'Timing.expiresAt',

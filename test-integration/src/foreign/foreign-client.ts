@@ -76,13 +76,13 @@ export class ForeignClient {
   }
 
   /** The next event of this name, also if it has come already. */
-  heard(event: string): Promise<unknown> {
+  nextEvent(event: string): Promise<unknown> {
     const what = (): string => `${this.#program.describe()} reports ${event}`
     return patiently(inboxOf(this.#events, event).take(), what)
   }
 
   /** All events of this name that have come and were not taken yet. */
-  heardSoFar(event: string): readonly unknown[] {
+  eventsSoFar(event: string): readonly unknown[] {
     return inboxOf(this.#events, event).takeAll()
   }
 

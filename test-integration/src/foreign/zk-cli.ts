@@ -55,7 +55,7 @@ export class ZkCli {
   }
 
   /** The next event that it prints, also if it was printed already. The first is from the time after it was connected. */
-  heard(): Promise<CliEvent> {
+  nextEvent(): Promise<CliEvent> {
     return patiently(this.#events.take(), () => `${this.#program.describe()} reports an event`)
   }
 
@@ -78,7 +78,7 @@ export class ZkCli {
   /** Takes the events up to this one, those of an earlier connection too. */
   async #connected(): Promise<void> {
     for (;;) {
-      const { state, type } = await this.heard()
+      const { state, type } = await this.nextEvent()
       if (state === 'SyncConnected' && type === 'None') return
     }
   }

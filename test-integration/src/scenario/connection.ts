@@ -124,17 +124,17 @@ export class Connection {
   #received(chunk: Buffer): void {
     this.#frames.push(chunk)
     const text = this.#isFirst ? this.#frames.takeText() : undefined
-    if (text !== undefined) return this.#transcript.tell(this.name, 'text', { value: Buffer.from(text).toString() })
+    if (text !== undefined) return this.#transcript.add(this.name, 'text', { value: Buffer.from(text).toString() })
     try {
-      for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next()) this.#heard(frame)
+      for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next()) this.#frame(frame)
     } catch (error) {
       if (!ProtocolError.is(error)) throw error
-      this.#transcript.tell(this.name, `what cannot be a frame: ${error.message}`)
+      this.#transcript.add(this.name, `what cannot be a frame: ${error.message}`)
       this.#socket.destroy()
     }
   }
 
-  #heard(frame: Uint8Array): void {
+  #frame(frame: Uint8Array): void {
     let call: Call | undefined
     const isFirst = this.#isFirst
     this.#isFirst = false
@@ -147,15 +147,15 @@ export class Connection {
       // Pings and auth have fixed xids, which the decoder knows.
       call ??= this.#take(message.xid)
       if (call?.asked !== undefined) {
-        this.#transcript.tell(this.name, ...call.asked, '->', ...answer(message))
+        this.#transcript.add(this.name, ...call.asked, '->', ...answer(message))
       } else if (call === undefined) {
-        this.#transcript.tell(this.name, `unasked reply under xid ${message.xid}`, ...answer(message))
+        this.#transcript.add(this.name, `unasked reply under xid ${message.xid}`, ...answer(message))
       }
       call?.settle(message)
     } catch (error) {
       if (!ProtocolError.is(error)) throw error
       const asked = call?.asked ?? []
-      this.#transcript.tell(this.name, ...asked, `-> cannot be read: ${error.message}`, { value: frame.slice(8) })
+      this.#transcript.add(this.name, ...asked, `-> cannot be read: ${error.message}`, { value: frame.slice(8) })
       call?.settle(undefined)
     }
   }
@@ -170,26 +170,26 @@ export class Connection {
 
   #established({ asked = [], settle }: Call, frame: Uint8Array): void {
     const message = decodeServerFrame(frame, true, () => undefined) as ConnectedMessage
-    this.#transcript.tell(this.name, ...asked, '-> connected', { value: message.response }, ...more(message))
+    this.#transcript.add(this.name, ...asked, '-> connected', { value: message.response }, ...more(message))
     settle(undefined)
   }
 
   #connected(message: ConnectedMessage): void {
     this.#transcript.nameSession(message.response.sessionId)
-    this.#transcript.tell(this.name, 'connected', { value: message.response }, ...more(message))
+    this.#transcript.add(this.name, 'connected', { value: message.response }, ...more(message))
     this.#handshake?.(message)
     this.#handshake = undefined
   }
 
   #event(message: EventMessage): void {
     const eventZxid = { value: message.zxid, field: 'eventZxid' }
-    this.#transcript.tell(this.name, EVENT, { value: message.event }, eventZxid, ...more(message))
+    this.#transcript.add(this.name, EVENT, { value: message.event }, eventZxid, ...more(message))
     this.#events++
     this.#onEvent?.()
   }
 
   #lost(): void {
-    if (this.isOpen) this.#transcript.tell(this.name, 'closed by the server')
+    if (this.isOpen) this.#transcript.add(this.name, 'closed by the server')
     this.isOpen = false
     const calls = this.#calls
     this.#calls = []
@@ -199,7 +199,7 @@ export class Connection {
   }
 
   #unanswered({ asked, settle }: Call, how: string): void {
-    if (asked !== undefined) this.#transcript.tell(this.name, ...asked, `-> ${how}`)
+    if (asked !== undefined) this.#transcript.add(this.name, ...asked, `-> ${how}`)
     settle(undefined)
   }
 

@@ -39,7 +39,7 @@ export async function run(
       for (const path of [parent, root]) await session.create(path)
     })
     const failure = await failureOf(body, scenario, timeout)
-    if (failure !== undefined) transcript.tell('scenario', failure)
+    if (failure !== undefined) transcript.add('scenario', failure)
     return transcript.render({ root, clientAddress, since, until: Date.now() })
   } finally {
     await scenario.end()

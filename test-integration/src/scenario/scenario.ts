@@ -92,7 +92,7 @@ export class Scenario {
 
   /** Adds a line that does not come from a connection. */
   note(...line: readonly Part[]): void {
-    this.transcript.tell('scenario', ...line)
+    this.transcript.add('scenario', ...line)
   }
 
   /** What it waits for, for an error message about a scenario that hangs. */

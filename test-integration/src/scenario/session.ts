@@ -98,7 +98,7 @@ export class Session implements Credentials {
   ): Promise<Reply> {
     const message = { type: 'request', op, opCode: operations[op].opCode, xid, request: this.#below(request) }
     const asked = request === undefined ? [op] : [op, { value: request }]
-    return this.#heard(await this.connection.call(message as RequestMessage, asked))
+    return this.#noteZxid(await this.connection.call(message as RequestMessage, asked))
   }
 
   /** Sends a request without the last `cut` bytes of its body. */
@@ -112,7 +112,7 @@ export class Session implements Credentials {
   async callRaw(opCode: number, body: Uint8Array, { xid = this.#nextXid++ } = {}): Promise<Reply> {
     const message: RequestMessage = { type: 'request', op: undefined, opCode, xid, request: undefined, rest: body }
     const asked = [`opcode ${opCode} with ${body.length} bytes`]
-    return this.#heard(await this.connection.call(message, asked))
+    return this.#noteZxid(await this.connection.call(message, asked))
   }
 
   create(path: string | null, { data = '', flags = 0, acl = open, op = 'create' }: CreateOptions = {}): Promise<Reply> {
@@ -234,7 +234,7 @@ export class Session implements Credentials {
     void this.connection.closed.then(() => this.stopPings())
   }
 
-  #heard(reply: Reply): Reply {
+  #noteZxid(reply: Reply): Reply {
     if (reply !== undefined && reply.zxid > this.lastZxid) this.lastZxid = reply.zxid
     return reply
   }

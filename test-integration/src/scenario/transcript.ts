@@ -35,7 +35,7 @@ export class Transcript {
     if (!this.#lines.has(source)) this.#lines.set(source, [])
   }
 
-  tell(source: string, ...line: Line): void {
+  add(source: string, ...line: Line): void {
     this.join(source)
     this.#lines.get(source)!.push(line)
   }
@@ -59,8 +59,8 @@ export class Transcript {
       if (typeof part !== 'string') form.learn(part.value, part.field)
     }
     return this.#phases.map(({ lines, isUnordered }) => {
-      const shown = Array.from(lines, ([source, heard]) => {
-        const texts = heard.map((line) => `${source}: ${show(line, form)}`)
+      const shown = Array.from(lines, ([source, entries]) => {
+        const texts = entries.map((line) => `${source}: ${show(line, form)}`)
         return isUnordered ? sortEvents(texts, `${source}: ${EVENT} `) : texts
       })
       return shown.flat().join('\n')

@@ -15,17 +15,17 @@ export class Hold {
   constructor(held: Held) {
     this.#held = held
     const { signal } = held
-    const tell = () => {
+    const notify = () => {
       const { reason } = signal
       if (!LockLostError.is(reason)) throw reason
       if (reason.reason === 'Released') return
       this.#notified = { at: machineTime(), reason: reason.reason, waited: waitedForCpu('self') }
     }
-    if (signal.aborted) tell()
-    else signal.addEventListener('abort', tell, { once: true })
+    if (signal.aborted) notify()
+    else signal.addEventListener('abort', notify, { once: true })
   }
 
-  get isTold(): boolean {
+  get isNotified(): boolean {
     return this.#notified !== undefined
   }
 

@@ -19,7 +19,7 @@ export interface Order {
 }
 
 /** One lock is polled with `isHeld`, also right after the stall. For the other only the signal is observed. */
-export const locks = ['asked', 'heard'] as const
+export const locks = ['asked', 'signaled'] as const
 export type LockName = (typeof locks)[number]
 
 export interface Span {

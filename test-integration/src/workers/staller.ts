@@ -15,8 +15,8 @@ const interval = 40
 const { connectString, sessionTimeout, name } = readSettings()
 // No process is left to report to.
 process.once('disconnect', () => process.exit())
-tell('ready')
-for (;;) tell(await play(await hear<Order>()))
+send('ready')
+for (;;) send(await play(await receive<Order>()))
 
 async function play({ path, stall }: Order): Promise<Report> {
   let wallOffset = 0
@@ -30,36 +30,37 @@ async function play({ path, stall }: Order): Promise<Report> {
   })
   let queued = 0
   const onQueued = () => {
-    if (++queued === locks.length) tell('queued')
+    if (++queued === locks.length) send('queued')
   }
   const acquire = async (lock: string): Promise<Hold> =>
     new Hold(await new Lock(zk, `${path}/${lock}`, { label: name }).acquire({ onQueued }))
-  const [asked, heard] = await Promise.all([acquire(locks[0]), acquire(locks[1])])
+  const [asked, signaled] = await Promise.all([acquire(locks[0]), acquire(locks[1])])
 
   // All of them stall at the same part of the lease. (Right after the grant there may be less left.)
   const isConfirmed = () => asked.ask() > zk.session.timeout / 2
   if (stall.where !== 'between grant and first use') {
-    await until('the lease to be confirmed', async () => isConfirmed() || asked.isTold, { interval })
+    await until('the lease to be confirmed', async () => isConfirmed() || asked.isNotified, { interval })
   }
   asked.ask()
-  heard.ask()
-  const leaseEnd = Math.max(asked.leaseEnd, heard.leaseEnd)
+  signaled.ask()
+  const leaseEnd = Math.max(asked.leaseEnd, signaled.leaseEnd)
   const span = await stand(stall, asked, setWall)
   // If the hold is kept, its lease is renewed and outlives the old one. The other lock is not checked before it is too late
   // for any signal. It can be kept while the polled one is lost only if it was granted a little earlier.
   const isOutlived = () => asked.ask() > 0 && machineTime() > leaseEnd
   const isTooLate = () => machineTime() > Math.max(leaseEnd, span.to) + zk.session.timeout
-  const isClear = async () => heard.isTold || isOutlived() || (isTooLate() && (heard.ask() > 0 || heard.isTold))
+  const isClear = async () =>
+    signaled.isNotified || isOutlived() || (isTooLate() && (signaled.ask() > 0 || signaled.isNotified))
   await until('what becomes of it', isClear, { interval })
-  const report = { stall: span, asked: asked.report(), heard: heard.report() }
-  await Promise.all([asked.release(), heard.release()])
+  const report = { stall: span, asked: asked.report(), signaled: signaled.report() }
+  await Promise.all([asked.release(), signaled.release()])
   return report
 }
 
 async function stand(stall: Stall, asked: Hold, setWall: (step: number) => void): Promise<Span> {
   if (stall.where === 'anywhere') {
-    tell('stop me')
-    return await hear<Span>()
+    send('stop me')
+    return await receive<Span>()
   }
   let from = Infinity
   let to = from
@@ -77,11 +78,11 @@ async function stand(stall: Stall, asked: Hold, setWall: (step: number) => void)
   return { from, to, waited }
 }
 
-function tell(message: Message): void {
+function send(message: Message): void {
   process.send?.(message)
 }
 
-async function hear<M extends Order | Span>(): Promise<M> {
+async function receive<M extends Order | Span>(): Promise<M> {
   const [message] = (await once(process, 'message')) as [M]
   return message
 }

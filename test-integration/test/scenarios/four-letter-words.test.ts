@@ -14,8 +14,8 @@ describeScenarios('four-letter words', {
     await s.open()
     await s.open({ at: 'follower' })
     for (const at of places) {
-      await tell(s, at, 'srvr')
-      await tell(s, at, 'stat')
+      await ask(s, at, 'srvr')
+      await ask(s, at, 'stat')
     }
   },
 
@@ -24,22 +24,22 @@ describeScenarios('four-letter words', {
     const raw = await s.dial()
     // With the connection that sends `cons` there are three of them.
     while (parseCons(await s.ask('leader', 'cons')).length < 3) await s.sleep(10)
-    await tell(s, 'leader', 'cons')
+    await ask(s, 'leader', 'cons')
     await a.create('/a')
-    await tell(s, 'leader', 'cons')
+    await ask(s, 'leader', 'cons')
     await a.getData('/none')
-    await tell(s, 'leader', 'cons')
+    await ask(s, 'leader', 'cons')
     await a.ping()
-    await tell(s, 'leader', 'cons')
+    await ask(s, 'leader', 'cons')
     await a.multi()
-    await tell(s, 'leader', 'cons')
+    await ask(s, 'leader', 'cons')
     s.note('what is refused')
     await a.create('/a')
-    await tell(s, 'leader', 'cons')
+    await ask(s, 'leader', 'cons')
     await a.multi({ type: OpCode.delete, request: { path: '/none', version: -1 } })
-    await tell(s, 'leader', 'cons')
+    await ask(s, 'leader', 'cons')
     await a.callCut('getData', { path: '/a', watch: false }, 5)
-    await tell(s, 'leader', 'cons')
+    await ask(s, 'leader', 'cons')
     await a.close()
     await raw.hangUp()
   },
@@ -117,7 +117,7 @@ describeScenarios('four-letter words', {
     const a = await s.open({ pings: false })
     await a.create('/a')
     s.note('crst', { value: await s.ask('leader', 'crst') })
-    await tell(s, 'leader', 'cons')
+    await ask(s, 'leader', 'cons')
     for (const line of (await s.ask('leader', 'cons')).split('\n')) {
       // No request was sent since, and the values are those of a connection that has just been reset. The exception are sent
       // packets: a server may count one after the client has received it (NIOServerCnxn.handleWrite).
@@ -125,7 +125,7 @@ describeScenarios('four-letter words', {
       if (notified !== null) s.note('cons', ...notified.slice(1))
     }
     s.note('srst', { value: await s.ask('leader', 'srst') })
-    await tell(s, 'leader', 'srvr')
+    await ask(s, 'leader', 'srvr')
     s.note('gtmk', { value: await s.ask('leader', 'gtmk') })
     s.note('dirs', masked(await s.ask('leader', 'dirs')))
     await a.close()
@@ -139,8 +139,8 @@ describeScenarios('four-letter words', {
         before: '3.6',
         line: (line) =>
           line
-            .replace(/ (peer_state|uptime|global_sessions|local_sessions) .*/, ' $1 is not told')
-            .replace(/(leader) learners .*/, '$1 learners is not told')
+            .replace(/ (peer_state|uptime|global_sessions|local_sessions) .*/, ' $1 is left out')
+            .replace(/(leader) learners .*/, '$1 learners is left out')
             .replace(/(leader) followers .*/, '$1 followers N'),
       },
     ],
@@ -154,10 +154,10 @@ describeScenarios('four-letter words', {
         const answer = await s.ask(at, 'mntr')
         for (const key of monitored) {
           const value = new RegExp(`^zk_${key}\\t(.*)$`, 'm').exec(answer)?.[1]
-          s.note(at, key, value === undefined ? 'is not told' : masked(value))
+          s.note(at, key, value === undefined ? 'is left out' : masked(value))
         }
         for (const key of counted) {
-          s.note(at, key, new RegExp(`^zk_${key}\\t(.*)$`, 'm').exec(answer)?.[1] ?? 'is not told')
+          s.note(at, key, new RegExp(`^zk_${key}\\t(.*)$`, 'm').exec(answer)?.[1] ?? 'is left out')
         }
       }
       for (const each of [a, b, c]) await each.close()
@@ -208,7 +208,7 @@ async function everywhere(s: Scenario): Promise<[Session, Session, Session]> {
   return [await s.open(), await s.open({ at: 'follower' }), await s.open({ at: 'other follower' })]
 }
 
-async function tell(s: Scenario, at: (typeof places)[number], word: string): Promise<void> {
+async function ask(s: Scenario, at: (typeof places)[number], word: string): Promise<void> {
   const lines = (await s.ask(at, word)).split('\n')
   // Clients are listed in no order.
   const clients = lines.filter((line) => line.startsWith(' /')).map(masked)

@@ -28,14 +28,14 @@ class Quota {
     for (const path of this.#paths) await this.#all.create(path)
     await this.#all.create(this.#limits, { data: limits })
     await this.#all.create(this.#stats, { data: '' })
-    await this.tell()
+    await this.record()
   }
 
   async change(limits: string): Promise<void> {
     await this.#all.setData(this.#limits, limits)
   }
 
-  async tell(): Promise<void> {
+  async record(): Promise<void> {
     await this.#all.getData(this.#stats)
   }
 
@@ -54,18 +54,18 @@ describeScenarios('quotas', {
     const quota = await Quota.of(s, '/q')
     await quota.set('count=3,bytes=10')
     await a.create('/q/two', { data: data(20) })
-    await quota.tell()
+    await quota.record()
     await a.setData('/q/one', data(1))
     await a.create('/q/one/deep', { flags: CreateMode.EPHEMERAL, data: null })
-    await quota.tell()
+    await quota.record()
     await a.multi(
       { type: OpCode.delete, request: { path: '/q/two', version: -1 } },
       { type: OpCode.setData, request: { path: '/q', data: new Uint8Array(9), version: -1 } },
     )
-    await quota.tell()
+    await quota.record()
     await a.close()
     await s.settle()
-    await quota.tell()
+    await quota.record()
     await quota.remove()
   },
 
@@ -80,13 +80,13 @@ describeScenarios('quotas', {
     await a.create('/q/none/child')
     await a.create('/beside')
     await a.setData('/q/one', data(1_000))
-    await quota.tell()
+    await quota.record()
     await a.delete('/q/two')
     await a.create('/q/c', { op: 'createContainer', flags: CreateMode.CONTAINER })
     await a.create('/q/three')
     await quota.change('count=-1,bytes=-1=;countHardLimit=4')
     await a.create('/q/three')
-    await quota.tell()
+    await quota.record()
     await quota.remove()
     await a.create('/q/four')
     await a.close()
@@ -110,7 +110,7 @@ describeScenarios('quotas', {
     await quota.change('count=-1,bytes=-1=;byteHardLimit=1')
     await a.setData('/q/three', data(7))
     await a.setData('/q/three', data(8))
-    await quota.tell()
+    await quota.record()
     await quota.remove()
     await a.close()
   },
@@ -122,10 +122,10 @@ describeScenarios('quotas', {
     await quota.set('count=-1,bytes=-1=;countHardLimit=2')
     const create = (path: string) => ({ type: OpCode.create, request: { path, data: null, acl: open, flags: 0 } })
     await a.multi(create('/beside'), create('/q/one'), create('/q/two'))
-    await quota.tell()
+    await quota.record()
     await a.multi(create('/another'), create('/q/three'))
     await a.exists('/another')
-    await quota.tell()
+    await quota.record()
     await quota.remove()
     await a.close()
   },
@@ -143,7 +143,7 @@ describeScenarios('quotas', {
         await a.setData('/q', data(1))
         await a.delete('/q', 7)
       }
-      await quota.tell()
+      await quota.record()
       await quota.remove()
       await a.close()
     },

@@ -59,7 +59,7 @@ export interface ClientStats {
   /** From the call to its answer, for calls that succeeded. */
   readonly latency: Latency
   /** ms since the current session last received something from a server; undefined before that. */
-  readonly sinceHeard: number | undefined
+  readonly sinceReceived: number | undefined
   /**
    * How late, in ms, the event loop called the session's only timer. When this grows, the event loop is busy. Timers have
    * whole milliseconds, so up to 1 is normal.
@@ -109,7 +109,7 @@ export class Counters {
     if (ms > this.#maxLate) this.#maxLate = ms
   }
 
-  snapshot(flow: Flow, sinceHeard: number | undefined): ClientStats {
+  snapshot(flow: Flow, sinceReceived: number | undefined): ClientStats {
     const { called, succeeded, aborted, throttled, dialed, established, reconnected, lost, events, anomalies } = this
     return {
       requests: { called, succeeded, failed: Object.fromEntries(this.#failed), aborted, throttled },
@@ -125,7 +125,7 @@ export class Counters {
         max: this.#slowest,
         buckets: BOUNDS.map((upTo, index) => ({ upTo, count: this.#buckets[index]! })),
       },
-      sinceHeard,
+      sinceReceived,
       timer: { fired: this.#fired, meanLate: this.#fired === 0 ? 0 : this.#late / this.#fired, maxLate: this.#maxLate },
     }
   }

@@ -42,13 +42,13 @@ export async function playCase(seed: number): Promise<Played> {
   const story: string[] = []
   const wrong: string[] = []
   const uncaught = (error: unknown) => wrong.push(`uncaught: ${error instanceof Error ? error.stack : String(error)}`)
-  const heard = (message: unknown) => {
+  const record = (message: unknown) => {
     const strange = strangeness((message as { readonly reason?: Error }).reason)
     if (strange !== undefined) wrong.push(`a connection was lost for ${strange}`)
   }
   const traced = () => {}
   process.on('uncaughtException', uncaught).on('unhandledRejection', uncaught)
-  subscribe('zk:connection', heard)
+  subscribe('zk:connection', record)
   subscribe('zk:frame', traced)
   try {
     const played = await new FuzzCase(seed, story).play()
@@ -61,7 +61,7 @@ export async function playCase(seed: number): Promise<Played> {
     throw new Error(`seed ${seed}: ${(cause as Error).message}\n${wrong.join('\n')}\n${last}\n${again}`, { cause })
   } finally {
     process.off('uncaughtException', uncaught).off('unhandledRejection', uncaught)
-    unsubscribe('zk:connection', heard)
+    unsubscribe('zk:connection', record)
     unsubscribe('zk:frame', traced)
   }
 }

@@ -14,7 +14,7 @@ const good = { timeOut: 30_000, sessionId: 5n, passwd: new Uint8Array(16), readO
 function tapped(...chunks: Uint8Array[]): Wiretap {
   const tap = new Wiretap()
   tap.asked.push({ xid: 1, opCode: OpCode.getData, path: '/a' }, { xid: 2, opCode: OpCode.getData, path: '/b' })
-  for (const chunk of chunks) tap.heard(chunk)
+  for (const chunk of chunks) tap.receive(chunk)
   return tap
 }
 

@@ -21,7 +21,7 @@ export class Wiretap {
   readonly asked: { readonly xid: number; readonly opCode: number; readonly path: string }[] = []
   readonly #chunks: Uint8Array[] = []
 
-  heard(chunk: Uint8Array): void {
+  receive(chunk: Uint8Array): void {
     this.bytes += chunk.byteLength
     this.#chunks.push(chunk)
   }

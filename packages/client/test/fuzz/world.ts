@@ -25,7 +25,7 @@ export class TappedWorld extends VirtualWorld {
       opened: () => handler.opened(),
       drained: () => handler.drained(),
       received: (bytes) => {
-        tap.heard(bytes)
+        tap.receive(bytes)
         weighed(bytes.byteLength, () => handler.received(bytes))
       },
       lost: (error) => {

@@ -1,4 +1,4 @@
-// Promise 8: nothing valid heard for 4/3 T ends the session for the user, whether or not a server can be asked.
+// Promise 8: nothing valid received for 4/3 T ends the session for the user, whether or not a server can be asked.
 import { GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import {
@@ -106,7 +106,7 @@ describe('The session of a client that gets messages', () => {
     connection.raw(replyFrame({ xid: -2 }).subarray(0, 10))
     await world.advance((2 * T) / 3)
     await world.advance(1_000)
-    // A server that answers garbage to the handshake has not been heard.
+    // A server that answers garbage to the handshake counts as silent.
     const second = await server.connection()
     second.raw(Uint8Array.of(0, 0, 0, 1, 7))
     server.refuse()

@@ -111,14 +111,14 @@ describe.each([
   test('connect takes the tokens of SASL', async () => {
     const world = new LongerWorld(more, fill)
     const server = FakeServer.listen(world, 'zk1:2181')
-    const heard: (string | undefined)[] = []
+    const tokens: (string | undefined)[] = []
     const sasl: SaslMechanism = {
       name: 'HEARS',
       start: () => ({
         first: bytes('let me in'),
         step: (token) => {
-          heard.push(token && new TextDecoder().decode(token))
-          return heard.length < 2 ? bytes('still me') : undefined
+          tokens.push(token && new TextDecoder().decode(token))
+          return tokens.length < 2 ? bytes('still me') : undefined
         },
       }),
     }
@@ -127,7 +127,7 @@ describe.each([
     connection.reply(await connection.expect(OpCode.sasl), SetSASLResponse, { token: bytes('who?') })
     connection.reply(await connection.expect(OpCode.sasl), SetSASLResponse, { token: null })
     await world.settle()
-    expect(heard).toEqual(['who?', undefined])
+    expect(tokens).toEqual(['who?', undefined])
     expect(connecting.status).toBe('fulfilled')
   })
 

@@ -49,11 +49,11 @@ test('connect resolves when SASL is through and the credentials behind it are ac
 
 test('ZooKeeper asks the exchange of its own connection, though that of one before is ready later', async () => {
   const starts: ((exchange: SaslExchange) => void)[] = []
-  const heard: string[] = []
+  const tokens: string[] = []
   const exchange = (name: string): SaslExchange => ({
     first: bytes(name),
     step: (token) => {
-      heard.push(`${name} gets ${text(token)}`)
+      tokens.push(`${name} gets ${text(token)}`)
       return undefined
     },
   })
@@ -69,7 +69,7 @@ test('ZooKeeper asks the exchange of its own connection, though that of one befo
   await runtime.settle()
   second.reply(asked, SetSASLResponse, { token: bytes('go on') })
   await runtime.settle()
-  expect(heard).toEqual(['the second gets go on'])
+  expect(tokens).toEqual(['the second gets go on'])
   expect(connecting.status).toBe('fulfilled')
 })
 

@@ -24,7 +24,7 @@ import {
   someStat,
   VirtualWorld,
 } from '../support/index.ts'
-import { heard } from './heard.ts'
+import { recorded } from './recorded.ts'
 
 const found = { stat: someStat }
 const requestEvents = ['start', 'end', 'error', 'asyncStart', 'asyncEnd'].map((event) => `tracing:zk:request:${event}`)
@@ -34,7 +34,7 @@ describe('zk:request', () => {
   test('zk:request reports a call when it is made and when it has succeeded', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
-    const messages = heard(...requestEvents)
+    const messages = recorded(...requestEvents)
     void outcome(zk.exists('/a'))
     const place = { op: 'exists', path: '/a', sessionId: zk.session.id, server: 'zk1:2181' }
     const open = { xid: undefined, duration: undefined, code: undefined, outcomeUnknown: undefined, error: undefined }
@@ -59,7 +59,7 @@ describe('zk:request', () => {
   test('zk:request reports a failure with its code and its error', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
-    const messages = heard(...requestEvents)
+    const messages = recorded(...requestEvents)
     const create = outcome(zk.create('/a', 'secret data'))
     const aborting = new AbortController()
     void outcome(zk.exists('/b', { signal: aborting.signal }))
@@ -85,7 +85,7 @@ describe('zk:request', () => {
   test('zk:request of a multi and of a multiRead reports the paths of their operations, as they were called', async () => {
     const world = new VirtualWorld()
     const { zk } = await connected(world, { chroot: '/app' })
-    const messages = heard('tracing:zk:request:start')
+    const messages = recorded('tracing:zk:request:start')
     const reads = [op.getData('/a'), op.getChildren('/b')]
     void outcome(zk.multi([op.check('/c'), op.delete('/c'), op.create('/d')]))
     void outcome(zk.multiRead(reads))
@@ -101,7 +101,7 @@ describe('zk:request', () => {
   test('zk:request publishes no error for a code that the library handles as an answer, and one for every other', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
-    const messages = heard('tracing:zk:request:error', 'tracing:zk:request:asyncEnd')
+    const messages = recorded('tracing:zk:request:error', 'tracing:zk:request:asyncEnd')
     const creating = outcome(zk.create('/a/b/c', '', { parents: true }))
     connection.fail(await connection.expect(OpCode.create2), 'NoNode')
     const [above, parent] = await connection.expectAll(OpCode.createContainer, OpCode.createContainer)
@@ -129,7 +129,7 @@ describe('zk:request', () => {
   test('zk:request publishes no error for nodes that go while they are walked or deleted', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
-    const failures = heard('tracing:zk:request:error')
+    const failures = recorded('tracing:zk:request:error')
     const deleting = outcome(deleteRecursive(zk, '/a'))
     connection.fail(await connection.expect(OpCode.getChildren2), 'NoNode')
     await world.settle()
@@ -174,7 +174,7 @@ describe('zk:request', () => {
 
 describe('zk:connection and zk:session', () => {
   test('zk:connection reports attempts, connections, and why they were lost', async () => {
-    const messages = heard('zk:connection', 'zk:session')
+    const messages = recorded('zk:connection', 'zk:session')
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     const sessionId = zk.session.id
@@ -200,7 +200,7 @@ describe('zk:connection and zk:session', () => {
   })
 
   test('zk:session reports how a session ended', async () => {
-    const messages = heard('zk:session')
+    const messages = recorded('zk:session')
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world, { renewSession: false })
     const { id: sessionId } = zk.session
@@ -213,7 +213,7 @@ describe('zk:connection and zk:session', () => {
 
 describe('zk:watch', () => {
   test('zk:watch reports the event, and no data', async () => {
-    const messages = heard('zk:watch')
+    const messages = recorded('zk:watch')
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world, { chroot: '/app' })
     void outcome(zk.getDataAndWatch('/a'))
@@ -229,7 +229,7 @@ describe('zk:watch', () => {
   test('zk:watch reports a watch that is taken back, once', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
-    const messages = heard('zk:watch')
+    const messages = recorded('zk:watch')
     const read = outcome(zk.getDataAndWatch('/a'))
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
     await world.settle()
@@ -244,7 +244,7 @@ describe('zk:watch', () => {
   test('zk:watch reports each watch that removeWatches removes', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
-    const messages = heard('zk:watch')
+    const messages = recorded('zk:watch')
     outcome(zk.watch('/a'))
     connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
     outcome(zk.existsAndWatch('/a'))
@@ -258,7 +258,7 @@ describe('zk:watch', () => {
 
 describe('zk:frame', () => {
   test('zk:frame reports headers and sizes if it is enabled, from the handshake on', async () => {
-    const messages = heard('zk:frame')
+    const messages = recorded('zk:frame')
     const world = new VirtualWorld()
     const auth = [{ scheme: 'digest', auth: 'alice:secret' }]
     const { zk, server, connection } = await connected(world, { traceFrames: true, auth })
@@ -283,7 +283,7 @@ describe('zk:frame', () => {
   })
 
   test('zk:frame is silent unless it was asked for', async () => {
-    const messages = heard('zk:frame')
+    const messages = recorded('zk:frame')
     await connected(new VirtualWorld())
     expect(messages).toEqual([])
   })
@@ -300,7 +300,7 @@ describe('Channels', () => {
       }
       report(name, message)
       expect([channel(name).hasSubscribers, made]).toEqual([false, 0])
-      heard(name)
+      recorded(name)
       report(name, message)
       expect(made).toBe(1)
     },
@@ -311,7 +311,7 @@ describe('Channels', () => {
     const { zk, connection } = await connected(world)
     expect(tracesRequests()).toBe(false)
     void outcome(zk.exists('/before'))
-    const messages = heard(...requestEvents)
+    const messages = recorded(...requestEvents)
     expect(tracesRequests()).toBe(true)
     connection.reply(await connection.expect(OpCode.exists), ExistsResponse, found)
     await world.settle()

@@ -50,7 +50,7 @@ describe('ZooKeeper.stats', () => {
     await world.settle()
     await world.advance(500)
     const before = zk.stats()
-    expect(before).toMatchObject({ events: 1, anomalies: 1, sinceHeard: 500 })
+    expect(before).toMatchObject({ events: 1, anomalies: 1, sinceReceived: 500 })
     expect(before.bytes.sent).toBeGreaterThan(44)
     expect(before.bytes.received).toBeGreaterThan(40)
     await reconnected(world, { server, connection })

@@ -1,6 +1,6 @@
 import type { Moment } from './interruptible-world.ts'
 
-/** The longest chain of promises between something heard and what is done about it: 10 hops to the end of an acquire. */
+/** The longest chain of promises between something received and what is done about it: 10 hops to the end of an acquire. */
 const MOST_HOPS = 12
 
 /**
@@ -10,9 +10,9 @@ const MOST_HOPS = 12
  */
 export async function atEveryMoment(story: (moment: Moment) => Promise<boolean>, { stride = 1 } = {}): Promise<number> {
   let played = 0
-  for (let heard = 0; ; heard++) {
+  for (let received = 0; ; received++) {
     let hops = 0
-    for (; hops <= MOST_HOPS && (await story({ heard, hops })); hops += stride) played++
+    for (; hops <= MOST_HOPS && (await story({ received, hops })); hops += stride) played++
     if (hops === 0) return played
   }
 }

@@ -1,22 +1,22 @@
 import type { Runtime } from '@zk/client'
 import { VirtualWorld } from './outside.ts'
 
-/** A moment in a client's life: so many promises' hops behind the n-th thing it has heard from the network. */
+/** A moment in a client's life: so many promises' hops behind the n-th thing it has received from the network. */
 export interface Moment {
-  readonly heard: number
+  readonly received: number
   readonly hops: number
 }
 
 /** A virtual world in which a test can act between any two steps of the code under test, not only when it rests. */
 export class InterruptibleWorld extends VirtualWorld {
-  #heard = 0
+  #received = 0
   #interruption: { readonly at: Moment; readonly act: () => void } | undefined
 
-  /** Calls `act` once, `at` this moment from now; 0 heard is now. */
+  /** Calls `act` once, `at` this moment from now; 0 received is now. */
   interrupt(at: Moment, act: () => void): void {
-    this.#heard = 0
+    this.#received = 0
     this.#interruption = { at, act }
-    if (at.heard === 0) this.#interruptSoon()
+    if (at.received === 0) this.#interruptSoon()
   }
 
   /** Whether the moment has not come. */
@@ -35,8 +35,8 @@ export class InterruptibleWorld extends VirtualWorld {
 
   #hear(tell: () => void): void {
     tell()
-    this.#heard++
-    if (this.#interruption?.at.heard === this.#heard) this.#interruptSoon()
+    this.#received++
+    if (this.#interruption?.at.received === this.#received) this.#interruptSoon()
   }
 
   #interruptSoon(): void {

@@ -1,4 +1,4 @@
-// What a client has sent and heard, and when; and what of it proves that its session lives. All of it is read from the wire.
+// What a client has sent and received, and when; and what of it proves that its session lives. All of it is read from the wire.
 import type { Runtime, RuntimeConnection } from '@zk/client'
 import { type ClientMessage, Conversation, type MessageDecoder, type ServerMessage } from '@zk/wire'
 
@@ -67,7 +67,7 @@ export class Recorder implements Runtime {
     const connection = this.#runtime.dial(target, {
       opened: () => handler.opened(),
       received: (bytes) => {
-        for (const message of all(fromServer, bytes)) this.#heard(recorded, message)
+        for (const message of all(fromServer, bytes)) this.#received(recorded, message)
         handler.received(bytes)
       },
       drained: () => handler.drained(),
@@ -88,7 +88,7 @@ export class Recorder implements Runtime {
     asked.push({ op: message.op, xid: message.xid, sent: this.now(), answered: Infinity })
   }
 
-  #heard({ handshake, asked }: Recorded, message: ServerMessage): void {
+  #received({ handshake, asked }: Recorded, message: ServerMessage): void {
     if (message.type === 'connected') handshake.answered = this.now()
     if (message.type !== 'reply') return
     const oldest = asked.find(({ xid, answered }) => xid === message.xid && answered === Infinity)

@@ -108,7 +108,7 @@ export class Follower implements End<LeaderPacket> {
     this.#silence?.cancel()
     const { initLimit, syncLimit, tickTime } = this.#host.settings
     const due = this.#receivedAt + tickTime * (this.#state.type === 'connecting' ? initLimit : syncLimit)
-    if (due <= this.process.now) return this.#leave('the member has heard nothing of its leader for syncLimit')
+    if (due <= this.process.now) return this.#leave('the member has received nothing from its leader for syncLimit')
     this.#silence = this.process.at(due, () => this.#awaitSilence())
   }
 }

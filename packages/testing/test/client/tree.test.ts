@@ -147,7 +147,7 @@ describe('deleteRecursive', () => {
   })
 
   test.each([1, 2, 8])(
-    'deleteRecursive of many nodes goes by batches, %i at a time, and tells how far it is',
+    'deleteRecursive of many nodes goes by batches, %i at a time, and reports its progress',
     async (concurrency) => {
       for (let i = 0; i < 25; i++) {
         plant(`/big/n${i}`)

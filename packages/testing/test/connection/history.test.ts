@@ -135,7 +135,7 @@ test('it records why a connection was closed', () => {
       [1, 'the session has expired'],
       [2, 'the session has moved to another member'],
       [3, 'the session was resumed on another'],
-      [4, 'the member has heard nothing of its leader for syncLimit'],
+      [4, 'the member has received nothing from its leader for syncLimit'],
     ]),
   )
 })

@@ -90,7 +90,7 @@ describe('A recursive watch', () => {
     expect(client.events).toHaveLength(2)
   })
 
-  test('and others above and below it tell one connection once', () => {
+  test('and others above and below it fire once for one connection', () => {
     for (const path of ['/', '/a', '/a/x']) addWatch(path, RECURSIVE)
     getData('/a')
     expect(toldOf('/a')).toEqual([...ofChild, ...ofNode])
@@ -176,7 +176,7 @@ describe('setWatches2', () => {
     expect(client.events).toEqual(['NodeCreated /new', 'NodeCreated /r', 'NodeCreated /r/s'])
   })
 
-  test('tells of one-shot watches what setWatches tells', () => {
+  test('fires for one-shot watches what setWatches fires', () => {
     setWatches2({ dataWatches: ['/a', '/gone'], existWatches: ['/a'], childWatches: ['/gone'] }, 0n)
     expect(client.events).toEqual(['NodeDataChanged /a', 'NodeDeleted /gone', 'NodeCreated /a', 'NodeDeleted /gone'])
   })

@@ -125,14 +125,14 @@ describe('A watch', () => {
 })
 
 describe('The order of events:', () => {
-  test('create tells data watches of the path, then child watches of the parent', () => {
+  test('create fires data watches of the path, then child watches of the parent', () => {
     getChildren('/')
     exists('/new')
     server.make('/new')
     expect(client.events).toEqual(['NodeCreated /new', 'NodeChildrenChanged /'])
   })
 
-  test('delete tells data watches, then child watches of the path, then child watches of the parent', () => {
+  test('delete fires data watches, then child watches of the path, then child watches of the parent', () => {
     const events: string[] = []
     const listener = (name: string, sessionId: bigint) =>
       Object.assign(new Client(sessionId), {
@@ -154,7 +154,7 @@ describe('The order of events:', () => {
     expect(server.tree.watchCount).toBe(0)
   })
 
-  test('a multi tells in the order of its parts', () => {
+  test('a multi fires watches in the order of its parts', () => {
     getData('/a')
     getChildren('/a')
     getData('/a/b')
@@ -178,7 +178,7 @@ describe('The order of events:', () => {
     expect(client.events).toEqual([])
   })
 
-  test('a session that closes tells of each of its nodes', () => {
+  test('a session that closes fires the watches of each of its nodes', () => {
     for (const path of ['/a/e1', '/a/e2']) server.ask(other.request('create', creating(path, CreateMode.EPHEMERAL)))
     getData('/a/e1')
     getData('/a/e2')
@@ -199,20 +199,20 @@ describe('setWatches', () => {
     childWatches: (string | null)[] | null = [],
   ) => server.do(client.request('setWatches', { relativeZxid, dataWatches, existWatches, childWatches }))
 
-  test('tells a data watch what it has missed, with the zxid -1', () => {
+  test('fires a data watch for what it has missed, with the zxid -1', () => {
     setData('/a')
     expect(setWatches(2n, ['/gone', '/a', '/a/b'])).toEqual({ err: 0 })
     expect(client.events).toEqual(['NodeDeleted /gone', 'NodeDataChanged /a'])
   })
 
-  test('tells an exist watch that the node is there, though it was there all along', () => {
+  test('fires an exist watch of a node that was there all along', () => {
     setWatches(99n, [], ['/a', '/gone'])
     expect(client.events).toEqual(['NodeCreated /a'])
     server.make('/gone')
     expect(client.events.at(-1)).toBe('NodeCreated /gone')
   })
 
-  test('tells a child watch what it has missed, by pzxid', () => {
+  test('fires a child watch for what it has missed, by pzxid', () => {
     setWatches(1n, [], [], ['/gone', '/a', '/a/b'])
     expect(client.events).toEqual(['NodeDeleted /gone', 'NodeChildrenChanged /a', 'NodeChildrenChanged /a/b'])
   })
@@ -231,7 +231,7 @@ describe('setWatches', () => {
     expect(client.events).toEqual(['NodeDataChanged /a', 'NodeChildrenChanged /a'])
   })
 
-  test('tells that a node deleted and made again meanwhile has changed', () => {
+  test('fires NodeDataChanged for a node deleted and created again meanwhile', () => {
     remove('/a/b')
     server.make('/a/b')
     setWatches(2n, ['/a/b'])

@@ -112,7 +112,7 @@ describe('Member.lag', () => {
     expect(writer.replies.map(({ op }) => op)).toEqual(['create', 'ping'])
   })
 
-  it('Member.lag of the leader delays only what it tells its own clients', () => {
+  it('Member.lag of the leader delays only what it sends to its own clients', () => {
     const world = World.ready()
     const here = world.client(world.leader)
     const there = world.client(world.followers[0]!)

@@ -3,7 +3,7 @@ import { ErrorCode, has, T, TICK, World } from './support/world.ts'
 
 describe('SessionTracker', () => {
   it.each([0, 1, 250, 999])(
-    'SessionTracker ends a session in (T, T + tick] after it was last heard, %i ms into a tick',
+    'SessionTracker ends a session in (T, T + tick] after its last touch, %i ms into a tick',
     (ms) => {
       const world = new World(1)
       world.run(ms)
@@ -65,7 +65,7 @@ describe('SessionTracker', () => {
 
 describe('Sessions', () => {
   it.each([0, 1, 2])(
-    'Sessions whose end is on its way are neither heard, nor resumed, nor prolonged (member %i)',
+    'Sessions whose end is on its way are neither served, nor resumed, nor prolonged (member %i)',
     (of) => {
       for (const at of [0, 1, 2]) {
         const world = World.ready()

@@ -158,7 +158,7 @@ describe('Network', () => {
     expect(expiresAt(world, client)).toBeGreaterThan(before)
   })
 
-  it('Network stalls the other way: a follower that is not heard learns of commits, and its touches wait', () => {
+  it('Network stalls the other way: a follower whose messages do not arrive learns of commits, and its touches wait', () => {
     const { world, follower, leader, client, before } = watched()
     const other = world.client(world.leader, 10 * TICK)
     world.ensemble.network.stall(follower, leader)

@@ -1,5 +1,5 @@
 import { ErrorCode, eventName } from '@zk/wire'
-import type { Heard, Line } from '../../history/line.ts'
+import type { Received, Line } from '../../history/line.ts'
 import type { Check, Violation } from '../check.ts'
 import { type CallStory, storyOf, type Story } from './story.ts'
 
@@ -25,7 +25,7 @@ export const serverOrder: Check = (played) => {
 }
 
 /** The notifications and results of this frame. */
-function settledBy(frame: Heard, line: Line, { calls }: Story, taken: Set<number>): number[] {
+function settledBy(frame: Received, line: Line, { calls }: Story, taken: Set<number>): number[] {
   const { message } = frame
   const mine = [...calls.values()].filter(({ called }) => called.client === line.client)
   if (message?.type === 'reply') return mine.flatMap((call) => repliedBy(frame, call))
@@ -43,11 +43,11 @@ function settledBy(frame: Heard, line: Line, { calls }: Story, taken: Set<number
   })
 }
 
-function repliedBy(frame: Heard, { sendings, settled }: CallStory): number[] {
+function repliedBy(frame: Received, { sendings, settled }: CallStory): number[] {
   const { reply } = sendings.find(({ reply }) => reply?.order === frame.order) ?? {}
   // A request that a busy server puts off is settled by another frame.
   if (reply === undefined || reply.message.err === ErrorCode.ThrottledOp) return []
   return settled?.step === frame.step && settled.order > frame.order ? [settled.order] : []
 }
 
-const nameOf = ({ message }: Heard): string => (message?.type === 'reply' ? `the reply ${message.xid}` : 'an event')
+const nameOf = ({ message }: Received): string => (message?.type === 'reply' ? `the reply ${message.xid}` : 'an event')

@@ -35,17 +35,17 @@ function silent(line: Line, { ended, closing }: Term, story: Story): Violation[]
   const { T } = story
   const since = stoodSince(line)!
   const until = line.ended?.at ?? story.over(client)
-  const heard = frames.filter(
+  const received = frames.filter(
     ({ way, message, order }) => way === 'down' && message !== undefined && order >= since.order,
   )
-  const times = heard.map(({ at }) => at)
+  const times = received.map(({ at }) => at)
   const gap = [...times.slice(1), until].findIndex((at, index) => {
     return at > latest(story, client, times[index]!, (2 * T) / 3, at)
   })
   const wrong = (at: number, what: string): Violation[] => [
     { invariant: 'P4', at, what: `client ${client} at ${server}: ${what}` },
   ]
-  if (gap !== -1) return wrong(times[gap]!, 'nothing was heard for more than 2/3 T')
+  if (gap !== -1) return wrong(times[gap]!, 'nothing was received for more than 2/3 T')
   // Credentials are answered apart, and nothing waits for them. An answer that cannot be read is one all the same.
   const unread = frames.find(({ way, message }) => way === 'down' && message === undefined)?.order ?? Infinity
   const asked = sendingsOn(line).filter(({ sent }) => sent.message.op !== 'auth' && sent.order < unread)

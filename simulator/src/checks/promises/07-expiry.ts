@@ -39,17 +39,17 @@ function atTheEnd({ calls }: Term, ended: Moment): Violation[] {
     const wrong = (what: string): Violation[] => [{ invariant: 'P7', at: ended.at, what: `call ${plan.id} ${what}` }]
     if (called.order > ended.order) return []
     if (settled === undefined || settled.order > ended.order) {
-      const isTold = settled?.step === ended.step && settled.outcome.how !== 'resolved'
-      return isTold && isExpired(call) ? [] : wrong('was not told that its session has expired')
+      const isNotified = settled?.step === ended.step && settled.outcome.how !== 'resolved'
+      return isNotified && isExpired(call) ? [] : wrong('does not know that its session has expired')
     }
     if (settled.outcome.how !== 'resolved' || (left?.order ?? Infinity) < ended.order) return []
     // A persistent watch goes on in the next session, unless its call is pinned to this one.
     const isOnce = watchesOnce(plan.op)
     const isOver = isOnce || (plan.op === 'watch' && plan.pinned)
-    const isTold = told.some(({ step, order, what }) => {
+    const isNotified = told.some(({ step, order, what }) => {
       return step === ended.step ? isOnce || what === 'SessionEnded' : isOnce && order < ended.order
     })
-    return !isOver || isTold ? [] : wrong('watches, and was not told that its session has expired')
+    return !isOver || isNotified ? [] : wrong('watches, and does not know that its session has expired')
   })
 }
 

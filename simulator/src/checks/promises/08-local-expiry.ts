@@ -16,16 +16,16 @@ export const localExpiry: Check = (played) => {
 }
 
 function endOf({ client, lines, ended, closing, began }: Term, story: Story): Violation[] {
-  const heard = lines.flatMap((line) => {
+  const received = lines.flatMap((line) => {
     const since = grantedSince(line)
     if (since === undefined) return []
     return line.frames.filter(
       ({ way, message, order }) => way === 'down' && message !== undefined && order >= since.order,
     )
   })
-  const first = heard[0]
+  const first = received[0]
   if (first === undefined || began === undefined) return []
-  const times = heard.map(({ at }) => at)
+  const times = received.map(({ at }) => at)
   const end = Math.min(ended?.at ?? Infinity, closing?.at ?? Infinity, story.over(client))
   const after = LOCAL_EXPIRY * story.T
   const silence = [...times.slice(1), end].findIndex(

@@ -2,7 +2,7 @@
 import { type ReplyMessage, type RequestMessage, errorName } from '@zk/wire'
 import type { LoggedTxn, Txn } from '@zk/testing'
 import type { CallHappening, Outcome } from '../../history/calls.ts'
-import type { Heard, Line, LookUp, Moment, Sent } from '../../history/line.ts'
+import type { Received, Line, LookUp, Moment, Sent } from '../../history/line.ts'
 import type { Played } from '../../history/played.ts'
 import { nodeOf } from '../../play/paths.ts'
 import type { Call } from '../../scenario/calls.ts'
@@ -14,7 +14,7 @@ export interface Sending {
   readonly line: Line
   readonly sent: Sent & { readonly message: RequestMessage }
   /** undefined where no answer came. */
-  reply: (Heard & { readonly message: ReplyMessage }) | undefined
+  reply: (Received & { readonly message: ReplyMessage }) | undefined
 }
 
 export interface CallStory {

@@ -1,9 +1,9 @@
 import { type Runtime, systemRuntime } from '@zk/client'
 
 /** The runtime of the machine, which records when bytes of a server were last received. */
-export class Hearing {
+export class LastReceipt {
   /** Time of `performance.now()`. */
-  lastAt = -Infinity
+  at = -Infinity
   readonly runtime: Runtime = {
     ...systemRuntime,
     dial: (target, handler) =>
@@ -12,7 +12,7 @@ export class Hearing {
         drained: () => handler.drained(),
         lost: (error) => handler.lost(error),
         received: (bytes) => {
-          this.lastAt = performance.now()
+          this.at = performance.now()
           handler.received(bytes)
         },
       }),
