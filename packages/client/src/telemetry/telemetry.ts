@@ -40,6 +40,8 @@ export class Telemetry {
   readonly #states: StateFeed
   /** When the present attempt, or connection, began. */
   #since = 0
+  /** When the last connection was lost, and how many were dialed since. */
+  #lost = { at: 0, attempts: 0 }
   #frames: FrameTrace | undefined
   #receivedAt: number | undefined
   /** The servers that closed the connection at the handshake, since a server last answered it or failed otherwise. */
@@ -146,6 +148,7 @@ export class Telemetry {
 
   dialing(server: string, session: SessionInfo, now: number): void {
     this.#counters.dialed++
+    this.#lost.attempts++
     this.#since = now
     if (this.#tracesFrames) this.#frames = new FrameTrace()
     report('zk:connection', () => ({ event: 'dialing', ...place(session), server }))
@@ -179,7 +182,9 @@ export class Telemetry {
     } else this.#counters.reconnected++
     this.#states.enter({ name: 'connected', ...this.#ofSession(session), server, readOnly })
     const message = isFirst ? 'session established' : 'reconnected'
-    this.log('info', message, session, () => ({ timeout: session.timeout, readOnly }))
+    const { at, attempts } = this.#lost
+    const absence = isFirst ? {} : { after: now - at, attempts }
+    this.log('info', message, session, () => ({ timeout: session.timeout, readOnly, ...absence }))
     if (isFirst && session.timeout >= STRETCHED * this.#askedTimeout) {
       const asked = this.#askedTimeout
       const hint = `asked for a sessionTimeout of ${asked} ms, the server granted ${session.timeout} ms: the option is in ms`
@@ -189,6 +194,7 @@ export class Telemetry {
 
   lost(error: Error, server: string | undefined, session: SessionInfo, now: number): void {
     this.#counters.lost++
+    this.#lost = { at: now, attempts: 0 }
     const duration = now - this.#since
     report('zk:connection', () => ({ event: 'lost', ...place(session), server, reason: error, duration }))
     // The end of the session was already reported.

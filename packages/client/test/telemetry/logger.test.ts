@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import winston from 'winston'
+import { VirtualWorld as EnsembleWorld } from '@zk/testing'
 import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect, consoleLogger, jsonLogger, type Logger, pinoLogger, winstonLogger } from '../../src/index.ts'
@@ -44,6 +45,31 @@ describe('logger', () => {
       expect(messages.length > 0).toBe(which !== 'alone')
     },
   )
+
+  test('ZooKeeper logs how long it had no connection, and how many it dialed, when it reconnects', async () => {
+    const world = new EnsembleWorld({ members: 1 })
+    const lines: { at: number; message: string; fields: object }[] = []
+    const logger: Logger = (_, message, fields) => void lines.push({ at: world.now, message, fields })
+    await world.run(async () => {
+      const zk = await connect(world.connectString, { runtime: world.runtime, logger })
+      for (const away of [2_000, 5_000]) {
+        lines.length = 0
+        world.ensemble.members[0]!.kill()
+        await world.elapse(away)
+        world.ensemble.members[0]!.restart()
+        await world.elapse(3_000)
+        const [lost, ...attempts] = lines
+        const established = attempts.pop()
+        expect([lost?.message, established?.message]).toEqual(['zk: connection lost', 'zk: reconnected'])
+        expect(established!.fields).toMatchObject({
+          after: established!.at - lost!.at,
+          attempts: attempts.filter(({ message }) => message === 'zk: dialing').length,
+        })
+        expect(established!.at - lost!.at).toBeGreaterThan(away - 1)
+      }
+      await zk.close()
+    })
+  })
 
   test('ZooKeeper logs how long no server had answered when a session expires: the client or a server may have ended it', async () => {
     const { lines, logger } = notebook()
