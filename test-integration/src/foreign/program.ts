@@ -11,7 +11,9 @@ export class Program {
   readonly #stream: Duplex
   /** Its stderr. */
   #errors = ''
-  #onLine: (line: string) => void = () => {}
+  /** Lines without a listener: the second line may come with the first one. */
+  readonly #unread: string[] = []
+  #onLine: (line: string) => void = (line) => this.#unread.push(line)
   readonly #pid: Promise<string>
   /** Resolves when it has ended, with a text that says how. */
   readonly ended: Promise<string>
@@ -41,14 +43,16 @@ export class Program {
     this.name = name
     this.#stream = stream
     stderr.on('data', (chunk: Buffer) => (this.#errors += chunk.toString()))
-    const lines = createInterface({ input: stdout }).on('line', (line) => this.#onLine(line))
+    const lines = createInterface({ input: stdout })
     this.#pid = once(lines, 'line').then(([line]) => String(line).replace('pid ', ''))
+    lines.once('line', () => lines.on('line', (line) => this.#onLine(line)))
     this.ended = once(stream, 'end').then(async () => `${this.describe()} has ended with ${await exitCode()}`)
   }
 
-  /** Calls this for every line of its output from now on. */
+  /** Calls this for every line of its output behind the first one, also for those that have come. To be called once. */
   onLine(listener: (line: string) => void): void {
     this.#onLine = listener
+    for (const line of this.#unread.splice(0)) listener(line)
   }
 
   write(line: string): void {
