@@ -1,19 +1,19 @@
-// ACLs as text: `scheme:id:perms`, more of them after commas, as zkCli reads them (AclParser); and ids of the digest
-// scheme.
+// ACLs as text, and ids of the digest scheme. The text has the form of zkCli (AclParser): `scheme:id:perms`, with a comma
+// between entries.
 import { Perms } from './constants.ts'
 import { plain } from './bytes.ts'
 import type { ACL } from './records/data.ts'
 
-/** The letters of the bits of Perms, from the lowest on. */
+/** One letter for each bit of Perms. The lowest bit is first. */
 const LETTERS = 'rwcda'
-// Colons in the id are its own, but the last one is not.
+// The id may hold colons. The last colon ends it.
 const ENTRY = /^([^\s:]+):(.*):([^:]*)$/s
 const SCHEME = /^[^\s:,]+$/
 
 /**
- * `world:anyone:r,digest:user:BASE64:cdrwa`. Each entry must have all three parts, and the perms must be letters of
- * `cdrwa`; where Java leaves such an entry or letter out and goes on, this throws a `TypeError` that says what is wrong
- * with it. An id cannot hold a comma.
+ * Reads `world:anyone:r,digest:user:BASE64:cdrwa`. Each entry must have all three parts, and the perms must be letters of
+ * `cdrwa`. Otherwise it throws a `TypeError` that says what is wrong. (Java leaves out such an entry or letter.) An id cannot
+ * hold a comma.
  */
 export function parseACL(text: string): (ACL & { readonly id: { readonly scheme: string; readonly id: string } })[] {
   return text.split(',').map((untrimmed) => {
@@ -32,7 +32,10 @@ export function parseACL(text: string): (ACL & { readonly id: { readonly scheme:
   })
 }
 
-/** The text that `parseACL` reads. A `TypeError` for what has none: a comma in the id, perms beyond `cdrwa`. (Of no entries it makes '', which `parseACL` refuses.) */
+/**
+ * Writes the text that `parseACL` reads. Throws a `TypeError` for an entry without such a text: a comma in the id, or perms
+ * beyond `cdrwa`. For an empty list it returns '', which `parseACL` refuses.
+ */
 export function formatACL(acl: readonly ACL[]): string {
   return acl.map(formatEntry).join(',')
 }
@@ -47,9 +50,9 @@ function formatEntry({ perms, id: { scheme, id } }: ACL): string {
 }
 
 /**
- * The id of `user:password` in the digest scheme, `user:BASE64(SHA1(user:password))`: for an ACL, while the auth data
- * of the scheme is `user:password` itself (DigestAuthenticationProvider.generateDigest). SHA-1 comes from outside, as
- * in `generateDigest('user:password', (bytes) => createHash('sha1').update(bytes).digest())`.
+ * The id of the digest scheme in an ACL: `user:BASE64(SHA1(user:password))`
+ * (DigestAuthenticationProvider.generateDigest). For `addAuth` give `user:password` itself. The caller provides SHA-1:
+ * `generateDigest('user:password', (bytes) => createHash('sha1').update(bytes).digest())`.
  */
 export function generateDigest(userPassword: string, sha1: (bytes: Uint8Array) => Uint8Array): string {
   const digest = plain(sha1(new TextEncoder().encode(userPassword)))

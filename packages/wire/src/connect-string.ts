@@ -1,30 +1,31 @@
 import { invalid } from './invalid.ts'
 import { validatePath } from './path.ts'
 
-/** Where a server is reached. */
+/** The address of a server. */
 export interface ServerAddress {
-  /** A name or an address; one of IPv6 without its brackets. */
+  /** A name or an address. An IPv6 address has no brackets here. */
   readonly host: string
   /** From 1 to 65,535. */
   readonly port: number
 }
 
-/** What a connect string names. */
+/** The parts of a connect string. */
 export interface ConnectString {
   /** At least one, in the order of the text. */
   readonly servers: readonly ServerAddress[]
-  /** Path that every path of the client is below; '/' for none. */
+  /** The chroot: every path of the client is below it. '/' for none. */
   readonly chroot: string
 }
 
 const DEFAULT_PORT = '2181'
-// `name:port`, `[address]` or `[address]:port`, up to the end or to a chroot.
+// `name:port`, `[address]` or `[address]:port`, then the end or a chroot.
 const SERVER = /^(?:[^/:[\]]+:\d+|\[[^\]]*\](?::\d+)?)\s*(?:\/|$)/
 
 /**
- * `host[:port],…[/chroot]` by the rules of ZooKeeper's ConnectStringParser: default port 2181, spaces and empty entries
- * skipped, IPv6 addresses as `[::1]:2181`. What Java accepts by accident is refused with a `TypeError`: a bare IPv6
- * address, port 0, an empty port, no server at all, a chroot that plainly runs on into one more server (`a/x,b:2181`).
+ * Reads `host[:port],…[/chroot]` by the rules of ZooKeeper's ConnectStringParser: the default port is 2181, spaces and empty
+ * entries are skipped, an IPv6 address is written `[::1]:2181`. Java accepts some mistakes by accident. For these it throws a
+ * `TypeError`: a bare IPv6 address, port 0, an empty port, no server at all, one more server behind the chroot
+ * (`a/x,b:2181`).
  */
 export function parseConnectString(connectString: string): ConnectString {
   if (typeof connectString !== 'string') {
@@ -54,9 +55,9 @@ export function formatServer({ host, port }: ServerAddress): string {
 }
 
 /**
- * A chroot may hold ',' and ':', as every path may. It is taken to run on into one more server when behind one of its commas
- * stand a name and a port, or an address in brackets, or the same chroot again (`a/x,b/x`), or when it has no name before
- * its first comma (`a/,b`).
+ * A chroot may hold ',' and ':', as every path may. It counts as a chroot with one more server behind it when one of its
+ * commas is followed by a name and a port, by an address in brackets, or by the same chroot again (`a/x,b/x`), or when no
+ * name is before its first comma (`a/,b`).
  */
 function namesServer(chroot: string): boolean {
   const [first, ...others] = chroot.split(',')
@@ -65,7 +66,7 @@ function namesServer(chroot: string): boolean {
 }
 
 function parseServer(entry: string, refuse: (reason: string) => TypeError): ServerAddress {
-  // What others separate servers by, or put before them, would pass for a part of a name or of a port.
+  // The separators and prefixes of other products would otherwise count as a part of a name or a port.
   const match = /^(?!.*[\s;|@])(?:\[([^\]]+)\]|([^:[\]]+))(?::([^:]*))?$/.exec(entry)
   if (match === null) {
     throw refuse('is neither "host:port" nor "[::1]:2181"; servers are separated by ","')

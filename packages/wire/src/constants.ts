@@ -1,4 +1,4 @@
-/** Request types (ZooDefs.OpCode). What there is to know of each: `operations`. */
+/** Request types (ZooDefs.OpCode). `operations` describes each of them. */
 export const OpCode = {
   notification: 0,
   create: 1,
@@ -37,7 +37,7 @@ export const OpCode = {
 /** A number of `OpCode`. */
 export type OpCode = (typeof OpCode)[keyof typeof OpCode]
 
-/** xids with a meaning of their own. Other requests count from 1 to 2³¹ - 2 and then from 1 again, as Java's do. */
+/** Reserved xids. Other requests count from 1 to 2³¹ - 2 and then from 1 again, as in Java's client. */
 export const Xid = { notification: -1, ping: -2, auth: -4, setWatches: -8 } as const
 
 /** Reply codes (KeeperException.Code), by the names of its exception classes. */
@@ -132,7 +132,7 @@ export const KeeperState = {
 /** A name of `KeeperState`. */
 export type KeeperState = keyof typeof KeeperState
 
-/** What removeWatches and checkWatches are about (Watcher.WatcherType). */
+/** Types of watches for removeWatches and checkWatches (Watcher.WatcherType). */
 export const WatcherType = { Children: 1, Data: 2, Any: 3, Persistent: 4, PersistentRecursive: 5 } as const
 /** A name of `WatcherType`. */
 export type WatcherType = keyof typeof WatcherType

@@ -14,8 +14,8 @@ import { RequestHeader } from './records/proto.ts'
 import { decode, type TypeOf } from './type.ts'
 
 /**
- * Cuts one direction of a connection, from its first byte on, into messages. `asking` is the other direction, where this
- * one answers it: the answer to text is text.
+ * Cuts one direction of a connection into messages, from its first byte on. For the direction of the server, `asking` is the
+ * decoder of the client's direction: the answer to text is text.
  *
  *     decoder.push(chunk)
  *     for (let message = decoder.next(); message !== undefined; message = decoder.next()) …
@@ -43,8 +43,8 @@ export class MessageDecoder<Message> {
   }
 
   /**
-   * The next message, or undefined until more bytes come. Throws `ProtocolError` for a frame that nothing can be made
-   * of, and goes on behind it; behind a length that cannot be there is nothing more.
+   * The next message, or undefined until more bytes come. Throws `ProtocolError` for a frame that cannot be decoded. The
+   * next call goes on behind that frame. After an impossible length no message follows.
    */
   next(): Message | TextMessage | undefined {
     const first = this.#first
@@ -61,9 +61,9 @@ export class MessageDecoder<Message> {
   }
 }
 
-/** What a `Conversation` accepts and remembers. */
+/** The limits of a `Conversation`. */
 export interface ConversationOptions extends FrameDecoderOptions {
-  /** How many requests may wait for their replies; one more is a `ProtocolError`. @default 65_536 */
+  /** The number of requests that may wait for their replies. One more is a `ProtocolError`. @default 65_536 */
   pendingLimit?: number | undefined
 }
 
@@ -79,15 +79,16 @@ interface Pending extends Asked, Link {
 }
 
 /**
- * Both directions of one connection, for a proxy between a client and a server: each from its first byte on, and
- * a request before its reply. Servers answer in order, but auth and sasl at any time (ZooKeeperServer.processPacket). Any
- * other reply that is not to the oldest request is a `ProtocolError`, and its own request waits no longer.
+ * Both directions of one connection, for a proxy between a client and a server. Push each direction from its first byte on,
+ * and a request before its reply. Servers answer requests in order, but auth and sasl at any time
+ * (ZooKeeperServer.processPacket). Any other reply that is not to the oldest request is a `ProtocolError`. Its request then
+ * does not wait any more.
  */
 export class Conversation {
-  // `declare` leaves out what the constructor sets anyway: here and elsewhere, for the size of it.
-  /** Takes what the client sends. */
+  // `declare` keeps the bundle small: no initial value is written that the constructor replaces.
+  /** Takes the bytes of the client. */
   declare readonly fromClient: MessageDecoder<ClientMessage>
-  /** Takes what the server sends. */
+  /** Takes the bytes of the server. */
   declare readonly fromServer: MessageDecoder<ServerMessage>
   /** Behind it are the requests without a reply, the oldest first. */
   readonly #start: Link = {}
@@ -97,7 +98,7 @@ export class Conversation {
   constructor(options: ConversationOptions = {}) {
     const { pendingLimit = 65_536 } = options
     this.fromClient = new MessageDecoder((frame, first) => {
-      // Before the body is read: a server answers also what it cannot read.
+      // Before the body is read: a server also answers a request that it cannot read.
       const asked = first ? undefined : this.#ask(decode(RequestHeader, frame), pendingLimit)
       const message = decodeClientFrame(frame, first)
       if (asked !== undefined && Array.isArray(message.request)) asked.parts = message.request.length
@@ -110,12 +111,12 @@ export class Conversation {
     )
   }
 
-  /** How many requests wait for their replies; pings do not. */
+  /** The number of requests that wait for their replies, without pings. */
   get pending(): number {
     return this.#pending
   }
 
-  /** What is now asked. Not a ping, answered under -2 whatever its xid, nor what is answered under the xid of events. */
+  /** Adds a request that will be answered. A ping is answered with xid -2, whatever its own. The xid of events answers none. */
   #ask({ xid, type: opCode }: TypeOf<typeof RequestHeader>, limit: number): Pending | undefined {
     if (opCode === OpCode.ping || xid === Xid.notification) return undefined
     if (this.#pending >= limit) throw new ProtocolError(`more than ${limit} requests wait for replies`)

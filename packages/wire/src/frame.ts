@@ -1,5 +1,5 @@
-// A frame is a 4-byte big-endian length and that many bytes. Everything on a connection is a frame, in both directions,
-// but for the four-letter words that monitoring sends in place of the first, and the text that answers them.
+// A frame is a 4-byte big-endian length and that many bytes. A connection has frames in both directions, with one exception:
+// monitoring sends a four-letter word in place of the first frame, and its answer is text.
 import { type Bytes, concat, plain } from './bytes.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { Writer } from './writer.ts'
@@ -33,15 +33,15 @@ export interface FrameDecoderOptions {
 }
 
 /**
- * Cuts a stream of bytes into frames. Memory follows the bytes that came in, never the length that was announced; work
- * is linear in them, however they are cut.
+ * Cuts a stream of bytes into frames. It needs memory for the bytes that came in, never for a length that was announced. The
+ * work is linear in the bytes, whatever the sizes of the chunks.
  *
  *     decoder.push(chunk)
  *     for (let frame = decoder.next(); frame !== undefined; frame = decoder.next()) …
  */
 export class FrameDecoder {
   readonly #limit: number
-  /** What came and was not taken yet. */
+  /** The chunks that were not taken yet. */
   #chunks: Uint8Array[] = []
   #available = 0
   #isText = false
@@ -66,9 +66,9 @@ export class FrameDecoder {
   }
 
   /**
-   * The body of the next whole frame, or undefined until more bytes come. It may share memory with the chunk it came
-   * in. Throws `ProtocolError` at a length that cannot be, once: it is not known where the next frame begins, so from then
-   * on it gives undefined, and what comes is forgotten.
+   * The body of the next whole frame, or undefined until more bytes come. It may share memory with its chunk. An impossible
+   * length throws a `ProtocolError`, once. The beginning of the next frame is then unknown, so it returns undefined from then
+   * on, and drops all bytes.
    */
   next(): Uint8Array | undefined {
     if (this.#available < LENGTH_SIZE) return undefined
@@ -77,8 +77,8 @@ export class FrameDecoder {
   }
 
   /**
-   * All that has come, if it is text in place of a frame, as its first four bytes show: a four-letter word, or the
-   * words of a server to one. Once it was text, all that follows is; and what answers text `isText`, whatever it is.
+   * All bytes so far, if the first four show text in place of a frame: a four-letter word, or the answer of a server to one.
+   * Everything behind text is text, too. With `isText`, which is for the answer to text, any bytes are text.
    */
   takeText(isText = false): Uint8Array | undefined {
     this.#isText ||=
@@ -107,7 +107,7 @@ export class FrameDecoder {
     return first.subarray(0, size)
   }
 
-  /** The first chunk, with so many bytes at least. Where it has fewer, all become one. */
+  /** The first chunk, with at least so many bytes. Where it is shorter, all chunks are joined first. */
   #whole(size: number): Uint8Array {
     if (this.#chunks[0]!.byteLength < size) this.#chunks = [concat(this.#chunks)]
     return this.#chunks[0]!
@@ -124,7 +124,7 @@ export function encodeFrame(write: (writer: Writer) => void): Bytes {
 }
 
 /**
- * The first bytes, if they are text: printable characters of ASCII, tabs and ends of lines. As a length, four of them are
+ * The first bytes, if they are text: printable ASCII characters, tabs and line ends. Read as a length, four of them are
  * 144 MiB at least.
  */
 function textOf(bytes: Uint8Array, size: number): string | undefined {

@@ -1,6 +1,6 @@
-// What errors say of a value that was handed in.
+// Errors for arguments of a wrong value or type.
 
-/** A `RangeError` that shows the value where it is of the right `type`, a `TypeError` that says its type where not. */
+/** A `RangeError` with the value, if its type is right. Otherwise a `TypeError` with its type. */
 export function invalid(value: unknown, name: string, wanted: string, type?: string): Error {
   const isRightType = typeof value === type
   const shown = isRightType || value === null ? value : typeof value

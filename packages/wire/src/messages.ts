@@ -8,11 +8,11 @@ import { ConnectRequest, ConnectResponse, ReplyHeader, RequestHeader, WatcherEve
 import { boolean, readNamed, record, trailing, type Type, type TypeOf, writeNamed } from './type.ts'
 import type { Writer } from './writer.ts'
 
-/** What every message but text has. */
+/** The fields of all messages but text. */
 interface Message {
   /**
-   * Bytes behind what this version reads: fields that a newer peer has added, the body of an operation that this version does
-   * not know, what a reply carries beside an error. Absent where there are none.
+   * Bytes that this version does not read: fields that a newer peer has added, the body of an operation that this version
+   * does not know, or the body of a reply with an error. Absent where there are none.
    */
   readonly rest?: Uint8Array | undefined
 }
@@ -25,7 +25,7 @@ export interface ConnectMessage extends Message {
   readonly request: TypeOf<typeof connectRequest>
 }
 
-/** The first frame of a server. `timeOut` 0 says that the session has expired. */
+/** The first frame of a server. `timeOut` 0 means that the session has expired. */
 export interface ConnectedMessage extends Message {
   /** The kind of the message. */
   readonly type: 'connected'
@@ -47,13 +47,13 @@ export interface RequestOf<Name extends OperationName> extends Message {
   readonly op: Name
   /** Its number. */
   readonly opCode: Operations[Name]['opCode']
-  /** By which the reply names the request: a number of the client, or one of `Xid`. */
+  /** The reply has the same xid: a number of the client, or one of `Xid`. */
   readonly xid: number
   /** Its body; undefined where it has none. */
   readonly request: ValueOf<Operations[Name]['request']>
 }
 
-/** Its body is the `rest`. */
+/** A request of an operation without a name here. Its body is the `rest`. */
 export interface UnknownRequest extends Message {
   /** The kind of the message. */
   readonly type: 'request'
@@ -61,13 +61,13 @@ export interface UnknownRequest extends Message {
   readonly op: undefined
   /** The number of the operation. */
   readonly opCode: number
-  /** By which the reply names the request. */
+  /** The reply has the same xid. */
   readonly xid: number
   /** Nothing is known of its body. */
   readonly request: undefined
 }
 
-/** A reply by the name of the operation that it answers; pings and auth are answered under their own xids. */
+/** A reply, with the name of the operation that it answers. Replies to pings and auth have reserved xids. */
 export type ReplyMessage = { [Name in OperationName]: ReplyOf<Name> }[OperationName] | UnknownReply
 
 /** A reply to one operation. */
@@ -84,11 +84,11 @@ export interface ReplyOf<Name extends OperationName> extends Message {
   readonly zxid: bigint
   /** An `ErrorCode`, or a number that is not assigned yet. */
   readonly err: number
-  /** undefined where `err` is not 0, and where the operation's reply has no body. */
+  /** Undefined where `err` is not 0, and where the reply of the operation has no body. */
   readonly response: ValueOf<Operations[Name]['response']> | undefined
 }
 
-/** The reply to an operation that is not known here, or that of a server that refuses the handshake with the header of a reply. */
+/** The reply to an operation without a name here, or a handshake that a server refused with the header of a reply. */
 export interface UnknownReply extends Message {
   /** The kind of the message. */
   readonly type: 'reply'
@@ -118,7 +118,7 @@ export interface EventMessage extends Message {
   readonly event: TypeOf<typeof WatcherEvent>
 }
 
-/** In place of the first frame: a four-letter word or the answer to one, as much of it as has come. */
+/** Text in place of the first frame: a four-letter word, or the answer to one. It may be a part: the bytes so far. */
 export interface TextMessage {
   /** The kind of the message. */
   readonly type: 'text'
@@ -131,14 +131,14 @@ export type ClientMessage = ConnectMessage | RequestMessage | TextMessage
 /** What a server sends. */
 export type ServerMessage = ConnectedMessage | ReplyMessage | EventMessage | TextMessage
 
-// What a 3.3 peer leaves out must stay out when its frame is written again.
+// A field that a 3.3 peer leaves out must stay out when its frame is written again.
 const readOnly = trailing<boolean | undefined>(boolean, undefined)
 /** A `ConnectRequest` whose `readOnly` is undefined where its byte is missing. */
 const connectRequest = record('ConnectRequest', { ...ConnectRequest.fields, readOnly })
 /** A `ConnectResponse` whose `readOnly` is undefined where its byte is missing. */
 const connectResponse = record('ConnectResponse', { ...ConnectResponse.fields, readOnly })
 
-/** What a frame from a client says, the `first` of its connection or a later one. */
+/** Reads a frame of a client. `first`: it is the first one of its connection. */
 export function decodeClientFrame(frame: Uint8Array, first: boolean): ConnectMessage | RequestMessage {
   const reader = new Reader(frame)
   if (first) return withRest({ type: 'connect', request: readNamed(connectRequest, reader) }, reader)
@@ -148,18 +148,18 @@ export function decodeClientFrame(frame: Uint8Array, first: boolean): ConnectMes
   return withRest({ type: 'request', op, opCode, xid, request } as RequestMessage, reader)
 }
 
-/** A request, as far as it says how to read the reply. */
+/** The part of a request that is needed to read the reply. */
 export interface Asked {
   /** The operation, by its number. */
   readonly opCode: number
-  /** Operations of a multi, where they are known: as many results must come back. */
+  /** The number of operations of a multi, where it is known. The reply must have as many results. */
   readonly parts?: number | undefined
 }
 
 /**
- * What a frame from a server says, the `first` of its connection or a later one. `askedUnder` gives the request that a
- * reply with this xid answers; undefined, which is a `ProtocolError`, where none is due. Pings and auth are known by
- * their xids, unless it knows better.
+ * Reads a frame of a server. `first`: it is the first one of its connection. `askedUnder` returns the request with this xid,
+ * or undefined where no request waits, which is a `ProtocolError`. Replies to pings and auth are recognized by their xids
+ * where it returns undefined.
  */
 export function decodeServerFrame(
   frame: Uint8Array,
@@ -187,9 +187,8 @@ export function decodeServerFrame(
 }
 
 /**
- * The bytes of a message, the length of its frame included. They are the bytes that it was decoded from, except where those
- * wrote the same in an odd way: a boolean that is neither 0 nor 1, malformed UTF-8, numbers in the headers of a multi that no
- * peer reads.
+ * The bytes of a message, with the length of its frame. They are equal to those that it was decoded from, with three
+ * exceptions: a boolean that was neither 0 nor 1, malformed UTF-8, and numbers in the headers of a multi that no peer reads.
  */
 export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Array {
   if (message.type === 'text') return message.bytes
@@ -210,10 +209,10 @@ function write(writer: Writer, message: Exclude<ClientMessage | ServerMessage, T
       return writeBody(writer, message, 'request')
     case 'reply':
       ReplyHeader.write(writer, message)
-      // Beside an error there is none.
+      // A reply with an error has none.
       if (message.err !== 0 && message.response === undefined) return
       return writeBody(writer, message, 'response')
-    // What is no message at all has not the fields of an event, and is refused for that.
+    // A value that is no message has not the fields of an event, and is refused for that.
     case 'event':
     default:
       ReplyHeader.write(writer, { ...message, xid: Xid.notification })
@@ -225,18 +224,18 @@ function readBody(type: Type<unknown> | undefined, reader: Reader): unknown {
   return type && readNamed(type, reader)
 }
 
-/** By the opCode, which is what the peer goes by; where `op` says otherwise, the fields of the body do not fit. */
+/** The opCode decides, as at the peer. Where `op` names another operation, the fields of the body do not fit. */
 function writeBody(writer: Writer, message: RequestMessage | ReplyMessage, body: 'request' | 'response'): void {
   const type = message.op && (operations[operationName(message.opCode)!] as Operation)[body]
   if (type !== undefined) writeNamed(type, writer, (message as Partial<Record<typeof body, unknown>>)[body])
 }
 
-/** With what its reader has not read. */
+/** Adds the bytes that the reader has not read. */
 function withRest<M extends object>(message: M, reader: Reader): M {
   return reader.remaining === 0 ? message : { ...message, rest: reader.rest() }
 }
 
-/** Replies whose xid says what they answer. */
+/** Replies with a reserved xid. */
 const answeredApart: Readonly<Record<number, Asked>> = {
   [Xid.ping]: { opCode: OpCode.ping },
   [Xid.auth]: { opCode: OpCode.auth },

@@ -22,7 +22,7 @@ import { readNamed, record, type Type, type TypeOf, writeNamed } from './type.ts
 
 const Nothing = record('Nothing', {})
 
-/** What the parts of a multi or a multiRead are, by their opcodes. */
+/** The types of the parts of a multi or a multiRead, by opcode. */
 const requests = {
   [OpCode.create]: CreateRequest,
   [OpCode.create2]: CreateRequest,
@@ -35,8 +35,8 @@ const requests = {
   [OpCode.getChildren]: GetChildrenRequest,
 } as const
 
-// To createContainer and createTTL a server answers as to create2, with that type (FinalRequestProcessor).
-/** What the results of a multi or a multiRead are, by their opcodes. */
+// A server answers createContainer and createTTL like create2, with the type of create2 (FinalRequestProcessor).
+/** The types of the results of a multi or a multiRead, by opcode. */
 const responses = {
   [OpCode.create]: CreateResponse,
   [OpCode.create2]: Create2Response,
@@ -48,9 +48,9 @@ const responses = {
   [OpCode.error]: ErrorResponse,
 } as const
 
-/** The records of parts, by their opcodes. */
+/** The records of parts, by opcode. */
 type Requests = typeof requests
-/** The records of results, by their opcodes. */
+/** The records of results, by opcode. */
 type Responses = typeof responses
 
 /** One operation of a multi: `{ type: OpCode.check, request: { path: '/a', version: 3 } }`. */
@@ -59,9 +59,9 @@ export type MultiOp = {
 }[keyof Requests]
 
 /**
- * What became of one operation: its response, or `{ type: OpCode.error, response: { err } }`. In a failed multi every
- * result is an error: 0 before the operation that failed (rolled back), its code, and -2 after it. In a multiRead each
- * stands for itself.
+ * The result of one operation: its response, or `{ type: OpCode.error, response: { err } }`. In a failed multi every
+ * result is an error: 0 before the operation that failed (it was rolled back), the code of the failure, and -2 after it. In a
+ * multiRead each result is independent of the others.
  */
 export type MultiResult = {
   [T in keyof Responses]: { readonly type: T; readonly response: TypeOf<Responses[T]> }
@@ -73,7 +73,7 @@ export const MultiRequest: Type<readonly MultiOp[]> = parts('MultiRequest', 'req
 /** Body of a multi or multiRead reply. */
 export const MultiResponse: Type<readonly MultiResult[]> = parts('MultiResponse', 'response', responses, 0)
 
-/** Parts up to the header that says `done`. Each takes bytes, so hostile input cannot make it run on. */
+/** Parts up to the header with `done`. Each part takes bytes, so hostile input cannot make it endless. */
 function parts<Part extends MultiOp | MultiResult>(
   name: string,
   body: 'request' | 'response',

@@ -1,34 +1,34 @@
-// Every opcode: what it does to the nodes, which release brought it, what is sent and what is answered. (multi.ts says
-// the same of what may be part of a multi; a test compares them.)
+// Every opcode: what it does to the nodes, its first release, its request and its response. (multi.ts has the same for the
+// parts of a multi. A test compares both.)
 import { nameOf, OpCode } from './constants.ts'
 import { MultiRequest, MultiResponse } from './multi.ts'
 import * as proto from './records/proto.ts'
 import type { Type } from './type.ts'
 
 /**
- * What a lost reply leaves open: after a `read` nothing, for it changes no node; after a `write` whether it happened;
- * `neither` is about the connection, the session or its watches, or nothing that a client asks for.
+ * What an operation changes. A `read` changes no node. A `write` may change nodes, so a lost reply leaves its outcome
+ * unknown. `neither` concerns the connection, the session or its watches, or is no request of clients.
  */
 export type OperationKind = 'read' | 'write' | 'neither'
 
-/** What may follow a header. */
+/** A body behind a header. */
 type Body = Type<unknown> | undefined
 
-/** What there is to know of an operation. */
+/** The description of an operation. */
 export interface Operation<
   Kind extends OperationKind = OperationKind,
   Request extends Body = Body,
   Response extends Body = Body,
 > {
-  /** What a lost reply leaves open. */
+  /** Whether it reads or writes. */
   readonly kind: Kind
-  /** The number by which requests name it. */
+  /** Its number in requests. */
   readonly opCode: number
-  /** First release whose servers know it. Older ones answer -6 (Unimplemented), and since 3.4.6 close the connection. */
+  /** The first release with it. Older servers answer -6 (Unimplemented); from 3.4.6 on they also close the connection. */
   readonly since: string
-  /** undefined where nothing follows the request header. */
+  /** Undefined where nothing follows the request header. */
   readonly request: Request
-  /** undefined where nothing follows the reply header. What follows one with an error is not read. */
+  /** Undefined where nothing follows the reply header. Bytes behind a header with an error are not read. */
   readonly response: Response
 }
 
@@ -45,9 +45,9 @@ const read = ofKind('read')
 const write = ofKind('write')
 const neither = ofKind('neither')
 
-/** By name, each with its `opCode`: `operations.getData` is `{ opCode: 4, kind: 'read', since, request, response }`. */
+/** All operations by name: `operations.getData` is `{ opCode: 4, kind: 'read', since, request, response }`. */
 export const operations = withOpCodes({
-  /** Never asked for: what a watch sends, under the xid -1. */
+  /** No request: an event of a watch, with the xid -1. */
   notification: neither('3.0.0', undefined, proto.WatcherEvent),
   create: write('3.0.0', proto.CreateRequest, proto.CreateResponse),
   delete: write('3.0.0', proto.DeleteRequest),
@@ -60,12 +60,12 @@ export const operations = withOpCodes({
   sync: neither('3.0.0', proto.SyncRequest, proto.SyncResponse),
   ping: neither('3.0.0'),
   getChildren2: read('3.3.0', proto.GetChildren2Request, proto.GetChildren2Response),
-  /** Part of a multi. Alone it is answered -6 from 3.8.5 and 3.9.3 on; servers before them execute it (ZOOKEEPER-2623). */
+  /** A part of a multi. As a request of its own, servers from 3.8.5 and 3.9.3 on answer -6, older ones execute it (ZOOKEEPER-2623). */
   check: write('3.4.0', proto.CheckVersionRequest),
   multi: write('3.4.0', MultiRequest, MultiResponse),
   create2: write('3.5.0', proto.CreateRequest, proto.Create2Response),
   reconfig: write('3.5.0', proto.ReconfigRequest, proto.GetDataResponse),
-  /** Only looks whether the watch is there. */
+  /** Asks whether the server has such a watch. */
   checkWatches: neither('3.5.0', proto.CheckWatchesRequest),
   removeWatches: neither('3.5.0', proto.RemoveWatchesRequest),
   createContainer: write('3.5.1', proto.CreateRequest, proto.Create2Response),
@@ -79,13 +79,13 @@ export const operations = withOpCodes({
   getEphemerals: read('3.6.0', proto.GetEphemeralsRequest, proto.GetEphemeralsResponse),
   getAllChildrenNumber: read('3.6.0', proto.GetAllChildrenNumberRequest, proto.GetAllChildrenNumberResponse),
   setWatches2: neither('3.6.0', proto.SetWatches2),
-  /** Its reply has a body that says nothing. */
+  /** The body of its reply has no meaning. */
   addWatch: neither('3.6.0', proto.AddWatchRequest, proto.ErrorResponse),
   whoAmI: read('3.7.0', undefined, proto.WhoAmIResponse),
-  /** Between servers; a client asks for a session with a ConnectRequest. */
+  /** Between servers. A client requests a session with a ConnectRequest. */
   createSession: neither('3.0.0'),
   closeSession: neither('3.0.0'),
-  /** Marks what failed: transactions, and results in a multi. */
+  /** Marks failures: transactions, and results in a multi. */
   error: neither('3.0.0', undefined, proto.ErrorResponse),
 })
 
@@ -97,7 +97,7 @@ export type OperationName = keyof Operations
 /** The name of an opcode, or undefined for one that this version of the package does not know. */
 export const operationName: (opCode: number) => OperationName | undefined = nameOf(OpCode)
 
-// Rows are typed as `object`: with `Operation`, a missing record would be taken for whatever record there may be.
+// The rows have the type `object`. With `Operation`, the type of a missing record would be that of any record.
 type ByName = Readonly<Record<keyof typeof OpCode, object>>
 /** Rows with their numbers. */
 type WithOpCodes<Rows> = {

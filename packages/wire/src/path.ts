@@ -1,13 +1,13 @@
-// What a znode path may be: the rules of ZooKeeper's PathUtils.
+// The rules for paths of znodes (ZooKeeper's PathUtils).
 import { invalid } from './invalid.ts'
 
-/** What `validatePath` is to know of the path. */
+/** Options of `validatePath`. */
 export interface ValidatePathOptions {
   /** The server appends ten digits, so the path may end with '/'. */
   sequential?: boolean | undefined
 }
 
-/** Returns the path, or throws a `TypeError` that says which part is wrong and what would be right. */
+/** Returns the path. Throws a `TypeError` that says which part is wrong and what would be right. */
 export function validatePath(path: string, { sequential = false }: ValidatePathOptions = {}): string {
   if (typeof path !== 'string') throw invalid(path, 'path', 'a string')
   const reason = invalidPath(sequential ? `${path}1` : path)

@@ -1,26 +1,26 @@
-/** What `is` knows errors of any copy of this package by. */
+/** The brand by which `is` finds errors of any copy of this package. */
 const brand = Symbol.for('@zk/ProtocolError')
 
-/** Where the protocol was broken. */
+/** The place at which the protocol was broken. */
 export interface ProtocolErrorDetails {
-  /** Where in the frame or record, in bytes from its start. */
+  /** The offset in the frame or record, in bytes. */
   readonly offset?: number | undefined
   /** Names from the outermost record inwards, items of a vector by index: `['GetACLResponse', 'acl', '[2]', 'perms']`. */
   readonly field?: readonly string[] | undefined
 }
 
 /**
- * The peer broke the protocol: a length that cannot be, a record that ends too early, a reply to no request.
- * It is about bytes that came in; it never means that our own arguments were wrong.
+ * The peer broke the protocol: an impossible length, a record that ends too early, a reply without a request. It concerns
+ * bytes that came in, never arguments of the caller.
  */
 export class ProtocolError extends Error {
-  /** As of every error: what its stack begins with. */
+  /** The name of the class, as of every error. */
   override readonly name = 'ProtocolError'
-  /** What `is` looks for. */
+  /** `is` looks for it. */
   readonly [brand] = true
-  /** Where in the frame or record, in bytes from its start; undefined where that is not known. */
+  /** The offset in the frame or record, in bytes. Undefined where it is not known. */
   declare readonly offset: number | undefined
-  /** Names from the outermost record inwards; empty where that is not known. */
+  /** Names from the outermost record inwards. Empty where they are not known. */
   declare readonly field: readonly string[]
   readonly #reason: string
 
@@ -33,12 +33,12 @@ export class ProtocolError extends Error {
     this.field = field
   }
 
-  /** The same error, seen from the record or field that encloses the place where it happened. */
+  /** The same error, with the name of the enclosing record or field before its path. */
   within(name: string): ProtocolError {
     return new ProtocolError(this.#reason, { offset: this.offset, field: [name, ...this.field] })
   }
 
-  /** True for any `ProtocolError`, of any copy of this package in the program, also when asked of a subclass. */
+  /** True for every `ProtocolError` of any copy of this package in the program, also when it is called on a subclass. */
   static is(error: unknown): error is ProtocolError {
     return Object(error) === error && brand in (error as object)
   }

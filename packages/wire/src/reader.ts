@@ -2,11 +2,11 @@ import { type Bytes, plain } from './bytes.ts'
 import { invalid } from './invalid.ts'
 import { ProtocolError } from './protocol-error.ts'
 
-// A byte order mark is data here: Java keeps it.
+// The decoder keeps a byte order mark, as Java does.
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
-/** Longest string of V8. Its own error for one that is longer is no `ProtocolError`. */
+/** The longest string of V8. For a longer one V8 throws its own error, which is no `ProtocolError`. */
 const LONGEST_STRING = 0x1fff_ffe8
-/** About so many bytes of strings are decoded at once. Not more: a string kept keeps the bytes of its neighbours. */
+/** About so many bytes of strings are decoded at once. Not more: a string in use keeps the memory of its neighbours. */
 const RUN_SIZE = 1024
 /** Longer strings are decoded alone. */
 const LONGEST_IN_RUN = 127
@@ -24,12 +24,12 @@ export class Reader {
     this.#offset = offset
   }
 
-  /** How many bytes were read. */
+  /** The number of bytes that were read. */
   get offset(): number {
     return this.#offset
   }
 
-  /** Bytes not read yet; after a whole record, what a newer peer has added to it. */
+  /** The number of bytes that were not read yet. Behind a whole record these are fields of a newer peer. */
   get remaining(): number {
     return this.#bytes.length - this.#offset
   }
@@ -49,12 +49,12 @@ export class Reader {
     return this.#bytes[this.#take(1, 'a boolean')] !== 0
   }
 
-  /** A copy: what it returns does not keep the frame alive. */
+  /** Returns a copy, which does not keep the memory of the frame. */
   buffer(): Bytes | null {
     return this.#sized('a buffer')?.slice() ?? null
   }
 
-  /** A copy of what has not been read yet, which stays so. */
+  /** A copy of the bytes that were not read yet. The position does not change. */
   rest(): Bytes {
     return this.#bytes.slice(this.#offset)
   }
@@ -67,14 +67,14 @@ export class Reader {
   }
 
   /**
-   * Puts strings into `items` until it has `count`. Short ones in ASCII, as most names are, are decoded many at once.
+   * Adds strings to `items` until it has `count`. Short ASCII strings, as most names are, are decoded many at once.
    */
   ustrings(items: (string | null)[], count: number): void {
     while (items.length < count) {
       const start = this.#offset
       const end = this.#runEnd(count - items.length)
       const text = start < end ? utf8.decode(this.#bytes.subarray(start, end)) : undefined
-      // As many characters as bytes: none of these became part of another's, and each string can be cut out.
+      // There are as many characters as bytes, so all are ASCII, and each string is at its offset.
       const isWhole = text?.length === end - start
       do {
         if (isWhole) {
@@ -88,8 +88,8 @@ export class Reader {
   }
 
   /**
-   * The count of a vector whose items take at least `itemSize` bytes each; null for a null vector.
-   * A count that the bytes in hand cannot hold is refused before anything is allocated for it.
+   * The count of a vector whose items take at least `itemSize` bytes each. Null for a null vector. A count that is too large
+   * for the bytes that are left is refused before anything is allocated.
    */
   count(itemSize: number): number | null {
     const offset = this.#offset
@@ -98,7 +98,7 @@ export class Reader {
     throw this.#missing(count, offset, 'a vector', 'items')
   }
 
-  /** Where the next strings end, up to `most`, as far as they are short, whole and within the size of a run. */
+  /** The ends of the next strings, up to `most`, as long as they are short, complete and fit into one run. */
   #runEnd(most: number): number {
     const total = this.#bytes.length
     const last = Math.min(this.#offset + RUN_SIZE, total - 4)

@@ -1,10 +1,10 @@
-// Telling a new connection which watches there are: setWatches, or setWatches2 where some are persistent. All at once
-// may be more than the server's jute.maxbuffer (ZOOKEEPER-706), hence in several requests.
+// Sets the watches again on a new connection: setWatches, or setWatches2 where some are persistent. One request for all
+// could be longer than the server's jute.maxbuffer (ZOOKEEPER-706), so there are several.
 import { OpCode } from './constants.ts'
 import { RequestHeader, SetWatches2 } from './records/proto.ts'
 import { encode, type TypeOf, ustring } from './type.ts'
 
-/** What ClientCnxn.SET_WATCHES_MAX_LENGTH is, in bytes: far below any jute.maxbuffer. */
+/** As ClientCnxn.SET_WATCHES_MAX_LENGTH, in bytes: far below any jute.maxbuffer. */
 const CHUNK_SIZE = 128 * 1024
 const EMPTY_SIZE = RequestHeader.minSize + SetWatches2.minSize
 
@@ -13,15 +13,15 @@ type Lists<Paths> = Record<Exclude<keyof typeof SetWatches2.fields, 'relativeZxi
 
 /** One chunk. Without persistent watches it is a setWatches, which older servers know too. */
 export interface WatchesRequest {
-  /** Which of the two requests it is. */
+  /** The operation: one of two. */
   readonly opCode: typeof OpCode.setWatches | typeof OpCode.setWatches2
   /** Its body. That of a setWatches has no persistent watches: write it with `SetWatches`. */
   readonly request: TypeOf<typeof SetWatches2>
 }
 
 /**
- * Requests that name all these paths, by the list of setWatches2 that they belong to. None has more than 128 KiB in its
- * frame, nor more than `maxSize` bytes, unless one path alone has.
+ * Requests with all these paths, each in its list of setWatches2. The frame of a request has at most 128 KiB and at most
+ * `maxSize` bytes, unless a single path is longer.
  */
 export function setWatchesRequests(
   relativeZxid: bigint,

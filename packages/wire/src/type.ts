@@ -6,32 +6,32 @@ import { Writer } from './writer.ts'
 
 /** A jute type: how one kind of value is read from bytes and written to them. */
 export interface Type<T> {
-  /** The name in zookeeper.jute; it appears in errors. */
+  /** The name in zookeeper.jute. Errors have it. */
   readonly name: string
-  /** The fewest bytes a value can take: what keeps a vector's count honest. */
+  /** The fewest bytes that a value takes. It bounds the count of a vector. */
   readonly minSize: number
-  /** Reads one value. Throws a `ProtocolError` for bytes that are none. */
+  /** Reads one value. Throws a `ProtocolError` for other bytes. */
   read(reader: Reader): T
-  /** Writes one value. Throws a `TypeError` or a `RangeError` for what is none. */
+  /** Writes one value. Throws a `TypeError` or a `RangeError` for another value. */
   write(writer: Writer, value: T): void
 }
 
 /** The values of a type: `TypeOf<typeof CreateRequest>`. */
 export type TypeOf<X> = X extends Type<infer T> ? T : never
 
-/** Bytes of one whole value. */
+/** The bytes of one whole value. */
 export function encode<T>(type: Type<T>, value: T): Bytes {
   const writer = new Writer()
   writeNamed(type, writer, value)
   return writer.finish()
 }
 
-/** One value from its bytes. Bytes after it are ignored, as ZooKeeper does: a newer peer may have more fields. */
+/** Reads one value from its bytes. Bytes behind it are ignored, as by ZooKeeper: a newer peer may have more fields. */
 export function decode<T>(type: Type<T>, bytes: Uint8Array): T {
   return readNamed(type, new Reader(bytes))
 }
 
-/** Reads a value; an error names the type it was reading. */
+/** Reads a value. An error has the name of the type. */
 export function readNamed<T>(type: Type<T>, reader: Reader): T {
   try {
     return type.read(reader)
@@ -40,7 +40,7 @@ export function readNamed<T>(type: Type<T>, reader: Reader): T {
   }
 }
 
-/** Writes a value; an error names the type it was writing. */
+/** Writes a value. An error has the name of the type. */
 export function writeNamed<T>(type: Type<T>, writer: Writer, value: T): void {
   try {
     type.write(writer, value)
@@ -74,8 +74,8 @@ export const boolean: Type<boolean> = {
 }
 
 /**
- * The jute type `buffer`. It has a name so that declarations of records say this name: older compilers than TypeScript 5.7
- * do not know the `Uint8Array<ArrayBufferLike>` which they would say otherwise.
+ * The jute type `buffer`. The declarations of records contain this name. Without it they would contain
+ * `Uint8Array<ArrayBufferLike>`, which compilers before TypeScript 5.7 do not know.
  */
 export interface BufferType extends Type<Uint8Array | null> {}
 
@@ -95,7 +95,7 @@ export const ustring: Type<string | null> = {
   write: (writer, value) => writer.ustring(value),
 }
 
-/** Items must take a byte at least: nothing else would keep the count of a hostile peer within what it has sent. */
+/** An item must take at least one byte. Otherwise a hostile peer could send any count. */
 export function vector<T>(item: Type<T>): Type<readonly T[] | null> {
   if (item.minSize < 1) throw new TypeError(`vector<${item.name}>: an item may take no bytes at all`)
   return {
@@ -128,8 +128,8 @@ export function vector<T>(item: Type<T>): Type<readonly T[] | null> {
 }
 
 /**
- * The last field of a record, which older peers leave out: `absent` then stands for it. It is always written, unless it
- * is undefined.
+ * The last field of a record, which older peers leave out. Then its value is `absent`. It is written unless it is
+ * undefined.
  */
 export function trailing<T>(type: Type<NonNullable<T>>, absent: T): Type<T> {
   return {
@@ -147,7 +147,7 @@ type Fields = Readonly<Record<string, Type<unknown>>>
 /** The values of a record. */
 type RecordOf<F extends Fields> = { readonly [Name in keyof F]: TypeOf<F[Name]> }
 
-/** A type whose fields can be looked at: what tools (vectors, arbitraries, printers) are derived from. */
+/** A type with a list of its fields. Tools (vectors, arbitraries, printers) are derived from it. */
 export interface RecordType<F extends Fields> extends Type<RecordOf<F>> {
   /** In wire order. */
   readonly fields: F
@@ -186,7 +186,7 @@ function located(error: unknown, name: string): unknown {
   return error instanceof ProtocolError ? error.within(name) : error
 }
 
-/** A value was refused: the same error, with the way to it before its reason, `CreateRequest.acl[1].perms: …`. */
+/** The same error for a refused value, with the path to the value before its reason: `CreateRequest.acl[1].perms: …`. */
 function misplaced(error: unknown, name: string): unknown {
   if (!(error instanceof TypeError || error instanceof RangeError)) return error
   const message = `${name}: ${error.message}`.replace(/^(\S+): (?=[\w[\].]+: )/, '$1.').replace('.[', '[')

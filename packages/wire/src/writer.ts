@@ -2,35 +2,35 @@ import { type Bytes, sureBytes } from './bytes.ts'
 import { invalid } from './invalid.ts'
 
 const utf8 = new TextEncoder()
-/** Where a long becomes two ints. Nothing stays here: it is filled and read within one call. */
+/** Splits a long into two ints. It is filled and read within one call. */
 const halves = new DataView(new ArrayBuffer(8))
-/** Most requests fit, and V8 allocates so little among its objects, for a fraction of what memory apart costs. */
+/** Most requests fit. V8 allocates so few bytes among its objects, which is far cheaper than separate memory. */
 const INITIAL_CAPACITY = 64
 const NEXT_CAPACITY = 256
-/** Up to this many characters, looking at each costs less than a call into the encoder. */
+/** Up to so many characters, a loop over them is cheaper than a call of the encoder. */
 const SHORT = 64
 
 /**
- * Writes jute values one after the other into memory that grows. A number that does not fit is a `RangeError`, and a
- * value of another type a `TypeError`: nothing is made to fit.
+ * Writes jute values one after the other into memory that grows. A number that does not fit is a `RangeError`. A value of
+ * another type is a `TypeError`. No value is converted.
  */
 export class Writer {
   #bytes: Bytes = new Uint8Array(INITIAL_CAPACITY)
   #length = 0
 
-  /** How many bytes were written. */
+  /** The number of bytes that were written. */
   get length(): number {
     return this.#length
   }
 
-  /** An int: 4 bytes, the highest first. Throws a `RangeError` for a number that is no integer of 32 bits. */
+  /** An int: 4 bytes, the highest first. Throws a `RangeError` for another number than an integer of 32 bits. */
   int(value: number): void {
     this.#reserve(4)
     this.setInt(this.#length, value)
     this.#length += 4
   }
 
-  /** A long: 8 bytes, the highest first. Throws a `RangeError` for a number that is none of 64 bits. */
+  /** A long: 8 bytes, the highest first. Throws a `RangeError` for a number of more than 64 bits. */
   long(value: bigint): void {
     if (typeof value !== 'bigint' || BigInt.asIntN(64, value) !== value) {
       throw invalid(value, 'long', 'a bigint of 64 bits', 'bigint')
@@ -47,7 +47,7 @@ export class Writer {
     this.#bytes[this.#length++] = value ? 1 : 0
   }
 
-  /** Bytes behind their length; -1 for null. */
+  /** Bytes behind their length. The length is -1 for null. */
   buffer(value: Uint8Array | null): void {
     if (value === null) return this.int(-1)
     this.int(sureBytes(value).byteLength)
@@ -98,14 +98,13 @@ export class Writer {
     bytes[offset + 3] = value
   }
 
-  /** A copy of what was written so far. */
+  /** A copy of the bytes so far. */
   toBytes(): Bytes {
     return this.#bytes.slice(0, this.#length)
   }
 
   /**
-   * What was written; the writer must not be used afterwards. It may be a part of a larger `ArrayBuffer`, where a copy
-   * would cost.
+   * The bytes so far, not copied: they may be a part of a larger `ArrayBuffer`. The writer must not be used afterwards.
    */
   finish(): Bytes {
     return this.#bytes.length > INITIAL_CAPACITY ? this.#bytes.subarray(0, this.#length) : this.toBytes()

@@ -2,17 +2,17 @@
 import type { Reader } from '../reader.ts'
 import { int, long, record, type Type, type TypeOf, ustring } from '../type.ts'
 
-/** An identity: a scheme such as `digest`, and what identifies within it. */
+/** An identity: a scheme such as `digest`, and an id of that scheme. */
 export const Id = record('Id', { scheme: ustring, id: ustring })
 /** The values of `Id`. */
 export type Id = TypeOf<typeof Id>
 
-/** An entry of an ACL: what an identity may do. `perms` has bits of `Perms`. */
+/** An entry of an ACL: the permissions of an identity. `perms` has bits of `Perms`. */
 export const ACL = record('ACL', { perms: int, id: Id })
 /** The values of `ACL`. */
 export type ACL = TypeOf<typeof ACL>
 
-/** What is known of a node besides its data: the values of the record `Stat`. */
+/** The properties of a node besides its data: the values of the record `Stat`. */
 export interface Stat {
   /** zxid of the transaction that created the node */
   readonly czxid: bigint
@@ -38,11 +38,11 @@ export interface Stat {
   readonly pzxid: bigint
 }
 
-/** The record, field by field. It writes a `Stat`, and its reader serves one that is cut short. */
+/** The record, field by field. It writes a `Stat`, and reads one that is cut short. */
 // oxfmt-ignore
 const plain = record('Stat', { czxid: long, mzxid: long, ctime: long, mtime: long, version: int, cversion: int, aversion: int, ephemeralOwner: long, dataLength: int, numChildren: int, pzxid: long })
 
-/** Read without the description of the fields, since nearly every reply has one. The error of `plain` names the field that is cut short. */
+/** Reads without the description of the fields, for speed: nearly every reply has a `Stat`. Where it is cut short, `plain` throws the error with the name of the field. */
 export const Stat: Type<Stat> & Pick<typeof plain, 'fields'> = {
   ...plain,
   read: (reader) => (reader.remaining < plain.minSize ? plain.read(reader) : readWhole(reader)),

@@ -1,42 +1,42 @@
 // module org.apache.zookeeper.proto
 //
-// In ConnectRequest and ConnectResponse the readOnly byte is a field of the record since 3.9 and was written after the
-// record since 3.4: the same bytes. A 3.3 peer leaves it out.
+// The readOnly byte of ConnectRequest and ConnectResponse: from 3.9 on it is a field of the record. From 3.4 on it was written
+// behind the record, which gives the same bytes. A 3.3 peer leaves it out.
 import { boolean, buffer, int, long, record, trailing, ustring, vector } from '../type.ts'
 import { ACL, ClientInfo, Stat } from './data.ts'
 
-/** What a client sends first: it asks for a session, or goes on with one. `timeOut` is in ms; `sessionId` is 0 for a new session. */
+/** The first frame of a client. It requests a session, or resumes one. `timeOut` is in ms. `sessionId` is 0 for a new session. */
 // oxfmt-ignore
 export const ConnectRequest = record('ConnectRequest', { protocolVersion: int, lastZxidSeen: long, timeOut: int, sessionId: long, passwd: buffer, readOnly: trailing(boolean, false) })
-/** What a server answers first. `timeOut` is in ms, and 0 says that the session has expired. */
+/** The first frame of a server. `timeOut` is in ms. 0 means that the session has expired. */
 // oxfmt-ignore
 export const ConnectResponse = record('ConnectResponse', { protocolVersion: int, timeOut: int, sessionId: long, passwd: buffer, readOnly: trailing(boolean, false) })
-/** Watches that a new connection sets again. The server sends at once what has happened behind `relativeZxid`. */
+/** Watches that a new connection sets again. The server sends the events since `relativeZxid` at once. */
 // oxfmt-ignore
 export const SetWatches = record('SetWatches', { relativeZxid: long, dataWatches: vector(ustring), existWatches: vector(ustring), childWatches: vector(ustring) })
-/** As `SetWatches`, with persistent watches too. Servers know it from 3.6 on. */
+/** As `SetWatches`, and persistent watches. Servers know it from 3.6 on. */
 // oxfmt-ignore
 export const SetWatches2 = record('SetWatches2', { relativeZxid: long, dataWatches: vector(ustring), existWatches: vector(ustring), childWatches: vector(ustring), persistentWatches: vector(ustring), persistentRecursiveWatches: vector(ustring) })
 /** Before the body of each request. `type` is an `OpCode`. */
 export const RequestHeader = record('RequestHeader', { xid: int, type: int })
-/** Before each part of a multi. The last one is `done` and has no part behind it. */
+/** Before each part of a multi. The last header has `done`, and no part follows it. */
 export const MultiHeader = record('MultiHeader', { type: int, done: boolean, err: int })
-/** Request of `auth`. What `auth` holds is up to the scheme; it is a secret. */
+/** Request of `auth`. The scheme defines what `auth` holds. It is a secret. */
 export const AuthPacket = record('AuthPacket', { type: int, scheme: ustring, auth: buffer })
 /** Before the body of each reply. `err` is an `ErrorCode`; `zxid` is the latest transaction that the server had applied. */
 export const ReplyHeader = record('ReplyHeader', { xid: int, zxid: long, err: int })
 /** Request of `getData`. */
 export const GetDataRequest = record('GetDataRequest', { path: ustring, watch: boolean })
-/** Request of `setData`. The version -1 stands for any. */
+/** Request of `setData`. The version -1 means any. */
 export const SetDataRequest = record('SetDataRequest', { path: ustring, data: buffer, version: int })
-/** Request of `reconfig`. It has either servers that join and leave, or all members anew; `curConfigId` -1 stands for any. */
+/** Request of `reconfig`. It has either the servers that join and leave, or all members. `curConfigId` -1 means any. */
 // oxfmt-ignore
 export const ReconfigRequest = record('ReconfigRequest', { joiningServers: ustring, leavingServers: ustring, newMembers: ustring, curConfigId: long })
 /** Response of `setData`. */
 export const SetDataResponse = record('SetDataResponse', { stat: Stat })
-/** Request of `sasl`: the next token of the client. Java calls this record so. */
+/** Request of `sasl`: the next token of the client. The name is that of Java. */
 export const GetSASLRequest = record('GetSASLRequest', { token: buffer })
-/** The record that `sasl` would have by its name. It is in zookeeper.jute, and nothing sends it. */
+/** By its name it would be the request of `sasl`. It is in zookeeper.jute, and no program sends it. */
 export const SetSASLRequest = record('SetSASLRequest', { token: buffer })
 /** Response of `sasl`: the next token of the server. */
 export const SetSASLResponse = record('SetSASLResponse', { token: buffer })
@@ -45,7 +45,7 @@ export const CreateRequest = record('CreateRequest', { path: ustring, data: buff
 /** Request of `createTTL`. `ttl` is in ms. */
 // oxfmt-ignore
 export const CreateTTLRequest = record('CreateTTLRequest', { path: ustring, data: buffer, acl: vector(ACL), flags: int, ttl: long })
-/** Request of `delete`. The version -1 stands for any. */
+/** Request of `delete`. The version -1 means any. */
 export const DeleteRequest = record('DeleteRequest', { path: ustring, version: int })
 /** Request of `getChildren`. */
 export const GetChildrenRequest = record('GetChildrenRequest', { path: ustring, watch: boolean })
@@ -53,7 +53,7 @@ export const GetChildrenRequest = record('GetChildrenRequest', { path: ustring, 
 export const GetAllChildrenNumberRequest = record('GetAllChildrenNumberRequest', { path: ustring })
 /** Request of `getChildren2`. */
 export const GetChildren2Request = record('GetChildren2Request', { path: ustring, watch: boolean })
-/** Request of `check`. The version -1 stands for any. */
+/** Request of `check`. The version -1 means any. */
 export const CheckVersionRequest = record('CheckVersionRequest', { path: ustring, version: int })
 /** It is in zookeeper.jute, and no server knows its operation. */
 export const GetMaxChildrenRequest = record('GetMaxChildrenRequest', { path: ustring })
@@ -67,15 +67,15 @@ export const SyncRequest = record('SyncRequest', { path: ustring })
 export const SyncResponse = record('SyncResponse', { path: ustring })
 /** Request of `getACL`. */
 export const GetACLRequest = record('GetACLRequest', { path: ustring })
-/** Request of `setACL`. The version is that of the ACL; -1 stands for any. */
+/** Request of `setACL`. The version is that of the ACL. -1 means any. */
 export const SetACLRequest = record('SetACLRequest', { path: ustring, acl: vector(ACL), version: int })
 /** Response of `setACL`. */
 export const SetACLResponse = record('SetACLResponse', { stat: Stat })
 /** Request of `addWatch`. `mode` is a number of `AddWatchMode`. */
 export const AddWatchRequest = record('AddWatchRequest', { path: ustring, mode: int })
-/** What a watch sends. `type` is a number of `EventType`, `state` one of `KeeperState`. */
+/** The event of a watch. `type` is a number of `EventType`, `state` one of `KeeperState`. */
 export const WatcherEvent = record('WatcherEvent', { type: int, state: int, path: ustring })
-/** A part of the response of a multi that failed. Response of `addWatch`, where it says nothing. */
+/** A part of the response of a failed multi. Also the response of `addWatch`, where it has no meaning. */
 export const ErrorResponse = record('ErrorResponse', { err: int })
 /** Response of `create`: the path with the number that the server appended. */
 export const CreateResponse = record('CreateResponse', { path: ustring })
@@ -99,7 +99,7 @@ export const GetACLResponse = record('GetACLResponse', { acl: vector(ACL), stat:
 export const CheckWatchesRequest = record('CheckWatchesRequest', { path: ustring, type: int })
 /** Request of `removeWatches`. `type` is a number of `WatcherType`. */
 export const RemoveWatchesRequest = record('RemoveWatchesRequest', { path: ustring, type: int })
-/** Request of `getEphemerals`: of this session, those whose paths begin so. */
+/** Request of `getEphemerals`: the ephemeral nodes of this session whose paths begin with `prefixPath`. */
 export const GetEphemeralsRequest = record('GetEphemeralsRequest', { prefixPath: ustring })
 /** Response of `getEphemerals`: paths. */
 export const GetEphemeralsResponse = record('GetEphemeralsResponse', { ephemerals: vector(ustring) })

@@ -13,7 +13,7 @@ import {
 } from '../type.ts'
 import { ACL } from './data.ts'
 
-/** The digest of the tree behind a transaction. Servers write it from 3.6 on. */
+/** The digest of the tree after a transaction. Servers write it from 3.6 on. */
 export const TxnDigest = record('TxnDigest', { version: int, treeDigest: long })
 /** Before each transaction of a log. `time` is in ms since the epoch, `type` an `OpCode`. */
 export const TxnHeader = record('TxnHeader', { clientId: long, cxid: int, zxid: long, time: long, type: int })
@@ -36,15 +36,15 @@ export const SetDataTxn = record('SetDataTxn', { path: ustring, data: buffer, ve
 export const CheckVersionTxn = record('CheckVersionTxn', { path: ustring, version: int })
 /** Transaction of a setACL. `version` is the new one. */
 export const SetACLTxn = record('SetACLTxn', { path: ustring, acl: vector(ACL), version: int })
-/** It is in zookeeper.jute, and nothing makes such a transaction. */
+/** It is in zookeeper.jute, and no server makes such a transaction. */
 export const SetMaxChildrenTxn = record('SetMaxChildrenTxn', { path: ustring, max: int })
 /** Transaction of a new session. `timeOut` is in ms. */
 export const CreateSessionTxn = record('CreateSessionTxn', { timeOut: int })
-/** Transaction of the end of a session: the ephemeral nodes that go with it. Servers write it from 3.6 on. */
+/** Transaction of the end of a session: its ephemeral nodes, which are deleted. Servers write it from 3.6 on. */
 export const CloseSessionTxn = record('CloseSessionTxn', { paths2Delete: vector(ustring) })
-/** Transaction of a request that was refused: it changes nothing. */
+/** Transaction of a refused request. It changes nothing. */
 export const ErrorTxn = record('ErrorTxn', { err: int })
-/** A part of the transaction of a multi. `type` is an `OpCode`; `data` holds the record of that. */
+/** A part of the transaction of a multi. `type` is an `OpCode`, `data` its record. */
 export const Txn = record('Txn', { type: int, data: buffer })
 /** Transaction of a multi. */
 export const MultiTxn: RecordType<{ txns: Type<readonly TypeOf<typeof Txn>[] | null> }> = record('MultiTxn', {
