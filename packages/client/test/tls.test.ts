@@ -1,9 +1,9 @@
 // TLS over real TCP on this machine: what is checked, and how a failure is reported.
 import { once } from 'node:events'
-import { createServer as createPlainServer, type AddressInfo, type Server } from 'node:net'
+import { createServer as createPlainServer, type AddressInfo, type Server, Socket } from 'node:net'
 import { createServer, type TlsOptions as ServerOptions, type TLSSocket } from 'node:tls'
 import { inspect } from 'node:util'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   connect,
   ConnectError,
@@ -65,6 +65,14 @@ describe('connect with tls', () => {
     const zk = await connect(await secure(), { tls: { ca } })
     expect(zk.session.id).toBe(5n)
     await zk.close()
+  })
+
+  test('connect sends each segment at once, and lets the system look for a dead peer', async () => {
+    const noDelay = vi.spyOn(Socket.prototype, 'setNoDelay')
+    const keepAlive = vi.spyOn(Socket.prototype, 'setKeepAlive')
+    onTestFinished(() => void vi.restoreAllMocks())
+    await (await connect(await secure(), { tls: { ca } })).close()
+    expect([noDelay.mock.calls, keepAlive.mock.calls]).toEqual([[[true]], [[true]]])
   })
 
   test('connect names the host it wants (SNI), and no address', async () => {

@@ -8,5 +8,6 @@ export { ask, parseCons, parseMntr, parseSrvr, parseWchs } from './four-letter-w
 export type { AskOptions, ClientConnection, ServerMode, ServerStatus, WatchSummary } from './four-letter-word.ts'
 export type { EnsembleOptions } from './launch.ts'
 export { Health } from './health.ts'
+export { StandaloneServer } from './standalone-server.ts'
 export { until } from './until.ts'
 export type { UntilOptions } from './until.ts'

@@ -93,6 +93,27 @@ describe('A host name', () => {
   })
 })
 
+describe.each(['found twice', 'found, then failed', 'found, then it throws'])(
+  'a look-up that is answered: %s',
+  (how) => {
+    test('ZooKeeper takes the first answer alone', async () => {
+      const world = new NamedWorld()
+      world.resolve = (host, handler) => {
+        world.lookups.push(host)
+        handler.found(['10.0.0.1'])
+        if (how === 'found twice') handler.found(['10.0.0.2'])
+        else if (how === 'found, then failed') handler.failed(new Error('late'))
+        else throw new Error('late')
+      }
+      const server = FakeServer.listen(world, '10.0.0.1:2181')
+      const connecting = outcome(connect('zk:2181', { runtime: world, sessionTimeout: T }))
+      await server.accept()
+      expect(connecting.status).toBe('fulfilled')
+      expect([world.lookups, dialed(world)]).toEqual([['zk'], ['10.0.0.1:2181']])
+    })
+  },
+)
+
 describe('ZooKeeper.updateServers', () => {
   test('ZooKeeper.updateServers leaves a server that is gone, in the same session, when all is answered (S20)', async () => {
     const world = new VirtualWorld()
@@ -415,6 +436,20 @@ describe('ZooKeeper.followServers', () => {
     await world.advance(T)
     expect(closing.status).toBe('fulfilled')
     expect(world.timers).toBe(0)
+  })
+
+  test('ZooKeeper.followServers reports a refusal later on as an anomaly, and keeps the servers it has', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const following = outcome(zk.followServers())
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, config(zk1))
+    await world.settle()
+    connection.event('NodeDataChanged', '/zookeeper/config')
+    connection.fail(await connection.expect(OpCode.getData), 'NoAuth')
+    await world.settle()
+    expect([following.status, zk.stats().anomalies, connection.isClosed]).toEqual(['fulfilled', 1, false])
+    await world.advance(1_000)
+    await connection.expectNothing()
   })
 
   test('ZooKeeper.followServers ends with its signal, and with the client', async () => {

@@ -173,6 +173,17 @@ describe('zk:request', () => {
 })
 
 describe('zk:connection and zk:session', () => {
+  test('zk:connection reports how long each attempt took, without the pause and the attempts before it', async () => {
+    const messages = recorded('zk:connection')
+    const world = new VirtualWorld()
+    void outcome(connect('zk1:2181', { runtime: world, sessionTimeout: 30_000, connectTimeout: 8_000 }))
+    await world.advance(9_000)
+    const failures = messages.filter(({ message }) => message['event'] === 'failed')
+    expect(failures.length).toBeGreaterThan(3)
+    // Each dial is refused at once.
+    expect(failures.map(({ message }) => message['duration'])).toEqual(failures.map(() => 0))
+  })
+
   test('zk:connection reports attempts, connections, and why they were lost', async () => {
     const messages = recorded('zk:connection', 'zk:session')
     const world = new VirtualWorld()

@@ -1,0 +1,25 @@
+// Compares with the kept results. A ratio has moved when the two ranges of rounds do not meet and the medians differ by more
+// than the noise.
+import { readKept } from './results.ts'
+import type { Row } from './row.ts'
+
+/** Two quiet runs differ by so much. */
+const NOISE = 0.1
+
+/** Prints the rows that moved. Returns whether none became dearer. */
+export async function check(rows: readonly Row[]): Promise<boolean> {
+  const kept = new Map((await readKept()).rows.map((row) => [`${row.runtime} ${row.work}`, row]))
+  const dearer: string[] = []
+  for (const { runtime, work, ratio } of rows) {
+    const before = kept.get(`${runtime} ${work}`)?.ratio
+    if (before === undefined) continue
+    const isApart = ratio.min > before.max || ratio.max < before.min
+    const change = ratio.median / before.median - 1
+    if (!isApart || Math.abs(change) <= NOISE) continue
+    const line = `${runtime} ${work}: ${before.median} → ${ratio.median} (${change > 0 ? '+' : ''}${(change * 100).toFixed(0)} %)`
+    console.log(line)
+    if (change > 0) dearer.push(line)
+  }
+  console.log(dearer.length === 0 ? 'no ratio has become dearer' : `${dearer.length} ratios have become dearer`)
+  return dearer.length === 0
+}

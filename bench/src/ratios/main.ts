@@ -1,0 +1,95 @@
+// What an operation costs this client, beside another one and beside the floor. Each measurement has a process of its own.
+// Rounds are interleaved, so that other load of the machine affects all.
+//
+//     pnpm bench                       every work, five rounds, on Node; prints a table
+//     pnpm bench --works 'get,' --rounds 9
+//     pnpm bench --runtimes node,deno,bun
+//     pnpm bench --write               keeps the result: bench/results.json, bench/RESULTS.md, docs/cost.svg
+//     pnpm bench --check               compares the ratios with the kept ones
+import { parseArgs } from 'node:util'
+import { connect, op, type ZooKeeper } from '@zk/recipes'
+import { StandaloneServer } from '@zk/test-integration/ensemble'
+import { check } from './check.ts'
+import type { Measurement } from './measure.ts'
+import { CORES, Program } from './process.ts'
+import { keep } from './results.ts'
+import { printRow, type Row, summary } from './row.ts'
+import { CROWD, LARGE, LOCK, shared, SMALL, WATCHED, watchedName, WATCHES, type Work, works } from './works.ts'
+
+const { values } = parseArgs({
+  options: {
+    works: { type: 'string', default: '' },
+    rounds: { type: 'string', default: '5' },
+    runtimes: { type: 'string', default: 'node' },
+    write: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
+  },
+})
+const rounds = Number(values.rounds)
+const chosen = works.filter(({ name }) => name.includes(values.works))
+const clients = ['@zk', 'node-zookeeper-client', 'floor'] as const
+
+await using server = await StandaloneServer.start({ cpus: CORES.server })
+const stub = new Program('node', './stub-server.js', [], CORES.server)
+const stubAddress = `127.0.0.1:${await stub.line()}`
+const zk = await connect(server.connectString, { sessionTimeout: 30_000 })
+await createShared(zk)
+let runs = 0
+
+const rows: Row[] = []
+for (const runtime of values.runtimes.split(',')) {
+  for (const work of chosen) {
+    const measured: Record<string, Measurement[]> = {}
+    for (let round = 0; round < rounds; round++) {
+      for (const client of clients) (measured[client] ??= []).push(await measure(runtime, client, work))
+    }
+    const row = summary(runtime, work, measured)
+    rows.push(row)
+    printRow(row)
+  }
+}
+await zk.close()
+await stub.end()
+if (values.write) await keep(rows, rounds)
+if (values.check && !(await check(rows))) process.exitCode = 1
+
+async function measure(runtime: string, client: string, work: Work): Promise<Measurement> {
+  const path = `/run-${++runs}`
+  const isReal = work.server === 'real'
+  if (isReal) await createOwn(zk, path)
+  const address = isReal ? server.connectString : stubAddress
+  const program = new Program(
+    runtime,
+    './measure.js',
+    [client, work.name, address, path, String(work.count)],
+    CORES.client,
+  )
+  try {
+    for (let line = await program.line(); line !== undefined; line = await program.line()) {
+      if (line === 'fire') await createAll(zk, WATCHES, (index) => `${path}/${watchedName(index)}`)
+      else return JSON.parse(line) as Measurement
+    }
+  } finally {
+    await program.end()
+  }
+  throw new Error(`${client} on ${runtime} has ended without a result: ${work.name}`)
+}
+
+async function createShared(client: ZooKeeper): Promise<void> {
+  await client.create(shared.root)
+  await client.create(shared.small, new Uint8Array(SMALL).fill(97))
+  await client.create(shared.large, new Uint8Array(LARGE).fill(98))
+  await client.create(shared.crowd)
+  const name = (index: number) => `${shared.crowd}/child-${String(index).padStart(6, '0')}`
+  await createAll(client, CROWD, name)
+}
+
+async function createOwn(client: ZooKeeper, path: string): Promise<void> {
+  await client.create(path)
+  await Promise.all([client.create(`${path}/${LOCK}`), client.create(`${path}/${WATCHED}`)])
+}
+
+/** In one transaction, so that all watches fire at once. */
+async function createAll(client: ZooKeeper, count: number, path: (index: number) => string): Promise<void> {
+  await client.multi(Array.from({ length: count }, (_, index) => op.create(path(index))))
+}

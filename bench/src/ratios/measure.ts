@@ -1,0 +1,52 @@
+// One measurement, in a process of its own: a client, a work. Prints one line of JSON.
+//
+//     node dist/ratios/measure.js <client> <work> <connect string> <path> <count>
+import type { Connect } from './clients/client.ts'
+import { connectFloor } from './clients/floor.ts'
+import { type Bench, works } from './works.ts'
+
+/** Each is loaded alone: what the others need takes memory. */
+const clients: Readonly<Record<string, () => Promise<Connect>>> = {
+  '@zk': async () => (await import('./clients/zk.ts')).connectZk,
+  'node-zookeeper-client': async () => (await import('./clients/node-zookeeper-client.ts')).connectPeer,
+  floor: async () => connectFloor,
+}
+
+export interface Measurement {
+  /** CPU of the process, in µs for each operation. */
+  readonly cpu: number
+  /** Time of an operation, in ms. */
+  readonly p50: number | undefined
+  readonly p99: number | undefined
+  /** The largest memory of the process, in MiB. */
+  readonly peak: number
+}
+
+const [clientName = '', workName = '', connectString = '', path = '', count = ''] = process.argv.slice(2)
+const load = clients[clientName]
+const work = works.find(({ name }) => name === workName)
+if (load === undefined || work === undefined) throw new Error(`unknown client or work: ${clientName}, ${workName}`)
+const connect = await load()
+
+let measurement: Omit<Measurement, 'peak'> | undefined
+
+const bench: Bench = {
+  path,
+  count: Number(count),
+  connect: () => connect(connectString),
+  measure: async (run) => {
+    const times: number[] = []
+    const before = process.resourceUsage()
+    await run((ms) => times.push(ms))
+    const after = process.resourceUsage()
+    const cpu = after.userCPUTime - before.userCPUTime + after.systemCPUTime - before.systemCPUTime
+    times.sort((one, other) => one - other)
+    const at = (part: number) => times[Math.floor(part * (times.length - 1))]
+    measurement = { cpu: cpu / Number(count), p50: at(0.5), p99: at(0.99) }
+  },
+  fire: () => console.log('fire'),
+}
+
+await work.run(bench)
+console.log(JSON.stringify({ ...measurement, peak: process.resourceUsage().maxRSS / 1_024 }))
+process.exit(0)

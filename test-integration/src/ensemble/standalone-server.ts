@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
+import { dockerClient, LOOPBACK } from './docker.ts'
+import { freePorts } from './free-ports.ts'
+import { ensureImage } from './image.ts'
+import { labelsOf, startSweeper } from './owner.ts'
+import { until } from './until.ts'
+
+/**
+ * One server without an ensemble, for measurements: on the network of this machine, so that nothing stands between it and
+ * its clients, with its data in memory, and with both compilers of the JVM.
+ */
+export class StandaloneServer implements AsyncDisposable {
+  readonly connectString: string
+  readonly #container: string
+
+  /** @param cpus the cores that it may use, as taskset names them. @default all */
+  static async start({ cpus }: { readonly cpus?: string | undefined } = {}): Promise<StandaloneServer> {
+    const image = await ensureImage()
+    startSweeper()
+    const { dockerode } = (await dockerClient()).container
+    const id = randomUUID().slice(0, 8)
+    const [port = 0] = await freePorts(1)
+    const container = await dockerode.createContainer({
+      Image: image,
+      name: `zk-standalone-${id}`,
+      Labels: labelsOf(id),
+      Env: [
+        `ZOO_SERVERS=server.1=${LOOPBACK}:2888:3888;${LOOPBACK}:${port}`,
+        'ZOO_ADMINSERVER_ENABLED=false',
+        'ZOO_MAX_CLIENT_CNXNS=0',
+        'ZOO_LOG_LEVEL=WARN',
+        'SERVER_JVMFLAGS=-XX:TieredStopAtLevel=4',
+      ],
+      HostConfig: {
+        NetworkMode: 'host',
+        Tmpfs: { '/data': '', '/datalog': '' },
+        ...(cpus !== undefined && { CpusetCpus: cpus }),
+      },
+    })
+    await container.start()
+    const server = new StandaloneServer(container.id, `${LOOPBACK}:${port}`)
+    await until(`a server at ${server.connectString}`, () => isServing(port))
+    return server
+  }
+
+  private constructor(container: string, connectString: string) {
+    this.#container = container
+    this.connectString = connectString
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { dockerode } = (await dockerClient()).container
+    await dockerode.getContainer(this.#container).remove({ force: true, v: true })
+  }
+}
+
+function isServing(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, LOOPBACK)
+    let answer = ''
+    socket.on('data', (chunk) => (answer += chunk.toString()))
+    socket.once('error', () => resolve(false))
+    socket.once('close', () => resolve(answer.startsWith('Zookeeper version')))
+    socket.end('srvr')
+  })
+}
