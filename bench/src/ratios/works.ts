@@ -38,13 +38,13 @@ export const CROWD = 10_000
 export const WATCHES = 10_000
 export const watchedName = (index: number) => `${WATCHED}/w${String(index).padStart(6, '0')}`
 
-/** Of the number of measured operations. Engines compile what is called often. */
-const WARM_UP = 1 / 4
+/** Of the number of measured operations. Engines compile what is called often: what is measured is a program that runs. */
+const WARM_UP = 1 / 2
 
 export const works: readonly Work[] = [
   getting('get, 64 in flight, stub', 'stub', 64, 200_000),
   getting('get, 1,024 in flight, stub', 'stub', 1_024, 200_000),
-  getting('get, one at a time', 'real', 1, 10_000),
+  getting('get, one at a time', 'real', 1, 15_000),
   getting('get, 64 in flight', 'real', 64, 60_000),
   working('set, 64 in flight', 64, 20_000, (client) => {
     const data = new Uint8Array(SMALL).fill(97)
@@ -81,16 +81,16 @@ export const works: readonly Work[] = [
       await client.close()
     },
   },
-  working('free lock, acquire + release', 1, 1_000, (client, { path }) => async () => {
+  working('free lock, acquire + release', 1, 5_000, (client, { path }) => async () => {
     const release = await client.acquire(`${path}/${LOCK}`)
     await release()
   }),
-  handingOver(10, 1_000),
-  handingOver(500, 1_500),
+  handingOver(10, 5_000),
+  handingOver(500, 4_000),
   {
     name: 'connect + first reply',
     server: 'real',
-    count: 60,
+    count: 300,
     run: async (bench) => {
       const once = async () => {
         const client = await bench.connect()
@@ -175,7 +175,7 @@ function handingOver(waiters: number, count: number): Work {
       const isWarm = new Promise<void>((resolve) => (begin = resolve))
       let end = () => {}
       const isOver = new Promise<void>((resolve) => (end = resolve))
-      const first = waiters * 2
+      const first = Math.max(waiters * 2, count * WARM_UP)
       const loop = async () => {
         while (turns < first + count) {
           const release = await client.acquire(lock)
