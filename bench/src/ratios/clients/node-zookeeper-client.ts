@@ -35,7 +35,8 @@ export const connectPeer: Connect = async (connectString) => {
   }
   return {
     get: (path) => call((callback) => client.getData(path, callback)),
-    set: (path, data) => call((callback) => client.setData(path, data, -1, callback)),
+    // It takes Buffers only.
+    set: (path, data) => call((callback) => client.setData(path, Buffer.from(data.buffer), -1, callback)),
     create: (path) => call((callback) => client.create(path, null, zookeeper.CreateMode.PERSISTENT, callback)),
     delete: remove,
     children,
