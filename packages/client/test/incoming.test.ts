@@ -1,4 +1,4 @@
-import { ErrorCode, encode, ReplyHeader, Stat, Xid } from '@zk/wire'
+import { ErrorCode, encode, Reader, ReplyHeader, Stat, Xid } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { readConnectResponse, readIncoming } from '../src/session/protocol/incoming.ts'
 import { authReply, bodyOf, connectReply, passwd, pingReply, SESSION_ID } from './frames.ts'
@@ -7,46 +7,57 @@ import { eventFrame, replyFrame } from './support/frames.ts'
 
 describe('readIncoming', () => {
   test('readIncoming takes xid -2 for the answer to a ping', () => {
-    expect(readIncoming(bodyOf(pingReply()))).toEqual({ type: 'ping' })
+    expect(readIncoming(new Reader(bodyOf(pingReply())))).toEqual({ type: 'ping' })
   })
 
   test('readIncoming takes xid -4 for the answer to a credential', () => {
-    expect(readIncoming(bodyOf(authReply()))).toEqual({ type: 'auth', err: 0 })
-    expect(readIncoming(bodyOf(authReply(ErrorCode.AuthFailed)))).toEqual({ type: 'auth', err: -115 })
+    expect(readIncoming(new Reader(bodyOf(authReply())))).toEqual({ type: 'auth', err: 0 })
+    expect(readIncoming(new Reader(bodyOf(authReply(ErrorCode.AuthFailed))))).toEqual({ type: 'auth', err: -115 })
   })
 
   test('readIncoming takes xid -1 for an event, and gives its zxid, which servers before 3.9 leave at -1', () => {
-    expect(readIncoming(bodyOf(eventFrame('NodeDeleted', '/a', { zxid: 7n })))).toEqual({
+    expect(readIncoming(new Reader(bodyOf(eventFrame('NodeDeleted', '/a', { zxid: 7n }))))).toEqual({
       type: 'event',
       event: 'NodeDeleted',
       path: '/a',
       zxid: 7n,
     })
-    expect(readIncoming(bodyOf(eventFrame('NodeCreated', '/a')))).toMatchObject({ event: 'NodeCreated', zxid: -1n })
+    expect(readIncoming(new Reader(bodyOf(eventFrame('NodeCreated', '/a'))))).toMatchObject({
+      event: 'NodeCreated',
+      zxid: -1n,
+    })
   })
 
   test('readIncoming gives an event of a type it does not know, without a name', () => {
-    expect(readIncoming(bodyOf(eventFrame(99, '/a')))).toMatchObject({ type: 'event', event: undefined, path: '/a' })
+    expect(readIncoming(new Reader(bodyOf(eventFrame(99, '/a'))))).toMatchObject({
+      type: 'event',
+      event: undefined,
+      path: '/a',
+    })
   })
 
   test('readIncoming takes the null path of a session event for an empty one', () => {
-    expect(readIncoming(bodyOf(eventFrame('None', null)))).toMatchObject({ type: 'event', event: 'None', path: '' })
+    expect(readIncoming(new Reader(bodyOf(eventFrame('None', null))))).toMatchObject({
+      type: 'event',
+      event: 'None',
+      path: '',
+    })
   })
 
   test.each([1, 2 ** 31 - 1, Xid.setWatches, 0, -3])(
     'readIncoming takes xid %i for a reply, its body unread',
     (xid) => {
-      const incoming = readIncoming(bodyOf(replyFrame({ xid, zxid: 5n, err: 'NoNode' }, Stat, wireStat)))
+      const incoming = readIncoming(new Reader(bodyOf(replyFrame({ xid, zxid: 5n, err: 'NoNode' }, Stat, wireStat))))
       expect(incoming).toMatchObject({ type: 'reply', xid, zxid: 5n, err: -101 })
       expect(Stat.read((incoming as Extract<typeof incoming, { type: 'reply' }>).body)).toEqual(wireStat)
     },
   )
 
   test('readIncoming refuses a frame that is shorter than its header, and an event that is cut short', () => {
-    expect(() => readIncoming(new Uint8Array(0))).toThrow('in ReplyHeader.xid')
-    expect(() => readIncoming(bodyOf(pingReply()).subarray(0, 15))).toThrow('in ReplyHeader.err')
+    expect(() => readIncoming(new Reader(new Uint8Array(0)))).toThrow('in ReplyHeader.xid')
+    expect(() => readIncoming(new Reader(bodyOf(pingReply()).subarray(0, 15)))).toThrow('in ReplyHeader.err')
     const event = bodyOf(eventFrame('NodeDeleted', '/a'))
-    expect(() => readIncoming(event.subarray(0, event.byteLength - 1))).toThrow('in WatcherEvent.path')
+    expect(() => readIncoming(new Reader(event.subarray(0, event.byteLength - 1)))).toThrow('in WatcherEvent.path')
   })
 })
 

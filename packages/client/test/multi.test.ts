@@ -21,9 +21,10 @@ import { stat, wireStat } from './stat.ts'
 const app = new Chroot('/app')
 
 function requestOf(...ops: Op<unknown>[]) {
-  const { opCode, kind, op: name, path, body } = prepare(multi(ops), app, [])
+  const prepared = prepare(multi(ops), app, [])
+  const { opCode, kind, op: name, path } = prepared
   const writer = new Writer()
-  body!(writer)
+  prepared.body!(writer)
   return { opCode, kind, name, path, ops: decode(MultiRequest, writer.toBytes()) }
 }
 

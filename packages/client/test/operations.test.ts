@@ -52,9 +52,10 @@ function requestOf<Args extends readonly unknown[], W extends Wire, Result>(
   operation: Operation<Args, W, Result>,
   ...args: Args
 ): { opCode: number; kind: string; op: string; path: string | undefined; body: TypeOf<W['request']> } {
-  const { opCode, kind, op, path, body } = prepare(operation, app, args)
+  const prepared = prepare(operation, app, args)
+  const { opCode, kind, op, path } = prepared
   const writer = new Writer()
-  body!(writer)
+  prepared.body!(writer)
   const wire = typeof operation.wire === 'function' ? operation.wire(...args) : operation.wire
   return { opCode, kind, op, path, body: decode(wire.request as Type<TypeOf<W['request']>>, writer.toBytes()) }
 }
@@ -335,9 +336,10 @@ describe('getAllChildrenNumber', () => {
 
 describe('whoAmI', () => {
   test('whoAmI is a request of nothing, answered with identities', () => {
-    const { opCode, kind, path, body } = prepare(whoAmI, app, [])
+    const prepared = prepare(whoAmI, app, [])
+    const { opCode, kind, path } = prepared
     const writer = new Writer()
-    body!(writer)
+    prepared.body!(writer)
     expect({ opCode, kind, path, bytes: writer.toBytes().length }).toEqual({
       opCode: OpCode.whoAmI,
       kind: 'read',

@@ -5,7 +5,7 @@ import { RequestQueue } from '../src/session/requests/request-queue.ts'
 import type { Request } from '../src/session/requests/request.ts'
 import { Window } from '../src/session/requests/window.ts'
 import { namesIn, requestsIn } from './frames.ts'
-import { own, read, sync, write } from './requests.ts'
+import { own, read, sendFrom, sync, write } from './requests.ts'
 
 const ALL = Infinity
 
@@ -17,14 +17,14 @@ function queueOf(...requests: readonly Request[]): RequestQueue {
 
 /** The xids that a `send` puts on the wire. */
 function sentXids(queue: RequestQueue, { now = 0, limit = ALL } = {}): number[] {
-  return queue.send(now, limit).flatMap((frame) => requestsIn(frame).map(({ xid }) => xid))
+  return sendFrom(queue, now, limit).flatMap((frame) => requestsIn(frame).map(({ xid }) => xid))
 }
 
 describe('RequestQueue.send', () => {
   test('RequestQueue.send gives the requests in call order, numbered from 1', () => {
     const [first, second] = [read('/a'), write('/b')]
     const queue = queueOf(first, second)
-    const sent = queue.send(5, ALL).flatMap((frame) => requestsIn(frame))
+    const sent = sendFrom(queue, 5, ALL).flatMap((frame) => requestsIn(frame))
     expect(sent).toMatchObject([
       { xid: 1, body: { path: '/a' } },
       { xid: 2, body: { path: '/b' } },
@@ -33,7 +33,7 @@ describe('RequestQueue.send', () => {
       { name: 'sent', xid: 1, at: 5 },
       { name: 'sent', xid: 2, at: 5 },
     ])
-    expect(queue.send(6, ALL)).toEqual([])
+    expect(sendFrom(queue, 6, ALL)).toEqual([])
   })
 
   test('RequestQueue.send numbers when it sends: a request that is abandoned before uses up no xid', () => {
@@ -68,7 +68,7 @@ describe('RequestQueue.oldest', () => {
     const [first, second] = [read(), read()]
     const queue = queueOf(first, second)
     expect(queue.oldest).toBeUndefined()
-    queue.send(0, ALL)
+    sendFrom(queue, 0, ALL)
     expect(queue.oldest).toBe(first)
     queue.answered()
     expect(queue.oldest).toBe(second)
@@ -80,9 +80,9 @@ describe('RequestQueue.oldest', () => {
     const [first, second] = [read(), read()]
     const queue = queueOf(first)
     expect(queue.oldestSentAt).toBeUndefined()
-    queue.send(10, ALL)
+    sendFrom(queue, 10, ALL)
     queue.enqueue(second)
-    queue.send(20, ALL)
+    sendFrom(queue, 20, ALL)
     queue.abandon(first)
     expect(queue.oldestSentAt).toBe(10)
     queue.answered()
@@ -94,7 +94,7 @@ describe('RequestQueue.prepend', () => {
   test('RequestQueue.prepend puts requests before all that wait, in their order', () => {
     const queue = queueOf(read('/1'), read('/2'))
     queue.prepend([sync('/3'), sync('/4')])
-    expect(queue.send(0, ALL).flatMap(namesIn)).toEqual(['sync /3', 'sync /4', 'getData /1', 'getData /2'])
+    expect(sendFrom(queue, 0, ALL).flatMap(namesIn)).toEqual(['sync /3', 'sync /4', 'getData /1', 'getData /2'])
   })
 })
 
@@ -102,15 +102,15 @@ describe('RequestQueue.interrupted', () => {
   test('RequestQueue.interrupted puts back in call order what was put off and waits for its turn, and what flew meanwhile', () => {
     const [one, two, three] = [read('/1'), read('/2'), read('/3')]
     const queue = queueOf(one, two)
-    queue.send(0, ALL)
+    sendFrom(queue, 0, ALL)
     queue.enqueue(three)
-    queue.send(0, ALL)
+    sendFrom(queue, 0, ALL)
     queue.answered(false)
     queue.putOff(one, 10)
     // A server that is too busy gets no further request while two are under way.
-    expect(queue.send(20, ALL)).toEqual([])
+    expect(sendFrom(queue, 20, ALL)).toEqual([])
     queue.interrupted()
-    expect(queue.send(30, ALL).flatMap(namesIn)).toEqual(['getData /1', 'getData /2', 'getData /3'])
+    expect(sendFrom(queue, 30, ALL).flatMap(namesIn)).toEqual(['getData /1', 'getData /2', 'getData /3'])
   })
 })
 
@@ -122,19 +122,24 @@ describe('RequestQueue.replace', () => {
     expect(queue.abandon(second)).toBe(true)
     queue.prepend([sync('/first')])
     expect(queue.flow).toMatchObject({ waiting: 4 })
-    expect(queue.send(0, ALL).flatMap(namesIn)).toEqual(['sync /first', 'getData /a', 'setData /other', 'getData /c'])
+    expect(sendFrom(queue, 0, ALL).flatMap(namesIn)).toEqual([
+      'sync /first',
+      'getData /a',
+      'setData /other',
+      'getData /c',
+    ])
     expect(queue.flow).toMatchObject({ waiting: 0, waitingBytes: 0 })
   })
 
   test('RequestQueue.replace puts another in the place of one that a busy server has put off', () => {
     const first = read('/a')
     const queue = queueOf(first)
-    queue.send(0, ALL)
+    sendFrom(queue, 0, ALL)
     queue.answered(false)
     queue.putOff(first, 100)
     expect(queue.replace(first, read('/other'))).toBe(true)
     queue.abandon(first)
-    expect(queue.send(100, ALL).flatMap(namesIn)).toEqual(['getData /other'])
+    expect(sendFrom(queue, 100, ALL).flatMap(namesIn)).toEqual(['getData /other'])
     expect(queue.flow).toMatchObject({ waiting: 0, waitingBytes: 0 })
   })
 
@@ -149,9 +154,9 @@ describe('RequestQueue.replace', () => {
   test('RequestQueue.replace takes nothing in for one that does not wait', () => {
     const [sent, unknown] = [read('/a'), read('/b')]
     const queue = queueOf(sent)
-    queue.send(0, ALL)
+    sendFrom(queue, 0, ALL)
     expect([queue.replace(sent, read()), queue.replace(unknown, read())]).toEqual([false, false])
-    expect(queue.send(0, ALL)).toEqual([])
+    expect(sendFrom(queue, 0, ALL)).toEqual([])
   })
 })
 
@@ -161,13 +166,13 @@ describe('RequestQueue.abandon', () => {
     const queue = queueOf(request)
     expect(queue.abandon(request)).toBe(true)
     expect(request.phase).toEqual({ name: 'settled' })
-    expect(queue.send(0, ALL)).toEqual([])
+    expect(sendFrom(queue, 0, ALL)).toEqual([])
   })
 
   test('RequestQueue.abandon leaves a tombstone for a sent request, because its reply still comes', () => {
     const request = write()
     const queue = queueOf(request)
-    queue.send(3, ALL)
+    sendFrom(queue, 3, ALL)
     expect(queue.abandon(request)).toBe(true)
     expect(request.phase).toEqual({ name: 'abandoned', xid: 1, at: 3 })
     expect(queue.oldest).toBe(request)
@@ -176,7 +181,7 @@ describe('RequestQueue.abandon', () => {
   test('RequestQueue.abandon is false for what is settled: once, sent or not', () => {
     const [sent, unsent] = [read(), read()]
     const queue = queueOf(sent)
-    queue.send(0, ALL)
+    sendFrom(queue, 0, ALL)
     queue.enqueue(unsent)
     for (const request of [sent, unsent]) {
       expect(queue.abandon(request)).toBe(true)
@@ -189,12 +194,12 @@ describe('RequestQueue.interrupted', () => {
   test('RequestQueue.interrupted repeats sent reads and neither, in call order, ahead of what was not sent, renumbered', () => {
     const sent = [read('/1'), write('/2'), sync('/3'), read('/4')]
     const queue = queueOf(...sent)
-    queue.send(0, ALL)
+    sendFrom(queue, 0, ALL)
     queue.enqueue(write('/5'))
     queue.enqueue(read('/6'))
     queue.interrupted()
     expect(sent.map(({ phase }) => phase.name)).toEqual(['unsent', 'settled', 'unsent', 'unsent'])
-    const again = queue.send(9, ALL).flatMap((frame) => requestsIn(frame))
+    const again = sendFrom(queue, 9, ALL).flatMap((frame) => requestsIn(frame))
     expect(again).toMatchObject([
       { xid: 5, body: { path: '/1' } },
       { xid: 6, body: { path: '/3' } },
@@ -207,35 +212,35 @@ describe('RequestQueue.interrupted', () => {
   test('RequestQueue.interrupted gives sent writes, and never sends them again', () => {
     const [sent, unsent] = [write('/1'), write('/2')]
     const queue = queueOf(sent)
-    queue.send(0, ALL)
+    sendFrom(queue, 0, ALL)
     queue.enqueue(unsent)
     expect(queue.interrupted()).toEqual({ tombstones: [], unknown: [sent], leftWrites: true })
-    expect(queue.send(0, ALL)).toHaveLength(1)
+    expect(sendFrom(queue, 0, ALL)).toHaveLength(1)
     expect(queue.oldest).toBe(unsent)
   })
 
   test('RequestQueue.interrupted forgets what was the connection’s own, sent or not', () => {
     const queue = queueOf(own())
-    queue.send(0, ALL)
+    sendFrom(queue, 0, ALL)
     queue.enqueue(own())
     expect(queue.interrupted()).toEqual({ tombstones: [], unknown: [], leftWrites: false })
-    expect(queue.send(0, ALL)).toEqual([])
+    expect(sendFrom(queue, 0, ALL)).toEqual([])
   })
 
   test('RequestQueue.interrupted forgets tombstones; that of a write still counts as a write left without an answer', () => {
     const [first, second] = [read(), write()]
     const queue = queueOf(first, second)
-    queue.send(0, ALL)
+    sendFrom(queue, 0, ALL)
     queue.abandon(first)
     queue.abandon(second)
     expect(queue.interrupted()).toEqual({ tombstones: [first, second], unknown: [], leftWrites: true })
     expect([first.phase.name, second.phase.name]).toEqual(['settled', 'settled'])
-    expect(queue.send(0, ALL)).toEqual([])
+    expect(sendFrom(queue, 0, ALL)).toEqual([])
   })
 
   test('RequestQueue.interrupted says of answered and of unsent writes that none was left', () => {
     const queue = queueOf(write())
-    queue.send(0, ALL)
+    sendFrom(queue, 0, ALL)
     queue.answered()
     queue.enqueue(write())
     expect(queue.interrupted().leftWrites).toBe(false)
@@ -246,7 +251,7 @@ describe('RequestQueue.overdue', () => {
   test('RequestQueue.overdue gives the requests whose time is up, in call order, and leaves them', () => {
     const requests = [20, 10, 30].map((expiresAt) => read('/', { expiresAt }))
     const queue = queueOf(...requests)
-    queue.send(0, 1)
+    sendFrom(queue, 0, 1)
     expect(queue.overdue(9)).toEqual([])
     expect(queue.overdue(20)).toEqual([requests[0], requests[1]])
     expect(queue.oldest).toBe(requests[0])
@@ -255,7 +260,7 @@ describe('RequestQueue.overdue', () => {
   test('RequestQueue.overdue gives no tombstone', () => {
     const request = read('/', { expiresAt: 10 })
     const queue = queueOf(request, read('/', { expiresAt: 11 }))
-    queue.send(0, ALL)
+    sendFrom(queue, 0, ALL)
     queue.abandon(request)
     expect(queue.overdue(11)).not.toContain(request)
   })
@@ -283,7 +288,7 @@ describe('RequestQueue.clear', () => {
   test('RequestQueue.clear removes all requests, sent ones first, and marks which were sent; tombstones have no caller', () => {
     const [tombstone, sent, unsent] = [read(), write(), write('/write', { expiresAt: 10 })]
     const queue = queueOf(tombstone, sent)
-    queue.send(0, ALL)
+    sendFrom(queue, 0, ALL)
     queue.enqueue(unsent)
     queue.abandon(tombstone)
     expect(queue.clear()).toEqual([
@@ -291,7 +296,12 @@ describe('RequestQueue.clear', () => {
       { request: unsent, wasSent: false },
     ])
     expect([sent.phase.name, unsent.phase.name]).toEqual(['settled', 'settled'])
-    expect([queue.oldest, queue.nextTimeout, queue.send(0, ALL), queue.clear()]).toEqual([undefined, Infinity, [], []])
+    expect([queue.oldest, queue.nextTimeout, sendFrom(queue, 0, ALL), queue.clear()]).toEqual([
+      undefined,
+      Infinity,
+      [],
+      [],
+    ])
   })
 })
 
@@ -485,7 +495,7 @@ function take(each: Step, { queue, model, all, now }: Both): void {
     case 'send': {
       for (let count = 0; count < each.count; count++) {
         const leaving = model.send(now)
-        expect(queue.send(now, 1)).toHaveLength(leaving === undefined ? 0 : 1)
+        expect(sendFrom(queue, now, 1)).toHaveLength(leaving === undefined ? 0 : 1)
         if (leaving !== undefined) expect(leaving.phase).toMatchObject({ name: 'sent', at: now })
       }
       return

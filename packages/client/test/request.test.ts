@@ -1,37 +1,38 @@
-import { ErrorCode, OpCode, SetDataRequest } from '@zk/wire'
+import { ErrorCode, OpCode, Reader, SetDataRequest, Writer } from '@zk/wire'
 import { expect, test } from 'vitest'
 import { ErrorReply, Request } from '../src/session/requests/request.ts'
+import { Segment } from '../src/session/requests/segment.ts'
 import { bodiesIn, requestsIn } from './frames.ts'
-import { own, read, watcher, write } from './requests.ts'
+import { frameOf, own, read, watcher, write } from './requests.ts'
 
-test('Request.bytes is one frame: the header with the xid, then the body', () => {
-  expect(requestsIn(read('/a').bytes(7))).toMatchObject([
+test('Request.send is one frame: the header with the xid, then the body', () => {
+  expect(requestsIn(frameOf(read('/a'), 7))).toMatchObject([
     { xid: 7, opCode: OpCode.getData, body: { path: '/a', watch: false } },
   ])
 })
 
-test('Request.bytes carries the xid of the latest call, whatever came before', () => {
+test('Request.send carries the xid of the latest call, whatever came before', () => {
   const request = read('/a')
-  for (const xid of [1, 2 ** 31 - 2, -8, 1]) expect(requestsIn(request.bytes(xid))[0]!.xid).toBe(xid)
+  for (const xid of [1, 2 ** 31 - 2, -8, 1]) expect(requestsIn(frameOf(request, xid))[0]!.xid).toBe(xid)
 })
 
 test('Request.size is that of the frame without its length', () => {
   const request = read('/abc')
-  expect(request.size).toBe(bodiesIn(request.bytes(1))[0]!.byteLength)
+  expect(request.size).toBe(bodiesIn(frameOf(request, 1))[0]!.byteLength)
   expect(request.size).toBe(4 + 4 + (4 + 4) + 1)
 })
 
 test('Request without a body is a header', () => {
   const close = new Request({ op: 'close', opCode: OpCode.closeSession, kind: 'neither' })
   expect(close.size).toBe(8)
-  expect(requestsIn(close.bytes(3))).toMatchObject([{ xid: 3, name: 'closeSession' }])
+  expect(requestsIn(frameOf(close, 3))).toMatchObject([{ xid: 3, name: 'closeSession' }])
 })
 
 test('Request writes its body when it is made: what the caller changes later does not matter', () => {
   const data = Uint8Array.of(1, 2, 3)
   const request = write('/a', { body: (writer) => SetDataRequest.write(writer, { path: '/a', data, version: 4 }) })
   data.fill(0)
-  expect(requestsIn(request.bytes(1))[0]!.body).toEqual({ path: '/a', data: Uint8Array.of(1, 2, 3), version: 4 })
+  expect(requestsIn(frameOf(request, 1))[0]!.body).toEqual({ path: '/a', data: Uint8Array.of(1, 2, 3), version: 4 })
 })
 
 test('Request throws what its body throws, and writes nothing', () => {
@@ -43,7 +44,8 @@ test('Request throws what its body throws, and writes nothing', () => {
 
 test('Request begins unsent, never expires, forgives nothing, and settles no call', () => {
   const request = new Request({ op: 'close', opCode: OpCode.closeSession, kind: 'neither' })
-  expect(request).toMatchObject({ phase: { name: 'unsent' }, expiresAt: Infinity, forgives: {}, path: undefined })
+  expect(request).toMatchObject({ phase: { name: 'unsent' }, expiresAt: Infinity })
+  expect([request.forgives, request.path]).toEqual([{}, undefined])
   expect(request.watcher).toBeUndefined()
   expect(request.fixedXid).toBeUndefined()
   expect(request.resolve(1)).toBeUndefined()
@@ -63,16 +65,69 @@ test('Request keeps its outcome', () => {
     resolve: () => {},
     reject: () => {},
   } as const
-  expect(new Request(notified)).toMatchObject(notified)
+  const { op, path, opCode, kind, expiresAt, watcher: watching, forgives, resolve, reject } = new Request(notified)
+  const { result, ...others } = notified
+  expect({ op, path, opCode, kind, expiresAt, watcher: watching, forgives, resolve, reject }).toEqual(others)
+  expect(new Request(notified).result(new Reader(new Uint8Array(0)))).toBe(result())
 })
 
 test('Request keeps an xid with a meaning of its own', () => {
   expect(own().fixedXid).toBe(-8)
-  expect(requestsIn(own().bytes(-8))[0]!.xid).toBe(-8)
+  expect(requestsIn(frameOf(own(), -8))[0]!.xid).toBe(-8)
 })
 
 test('Refusal carries the code, and for a multi the code of each operation', () => {
   expect(new ErrorReply(ErrorCode.NoNode)).toMatchObject({ code: -101, multi: undefined })
   const multi = { index: 1, path: '/a', results: ['Ok' as const, 'NoNode' as const] }
   expect(new ErrorReply(ErrorCode.NoNode, multi).multi).toEqual(multi)
+})
+
+test('Request.send again, after unsend, does not write to the memory of the first frame', () => {
+  const request = read('/a')
+  const first = frameOf(request, 1)
+  request.unsend()
+  request.askForWatch(true)
+  expect(requestsIn(frameOf(request, 2))).toMatchObject([{ xid: 2, body: { path: '/a', watch: true } }])
+  expect(requestsIn(first)).toMatchObject([{ xid: 1, body: { path: '/a', watch: false } }])
+})
+
+test('Requests of one writer are one piece of a segment, whatever their order of sending', () => {
+  const writer = new Writer()
+  const [one, two, three] = ['/1', '/2', '/3'].map((path) => read(path, {}, writer))
+  const segment = new Segment()
+  for (const [index, request] of [one!, two!, three!].entries()) request.send(index + 1, 0, segment)
+  expect(segment.bytes()!.buffer).toBe(writer.memory.buffer)
+  expect(requestsIn(segment.bytes()!).map(({ xid }) => xid)).toEqual([1, 2, 3])
+  const mixed = new Segment()
+  for (const [index, request] of [three!, one!, two!].entries()) request.send(index + 4, 0, mixed)
+  expect([mixed.frames, mixed.size]).toEqual([3, one!.frameSize * 3])
+  expect(requestsIn(mixed.bytes()!)).toMatchObject(
+    ['/3', '/1', '/2'].map((path, at) => ({ xid: at + 4, body: { path } })),
+  )
+})
+
+test('Request whose body throws leaves nothing in the writer: the next one is right behind the last', () => {
+  const writer = new Writer()
+  const before = read('/1', {}, writer)
+  const body = (into: Writer) => {
+    into.ustring('/half')
+    throw new TypeError('no such thing')
+  }
+  expect(() => read('/2', { body }, writer)).toThrow('no such thing')
+  const behind = read('/3', {}, writer)
+  const segment = new Segment()
+  before.send(1, 0, segment)
+  behind.send(2, 0, segment)
+  expect(segment.bytes()!.buffer).toBe(writer.memory.buffer)
+  expect(requestsIn(segment.bytes()!)).toMatchObject([{ body: { path: '/1' } }, { body: { path: '/3' } }])
+})
+
+test('Requests keep their frames when the writer has to find larger memory', () => {
+  const writer = new Writer(64)
+  const requests = Array.from({ length: 200 }, (_, index) => read(`/${index}`, {}, writer))
+  const segment = new Segment()
+  for (const [index, request] of requests.entries()) request.send(index + 1, 0, segment)
+  expect(requestsIn(segment.bytes()!)).toMatchObject(
+    requests.map(({ path }, index) => ({ xid: index + 1, body: { path } })),
+  )
 })

@@ -2,6 +2,7 @@
 // monitoring sends a four-letter word in place of the first frame, and its answer is text.
 import { type Bytes, concat, plain } from './bytes.ts'
 import { ProtocolError } from './protocol-error.ts'
+import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
 const LENGTH_SIZE = 4
@@ -43,7 +44,12 @@ export class FrameDecoder {
   readonly #limit: number
   /** The chunks that were not taken yet. */
   #chunks: Uint8Array[] = []
+  /** How much of the first one was taken. */
+  #taken = 0
+  /** The bytes that were not taken. */
   #available = 0
+  /** Reads the first chunk. */
+  #reader: Reader | undefined
   #isText = false
   #failed = false
 
@@ -51,15 +57,15 @@ export class FrameDecoder {
     this.#limit = limit
   }
 
-  /** Takes the chunk over without copying it: its memory must not be written to afterwards. */
+  /** Takes the chunk over without copying it: its memory must not be written to before `keep`. */
   push(chunk: Uint8Array): void {
     const chunks = this.#chunks
     let last = plain(chunk)
     if (this.#failed) return
     chunks.push(last)
     this.#available += last.byteLength
-    // Many small chunks would cost far more than their bytes.
-    while (chunks.length > 1 && last.byteLength < SMALL && chunks.at(-2)!.byteLength <= last.byteLength) {
+    // Many small chunks would cost far more than their bytes. The first one is in use.
+    while (chunks.length > 2 && last.byteLength < SMALL && chunks.at(-2)!.byteLength <= last.byteLength) {
       last = concat(chunks.splice(-2))
       chunks.push(last)
     }
@@ -71,9 +77,27 @@ export class FrameDecoder {
    * on, and drops all bytes.
    */
   next(): Uint8Array | undefined {
-    if (this.#available < LENGTH_SIZE) return undefined
-    const size = LENGTH_SIZE + this.#length()
-    return this.#available < size ? undefined : this.#take(size).subarray(LENGTH_SIZE)
+    const end = this.#frame()
+    if (end === undefined) return undefined
+    const body = this.#chunks[0]!.subarray(this.#taken + LENGTH_SIZE, end)
+    this.#take(end)
+    return body
+  }
+
+  /** As `next`, for the body alone: the same reader reads the next frame. So a frame costs no object. */
+  read(): Reader | undefined {
+    const end = this.#frame()
+    if (end === undefined) return undefined
+    const reader = (this.#reader ??= new Reader(this.#chunks[0]!)).select(this.#taken + LENGTH_SIZE, end)
+    this.#take(end)
+    return reader
+  }
+
+  /** Copies what is left of the last chunk: then its memory may be written to. */
+  keep(): void {
+    if (this.#available === 0) return
+    if (this.#chunks.length === 1) this.#replace(this.#rest().slice())
+    else this.#chunks.push(this.#chunks.pop()!.slice())
   }
 
   /**
@@ -83,34 +107,68 @@ export class FrameDecoder {
   takeText(isText = false): Uint8Array | undefined {
     this.#isText ||=
       isText || (this.#available >= LENGTH_SIZE && textOf(this.#whole(LENGTH_SIZE), LENGTH_SIZE) !== undefined)
-    return this.#isText && this.#available > 0 ? this.#take(this.#available) : undefined
+    if (!this.#isText || this.#available === 0) return undefined
+    const text = this.#rest()
+    this.#clear()
+    return text
+  }
+
+  /** The end of the next frame in the first chunk; undefined until it is whole. */
+  #frame(): number | undefined {
+    if (this.#available < LENGTH_SIZE) return undefined
+    const size = LENGTH_SIZE + this.#length()
+    if (this.#available < size) return undefined
+    this.#whole(size)
+    return this.#taken + size
   }
 
   #length(): number {
     const head = this.#whole(LENGTH_SIZE)
-    const length = (head[0]! << 24) | (head[1]! << 16) | (head[2]! << 8) | head[3]!
+    const at = this.#taken
+    const length = (head[at]! << 24) | (head[at + 1]! << 16) | (head[at + 2]! << 8) | head[at + 3]!
     if (length >= 0 && length <= this.#limit) return length
-    const text = textOf(concat(this.#chunks), TEXT_SHOWN)
+    const text = textOf(this.#rest(), TEXT_SHOWN)
     this.#failed = true
-    this.#chunks = []
-    this.#available = 0
+    this.#clear()
     if (text !== undefined) throw new ProtocolError(`text in place of a frame: ${JSON.stringify(text.trim())}`)
     if (length < 0) throw new ProtocolError(`a frame cannot have ${length} bytes`)
     throw new FrameTooLargeError(length, this.#limit)
   }
 
-  #take(size: number): Uint8Array {
-    const first = this.#whole(size)
-    this.#available -= size
-    if (first.byteLength === size) this.#chunks.shift()
-    else this.#chunks[0] = first.subarray(size)
-    return first.subarray(0, size)
+  /** Everything up to here in the first chunk is taken. */
+  #take(end: number): void {
+    this.#available -= end - this.#taken
+    this.#taken = end
+    if (end < this.#chunks[0]!.byteLength) return
+    this.#chunks.shift()
+    this.#taken = 0
+    this.#reader = undefined
   }
 
-  /** The first chunk, with at least so many bytes. Where it is shorter, all chunks are joined first. */
+  /** The first chunk, with at least so many bytes that were not taken. Where it is shorter, all chunks are joined first. */
   #whole(size: number): Uint8Array {
-    if (this.#chunks[0]!.byteLength < size) this.#chunks = [concat(this.#chunks)]
+    if (this.#chunks[0]!.byteLength - this.#taken < size) this.#replace(this.#rest())
     return this.#chunks[0]!
+  }
+
+  /** All bytes that were not taken. */
+  #rest(): Uint8Array {
+    const [first, ...others] = this.#chunks
+    return concat([first!.subarray(this.#taken), ...others])
+  }
+
+  /** This chunk stands for all that were not taken. */
+  #replace(chunk: Uint8Array): void {
+    this.#chunks = [chunk]
+    this.#taken = 0
+    this.#reader = undefined
+  }
+
+  #clear(): void {
+    this.#chunks = []
+    this.#taken = 0
+    this.#available = 0
+    this.#reader = undefined
   }
 }
 

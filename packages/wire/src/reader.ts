@@ -16,22 +16,37 @@ export class Reader {
   readonly #bytes: Uint8Array
   readonly #view: DataView
   #offset: number
+  /** Where the window of `select` begins, and where it ends. */
+  #start = 0
+  #end: number
 
   constructor(bytes: Uint8Array, offset = 0) {
     this.#bytes = plain(bytes)
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     if (offset >>> 0 !== offset || offset > bytes.length) throw invalid(offset, 'offset', 'in the bytes', 'number')
     this.#offset = offset
+    this.#end = bytes.length
   }
 
   /** The number of bytes that were read. */
   get offset(): number {
-    return this.#offset
+    return this.#offset - this.#start
   }
 
   /** The number of bytes that were not read yet. Behind a whole record these are fields of a newer peer. */
   get remaining(): number {
-    return this.#bytes.length - this.#offset
+    return this.#end - this.#offset
+  }
+
+  /**
+   * From now on reads these of its bytes alone. So one reader serves all frames of a chunk: a new view for each would be a
+   * third of the cost of a small reply.
+   */
+  select(start: number, end: number): this {
+    this.#start = start
+    this.#offset = start
+    this.#end = end
+    return this
   }
 
   /** An int: 4 bytes, the highest first. */
@@ -51,19 +66,24 @@ export class Reader {
 
   /** Returns a copy, which does not keep the memory of the frame. */
   buffer(): Bytes | null {
-    return this.#sized('a buffer')?.slice() ?? null
+    const length = this.#length('a buffer', 'bytes')
+    if (length === null) return null
+    const start = this.#take(length, 'a buffer', 'bytes')
+    return this.#bytes.slice(start, start + length)
   }
 
   /** A copy of the bytes that were not read yet. The position does not change. */
   rest(): Bytes {
-    return this.#bytes.slice(this.#offset)
+    return this.#bytes.slice(this.#offset, this.#end)
   }
 
   /** Malformed UTF-8 becomes U+FFFD, as in Java. */
   ustring(): string | null {
-    const bytes = this.#sized('a string')
-    if (bytes !== null && bytes.length > LONGEST_STRING) throw new ProtocolError('a string is too long')
-    return bytes && utf8.decode(bytes)
+    const length = this.#length('a string', 'bytes')
+    if (length === null) return null
+    const start = this.#take(length, 'a string', 'bytes')
+    if (length > LONGEST_STRING) throw new ProtocolError('a string is too long')
+    return utf8.decode(this.#bytes.subarray(start, start + length))
   }
 
   /**
@@ -92,7 +112,7 @@ export class Reader {
    * for the bytes that are left is refused before anything is allocated.
    */
   count(itemSize: number): number | null {
-    const offset = this.#offset
+    const { offset } = this
     const count = this.#length('a vector', 'items')
     if (count === null || count * itemSize <= this.remaining) return count
     throw this.#missing(count, offset, 'a vector', 'items')
@@ -100,7 +120,7 @@ export class Reader {
 
   /** The ends of the next strings, up to `most`, as long as they are short, complete and fit into one run. */
   #runEnd(most: number): number {
-    const total = this.#bytes.length
+    const total = this.#end
     const last = Math.min(this.#offset + RUN_SIZE, total - 4)
     let end = this.#offset
     for (let more = most; more > 0 && end <= last; more--) {
@@ -111,16 +131,8 @@ export class Reader {
     return end
   }
 
-  /** The bytes of a buffer or a string, behind their length. */
-  #sized(what: string): Uint8Array | null {
-    const length = this.#length(what, 'bytes')
-    if (length === null) return null
-    const start = this.#take(length, what, 'bytes')
-    return this.#bytes.subarray(start, start + length)
-  }
-
   #length(what: string, units: string): number | null {
-    const offset = this.#offset
+    const { offset } = this
     const length = this.int()
     if (length < -1) throw new ProtocolError(`${what} cannot have ${length} ${units}`, { offset })
     return length === -1 ? null : length
@@ -128,7 +140,7 @@ export class Reader {
 
   #take(size: number, what: string, units?: string): number {
     const start = this.#offset
-    if (size > this.#bytes.length - start) throw this.#missing(size, start, what, units)
+    if (size > this.#end - start) throw this.#missing(size, start - this.#start, what, units)
     this.#offset = start + size
     return start
   }

@@ -15,12 +15,27 @@ const SHORT = 64
  * another type is a `TypeError`. No value is converted.
  */
 export class Writer {
-  #bytes: Bytes = new Uint8Array(INITIAL_CAPACITY)
+  #bytes: Bytes
   #length = 0
+
+  /** `capacity`: the bytes for which there is room at first. */
+  constructor(capacity = INITIAL_CAPACITY) {
+    this.#bytes = new Uint8Array(capacity)
+  }
 
   /** The number of bytes that were written. */
   get length(): number {
     return this.#length
+  }
+
+  /** The memory that has the bytes so far, from its beginning on. They stay there, while later bytes may be in other memory. */
+  get memory(): Bytes {
+    return this.#bytes
+  }
+
+  /** Takes back what was written behind these bytes. */
+  truncate(length: number): void {
+    this.#length = length
   }
 
   /** An int: 4 bytes, the highest first. Throws a `RangeError` for another number than an integer of 32 bits. */

@@ -348,3 +348,47 @@ function drain(decoder: FrameDecoder): string[] {
   for (let body = decoder.next(); body !== undefined; body = decoder.next()) bodies.push(hexOf(body))
   return bodies
 }
+
+describe('FrameDecoder.read', () => {
+  test('FrameDecoder.read gives what next gives, with one reader for all frames of a chunk', () => {
+    const whole = concat([ONE, EMPTY, THREE])
+    const decoder = new FrameDecoder()
+    decoder.push(whole)
+    const first = decoder.read()!
+    expect(first.rest()).toEqual(bytesOf('aa'))
+    expect([first.offset, first.remaining]).toEqual([0, 1])
+    expect(decoder.read()).toBe(first)
+    expect(first.rest()).toEqual(bytesOf(''))
+    expect(decoder.read()!.rest()).toEqual(bytesOf('bbccdd'))
+    expect(decoder.read()).toBeUndefined()
+  })
+
+  test('FrameDecoder.read reads no byte of the next frame: a short body is a ProtocolError at its own offset', () => {
+    const decoder = new FrameDecoder()
+    decoder.push(concat([THREE, THREE]))
+    const reader = decoder.read()!
+    const error = thrownBy(() => reader.int())
+    expect(error).toBeInstanceOf(ProtocolError)
+    expect(error).toHaveProperty('message', '3 bytes are left for an int at byte 0')
+    expect(() => reader.buffer()).toThrow('3 bytes are left for an int at byte 0')
+    expect(reader.boolean()).toBe(true)
+    expect([reader.offset, reader.remaining]).toEqual([1, 2])
+  })
+
+  test('FrameDecoder.keep copies what is left: the memory of the chunks may be written to, at any cut', () => {
+    const whole = concat([ONE, EMPTY, THREE, ONE])
+    for (let one = 0; one <= whole.length; one++) {
+      for (let two = one; two <= whole.length; two++) {
+        const decoder = new FrameDecoder()
+        const bodies: Uint8Array[] = []
+        for (const part of [whole.slice(0, one), whole.slice(one, two), whole.slice(two)]) {
+          decoder.push(part)
+          for (let reader = decoder.read(); reader !== undefined; reader = decoder.read()) bodies.push(reader.rest())
+          decoder.keep()
+          part.fill(0xee)
+        }
+        expect(bodies).toEqual(['aa', '', 'bbccdd', 'aa'].map(bytesOf))
+      }
+    }
+  })
+})

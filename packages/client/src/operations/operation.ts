@@ -1,6 +1,13 @@
-import { type ErrorName, type Operation as WireOperation, readNamed, type TypeOf } from '@zk/wire'
+import {
+  type ErrorName,
+  type Operation as WireOperation,
+  type Reader,
+  readNamed,
+  type TypeOf,
+  type Writer,
+} from '@zk/wire'
 import type { Chroot } from '../chroot.ts'
-import type { Call, RequestInit, ErrorContext } from '../session/requests/request.ts'
+import type { ErrorContext, PreparedRequest, RequestInit } from '../session/requests/request.ts'
 import type { WatchKind } from '../session/watches/watchers.ts'
 
 /** A row of the wire's table of operations: opcode, records, and whether it reads or writes. */
@@ -27,29 +34,89 @@ export interface WatchingOperation<W extends Wire, Result> extends Operation<[pa
   readonly watch: WatchKind
 }
 
-/** The order to the session for a call of the operation. */
+/** What a call is about besides its operation: watches, and whether the client itself makes it. */
+type About = Pick<RequestInit, 'watcher' | 'persistent' | 'removes' | 'isOwn'>
+
+/** A call of the operation, for the session. */
 export function prepare<Args extends readonly unknown[], W extends Wire, Result>(
-  { name, wire, encode, result, forgives, paths }: Operation<Args, W, Result>,
+  operation: Operation<Args, W, Result>,
   chroot: Chroot,
   args: Args,
-  { watcher, removes }: Pick<RequestInit, 'watcher' | 'removes'> = {},
-): Omit<RequestInit, keyof Call> {
-  const value = encode(chroot, ...args)
-  const { opCode, kind, request, response } = typeof wire === 'function' ? wire(...args) : wire
-  const [path] = args
-  return {
-    op: name,
-    path: typeof path === 'string' ? path : undefined,
-    paths,
-    chroot: chroot.path === '/' ? undefined : chroot.path,
-    opCode,
-    kind,
-    watcher,
-    removes,
-    body: (writer) => request?.write(writer, value),
-    // An operation whose reply has no body makes its result of nothing.
-    result: (reader, where) =>
-      result((response && readNamed(response, reader)) as TypeOf<W['response']>, chroot, where),
-    forgives,
+  about: About = {},
+): PreparedRequest {
+  const value = operation.encode(chroot, ...args)
+  const { wire } = operation
+  return new OperationCall(operation, typeof wire === 'function' ? wire(...args) : wire, chroot, args[0], value, about)
+}
+
+type AnyOperation = Pick<Operation<never, Wire, unknown>, 'name' | 'forgives' | 'paths'> & {
+  result(response: unknown, chroot: Chroot, where?: () => ErrorContext): unknown
+}
+
+/** A class, since every call makes one: what is alike for all calls of an operation is not copied, and no closure is made. */
+class OperationCall implements PreparedRequest {
+  readonly watcher: RequestInit['watcher']
+  readonly persistent: RequestInit['persistent']
+  readonly removes: RequestInit['removes']
+  readonly isOwn: RequestInit['isOwn']
+  readonly path: string | undefined
+  readonly #operation: AnyOperation
+  readonly #wire: Wire
+  readonly #chroot: Chroot
+  /** The request record, until it is written. */
+  #value: unknown
+
+  constructor(
+    operation: AnyOperation,
+    wire: Wire,
+    chroot: Chroot,
+    path: unknown,
+    value: unknown,
+    { watcher, persistent, removes, isOwn }: About,
+  ) {
+    this.#operation = operation
+    this.#wire = wire
+    this.#chroot = chroot
+    this.#value = value
+    this.path = typeof path === 'string' ? path : undefined
+    this.watcher = watcher
+    this.persistent = persistent
+    this.removes = removes
+    this.isOwn = isOwn
+  }
+
+  get op(): string {
+    return this.#operation.name
+  }
+
+  get paths(): RequestInit['paths'] {
+    return this.#operation.paths
+  }
+
+  get chroot(): string | undefined {
+    return this.#chroot.path === '/' ? undefined : this.#chroot.path
+  }
+
+  get opCode(): number {
+    return this.#wire.opCode
+  }
+
+  get kind(): RequestInit['kind'] {
+    return this.#wire.kind
+  }
+
+  get forgives(): RequestInit['forgives'] {
+    return this.#operation.forgives
+  }
+
+  body(writer: Writer): void {
+    this.#wire.request?.write(writer, this.#value)
+    this.#value = undefined
+  }
+
+  /** An operation whose reply has no body makes its result of nothing. */
+  result(reader: Reader, where?: () => ErrorContext): unknown {
+    const { response } = this.#wire
+    return this.#operation.result(response && readNamed(response, reader), this.#chroot, where)
   }
 }

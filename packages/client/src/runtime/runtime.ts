@@ -57,7 +57,7 @@ export interface LookupHandler {
 export interface ConnectionHandler {
   /** The connection is open, with TLS where that was asked for: bytes may be written. */
   opened(): void
-  /** Bytes as they arrive: a frame may begin anywhere in them. */
+  /** Bytes as they arrive: a frame may begin anywhere in them. Afterwards their memory may be used again. */
   received(bytes: Uint8Array): void
   /** The bytes that were held back have been sent: `write` may go on. */
   drained(): void

@@ -34,6 +34,7 @@ class Direction {
       this.#frames.push(bytes)
       for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next())
         this.#publish(frame, where)
+      this.#frames.keep()
     } catch (error) {
       // The session finds the mistake, too, and ends the connection.
       if (!(error instanceof ProtocolError)) throw error

@@ -132,7 +132,7 @@ export class NodeEventsSource implements NodeEvents {
       notify: (outcome) => this.#deliver(outcome),
     }
     this.#watcher = watcher
-    return session.call({ ...prepare(addWatch, this.#chroot, [this.#path]), persistent: watcher, isOwn }, waiting)
+    return session.call(prepare(addWatch, this.#chroot, [this.#path], { persistent: watcher, isOwn }), waiting)
   }
 
   #deliver(outcome: PersistentOutcome): void {

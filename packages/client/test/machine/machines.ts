@@ -34,7 +34,7 @@ export function machineOf(config: Partial<SessionConfig> = {}): SessionMachine {
 }
 
 /** From waiting to connected, at once; returns the outputs of the machine to the handshake's answer. */
-export function connect(machine: SessionMachine, now: number, handshake?: Handshake): Output[] {
+export function connect(machine: SessionMachine, now: number, handshake?: Handshake): readonly Output[] {
   machine.elapse(now)
   machine.opened()
   machine.transmit(now)

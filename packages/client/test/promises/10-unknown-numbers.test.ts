@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { op } from '../../src/index.ts'
 import { RequestQueue } from '../../src/session/requests/request-queue.ts'
 import { Request } from '../../src/session/requests/request.ts'
+import { sendFrom } from '../requests.ts'
 import { connected, nodeData, outcome, reconnected, someStat, VirtualWorld } from '../support/index.ts'
 
 const anomalies: unknown[] = []
@@ -122,7 +123,7 @@ describe('xids', () => {
       (path) => new Request({ op: 'sync', path, opCode: OpCode.sync, kind: 'neither' }),
     )
     for (const request of requests) queue.enqueue(request)
-    const frames = queue.send(0, Infinity)
+    const frames = sendFrom(queue, 0, Infinity)
     expect(frames.map((frame) => decode(RequestHeader, frame.subarray(4)).xid)).toEqual([
       2 ** 31 - 3,
       2 ** 31 - 2,

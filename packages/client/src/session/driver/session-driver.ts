@@ -1,5 +1,5 @@
 // Drives a SessionMachine: owns its socket and its one timer, and carries out its outputs.
-import { formatServer, type ServerAddress, type WatcherType } from '@zk/wire'
+import { formatServer, type ServerAddress, type WatcherType, Writer } from '@zk/wire'
 import { onAbort } from '../../aborts.ts'
 import { expectedBy } from '../../call-options.ts'
 import { type ConnectAttempt, formatSessionId, KeeperError } from '../../errors.ts'
@@ -29,6 +29,9 @@ import { TouchLog } from '../protocol/touch-log.ts'
 import { PendingWork } from './pending-work.ts'
 import { Transport } from './transport.ts'
 
+/** The frames of so many bytes share memory. It is in use until the last of their requests is answered. */
+const FRAME_MEMORY = 16 * 1024
+
 export class SessionDriver implements Session {
   readonly #machine: SessionMachine
   readonly #runtime: Runtime
@@ -43,8 +46,8 @@ export class SessionDriver implements Session {
   readonly #pendingWork = new PendingWork()
   /** The calls that wait for the end. */
   readonly #closing: (() => void)[] = []
-  /** The requests with a signal, each with the function that removes its listener. */
-  readonly #unlisten = new Map<Request, () => void>()
+  /** New requests write their frames here. */
+  #frames = new Writer(FRAME_MEMORY)
   #connection: OwnConnection | undefined
   #wasConnected = false
   /** When the last ConnectRequest was sent. */
@@ -189,16 +192,20 @@ export class SessionDriver implements Session {
     })
   }
 
-  #promise(asked: PreparedRequest, waiting: WaitOptions, submit: (request: Request) => Output[]): Promise<unknown> {
+  #promise(
+    asked: PreparedRequest,
+    waiting: WaitOptions,
+    submit: (request: Request) => readonly Output[],
+  ): Promise<unknown> {
     const { signal, timeout = deadlines.request({ T: this.timeout, servers: 1 }), repeatThrottled } = waiting
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       const calledAt = this.#now()
-      const call = { calledAt, expiresAt: calledAt + timeout, repeatThrottled, expected: expectedBy(waiting) }
-      const request = new Request(asked, { resolve, reject, ...call })
+      const expected = expectedBy(waiting)
+      const call = { calledAt, expiresAt: calledAt + timeout, repeatThrottled, expected, resolve, reject }
+      const request = new Request(asked, call, this.#writer)
       if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
-      const abandon = (reason: unknown) => this.#abandon(request, reason)
-      if (signal !== undefined) this.#unlisten.set(request, onAbort(signal, abandon))
+      if (signal !== undefined) request.unlisten = onAbort(signal, (reason) => this.#abandon(request, reason))
       this.telemetry.called(request, this)
       // A subscriber may have aborted it.
       if (request.phase.name === 'unsent') this.#run(submit(request))
@@ -206,7 +213,7 @@ export class SessionDriver implements Session {
   }
 
   #abandon(request: Request, reason: unknown): void {
-    this.#unlisten.delete(request)
+    request.unlisten = undefined
     if (this.#machine.abandon(request)) {
       this.telemetry.aborted(request, this, this.#now(), reason)
       request.reject(reason)
@@ -219,9 +226,8 @@ export class SessionDriver implements Session {
 
   #run(outputs: readonly Output[]): void {
     // The notified code may make further calls.
-    if (!this.#outputs.do(outputs)) return
+    if (outputs.length > 0 && !this.#outputs.do(outputs)) return
     this.#flushSoon()
-    this.#setTimer()
   }
 
   #perform(output: Output): void {
@@ -301,7 +307,7 @@ export class SessionDriver implements Session {
 
   async #prove(prover: SaslClient, output: SaslStep): Promise<void> {
     const { connection } = this.#transport
-    let report: (now: number) => Output[]
+    let report: (now: number) => readonly Output[]
     try {
       const token = await prover.token(output)
       report = (now) => this.#machine.prove(token, now)
@@ -312,7 +318,7 @@ export class SessionDriver implements Session {
     if (this.#transport.connection === connection) this.#run(report(this.#now()))
   }
 
-  #received(bytes: Uint8Array, now: number): Output[] {
+  #received(bytes: Uint8Array, now: number): readonly Output[] {
     this.telemetry.received(bytes, this, now)
     const outputs = this.#machine.received(bytes, now)
     this.#connection?.touches.answered(this.#machine.answeredBefore, now)
@@ -329,11 +335,17 @@ export class SessionDriver implements Session {
   }
 
   #forgetSignal(request: Request): void {
-    this.#unlisten.get(request)?.()
-    this.#unlisten.delete(request)
+    request.unlisten?.()
+    request.unlisten = undefined
   }
 
-  /** Sends once in a microtask, so that all requests of one turn leave in one segment. */
+  /** Has room for the next frame. Requests keep the memory that they were written to. */
+  get #writer(): Writer {
+    if (this.#frames.length >= FRAME_MEMORY) this.#frames = new Writer(FRAME_MEMORY)
+    return this.#frames
+  }
+
+  /** Sends once in a microtask, so that all requests of one turn leave in one segment. Then sets the timer, once for all of them. */
   #flushSoon(): void {
     if (this.#flushing) return
     this.#flushing = true

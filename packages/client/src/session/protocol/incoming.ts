@@ -6,13 +6,15 @@ import {
   type EventType,
   eventName,
   ProtocolError,
-  Reader,
+  type Reader,
   readNamed,
   ReplyHeader,
   type TypeOf,
   WatcherEvent,
   Xid,
 } from '@zk/wire'
+
+const REPLY_HEADER_SIZE = ReplyHeader.minSize
 
 export type Incoming =
   | { readonly type: 'ping' }
@@ -21,9 +23,12 @@ export type Incoming =
   | { readonly type: 'event'; readonly event: EventType | undefined; readonly path: string; readonly zxid: bigint }
   | { readonly type: 'reply'; readonly xid: number; readonly zxid: bigint; readonly err: number; readonly body: Reader }
 
-export function readIncoming(frame: Uint8Array): Incoming {
-  const body = new Reader(frame)
-  const { xid, zxid, err } = readNamed(ReplyHeader, body)
+export function readIncoming(body: Reader): Incoming {
+  // The record says which field is missing.
+  if (body.remaining < REPLY_HEADER_SIZE) readNamed(ReplyHeader, body)
+  const xid = body.int()
+  const zxid = body.long()
+  const err = body.int()
   // A server that requires SASL first refuses every request, a ping included.
   const isRefused = err === ErrorCode.SessionClosedRequireSaslAuth
   if (xid === Xid.auth || (xid === Xid.ping && isRefused)) return { type: 'auth', err }
@@ -33,7 +38,6 @@ export function readIncoming(frame: Uint8Array): Incoming {
   return { type: 'event', event: eventName(type), path: path ?? '', zxid }
 }
 
-const REPLY_HEADER_SIZE = 16
 const SHORTEST_CONNECT_RESPONSE = 20
 
 /** The answer to the ConnectRequest of session `ours`, 0 for a new one. `timeOut <= 0` means that it has expired. */

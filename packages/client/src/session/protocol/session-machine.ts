@@ -1,6 +1,6 @@
 // The session without I/O. It takes events with their times, and returns what to do. It uses no socket, timer, promise, clock
 // or random source. The methods are sorted: calls of the caller, reports of the driver, actions that are due.
-import { concat, formatServer, FrameDecoder, FrameTooLargeError, ProtocolError, type ServerAddress } from '@zk/wire'
+import { formatServer, FrameDecoder, FrameTooLargeError, ProtocolError, type ServerAddress } from '@zk/wire'
 import { KeeperError } from '../../errors.ts'
 import type { Credential } from '../requests/credentials.ts'
 import type { SessionConfig } from './config.ts'
@@ -15,6 +15,7 @@ import { type Output, unreached } from './output.ts'
 import { closeSessionRequest, pings } from '../requests/internal-requests.ts'
 import type { ReadWriteSearch } from '../servers/read-write-search.ts'
 import type { Request } from '../requests/request.ts'
+import { Segment } from '../requests/segment.ts'
 import { SaslHandshake } from './sasl-handshake.ts'
 import { StaticHostProvider } from '../servers/static-host-provider.ts'
 import {
@@ -35,6 +36,8 @@ import { Timing } from './timing.ts'
 
 type In<Name extends State['name']> = Extract<State, { name: Name }>
 type Established = Pick<In<'authenticating'>, 'server' | 'target' | 'frames' | 'readOnly'>
+
+const nothing: readonly Output[] = []
 
 /** Whether the session has an established connection. */
 const isEstablished = (state: State): state is In<'connected' | 'leaving'> =>
@@ -86,8 +89,9 @@ export class SessionMachine {
   }
 
   /** The outputs since the last call. Most methods return them. */
-  takeOutputs(): Output[] {
+  takeOutputs(): readonly Output[] {
     const outputs = this.#outputs
+    if (outputs.length === 0) return nothing
     this.#outputs = []
     return outputs
   }
@@ -104,12 +108,12 @@ export class SessionMachine {
 
   // --- calls of the caller --------------------------------------------------------------------------------------
 
-  submit(request: Request): Output[] {
+  submit(request: Request): readonly Output[] {
     this.pipeline.submit(request)
     return this.takeOutputs()
   }
 
-  authenticate(credential: Credential, request: Request): Output[] {
+  authenticate(credential: Credential, request: Request): readonly Output[] {
     this.pipeline.authenticate(credential, request)
     return this.takeOutputs()
   }
@@ -126,7 +130,7 @@ export class SessionMachine {
   }
 
   /** Ends the session after all earlier calls: with its `last` request, or without it when the time is over. */
-  close(now: number, last: Request = closeSessionRequest()): Output[] {
+  close(now: number, last: Request = closeSessionRequest()): readonly Output[] {
     const phase = this.#phase
     if (phase.name === 'ended' || phase.name === 'closing') return this.takeOutputs()
     // A session that was to be resumed, and was not, stays as it was.
@@ -147,7 +151,7 @@ export class SessionMachine {
   }
 
   /** Uses this list of servers from now on. */
-  updateServers(servers: readonly ServerAddress[], now: number): Output[] {
+  updateServers(servers: readonly ServerAddress[], now: number): readonly Output[] {
     const state = this.#state
     // An answer of a server of the old list does not count any more.
     if (state.name === 'connected' && state.search?.forget(now) === true) this.#outputs.push({ type: 'endProbe' })
@@ -159,7 +163,7 @@ export class SessionMachine {
   // --- reports of the driver ------------------------------------------------------------------------------------
 
   /** Takes the addresses of the server that is dialed. Each gets a part of the time. */
-  resolved(addresses: readonly string[], now: number): Output[] {
+  resolved(addresses: readonly string[], now: number): readonly Output[] {
     if (this.#state.name !== 'dialing') return this.takeOutputs()
     const target = this.servers.resolved(this.#state.target, addresses)
     if (target === undefined) this.#lost(new Error(`${this.#state.server} has no address`), now, false)
@@ -171,7 +175,7 @@ export class SessionMachine {
   }
 
   /** The TCP connection is open. */
-  opened(): Output[] {
+  opened(): readonly Output[] {
     if (this.#state.name === 'dialing') {
       const { server, target, by } = this.#state
       const frames = new FrameDecoder({ limit: this.#config.maxResponseSize })
@@ -180,7 +184,7 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  received(bytes: Uint8Array, now: number): Output[] {
+  received(bytes: Uint8Array, now: number): readonly Output[] {
     if ('frames' in this.#state) {
       try {
         this.#read(this.#state.frames, bytes, now)
@@ -195,7 +199,7 @@ export class SessionMachine {
   }
 
   /** The answer of a server to the question whether it takes writes, and the address that was asked. */
-  probed(answer: string | undefined, asked: Target, now: number): Output[] {
+  probed(answer: string | undefined, asked: Target, now: number): readonly Output[] {
     const search = this.#state.name === 'connected' ? this.#state.search : undefined
     if (search?.answered(answer, now) === true) {
       this.servers.prefer(asked)
@@ -205,13 +209,13 @@ export class SessionMachine {
   }
 
   /** The TCP connection failed, or the peer closed it. */
-  lost(error: Error, now: number): Output[] {
+  lost(error: Error, now: number): readonly Output[] {
     this.#lost(error, now, true)
     return this.takeOutputs()
   }
 
   /** Takes the next token of the SASL mechanism; undefined when it is complete. */
-  prove(token: Uint8Array | undefined, now: number): Output[] {
+  prove(token: Uint8Array | undefined, now: number): readonly Output[] {
     if (this.#state.name !== 'authenticating') return this.takeOutputs()
     if (token !== undefined) this.#state.sasl.say(token)
     else this.#connected('proved', this.#state, now)
@@ -219,7 +223,7 @@ export class SessionMachine {
   }
 
   /** The SASL mechanism has failed. */
-  unproved(error: Error, now: number): Output[] {
+  unproved(error: Error, now: number): readonly Output[] {
     if (this.#state.name !== 'authenticating') return this.takeOutputs()
     if (KeeperError.is(error, 'AuthFailed')) this.#end('AuthFailed')
     else this.#hangUp(error, now)
@@ -227,7 +231,7 @@ export class SessionMachine {
   }
 
   /** Time has passed: does everything that is due. */
-  elapse(now: number): Output[] {
+  elapse(now: number): readonly Output[] {
     if (this.#state.name === 'ended') return this.takeOutputs()
     this.pipeline.settleOverdue(now)
     if (now >= this.#timing.closeBy(this.#phase)) this.#end('Closed')
@@ -249,12 +253,16 @@ export class SessionMachine {
     }
     if (state.name === 'authenticating') return state.sasl.transmit()
     if (!isEstablished(state)) return undefined
+    const segment = new Segment()
+    this.pipeline.sendCredentials(segment)
+    const before = segment.frames
     // A connection that is about to be left takes no more requests. The session must stay alive, so pings are sent.
-    const touching = state.name === 'connected' ? this.pipeline.send(now, SEGMENT_SIZE) : this.pipeline.takeUrgent()
-    if (touching.length > 0) this.#timing.touched(now, touching.length)
-    this.#touchesSent += touching.length
-    const frames = [...this.pipeline.takeCredentials(), ...touching]
-    return frames.length === 0 ? undefined : concat(frames)
+    if (state.name === 'connected') this.pipeline.send(now, SEGMENT_SIZE, segment)
+    else this.pipeline.sendUrgent(segment)
+    const touches = segment.frames - before
+    if (touches > 0) this.#timing.touched(now, touches)
+    this.#touchesSent += touches
+    return segment.bytes()
   }
 
   /** When `elapse` must be called at the latest. */
@@ -301,13 +309,14 @@ export class SessionMachine {
 
   #read(frames: FrameDecoder, bytes: Uint8Array, now: number): void {
     frames.push(bytes)
-    for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
-      if (this.#state.name === 'handshaking') this.#handshake(frame, this.#state, now)
-      else if (this.#state.name === 'authenticating') this.#proving(readIncoming(frame), this.#state.sasl, now)
-      else if (isEstablished(this.#state)) this.#incoming(readIncoming(frame), now)
+    for (let body = frames.read(); body !== undefined; body = frames.read()) {
+      if (isEstablished(this.#state)) this.#incoming(readIncoming(body), now)
+      else if (this.#state.name === 'handshaking') this.#handshake(body.rest(), this.#state, now)
+      else if (this.#state.name === 'authenticating') this.#proving(readIncoming(body), this.#state.sasl, now)
       else return
       this.#timing.received(now)
     }
+    frames.keep()
   }
 
   #incoming(incoming: Incoming, now: number): void {

@@ -35,6 +35,7 @@ export class Credentials {
 
   /** The frames for all credentials that were not sent on this connection yet. */
   frames(): Uint8Array[] {
+    if (this.#sentHere.size === this.#credentials.length) return []
     const unsent = this.#credentials.filter((credential) => !this.#sentHere.has(credential))
     return unsent.map((credential) => {
       this.#unanswered.push(credential)
@@ -74,7 +75,7 @@ export class Credentials {
   #takeCaller(credential: Credential): Request | undefined {
     const caller = this.#callers.get(credential)
     this.#callers.delete(credential)
-    if (caller !== undefined) caller.phase = { name: 'settled' }
+    caller?.settle()
     return caller
   }
 }

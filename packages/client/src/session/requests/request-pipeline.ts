@@ -10,6 +10,7 @@ import { LAST_XID, RequestQueue, nextXid } from './request-queue.ts'
 import type { Output } from '../protocol/output.ts'
 import { removalRequest, syncRequest } from './internal-requests.ts'
 import { type ErrorContext, ErrorReply, type Removal, type Request } from './request.ts'
+import type { Segment } from './segment.ts'
 import type { EndReason } from '../protocol/states.ts'
 import type { OneShotWatcher } from '../watches/watchers.ts'
 import { changesWatches, countsOn, setsWatches, WatchManager } from '../watches/watch-manager.ts'
@@ -35,6 +36,7 @@ export class RequestPipeline {
   /** Frames that overtake the queue. */
   #urgent: Uint8Array[] = []
   #lastZxid: bigint
+  readonly #sending = (request: Request) => this.watches.sending(request)
   /** Whether a write has no answer: then the next server must catch up before it answers reads. */
   #isSyncPending = false
   /** The request whose answer ends the session. */
@@ -161,28 +163,27 @@ export class RequestPipeline {
     this.#urgent.push(...frames)
   }
 
-  takeUrgent(): Uint8Array[] {
-    const urgent = this.#urgent
+  /** Adds the credentials that were not sent on this connection. They go before everything else, and do not touch the session. */
+  sendCredentials(segment: Segment): void {
+    for (const frame of this.#credentials.frames()) segment.add(frame)
+  }
+
+  sendUrgent(segment: Segment): void {
+    if (this.#urgent.length === 0) return
+    for (const frame of this.#urgent) segment.add(frame)
     this.#urgent = []
-    return urgent
   }
 
-  /** The credentials that were not sent on this connection. They go before everything else, and do not touch the session. */
-  takeCredentials(): Uint8Array[] {
-    return this.#credentials.frames()
-  }
-
-  /** The frames to send now, about `limit` bytes. Credentials go before them. */
-  send(now: number, limit: number): Uint8Array[] {
-    const frames = this.takeUrgent()
-    frames.push(...this.#queue.send(now, limit, (request) => this.watches.sending(request)))
+  /** Adds the frames to send now, about `limit` bytes. Credentials go before them. */
+  send(now: number, limit: number, segment: Segment): void {
+    this.sendUrgent(segment)
+    this.#queue.send(now, limit, segment, this.#sending)
     // Nothing is sent after the end of the session, nor to a server that is too busy.
-    if (this.#context.refusal() !== undefined || this.#queue.isHeld) return frames
+    if (this.#context.refusal() !== undefined || this.#queue.isHeld) return
     // Removals wait while a setWatches is still queued.
     const { next } = this.#queue
-    if (next !== undefined && setsWatches(next)) return frames
-    frames.push(...this.#queue.sendNow(this.watches.due(), now))
-    return frames
+    if (next !== undefined && setsWatches(next)) return
+    this.#queue.sendNow(this.watches.due(), now, segment)
   }
 
   /** Takes a message of the server. Returns the reason when it ends the session. */
@@ -297,7 +298,7 @@ export class RequestPipeline {
   }
 
   #settle(request: Request, { err, body }: Reply): void {
-    request.phase = { name: 'settled' }
+    request.settle()
     try {
       this.#settled(
         request,

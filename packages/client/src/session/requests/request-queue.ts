@@ -6,6 +6,7 @@ import { SendQueue } from './send-queue.ts'
 import { Fifo } from './fifo.ts'
 import { type Flow, type FlowLimits, hasRoom, NO_LIMITS } from './flow.ts'
 import type { Request } from './request.ts'
+import type { Segment } from './segment.ts'
 import { Window } from './window.ts'
 
 /** Java's ClientCnxn counts up to here and starts again at 1. */
@@ -76,7 +77,7 @@ export class RequestQueue {
 
   /** When the oldest request without an answer was sent, tombstones included. */
   get oldestSentAt(): number | undefined {
-    const phase = this.#sent.peek()?.phase
+    const phase = this.oldest?.phase
     return phase?.name === 'sent' || phase?.name === 'abandoned' ? phase.at : undefined
   }
 
@@ -105,42 +106,36 @@ export class RequestQueue {
   }
 
   /**
-   * Numbers the next requests and moves them to the sent ones, until `limit` bytes or the limits of flow are reached, or none
-   * waits. The connection's own requests need no room. `sending` is called with each first, and returns what must follow it
-   * immediately.
+   * Numbers the next requests, moves them to the sent ones and adds them to the segment, until `limit` bytes or the limits of
+   * flow are reached, or none waits. The connection's own requests need no room. `sending` is called with each first, and
+   * returns what must follow it immediately.
    */
-  send(now: number, limit: number, sending: (request: Request) => Request[] = () => []): Uint8Array[] {
-    const frames: Uint8Array[] = []
-    let size = 0
+  send(
+    now: number,
+    limit: number,
+    segment: Segment,
+    sending: (request: Request) => readonly Request[] = () => [],
+  ): void {
     if (this.isHeld) this.resume(now)
-    if (this.isHeld) return frames
-    for (const request of this.#unsent) {
-      if (size >= limit) break
-      if (request.kind !== 'connection' && !this.#maySend(request)) break
-      this.#unsent.delete(request)
-      const behind = sending(request)
-      const bytes = this.sendNow([request, ...behind], now)
-      size += bytes.reduce((sum, { byteLength }) => sum + byteLength, 0)
-      frames.push(...bytes)
+    if (this.isHeld) return
+    const end = segment.size + limit
+    for (let { next } = this; next !== undefined && segment.size < end; { next } = this) {
+      if (next.kind !== 'connection' && !this.#maySend(next)) break
+      this.#unsent.delete(next)
+      const behind = sending(next)
+      this.#send(next, now, segment)
+      this.sendNow(behind, now, segment)
     }
-    return frames
   }
 
   /** Numbers these requests and adds them to the sent ones, before all that wait. */
-  sendNow(requests: readonly Request[], now: number): Uint8Array[] {
-    return requests.map((request) => {
-      const xid = request.fixedXid ?? this.#takeXid()
-      this.#sent.push(request)
-      this.#sentBytes += request.frameSize
-      request.phase = { name: 'sent', xid, at: now }
-      return request.bytes(xid)
-    })
+  sendNow(requests: readonly Request[], now: number, segment: Segment): void {
+    for (const request of requests) this.#send(request, now, segment)
   }
 
   /** The first request that waits. */
   get next(): Request | undefined {
-    const [first] = this.#unsent
-    return first
+    return this.#unsent.first
   }
 
   /** The oldest sent request: the next reply must be its. */
@@ -170,7 +165,7 @@ export class RequestQueue {
    * stays.
    */
   putOff(request: Request, until: number): void {
-    request.phase = { name: 'unsent' }
+    request.unsend()
     this.#putOff.add(request)
     if (this.isHeld) return
     this.#heldUntil = until
@@ -194,7 +189,7 @@ export class RequestQueue {
     const { phase } = request
     if (phase.name === 'unsent') {
       if (!this.#unsent.delete(request)) this.#putOff.delete(request)
-      request.phase = { name: 'settled' }
+      request.settle()
       return true
     }
     if (phase.name !== 'sent') return false
@@ -228,8 +223,8 @@ export class RequestQueue {
     const tombstones = sent.filter(({ phase }) => phase.name === 'abandoned')
     const repeated = alive.filter(({ kind }) => kind === 'read' || kind === 'neither')
     const unknown = alive.filter(({ kind }) => kind === 'write')
-    for (const request of sent) request.phase = { name: 'settled' }
-    for (const request of repeated) request.phase = { name: 'unsent' }
+    for (const request of sent) request.settle()
+    for (const request of repeated) request.unsend()
     const waiting = [...putOff, ...repeated, ...this.#unsent.clear()].filter(({ kind }) => kind !== 'connection')
     this.#unsent.prepend(waiting.sort((one, other) => one.order - other.order))
     return { tombstones, unknown, leftWrites: sent.some(({ kind }) => kind === 'write') }
@@ -244,8 +239,14 @@ export class RequestQueue {
       ...this.#unsent.clear().map((request) => ({ request, wasSent: false })),
     ]
     this.#nextTimeout = Infinity
-    for (const { request } of all) request.phase = { name: 'settled' }
+    for (const { request } of all) request.settle()
     return all
+  }
+
+  #send(request: Request, now: number, segment: Segment): void {
+    this.#sent.push(request)
+    this.#sentBytes += request.frameSize
+    request.send(request.fixedXid ?? this.#takeXid(), now, segment)
   }
 
   #maySend({ frameSize }: Request): boolean {

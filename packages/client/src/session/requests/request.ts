@@ -1,16 +1,8 @@
-import {
-  AddWatchMode,
-  encodeFrame,
-  type ErrorName,
-  errorName,
-  type Reader,
-  RequestHeader,
-  type WatcherType,
-  type Writer,
-} from '@zk/wire'
+import { AddWatchMode, type ErrorName, errorName, type Reader, type WatcherType, Writer } from '@zk/wire'
 import type { RequestMessage } from '../../telemetry/diagnostics.ts'
 import type { KeeperErrorCode, KeeperErrorDetails } from '../../errors.ts'
 import type { OneShotWatcher, PersistentWatcher, WatchMode } from '../watches/watchers.ts'
+import type { Segment } from './segment.ts'
 
 /**
  * What a lost connection means for a request that was sent on it. A `read` is repeated. So is `neither`, which changes no
@@ -62,7 +54,8 @@ export interface RequestInit {
   readonly kind: RequestKind
   /** A fixed xid. Other requests are numbered when they are sent. */
   readonly xid?: number
-  readonly body?: (writer: Writer) => void
+  /** Writes the body. It is called once. */
+  body?(writer: Writer): void
   readonly expiresAt?: number
   /** Undefined for internal requests. */
   readonly calledAt?: number
@@ -77,7 +70,7 @@ export interface RequestInit {
   /** Codes that the call rejects with, and that its caller handles as answers: they are traced without an error. */
   readonly expected?: readonly KeeperErrorCode[] | undefined
   /** Makes the result of the reply's body. A `ProtocolError` from it costs the connection. */
-  readonly result?: (reader: Reader, where?: () => ErrorContext) => unknown
+  result?(reader: Reader, where?: () => ErrorContext): unknown
   /** Codes that are answers, not errors, each with its result. */
   readonly forgives?: Partial<Record<ErrorName, () => unknown>> | undefined
   readonly resolve?: (value: unknown) => void
@@ -94,6 +87,9 @@ export type RequestPhase =
   | { readonly name: 'abandoned'; readonly xid: number; readonly at: number }
   | { readonly name: 'settled' }
 
+const unsent: RequestPhase = { name: 'unsent' }
+const settled: RequestPhase = { name: 'settled' }
+
 const LENGTH_SIZE = 4
 
 export const addWatchModes = {
@@ -103,102 +99,167 @@ export const addWatchModes = {
 
 /** One request from the call to its settlement. */
 export class Request {
-  readonly op: string
-  readonly path: string | undefined
-  readonly paths: RequestInit['paths']
-  readonly chroot: string | undefined
+  readonly #asked: PreparedRequest
   readonly opCode: number
   readonly kind: RequestKind
-  readonly fixedXid: number | undefined
-  readonly expiresAt: number
-  readonly calledAt: number | undefined
-  /** The xid under which it was last sent. */
-  xid: number | undefined
-  /** Its trace, if there is a subscriber. */
-  trace: RequestMessage | undefined
   readonly watcher: OneShotWatcher | undefined
   readonly persistent: PersistentWatcher | undefined
   readonly removes: Removal | undefined
-  readonly isOwn: boolean
-  /** The mode of the watch, for an addWatch that was sent. */
-  mode: WatchMode | undefined
+  readonly expiresAt: number
+  readonly calledAt: number | undefined
   readonly repeatThrottled: boolean
   readonly expected: readonly KeeperErrorCode[] | undefined
-  /** How often a busy server has not executed it. */
-  timesThrottled = 0
-  readonly result: (reader: Reader, where?: () => ErrorContext) => unknown
-  readonly forgives: Partial<Record<ErrorName, () => unknown>>
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
-  phase: RequestPhase = { name: 'unsent' }
+  phase: RequestPhase = unsent
+  /** The xid under which it was last sent. */
+  xid: number | undefined = undefined
   /** The position in call order among all queued requests; 0 for requests that go before them. */
   order = 0
-  readonly #frame: Uint8Array
+  /** How often a busy server has not executed it. */
+  timesThrottled = 0
+  /** The mode of the watch, for an addWatch that was sent. */
+  mode: WatchMode | undefined = undefined
+  /** Its trace, if there is a subscriber. */
+  trace: RequestMessage | undefined = undefined
+  /** Removes the listener of its signal. */
+  unlisten: (() => void) | undefined = undefined
+  /** The queue that it waits in, and its neighbours there: see `SendQueue`. */
+  queue: unknown = undefined
+  previous: Request | undefined = undefined
+  next: Request | undefined = undefined
+  /** Its frame is a part of this memory. Requests that are made one after the other share it: see `Segment`. */
+  #memory: Uint8Array
+  #start: number
+  readonly #frameSize: number
 
-  /** Writes the body at once: later changes of the caller's arguments do not change the request. */
-  constructor(init: RequestInit, call: Call = init) {
-    this.op = init.op
-    this.path = init.path
-    this.paths = init.paths
-    this.chroot = init.chroot
-    this.opCode = init.opCode
-    this.kind = init.kind
-    this.fixedXid = init.xid
+  /** Writes the body at once, behind what the writer has: later changes of the caller's arguments do not change the request. */
+  constructor(asked: RequestInit, call: Call = asked, writer: Writer = new Writer()) {
+    this.#asked = asked
+    this.opCode = asked.opCode
+    this.kind = asked.kind
+    this.watcher = asked.watcher
+    this.persistent = asked.persistent
+    this.removes = asked.removes
     this.expiresAt = call.expiresAt ?? Infinity
     this.calledAt = call.calledAt
-    this.watcher = init.watcher
-    this.persistent = init.persistent
-    this.removes = init.removes
-    this.isOwn = init.isOwn ?? false
     this.repeatThrottled = call.repeatThrottled ?? true
     this.expected = call.expected
-    this.result = init.result ?? (() => undefined)
-    this.forgives = init.forgives ?? {}
-    this.resolve = call.resolve ?? (() => {})
-    this.reject = call.reject ?? (() => {})
-    this.#frame = encodeFrame((writer) => {
-      RequestHeader.write(writer, { xid: init.xid ?? 0, type: init.opCode })
-      init.body?.(writer)
-    })
+    this.resolve = call.resolve ?? ignore
+    this.reject = call.reject ?? ignore
+    this.#start = writer.length
+    this.#frameSize = writeFrame(writer, asked)
+    this.#memory = writer.memory
+  }
+
+  get op(): string {
+    return this.#asked.op
+  }
+
+  get path(): string | undefined {
+    return this.#asked.path
+  }
+
+  get paths(): RequestInit['paths'] {
+    return this.#asked.paths
+  }
+
+  get chroot(): string | undefined {
+    return this.#asked.chroot
+  }
+
+  get fixedXid(): number | undefined {
+    return this.#asked.xid
+  }
+
+  get isOwn(): boolean {
+    return this.#asked.isOwn ?? false
+  }
+
+  get forgives(): NonNullable<RequestInit['forgives']> {
+    return this.#asked.forgives ?? none
   }
 
   /** The bytes of the frame's body, which jute.maxbuffer limits. */
   get size(): number {
-    return this.#frame.byteLength - LENGTH_SIZE
+    return this.#frameSize - LENGTH_SIZE
   }
 
   /** The bytes of the whole frame, in memory and on the wire. */
   get frameSize(): number {
-    return this.#frame.byteLength
+    return this.#frameSize
+  }
+
+  /** Makes the result of the reply's body. */
+  result(body: Reader, where?: () => ErrorContext): unknown {
+    return this.#asked.result?.(body, where)
   }
 
   /** The result for this code, if it is an answer. */
   forgiven(code: number): (() => unknown) | undefined {
+    if (this.#asked.forgives === undefined) return undefined
     const name = errorName(code)
     return name === undefined ? undefined : this.forgives[name]
   }
 
   /** Whether a read sets a watch: the last byte of its record. */
   askForWatch(isAsked: boolean): void {
-    this.#view.setUint8(this.#frame.byteLength - 1, isAsked ? 1 : 0)
+    this.#memory[this.#start + this.#frameSize - 1] = isAsked ? 1 : 0
   }
 
   /** The mode of an addWatch: the last field of its record. */
   askForMode(mode: WatchMode): void {
     this.mode = mode
-    this.#view.setInt32(this.#frame.byteLength - 4, addWatchModes[mode])
+    setInt(this.#memory, this.#start + this.#frameSize - 4, addWatchModes[mode])
   }
 
-  /** The whole frame with this xid. */
-  bytes(xid: number): Uint8Array {
+  /** It is sent with this xid: adds the whole frame to the segment. */
+  send(xid: number, now: number, segment: Segment): void {
     this.xid = xid
-    this.#view.setInt32(LENGTH_SIZE, xid)
-    return this.#frame
+    this.phase = { name: 'sent', xid, at: now }
+    setInt(this.#memory, this.#start + LENGTH_SIZE, xid)
+    segment.add(this.#memory, this.#start, this.#start + this.#frameSize)
   }
 
-  get #view(): DataView {
-    return new DataView(this.#frame.buffer, this.#frame.byteOffset)
+  /** It will be sent again: with a copy of its frame, since what was sent may still be on its way. */
+  unsend(): void {
+    this.phase = unsent
+    this.#memory = this.#memory.slice(this.#start, this.#start + this.#frameSize)
+    this.#start = 0
   }
+
+  /** Its caller has the outcome. */
+  settle(): void {
+    this.phase = settled
+  }
+}
+
+const none: NonNullable<RequestInit['forgives']> = {}
+const ignore = () => {}
+
+/** Returns the size of the frame. A body that throws leaves nothing behind. */
+function writeFrame(writer: Writer, asked: RequestInit): number {
+  const start = writer.length
+  try {
+    // The length, and the fields of RequestHeader.
+    writer.int(0)
+    writer.int(asked.xid ?? 0)
+    writer.int(asked.opCode)
+    asked.body?.(writer)
+  } catch (error) {
+    writer.truncate(start)
+    throw error
+  }
+  const size = writer.length - start
+  writer.setInt(start, size - LENGTH_SIZE)
+  return size
+}
+
+function setInt(bytes: Uint8Array, offset: number, value: number): void {
+  bytes[offset] = value >> 24
+  bytes[offset + 1] = value >> 16
+  bytes[offset + 2] = value >> 8
+  bytes[offset + 3] = value
 }
 
 export function tooLarge({ op, path, size }: Request, limit: number): RangeError {

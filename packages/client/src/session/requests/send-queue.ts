@@ -1,15 +1,15 @@
-// Requests in the order in which they will be sent, and their bytes.
+// Requests in the order in which they will be sent, and their bytes. Each request knows its neighbours, so any of them can be
+// removed or replaced at once.
 import type { Request } from './request.ts'
 
 export class SendQueue {
-  /** The requests, by the request whose place each has: mostly its own. */
-  #requests = new Map<Request, Request>()
-  /** The requests that have the place of another. */
-  readonly #placeOf = new Map<Request, Request>()
+  #first: Request | undefined
+  #last: Request | undefined
+  #count = 0
   #bytes = 0
 
   get count(): number {
-    return this.#requests.size
+    return this.#count
   }
 
   /** The bytes of the whole frames. */
@@ -17,35 +17,41 @@ export class SendQueue {
     return this.#bytes
   }
 
+  /** The one to send first. */
+  get first(): Request | undefined {
+    return this.#first
+  }
+
   add(request: Request): void {
-    this.#requests.set(request, request)
-    this.#bytes += request.frameSize
+    this.#insert(request, this.#last, undefined)
   }
 
   /** Adds requests before all others. */
   prepend(requests: readonly Request[]): void {
-    if (requests.length === 0) return
-    this.#requests = new Map([...requests.map((request) => [request, request] as const), ...this.#requests])
-    for (const { frameSize } of requests) this.#bytes += frameSize
+    const first = this.#first
+    for (const request of requests) this.#insert(request, first === undefined ? this.#last : first.previous, first)
   }
 
   /** Replaces a request; false if it is not in the queue. */
   replace(request: Request, other: Request): boolean {
-    const place = this.#placeOf.get(request) ?? request
-    if (this.#requests.get(place) !== request) return false
-    this.#requests.set(place, other)
-    this.#placeOf.delete(request)
-    this.#placeOf.set(other, place)
-    this.#bytes += other.frameSize - request.frameSize
+    const { next } = request
+    if (!this.delete(request)) return false
+    this.#insert(other, next === undefined ? this.#last : next.previous, next)
     return true
   }
 
   /** Removes a request; false if it is not in the queue. */
   delete(request: Request): boolean {
-    const place = this.#placeOf.get(request) ?? request
-    if (this.#requests.get(place) !== request) return false
-    this.#requests.delete(place)
-    this.#placeOf.delete(request)
+    if (request.queue !== this) return false
+    const { previous, next } = request
+    if (previous === undefined) this.#first = next
+    else previous.next = next
+    if (next === undefined) this.#last = previous
+    else next.previous = previous
+    request.queue = undefined
+    request.previous = undefined
+    request.next = undefined
+    this.#count--
     this.#bytes -= request.frameSize
     return true
   }
@@ -53,13 +59,23 @@ export class SendQueue {
   /** Removes all, in order. */
   clear(): Request[] {
     const all = [...this]
-    this.#requests = new Map()
-    this.#placeOf.clear()
-    this.#bytes = 0
+    for (const request of all) this.delete(request)
     return all
   }
 
-  [Symbol.iterator](): Iterator<Request> {
-    return this.#requests.values()
+  *[Symbol.iterator](): Iterator<Request> {
+    for (let request = this.#first; request !== undefined; request = request.next) yield request
+  }
+
+  #insert(request: Request, previous: Request | undefined, next: Request | undefined): void {
+    request.queue = this
+    request.previous = previous
+    request.next = next
+    if (previous === undefined) this.#first = request
+    else previous.next = request
+    if (next === undefined) this.#last = request
+    else next.previous = request
+    this.#count++
+    this.#bytes += request.frameSize
   }
 }
