@@ -1,5 +1,6 @@
 // One path's watches: which watchers an event takes, and what must be sent so that the server has what is wanted.
 import { describe, expect, test } from 'vitest'
+import { Few } from '../src/session/watches/few.ts'
 import { afterAdd, afterClear, type Change, PathWatches, reconcile } from '../src/session/watches/path-watches.ts'
 import {
   type FiredType,
@@ -111,7 +112,7 @@ describe('reconcile', () => {
     wanted: undefined,
     asked: undefined,
     hasLeftover: false,
-    oneShot: new Set<OneShotWatcher>(),
+    oneShot: few<OneShotWatcher>(),
     ...given,
   })
   const types = (changes: readonly Change[]) =>
@@ -131,14 +132,16 @@ describe('reconcile', () => {
     ['recursive', 'persistent', false, ['add recursive', 'drop persistent']],
     ['recursive', 'recursive', true, []],
   ])('reconcile of wanted %s, asked %s, leftover %s is %j', (wanted, asked, hasLeftover, changes) => {
-    expect(types(reconcile(known({ wanted, asked, hasLeftover, oneShot: new Set([lost()]) })))).toEqual(changes)
+    expect(types(reconcile(known({ wanted, asked, hasLeftover, oneShot: few<OneShotWatcher>(lost()) })))).toEqual(
+      changes,
+    )
   })
 
   test('reconcile sets again only what the server may have lost, and what is set: reads on their way ask by themselves', () => {
     const [gone, armed, asked, sent] = [lost(), watcher('/a', 'data', 'set'), watcher('/a', 'data'), lost()]
     armed.isArmed = true
     sent.phase = 'sent'
-    const oneShot = new Set([gone, armed, asked, sent])
+    const oneShot = few<OneShotWatcher>(gone, armed, asked, sent)
     expect(reconcile(known({ oneShot }))).toEqual([{ type: 'set', watchers: [gone] }])
     // A removal of all takes the armed one as well.
     expect(afterClear(known({ oneShot }))).toEqual([{ type: 'set', watchers: [gone, armed] }])
@@ -166,3 +169,9 @@ describe('reconcile', () => {
     expect(afterAdd(known({}), 'recursive')).toEqual([])
   })
 })
+
+function few<T extends object>(...items: T[]): Few<T> {
+  const few = new Few<T>()
+  for (const item of items) few.add(item)
+  return few
+}

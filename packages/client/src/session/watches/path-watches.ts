@@ -8,6 +8,7 @@
 // - When a persistent watch is set or removed, the one-shot watches of its path may be lost, and are set again.
 // - For a path with persistent and recursive watchers only the recursive watch is set. It has all events of the other kind
 //   but one: NodeChildrenChanged, which follows from the creation or deletion of a child.
+import { Few } from './few.ts'
 import {
   type FiredType,
   modeFor,
@@ -31,8 +32,8 @@ const firedBy: Record<FiredType, readonly WatchKind[]> = {
 
 export class PathWatches {
   readonly path: string
-  readonly oneShot = new Set<OneShotWatcher>()
-  readonly persistent = new Set<PersistentWatcher>()
+  readonly oneShot = new Few<OneShotWatcher>()
+  readonly persistent = new Few<PersistentWatcher>()
   /** The persistent watch that the server has when it has executed everything that was sent. */
   asked: WatchMode | undefined
   /** The persistent watch that the server has confirmed. */
@@ -48,7 +49,7 @@ export class PathWatches {
   get wanted(): WatchMode | undefined {
     return this.persistent.size === 0
       ? undefined
-      : modeFor([...this.persistent].filter(({ phase }) => phase !== 'asked'))
+      : modeFor(this.persistent.list().filter(({ phase }) => phase !== 'asked'))
   }
 
   /** The persistent watch that the server has, or will have when it has answered. */
@@ -68,22 +69,23 @@ export class PathWatches {
 
   /** Whether a persistent watcher needs the watch in the server's table, which must then stay. */
   needs(table: WatchTable): boolean {
-    return [...this.persistent].some(({ mode }) => mode === 'persistent' || table === 'data')
+    return this.persistent.some(({ mode }) => mode === 'persistent' || table === 'data')
   }
 
   /** The one-shot watchers in one of the server's tables, those without a reply included. */
   in(table: WatchTable): OneShotWatcher[] {
-    return [...this.oneShot].filter(({ kind }) => tableOf(kind) === table)
+    return this.oneShot.list().filter(({ kind }) => tableOf(kind) === table)
   }
 
   /** Whether a read with a watch is under way. */
   get isAwaited(): boolean {
-    return [...this.oneShot].some(({ phase }) => phase === 'sent')
+    return this.oneShot.some(({ phase }) => phase === 'sent')
   }
 
   /** Removes the one-shot watchers that an event of this type concerns. */
-  fire(type: FiredType): OneShotWatcher[] {
-    const fired = [...this.oneShot].filter(({ phase, kind }) => phase === 'set' && firedBy[type].includes(kind))
+  fire(type: FiredType): readonly OneShotWatcher[] {
+    const kinds = firedBy[type]
+    const fired = this.oneShot.list().filter(({ phase, kind }) => phase === 'set' && kinds.includes(kind))
     for (const watcher of fired) {
       watcher.phase = 'gone'
       this.oneShot.delete(watcher)
@@ -96,8 +98,8 @@ export class PathWatches {
     this.asked = undefined
     this.confirmed = undefined
     this.hasLeftover = false
-    for (const watcher of this.oneShot) if (watcher.phase === 'sent') watcher.phase = 'asked'
-    for (const watcher of this.persistent) {
+    for (const watcher of this.oneShot.list()) if (watcher.phase === 'sent') watcher.phase = 'asked'
+    for (const watcher of this.persistent.list()) {
       if (watcher.phase === 'sent') watcher.phase = 'asked'
       else if (watcher.phase === 'set') watcher.phase = 'away'
     }
@@ -121,7 +123,7 @@ export class PathWatches {
   }
 
   #disarm(): void {
-    for (const watcher of this.oneShot) watcher.isArmed = false
+    for (const watcher of this.oneShot.list()) watcher.isArmed = false
   }
 }
 
@@ -157,6 +159,6 @@ export function afterClear(known: Known): Change[] {
 }
 
 function setAgain({ oneShot }: Known, isLost: (watcher: OneShotWatcher) => boolean): Change[] {
-  const watchers = [...oneShot].filter((watcher) => watcher.phase === 'set' && isLost(watcher))
+  const watchers = oneShot.list().filter((watcher) => watcher.phase === 'set' && isLost(watcher))
   return watchers.length === 0 ? [] : [{ type: 'set', watchers }]
 }

@@ -34,6 +34,8 @@ interface WatchContext {
   readonly isRemoving: (path: string) => boolean
 }
 
+const nothing: readonly Request[] = []
+
 export class WatchManager {
   readonly #paths = new Map<string, PathWatches>()
   readonly #emit: (output: Output) => void
@@ -97,7 +99,7 @@ export class WatchManager {
    */
   take(path: string, tables: readonly WatchTable[], modes: readonly WatchMode[]): boolean {
     const oneShot = tables.flatMap((table) => this.#known(path)?.in(table) ?? [])
-    const persistent = [...(this.#known(path)?.persistent ?? [])].filter(({ mode }) => modes.includes(mode))
+    const persistent = (this.#known(path)?.persistent.list() ?? []).filter(({ mode }) => modes.includes(mode))
     for (const watcher of oneShot) {
       this.#remove(watcher)
       this.#notify(watcher, { type: removedFrom[tableOf(watcher.kind)] })
@@ -118,7 +120,7 @@ export class WatchManager {
     if (type === 'Data' || type === 'Children') return this.#keeps(path, tableOfType[type]) ? undefined : type
     // Older servers know no other type for persistent ones. One-shot watches of the path are set again. If their reads have
     // no answer yet, the removal waits for it.
-    const isAwaited = [...(at?.oneShot ?? [])].some(({ phase }) => phase !== 'set')
+    const isAwaited = at?.oneShot.some(({ phase }) => phase !== 'set') === true
     const isNeeded = at?.needs('data') === true || at?.needs('child') === true
     return isNeeded || isAwaited ? undefined : 'Any'
   }
@@ -130,8 +132,8 @@ export class WatchManager {
     const oneShot: OneShotWatcher[] = []
     const away = new Map<string, WatchMode>()
     for (const at of this.#paths.values()) {
-      for (const watcher of at.oneShot) if (watcher.phase === 'set') oneShot.push(watcher)
-      const mode = modeFor([...at.persistent].filter(({ phase }) => phase === 'away'))
+      for (const watcher of at.oneShot.list()) if (watcher.phase === 'set') oneShot.push(watcher)
+      const mode = modeFor(at.persistent.list().filter(({ phase }) => phase === 'away'))
       if (mode === undefined) continue
       away.set(at.path, mode)
       at.asked = mode
@@ -149,7 +151,7 @@ export class WatchManager {
     )
     for (const { path } of oneShot) {
       const at = this.#at(path)
-      for (const watcher of at.oneShot) watcher.isArmed = !at.isCovered
+      for (const watcher of at.oneShot.list()) watcher.isArmed = !at.isCovered
     }
     return requests.map((request, index) =>
       // Only after the last of them no event of earlier changes comes.
@@ -166,7 +168,7 @@ export class WatchManager {
   }
 
   /** A request is sent: decides which watch it sets, and returns what must follow it immediately. */
-  sending(request: Request): Request[] {
+  sending(request: Request): readonly Request[] {
     const { watcher, persistent, removes } = request
     if (watcher !== undefined) {
       // A watcher that was removed while its read waited is not set.
@@ -180,7 +182,7 @@ export class WatchManager {
       this.#dirty.delete(at)
       return this.#changed(at, { type: 'clear' }, afterClear(at))
     }
-    if (persistent === undefined) return []
+    if (persistent === undefined) return nothing
     const at = this.#at(persistent.path)
     if (persistent.phase === 'asked') persistent.phase = 'sent'
     if (persistent.phase === 'gone') this.#dirty.add(at)
@@ -190,7 +192,8 @@ export class WatchManager {
   }
 
   /** What else must be sent after the queue. */
-  due(): Request[] {
+  due(): readonly Request[] {
+    if (this.#dirty.size === 0) return nothing
     // Removals wait for reads under way: their answers decide what to set again.
     const due = [...this.#dirty].filter(({ isAwaited }) => !isAwaited)
     return due.flatMap((at) => {
@@ -253,7 +256,7 @@ export class WatchManager {
 
   /** The session is over: notifies every watcher. */
   end(): void {
-    for (const watcher of [...this.#paths.values()].flatMap(({ oneShot }) => [...oneShot])) {
+    for (const watcher of [...this.#paths.values()].flatMap(({ oneShot }) => oneShot.list())) {
       this.#remove(watcher)
       this.#notify(watcher, { type: 'SessionEnded' })
     }
@@ -302,7 +305,7 @@ export class WatchManager {
   #restored(modes: ReadonlyMap<string, WatchMode>): void {
     for (const [path, mode] of modes) {
       this.#confirm(path, mode)
-      for (const watcher of this.#at(path).persistent) if (watcher.phase === 'away') this.#set(watcher)
+      for (const watcher of this.#at(path).persistent.list()) if (watcher.phase === 'away') this.#set(watcher)
     }
   }
 
@@ -329,7 +332,7 @@ export class WatchManager {
 
   // --- the watchers of an event ---------------------------------------------------------------------------------
 
-  #fire(path: string, type: FiredType): OneShotWatcher[] {
+  #fire(path: string, type: FiredType): readonly OneShotWatcher[] {
     const at = this.#known(path)
     if (at === undefined) return []
     const fired = at.fire(type)
@@ -343,7 +346,7 @@ export class WatchManager {
     const concerned: [PersistentWatcher, { type: NodeEventType; path: string }][] = []
     for (const from of upFrom(path)) {
       const at = this.#known(from)
-      for (const watcher of at?.persistent ?? []) {
+      for (const watcher of at?.persistent.list() ?? []) {
         if (watcher.phase !== 'set') continue
         const isConcerned =
           type === 'NodeChildrenChanged'
@@ -353,7 +356,7 @@ export class WatchManager {
       }
     }
     const parent = this.#impliedParent(type, path)
-    for (const watcher of (parent !== undefined && this.#known(parent)?.persistent) || []) {
+    for (const watcher of (parent !== undefined && this.#known(parent)?.persistent.list()) || []) {
       const isConcerned = watcher.phase === 'set' && watcher.mode === 'persistent'
       if (isConcerned) concerned.push([watcher, { type: 'NodeChildrenChanged', path: parent! }])
     }
@@ -417,7 +420,7 @@ export class WatchManager {
   }
 
   #allPersistent(): PersistentWatcher[] {
-    return [...this.#paths.values()].flatMap(({ persistent }) => [...persistent])
+    return [...this.#paths.values()].flatMap(({ persistent }) => persistent.list())
   }
 }
 

@@ -1,0 +1,43 @@
+/**
+ * A set that nearly always has one item or none. It makes a `Set` for the second one: with two for each of 100,000 watched
+ * paths, these were most of the memory.
+ */
+export class Few<T extends object> {
+  #only: T | undefined
+  #all: Set<T> | undefined
+
+  get size(): number {
+    return this.#all?.size ?? (this.#only === undefined ? 0 : 1)
+  }
+
+  add(item: T): void {
+    if (this.#all !== undefined) this.#all.add(item)
+    else if (this.#only === undefined || this.#only === item) this.#only = item
+    else {
+      this.#all = new Set([this.#only, item])
+      this.#only = undefined
+    }
+  }
+
+  /** False when it was not there. */
+  delete(item: T): boolean {
+    if (this.#all !== undefined) return this.#all.delete(item)
+    if (this.#only !== item) return false
+    this.#only = undefined
+    return true
+  }
+
+  /** The items, in the order of their addition. Later changes do not change the list. */
+  list(): readonly T[] {
+    if (this.#all !== undefined) return [...this.#all]
+    return this.#only === undefined ? none : [this.#only]
+  }
+
+  some(isSo: (item: T) => boolean): boolean {
+    if (this.#all === undefined) return this.#only !== undefined && isSo(this.#only)
+    for (const item of this.#all) if (isSo(item)) return true
+    return false
+  }
+}
+
+const none: readonly never[] = []
