@@ -2,7 +2,7 @@
 import { formatServer, type ServerAddress, type WatcherType, Writer } from '@zk/wire'
 import { onAbort } from '../../aborts.ts'
 import { expectedBy } from '../../call-options.ts'
-import { type ConnectAttempt, formatSessionId, KeeperError } from '../../errors.ts'
+import { type ConnectAttempt, formatSessionId, KeeperError, type KeeperErrorCode } from '../../errors.ts'
 import { inspected } from '../../inspected.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
 import { type Timestamp, timestamp } from '../../timestamp.ts'
@@ -72,7 +72,9 @@ export class SessionDriver implements Session {
       () => this.#run(this.#machine.elapse(this.#now())),
       (ms) => this.telemetry.late(ms, this),
     )
-    this.#setTimer()
+    // The first attempt waits for no timer: that would take longer than the handshake with a near server.
+    if (config.startAt <= runtime.now()) queueMicrotask(() => this.#run(this.#machine.elapse(this.#now())))
+    else this.#setTimer()
   }
 
   /** For `util.inspect` and `console.log`: no secret. */
@@ -188,7 +190,7 @@ export class SessionDriver implements Session {
       this.#closing.push(resolve)
       this.#run(this.#machine.close(this.#now(), last))
       // Code that relies on the session is notified now: servers act on a close before its answer arrives, if it ever does.
-      this.#ended.abort(new KeeperError('Closed', { sessionId: this.id }))
+      this.#abort('Closed')
     })
   }
 
@@ -330,8 +332,12 @@ export class SessionDriver implements Session {
     this.telemetry.ended(reason, this, () => this.#now())
     // The client comes first: listeners of the signal find its next session.
     this.#listener.ended(reason)
-    this.#ended.abort(new KeeperError(endCode[reason], { sessionId: this.id }))
+    this.#abort(endCode[reason])
     for (const resolve of this.#closing) resolve()
+  }
+
+  #abort(code: KeeperErrorCode): void {
+    if (!this.signal.aborted) this.#ended.abort(new KeeperError(code, { sessionId: this.id }))
   }
 
   #forgetSignal(request: Request): void {
