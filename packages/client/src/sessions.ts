@@ -26,9 +26,9 @@ export class Sessions {
   #current: SessionDriver
   #settleFirst: { resolve: () => void; reject: (error: unknown) => void } | undefined
   /** Whether any session was ever established: before that a failure is one of `connect`. */
-  #stood = false
+  #wasEstablished = false
   /** How many new sessions in a row were reported as expired in the answer to their first handshake. */
-  #stillborn = 0
+  #expiredAtBirth = 0
 
   constructor(servers: readonly ServerAddress[], options: ClientOptions) {
     this.runtime = options.runtime
@@ -98,8 +98,8 @@ export class Sessions {
     }
     return new SessionDriver(config, this.runtime, {
       connected: () => {
-        this.#stood = true
-        this.#stillborn = 0
+        this.#wasEstablished = true
+        this.#expiredAtBirth = 0
         this.#settleFirst?.resolve()
       },
       ended: (reason) => this.#ended(reason),
@@ -110,18 +110,19 @@ export class Sessions {
   #ended(reason: EndReason): void {
     const ended = this.#current
     // It was established, and had expired before SASL was complete: `connect` goes on with a new one within its time.
-    const isFirst = !this.#stood && ended.id !== 0n && this.#options.session === undefined
+    const isFirst = !this.#wasEstablished && ended.id !== 0n && this.#options.session === undefined
     if (reason === 'SessionExpired' && isFirst) {
       this.telemetry.renewing()
       this.#current = this.#open(this.runtime.now(), this.#openedAt + this.#options.connectTimeout)
       return
     }
     this.#settleFirst?.reject(this.#failure(reason))
-    if (reason !== 'SessionExpired' || !this.#stood || !this.#options.renewSession) return this.telemetry.over()
+    if (reason !== 'SessionExpired' || !this.#wasEstablished || !this.#options.renewSession)
+      return this.telemetry.over()
     this.telemetry.renewing()
     const times = { T: ended.timeout, servers: this.#servers.length }
-    if (ended.id === 0n) this.#stillborn++
-    const longest = this.#stillborn === 0 ? deadlines.renew(times) : backoff(this.#stillborn, times)
+    if (ended.id === 0n) this.#expiredAtBirth++
+    const longest = this.#expiredAtBirth === 0 ? deadlines.renew(times) : backoff(this.#expiredAtBirth, times)
     this.#current = this.#open(this.runtime.now() + this.runtime.random() * longest, Infinity)
   }
 

@@ -407,9 +407,9 @@ export class ZooKeeper {
 
   /**
    * Leaves the session without ending it, and ends the client. Its ephemeral nodes stay until the session timeout has passed,
-   * or another client goes on with the session (`connect(…, { session })`). Earlier calls are answered first. Holds and waits
-   * of
-   * @zk/recipes in the session are given up, and their nodes deleted. This takes half a session timeout at most. Watches end.
+   * or another client goes on with the session (`connect(…, { session })`). Earlier calls are answered first. What
+   * `@zk/recipes` holds and waits for in the session is given up, and its nodes are deleted. This takes half a session timeout
+   * at most. Watches end.
    */
   async detach(): Promise<DetachedSession> {
     if (this.#kind === 'view') throw new TypeError('detach: this is a view; detach the client that it was made of')

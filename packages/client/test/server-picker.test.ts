@@ -80,10 +80,10 @@ test('Hosts.pause after failures is drawn from 0 to the back-off of the round', 
   expect(Math.max(...shares)).toBeGreaterThan(0.98)
 })
 
-test('Hosts.held starts the back-off anew', () => {
+test('Hosts.lasted starts the back-off anew', () => {
   const hosts = hostsOf(1, new Longest(1))
   for (let failure = 0; failure < 5; failure++) hosts.failed(zk1, new Error('refused'))
-  hosts.held()
+  hosts.lasted()
   expect(pauseAfterFailure(hosts)).toBe(100)
 })
 
@@ -97,11 +97,11 @@ test('Hosts.attempts says how often each server was tried and what the last atte
     { server: 'zk1:2181', attempts: 2, error: silent },
     { server: 'zk2:2181', attempts: 1, error: refused },
   ])
-  hosts.held()
+  hosts.lasted()
   expect(hosts.attempts).toEqual([])
 })
 
-test('Hosts.pause after a connection that held is drawn from 0 to deadlines.reconnect', () => {
+test('Hosts.pause after a connection that lasted is drawn from 0 to deadlines.reconnect', () => {
   const limit = deadlines.reconnect({ T, servers: 3 })
   expect(hostsOf(3, new Longest(1)).pause(T)).toBe(limit)
   const hosts = hostsOf(3, new Jitter(0x5eed))
@@ -170,7 +170,7 @@ class Model {
     this.#rounds++
   }
 
-  held(): void {
+  lasted(): void {
     this.#failures = []
     this.#untried = []
     this.#inRound = 0
@@ -209,7 +209,7 @@ const pickerStep = fc.oneof(
     weight: 5,
     arbitrary: fc.record({ does: fc.constant('attempt' as const), addresses: fc.nat(3), fails: fc.boolean() }),
   },
-  { weight: 1, arbitrary: fc.record({ does: fc.constant('held' as const) }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('lasted' as const) }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('update' as const) }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('prefer' as const), host: fc.nat(2) }) },
 )
@@ -236,9 +236,9 @@ test('ServerPicker does what plain lists do', () => {
               model.failed(same ?? host!)
               break
             }
-            case 'held':
-              picker.held()
-              model.held()
+            case 'lasted':
+              picker.lasted()
+              model.lasted()
               break
             case 'update':
               // The same list: what was known of its names is asked anew.

@@ -15,7 +15,7 @@ type Lists<Paths> = Record<Exclude<keyof typeof SetWatches2.fields, 'relativeZxi
 export interface WatchesRequest {
   /** The operation: one of two. */
   readonly opCode: typeof OpCode.setWatches | typeof OpCode.setWatches2
-  /** Its body. That of a setWatches has no persistent watches: write it with `SetWatches`. */
+  /** Its body. The body of a setWatches has no persistent watches: write it with `SetWatches`. */
   readonly request: TypeOf<typeof SetWatches2>
 }
 

@@ -1,7 +1,6 @@
 // The history by attempts, each with everything that was recorded about it.
 import type { Played } from '../history/played.ts'
 import type { AttemptedTask, Happening, Recorded } from '../history/history.ts'
-import type { Kind } from '../scenario/scenario.ts'
 
 type RecordOf<Type extends Happening['type']> = Extract<Recorded, { type: Type }>
 
@@ -62,14 +61,6 @@ function note(attempt: Attempt, record: Exclude<Extract<Recorded, { attempt: num
       attempt.times[record.type]++
       Object.assign(attempt, { [record.type]: record })
   }
-}
-
-/** The kinds that may hold beside each kind. */
-const compatible: Readonly<Record<Kind, readonly Kind[]>> = { exclusive: [], read: ['read'], write: [] }
-
-/** Whether two attempts exclude each other. */
-export function exclude(one: Kind, other: Kind): boolean {
-  return !compatible[one].includes(other)
 }
 
 /** The nodes that an operator deleted, or whose session it ended. Their holders learn it late. */

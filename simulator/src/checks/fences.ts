@@ -1,6 +1,7 @@
 import type { Recorded } from '../history/history.ts'
 import type { Played } from '../history/played.ts'
-import { exclude, heldOnTrust } from './attempts.ts'
+import { exclude, isShared } from '../scenario/scenario.ts'
+import { heldOnTrust } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 
 type Grant = Extract<Recorded, { type: 'granted' }>
@@ -58,7 +59,7 @@ function servedLate({ history, log }: Parameters<Check>[0]): Violation[] {
   let latest: { readonly attempt: number; readonly age: bigint } | undefined
   for (const each of history) {
     if (each.type === 'granted') ages.set(each.attempt, log.lives.get(each.path)?.place ?? 0n)
-    if (each.type !== 'fenced' || !each.isAccepted || each.kind === 'read') continue
+    if (each.type !== 'fenced' || !each.isAccepted || isShared(each.kind)) continue
     const { attempt } = each
     const age = ages.get(attempt)!
     if (latest !== undefined && age < latest.age) {

@@ -1,11 +1,12 @@
 import { SET } from '../play/paths.ts'
+import { hasOneHolder } from '../scenario/scenario.ts'
 import { attemptsOf } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 
 /**
  * I3: a guarded write is applied only while the node of its attempt exists, or the reader's node in its place. Entries have
- * the fence of their writer, and everything is in the order of the ensemble's log. So this also holds for zombies. With
- * exclusive locks the fences of entries rise.
+ * the fence of their writer, and everything is in the order of the ensemble's log. So this also holds for zombies. Where
+ * there is one holder at a time the fences of entries rise.
  */
 export const guardedWhileHeld: Check = ({ log, scenario }) => {
   const contenders = [...log.lives.values()].filter(({ owner }) => owner !== 0n)
@@ -18,7 +19,7 @@ export const guardedWhileHeld: Check = ({ log, scenario }) => {
     const what = `${entry.path} was written under the fence ${entry.data}, whose node did not exist`
     return isAlive ? [] : [{ invariant: 'I3', at: entry.createdAt, what }]
   })
-  if (scenario.recipe === 'SharedLock') return violations
+  if (!hasOneHolder(scenario.recipe)) return violations
   const late = entries.find((entry, index) => index > 0 && BigInt(entry.data) < BigInt(entries[index - 1]!.data))
   if (late === undefined) return violations
   return [

@@ -1,5 +1,6 @@
 import type { Recorded } from '../history/history.ts'
-import { exclude, heldOnTrust } from './attempts.ts'
+import { exclude } from '../scenario/scenario.ts'
+import { heldOnTrust } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 
 interface Holder {

@@ -1,4 +1,5 @@
-import { attemptsOf, exclude, heldOnTrust } from './attempts.ts'
+import { exclude, hasOneHolder, kindOfNode } from '../scenario/scenario.ts'
+import { attemptsOf, heldOnTrust } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 import type { Life } from '../history/server-log.ts'
 
@@ -39,11 +40,11 @@ export const inOrder: Check = (played) => {
 
 /**
  * I8: an exclusive release sends one event to *other* contenders at most. It is not checked where a contender gave up, since
- * the removal of its watch may be under way, or where an operator deleted its node, and it does not know it yet. Shared locks
- * wake all readers.
+ * the removal of its watch may be under way, or where an operator deleted its node, and it does not know it yet. Nor is it
+ * checked where several may hold: one release wakes all readers.
  */
 export const noHerd: Check = (played) => {
-  if (played.scenario.recipe === 'SharedLock') return []
+  if (!hasOneHolder(played.scenario.recipe)) return []
   const gaveUp = attemptsOf(played).some(({ refused }) => refused !== undefined)
   const isDisturbed = played.history.some(({ type }) => type === 'forced' || type === 'killed')
   if (gaveUp || isDisturbed) return []
@@ -86,10 +87,10 @@ export const grantsAreProven: Check = (played) => {
   })
 }
 
-const READ = '__READ__'
-
+/** A node of no known kind counts as one that excludes. */
 function mayExclude(one: Life, other: Life): boolean {
-  return !one.path.includes(READ) || !other.path.includes(READ)
+  const [kind, otherKind] = [kindOfNode(one.path), kindOfNode(other.path)]
+  return kind === undefined || otherKind === undefined || exclude(kind, otherKind)
 }
 
 function later(

@@ -1,15 +1,19 @@
 // The scopes that are searched, by name: each contest in each setting.
+import { type RecipeName, recipes } from '../scenario/scenario.ts'
 import { type Faults, faultTypes, type FaultType, type Scope } from './scope.ts'
 
 type Contest = Pick<Scope, 'name' | 'recipe' | 'clients'>
 type Setting = Pick<Scope, 'name' | 'faults' | 'earlyTimers' | 'hasParent' | 'keepsSegments'>
 
-const contests: readonly Contest[] = [
-  { name: 'Lock', recipe: 'Lock', clients: ['exclusive', 'exclusive'] },
-  { name: 'SharedLock read/write', recipe: 'SharedLock', clients: ['read', 'write'] },
-  { name: 'SharedLock write/write', recipe: 'SharedLock', clients: ['write', 'write'] },
-  { name: 'LeaderElection', recipe: 'LeaderElection', clients: ['exclusive', 'exclusive'] },
-]
+const contestsOf: Readonly<Record<RecipeName, readonly Omit<Contest, 'recipe'>[]>> = {
+  Lock: [{ name: 'Lock', clients: ['exclusive', 'exclusive'] }],
+  SharedLock: [
+    { name: 'SharedLock read/write', clients: ['read', 'write'] },
+    { name: 'SharedLock write/write', clients: ['write', 'write'] },
+  ],
+  LeaderElection: [{ name: 'LeaderElection', clients: ['exclusive', 'exclusive'] }],
+}
+const contests = recipes.flatMap((recipe) => contestsOf[recipe].map((contest) => ({ recipe, ...contest })))
 
 const plain = { faults: upTo(0), earlyTimers: 0, hasParent: true, keepsSegments: true }
 

@@ -62,8 +62,8 @@ export const clientBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Sessions.#ended',
-        find: "if (reason !== 'SessionExpired' || !this.#stood",
-        replace: "if (reason === 'SessionExpired' || !this.#stood",
+        find: "if (reason !== 'SessionExpired' || !this.#wasEstablished",
+        replace: "if (reason === 'SessionExpired' || !this.#wasEstablished",
       },
     ],
   },

@@ -1,4 +1,4 @@
-import type { Kind } from '../scenario/scenario.ts'
+import { isShared, type Kind } from '../scenario/scenario.ts'
 
 /**
  * A resource outside ZooKeeper that checks fences. It refuses a writer after it has served anything newer. It refuses a
@@ -10,9 +10,9 @@ export class FencedResource {
 
   /** Whether the request is served. */
   serve(kind: Kind, fence: bigint): boolean {
-    if (fence < (kind === 'read' ? this.#highestWrite : this.#highest)) return false
+    if (fence < (isShared(kind) ? this.#highestWrite : this.#highest)) return false
     if (fence > this.#highest) this.#highest = fence
-    if (kind !== 'read' && fence > this.#highestWrite) this.#highestWrite = fence
+    if (!isShared(kind) && fence > this.#highestWrite) this.#highestWrite = fence
     return true
   }
 }

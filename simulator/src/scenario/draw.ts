@@ -7,7 +7,7 @@ import {
   type ClientPlan,
   type EnsemblePlan,
   type HandOver,
-  type Kind,
+  kinds,
   type NetworkPlan,
   type RecipeName,
   recipes,
@@ -189,12 +189,6 @@ const ways: Readonly<Record<RecipeName, readonly Task['how'][]>> = {
   Lock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   SharedLock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   LeaderElection: ['acquire', 'terms'],
-}
-
-const kinds: Readonly<Record<RecipeName, readonly Kind[]>> = {
-  Lock: ['exclusive'],
-  SharedLock: ['read', 'write'],
-  LeaderElection: ['exclusive'],
 }
 
 function drawFaults(random: Random, { types, shape }: Mix): ScheduledFault[] {

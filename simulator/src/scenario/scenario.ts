@@ -72,8 +72,50 @@ export interface HandOver {
   readonly sessionTimeout: number
 }
 
-/** What a task acquires. Readers do not exclude each other, all others do. */
+/** What a task acquires. */
 export type Kind = 'exclusive' | 'read' | 'write'
+
+/** The kinds of each recipe. */
+export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
+  Lock: ['exclusive'],
+  SharedLock: ['read', 'write'],
+  LeaderElection: ['exclusive'],
+  ZooKeeper: [],
+}
+
+interface KindTraits {
+  /** The kinds that may hold at the same time as it. */
+  readonly beside: readonly Kind[]
+  /** The part of the names of its nodes that no other kind has. */
+  readonly markers: readonly string[]
+}
+
+const traits: Readonly<Record<Kind, KindTraits>> = {
+  exclusive: { beside: [], markers: ['lock-', 'latch-'] },
+  read: { beside: ['read'], markers: ['__READ__'] },
+  write: { beside: [], markers: ['__WRIT__'] },
+}
+
+/** Whether two holds of these kinds exclude each other. */
+export function exclude(one: Kind, other: Kind): boolean {
+  return !traits[one].beside.includes(other)
+}
+
+/** Whether several attempts of this kind may hold at the same time. */
+export function isShared(kind: Kind): boolean {
+  return !exclude(kind, kind)
+}
+
+/** Whether a recipe never has two holders at the same time. */
+export function hasOneHolder(recipe: Workload): boolean {
+  return kinds[recipe].every((one) => kinds[recipe].every((other) => exclude(one, other)))
+}
+
+/** The kind of the contender that made this node. */
+export function kindOfNode(path: string): Kind | undefined {
+  const all = Object.keys(traits) as Kind[]
+  return all.find((kind) => traits[kind].markers.some((marker) => path.includes(marker)))
+}
 
 /** Acquire, hold, release; times are in ms. */
 export interface Task {

@@ -16,7 +16,7 @@ export interface CreateOptions {
   /** The rights to the node: at least one entry. Nodes below it do not inherit it. @default OPEN_ACL_UNSAFE */
   acl?: readonly ACL[] | undefined
   /**
-   * For a mode with a TTL: the node is deleted when its data was not set for so long, in ms, and it has no children. Servers
+   * For a mode with a TTL: the node is deleted when its data was not set for this many ms, and it has no children. Servers
    * check once a minute, and only with `extendedTypesEnabled`.
    */
   ttl?: number | undefined
@@ -81,7 +81,7 @@ export const isSequential = (mode: CreateMode | undefined): boolean => mode?.inc
 
 export const hasTTL = (mode: CreateMode | undefined): boolean => mode?.endsWith('_WITH_TTL') === true
 
-/** About 34 years: five of the owner's eight bytes (EphemeralType.TTL.maxValue). */
+/** About 34 years: the low five bytes of ephemeralOwner (EphemeralType.TTL.maxValue). */
 const LONGEST_TTL = 2 ** 40 - 1
 
 export function checkTTL(ttl: number | undefined): bigint {

@@ -17,6 +17,7 @@ export class EventQueue<T> {
     this.#overflow = overflow
   }
 
+  /** Adds an item. A pending `take` gets it first. */
   push(item: T): void {
     if (this.#end !== undefined) return
     const taker = this.#takers.shift()
@@ -58,7 +59,7 @@ export class EventQueue<T> {
     return OVER
   }
 
-  /** Adds an item. A pending `take` gets it first. */
+  /** Ends the queue. Pending takes get the end, and the first of them the error if there is one. */
   #over(end: { readonly error?: unknown } = {}): void {
     if (this.#end !== undefined) return
     const [first, ...others] = this.#takers.splice(0)

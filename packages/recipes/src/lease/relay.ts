@@ -18,7 +18,7 @@ export interface RelayedTouch {
   readonly connection: Connection
 }
 
-/** The need for a touch, with this follower relay delay. A longer one needs an older touch. */
+/** A touch that a sync has proven, and the delay with which it was proven. A longer delay needs an older touch. */
 interface Synced {
   readonly followerRelayDelay: number
   readonly touch: RelayedTouch
@@ -94,8 +94,8 @@ export class Relay {
 }
 
 /**
- * One that a grant on these terms may be reckoned from at once; undefined where a sync must be answered first, or there is no
- * lease.
+ * A touch from which the lease of a grant on these terms can be counted at once; undefined where a sync must be answered
+ * first, or there is no lease.
  */
 export function knownTouch(zk: ZooKeeper, session: Session, terms: HoldOptions): RelayedTouch | undefined {
   return isLeased(terms) ? Relay.of(session).known(zk, followerRelayDelayOf(terms, session)) : undefined

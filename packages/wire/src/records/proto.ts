@@ -36,11 +36,11 @@ export const ReconfigRequest = record('ReconfigRequest', { joiningServers: ustri
 export const SetDataResponse = record('SetDataResponse', { stat: Stat })
 /** Request of `sasl`: the next token of the client. The name is that of Java. */
 export const GetSASLRequest = record('GetSASLRequest', { token: buffer })
-/** By its name it would be the request of `sasl`. It is in zookeeper.jute, and no program sends it. */
+/** Not the request of `sasl`, despite its name: it is in zookeeper.jute, and no program sends it. */
 export const SetSASLRequest = record('SetSASLRequest', { token: buffer })
 /** Response of `sasl`: the next token of the server. */
 export const SetSASLResponse = record('SetSASLResponse', { token: buffer })
-/** Request of `create`, `create2` and `createContainer`. `flags` is a number of `CreateMode`. */
+/** Request of `create`, `create2` and `createContainer`. `flags` is a value of `CreateMode`. */
 export const CreateRequest = record('CreateRequest', { path: ustring, data: buffer, acl: vector(ACL), flags: int })
 /** Request of `createTTL`. `ttl` is in ms. */
 // oxfmt-ignore
@@ -71,9 +71,9 @@ export const GetACLRequest = record('GetACLRequest', { path: ustring })
 export const SetACLRequest = record('SetACLRequest', { path: ustring, acl: vector(ACL), version: int })
 /** Response of `setACL`. */
 export const SetACLResponse = record('SetACLResponse', { stat: Stat })
-/** Request of `addWatch`. `mode` is a number of `AddWatchMode`. */
+/** Request of `addWatch`. `mode` is a value of `AddWatchMode`. */
 export const AddWatchRequest = record('AddWatchRequest', { path: ustring, mode: int })
-/** The event of a watch. `type` is a number of `EventType`, `state` one of `KeeperState`. */
+/** The event of a watch. `type` is a value of `EventType`, `state` one of `KeeperState`. */
 export const WatcherEvent = record('WatcherEvent', { type: int, state: int, path: ustring })
 /** A part of the response of a failed multi. Also the response of `addWatch`, where it has no meaning. */
 export const ErrorResponse = record('ErrorResponse', { err: int })
@@ -95,9 +95,9 @@ export const GetAllChildrenNumberResponse = record('GetAllChildrenNumberResponse
 export const GetChildren2Response = record('GetChildren2Response', { children: vector(ustring), stat: Stat })
 /** Response of `getACL`. */
 export const GetACLResponse = record('GetACLResponse', { acl: vector(ACL), stat: Stat })
-/** Request of `checkWatches`. `type` is a number of `WatcherType`. */
+/** Request of `checkWatches`. `type` is a value of `WatcherType`. */
 export const CheckWatchesRequest = record('CheckWatchesRequest', { path: ustring, type: int })
-/** Request of `removeWatches`. `type` is a number of `WatcherType`. */
+/** Request of `removeWatches`. `type` is a value of `WatcherType`. */
 export const RemoveWatchesRequest = record('RemoveWatchesRequest', { path: ustring, type: int })
 /** Request of `getEphemerals`: the ephemeral nodes of this session whose paths begin with `prefixPath`. */
 export const GetEphemeralsRequest = record('GetEphemeralsRequest', { prefixPath: ustring })

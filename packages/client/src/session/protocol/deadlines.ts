@@ -12,7 +12,7 @@ const SHORTEST_CONNECT = 200
 export const deadlines = {
   /**
    * For TCP connect and handshake together: one round fits into T, even when every server but the last is dead. The minimum
-   * is for a requested T that is far below the one that the server will grant: a handshake takes its time.
+   * leaves time for a handshake when the requested T is far below the one that the server will grant.
    */
   connect: ({ T, servers }: Times) => Math.max(T / servers, SHORTEST_CONNECT),
 
@@ -53,7 +53,7 @@ const LONGEST_BACKOFF = 10_000
 /**
  * The upper end of the random pause after the n-th round (from 1) in which every server failed. It doubles, up to 10 s or
  * T/10. A longer pause would delay the client after the ensemble is back, and with it the next contender for a lock. For a T
- * below 1 s, which few servers grant, it is that of 1 s.
+ * below 1 s, which few servers grant, the limit stays at 100 ms.
  */
 export function backoff(round: number, { T }: Times): number {
   return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(round - 1, 10), LONGEST_BACKOFF, Math.max(T / 10, SHORTEST_BACKOFF))
@@ -61,14 +61,15 @@ export function backoff(round: number, { T }: Times): number {
 
 /**
  * The upper end of the pause after a server was too busy for a request for the n-th time (from 1). It doubles, up to T/32.
- * Every call of the session waits for it, those that confirm a lease included: the two requests of a round have T/8.
+ * Every call of the session waits for it, those that confirm a lease included: a round, which is two requests, has T/8 in
+ * all.
  */
 export function throttlePause(times: number, { T }: Times): number {
   return Math.min(SHORTEST_BACKOFF * 2 ** Math.min(times - 1, 10), T / 32)
 }
 
 /**
- * After so many T without a valid message the session ends for the user (ZOOKEEPER-4508). The server has very likely ended it
- * by then.
+ * After so many T without a valid message the session ends for the program (ZOOKEEPER-4508). The server has very likely ended
+ * it by then.
  */
 export const LOCAL_EXPIRY = 4 / 3

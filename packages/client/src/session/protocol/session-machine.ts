@@ -381,7 +381,7 @@ export class SessionMachine {
     } else this.#outputs.push(unreached(state, error, byServer, this.pipeline.lastZxid, this.servers.size))
     const isLeft = state.name === 'leaving'
     const hasLasted = state.name === 'connected' && now - state.since >= deadlines.ping(this.#timing.times)
-    if (isLeft || hasLasted) this.servers.held()
+    if (isLeft || hasLasted) this.servers.lasted()
     else this.servers.failed(state.target, error)
     const pause = isLeft ? 0 : this.servers.pause(this.identity.timeout)
     this.#enter('lost', { name: 'waiting', until: now + pause })

@@ -37,7 +37,7 @@ export class ServerPicker {
     return size
   }
 
-  /** The error of the last attempt at each address, since a connection last held. */
+  /** The error of the last attempt at each address, since the last connection that lasted. */
   get attempts(): readonly ConnectAttempt[] {
     return [...this.#attempts.values()]
   }
@@ -89,8 +89,8 @@ export class ServerPicker {
     this.#provider.connected({ host: target.host, port: target.port })
   }
 
-  /** A connection has held for a while: earlier failures do not count any more. */
-  held(): void {
+  /** A connection has lasted for a while: earlier failures do not count any more. */
+  lasted(): void {
     this.#failuresInRound = 0
     this.#failedRounds = 0
     this.#attempts.clear()
