@@ -93,14 +93,8 @@ export const clientBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'SessionMachine.transmit',
-        find: 'if (touching.length > 0) this.#timing.touched(now, touching.length)',
-        replace: `const sent = this.pipeline.takeCredentials()
-    if (sent.length + touching.length > 0) this.#timing.touched(now, 2)`,
-      },
-      {
-        in: 'SessionMachine.transmit',
-        find: '...this.pipeline.takeCredentials(), ...touching',
-        replace: '...sent, ...touching',
+        find: 'if (touches > 0) this.#timing.touched(now, touches)',
+        replace: 'if (segment.frames > 0) this.#timing.touched(now, 2)',
       },
     ],
   },

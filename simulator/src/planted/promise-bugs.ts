@@ -9,8 +9,8 @@ export const promiseBugs: readonly PlantedBug[] = (
       edits: [
         {
           in: 'SessionMachine.transmit',
-          find: 'this.pipeline.send(now, SEGMENT_SIZE)',
-          replace: 'this.pipeline.send(now, 1)',
+          find: 'this.pipeline.send(now, SEGMENT_SIZE, segment)',
+          replace: 'this.pipeline.send(now, 1, segment)',
         },
       ],
     },
@@ -145,7 +145,7 @@ export const promiseBugs: readonly PlantedBug[] = (
     },
     {
       name: 'an aborted call goes on listening to its signal',
-      edits: [{ in: 'SessionDriver.#forgetSignal', find: '    this.#unlisten.get(request)?.()\n', replace: '' }],
+      edits: [{ in: 'SessionDriver.#forgetSignal', find: '    request.unlisten?.()\n', replace: '' }],
     },
     {
       name: 'close waits for its answer however long it takes',
