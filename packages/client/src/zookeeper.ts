@@ -6,7 +6,12 @@ import { atCaller, KeeperError } from './errors.ts'
 import { getACL, type NodeACL, setACL } from './operations/acl.ts'
 import { type ACL, type Data, toBytes } from './operations/arguments.ts'
 import { checkWatches } from './operations/check-watches.ts'
-import { type Children, getChildren, getChildrenAndWatch } from './operations/children.ts'
+import {
+  type Children,
+  getChildNames as getChildNamesOf,
+  getChildren,
+  getChildrenAndWatch,
+} from './operations/children.ts'
 import {
   CONFIG_NODE,
   getConfig,
@@ -21,6 +26,7 @@ import { deleteNode, type VersionOptions } from './operations/delete.ts'
 import { exists, existsAndWatch } from './operations/exists.ts'
 import { getAllChildrenNumber } from './operations/get-all-children-number.ts'
 import { getEphemerals } from './operations/get-ephemerals.ts'
+import { NameList } from './operations/name-list.ts'
 import { multi, type MultiResults } from './operations/multi.ts'
 import { multiRead, type ReadResults } from './operations/multi-read.ts'
 import { type Operation, prepare, type WatchingOperation, type Wire } from './operations/operation.ts'
@@ -48,6 +54,9 @@ import { CallWatcher, type Watched, watchedBy } from './watches/watcher.ts'
 
 /** Logs as the client does, with its session and its server. For `@zk/client/internal`. */
 export let logWith: (zk: ZooKeeper, level: LogLevel, message: string, fields: () => object) => void
+
+/** As `getChildren`, without a string for each name. For `@zk/client/internal`. */
+export let getChildNames: (zk: ZooKeeper, path: string, options: CallOptions) => Promise<NameList>
 
 const ensureOptions = optionNames('acl')
 const followOptions: ReadonlySet<string> = new Set(['signal'])
@@ -116,6 +125,11 @@ export class ZooKeeper {
       const { telemetry, current } = zk.#sessions
       telemetry.log(level, message, current, fields)
     }
+    getChildNames = (zk, path, options) =>
+      // It may be the client of another copy of this package.
+      #sessions in zk
+        ? zk.#call(getChildNamesOf, [path], options)
+        : (zk as ZooKeeper).getChildren(path, options).then(({ children }) => NameList.from(children))
   }
 
   // --- operations --------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ function roleWith(permits: number): Role {
   return {
     kind,
     rivals: [kind],
-    blockers: (ahead) => (ahead.length < permits ? [] : ahead.slice(-permits)),
+    blockers: (ahead) => (ahead.length < permits ? [] : ahead.last(permits)),
     aheadOnlyShrinks: true,
   }
 }

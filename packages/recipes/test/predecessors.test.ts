@@ -1,13 +1,20 @@
 // Which contenders of a list count as ahead, where the list is not what it was when the contender joined.
 import { expect, test } from 'vitest'
-import { parseName } from '../src/queue/names.ts'
+import { type ContenderName, parseName } from '../src/queue/names.ts'
 import { Predecessors } from '../src/queue/predecessors.ts'
 import { Queue } from '../src/queue/queue.ts'
 import { exclusive } from '../src/queue/roles.ts'
+import { listOf as listOfKinds } from './support/lists.ts'
 import { Scene } from './support/scene.ts'
 
 const nameOf = (letter: string, counter: string) =>
   parseName(`_c_${letter.repeat(8)}-0000-4000-8000-000000000000-lock-${counter}`, [exclusive.kind])!
+
+const listOf = (...contenders: ContenderName[]) =>
+  listOfKinds(
+    [exclusive.kind],
+    contenders.map(({ name }) => name),
+  )
 
 test('Predecessors.ahead counts no contender with a negative number: the counter went on there, so it is younger (before 3.6)', async () => {
   const scene = new Scene()
@@ -19,7 +26,7 @@ test('Predecessors.ahead counts no contender with a negative number: the counter
     nameOf('d', '-2147483646'),
   ] as const
   const node = { name: own, path: `/locks/${own.name}`, czxid: 7n }
-  const line = await Predecessors.join(queue, node, [older, own], {})
-  expect(line.ahead([negative, other, older, own])).toEqual([older])
-  expect(line.ahead([negative, other, own])).toEqual([])
+  const line = await Predecessors.join(queue, node, listOf(older, own), {})
+  expect(line.ahead(listOf(negative, other, older, own)).all).toEqual([older])
+  expect(line.ahead(listOf(negative, other, own)).all).toEqual([])
 })

@@ -111,7 +111,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'reader.blockers',
-        find: 'blockers: (ahead) => last(ahead.filter(({ kind }) => kind === write)),',
+        find: 'blockers: (ahead) => ahead.last(1, write),',
         replace: 'blockers: (ahead) => last(ahead).filter(({ kind }) => kind === write),',
       },
     ],
@@ -122,14 +122,13 @@ export const recipeBugs: readonly PlantedBug[] = [
       {
         in: 'writer',
         find: '{ kind: write, rivals: [read, write], blockers: last,',
-        replace:
-          '{ kind: write, rivals: [read, write], blockers: (ahead) => last(ahead.filter(({ kind }) => kind === write)),',
+        replace: '{ kind: write, rivals: [read, write], blockers: (ahead) => ahead.last(1, write),',
       },
     ],
   },
   {
     name: 'every contender watches the holder',
-    edits: [{ in: 'last', find: 'ahead.slice(-1)', replace: 'ahead.slice(0, 1)' }],
+    edits: [{ in: 'last', find: 'ahead.last(1)', replace: 'ahead.all.slice(0, 1)' }],
   },
   {
     name: 'waits for a predecessor that is gone',
@@ -265,9 +264,14 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'contenders are sorted as text',
     edits: [
       {
-        in: 'Queue.inLine',
-        find: '.sort((one, other) => bySequence(one, other) || Number(this.#mayFollow(one)) - Number(this.#mayFollow(other)))',
-        replace: '.sort((one, other) => (one.name < other.name ? -1 : 1))',
+        in: 'ContenderList.largestBelow',
+        find: "if (this.#hasOdd) return 'unsure'",
+        replace: "if (this.#names.count >= 0) return 'unsure'",
+      },
+      {
+        in: 'ContenderList.#parseAll',
+        find: '(one, other) => bySequence(one, other) || Number(rivals.mayFollow(one)) - Number(rivals.mayFollow(other)),',
+        replace: '(one, other) => (one.name < other.name ? -1 : 1),',
       },
     ],
   },

@@ -1,7 +1,8 @@
-import { operations } from '@zk/wire'
+import { GetChildren2Response, operations, ProtocolError, type Type, type TypeOf } from '@zk/wire'
 import { type Stat, toStat } from './stat.ts'
 import { required } from './arguments.ts'
 import type { WatchKind } from '../session/watches/watchers.ts'
+import { NameList } from './name-list.ts'
 import type { Operation } from './operation.ts'
 
 /** The result of `getChildren`: all of it is from one moment. */
@@ -36,4 +37,26 @@ export const getChildrenAndWatch: Read & { watch: WatchKind } = {
   name: 'getChildrenAndWatch',
   watch: 'child',
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: true }),
+}
+
+const undecoded = {
+  ...GetChildren2Response,
+  // The record says what is wrong with a malformed list, and where.
+  read: (reader) => NameList.of(reader.rest()) ?? refuse(GetChildren2Response.read(reader)),
+  write: (writer, { bytes }) => writer.raw(bytes),
+} as const satisfies Type<NameList>
+
+function refuse({ children }: TypeOf<typeof GetChildren2Response>): never {
+  toNames(children, 'GetChildren2Response.children')
+  throw new ProtocolError('the names of the children cannot be read')
+}
+
+const wireOfNames = { ...operations.getChildren2, response: undecoded } as const
+
+/** As `getChildren`. The names are decoded one by one, when they are asked for. */
+export const getChildNames: Operation<[path: string], typeof wireOfNames, NameList> = {
+  name: getChildren.name,
+  wire: wireOfNames,
+  encode: getChildren.encode,
+  result: (names) => names,
 }

@@ -2,7 +2,8 @@
 import { type CallOptions, type Connection, KeeperError, op, type Session, type Watched } from '@zk/client'
 import { ProtectedCreate, deleteOwn, type NodeOptions, type OwnNode } from './protected-create.ts'
 import { ifMissing } from './if-missing.ts'
-import { Predecessors, shows } from './predecessors.ts'
+import type { Ahead, ContenderList } from './contender-list.ts'
+import { Predecessors } from './predecessors.ts'
 import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import type { ContenderName } from './names.ts'
 import { NodeVanished } from './node-vanished.ts'
@@ -13,7 +14,7 @@ import { pinnedTo, retry } from './retry.ts'
 
 export interface ContenderOptions extends NodeOptions, HoldOptions {
   /** Called with the contenders ahead, oldest first, whenever it must wait. */
-  readonly onQueued: (ahead: readonly ContenderName[]) => void
+  readonly onQueued: (ahead: Ahead) => void
 }
 
 /** A grant. */
@@ -37,7 +38,7 @@ interface Asking {
 interface Place {
   readonly node: OwnNode
   readonly line: Predecessors
-  readonly ahead: readonly ContenderName[]
+  readonly ahead: Ahead
   /**
    * The grant if no contender is ahead: since the last wait a committed request has shown that the node exists and is ours.
    */
@@ -54,7 +55,7 @@ export class Contender {
   #entering: Promise<OwnNode | undefined> | undefined
   #node: OwnNode | undefined
   readonly #watches = new Set<Watched>()
-  #ahead: readonly ContenderName[] | undefined
+  #ahead: Ahead | undefined
   #blocker: ContenderInfo | undefined
   #leaving: Promise<void> | undefined
 
@@ -68,7 +69,7 @@ export class Contender {
   }
 
   /** The contenders ahead in the last list, without those that have left since; undefined before the first list. */
-  get ahead(): readonly ContenderName[] | undefined {
+  get ahead(): Ahead | undefined {
     return this.#ahead
   }
 
@@ -91,7 +92,7 @@ export class Contender {
       this.#options.onQueued(place.ahead)
       const gone = await this.#oneGone(blockers)
       this.#blocker = undefined
-      this.#ahead = place.ahead.filter((each) => each !== gone)
+      this.#ahead = place.ahead.without(gone)
       const isNext = this.#role.aheadOnlyShrinks && this.#role.blockers(this.#ahead).length === 0
       if (isNext) return await this.#confirm(place.node)
       place = await this.#lookAndConfirm(place)
@@ -134,7 +135,7 @@ export class Contender {
     this.#node = node
     this.#queue.tellExhausted(node.name)
     const first = await listing.catch(() => undefined)
-    const list = first !== undefined && shows(first, node.name.name) ? first : await this.#list()
+    const list = first !== undefined && first.shows(node.name) ? first : await this.#list()
     // If one connection served both, the create itself is the committed request.
     const isUnbroken = list === first && asking.on !== undefined && asking.on === this.session.connection
     const grant = isUnbroken ? this.#granted(node, asking) : undefined
@@ -144,12 +145,12 @@ export class Contender {
 
   // --- reading the list and waiting -----------------------------------------------------------------------------
 
-  async #list(): Promise<readonly ContenderName[]> {
+  async #list(): Promise<ContenderList> {
     return await retry(this.#queue.zk.runtime, () => this.#queue.list(this.#pinned)).catch(vanishedIfMissing)
   }
 
-  async #join(node: OwnNode, list: readonly ContenderName[]): Promise<Predecessors> {
-    if (!shows(list, node.name.name)) throw new NodeVanished()
+  async #join(node: OwnNode, list: ContenderList): Promise<Predecessors> {
+    if (!list.shows(node.name)) throw new NodeVanished()
     return await Predecessors.join(this.#queue, node, list, this.#pinned)
   }
 

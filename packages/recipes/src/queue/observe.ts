@@ -37,7 +37,8 @@ async function watchContender(
 async function watchEmpty(queue: Queue, options: CallOptions): Promise<Observation | undefined> {
   const parent = await ifMissing((asking) => queue.zk.getChildrenAndWatch(queue.path, asking), options, undefined)
   const watch = parent ?? (await queue.zk.existsAndWatch(queue.path, options))
-  const isEmpty = 'children' in watch ? queue.inLine(watch.children).length === 0 : watch.stat === undefined
+  const isEmpty =
+    'children' in watch ? !watch.children.some((name) => queue.parse(name) !== undefined) : watch.stat === undefined
   if (isEmpty) return { leader: undefined, watch }
   await watch.unwatch()
   return undefined

@@ -1,65 +1,58 @@
 // The contenders ahead of one. None comes in ahead of it later, so the first list that shows its own node shows all of them.
 // Only a successor (`successorName`) puts a new node into an earlier place.
 import type { CallOptions } from '@zk/client'
+import { type Ahead, AheadInOrder, type ContenderList } from './contender-list.ts'
 import type { OwnNode } from './protected-create.ts'
 import type { ContenderName } from './names.ts'
 import { NodeVanished } from './node-vanished.ts'
 import type { Queue } from './queue.ts'
-import { areInOrder } from './sequences.ts'
 
-/** Finds the contenders of a list that are ahead, in order. */
-type Ahead = (list: readonly ContenderName[]) => readonly ContenderName[]
+/** Finds the contenders of a list that are ahead. */
+type AheadIn = (list: ContenderList) => Ahead
 
 export class Predecessors {
-  readonly #own: string
-  readonly #ahead: Ahead
+  readonly #own: ContenderName
+  readonly #aheadIn: AheadIn
 
   /** `list` shows our node. If numbers do not give the order, every other node is read for its czxid. */
-  static async join(
-    queue: Queue,
-    own: OwnNode,
-    list: readonly ContenderName[],
-    options: CallOptions,
-  ): Promise<Predecessors> {
-    const ahead = areInOrder(list) ? byNumber(own.name) : byCreation(queue, await olderThan(queue, own, list, options))
-    return new Predecessors(own.name.name, ahead)
+  static async join(queue: Queue, own: OwnNode, list: ContenderList, options: CallOptions): Promise<Predecessors> {
+    const aheadIn = list.isInOrder
+      ? byNumber(own.name)
+      : byCreation(queue, await olderThan(queue, own, list.all, options))
+    return new Predecessors(own.name, aheadIn)
   }
 
-  private constructor(own: string, ahead: Ahead) {
+  private constructor(own: ContenderName, aheadIn: AheadIn) {
     this.#own = own
-    this.#ahead = ahead
+    this.#aheadIn = aheadIn
   }
 
   /**
    * The contenders of this list that are ahead, oldest first. Throws `NodeVanished` where our own node is missing: that is
    * never success.
    */
-  ahead(list: readonly ContenderName[]): readonly ContenderName[] {
-    if (!shows(list, this.#own)) throw new NodeVanished()
-    return this.#ahead(list)
+  ahead(list: ContenderList): Ahead {
+    if (!list.shows(this.#own)) throw new NodeVanished()
+    return this.#aheadIn(list)
   }
 }
 
-export function shows(list: readonly ContenderName[], own: string): boolean {
-  return list.some(({ name }) => name === own)
-}
-
 /** The order by number. A successor has the number of the contender whose place it has. Negative numbers come later. */
-function byNumber(own: ContenderName): Ahead {
-  return (list) => list.filter(({ sequence }) => sequence >= 0 && sequence < own.sequence)
+function byNumber({ sequence }: ContenderName): AheadIn {
+  return (list) => list.below(sequence)
 }
 
 /**
  * The order by creation. A successor is younger than the contenders behind it. Its place is ahead of all: it was the first.
  */
-function byCreation(queue: Queue, older: readonly ContenderName[]): Ahead {
-  return (list) => {
-    const present = new Set(list.map(({ name }) => name))
+function byCreation(queue: Queue, older: readonly ContenderName[]): AheadIn {
+  return ({ all }) => {
+    const present = new Set(all.map(({ name }) => name))
     const [successors, others] = [
-      list.filter((each) => queue.isSuccessor(each)),
+      all.filter((each) => queue.isSuccessor(each)),
       older.filter((each) => !queue.isSuccessor(each)),
     ]
-    return [...successors, ...others.filter(({ name }) => present.has(name))]
+    return new AheadInOrder([...successors, ...others.filter(({ name }) => present.has(name))])
   }
 }
 

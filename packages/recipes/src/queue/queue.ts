@@ -1,11 +1,13 @@
 // The contenders of one path, in order.
 import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
-import { hex } from '@zk/client/internal'
+import { getChildNames, hex } from '@zk/client/internal'
 import { report } from '../diagnostics.ts'
 import { ifMissing } from './if-missing.ts'
-import { type ContenderName, type Kind, parseName } from './names.ts'
-import { areInOrder, bySequence, isExhausted } from './sequences.ts'
+import { ContenderList } from './contender-list.ts'
+import type { ContenderName, Kind } from './names.ts'
+import { areInOrder, isExhausted } from './sequences.ts'
 import { retry } from './retry.ts'
+import { Rivals } from './rivals.ts'
 
 /**
  * A contender that holds or waits. In JSON its `sessionId` and `fencingToken` are text, `0x…`, and `label` stands for its
@@ -44,47 +46,32 @@ const utf8 = new TextDecoder()
 export class Queue {
   readonly zk: ZooKeeper
   readonly path: string
-  readonly #kinds: readonly Kind[]
+  readonly #rivals: Rivals
   #hasReportedExhaustion = false
 
   constructor(zk: ZooKeeper, path: string, kinds: readonly Kind[]) {
     this.zk = zk
     this.path = path
-    this.#kinds = kinds
+    this.#rivals = new Rivals(kinds)
   }
 
   pathOf(name: string): string {
     return `${this.path}/${name}`
   }
 
-  /**
-   * The contenders by their numbers: oldest first, as long as numbers give the order. Other children are left out. Rejects
-   * with `NoNode` when the path does not exist.
-   */
-  async list(options: CallOptions): Promise<ContenderName[]> {
-    const { children } = await this.zk.getChildren(this.path, options)
-    return this.inLine(children)
-  }
-
-  /** The contenders among these children, by their numbers. */
-  inLine(children: readonly string[]): ContenderName[] {
-    return (
-      children
-        .map((name) => this.parse(name))
-        .filter((name) => name !== undefined)
-        // Two may have the same number. The successor is the later one, also Curator's, whose uuid does not show it.
-        .sort((one, other) => bySequence(one, other) || Number(this.#mayFollow(one)) - Number(this.#mayFollow(other)))
-    )
+  /** The contenders among the children. Rejects with `NoNode` when the path does not exist. */
+  async list(options: CallOptions): Promise<ContenderList> {
+    return new ContenderList(await getChildNames(this.zk, this.path, options), this.#rivals)
   }
 
   /** undefined for a name that does not queue here. */
   parse(name: string): ContenderName | undefined {
-    return parseName(name, this.#kinds)
+    return this.#rivals.parse(name)
   }
 
   /** Whether it has the place of an earlier contender: see `successorName`. */
   isSuccessor(name: ContenderName): boolean {
-    return !name.uuid.includes('-') && this.#mayFollow(name)
+    return !name.uuid.includes('-') && this.#rivals.mayFollow(name)
   }
 
   /** Sorts them by their czxids, oldest first. Those that are gone meanwhile are left out. */
@@ -100,7 +87,8 @@ export class Queue {
 
   /** The contenders that hold and wait, oldest first. A contender that leaves during the reads is left out. */
   async contenders(options: CallOptions): Promise<ContenderInfo[]> {
-    const names = await ifMissing((asking) => this.list(asking), options, [])
+    const list = await ifMissing((asking) => this.list(asking), options, undefined)
+    const names = list?.all ?? []
     const read = await Promise.all(names.map(async (name) => [name, await this.#read(name, options)] as const))
     const placed = read.flatMap(([name, info]) =>
       info === undefined ? [] : [{ info, place: this.isSuccessor(name) ? 0n : info.fencingToken }],
@@ -122,7 +110,8 @@ export class Queue {
   /** Its name; undefined when there is none. */
   async oldest(options: CallOptions): Promise<ContenderName | undefined> {
     for (;;) {
-      const names = await ifMissing((asking) => this.list(asking), options, [])
+      const list = await ifMissing((asking) => this.list(asking), options, undefined)
+      const names = list?.all ?? []
       if (names.length === 0 || areInOrder(names)) return names[0]
       const [oldest] = await this.byCreation(names, options)
       if (oldest !== undefined) return oldest.contender
@@ -155,11 +144,6 @@ export class Queue {
     const path = this.pathOf(name.name)
     const node = await ifMissing((asking) => this.zk.getData(path, asking), options, undefined)
     return node && this.info(name, node)
-  }
-
-  /** Whether contenders of another kind may go on as its kind. */
-  #mayFollow({ kind }: ContenderName): boolean {
-    return this.#kinds.some(({ successor }) => successor === kind)
   }
 }
 

@@ -1,4 +1,5 @@
 // The difference between recipes: which contenders must be gone before one is granted.
+import type { Ahead } from './contender-list.ts'
 import type { ContenderName, Kind } from './names.ts'
 
 export interface Role {
@@ -8,14 +9,15 @@ export interface Role {
   /**
    * The contenders ahead that this one waits for, oldest first; none when it can be granted. At least one of them must leave
    * before a grant: when the first one leaves, the list is read again. Return as few as possible: each that leaves wakes the
-   * contenders that watch it. For `n` permits: none while fewer than `n` are ahead, and otherwise the last `n`.
+   * contenders that watch it. For `n` permits: none while fewer than `n` are ahead, and otherwise the last `n`. Ask `ahead`
+   * for its last ones where these are enough: then the others are not parsed.
    */
-  blockers(ahead: readonly ContenderName[]): readonly ContenderName[]
+  blockers(ahead: Ahead): readonly ContenderName[]
   /** Whether no contender can appear ahead later. If one can, the list is read again after each wake-up. */
   readonly aheadOnlyShrinks: boolean
 }
 
-const last = (ahead: readonly ContenderName[]) => ahead.slice(-1)
+const last = (ahead: Ahead) => ahead.last(1)
 
 const lock: Kind = { name: 'lock', marker: 'lock-' }
 const latch: Kind = { name: 'latch', marker: 'latch-' }
@@ -32,6 +34,6 @@ export const writer: Role = { kind: write, rivals: [read, write], blockers: last
 export const reader: Role = {
   kind: read,
   rivals: [read, write],
-  blockers: (ahead) => last(ahead.filter(({ kind }) => kind === write)),
+  blockers: (ahead) => ahead.last(1, write),
   aheadOnlyShrinks: false,
 }

@@ -2,9 +2,10 @@
 import { type CallOptions, KeeperError, type Runtime } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import type { Contender } from './contender.ts'
+import type { Ahead } from './contender-list.ts'
 import { report } from '../diagnostics.ts'
 import { type Blocker, LockTimeoutError } from '../errors.ts'
-import type { ContenderName, Kind } from './names.ts'
+import type { Kind } from './names.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
 
 /** A place in the queue, as last seen. */
@@ -30,9 +31,9 @@ export class Wait {
     this.#since = queue.zk.runtime.now()
   }
 
-  queued(contender: Contender, names: readonly ContenderName[]): void {
+  queued(contender: Contender, ahead: Ahead): void {
     this.#contender = contender
-    const place = () => ({ position: names.length, ahead: this.#paths(names) })
+    const place = () => ({ position: ahead.length, ahead: this.#paths(ahead) })
     report(this.#queue.zk, 'zk:queued', this.#kind.name, () => ({ path: this.#queue.path, ...place() }))
     this.#onQueued?.(place())
   }
@@ -58,8 +59,8 @@ export class Wait {
     return { path, label, sessionId, since, isOwn: sessionId === this.#contender?.session.id }
   }
 
-  #paths(names: readonly ContenderName[]): string[] {
-    return names.map(({ name }) => this.#queue.pathOf(name))
+  #paths({ all }: Ahead): string[] {
+    return all.map(({ name }) => this.#queue.pathOf(name))
   }
 }
 

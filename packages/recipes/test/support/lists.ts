@@ -1,0 +1,9 @@
+// Lists as the client reads them, of names that a test writes down.
+import { NameList } from '@zk/client/internal'
+import { ContenderList } from '../../src/queue/contender-list.ts'
+import type { Kind } from '../../src/queue/names.ts'
+import { Rivals } from '../../src/queue/rivals.ts'
+
+export function listOf(kinds: readonly Kind[], names: readonly string[]): ContenderList {
+  return new ContenderList(NameList.from(names), new Rivals(kinds))
+}
