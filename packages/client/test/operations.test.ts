@@ -130,6 +130,9 @@ describe('create', () => {
 
   test('create lets a path end with a slash only where a counter follows', () => {
     expect(requestOf(create, '/a/', undefined, { mode: 'EPHEMERAL_SEQUENTIAL' }).body.path).toBe('/app/a/')
+    const numbered = { mode: 'PERSISTENT_SEQUENTIAL_WITH_TTL', ttl: 5 } as const
+    expect(requestOf(create, '/a/', undefined, numbered).body.path).toBe('/app/a/')
+    expect(requestOf(create, '/', undefined, numbered).body.path).toBe('/app/')
     expect(requestOf(create, '/', undefined, { mode: 'PERSISTENT_SEQUENTIAL' }).body.path).toBe('/app/')
     expect(() => requestOf(create, '/a/', undefined, {})).toThrow(TypeError)
   })

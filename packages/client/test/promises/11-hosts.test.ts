@@ -438,6 +438,27 @@ describe('ZooKeeper.followServers', () => {
     expect(world.timers).toBe(0)
   })
 
+  test('ZooKeeper.followServers goes on after a read of the configuration that was not answered in time', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { sessionTimeout: T, localExpiry: 10 })
+    const following = outcome(zk.followServers())
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, config(zk1))
+    await world.settle()
+    expect(following.status).toBe('fulfilled')
+    connection.event('NodeDataChanged', '/zookeeper/config')
+    await connection.expect(OpCode.getData)
+    // No server answers for longer than a call may take.
+    server.refuse()
+    connection.rst()
+    await world.advance(T + 1)
+    expect(zk.stats().requests.failed).toEqual({ RequestTimeout: 1 })
+    server.listen()
+    await world.advance(10_000)
+    const second = await server.accept()
+    expect((await second.expect(OpCode.getData)).body).toMatchObject({ path: '/zookeeper/config', watch: true })
+    expect(zk.stats().anomalies).toBe(0)
+  })
+
   test('ZooKeeper.followServers reports a refusal later on as an anomaly, and keeps the servers it has', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)

@@ -317,6 +317,20 @@ describe('ZooKeeper.detach', () => {
     expect(detaching.status).toBe('fulfilled')
   })
 
+  test('ZooKeeper.detach leaves no timer behind where it waited for work in the session', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    let finish = () => {}
+    zk.session.waitUntil(new Promise<void>((resolve) => (finish = resolve)))
+    const detaching = outcome(zk.detach())
+    await world.advance(10)
+    finish()
+    connection.fail(await connection.expect(OpCode.sync), 'Ok')
+    await world.settle()
+    expect(detaching.status).toBe('fulfilled')
+    expect(world.timers).toBe(0)
+  })
+
   test('ZooKeeper.detach rejects where the servers say that the session is over', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)

@@ -317,6 +317,16 @@ describe('Channels', () => {
     },
   )
 
+  test.each(requestEvents)('zk:request reports to a subscriber of %s alone', async (name) => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const messages = recorded(name)
+    void outcome(zk.getData('/a'))
+    connection.fail(await connection.expect(OpCode.getData), 'NoNode')
+    await world.settle()
+    expect(messages.map((each) => [each.name, each.message['path']])).toEqual([[name, '/a']])
+  })
+
   test('zk:request without a subscriber costs no message', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)

@@ -1,7 +1,7 @@
 import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
 import { Counters } from '../../src/telemetry/stats.ts'
-import { connected, nodeData, outcome, reconnected, someStat, VirtualWorld } from '../support/index.ts'
+import { connected, expired, nodeData, outcome, reconnected, someStat, VirtualWorld } from '../support/index.ts'
 
 const found = { stat: someStat }
 
@@ -75,6 +75,17 @@ describe('ZooKeeper.stats', () => {
       connections: { dialed: 3, established: 2, reconnected: 0 },
       sessions: { established: 2, expired: 1 },
     })
+  })
+
+  test('ZooKeeper.stats shows no time since the last answer while the next session has had none', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    expect(zk.stats().sinceReceived).toBe(0)
+    await expired(world, { server, connection })
+    expect(zk.stats().sinceReceived).toBeUndefined()
+    await world.advance(1_000)
+    await server.accept()
+    expect(zk.stats().sinceReceived).toBe(0)
   })
 
   test('ZooKeeper.stats counts what a busy server did not execute', async () => {
