@@ -45,7 +45,14 @@ export type CallHappening =
       /** The number of anomalies that the session has counted. */
       readonly anomalies: number
     }
-  | { readonly type: 'closing'; readonly client: number; readonly term: number; readonly within: number }
+  /** `session`: its id, `0x…`. */
+  | {
+      readonly type: 'closing'
+      readonly client: number
+      readonly term: number
+      readonly within: number
+      readonly session: string
+    }
   | { readonly type: 'closed'; readonly client: number }
   /** How many listeners are left on signals at the end. */
   | { readonly type: 'listeners'; readonly client: number; readonly count: number }

@@ -94,8 +94,8 @@ export class Caller implements Participant {
 
   async close(): Promise<void> {
     const { client } = this.#options
-    const { timeout } = this.#zk!.session
-    this.#note({ type: 'closing', client, term: this.#term, within: timeout / 2 })
+    const { timeout, id } = this.#zk!.session
+    this.#note({ type: 'closing', client, term: this.#term, within: timeout / 2, session: `0x${id.toString(16)}` })
     await this.#zk!.close()
     this.#note({ type: 'closed', client })
   }
