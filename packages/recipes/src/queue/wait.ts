@@ -17,6 +17,8 @@ export interface QueuePlace {
 }
 
 export class Wait {
+  /** Whether `tooLong` may be called. */
+  readonly mayTimeOut: boolean
   readonly #queue: Queue
   readonly #kind: Kind
   readonly #onQueued: ((place: QueuePlace) => void) | undefined
@@ -24,7 +26,8 @@ export class Wait {
   /** The last contender that had to wait. */
   #contender: Contender | undefined
 
-  constructor(queue: Queue, kind: Kind, onQueued: ((place: QueuePlace) => void) | undefined) {
+  constructor(queue: Queue, kind: Kind, onQueued: ((place: QueuePlace) => void) | undefined, mayTimeOut: boolean) {
+    this.mayTimeOut = mayTimeOut
     this.#queue = queue
     this.#kind = kind
     this.#onQueued = onQueued
