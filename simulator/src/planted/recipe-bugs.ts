@@ -234,8 +234,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Held.isHeld',
-        find: 'return !this.signal.aborted',
-        replace: "return !this.signal.aborted || String(this.signal.reason).includes('lease')",
+        find: 'return this.#loss === undefined',
+        replace: "return this.#loss === undefined || this.#loss.reason === 'LeaseLost'",
       },
     ],
   },
