@@ -50,6 +50,34 @@ describe('Held', () => {
     expect(() => held.throwIfLost()).toThrow(held.signal.reason as Error)
   })
 
+  test('Held.signal that is looked at only after the release is aborted, with one error for all who look', async () => {
+    const { scene, held } = await holding()
+    await scene.done(held.release())
+    expect(held.signal.aborted).toBe(true)
+    expect(held.signal.reason).toMatchObject({ name: 'LockLostError', reason: 'Released', path: held.path })
+    expect(held.signal.reason).toBe(held.signal.reason)
+    expect(held.signal).toBe(held.signal)
+  })
+
+  test('Held.signal has a reason whose stack shows the loss, also where nobody has looked at it before', async () => {
+    const { scene, zk, held } = await holding()
+    const stackOf = ({ signal }: Held) => (signal.reason as LockLostError).stack
+    /** The name of this function is looked for in stacks. */
+    const looksLater = () => stackOf(held)
+    scene.expire(zk)
+    await scene.world.advance(60_000)
+    expect(looksLater()).toMatch(/LeaseKeeper|Held\.lose/)
+    expect(looksLater()).not.toContain('looksLater')
+  })
+
+  test('Held.signal that was looked at has a reason whose stack shows the release', async () => {
+    const { scene, held } = await holding()
+    const { signal } = held
+    const thisReleases = () => held.release()
+    await scene.done(thisReleases())
+    expect((signal.reason as LockLostError).stack).toContain('thisReleases')
+  })
+
   test.each<[LossReason, (scene: Scene, zk: ZooKeeper, held: Held) => unknown, HeldWhile?]>([
     ['Released', (_, __, held) => held.release()],
     ['Disconnected', (scene, zk) => scene.cut(zk), 'connected'],

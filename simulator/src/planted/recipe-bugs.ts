@@ -52,7 +52,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Contender.compete',
-        find: 'const isNext = this.#role.aheadOnlyShrinks && this.#role.blockers(this.#ahead).length === 0',
+        find: "const isNext = rest.name === 'known' ? rest.isNext : this.#isNext(rest.ahead.without(gone))",
         replace: 'const isNext = true as boolean',
       },
     ],
@@ -234,8 +234,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Held.isHeld',
-        find: 'return !this.signal.aborted',
-        replace: "return !this.signal.aborted || String(this.signal.reason).includes('lease')",
+        find: 'return this.#loss === undefined',
+        replace: "return this.#loss === undefined || this.#loss.reason === 'LeaseLost'",
       },
     ],
   },
@@ -310,7 +310,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Contender.competeOnce',
-        find: 'if (this.#role.blockers(place.ahead).length > 0) return undefined\n',
+        find: 'if (this.#role.blockers(look.ahead).length > 0) return undefined\n',
         replace: '',
       },
     ],

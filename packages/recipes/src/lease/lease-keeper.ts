@@ -1,7 +1,7 @@
 // The holds of each session under one chroot, and their leases. One listener for the session, one for the connection, one
 // timer and one round of confirmation at a time serve all of them.
 import { type Connection, KeeperError, type Session, type ZooKeeper } from '@zk/client'
-import { onAbort } from '@zk/client/internal'
+import { onAbort, timestamp } from '@zk/client/internal'
 import { LeaseRenewal, type Proof } from './lease-renewal.ts'
 import type { LossReason } from '../errors.ts'
 import type { Lease } from './lease.ts'
@@ -130,8 +130,13 @@ export class LeaseKeeper {
     return [...this.#held].filter(isConcerned)
   }
 
+  get #concernsAny(): boolean {
+    for (const holding of this.#held) if (isConcerned(holding)) return true
+    return false
+  }
+
   #confirmBy(at: number): void {
-    if (this.#concerned.length === 0 || this.#round.name === 'running') return
+    if (this.#round.name === 'running' || !this.#concernsAny) return
     if (this.#round.name === 'due' && this.#round.at <= at) return
     this.#round = { name: 'due', at }
     this.#wakeAt(at)
@@ -162,7 +167,12 @@ export class LeaseKeeper {
   #pause({ followerRelayDelay }: { readonly followerRelayDelay: number }): number {
     const { shortestTimeout } = this.#session
     const usual = leaseTimes.pause(shortestTimeout, followerRelayDelay) + ROUNDING
-    const remaining = this.#concerned.reduce((least, { lease }) => Math.min(least, lease.remaining), Infinity)
+    // Each hold that comes looks at all others: the clocks are read once, and nothing is made.
+    const present = timestamp(this.#zk.runtime)
+    let remaining = Infinity
+    for (const holding of this.#held) {
+      if (isConcerned(holding)) remaining = Math.min(remaining, holding.lease.remainingAt(present))
+    }
     return Math.max(leaseTimes.shortestPause(shortestTimeout), leaseTimes.next(shortestTimeout, usual, remaining))
   }
 

@@ -21,6 +21,11 @@ export class Lease {
     return this.#length() - elapsedSince(this.#runtime, this.#from)
   }
 
+  /** The ms that are left at this time. */
+  remainingAt({ now, wallNow }: Timestamp): number {
+    return this.#length() - Math.max(now - this.#from.now, wallNow - this.#from.wallNow)
+  }
+
   /** Renews it from that time on, unless it already lasts longer. A lease that is over stays over. */
   renew(from: Timestamp, length: () => number): void {
     const { remaining } = this

@@ -13,7 +13,9 @@ import type { Role } from './roles.ts'
 import { pinnedTo, retry } from './retry.ts'
 
 export interface ContenderOptions extends NodeOptions, HoldOptions {
-  /** Called with the contenders ahead, oldest first, whenever it must wait. */
+  /** Whether `ahead` is asked for later. */
+  readonly remembersAhead: boolean
+  /** Called with the contenders ahead whenever it must wait. */
   readonly onQueued: (ahead: Ahead) => void
 }
 
@@ -38,12 +40,27 @@ interface Asking {
 interface Place {
   readonly node: OwnNode
   readonly line: Predecessors
+}
+
+/** A place, and what a list shows of it. */
+interface Look extends Place {
   readonly ahead: Ahead
   /**
    * The grant if no contender is ahead: since the last wait a committed request has shown that the node exists and is ours.
    */
-  readonly grant?: Grant | undefined
+  readonly grant: Grant | undefined
 }
+
+/** What follows from a look. */
+type Turn =
+  | { readonly name: 'first'; readonly place: Place; readonly grant: Grant | undefined }
+  | { readonly name: 'behind'; readonly place: Place; readonly blockers: readonly ContenderName[]; readonly rest: Rest }
+
+/**
+ * The contenders ahead without the one that leaves. Usually there is one blocker only, so whether this is the next turn is
+ * known at once, and the list is not kept: 500 waiters would keep 500 lists of 30 KB.
+ */
+type Rest = { readonly name: 'known'; readonly isNext: boolean } | { readonly name: 'listed'; readonly ahead: Ahead }
 
 export class Contender {
   readonly session: Session
@@ -68,7 +85,10 @@ export class Contender {
     this.#create = new ProtectedCreate(queue, this.session, role.kind, options)
   }
 
-  /** The contenders ahead in the last list, without those that have left since; undefined before the first list. */
+  /**
+   * The contenders ahead in the last list, without those that have left since; undefined before the first list,
+   * and where they are not remembered.
+   */
   get ahead(): Ahead | undefined {
     return this.#ahead
   }
@@ -83,27 +103,24 @@ export class Contender {
    * reads again.
    */
   async compete(): Promise<Grant> {
-    let place = await this.enter()
-    for (;;) {
-      this.#throwIfLeaving()
-      const blockers = this.#role.blockers(place.ahead)
-      if (blockers.length === 0) return place.grant ?? (await this.#confirm(place.node))
-      this.#ahead = place.ahead
-      this.#options.onQueued(place.ahead)
+    let turn = this.#turn(await this.enter())
+    while (turn.name === 'behind') {
+      const { place, blockers, rest } = turn
       const gone = await this.#oneGone(blockers)
       this.#blocker = undefined
-      this.#ahead = place.ahead.without(gone)
-      const isNext = this.#role.aheadOnlyShrinks && this.#role.blockers(this.#ahead).length === 0
+      this.#ahead = this.#ahead?.without(gone)
+      const isNext = rest.name === 'known' ? rest.isNext : this.#isNext(rest.ahead.without(gone))
       if (isNext) return await this.#confirm(place.node)
-      place = await this.#lookAndConfirm(place)
+      turn = this.#turn(await this.#lookAndConfirm(place))
     }
+    return turn.grant ?? (await this.#confirm(turn.place.node))
   }
 
   /** Enters and reads the list once, without waiting; undefined where a blocker is ahead. */
   async competeOnce(): Promise<Grant | undefined> {
-    const place = await this.enter()
-    if (this.#role.blockers(place.ahead).length > 0) return undefined
-    return place.grant ?? (await this.#confirm(place.node))
+    const look = await this.enter()
+    if (this.#role.blockers(look.ahead).length > 0) return undefined
+    return look.grant ?? (await this.#confirm(look.node))
   }
 
   /** Sends the sync of `competeOnce` ahead of time. */
@@ -122,7 +139,7 @@ export class Contender {
   }
 
   /** Creates the node and reads the list, in one segment. */
-  async enter(): Promise<Place> {
+  async enter(): Promise<Look> {
     const asking = this.#known() ?? (await this.#synced())
     this.#throwIfLeaving()
     this.#entering = this.#create.make()
@@ -145,6 +162,24 @@ export class Contender {
 
   // --- reading the list and waiting -----------------------------------------------------------------------------
 
+  #turn({ node, line, ahead, grant }: Look): Turn {
+    this.#throwIfLeaving()
+    const place = { node, line }
+    const blockers = this.#role.blockers(ahead)
+    const [only, other] = blockers
+    if (only === undefined) return { name: 'first', place, grant }
+    if (this.#options.remembersAhead) this.#ahead = ahead
+    this.#options.onQueued(ahead)
+    const rest: Rest =
+      other === undefined ? { name: 'known', isNext: this.#isNext(ahead.without(only)) } : { name: 'listed', ahead }
+    return { name: 'behind', place, blockers, rest }
+  }
+
+  /** Whether no contender is ahead that it must wait for, nor can appear there. */
+  #isNext(rest: Ahead): boolean {
+    return this.#role.aheadOnlyShrinks && this.#role.blockers(rest).length === 0
+  }
+
   async #list(): Promise<ContenderList> {
     return await retry(this.#queue.zk.runtime, () => this.#queue.list(this.#pinned)).catch(vanishedIfMissing)
   }
@@ -159,7 +194,7 @@ export class Contender {
    * and our own node may be gone. The check comes after the list, since it proves what was read before it. A list that must
    * be read again comes after the check.
    */
-  async #lookAndConfirm({ node, line }: Place): Promise<Place> {
+  async #lookAndConfirm({ node, line }: Place): Promise<Look> {
     const { zk } = this.#queue
     const asking = this.#known() ?? (await this.#synced())
     let looks = 0

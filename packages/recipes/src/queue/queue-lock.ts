@@ -47,7 +47,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     checkCall('acquire', options)
     options.signal?.throwIfAborted()
     const { timeout = Infinity, signal } = options
-    const wait = new Wait(this.queue, this.#role.kind, options.onQueued)
+    const wait = new Wait(this.queue, this.#role.kind, options.onQueued, timeout < Infinity)
     const limit = new WaitLimit(this.queue.zk.runtime, {
       signals: [signal],
       timeout: { after: timeout, error: () => wait.tooLong(timeout) },
@@ -67,7 +67,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     const { signal } = options
     signal?.throwIfAborted()
     const { zk, path } = this.queue
-    const wait = new Wait(this.queue, this.#role.kind, undefined)
+    const wait = new Wait(this.queue, this.#role.kind, undefined, false)
     const contender = this.#contender(wait)
     const { session } = contender
     const { timeout = session.timeout } = options
@@ -149,6 +149,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     checkLease(this.#options, session)
     const contender = new Contender(this.queue, this.#role, {
       ...this.#options,
+      remembersAhead: wait.mayTimeOut,
       onQueued: (ahead) => wait.queued(contender, ahead),
     })
     return contender

@@ -17,6 +17,8 @@ export interface QueuePlace {
 }
 
 export class Wait {
+  /** Whether `tooLong` may be called. */
+  readonly mayTimeOut: boolean
   readonly #queue: Queue
   readonly #kind: Kind
   readonly #onQueued: ((place: QueuePlace) => void) | undefined
@@ -24,7 +26,8 @@ export class Wait {
   /** The last contender that had to wait. */
   #contender: Contender | undefined
 
-  constructor(queue: Queue, kind: Kind, onQueued: ((place: QueuePlace) => void) | undefined) {
+  constructor(queue: Queue, kind: Kind, onQueued: ((place: QueuePlace) => void) | undefined, mayTimeOut: boolean) {
+    this.mayTimeOut = mayTimeOut
     this.#queue = queue
     this.#kind = kind
     this.#onQueued = onQueued
@@ -85,25 +88,28 @@ class Over {
 /** How long a caller waits: until a time or a signal, whichever comes first. */
 export class WaitLimit {
   readonly #runtime: Runtime
-  readonly #over: Promise<never>
+  /** undefined without a timeout and a signal: then nothing is made for it. */
+  readonly #over: Promise<never> | undefined
   #end: (reason: () => unknown) => void = () => {}
-  readonly #unlisten: (() => void)[]
+  #unlisten: readonly (() => void)[] = []
   #cancelTimer: (() => void) | undefined
 
   constructor(runtime: Runtime, { signals = [], timeout }: Limits) {
     this.#runtime = runtime
+    const given = signals.filter((signal) => signal !== undefined)
+    const hasTimer = timeout !== undefined && timeout.after <= LONGEST
+    if (given.length === 0 && !hasTimer) return
     this.#over = new Promise((_, reject) => {
       this.#end = (reason) => reject(new Over(reason))
     })
     this.#over.catch(() => {})
-    const given = signals.filter((signal) => signal !== undefined)
     this.#unlisten = given.map((signal) => onAbort(signal, (reason) => this.#end(() => reason)))
-    if (timeout === undefined || timeout.after > LONGEST) return
-    this.#cancelTimer = runtime.setTimer(timeout.after, () => this.#end(timeout.error))
+    if (hasTimer) this.#cancelTimer = runtime.setTimer(timeout.after, () => this.#end(timeout.error))
   }
 
   /** Settles as the promise does, unless the limit comes first. Then it rejects with the reason. */
   async during<T>(promise: Promise<T>): Promise<T> {
+    if (this.#over === undefined) return await promise
     try {
       return await Promise.race([promise, this.#over])
     } catch (error) {
