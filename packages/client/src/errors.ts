@@ -178,6 +178,30 @@ export class ConnectError extends Error {
   }
 }
 
+/** The failures after which nothing need be changed for the same call to succeed. */
+const transient = [
+  'ConnectionLoss',
+  'RequestTimeout',
+  'OperationTimeout',
+  'ThrottledOp',
+  'QueueFull',
+  'NotReadOnly',
+  'ReconfigInProgress',
+  'SessionExpired',
+] as const satisfies readonly KeeperErrorCode[]
+
+/**
+ * Whether the same call may succeed later, with nothing changed: no server could be reached or answered in time, or the
+ * session has expired, and the client opens the next one. Pause before you repeat it: some of these failures come at once.
+ *
+ * It does not say that a write has not happened: see `outcomeUnknown`. `SessionExpired` is lasting where no other session
+ * follows: for a call with the option `session`, and with `renewSession: false`. The reason of an aborted signal is that of
+ * who aborted it.
+ */
+export function isTransient(error: unknown): boolean {
+  return ConnectError.is(error) || KeeperError.is(error, ...transient)
+}
+
 /** A host name with several addresses fails with an `AggregateError` that has no message of its own. */
 function messageOf(error: Error): string {
   if (error.message !== '') return error.message
@@ -251,7 +275,9 @@ const advice: Partial<Record<KeeperErrorCode, string>> = {
   ResponseTooLarge: 'the reply is over maxResponseSize; raise it, or keep fewer children or bytes in the node',
   SessionClosedRequireSaslAuth:
     'the server takes requests only from clients that have proved their identity by SASL; give connect the option sasl',
-  SessionExpired: 'the session is over: its ephemeral nodes and watches are gone; calls go to the next session',
+  SessionExpired:
+    'the session is over: its ephemeral nodes are gone, or will be within a session timeout, and so are its watches; ' +
+    'calls go to the next session, unless renewSession is false',
   ThrottledOp: 'the server is overloaded and did not execute it; try again later',
   Unimplemented: 'this server does not know the operation',
 }

@@ -149,7 +149,8 @@ export function checkOptions(options: ConnectOptions): ClientOptions {
   for (const name of ['maxWaitingBytes', 'maxInFlightBytes'] as const) inRange(name, filled[name], 1_024, LARGEST_INT)
   if (!(Number.isFinite(filled.localExpiry) && filled.localExpiry >= 1)) {
     throw new RangeError(
-      `localExpiry must be a number of session timeouts, at least 1, not ${String(filled.localExpiry)}`,
+      'localExpiry must be a finite number of session timeouts, at least 1 (1000 is as good as never), not ' +
+        shown(filled.localExpiry),
     )
   }
   if (!Array.isArray(filled.auth)) throw new TypeError('auth must be a list of { scheme, auth }')
@@ -236,10 +237,15 @@ export function checkCallOptions(
 
 function checkTimeout(timeout: number | undefined): void {
   if (timeout === undefined || (typeof timeout === 'number' && timeout >= 0)) return
-  throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
+  throw new RangeError(`timeout must be a number of ms, 0 or more, not ${shown(timeout)}`)
 }
 
 function inRange(name: string, value: number, min: number, max: number): void {
   if (Number.isInteger(value) && value >= min && value <= max) return
-  throw new RangeError(`${name} must be an integer from ${min} to ${max}, not ${String(value)}`)
+  throw new RangeError(`${name} must be an integer from ${min} to ${max}, not ${shown(value)}`)
+}
+
+/** A number that came as text, from the environment for instance, looks right without its quotes. */
+function shown(value: unknown): string {
+  return typeof value === 'string' ? `the string ${JSON.stringify(value)}` : String(value)
 }

@@ -1,5 +1,6 @@
 import { JUTE_MAXBUFFER } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
+import { OPEN_ACL_UNSAFE } from '../src/index.ts'
 import { silentLogger } from '../src/telemetry/logger.ts'
 import { checkAuth, checkCallOptions, checkOptions } from '../src/options.ts'
 import { systemRuntime } from '../src/runtime/system.ts'
@@ -74,7 +75,6 @@ describe('checkOptions', () => {
     ['sessionTimeout', 2 ** 31],
     ['sessionTimeout', 1.5],
     ['sessionTimeout', NaN],
-    ['sessionTimeout', '30000'],
     ['sessionTimeout', null],
     ['connectTimeout', 0],
     ['connectTimeout', Infinity],
@@ -85,11 +85,9 @@ describe('checkOptions', () => {
     ['maxWaiting', 0],
     ['maxWaitingBytes', 1_023],
     ['maxInFlight', Infinity],
-    ['maxInFlightBytes', '1MB'],
     ['localExpiry', 0.99],
     ['localExpiry', NaN],
     ['localExpiry', Infinity],
-    ['localExpiry', '2'],
   ])('checkOptions refuses %s: %j with a RangeError that names it', (name, value) => {
     const error = thrownBy(() => check({ [name]: value }))
     expect(error).toBeInstanceOf(RangeError)
@@ -97,6 +95,19 @@ describe('checkOptions', () => {
       'message',
       expect.stringMatching(new RegExp(`^${name} must be .*, not ${String(value)}$`)),
     )
+  })
+
+  test.each(['sessionTimeout', 'connectTimeout', 'maxInFlightBytes', 'localExpiry'])(
+    'checkOptions says of %s that it was given as text: environment variables are',
+    (name) => {
+      const error = thrownBy(() => check({ [name]: '4000' }))
+      expect(error).toBeInstanceOf(RangeError)
+      expect(error).toHaveProperty('message', expect.stringMatching(`^${name} must be .*, not the string "4000"$`))
+    },
+  )
+
+  test('checkOptions says how a client never gives up its session by itself', () => {
+    expect(() => check({ localExpiry: Infinity })).toThrow(/1000.*never/)
   })
 
   test.each([
@@ -224,9 +235,24 @@ describe('checkCallOptions', () => {
     expect(checkCallOptions('getData', { timeout })).toBeUndefined()
   })
 
-  test.each([-1, NaN, '5', null])('checkCallOptions refuses a timeout of %s', (timeout) => {
+  test.each([
+    [-1, '-1'],
+    [NaN, 'NaN'],
+    ['5', 'the string "5"'],
+    [null, 'null'],
+  ])('checkCallOptions refuses a timeout of %s', (timeout, shown) => {
     const error = thrownBy(() => checkCallOptions('getData', { timeout: timeout as number }))
     expect(error).toBeInstanceOf(RangeError)
-    expect(error).toHaveProperty('message', `timeout must be a number of ms, 0 or more, not ${timeout}`)
+    expect(error).toHaveProperty('message', `timeout must be a number of ms, 0 or more, not ${shown}`)
+  })
+
+  test('checkCallOptions refuses an array, which older clients take for ACLs, and says what to write', () => {
+    const known = new Set(['mode', 'acl'])
+    const error = thrownBy(() => checkCallOptions('create', OPEN_ACL_UNSAFE as object, known, "{ mode: 'EPHEMERAL' }"))
+    expect(error).toEqual(
+      new TypeError(
+        "create: options must be an object such as { mode: 'EPHEMERAL' }, not an array; known are mode, acl",
+      ),
+    )
   })
 })

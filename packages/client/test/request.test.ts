@@ -97,11 +97,11 @@ test('Requests of one writer are one piece of a segment, whatever their order of
   const segment = new Segment()
   for (const [index, request] of [one!, two!, three!].entries()) request.send(index + 1, 0, segment)
   expect(segment.bytes()!.buffer).toBe(writer.memory.buffer)
-  expect(requestsIn(segment.bytes()!).map(({ xid }) => xid)).toEqual([1, 2, 3])
+  expect(requestsIn(segment.bytes()).map(({ xid }) => xid)).toEqual([1, 2, 3])
   const mixed = new Segment()
   for (const [index, request] of [three!, one!, two!].entries()) request.send(index + 4, 0, mixed)
   expect([mixed.frames, mixed.size]).toEqual([3, one!.frameSize * 3])
-  expect(requestsIn(mixed.bytes()!)).toMatchObject(
+  expect(requestsIn(mixed.bytes())).toMatchObject(
     ['/3', '/1', '/2'].map((path, at) => ({ xid: at + 4, body: { path } })),
   )
 })
@@ -119,7 +119,7 @@ test('Request whose body throws leaves nothing in the writer: the next one is ri
   before.send(1, 0, segment)
   behind.send(2, 0, segment)
   expect(segment.bytes()!.buffer).toBe(writer.memory.buffer)
-  expect(requestsIn(segment.bytes()!)).toMatchObject([{ body: { path: '/1' } }, { body: { path: '/3' } }])
+  expect(requestsIn(segment.bytes())).toMatchObject([{ body: { path: '/1' } }, { body: { path: '/3' } }])
 })
 
 test('Requests keep their frames when the writer has to find larger memory', () => {
@@ -127,7 +127,7 @@ test('Requests keep their frames when the writer has to find larger memory', () 
   const requests = Array.from({ length: 200 }, (_, index) => read(`/${index}`, {}, writer))
   const segment = new Segment()
   for (const [index, request] of requests.entries()) request.send(index + 1, 0, segment)
-  expect(requestsIn(segment.bytes()!)).toMatchObject(
+  expect(requestsIn(segment.bytes())).toMatchObject(
     requests.map(({ path }, index) => ({ xid: index + 1, body: { path } })),
   )
 })

@@ -63,12 +63,18 @@ export function checkKeys(what: string, options: object, known: ReadonlySet<stri
     throw new TypeError(`${what}: options must be an object such as ${example}, not ${describe(options)}`)
   }
   // Keys of its prototype do not count: so an AbortController, which has a `signal`, is accepted.
-  for (const key in options) if (!known.has(key) && Object.hasOwn(options, key)) throw unknownKeys(what, options, known)
+  for (const key in options)
+    if (!known.has(key) && Object.hasOwn(options, key)) throw unknownKeys(what, options, known, example)
 }
 
-function unknownKeys(what: string, options: object, known: ReadonlySet<string>): TypeError {
+function unknownKeys(what: string, options: object, known: ReadonlySet<string>, example: string): TypeError {
+  const names = [...known].join(', ')
+  // Older clients take a list of ACLs in place of options.
+  if (Array.isArray(options)) {
+    return new TypeError(`${what}: options must be an object such as ${example}, not an array; known are ${names}`)
+  }
   const unknown = Object.keys(options).filter((key) => !known.has(key))
-  return new TypeError(`${what}: unknown option ${unknown.join(', ')}; known are ${[...known].join(', ')}`)
+  return new TypeError(`${what}: unknown option ${unknown.join(', ')}; known are ${names}`)
 }
 
 /** A value for an error message, without its content, which may be a secret. */

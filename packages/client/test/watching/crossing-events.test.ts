@@ -133,3 +133,22 @@ test.each<[first: Kind, second: Kind]>([
     expect(zk.stats().anomalies).toBe(0)
   },
 )
+
+// The holder of a lock closes its client: `session.signal` aborts, the watch on its node is given up, and the server deletes
+// the node because of the closeSession that it has.
+test.each(Object.entries(watches))(
+  'ZooKeeper that is being closed takes an event of %s that was given up since for nothing unusual',
+  async (_, watch) => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const giveUp = await watch(zk, connection, world)
+    zk.session.signal.addEventListener('abort', () => void outcome(giveUp()))
+    const closing = outcome(zk.close())
+    const request = await connection.expect(OpCode.closeSession)
+    connection.event('NodeDeleted', '/a')
+    connection.reply(request)
+    await world.settle()
+    expect(closing.status).toBe('fulfilled')
+    expect(zk.stats().anomalies).toBe(0)
+  },
+)

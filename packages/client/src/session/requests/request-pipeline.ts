@@ -54,7 +54,8 @@ export class RequestPipeline {
       emit: context.emit,
       lastZxid: () => this.#lastZxid,
       maxRequestSize: limits.maxRequestSize,
-      isRemoving: (path) => this.#queue.has(({ removes }) => removes?.path === path),
+      // After `close` no removal is sent, and the server sends the event of a node that goes with the session.
+      isRemoving: (path) => context.refusal() !== undefined || this.#queue.has(({ removes }) => removes?.path === path),
     })
   }
 

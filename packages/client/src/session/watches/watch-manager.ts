@@ -30,7 +30,7 @@ interface WatchContext {
   readonly emit: (output: Output) => void
   readonly lastZxid: () => bigint
   readonly maxRequestSize: number
-  /** Whether a removal of watches of this path is under way: an event of theirs may cross it. */
+  /** Whether a removal of watches of this path is under way, or is never sent: an event of theirs may still come. */
   readonly isRemoving: (path: string) => boolean
 }
 
