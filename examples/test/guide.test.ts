@@ -24,6 +24,7 @@ import { connectAtLast, followConfig, register } from '../src/guide/migrating.ts
 import { connectSafely, followEvents, handOver, moveMoney, moveServers } from '../src/guide/client.ts'
 import { billOnce, type Store } from '../src/guide/production.ts'
 import { lead, writeInParts } from '../src/guide/recipes.ts'
+import { connectWithLog } from '../src/guide/logs.ts'
 import { logStates } from '../src/guide/states.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -293,19 +294,31 @@ describe('The guide', () => {
     expect(lines).toEqual(['connected', expect.stringMatching(/^no server: /), 'connected', 'closed'])
   })
 
+  test('logs lines of JSON', async () => {
+    const lines = vi.spyOn(console, 'log').mockImplementation(() => {})
+    onTestFinished(() => lines.mockRestore())
+    await (await connectWithLog(ensemble.connectString)).close()
+    const logged = lines.mock.calls.map(([line]) => (JSON.parse(String(line)) as { message: string }).message)
+    expect(logged).toContain('zk: session established')
+  })
+
   test('bills once, with a fence, and stops when its lock is lost', async () => {
     const billed: string[] = []
+    const fences: string[] = []
     const store: Store = {
-      customers: () => Promise.resolve(['ann', 'bob']),
+      customers: ({ fence }) => {
+        fences.push(fence)
+        return Promise.resolve(['ann', 'bob'])
+      },
       bill: (customer, { fence }) => {
-        expect(fence).toMatch(/^[0-9a-f]{16}$/)
+        fences.push(fence)
         billed.push(customer)
         return Promise.resolve()
       },
     }
-    const { signal } = new AbortController()
     await billOnce(zk, store, signal)
     expect(billed).toEqual(['ann', 'bob'])
+    expect(fences).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^[0-9a-f]{16}$/) as string))
 
     const stuck: Store = {
       ...store,
