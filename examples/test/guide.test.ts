@@ -3,16 +3,28 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { connect, ConnectError, type Held, LeaderElection, Lock, LockLostError, type ZooKeeper } from '@zk/recipes'
+import {
+  connect,
+  ConnectError,
+  type Held,
+  KeeperError,
+  type KeeperErrorCode,
+  LeaderElection,
+  Lock,
+  LockLostError,
+  type ZooKeeper,
+} from '@zk/recipes'
 import { TestEnsemble } from '@zk/testing'
 import { ErrorCode } from '@zk/wire'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createOnce, readOrDefault } from '../src/guide/errors.ts'
+import { createOnce, isTransient, readOrDefault, untilAnswered } from '../src/guide/errors.ts'
 import { connectAtLast, followConfig, register } from '../src/guide/migrating.ts'
 import { connectSafely, followEvents, handOver, moveMoney, moveServers } from '../src/guide/client.ts'
 import { billOnce, type Store } from '../src/guide/production.ts'
 import { lead, writeInParts } from '../src/guide/recipes.ts'
+import { connectWithLog } from '../src/guide/logs.ts'
 import { logStates } from '../src/guide/states.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -46,14 +58,30 @@ describe.each(pages)('%s', (page) => {
   })
 })
 
-test('docs/guide/errors.md has a row for every code, and every reason', () => {
+describe('docs/guide/errors.md', () => {
   const rows = read('docs/guide/errors.md')
     .split('\n')
     .filter((line) => line.startsWith('| `'))
-    .flatMap((line) => [...line.split('|')[1]!.matchAll(/`(\w+)`/g)].map((match) => match[1]!))
-  const codes = Object.keys(ErrorCode).filter((name) => name !== 'Ok')
-  const ours = ['Closed', 'QueueFull', 'ResponseTooLarge', 'InvalidResponse', 'Unknown']
-  expect(rows).toEqual(expect.arrayContaining([...codes, ...ours]))
+    .map((line) => line.split('|'))
+  const codesOf = (row: readonly string[]) => [...row[1]!.matchAll(/`(\w+)`/g)].map((match) => match[1]!)
+
+  test('has a row for every code, and every reason', () => {
+    const codes = Object.keys(ErrorCode).filter((name) => name !== 'Ok')
+    const ours = ['Closed', 'QueueFull', 'ResponseTooLarge', 'InvalidResponse', 'Unknown']
+    expect(rows.flatMap(codesOf)).toEqual(expect.arrayContaining([...codes, ...ours]))
+  })
+
+  test('says "yes" for exactly the codes that isTransient knows', () => {
+    const ofCodes = rows.filter((row) => row.length === 6)
+    for (const row of ofCodes) {
+      for (const code of codesOf(row)) {
+        const error = new KeeperError(code as KeeperErrorCode)
+        expect([code, row[3]!.trim().startsWith('yes')]).toEqual([code, isTransient(error)])
+      }
+    }
+    expect(ofCodes.length).toBeGreaterThan(30)
+    expect(isTransient(new Error('ConnectionLoss'))).toBe(false)
+  })
 })
 
 describe('The guide', () => {
@@ -76,17 +104,40 @@ describe('The guide', () => {
     await expect(readOrDefault(zk, 'config')).rejects.toThrow()
   })
 
+  const { signal } = new AbortController()
+
   test('creates once, though the answer is lost', async () => {
     const lost = ensemble.faults.loseReply({ op: 'create', path: '/order' })
-    await createOnce(zk, '/order', 'uuid 1')
+    await createOnce(zk, '/order', 'uuid 1', signal)
     expect(lost.count).toBe(1)
     expect(ensemble.nodes.get('/order')?.data).toEqual(new TextEncoder().encode('uuid 1'))
   })
 
   test('creates once, though the request is lost', async () => {
     ensemble.faults.loseRequest({ op: 'create', path: '/order' })
-    await createOnce(zk, '/order', 'uuid 1')
+    await createOnce(zk, '/order', 'uuid 1', signal)
     expect(ensemble.nodes.get('/order')).toBeDefined()
+  })
+
+  test('creates once, though the server is busy before and after its answer is lost', async () => {
+    ensemble.faults.fail({ op: 'create', path: '/order', code: 'OperationTimeout' })
+    const lost = ensemble.faults.loseReply({ op: 'create', path: '/order' })
+    const busy = ensemble.faults.fail({ op: 'getData', path: '/order', code: 'OperationTimeout' })
+    await createOnce(zk, '/order', 'uuid 1', signal)
+    expect([lost.count, busy.count]).toEqual([1, 1])
+    expect(ensemble.nodes.get('/order')?.data).toEqual(new TextEncoder().encode('uuid 1'))
+  })
+
+  test('reads until there is an answer, or the signal aborts', async () => {
+    ensemble.faults.fail({ op: 'getData', path: '/', code: 'OperationTimeout' })
+    await untilAnswered(() => zk.getData('/'), signal)
+    await expect(untilAnswered(() => zk.getData('/none'), signal)).rejects.toMatchObject({ code: 'NoNode' })
+    const stopping = new AbortController()
+    const failing = ensemble.faults.fail({ op: 'getData', path: '/', code: 'OperationTimeout', times: Infinity })
+    const reading = untilAnswered(() => zk.getData('/'), stopping.signal)
+    await failing.fired
+    stopping.abort()
+    await expect(reading).rejects.toMatchObject({ name: 'AbortError' })
   })
 
   test.each([
@@ -94,7 +145,7 @@ describe('The guide', () => {
     ['with the same data, that was there before', 'uuid 1'],
   ])('does not take a node %s for its own', async (_, data) => {
     await zk.create('/order', data)
-    await expect(createOnce(zk, '/order', 'uuid 1')).rejects.toMatchObject({ code: 'NodeExists' })
+    await expect(createOnce(zk, '/order', 'uuid 1', signal)).rejects.toMatchObject({ code: 'NodeExists' })
   })
 
   test('follows a config that comes, changes, goes and comes again, and leaves no watch', async () => {
@@ -123,6 +174,57 @@ describe('The guide', () => {
     await following
   })
 
+  test('follows a config until the client is closed during a read', async () => {
+    const lost = ensemble.faults.loseRequest({ op: 'getData', path: '/config', connection: 'open' })
+    const following = followConfig(zk, () => {}, signal)
+    await lost.fired
+    await zk.close()
+    await following
+  })
+
+  test('follows a config over the end of its session, right after a change', async () => {
+    const seen: (string | undefined)[] = []
+    const stopping = new AbortController()
+    await zk.create('/config', 'one')
+    const following = followConfig(zk, (config) => void seen.push(config), stopping.signal)
+    await expect.poll(() => seen).toEqual(['one'])
+    const { session } = zk
+    // The read of that change ends with the session.
+    const lost = ensemble.faults.loseRequest({ op: 'getData', path: '/config', connection: 'open' })
+    ensemble.nodes.setData('/config', 'two')
+    await lost.fired
+    ensemble.sessions.expire(session.id)
+    await once(session.signal, 'abort')
+    await expect.poll(() => seen.at(-1)).toBe('two')
+    ensemble.nodes.setData('/config', 'three')
+    await expect.poll(() => seen.at(-1)).toBe('three')
+    stopping.abort()
+    await following
+  })
+
+  test('follows a config over an outage in which its read runs out of time', async () => {
+    const client = await connect(ensemble.connectString, { sessionTimeout: 500 })
+    onTestFinished(() => client.close())
+    const seen: (string | undefined)[] = []
+    const stopping = new AbortController()
+    ensemble.nodes.create('/config', { data: 'one' })
+    const following = followConfig(client, (config) => void seen.push(config), stopping.signal)
+    await expect.poll(() => seen).toEqual(['one'])
+    const lost = ensemble.faults.loseRequest({ op: 'getData', path: '/config' })
+    ensemble.nodes.setData('/config', 'two')
+    await lost.fired
+    ensemble.members[0]!.kill()
+    // The first is that of the read, after T. The second is that of a new watch, behind the end of the session.
+    await expect.poll(() => client.stats().requests.failed.RequestTimeout ?? 0).toBeGreaterThanOrEqual(2)
+    expect(client.stats().sessions.expired).toBe(1)
+    ensemble.members[0]!.restart()
+    await expect.poll(() => seen.at(-1)).toBe('two')
+    ensemble.nodes.setData('/config', 'three')
+    await expect.poll(() => seen.at(-1)).toBe('three')
+    stopping.abort()
+    await following
+  })
+
   test('registers in every session, though the answer is lost', async () => {
     const lost = ensemble.faults.loseReply({ op: 'create', path: '/members/one' })
     const stopping = new AbortController()
@@ -135,6 +237,35 @@ describe('The guide', () => {
     await expect.poll(() => zk.session.id !== 0n && zk.session.id !== before).toBe(true)
     await expect.poll(owner).toBe(zk.session.id)
     stopping.abort()
+    await registering
+  })
+
+  test('registers in the next session after an outage, when the node of the last one is gone', async () => {
+    const client = await connect(ensemble.connectString, { sessionTimeout: 500 })
+    onTestFinished(() => client.close())
+    const registering = register(client, '/members/one', 'here', signal)
+    const owner = () => ensemble.nodes.get('/members/one')?.stat.ephemeralOwner
+    const { session } = client
+    await expect.poll(owner).toBe(session.id)
+    ensemble.members[0]!.kill()
+    await expect.poll(() => client.stats().requests.failed.RequestTimeout ?? 0).toBeGreaterThanOrEqual(1)
+    expect(session.signal.aborted).toBe(true)
+    ensemble.members[0]!.restart()
+    await ensemble.serving()
+    // The servers begin T anew.
+    expect(owner()).toBe(session.id)
+    await expect.poll(owner).not.toBe(session.id)
+    await expect.poll(owner).toBe(client.session.id)
+    await client.close()
+    await registering
+  })
+
+  test('registers, though the server is busy, until the client is closed', async () => {
+    const busy = ensemble.faults.fail({ op: 'create', path: '/members/one', code: 'OperationTimeout' })
+    const registering = register(zk, '/members/one', 'here', signal)
+    await expect.poll(() => ensemble.nodes.get('/members/one')?.stat.ephemeralOwner).toBe(zk.session.id)
+    expect(busy.count).toBe(1)
+    await zk.close()
     await registering
   })
 
@@ -163,19 +294,31 @@ describe('The guide', () => {
     expect(lines).toEqual(['connected', expect.stringMatching(/^no server: /), 'connected', 'closed'])
   })
 
+  test('logs lines of JSON', async () => {
+    const lines = vi.spyOn(console, 'log').mockImplementation(() => {})
+    onTestFinished(() => lines.mockRestore())
+    await (await connectWithLog(ensemble.connectString)).close()
+    const logged = lines.mock.calls.map(([line]) => (JSON.parse(String(line)) as { message: string }).message)
+    expect(logged).toContain('zk: session established')
+  })
+
   test('bills once, with a fence, and stops when its lock is lost', async () => {
     const billed: string[] = []
+    const fences: string[] = []
     const store: Store = {
-      customers: () => Promise.resolve(['ann', 'bob']),
+      customers: ({ fence }) => {
+        fences.push(fence)
+        return Promise.resolve(['ann', 'bob'])
+      },
       bill: (customer, { fence }) => {
-        expect(fence).toMatch(/^[0-9a-f]{16}$/)
+        fences.push(fence)
         billed.push(customer)
         return Promise.resolve()
       },
     }
-    const { signal } = new AbortController()
     await billOnce(zk, store, signal)
     expect(billed).toEqual(['ann', 'bob'])
+    expect(fences).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^[0-9a-f]{16}$/) as string))
 
     const stuck: Store = {
       ...store,
@@ -256,6 +399,52 @@ describe('The guide', () => {
     await lead(new LeaderElection(zk, '/leader'), work, stopping.signal)
     expect(work).toHaveBeenCalledTimes(1)
     expect(ensemble.nodes.ephemerals()).toEqual([])
+  })
+
+  test('leads again after a term that was lost with its session', async () => {
+    const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    onTestFinished(() => warnings.mockRestore())
+    const stopping = new AbortController()
+    const terms: Held[] = []
+    const work = async (held: Held) => {
+      if (terms.push(held) === 2) return stopping.abort()
+      ensemble.sessions.expire(zk.session.id)
+      await pause(60_000, undefined, { signal: held.signal })
+    }
+    await lead(new LeaderElection(zk, '/leader'), work, stopping.signal)
+    expect(terms.map(({ session }) => session.id)).toEqual([terms[0]!.session.id, zk.session.id])
+    expect(terms[0]!.session).not.toBe(terms[1]!.session)
+    expect(warnings).toHaveBeenCalledTimes(1)
+    expect(ensemble.nodes.ephemerals()).toEqual([])
+  })
+
+  test('resigns when the work of a leader fails, and throws its error', async () => {
+    const failed = new Error('the work failed')
+    await expect(lead(new LeaderElection(zk, '/leader'), () => Promise.reject(failed), signal)).rejects.toBe(failed)
+    expect(ensemble.nodes.ephemerals()).toEqual([])
+  })
+
+  test('reads under a lock what the holder before wrote, at a server that lags', async () => {
+    const members = await TestEnsemble.start({ tickTime: 100 })
+    const [follower] = members.followers
+    const first = await connect(members.leader!.address)
+    const second = await connect(follower!.address)
+    onTestFinished(async () => {
+      await first.close()
+      await second.close()
+      await members.close()
+    })
+    await first.create('/stock', 'ten')
+    await second.sync('/')
+    const held = await new Lock(first, '/locks/stock').acquire()
+    follower!.lag(300)
+    const next = new Lock(second, '/locks/stock').acquire()
+    await expect.poll(() => members.nodes.get('/locks/stock')?.children).toHaveLength(2)
+    await first.setData('/stock', 'nine')
+    await held.release()
+    expect(new TextDecoder().decode(follower!.node('/stock')?.data)).toBe('ten')
+    await next
+    expect(new TextDecoder().decode((await second.getData('/stock')).data)).toBe('nine')
   })
 
   test('begins with a whole program', async () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { SpanStatusCode, trace } from '@opentelemetry/api'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { connect, Lock, type ZooKeeper } from '@zk/recipes'
+import { connect, Lock, SharedLock, type ZooKeeper } from '@zk/recipes'
 import { TestEnsemble } from '@zk/testing'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
@@ -43,6 +43,42 @@ describe('metrics', () => {
     expect(text).toMatch(/^zk_calls_in_flight \d+$/m)
   })
 
+  test('show which locks are held now, and for how long, until they are released or lost', async () => {
+    const registry = new Registry()
+    onTestFinished(collectMetrics(zk, registry))
+    const held = async () => (await registry.metrics()).split('\n').filter((line) => /^zk_locks?_held.*\{/.test(line))
+    const writer = await new SharedLock(zk, '/locks/report').write.acquire()
+    const reader = await writer.downgrade()
+    const other = await new SharedLock(zk, '/locks/report').read.acquire()
+    const labels = '{path="/locks/report",kind="read"}'
+    expect(await held()).toEqual([
+      `zk_locks_held${labels} 2`,
+      expect.stringMatching(/^zk_lock_held_seconds\{[^}]+\} 0\.\d+$/),
+    ])
+    await other.release()
+    expect(await held()).toContain(`zk_locks_held${labels} 1`)
+    ensemble.sessions.expire(zk.session.id)
+    await once(reader.signal, 'abort')
+    expect(await held()).toEqual([])
+    expect(await registry.metrics()).not.toContain('Downgraded')
+  })
+
+  test('show that the event loop was blocked, in a number that rises no more afterwards', async () => {
+    const registry = new Registry()
+    const client = await connect(ensemble.connectString, { sessionTimeout: 300 })
+    onTestFinished(() => client.close())
+    onTestFinished(collectMetrics(client, registry))
+    const late = async () => Number(/^zk_timer_late_seconds_total (\S+)$/m.exec(await registry.metrics())![1])
+    const fired = () => client.stats().timer.fired
+    const before = await late()
+    const end = performance.now() + 200
+    while (performance.now() < end);
+    await expect.poll(late).toBeGreaterThan(before + 0.05)
+    const [after, times] = [await late(), fired()]
+    await expect.poll(fired).toBeGreaterThan(times + 3)
+    expect(await late()).toBeLessThan(after + 0.1)
+  })
+
   test('are served by the program, which ends on SIGTERM', async () => {
     const program = fileURLToPath(new URL('../dist/metrics.js', import.meta.url))
     const child = spawn(process.execPath, [program, ensemble.connectString, '0'], {
@@ -51,11 +87,26 @@ describe('metrics', () => {
     onTestFinished(() => void child.kill('SIGKILL'))
     const [line] = (await once(child.stdout, 'data')) as [Buffer]
     const { port } = JSON.parse(/\{.*\}/.exec(String(line))![0]) as { port: number }
-    const response = await fetch(`http://127.0.0.1:${port}/metrics`)
-    expect(response.headers.get('content-type')).toContain('text/plain')
-    expect(await response.text()).toContain('# TYPE zk_since_received_seconds gauge')
+    const ask = () => fetch(`http://127.0.0.1:${port}/metrics`)
+    expect((await ask()).headers.get('content-type')).toContain('text/plain')
+    await expect.poll(async () => (await ask()).text()).toContain('# TYPE zk_since_received_seconds gauge')
     child.kill('SIGTERM')
     expect(await once(child, 'exit')).toEqual([0, null])
+  })
+
+  test('are served before there is a server to connect to, by a program that ends on SIGTERM then, too', async () => {
+    const program = fileURLToPath(new URL('../dist/metrics.js', import.meta.url))
+    ensemble.members[0]!.freeze()
+    const child = spawn(process.execPath, [program, ensemble.connectString, '0'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    const { port } = JSON.parse(/\{.*\}/.exec(String(line))![0]) as { port: number }
+    expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(200)
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+    ensemble.members[0]!.thaw()
   })
 })
 

@@ -1,7 +1,8 @@
 // Code of docs/guide/errors.md.
+import { setTimeout as pause } from 'node:timers/promises'
 import { KeeperError, type ZooKeeper } from '@zk/recipes'
 
-export { createOnce, readOrDefault }
+export { createOnce, isTransient, readOrDefault, untilAnswered }
 
 // #region read-or-default
 async function readOrDefault(zk: ZooKeeper, path: string): Promise<string> {
@@ -15,23 +16,53 @@ async function readOrDefault(zk: ZooKeeper, path: string): Promise<string> {
 }
 // #endregion
 
+// #region transient
+/** Whether the same call may succeed later, in this session or in the next one. */
+function isTransient(error: unknown): boolean {
+  return KeeperError.is(
+    error,
+    'ConnectionLoss',
+    'RequestTimeout',
+    'SessionExpired',
+    'OperationTimeout',
+    'QueueFull',
+    'ThrottledOp',
+    'NotReadOnly',
+    'SessionMoved',
+  )
+}
+
+/** Repeats a read until it has an answer. */
+async function untilAnswered<R>(read: () => Promise<R>, signal: AbortSignal): Promise<R> {
+  for (;;) {
+    try {
+      return await read()
+    } catch (error) {
+      if (!isTransient(error)) throw error
+      await pause(500, undefined, { signal })
+    }
+  }
+}
+// #endregion
+
 // #region create-once
 /** Creates the node, or finds that an earlier attempt has made it. `data` is of this program alone, such as a uuid. */
-async function createOnce(zk: ZooKeeper, path: string, data: string): Promise<void> {
+async function createOnce(zk: ZooKeeper, path: string, data: string, signal: AbortSignal): Promise<void> {
   let mayBeOurs = false
   for (;;) {
     try {
-      await zk.create(path, data)
+      await zk.create(path, data, { signal })
       return
     } catch (error) {
       if (!KeeperError.is(error)) throw error
       if (error.code === 'NodeExists' && mayBeOurs) {
-        const found = await zk.getData(path)
+        const found = await untilAnswered(() => zk.getData(path, { signal }), signal)
         if (new TextDecoder().decode(found.data) === data) return
       }
-      const canRepeat = error.outcomeUnknown || error.code === 'ConnectionLoss'
+      const canRepeat = error.outcomeUnknown || isTransient(error)
       if (!canRepeat) throw error
       mayBeOurs ||= error.outcomeUnknown
+      await pause(500, undefined, { signal })
     }
   }
 }

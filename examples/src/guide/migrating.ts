@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect, ConnectError, KeeperError, type ZooKeeper } from '@zk/recipes'
+import { isTransient } from './errors.ts'
 
 export { connectAtLast, followConfig, register }
 
@@ -20,18 +21,29 @@ async function connectAtLast(servers: string, signal: AbortSignal): Promise<ZooK
 // #endregion
 
 // #region config-watcher
-/** Calls `apply` now and after every change, until the signal aborts or the client is closed. Servers since 3.6 have the watch. */
+/**
+ * Calls `apply` now and after every change, perhaps twice with the same config. It returns when the signal aborts or the
+ * client is closed. Servers since 3.6 have the watch.
+ */
 async function followConfig(zk: ZooKeeper, apply: (config: string | undefined) => void, signal: AbortSignal) {
-  const events = await zk.watch('/config', { signal })
-  try {
-    for (;;) {
-      apply(await readConfig(zk))
-      // A `Gap` is an event, too: what happened while the connection was lost is read.
-      const { done, value: event } = await events.next()
-      if (done || event.type === 'SessionEnded') return
+  for (;;) {
+    const events = zk.watch('/config', { signal })
+    try {
+      await events // Nothing is missed from here on.
+      for (;;) {
+        apply(await readConfig(zk))
+        // A `Gap` is an event, too: what happened while the connection was lost is read.
+        const { done, value: event } = await events.next()
+        if (done || event.type === 'SessionEnded') return
+      }
+    } catch (error) {
+      if (signal.aborted || KeeperError.is(error, 'Closed')) return
+      if (!isTransient(error)) throw error
+      // The session expired during the read, or no server answered: watch and read again.
+      await pause(500, undefined, { signal }).catch(() => {})
+    } finally {
+      await events.return()
     }
-  } finally {
-    await events.return()
   }
 }
 
@@ -47,15 +59,18 @@ async function readConfig(zk: ZooKeeper): Promise<string | undefined> {
 // #endregion
 
 // #region register
-/** Keeps an ephemeral node in every session of the client, until the signal aborts. `path` is of this process alone. */
+/**
+ * Keeps an ephemeral node in every session, until the signal aborts or the client is closed. `path` is of this process alone.
+ * It does not notice when another client deletes the node.
+ */
 async function register(zk: ZooKeeper, path: string, data: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const { session } = zk
     try {
       await zk.create(path, data, { mode: 'EPHEMERAL', parents: true, session, signal })
     } catch (error) {
-      if (signal.aborted) return
-      if (!KeeperError.is(error, 'NodeExists', 'ConnectionLoss', 'RequestTimeout', 'SessionExpired')) throw error
+      if (signal.aborted || KeeperError.is(error, 'Closed')) return
+      if (!KeeperError.is(error, 'NodeExists') && !isTransient(error)) throw error
       // An attempt whose answer was lost may have made it. A node of the session before is gone soon.
       const found = await zk.exists(path, { session, signal }).catch(() => undefined)
       if (found?.ephemeralOwner !== session.id) {

@@ -6,7 +6,8 @@ export { billOnce, connected }
 
 /** Stands for a database. */
 export interface Store {
-  customers(options: { signal: AbortSignal }): Promise<readonly string[]>
+  /** Takes the fence, and then reads. */
+  customers(options: { fence: string; signal: AbortSignal }): Promise<readonly string[]>
   bill(customer: string, options: { fence: string }): Promise<void>
 }
 
@@ -25,9 +26,10 @@ async function billOnce(zk: ZooKeeper, store: Store, signal: AbortSignal): Promi
   const lock = new Lock(zk, '/locks/billing', { label: hostname() })
   await lock.run(
     async (held) => {
-      for (const customer of await store.customers({ signal: held.signal })) {
+      const fence = fencingText(held.fencingToken)
+      for (const customer of await store.customers({ fence, signal: held.signal })) {
         held.throwIfLost() // after every await, before acting
-        await store.bill(customer, { fence: fencingText(held.fencingToken) })
+        await store.bill(customer, { fence })
       }
     },
     { signal, timeout: 60_000 },

@@ -15,10 +15,15 @@ async function writeInParts(lock: Lock, writePart: (held: Held) => Promise<'more
 // #endregion
 
 // #region terms
-/** Does `work` whenever this process leads, until `stopping` aborts. */
+/** Does `work` whenever this process leads, until `stopping` aborts or the work fails. */
 async function lead(election: LeaderElection, work: (held: Held) => Promise<void>, stopping: AbortSignal) {
   for await (const held of election.terms({ signal: stopping })) {
-    await work(held) // ends when held.signal aborts; the end of the body resigns
-  }
+    try {
+      await work(held) // ends, or rejects, when held.signal aborts
+    } catch (error) {
+      if (held.isHeld()) throw error // the work failed: the loop resigns, and throws
+      console.warn('the term was lost', error)
+    }
+  } // the end of the body resigns, and the process stands again
 }
 // #endregion
