@@ -91,7 +91,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'refusalOf',
-        find: "await retry(zk.runtime, () => zk.delete(path, expecting({ session }, 'NoNode')))",
+        find: 'await retry(zk.runtime, () => zk.delete(path, SessionOptions.of(session).bound))',
         replace: 'await zk.delete(path, { session })',
       },
     ],

@@ -1,5 +1,13 @@
 // One contender: a protected ephemeral sequential znode of one session, from entering the queue to leaving it.
-import { type CallOptions, type Connection, KeeperError, type NodeData, op, type Session, type Watched } from '@zk/client'
+import {
+  type CallOptions,
+  type Connection,
+  KeeperError,
+  type NodeData,
+  op,
+  type Session,
+  type Watched,
+} from '@zk/client'
 import { ProtectedCreate, deleteOwn, type NodeOptions, type OwnNode } from './protected-create.ts'
 import { ifMissing } from './if-missing.ts'
 import type { Ahead, ContenderList } from './contender-list.ts'
