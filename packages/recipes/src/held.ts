@@ -49,7 +49,7 @@ export class Held implements AsyncDisposable {
   readonly #keeper: LeaseKeeper
   readonly #kind: string
   readonly #since: number
-  /** Made for the first look at `signal`: few holders look at it. An AbortController takes 3 µs and 600 bytes. */
+  /** Made for the first look at `signal`: few holders look at it. It takes 4 µs, and an error 3 µs. */
   #abort: AbortController | undefined
   #loss: Loss | undefined
   #isSuspended = false

@@ -144,7 +144,6 @@ test.each([
 test('ContenderList finds two of one kind with the same number among many, and none where there is none', () => {
   const nameOf = (number: number, letter = 'a') =>
     `_c_${letter.repeat(8)}-0000-4000-8000-000000000000-lock-${String(number).padStart(10, '0')}`
-  // Numbers that meet in the hash table, and numbers that follow each other.
   for (const step of [1, 2, 1_024, 65_536, 1_000_003]) {
     const names = Array.from({ length: 500 }, (_, index) => nameOf(index * step))
     expect(listOf(exclusive.rivals, names).isInOrder).toBe(true)

@@ -91,7 +91,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'refusalOf',
-        find: "await retry(zk.runtime, () => zk.delete(path, expecting({ session }, 'NoNode')))",
+        find: 'await retry(zk.runtime, () => zk.delete(path, SessionOptions.of(session).bound))',
         replace: 'await zk.delete(path, { session })',
       },
     ],
@@ -279,8 +279,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'an acquire does not time out',
     edits: [
       {
-        in: 'WaitLimit.during',
-        find: 'return await Promise.race([promise, this.#over])',
+        in: 'WaitLimit.#unless',
+        find: 'return await Promise.race([promise, over])',
         replace: 'return await promise',
       },
     ],

@@ -170,18 +170,9 @@ function negativeAt(bytes: Uint8Array, start: number, end: number, markers: read
   return bytes[sign] === DASH && kindBefore(bytes, start, sign, markers) !== NONE ? ODD : NONE
 }
 
-/** A hash table of the numbers, with open addressing: three times as fast as to sort them. */
 function areDistinct(numbers: Int32Array): boolean {
-  const bits = 33 - Math.clz32(numbers.length)
-  const table = new Int32Array(2 ** bits)
-  for (const number of numbers) {
-    if (number === NONE) continue
-    // Knuth's multiplicative hash: numbers that follow each other do not collide.
-    let at = Math.imul(number, 0x9e37_79b1) >>> (32 - bits)
-    for (; table[at] !== 0; at = (at + 1) % table.length) if (table[at] === number + 1) return false
-    table[at] = number + 1
-  }
-  return true
+  const sorted = numbers.filter((number) => number !== NONE).sort()
+  return sorted.every((number, index) => number !== sorted[index + 1])
 }
 
 class AheadByNumber implements Ahead {

@@ -1,5 +1,13 @@
 // One contender: a protected ephemeral sequential znode of one session, from entering the queue to leaving it.
-import { type CallOptions, type Connection, KeeperError, op, type Session, type Watched } from '@zk/client'
+import {
+  type CallOptions,
+  type Connection,
+  KeeperError,
+  type NodeData,
+  op,
+  type Session,
+  type Watched,
+} from '@zk/client'
 import { ProtectedCreate, deleteOwn, type NodeOptions, type OwnNode } from './protected-create.ts'
 import { ifMissing } from './if-missing.ts'
 import type { Ahead, ContenderList } from './contender-list.ts'
@@ -62,6 +70,12 @@ type Turn =
  */
 type Rest = { readonly name: 'known'; readonly isNext: boolean } | { readonly name: 'listed'; readonly ahead: Ahead }
 
+/** One wait for the blockers of one look. */
+interface Waiting {
+  readonly oldest: ContenderName | undefined
+  isOver: boolean
+}
+
 export class Contender {
   readonly session: Session
   readonly #queue: Queue
@@ -73,7 +87,7 @@ export class Contender {
   #node: OwnNode | undefined
   readonly #watches = new Set<Watched>()
   #ahead: Ahead | undefined
-  #blocker: ContenderInfo | undefined
+  #blocker: { readonly name: ContenderName; readonly node: NodeData } | undefined
   #leaving: Promise<void> | undefined
 
   constructor(queue: Queue, role: Role, options: ContenderOptions) {
@@ -95,7 +109,7 @@ export class Contender {
 
   /** The oldest contender that it waits for; undefined before that is known, and after one has left. */
   get blocker(): ContenderInfo | undefined {
-    return this.#blocker
+    return this.#blocker && this.#queue.info(this.#blocker.name, this.#blocker.node)
   }
 
   /**
@@ -237,13 +251,19 @@ export class Contender {
     return { touch, on: touch.connection }
   }
 
-  /** Waits until one of the blockers is gone, and then stops watching the others. */
-  async #oneGone(blockers: readonly ContenderName[]): Promise<ContenderName> {
-    const waiting = { oldest: blockers[0], isOver: false }
-    const going = blockers.map((blocker) => this.#gone(blocker, waiting))
-    if (blockers.length === 1) return await going[0]!
+  /** Waits until one of the blockers is gone. Usually there is one, and no further promise waits with it. */
+  #oneGone(blockers: readonly ContenderName[]): Promise<ContenderName> {
+    const [oldest, other] = blockers
+    const waiting = { oldest, isOver: false }
+    return oldest !== undefined && other === undefined
+      ? this.#gone(oldest, waiting)
+      : this.#firstGone(blockers, waiting)
+  }
+
+  /** Stops watching the others when one is gone. */
+  async #firstGone(blockers: readonly ContenderName[], waiting: Waiting): Promise<ContenderName> {
     try {
-      return await Promise.race(going)
+      return await Promise.race(blockers.map((blocker) => this.#gone(blocker, waiting)))
     } finally {
       waiting.isOver = true
       this.#unwatch()
@@ -251,10 +271,7 @@ export class Contender {
   }
 
   /** Waits until something has happened to the blocker. The read leaves no watch on a blocker that is already gone. */
-  async #gone(
-    blocker: ContenderName,
-    waiting: { readonly oldest: ContenderName | undefined; readonly isOver: boolean },
-  ): Promise<ContenderName> {
+  async #gone(blocker: ContenderName, waiting: Readonly<Waiting>): Promise<ContenderName> {
     const { zk } = this.#queue
     for (;;) {
       const path = this.#queue.pathOf(blocker.name)
@@ -262,7 +279,7 @@ export class Contender {
       const watch = await ifMissing(watching, this.#pinned, undefined)
       if (watch === undefined) return blocker
       this.#watches.add(watch)
-      if (blocker === waiting.oldest && !waiting.isOver) this.#blocker = this.#queue.info(blocker, watch)
+      if (blocker === waiting.oldest && !waiting.isOver) this.#blocker = { name: blocker, node: watch }
       if (this.#leaving !== undefined || waiting.isOver) this.#unwatch()
       const event = await watch.changed
       this.#watches.delete(watch)

@@ -1,5 +1,6 @@
 import { type CallOptions, KeeperError } from '@zk/client'
 import { expecting, wasAborted } from '@zk/client/internal'
+import { SessionOptions } from './session-options.ts'
 
 /**
  * Settles as the call does, but with `value` where the node does not exist. The call gets the given options, and one more: a
@@ -11,7 +12,7 @@ export async function ifMissing<Options extends CallOptions, Result, Value>(
   value: Value,
 ): Promise<Result | Value> {
   try {
-    return await call(expecting(options, 'NoNode'))
+    return await call(SessionOptions.has(options) ? options : expecting(options, 'NoNode'))
   } catch (error) {
     if (KeeperError.is(error, 'NoNode') && !wasAborted(error, options.signal)) return value
     throw error

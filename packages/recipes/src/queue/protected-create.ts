@@ -1,11 +1,11 @@
 // Creates a contender's node: exactly one, although replies may be lost.
 import { type ACL, type CallOptions, KeeperError, op, type Session } from '@zk/client'
-import { expecting } from '@zk/client/internal'
 import { report } from '../diagnostics.ts'
 import { ifMissing } from './if-missing.ts'
 import { type ContenderName, type Kind, namePrefix } from './names.ts'
 import type { Queue } from './queue.ts'
 import { throwUnlessTransient, pinnedTo, pause, retry } from './retry.ts'
+import { SessionOptions } from './session-options.ts'
 
 /** The pause before a refused delete is repeated, in ms. */
 const REFUSED_PAUSE = 1_000
@@ -167,7 +167,7 @@ async function deleteAgain(queue: Queue, session: Session, path: string): Promis
 async function refusalOf(queue: Queue, session: Session, path: string): Promise<{ error: unknown } | undefined> {
   const { zk } = queue
   try {
-    await retry(zk.runtime, () => zk.delete(path, expecting({ session }, 'NoNode')))
+    await retry(zk.runtime, () => zk.delete(path, SessionOptions.of(session).bound))
     return undefined
   } catch (error) {
     // From 3.6 on servers also answer this when the node is gone, since they check the rights first.

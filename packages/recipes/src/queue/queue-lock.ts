@@ -131,7 +131,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
       const grant = await limit.during(competing)
       if (grant === undefined) return undefined
       const lease = await limit.during(firstLease(this.queue.zk, contender.session, grant, this.#options, limit))
-      const options = { ...this.#options, onSuspended, onResumed }
+      const options = { onSuspended, onResumed, ...this.#options }
       held = this.#toHeld(this.queue, contender, grant.node, lease, options)
       return held
     } catch (error) {
@@ -148,9 +148,10 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     session.detaching.throwIfAborted()
     checkLease(this.#options, session)
     const contender = new Contender(this.queue, this.#role, {
-      ...this.#options,
+      // Before the spread: see session-options.ts.
       remembersAhead: wait.mayTimeOut,
       onQueued: (ahead) => wait.queued(contender, ahead),
+      ...this.#options,
     })
     return contender
   }

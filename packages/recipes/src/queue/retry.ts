@@ -1,5 +1,6 @@
 import { isTransient, KeeperError, type Runtime, type Session, type ZooKeeper } from '@zk/client'
-import { expecting, wasAborted } from '@zk/client/internal'
+import { wasAborted } from '@zk/client/internal'
+import { SessionOptions } from './session-options.ts'
 
 /** The pause before a call is repeated after an overloaded server, a full queue, or a server without a quorum, in ms. */
 const RELIEF_PAUSE = 500
@@ -10,7 +11,7 @@ const RELIEF_PAUSE = 500
  * depends: while the client repeats a call, all others wait. A missing node is an answer, and is traced without an error.
  */
 export function pinnedTo(session: Session): { readonly session: Session; readonly repeatThrottled: false } {
-  return expecting({ session, repeatThrottled: false }, 'NoNode')
+  return SessionOptions.of(session).pinned
 }
 
 /**

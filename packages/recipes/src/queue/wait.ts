@@ -108,10 +108,13 @@ export class WaitLimit {
   }
 
   /** Settles as the promise does, unless the limit comes first. Then it rejects with the reason. */
-  async during<T>(promise: Promise<T>): Promise<T> {
-    if (this.#over === undefined) return await promise
+  during<T>(promise: Promise<T>): Promise<T> {
+    return this.#over === undefined ? promise : this.#unless(this.#over, promise)
+  }
+
+  async #unless<T>(over: Promise<never>, promise: Promise<T>): Promise<T> {
     try {
-      return await Promise.race([promise, this.#over])
+      return await Promise.race([promise, over])
     } catch (error) {
       throw error instanceof Over ? error.reason() : error
     }
