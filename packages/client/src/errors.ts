@@ -46,6 +46,8 @@ export interface KeeperErrorDetails {
   readonly results?: readonly (KeeperErrorCode | 'Ok')[] | undefined
   /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it takes, and where. */
   readonly needs?: string | undefined
+  /** For `SessionExpired`: no other session follows. The message says so. @default false */
+  readonly isLastSession?: boolean | undefined
   /** The `cause` of the error. */
   readonly cause?: unknown
 }
@@ -178,6 +180,30 @@ export class ConnectError extends Error {
   }
 }
 
+/** The failures after which nothing need be changed for the same call to succeed. */
+const transient = [
+  'ConnectionLoss',
+  'RequestTimeout',
+  'OperationTimeout',
+  'ThrottledOp',
+  'QueueFull',
+  'NotReadOnly',
+  'ReconfigInProgress',
+  'SessionExpired',
+] as const satisfies readonly KeeperErrorCode[]
+
+/**
+ * Whether the same call may succeed later, with nothing changed: no server could be reached or answered in time, or the
+ * session has expired, and the client opens the next one. Pause before you repeat it: some of these failures come at once.
+ *
+ * It does not say that a write has not happened: see `outcomeUnknown`. `SessionExpired` is lasting where no other session
+ * follows: for a call with the option `session`, and with `renewSession: false`. The reason of an aborted signal is that of
+ * who aborted it.
+ */
+export function isTransient(error: unknown): boolean {
+  return ConnectError.is(error) || KeeperError.is(error, ...transient)
+}
+
 /** A host name with several addresses fails with an `AggregateError` that has no message of its own. */
 function messageOf(error: Error): string {
   if (error.message !== '') return error.message
@@ -209,9 +235,11 @@ function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
     ? 'sent but not answered: it may have happened; read before you repeat it'
     : code === 'NoNode' && chroot !== undefined
       ? missingBelow(details)
-      : [advice[code], code === 'Unimplemented' || code === 'NoAuth' ? details.needs : undefined]
-          .filter((part) => part !== undefined)
-          .join(': ')
+      : code === 'SessionExpired' && details.isLastSession === true
+        ? LAST_SESSION
+        : [advice[code], code === 'Unimplemented' || code === 'NoAuth' ? details.needs : undefined]
+            .filter((part) => part !== undefined)
+            .join(': ')
   return [
     subject === '' ? what : `${subject}: ${what}`,
     place.length === 0 ? '' : ` (${place.join(', ')})`,
@@ -230,6 +258,9 @@ function missingBelow({ op, path, chroot }: KeeperErrorDetails): string {
 export function formatSessionId(id: bigint): string {
   return hex(id)
 }
+
+const LAST_SESSION =
+  'the session is over: its ephemeral nodes and watches are gone; no other follows, since renewSession is false'
 
 const advice: Partial<Record<KeeperErrorCode, string>> = {
   AuthFailed: 'the server refused the credentials; the client is of no further use, connect again with others',

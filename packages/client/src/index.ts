@@ -13,6 +13,7 @@ export {
   type ConnectAttempt,
   ConnectError,
   formatSessionId,
+  isTransient,
   KeeperError,
   type KeeperErrorCode,
   type KeeperErrorDetails,

@@ -78,7 +78,7 @@ export class Sessions {
   }
 
   #open(startAt: number, connectBy: number, resume?: SessionCredentials): SessionDriver {
-    const { sessionTimeout, localExpiry, maxResponseSize, readOnly, tls, sasl } = this.#options
+    const { sessionTimeout, localExpiry, maxResponseSize, readOnly, renewSession, tls, sasl } = this.#options
     const { maxRequestSize, maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes } = this.#options
     const config = {
       servers: this.#servers,
@@ -93,6 +93,7 @@ export class Sessions {
       limits: { maxRequestSize, maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes },
       startAt,
       connectBy,
+      isLast: !renewSession,
       tls,
       sasl,
     }

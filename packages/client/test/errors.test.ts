@@ -1,7 +1,7 @@
 import { ErrorCode } from '@zk/wire'
 import { inspect } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
-import { ConnectError, formatSessionId, KeeperError, type KeeperErrorCode } from '../src/errors.ts'
+import { ConnectError, formatSessionId, isTransient, KeeperError, type KeeperErrorCode } from '../src/errors.ts'
 
 describe('KeeperError', () => {
   test('KeeperError names operation, path, server and session, and what to do', () => {
@@ -193,4 +193,39 @@ test('formatSessionId writes ids as ZooKeeper does in its logs', () => {
   expect(formatSessionId(0x100004d4b2f0000n)).toBe('0x100004d4b2f0000')
   expect(formatSessionId(-1n)).toBe('0xffffffffffffffff')
   expect(formatSessionId(-(2n ** 63n))).toBe('0x8000000000000000')
+})
+
+describe('isTransient', () => {
+  test.each([
+    'ConnectionLoss',
+    'RequestTimeout',
+    'OperationTimeout',
+    'ThrottledOp',
+    'QueueFull',
+    'NotReadOnly',
+    'ReconfigInProgress',
+    'SessionExpired',
+  ] as const)('isTransient says that a call which failed with %s may succeed later', (code) => {
+    expect(isTransient(new KeeperError(code))).toBe(true)
+    expect(isTransient(new KeeperError(code, { outcomeUnknown: true }))).toBe(true)
+  })
+
+  test.each(['NoNode', 'NodeExists', 'BadVersion', 'NoAuth', 'AuthFailed', 'Closed', 'Unimplemented'] as const)(
+    'isTransient says that a call which failed with %s fails again',
+    (code) => {
+      expect(isTransient(new KeeperError(code))).toBe(false)
+    },
+  )
+
+  test('isTransient counts a connect that found no server, and no other error', () => {
+    expect(isTransient(new ConnectError([], 1_000))).toBe(true)
+    for (const error of [
+      new TypeError('wrong'),
+      new DOMException('enough', 'AbortError'),
+      undefined,
+      'ConnectionLoss',
+    ]) {
+      expect(isTransient(error)).toBe(false)
+    }
+  })
 })

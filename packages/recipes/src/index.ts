@@ -19,6 +19,7 @@ export {
   type ConnectOptions,
   CREATOR_ALL_ACL,
   digestMd5,
+  isTransient,
   KeeperError,
   type KeeperErrorCode,
   op,

@@ -1,4 +1,4 @@
-import { KeeperError, type Runtime, type Session, type ZooKeeper } from '@zk/client'
+import { isTransient, KeeperError, type Runtime, type Session, type ZooKeeper } from '@zk/client'
 import { expecting, wasAborted } from '@zk/client/internal'
 
 /** The pause before a call is repeated after an overloaded server, a full queue, or a server without a quorum, in ms. */
@@ -34,9 +34,9 @@ export async function retry<T>(runtime: Runtime, call: () => Promise<T>, signal?
  */
 const paused = ['ThrottledOp', 'QueueFull', 'NotReadOnly'] as const
 
-/** The failures after which the same call may succeed in the same session. */
-function isTransient(error: unknown): boolean {
-  return KeeperError.is(error, 'ConnectionLoss', 'RequestTimeout', 'OperationTimeout', ...paused)
+/** Whether the same call may succeed in the same session. */
+function mayBeRepeated(error: unknown): boolean {
+  return isTransient(error) && !KeeperError.is(error, 'SessionExpired')
 }
 
 /** Repeats also in the client's next session, for calls that are not bound to one. */
@@ -57,7 +57,7 @@ export async function throwUnlessTransient(
   error: unknown,
   reliefPause = RELIEF_PAUSE,
 ): Promise<void> {
-  if (!isTransient(error)) throw error
+  if (!mayBeRepeated(error)) throw error
   if (KeeperError.is(error, ...paused)) await pause(runtime, reliefPause * (1 + runtime.random()))
 }
 

@@ -38,6 +38,7 @@ export class SessionDriver implements Session {
   readonly #listener: SessionListener
   readonly telemetry: Telemetry
   readonly #maxRequestSize: number
+  readonly #isLast: boolean | undefined
   readonly #transport: Transport
   readonly #timer: Timer
   readonly #saslClient: SaslClient | undefined
@@ -62,6 +63,7 @@ export class SessionDriver implements Session {
     this.#machine = new SessionMachine({ ...config, usesSasl: config.sasl !== undefined })
     this.#saslClient = config.sasl && new SaslClient(config.sasl, runtime)
     this.#maxRequestSize = config.limits.maxRequestSize
+    this.#isLast = config.isLast
     this.#transport = new Transport(runtime, config.tls)
     this.#runtime = runtime
     this.#listener = listener
@@ -330,7 +332,7 @@ export class SessionDriver implements Session {
     this.telemetry.ended(reason, this, () => this.#now())
     // The client comes first: listeners of the signal find its next session.
     this.#listener.ended(reason)
-    this.#ended.abort(new KeeperError(endCode[reason], { sessionId: this.id }))
+    this.#ended.abort(new KeeperError(endCode[reason], { sessionId: this.id, isLastSession: this.#isLast }))
     for (const resolve of this.#closing) resolve()
   }
 

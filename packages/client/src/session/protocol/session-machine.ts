@@ -71,6 +71,7 @@ export class SessionMachine {
       errorContext: () => ({
         server: 'server' in this.#state ? this.#state.server : undefined,
         sessionId: this.identity.id === 0n ? undefined : this.identity.id,
+        isLastSession: config.isLast,
       }),
     })
     const { identity, servers, pipeline } = this
