@@ -205,7 +205,7 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** A host name with several addresses fails with an `AggregateError` that has no message of its own. */
-function messageOf(error: Error): string {
+export function messageOf(error: Error): string {
   if (error.message !== '') return error.message
   return error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.name
 }

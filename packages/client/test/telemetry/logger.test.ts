@@ -128,6 +128,22 @@ describe('logger', () => {
     expect(warnings.map(([level, , fields]) => [level, fields['late']])).toEqual(warned.map((ms) => ['warn', ms]))
   })
 
+  test('jsonLogger writes what an error was caused by, also where that goes round', () => {
+    const lines: string[] = []
+    const logger = jsonLogger((line) => lines.push(line))
+    const root = new AggregateError([new Error('one'), new Error('two')])
+    logger('warn', 'x', { err: new Error('lost', { cause: new Error('broken', { cause: root }) }) })
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      err: { message: 'lost', cause: { message: 'broken', cause: { name: 'AggregateError', message: 'one, two' } } },
+    })
+    const round: Error & { cause?: unknown } = new Error('round')
+    round.cause = round
+    logger('warn', 'x', { err: round })
+    expect(JSON.parse(lines[1]!)).toMatchObject({ err: { cause: { message: 'round' } } })
+    logger('warn', 'x', { err: new Error('lost', { cause: 'a text' }) })
+    expect(JSON.parse(lines[2]!)).toMatchObject({ err: { cause: 'a text' } })
+  })
+
   test('jsonLogger writes a line of JSON with time, level, message and fields, of an error what it says', async () => {
     const lines: string[] = []
     const world = new VirtualWorld()

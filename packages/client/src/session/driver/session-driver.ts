@@ -60,7 +60,11 @@ export class SessionDriver implements Session {
   readonly #outputs = new SerialExecutor<Output>((output) => this.#perform(output))
 
   constructor(config: SessionConfig & DriverConfig, runtime: Runtime, listener: SessionListener) {
-    this.#machine = new SessionMachine({ ...config, usesSasl: config.sasl !== undefined })
+    this.#machine = new SessionMachine({
+      ...config,
+      usesSasl: config.sasl !== undefined,
+      looksUpNames: runtime.resolve !== undefined,
+    })
     this.#saslClient = config.sasl && new SaslClient(config.sasl, runtime)
     this.#maxRequestSize = config.limits.maxRequestSize
     this.#isLast = config.isLast

@@ -278,7 +278,7 @@ export class SessionMachine {
       if (now >= this.#timing.brokenAt) this.#hangUp(this.#timing.whyBroken(now), now)
     } else if (now < this.#timing.ofState(state)) return
     else if (state.name === 'waiting') this.#dial(now)
-    else if ('by' in state) this.#hangUp(new Error(tooSlow[state.name]), now)
+    else if ('by' in state) this.#hangUp(this.#tooSlow(state), now)
   }
 
   #keepUp(search: ReadWriteSearch | undefined, now: number): void {
@@ -296,8 +296,14 @@ export class SessionMachine {
    */
   #giveUp(now: number): void {
     const state = this.#state
-    if ('by' in state) this.#hangUp(this.servers.lastErrorAt(state.target) ?? new Error(tooSlow[state.name]), now)
+    if ('by' in state) this.#hangUp(this.servers.lastErrorAt(state.target) ?? this.#tooSlow(state), now)
     this.#end('Unreachable')
+  }
+
+  #tooSlow(state: In<'dialing' | 'handshaking' | 'authenticating'>): Error {
+    const isLookUp =
+      state.name === 'dialing' && this.#config.looksUpNames === true && state.target.address === undefined
+    return new Error(isLookUp ? 'the name was not resolved in time' : tooSlow[state.name])
   }
 
   // --- connections ----------------------------------------------------------------------------------------------
