@@ -22,8 +22,8 @@ const gauges: Reading[] = [
   ],
   [
     'zk_timer_max_late_seconds',
-    'How late the event loop called a timer, at most',
-    ({ timer }) => timer.maxLate / 1_000,
+    'How late the event loop called a timer, at most, in the last minute or two',
+    ({ timer }) => timer.recentMaxLate / 1_000,
   ],
 ]
 

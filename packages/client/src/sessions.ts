@@ -32,7 +32,7 @@ export class Sessions {
 
   constructor(servers: readonly ServerAddress[], options: ClientOptions) {
     this.runtime = options.runtime
-    this.telemetry = new Telemetry(options, () => options.runtime.wallNow())
+    this.telemetry = new Telemetry(options)
     this.#servers = servers
     this.#hostProvider =
       options.hostProvider && checkHostProvider(options.hostProvider(servers, () => this.runtime.random()))

@@ -4,6 +4,7 @@ import { type ClientState, type ClientStates, endState, StateFeed } from './clie
 import { report, type RequestMessage, traceCall, traceSettled, tracesRequests } from './diagnostics.ts'
 import { formatSessionId, KeeperError, type KeeperErrorCode } from '../errors.ts'
 import type { ClientOptions } from '../options.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import { FrameTrace } from './frame-trace.ts'
 import { log, type Logger, type LogLevel } from './logger.ts'
 import type { Connection } from '../session.ts'
@@ -12,6 +13,7 @@ import type { Output } from '../session/protocol/output.ts'
 import type { Request } from '../session/requests/request.ts'
 import type { EndReason } from '../session/protocol/states.ts'
 import { type ClientStats, Counters } from './stats.ts'
+import { type Timestamp, timestamp } from '../timestamp.ts'
 
 /** A session, as messages show it. */
 export interface SessionInfo {
@@ -21,12 +23,20 @@ export interface SessionInfo {
   readonly isOver: boolean
 }
 
-type TelemetryOptions = Pick<ClientOptions, 'logger' | 'traceFrames' | 'sessionTimeout'>
+type TelemetryOptions = Pick<ClientOptions, 'logger' | 'traceFrames' | 'sessionTimeout' | 'runtime'>
 
 /** If the granted session timeout is so many times the requested one, the request was probably in seconds. */
 const STRETCHED = 10
-/** A timer that is late by this part of the session timeout is logged: leases are a few such parts long. */
+/**
+ * A timer that is late by this part of the session timeout is logged: leases are a few such parts long. So is a jump of the
+ * wall clock.
+ */
 const STALLED = 1 / 10
+/**
+ * The shortest session timeout that servers grant by default, in ms: two ticks of 2 s (minSessionTimeout). What was requested
+ * may be much shorter.
+ */
+const SHORTEST_GRANT = 4_000
 
 type Unreached = Extract<Output, { type: 'unreached' }>
 type Outcome = Extract<Output, { type: 'notify' }>['outcome']
@@ -36,28 +46,32 @@ export class Telemetry {
   readonly #logger: Logger
   readonly #tracesFrames: boolean
   readonly #askedTimeout: number
-  readonly #wallNow: () => number
+  readonly #runtime: Runtime
   readonly #states: StateFeed
   /** When the present attempt, or connection, began. */
   #since = 0
   /** When the last connection was lost, and how many were dialed since. */
   #lost = { at: 0, attempts: 0 }
+  /** The session timeout that a server last granted. */
+  #granted: number | undefined
+  /** When the timer last fired. */
+  #timerAt: Timestamp
   #frames: FrameTrace | undefined
   #receivedAt: number | undefined
   /** The servers that closed the connection at the handshake, since a server last answered it or failed otherwise. */
   readonly #silent = new Set<string>()
 
-  /** `wallNow`: ms since the epoch. */
-  constructor({ logger, traceFrames, sessionTimeout }: TelemetryOptions, wallNow: () => number) {
+  constructor({ logger, traceFrames, sessionTimeout, runtime }: TelemetryOptions) {
     this.#logger = logger
     this.#askedTimeout = sessionTimeout
     this.#tracesFrames = traceFrames
-    this.#wallNow = wallNow
-    this.#states = new StateFeed({ name: 'connecting', since: wallNow() })
+    this.#runtime = runtime
+    this.#timerAt = timestamp(runtime)
+    this.#states = new StateFeed({ name: 'connecting', since: this.#timerAt.wallNow })
   }
 
   stats(flow: Flow, now: number): ClientStats {
-    return this.#counters.snapshot(flow, this.#receivedAt === undefined ? undefined : now - this.#receivedAt)
+    return this.#counters.snapshot(flow, this.#receivedAt === undefined ? undefined : now - this.#receivedAt, now)
   }
 
   get state(): ClientState {
@@ -167,7 +181,7 @@ export class Telemetry {
     if (current.name !== 'disconnected') return
     const ensembleBehind = hasSeen && this.#silent.size >= servers
     if (ensembleBehind === current.ensembleBehind) return
-    this.#states.enter({ ...current, since: this.#wallNow(), error, ensembleBehind })
+    this.#states.enter({ ...current, since: this.#runtime.wallNow(), error, ensembleBehind })
     if (ensembleBehind) this.log('warn', 'every server closes the connection: behind us, or no quorum', session)
   }
 
@@ -189,6 +203,12 @@ export class Telemetry {
       const asked = this.#askedTimeout
       const hint = `asked for a sessionTimeout of ${asked} ms, the server granted ${session.timeout} ms: the option is in ms`
       this.log('warn', hint, session, () => ({ asked, timeout: session.timeout }))
+    }
+    const before = isFirst ? undefined : this.#granted
+    this.#granted = session.timeout
+    if (before !== undefined && session.timeout < before) {
+      const hint = 'the server granted a shorter session timeout than before: leases are shorter, too'
+      this.log('warn', hint, session, () => ({ before, timeout: session.timeout }))
     }
   }
 
@@ -214,7 +234,9 @@ export class Telemetry {
     const event = reason === 'Unreachable' ? 'unreachable' : state
     report('zk:session', () => ({ event, ...place(session), timeout: session.timeout }))
     this.#states.enter(
-      state === 'expired' ? { name: state, ...this.#ofSession(session) } : { name: state, since: this.#wallNow() },
+      state === 'expired'
+        ? { name: state, ...this.#ofSession(session) }
+        : { name: state, since: this.#runtime.wallNow() },
     )
     // A `connect` that gives up ends no session.
     const level = reason !== 'Closed' ? 'error' : session.id === 0n ? 'debug' : 'info'
@@ -226,7 +248,7 @@ export class Telemetry {
 
   /** The next session begins. */
   renewing(): void {
-    this.#states.enter({ name: 'connecting', since: this.#wallNow() })
+    this.#states.enter({ name: 'connecting', since: this.#runtime.wallNow() })
   }
 
   /** No other session follows. */
@@ -253,8 +275,16 @@ export class Telemetry {
 
   /** The session's timer was called `ms` late. */
   late(ms: number, session: SessionInfo): void {
-    this.#counters.late(Math.max(0, ms))
-    if (ms < STALLED * session.timeout) return
+    const at = timestamp(this.#runtime)
+    this.#counters.late(Math.max(0, ms), at.now)
+    const least = STALLED * (this.#granted ?? Math.max(session.timeout, SHORTEST_GRANT))
+    const jump = at.wallNow - this.#timerAt.wallNow - (at.now - this.#timerAt.now)
+    this.#timerAt = at
+    if (Math.abs(jump) >= least) {
+      const what = 'the wall clock jumped: it was set, or this machine was suspended'
+      this.log('warn', what, session, () => ({ jump }))
+    }
+    if (ms < least) return
     this.log('warn', 'this process stood still: a timer was called late', session, () => ({ late: ms }))
   }
 
@@ -268,7 +298,7 @@ export class Telemetry {
   }
 
   #ofSession({ id, timeout }: SessionInfo): { since: number; sessionId: string; timeout: number } {
-    return { since: this.#wallNow(), sessionId: formatSessionId(id), timeout }
+    return { since: this.#runtime.wallNow(), sessionId: formatSessionId(id), timeout }
   }
 }
 

@@ -7,7 +7,16 @@ import { VirtualWorld as EnsembleWorld } from '@zk/testing'
 import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect, consoleLogger, jsonLogger, type Logger, pinoLogger, winstonLogger } from '../../src/index.ts'
-import { connected, expired, nodeData, reconnected, outcome, someStat, VirtualWorld } from '../support/index.ts'
+import {
+  connected,
+  expired,
+  FakeServer,
+  nodeData,
+  reconnected,
+  outcome,
+  someStat,
+  VirtualWorld,
+} from '../support/index.ts'
 
 type Line = Parameters<Logger>
 
@@ -126,6 +135,64 @@ describe('logger', () => {
     await world.settle()
     const warnings = lines.slice(since).filter(([, message]) => message.includes('stood still'))
     expect(warnings.map(([level, , fields]) => [level, fields['late']])).toEqual(warned.map((ms) => ['warn', ms]))
+  })
+
+  test('ZooKeeper warns when a server grants a shorter session timeout than the session had', async () => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    const { server, connection } = await connected(world, { logger, handshake: { timeOut: 4_000 } })
+    const again = async (from: typeof connection, timeOut: number) => {
+      const { length } = world.dials
+      lines.length = 0
+      from.rst()
+      while (world.dials.length === length) await world.advance(1)
+      const next = await server.accept({ timeOut })
+      return { next, warnings: lines.filter(([level]) => level === 'warn').slice(1) }
+    }
+    const same = await again(connection, 4_000)
+    expect(same.warnings).toEqual([])
+    const shorter = await again(same.next, 1_000)
+    expect(shorter.warnings).toMatchObject([
+      ['warn', expect.stringContaining('shorter session timeout'), { before: 4_000, timeout: 1_000 }],
+    ])
+    expect((await again(shorter.next, 4_000)).warnings).toEqual([])
+  })
+
+  test('ZooKeeper does not take a request for a short session timeout for a process that stood still', async () => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    server.refuse()
+    void outcome(connect('zk1:2181', { runtime: world, logger, sessionTimeout: 30, connectTimeout: 60_000 }))
+    const stills = () => lines.filter(([, message]) => message.includes('stood still')).map(([, , { late }]) => late)
+    await world.advance(1_000)
+    for (let count = 0; count < 10; count++) {
+      world.stall(130)
+      await world.advance(100)
+    }
+    expect(stills()).toEqual([])
+    world.stall(1_000)
+    await world.settle()
+    expect(stills()).toHaveLength(1)
+  })
+
+  test.each([
+    [3_600_000, [3_600_000]],
+    [-5_000, [-5_000]],
+    [2_000, []],
+  ])('ZooKeeper warns when the wall clock jumps by %d ms', async (by, jumps) => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    const { connection } = await connected(world, { logger })
+    await world.advance(1_000)
+    world.setWallClock(by)
+    await connection.expectNothing()
+    await world.advance(9_500)
+    await world.advance(9_500)
+    const warned = lines.filter(([, message]) => message.startsWith('zk: the wall clock jumped'))
+    expect(warned.map(([level, , { jump }]) => [level, Math.round(jump as number)])).toEqual(
+      jumps.map((jump) => ['warn', jump]),
+    )
   })
 
   test('jsonLogger writes what an error was caused by, also where that goes round', () => {
