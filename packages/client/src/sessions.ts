@@ -73,8 +73,9 @@ export class Sessions {
   /** Uses this list from now on, in this session and those that follow. */
   updateServers(servers: readonly ServerAddress[]): void {
     this.#servers = servers
-    this.telemetry.serversChanged()
     this.#current.updateServers(servers)
+    // An attempt at a server of the old list has ended by now.
+    this.telemetry.serversChanged()
   }
 
   #open(startAt: number, connectBy: number, resume?: SessionCredentials): SessionDriver {

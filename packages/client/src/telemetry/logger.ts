@@ -11,9 +11,9 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
  *
  * - `debug`: attempts to connect, requests that a busy server did not execute, places in a queue
  * - `info`: sessions established and closed, reconnections, locks acquired and released
- * - `warn`: a connection lost, a lock suspended, an anomaly, a process that stood still, a wall clock that jumped, a session
- *   timeout far above the requested one or below the former one
- * - `error`: a session or a lock lost, or no server found
+ * - `warn`: a connection lost, no server found, a close that no server has confirmed, a lock suspended, an anomaly, a process
+ *   that stood still, a wall clock that jumped, a session timeout far above the requested one or below the former one
+ * - `error`: a session or a lock lost, or credentials refused
  */
 export type Logger = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>) => void
 

@@ -7,11 +7,11 @@ import type { ClientOptions } from '../options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { FrameTrace } from './frame-trace.ts'
 import { log, type Logger, type LogLevel } from './logger.ts'
+import { Outage } from './outage.ts'
 import type { Connection } from '../session.ts'
 import type { Flow } from '../session/requests/flow.ts'
 import type { Output } from '../session/protocol/output.ts'
 import type { Request } from '../session/requests/request.ts'
-import type { EndReason } from '../session/protocol/states.ts'
 import { type ClientStats, Counters } from './stats.ts'
 import { type Timestamp, timestamp } from '../timestamp.ts'
 
@@ -39,6 +39,7 @@ const STALLED = 1 / 10
 const SHORTEST_GRANT = 4_000
 
 type Unreached = Extract<Output, { type: 'unreached' }>
+type Ended = Extract<Output, { type: 'ended' }>
 type Outcome = Extract<Output, { type: 'notify' }>['outcome']
 
 export class Telemetry {
@@ -50,8 +51,8 @@ export class Telemetry {
   readonly #states: StateFeed
   /** When the present attempt, or connection, began. */
   #since = 0
-  /** When the last connection was lost, and how many were dialed since. */
-  #lost = { at: 0, attempts: 0 }
+  /** Since there is no connection; of no meaning while there is one. */
+  #outage: Outage
   /** The session timeout that a server last granted. */
   #granted: number | undefined
   /** When the timer last fired. */
@@ -67,6 +68,7 @@ export class Telemetry {
     this.#tracesFrames = traceFrames
     this.#runtime = runtime
     this.#timerAt = timestamp(runtime)
+    this.#outage = new Outage(this.#timerAt.now)
     this.#states = new StateFeed({ name: 'connecting', since: this.#timerAt.wallNow })
   }
 
@@ -154,6 +156,7 @@ export class Telemetry {
   /** The behaviour of the old servers does not count for the new ones. */
   serversChanged(): void {
     this.#silent.clear()
+    this.#outage.forgetServers()
   }
 
   lookingUp(now: number): void {
@@ -162,7 +165,7 @@ export class Telemetry {
 
   dialing(server: string, session: SessionInfo, now: number): void {
     this.#counters.dialed++
-    this.#lost.attempts++
+    this.#outage.attempts++
     this.#since = now
     if (this.#tracesFrames) this.#frames = new FrameTrace()
     report('zk:connection', () => ({ event: 'dialing', ...place(session), server }))
@@ -177,12 +180,17 @@ export class Telemetry {
     const where = address === undefined ? server : `${server} ${address}`
     if (closedHandshake) this.#silent.add(where)
     else this.#silent.clear()
+    this.#outage.failed(attempt)
     const { current } = this.#states
-    if (current.name !== 'disconnected') return
     const ensembleBehind = hasSeen && this.#silent.size >= servers
-    if (ensembleBehind === current.ensembleBehind) return
-    this.#states.enter({ ...current, since: this.#runtime.wallNow(), error, ensembleBehind })
-    if (ensembleBehind) this.log('warn', 'every server closes the connection: behind us, or no quorum', session)
+    if (current.name === 'disconnected' && ensembleBehind !== current.ensembleBehind) {
+      this.#states.enter({ ...current, since: this.#runtime.wallNow(), error, ensembleBehind })
+      if (ensembleBehind) this.log('warn', 'every server closes the connection: behind us, or no quorum', session)
+    } else if (current.name === 'disconnected' || current.name === 'connecting') {
+      this.#states.amend({ ...current, error })
+    }
+    const err = this.#outage.report(session.timeout, now)
+    if (err !== undefined) this.log('warn', 'no server can be reached', session, () => ({ err }))
   }
 
   connected({ server, readOnly }: Connection, session: SessionInfo, now: number, isFirst: boolean): void {
@@ -196,8 +204,8 @@ export class Telemetry {
     } else this.#counters.reconnected++
     this.#states.enter({ name: 'connected', ...this.#ofSession(session), server, readOnly })
     const message = isFirst ? 'session established' : 'reconnected'
-    const { at, attempts } = this.#lost
-    const absence = isFirst ? {} : { after: now - at, attempts }
+    const { beganAt, attempts, failure } = this.#outage
+    const absence = isFirst ? {} : { after: now - beganAt, attempts, ...(failure !== undefined && { err: failure }) }
     this.log('info', message, session, () => ({ timeout: session.timeout, readOnly, ...absence }))
     if (isFirst && session.timeout >= STRETCHED * this.#askedTimeout) {
       const asked = this.#askedTimeout
@@ -214,7 +222,7 @@ export class Telemetry {
 
   lost(error: Error, server: string | undefined, session: SessionInfo, now: number): void {
     this.#counters.lost++
-    this.#lost = { at: now, attempts: 0 }
+    this.#outage = new Outage(now, error)
     const duration = now - this.#since
     report('zk:connection', () => ({ event: 'lost', ...place(session), server, reason: error, duration }))
     // The end of the session was already reported.
@@ -226,29 +234,49 @@ export class Telemetry {
   // --- the session ----------------------------------------------------------------------------------------------
 
   /** The session has ended. The next one may follow. */
-  ended(reason: EndReason, session: SessionInfo, now: () => number): void {
+  ended({ reason, byServer, server, cause }: Ended, session: SessionInfo, now: () => number): void {
     if (reason === 'SessionExpired') this.#counters.expired++
     const receivedAt = this.#receivedAt
     this.#receivedAt = undefined
     const state = endState[reason]
     const event = reason === 'Unreachable' ? 'unreachable' : state
     report('zk:session', () => ({ event, ...place(session), timeout: session.timeout }))
-    this.#states.enter(
-      state === 'expired'
-        ? { name: state, ...this.#ofSession(session) }
-        : { name: state, since: this.#runtime.wallNow() },
-    )
-    // A `connect` that gives up ends no session.
-    const level = reason !== 'Closed' ? 'error' : session.id === 0n ? 'debug' : 'info'
-    const message = session.id === 0n && reason === 'Closed' ? 'closed without a session' : `session ${event}`
-    // A session that a server has reported as expired ends right after that message. Local expiry comes after 4/3 T of silence.
-    const isSilent = reason === 'SessionExpired' && receivedAt !== undefined
-    this.log(level, message, session, () => (isSilent ? { sinceReceived: now() - receivedAt } : {}))
+    const since = this.#runtime.wallNow()
+    switch (reason) {
+      case 'SessionExpired': {
+        this.#states.enter({ name: 'expired', ...this.#ofSession(session) })
+        // A session that a server has reported as expired ends right after that message. Local expiry comes after 4/3 T of silence.
+        const silence = () => (receivedAt === undefined ? {} : { sinceReceived: now() - receivedAt })
+        const { reason: err } = this.#outage
+        return this.log('error', 'session expired', session, () => ({
+          ...silence(),
+          ...(err !== undefined && { err }),
+        }))
+      }
+      case 'AuthFailed': {
+        const sessionId = session.id === 0n ? undefined : session.id
+        const error = new KeeperError('AuthFailed', { server, sessionId, cause })
+        this.#states.enter({ name: 'authFailed', since, error })
+        return this.log('error', 'session authFailed', session, () => ({ server, err: error }))
+      }
+      case 'Unreachable':
+        this.#states.enter({ name: 'closed', since })
+        // The caller of `connect` gets the error, and decides.
+        return this.log('warn', 'session unreachable', session, () => ({ err: this.#outage.summary(now()) }))
+      case 'Closed': {
+        this.#states.enter({ name: 'closed', since })
+        // A `connect` that gives up ends no session.
+        if (session.id === 0n || receivedAt === undefined) return this.log('debug', 'closed without a session', session)
+        if (byServer) return this.log('info', 'session closed', session)
+        const hint = 'session closed, and no server has confirmed it: its ephemeral nodes may stay for its timeout'
+        return this.log('warn', hint, session, () => ({ timeout: session.timeout }))
+      }
+    }
   }
 
   /** The next session begins. */
   renewing(): void {
-    this.#states.enter({ name: 'connecting', since: this.#runtime.wallNow() })
+    this.#states.enter({ name: 'connecting', since: this.#runtime.wallNow(), error: this.#outage.reason })
   }
 
   /** No other session follows. */

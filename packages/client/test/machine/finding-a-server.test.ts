@@ -114,7 +114,7 @@ test('SessionMachine gives up at connectBy; the attempt under way is among those
   const outputs = machine.elapse(T)
   expect(typesOf(outputs)).toEqual(['hangUp', 'unreached', 'reject', 'ended'])
   expect(rejectionOf(outputs, request)).toMatchObject({ code: 'ConnectionLoss', outcomeUnknown: false })
-  expect(outputs.at(-1)).toEqual({ type: 'ended', reason: 'Unreachable' })
+  expect(outputs.at(-1)).toMatchObject({ type: 'ended', reason: 'Unreachable', byServer: false })
   expect(machine.servers.attempts).toMatchObject([
     { server: 'zk1:2181', error: { message: 'no TCP connection in time' } },
   ])

@@ -24,7 +24,7 @@ import { lastRequest } from '../requests/internal-requests.ts'
 import type { OneShotWatcher, PersistentWatcher, WatchMode, WatchTable } from '../watches/watchers.ts'
 import { SaslClient, type SaslStep } from './sasl-client.ts'
 import { type PreparedRequest, Request, tooLarge } from '../requests/request.ts'
-import { endCode, type EndReason } from '../protocol/states.ts'
+import { endCode } from '../protocol/states.ts'
 import { TouchLog } from '../protocol/touch-log.ts'
 import { PendingWork } from './pending-work.ts'
 import { Transport } from './transport.ts'
@@ -283,7 +283,7 @@ export class SessionDriver implements Session {
       case 'endProbe':
         return this.#transport.endProbe()
       case 'ended':
-        return this.#end(output.reason)
+        return this.#end(output)
       case 'anomaly':
         this.#anomalies++
         return this.telemetry.anomaly(output.what, this)
@@ -331,12 +331,14 @@ export class SessionDriver implements Session {
     return outputs
   }
 
-  #end(reason: EndReason): void {
+  #end(ended: Extract<Output, { type: 'ended' }>): void {
+    const { reason, server, cause } = ended
     this.#timer.stop()
-    this.telemetry.ended(reason, this, () => this.#now())
+    this.telemetry.ended(ended, this, () => this.#now())
     // The client comes first: listeners of the signal find its next session.
     this.#listener.ended(reason)
-    this.#ended.abort(new KeeperError(endCode[reason], { sessionId: this.id, isLastSession: this.#isLast }))
+    const about = { sessionId: this.id, server, cause, isLastSession: this.#isLast }
+    this.#ended.abort(new KeeperError(endCode[reason], about))
     for (const resolve of this.#closing) resolve()
   }
 
