@@ -20,6 +20,11 @@ const gauges: Reading[] = [
     'Time since the last message of a server',
     ({ sinceReceived }) => (sinceReceived ?? Infinity) / 1_000,
   ],
+  [
+    'zk_timer_max_late_seconds',
+    'How late the event loop called a timer, at most, in the last minute or two',
+    ({ timer }) => timer.recentMaxLate / 1_000,
+  ],
 ]
 
 /** Numbers of `stats()` that only go up. */

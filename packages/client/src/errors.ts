@@ -46,6 +46,8 @@ export interface KeeperErrorDetails {
   readonly results?: readonly (KeeperErrorCode | 'Ok')[] | undefined
   /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it takes, and where. */
   readonly needs?: string | undefined
+  /** For `SessionExpired`: no other session follows. The message says so. @default false */
+  readonly isLastSession?: boolean | undefined
   /** The `cause` of the error. */
   readonly cause?: unknown
 }
@@ -203,7 +205,7 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** A host name with several addresses fails with an `AggregateError` that has no message of its own. */
-function messageOf(error: Error): string {
+export function messageOf(error: Error): string {
   if (error.message !== '') return error.message
   return error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.name
 }
@@ -233,9 +235,11 @@ function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
     ? 'sent but not answered: it may have happened; read before you repeat it'
     : code === 'NoNode' && chroot !== undefined
       ? missingBelow(details)
-      : [advice[code], code === 'Unimplemented' || code === 'NoAuth' ? details.needs : undefined]
-          .filter((part) => part !== undefined)
-          .join(': ')
+      : code === 'SessionExpired' && details.isLastSession === true
+        ? LAST_SESSION
+        : [advice[code], code === 'Unimplemented' || code === 'NoAuth' ? details.needs : undefined]
+            .filter((part) => part !== undefined)
+            .join(': ')
   return [
     subject === '' ? what : `${subject}: ${what}`,
     place.length === 0 ? '' : ` (${place.join(', ')})`,
@@ -254,6 +258,9 @@ function missingBelow({ op, path, chroot }: KeeperErrorDetails): string {
 export function formatSessionId(id: bigint): string {
   return hex(id)
 }
+
+const LAST_SESSION =
+  'the session is over: its ephemeral nodes and watches are gone; no other follows, since renewSession is false'
 
 const advice: Partial<Record<KeeperErrorCode, string>> = {
   AuthFailed: 'the server refused the credentials; the client is of no further use, connect again with others',
@@ -277,7 +284,7 @@ const advice: Partial<Record<KeeperErrorCode, string>> = {
     'the server takes requests only from clients that have proved their identity by SASL; give connect the option sasl',
   SessionExpired:
     'the session is over: its ephemeral nodes are gone, or will be within a session timeout, and so are its watches; ' +
-    'calls go to the next session, unless renewSession is false',
+    'calls go to the next session',
   ThrottledOp: 'the server is overloaded and did not execute it; try again later',
   Unimplemented: 'this server does not know the operation',
 }

@@ -32,7 +32,7 @@ export class Sessions {
 
   constructor(servers: readonly ServerAddress[], options: ClientOptions) {
     this.runtime = options.runtime
-    this.telemetry = new Telemetry(options, () => options.runtime.wallNow())
+    this.telemetry = new Telemetry(options)
     this.#servers = servers
     this.#hostProvider =
       options.hostProvider && checkHostProvider(options.hostProvider(servers, () => this.runtime.random()))
@@ -73,12 +73,13 @@ export class Sessions {
   /** Uses this list from now on, in this session and those that follow. */
   updateServers(servers: readonly ServerAddress[]): void {
     this.#servers = servers
-    this.telemetry.serversChanged()
     this.#current.updateServers(servers)
+    // An attempt at a server of the old list has ended by now.
+    this.telemetry.serversChanged()
   }
 
   #open(startAt: number, connectBy: number, resume?: SessionCredentials): SessionDriver {
-    const { sessionTimeout, localExpiry, maxResponseSize, readOnly, tls, sasl } = this.#options
+    const { sessionTimeout, localExpiry, maxResponseSize, readOnly, renewSession, tls, sasl } = this.#options
     const { maxRequestSize, maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes } = this.#options
     const config = {
       servers: this.#servers,
@@ -93,6 +94,7 @@ export class Sessions {
       limits: { maxRequestSize, maxWaiting, maxWaitingBytes, maxInFlight, maxInFlightBytes },
       startAt,
       connectBy,
+      isLast: !renewSession,
       tls,
       sasl,
     }

@@ -229,10 +229,3 @@ describe('isTransient', () => {
     }
   })
 })
-
-test('KeeperError of SessionExpired promises no next session, and no earlier end than is certain', () => {
-  // The client gives up by itself after 4/3 T, and renewSession may be false.
-  const { message } = new KeeperError('SessionExpired')
-  expect(message).toMatch(/gone, or will be within a session timeout/)
-  expect(message).toMatch(/unless renewSession is false$/)
-})

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tlsFailure } from '../src/runtime/tls-failure.ts'
+import { ended, tlsFailure } from '../src/runtime/tls-failure.ts'
 
 const failed = (code: string, message: string) => Object.assign(new Error(message), { code })
 
@@ -15,4 +15,8 @@ test.each(['handshaking', 'open'] as const)(
 test('tlsFailure of an expired certificate of the server blames that', () => {
   const expired = failed('CERT_HAS_EXPIRED', 'certificate has expired')
   expect(tlsFailure(expired, 'handshaking').message).toMatch(/^the certificate of the server is not valid at this time/)
+})
+
+test('ended of a connection that was open names a server without a quorum, the usual reason in an outage', () => {
+  expect(ended('open')).toMatch(/^the server closed the connection without a word; it may have no quorum, /)
 })

@@ -72,8 +72,8 @@ export const clientBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'SessionDriver.#end',
-        find: '  #end(reason: EndReason): void {\n    this.#timer.stop()\n',
-        replace: '  #end(reason: EndReason): void {\n',
+        find: '    this.#timer.stop()\n',
+        replace: '',
       },
     ],
   },

@@ -72,8 +72,8 @@ export function ended(stage: Stage): string {
     )
   }
   return (
-    'the server closed the connection without a word; it may have too many connections of this client, be behind what ' +
-    'the client has seen, want a certificate of the client, or another one, or speak TLS where the client does not'
+    'the server closed the connection without a word; it may have no quorum, have too many connections of this client, be ' +
+    'behind what the client has seen, want a certificate of the client, or another one, or speak TLS where the client does not'
   )
 }
 

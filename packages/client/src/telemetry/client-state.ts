@@ -1,4 +1,5 @@
 // The state of a client, for any number of readers.
+import { messageOf } from '../errors.ts'
 import type { EndReason } from '../session/protocol/states.ts'
 
 /**
@@ -25,6 +26,11 @@ interface OfSession extends Since {
 export interface ConnectingState extends Since {
   /** The name of the state. */
   readonly name: 'connecting'
+  /**
+   * The error of the last attempt; before one has failed, that of the connection of the session before, if it was lost. In
+   * JSON it is its message.
+   */
+  readonly error?: Error | undefined
 }
 
 /** There is a session, and a connection. */
@@ -41,7 +47,10 @@ export interface ConnectedState extends OfSession {
 export interface DisconnectedState extends OfSession {
   /** The name of the state. */
   readonly name: 'disconnected'
-  /** The error of the connection, or of the last attempt. In JSON it is its message. */
+  /**
+   * The error of the last attempt; before one has failed, that of the connection. In JSON it is its message. An iterator of
+   * `states()` is not notified of another error: `zk.state` has it.
+   */
   readonly error: Error
   /**
    * Whether every server took the handshake and closed the connection without an answer, one after the other. A server does
@@ -61,6 +70,8 @@ export interface ExpiredState extends OfSession {
 export interface EndedState extends Since {
   /** The name of the state. */
   readonly name: 'closed' | 'authFailed'
+  /** Of `authFailed`: which server refused the credentials. */
+  readonly error?: Error | undefined
 }
 
 export const endState = {
@@ -111,10 +122,15 @@ export class StateFeed {
   }
 
   enter(state: ClientState): void {
-    if (state.name === 'disconnected') describeInJson(state)
-    this.#current = state
+    this.amend(state)
     this.#count++
     for (const follower of this.#awaited()) follower.look()
+  }
+
+  /** The present state, with other details. Nobody is notified. */
+  amend(state: ClientState): void {
+    if ('error' in state) describeInJson(state.error)
+    this.#current = state
   }
 
   /** No other state follows. */
@@ -191,8 +207,8 @@ class Follower implements ClientStates {
 
 const OVER = { value: undefined, done: true } as const
 
-/** JSON makes {} of an error. */
-function describeInJson(state: DisconnectedState): void {
-  const toJSON = () => ({ ...state, error: state.error.message })
-  Object.defineProperty(state, 'toJSON', { value: toJSON, configurable: true })
+/** JSON makes {} of most errors. The error is changed, not the state: programs spread states into what they send. */
+function describeInJson(error: Error | undefined): void {
+  if (!(error instanceof Error) || 'toJSON' in error || !Object.isExtensible(error)) return
+  Object.defineProperty(error, 'toJSON', { value: () => messageOf(error), configurable: true })
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.ts'
 import { systemRuntime } from '../runtime/system.ts'
 
 /** The levels, from the least to the most serious. */
@@ -10,9 +11,9 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
  *
  * - `debug`: attempts to connect, requests that a busy server did not execute, places in a queue
  * - `info`: sessions established and closed, reconnections, locks acquired and released
- * - `warn`: a connection lost, a lock suspended, an anomaly, a process that stood still, a session timeout far above the
- *   requested one
- * - `error`: a session or a lock lost, or no server found
+ * - `warn`: a connection lost, no server found, a close that no server has confirmed, a lock suspended, an anomaly, a process
+ *   that stood still, a wall clock that jumped, a session timeout far above the requested one or below the former one
+ * - `error`: a session or a lock lost, or credentials refused
  */
 export type Logger = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>) => void
 
@@ -49,7 +50,7 @@ export function consoleLogger(console: ConsoleLike, least: LogLevel = 'info'): L
 
 /**
  * Logs each message as one line of JSON: `time` in ms since the epoch, `level`, `message`, the fields. An error is printed
- * with its name, message, code and stack. `write` gets the line: `jsonLogger((line) => console.log(line))`.
+ * with its name, message, code, stack and cause. `write` gets the line: `jsonLogger((line) => console.log(line))`.
  */
 export function jsonLogger(write: (line: string) => void): Logger {
   return (level, message, { err, ...fields }) => {
@@ -64,10 +65,15 @@ export function jsonLogger(write: (line: string) => void): Logger {
   }
 }
 
-function described(error: unknown): unknown {
+/** An error may be its own cause. */
+const MOST_CAUSES = 5
+
+function described(error: unknown, causes = MOST_CAUSES): unknown {
   if (!(error instanceof Error)) return String(error)
-  const { name, message, stack } = error
-  return { name, message, code: 'code' in error ? error.code : undefined, stack }
+  const { name, stack, cause } = error
+  const code = 'code' in error ? error.code : undefined
+  const isShown = cause !== undefined && causes > 0
+  return { name, message: messageOf(error), code, stack, cause: isShown ? described(cause, causes - 1) : undefined }
 }
 
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']

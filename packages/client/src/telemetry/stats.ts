@@ -5,6 +5,9 @@ import type { Flow } from '../session/requests/flow.ts'
 /** The upper ends of the buckets, in ms. */
 const BOUNDS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, Infinity] as const
 
+/** `recentMaxLate` is of the present window and the one before, each so many ms long. */
+const WINDOW = 60_000
+
 /** The durations of calls, from the call to its answer, the wait to be sent included. */
 export interface Latency {
   /** The number of calls. */
@@ -62,9 +65,14 @@ export interface ClientStats {
   readonly sinceReceived: number | undefined
   /**
    * How late, in ms, the event loop called the session's only timer. When this grows, the event loop is busy. Timers have
-   * whole milliseconds, so up to 1 is normal.
+   * whole milliseconds, so up to 1 is normal. `maxLate` never falls; `recentMaxLate` is the most of the last minute or two.
    */
-  readonly timer: { readonly fired: number; readonly meanLate: number; readonly maxLate: number }
+  readonly timer: {
+    readonly fired: number
+    readonly meanLate: number
+    readonly maxLate: number
+    readonly recentMaxLate: number
+  }
 }
 
 export class Counters {
@@ -89,6 +97,7 @@ export class Counters {
   #fired = 0
   #late = 0
   #maxLate = 0
+  #window = { since: 0, maxLate: 0, maxLateBefore: 0 }
 
   took(ms: number): void {
     this.succeeded++
@@ -103,13 +112,16 @@ export class Counters {
     this.#failed.set(code, (this.#failed.get(code) ?? 0) + 1)
   }
 
-  late(ms: number): void {
+  late(ms: number, now: number): void {
     this.#fired++
     this.#late += ms
     if (ms > this.#maxLate) this.#maxLate = ms
+    const window = this.#windowAt(now)
+    if (ms > window.maxLate) window.maxLate = ms
   }
 
-  snapshot(flow: Flow, sinceReceived: number | undefined): ClientStats {
+  snapshot(flow: Flow, sinceReceived: number | undefined, now: number): ClientStats {
+    const { maxLate, maxLateBefore } = this.#windowAt(now)
     const { called, succeeded, aborted, throttled, dialed, established, reconnected, lost, events, anomalies } = this
     return {
       requests: { called, succeeded, failed: Object.fromEntries(this.#failed), aborted, throttled },
@@ -126,7 +138,21 @@ export class Counters {
         buckets: BOUNDS.map((upTo, index) => ({ upTo, count: this.#buckets[index]! })),
       },
       sinceReceived,
-      timer: { fired: this.#fired, meanLate: this.#fired === 0 ? 0 : this.#late / this.#fired, maxLate: this.#maxLate },
+      timer: {
+        fired: this.#fired,
+        meanLate: this.#fired === 0 ? 0 : this.#late / this.#fired,
+        maxLate: this.#maxLate,
+        recentMaxLate: Math.max(maxLate, maxLateBefore),
+      },
     }
+  }
+
+  #windowAt(now: number): { maxLate: number; readonly maxLateBefore: number } {
+    const { since, maxLate } = this.#window
+    const windows = Math.floor((now - since) / WINDOW)
+    if (windows > 0) {
+      this.#window = { since: since + windows * WINDOW, maxLate: 0, maxLateBefore: windows === 1 ? maxLate : 0 }
+    }
+    return this.#window
   }
 }

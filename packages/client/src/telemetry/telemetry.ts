@@ -4,14 +4,16 @@ import { type ClientState, type ClientStates, endState, StateFeed } from './clie
 import { report, type RequestMessage, traceCall, traceSettled, tracesRequests } from './diagnostics.ts'
 import { formatSessionId, KeeperError, type KeeperErrorCode } from '../errors.ts'
 import type { ClientOptions } from '../options.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import { FrameTrace } from './frame-trace.ts'
 import { log, type Logger, type LogLevel } from './logger.ts'
+import { Outage } from './outage.ts'
 import type { Connection } from '../session.ts'
 import type { Flow } from '../session/requests/flow.ts'
 import type { Output } from '../session/protocol/output.ts'
 import type { Request } from '../session/requests/request.ts'
-import type { EndReason } from '../session/protocol/states.ts'
 import { type ClientStats, Counters } from './stats.ts'
+import { type Timestamp, timestamp } from '../timestamp.ts'
 
 /** A session, as messages show it. */
 export interface SessionInfo {
@@ -21,14 +23,23 @@ export interface SessionInfo {
   readonly isOver: boolean
 }
 
-type TelemetryOptions = Pick<ClientOptions, 'logger' | 'traceFrames' | 'sessionTimeout'>
+type TelemetryOptions = Pick<ClientOptions, 'logger' | 'traceFrames' | 'sessionTimeout' | 'runtime'>
 
 /** If the granted session timeout is so many times the requested one, the request was probably in seconds. */
 const STRETCHED = 10
-/** A timer that is late by this part of the session timeout is logged: leases are a few such parts long. */
+/**
+ * A timer that is late by this part of the session timeout is logged: leases are a few such parts long. So is a jump of the
+ * wall clock.
+ */
 const STALLED = 1 / 10
+/**
+ * The shortest session timeout that servers grant by default, in ms: two ticks of 2 s (minSessionTimeout). What was requested
+ * may be much shorter.
+ */
+const SHORTEST_GRANT = 4_000
 
 type Unreached = Extract<Output, { type: 'unreached' }>
+type Ended = Extract<Output, { type: 'ended' }>
 type Outcome = Extract<Output, { type: 'notify' }>['outcome']
 
 export class Telemetry {
@@ -36,28 +47,33 @@ export class Telemetry {
   readonly #logger: Logger
   readonly #tracesFrames: boolean
   readonly #askedTimeout: number
-  readonly #wallNow: () => number
+  readonly #runtime: Runtime
   readonly #states: StateFeed
   /** When the present attempt, or connection, began. */
   #since = 0
-  /** When the last connection was lost, and how many were dialed since. */
-  #lost = { at: 0, attempts: 0 }
+  /** Since there is no connection; of no meaning while there is one. */
+  #outage: Outage
+  /** The session timeout that a server last granted. */
+  #granted: number | undefined
+  /** When the timer last fired. */
+  #timerAt: Timestamp
   #frames: FrameTrace | undefined
   #receivedAt: number | undefined
   /** The servers that closed the connection at the handshake, since a server last answered it or failed otherwise. */
   readonly #silent = new Set<string>()
 
-  /** `wallNow`: ms since the epoch. */
-  constructor({ logger, traceFrames, sessionTimeout }: TelemetryOptions, wallNow: () => number) {
+  constructor({ logger, traceFrames, sessionTimeout, runtime }: TelemetryOptions) {
     this.#logger = logger
     this.#askedTimeout = sessionTimeout
     this.#tracesFrames = traceFrames
-    this.#wallNow = wallNow
-    this.#states = new StateFeed({ name: 'connecting', since: wallNow() })
+    this.#runtime = runtime
+    this.#timerAt = timestamp(runtime)
+    this.#outage = new Outage(this.#timerAt.now)
+    this.#states = new StateFeed({ name: 'connecting', since: this.#timerAt.wallNow })
   }
 
   stats(flow: Flow, now: number): ClientStats {
-    return this.#counters.snapshot(flow, this.#receivedAt === undefined ? undefined : now - this.#receivedAt)
+    return this.#counters.snapshot(flow, this.#receivedAt === undefined ? undefined : now - this.#receivedAt, now)
   }
 
   get state(): ClientState {
@@ -140,6 +156,7 @@ export class Telemetry {
   /** The behaviour of the old servers does not count for the new ones. */
   serversChanged(): void {
     this.#silent.clear()
+    this.#outage.forgetServers()
   }
 
   lookingUp(now: number): void {
@@ -148,7 +165,7 @@ export class Telemetry {
 
   dialing(server: string, session: SessionInfo, now: number): void {
     this.#counters.dialed++
-    this.#lost.attempts++
+    this.#outage.attempts++
     this.#since = now
     if (this.#tracesFrames) this.#frames = new FrameTrace()
     report('zk:connection', () => ({ event: 'dialing', ...place(session), server }))
@@ -163,12 +180,17 @@ export class Telemetry {
     const where = address === undefined ? server : `${server} ${address}`
     if (closedHandshake) this.#silent.add(where)
     else this.#silent.clear()
+    this.#outage.failed(attempt)
     const { current } = this.#states
-    if (current.name !== 'disconnected') return
     const ensembleBehind = hasSeen && this.#silent.size >= servers
-    if (ensembleBehind === current.ensembleBehind) return
-    this.#states.enter({ ...current, since: this.#wallNow(), error, ensembleBehind })
-    if (ensembleBehind) this.log('warn', 'every server closes the connection: behind us, or no quorum', session)
+    if (current.name === 'disconnected' && ensembleBehind !== current.ensembleBehind) {
+      this.#states.enter({ ...current, since: this.#runtime.wallNow(), error, ensembleBehind })
+      if (ensembleBehind) this.log('warn', 'every server closes the connection: behind us, or no quorum', session)
+    } else if (current.name === 'disconnected' || current.name === 'connecting') {
+      this.#states.amend({ ...current, error })
+    }
+    const err = this.#outage.report(session.timeout, now)
+    if (err !== undefined) this.log('warn', 'no server can be reached', session, () => ({ err }))
   }
 
   connected({ server, readOnly }: Connection, session: SessionInfo, now: number, isFirst: boolean): void {
@@ -182,19 +204,25 @@ export class Telemetry {
     } else this.#counters.reconnected++
     this.#states.enter({ name: 'connected', ...this.#ofSession(session), server, readOnly })
     const message = isFirst ? 'session established' : 'reconnected'
-    const { at, attempts } = this.#lost
-    const absence = isFirst ? {} : { after: now - at, attempts }
+    const { beganAt, attempts, failure } = this.#outage
+    const absence = isFirst ? {} : { after: now - beganAt, attempts, ...(failure !== undefined && { err: failure }) }
     this.log('info', message, session, () => ({ timeout: session.timeout, readOnly, ...absence }))
     if (isFirst && session.timeout >= STRETCHED * this.#askedTimeout) {
       const asked = this.#askedTimeout
       const hint = `asked for a sessionTimeout of ${asked} ms, the server granted ${session.timeout} ms: the option is in ms`
       this.log('warn', hint, session, () => ({ asked, timeout: session.timeout }))
     }
+    const before = isFirst ? undefined : this.#granted
+    this.#granted = session.timeout
+    if (before !== undefined && session.timeout < before) {
+      const hint = 'the server granted a shorter session timeout than before: leases are shorter, too'
+      this.log('warn', hint, session, () => ({ before, timeout: session.timeout }))
+    }
   }
 
   lost(error: Error, server: string | undefined, session: SessionInfo, now: number): void {
     this.#counters.lost++
-    this.#lost = { at: now, attempts: 0 }
+    this.#outage = new Outage(now, error)
     const duration = now - this.#since
     report('zk:connection', () => ({ event: 'lost', ...place(session), server, reason: error, duration }))
     // The end of the session was already reported.
@@ -206,27 +234,49 @@ export class Telemetry {
   // --- the session ----------------------------------------------------------------------------------------------
 
   /** The session has ended. The next one may follow. */
-  ended(reason: EndReason, session: SessionInfo, now: () => number): void {
+  ended({ reason, byServer, server, cause }: Ended, session: SessionInfo, now: () => number): void {
     if (reason === 'SessionExpired') this.#counters.expired++
     const receivedAt = this.#receivedAt
     this.#receivedAt = undefined
     const state = endState[reason]
     const event = reason === 'Unreachable' ? 'unreachable' : state
     report('zk:session', () => ({ event, ...place(session), timeout: session.timeout }))
-    this.#states.enter(
-      state === 'expired' ? { name: state, ...this.#ofSession(session) } : { name: state, since: this.#wallNow() },
-    )
-    // A `connect` that gives up ends no session.
-    const level = reason !== 'Closed' ? 'error' : session.id === 0n ? 'debug' : 'info'
-    const message = session.id === 0n && reason === 'Closed' ? 'closed without a session' : `session ${event}`
-    // A session that a server has reported as expired ends right after that message. Local expiry comes after 4/3 T of silence.
-    const isSilent = reason === 'SessionExpired' && receivedAt !== undefined
-    this.log(level, message, session, () => (isSilent ? { sinceReceived: now() - receivedAt } : {}))
+    const since = this.#runtime.wallNow()
+    switch (reason) {
+      case 'SessionExpired': {
+        this.#states.enter({ name: 'expired', ...this.#ofSession(session) })
+        // A session that a server has reported as expired ends right after that message. Local expiry comes after 4/3 T of silence.
+        const silence = () => (receivedAt === undefined ? {} : { sinceReceived: now() - receivedAt })
+        const { reason: err } = this.#outage
+        return this.log('error', 'session expired', session, () => ({
+          ...silence(),
+          ...(err !== undefined && { err }),
+        }))
+      }
+      case 'AuthFailed': {
+        const sessionId = session.id === 0n ? undefined : session.id
+        const error = new KeeperError('AuthFailed', { server, sessionId, cause })
+        this.#states.enter({ name: 'authFailed', since, error })
+        return this.log('error', 'session authFailed', session, () => ({ server, err: error }))
+      }
+      case 'Unreachable':
+        this.#states.enter({ name: 'closed', since })
+        // The caller of `connect` gets the error, and decides.
+        return this.log('warn', 'session unreachable', session, () => ({ err: this.#outage.summary(now()) }))
+      case 'Closed': {
+        this.#states.enter({ name: 'closed', since })
+        // A `connect` that gives up ends no session.
+        if (session.id === 0n || receivedAt === undefined) return this.log('debug', 'closed without a session', session)
+        if (byServer) return this.log('info', 'session closed', session)
+        const hint = 'session closed, and no server has confirmed it: its ephemeral nodes may stay for its timeout'
+        return this.log('warn', hint, session, () => ({ timeout: session.timeout }))
+      }
+    }
   }
 
   /** The next session begins. */
   renewing(): void {
-    this.#states.enter({ name: 'connecting', since: this.#wallNow() })
+    this.#states.enter({ name: 'connecting', since: this.#runtime.wallNow(), error: this.#outage.reason })
   }
 
   /** No other session follows. */
@@ -253,8 +303,16 @@ export class Telemetry {
 
   /** The session's timer was called `ms` late. */
   late(ms: number, session: SessionInfo): void {
-    this.#counters.late(Math.max(0, ms))
-    if (ms < STALLED * session.timeout) return
+    const at = timestamp(this.#runtime)
+    this.#counters.late(Math.max(0, ms), at.now)
+    const least = STALLED * (this.#granted ?? Math.max(session.timeout, SHORTEST_GRANT))
+    const jump = at.wallNow - this.#timerAt.wallNow - (at.now - this.#timerAt.now)
+    this.#timerAt = at
+    if (Math.abs(jump) >= least) {
+      const what = 'the wall clock jumped: it was set, or this machine was suspended'
+      this.log('warn', what, session, () => ({ jump }))
+    }
+    if (ms < least) return
     this.log('warn', 'this process stood still: a timer was called late', session, () => ({ late: ms }))
   }
 
@@ -268,7 +326,7 @@ export class Telemetry {
   }
 
   #ofSession({ id, timeout }: SessionInfo): { since: number; sessionId: string; timeout: number } {
-    return { since: this.#wallNow(), sessionId: formatSessionId(id), timeout }
+    return { since: this.#runtime.wallNow(), sessionId: formatSessionId(id), timeout }
   }
 }
 

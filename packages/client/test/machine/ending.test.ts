@@ -19,7 +19,7 @@ test('SessionMachine.close sends closeSession behind all that was called, takes 
   machine.received(replyFrame({ xid: 1 }, SetDataResponse, { stat: wireStat }), 1)
   const outputs = machine.received(replyFrame({ xid: 2 }), 1)
   expect(typesOf(outputs)).toEqual(['resolve', 'hangUp', 'ended', 'disconnected'])
-  expect(outputs[2]).toEqual({ type: 'ended', reason: 'Closed' })
+  expect(outputs[2]).toMatchObject({ type: 'ended', reason: 'Closed', byServer: true })
 })
 
 test('SessionMachine.close waits T/2 for the server, then does without', () => {
@@ -32,7 +32,7 @@ test('SessionMachine.close waits T/2 for the server, then does without', () => {
   expect(machine.deadline()).toBeLessThanOrEqual(16_000)
   const outputs = machine.elapse(16_000)
   expect(rejectionOf(outputs, request)).toMatchObject({ code: 'Closed', outcomeUnknown: true })
-  expect(outputs).toContainEqual({ type: 'ended', reason: 'Closed' })
+  expect(outputs.find(({ type }) => type === 'ended')).toMatchObject({ reason: 'Closed', byServer: false })
 })
 
 test('SessionMachine.close dials at once where it was waiting, and repeats closeSession', () => {
@@ -53,7 +53,7 @@ test('SessionMachine.close takes an expired session for a closed one', () => {
   machine.close(0)
   lost(machine, 1)
   const outputs = connect(machine, machine.deadline(), { timeOut: 0, sessionId: 0n })
-  expect(outputs).toContainEqual({ type: 'ended', reason: 'Closed' })
+  expect(outputs.find(({ type }) => type === 'ended')).toMatchObject({ reason: 'Closed', byServer: true })
 })
 
 test('SessionMachine.close ends at once a session that does not exist yet, and does nothing to one that has ended', () => {

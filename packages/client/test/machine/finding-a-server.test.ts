@@ -93,6 +93,18 @@ test.each([
   expect(machine.servers.attempts).toMatchObject([{ error: { message } }])
 })
 
+test('SessionMachine says where the name was not resolved in time, and where its address did not answer', () => {
+  const errors = () => machine.servers.attempts.map(({ error }) => error.message)
+  const machine = machineOf({ looksUpNames: true })
+  machine.elapse(0)
+  machine.elapse(T)
+  expect(errors()).toEqual(['the name was not resolved in time'])
+  machine.elapse(machine.deadline())
+  machine.resolved(['10.0.0.1'], T)
+  machine.elapse(machine.deadline())
+  expect(errors()).toEqual(['no TCP connection in time'])
+})
+
 test('SessionMachine gives up at connectBy; the attempt under way is among those it lists', () => {
   const machine = machineOf({ connectBy: T })
   const request = read('/a')
@@ -102,7 +114,7 @@ test('SessionMachine gives up at connectBy; the attempt under way is among those
   const outputs = machine.elapse(T)
   expect(typesOf(outputs)).toEqual(['hangUp', 'unreached', 'reject', 'ended'])
   expect(rejectionOf(outputs, request)).toMatchObject({ code: 'ConnectionLoss', outcomeUnknown: false })
-  expect(outputs.at(-1)).toEqual({ type: 'ended', reason: 'Unreachable' })
+  expect(outputs.at(-1)).toMatchObject({ type: 'ended', reason: 'Unreachable', byServer: false })
   expect(machine.servers.attempts).toMatchObject([
     { server: 'zk1:2181', error: { message: 'no TCP connection in time' } },
   ])

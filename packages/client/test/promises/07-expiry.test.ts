@@ -224,6 +224,25 @@ describe('The next session', () => {
     await server.expectNoConnection()
     expect(world.timers).toBe(0)
   })
+
+  test.each([
+    [true, 'calls go to the next session'],
+    [false, 'no other follows, since renewSession is false'],
+  ])('ZooKeeper says in its errors what follows, with renewSession: %s', async (renewSession, what) => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { renewSession })
+    const { session } = zk
+    const waiting = outcome(zk.setData('/a', 'x'))
+    await world.settle()
+    const queued = outcome(zk.exists('/a', { session }))
+    await expired(world, { server, connection })
+    const late = outcome(zk.exists('/a', { session }))
+    await world.settle()
+    expect(waiting.status).toBe('rejected')
+    for (const error of [queued.error, late.error, session.signal.reason]) {
+      expect(error).toMatchObject({ code: 'SessionExpired', message: expect.stringContaining(what) as string })
+    }
+  })
 })
 
 describe('A call pinned to a session', () => {

@@ -7,7 +7,16 @@ import { VirtualWorld as EnsembleWorld } from '@zk/testing'
 import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect, consoleLogger, jsonLogger, type Logger, pinoLogger, winstonLogger } from '../../src/index.ts'
-import { connected, expired, nodeData, reconnected, outcome, someStat, VirtualWorld } from '../support/index.ts'
+import {
+  connected,
+  expired,
+  FakeServer,
+  nodeData,
+  reconnected,
+  outcome,
+  someStat,
+  VirtualWorld,
+} from '../support/index.ts'
 
 type Line = Parameters<Logger>
 
@@ -126,6 +135,179 @@ describe('logger', () => {
     await world.settle()
     const warnings = lines.slice(since).filter(([, message]) => message.includes('stood still'))
     expect(warnings.map(([level, , fields]) => [level, fields['late']])).toEqual(warned.map((ms) => ['warn', ms]))
+  })
+
+  test('ZooKeeper logs once a session timeout why no server can be reached, also after the session has expired', async () => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { logger, handshake: { timeOut: 3_000 } })
+    zk.updateServers('zk1:2181,zk2:2181')
+    server.refuse()
+    connection.rst()
+    const at: number[] = []
+    const texts = () =>
+      lines
+        .filter(([, message]) => message === 'zk: no server can be reached')
+        .map(([level, , fields]) => `${level} ${(fields['err'] as Error).message}`)
+    for (let ms = 0; ms < 13_000; ms++) {
+      const before = texts().length
+      await world.advance(1)
+      if (texts().length > before) at.push(ms)
+    }
+    // T is that of the session, and then the one that is asked for.
+    expect(zk.state.name).toBe('connecting')
+    expect(at[0]).toBeLessThan(500)
+    expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(3_000)
+    expect(at.length).toBe(2)
+    const list = String.raw`zk\d:2181 \(tried \d+\): (connect ECONNREFUSED zk1:2181|getaddrinfo ENOTFOUND zk2)`
+    for (const text of texts()) {
+      expect(text).toMatch(new RegExp(`^warn no ZooKeeper server could be reached within \\d+ ms: ${list}; ${list}$`))
+    }
+    // The session that has expired meanwhile, and the one that is found at last, say it too.
+    const [expiry] = lines.filter(([, message]) => message === 'zk: session expired')
+    expect(expiry![2]['err']).toMatchObject({ message: expect.stringMatching(/ECONNREFUSED|ENOTFOUND/) as string })
+  })
+
+  test('ZooKeeper that reconnects logs the error of the last attempt, if one has failed', async () => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    const { server, connection } = await connected(world, { logger })
+    const second = await reconnected(world, { server, connection })
+    server.refuse()
+    second.rst()
+    await world.advance(2_000)
+    server.listen()
+    while (world.dials.at(-1)!.at < world.now() - 1) await world.advance(1)
+    await server.accept()
+    const found = lines.filter(([, message]) => message === 'zk: reconnected').map(([, , { err }]) => err)
+    expect(found).toEqual([undefined, new Error('connect ECONNREFUSED zk1:2181')])
+  })
+
+  test('ZooKeeper logs why connect found no server, as a warning: its caller gets the error', async () => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    FakeServer.listen(world, 'zk1:2181').refuse()
+    void outcome(connect('zk1:2181', { runtime: world, logger, sessionTimeout: 1_000 }))
+    await world.advance(1_000)
+    const [line] = lines.filter(([, message]) => message === 'zk: session unreachable')
+    expect(line).toMatchObject([
+      'warn',
+      'zk: session unreachable',
+      { err: { name: 'ConnectError', message: expect.stringContaining('connect ECONNREFUSED zk1:2181') as string } },
+    ])
+  })
+
+  test('ZooKeeper logs which server has refused the credentials', async () => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world, { logger })
+    void outcome(zk.addAuth('digest', 'a:b'))
+    connection.fail(await connection.expect(OpCode.auth), 'AuthFailed')
+    await world.settle()
+    expect(lines.at(-1)).toMatchObject([
+      'error',
+      'zk: session authFailed',
+      { server: 'zk1:2181', err: { code: 'AuthFailed', server: 'zk1:2181' } },
+    ])
+  })
+
+  test('ZooKeeper warns of a close that no server has confirmed: the session lasts for its timeout', async () => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { logger })
+    server.refuse()
+    connection.rst()
+    void outcome(zk.close())
+    await world.advance(15_000)
+    expect(lines.at(-1)).toMatchObject(['warn', expect.stringMatching(/^zk: session closed, and no server/), {}])
+    expect(lines.at(-1)![2]).toMatchObject({ timeout: 30_000 })
+  })
+
+  test('ZooKeeper logs a session that it should resume, and never had, as one that it did not close', async () => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    FakeServer.listen(world, 'zk1:2181').refuse()
+    const aborting = new AbortController()
+    const session = { id: 5n, passwd: new Uint8Array(16) }
+    void outcome(connect('zk1:2181', { runtime: world, logger, session, signal: aborting.signal }))
+    await world.advance(100)
+    aborting.abort()
+    await world.settle()
+    expect(lines.at(-1)).toMatchObject(['debug', 'zk: closed without a session', {}])
+  })
+
+  test('ZooKeeper warns when a server grants a shorter session timeout than the session had', async () => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    const { server, connection } = await connected(world, { logger, handshake: { timeOut: 4_000 } })
+    const again = async (from: typeof connection, timeOut: number) => {
+      const { length } = world.dials
+      lines.length = 0
+      from.rst()
+      while (world.dials.length === length) await world.advance(1)
+      const next = await server.accept({ timeOut })
+      return { next, warnings: lines.filter(([level]) => level === 'warn').slice(1) }
+    }
+    const same = await again(connection, 4_000)
+    expect(same.warnings).toEqual([])
+    const shorter = await again(same.next, 1_000)
+    expect(shorter.warnings).toMatchObject([
+      ['warn', expect.stringContaining('shorter session timeout'), { before: 4_000, timeout: 1_000 }],
+    ])
+    expect((await again(shorter.next, 4_000)).warnings).toEqual([])
+  })
+
+  test('ZooKeeper does not take a request for a short session timeout for a process that stood still', async () => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    const server = FakeServer.listen(world, 'zk1:2181')
+    server.refuse()
+    void outcome(connect('zk1:2181', { runtime: world, logger, sessionTimeout: 30, connectTimeout: 60_000 }))
+    const stills = () => lines.filter(([, message]) => message.includes('stood still')).map(([, , { late }]) => late)
+    await world.advance(1_000)
+    for (let count = 0; count < 10; count++) {
+      world.stall(130)
+      await world.advance(100)
+    }
+    expect(stills()).toEqual([])
+    world.stall(1_000)
+    await world.settle()
+    expect(stills()).toHaveLength(1)
+  })
+
+  test.each([
+    [3_600_000, [3_600_000]],
+    [-5_000, [-5_000]],
+    [2_000, []],
+  ])('ZooKeeper warns when the wall clock jumps by %d ms', async (by, jumps) => {
+    const { lines, logger } = notebook()
+    const world = new VirtualWorld()
+    const { connection } = await connected(world, { logger })
+    await world.advance(1_000)
+    world.setWallClock(by)
+    await connection.expectNothing()
+    await world.advance(9_500)
+    await world.advance(9_500)
+    const warned = lines.filter(([, message]) => message.startsWith('zk: the wall clock jumped'))
+    expect(warned.map(([level, , { jump }]) => [level, Math.round(jump as number)])).toEqual(
+      jumps.map((jump) => ['warn', jump]),
+    )
+  })
+
+  test('jsonLogger writes what an error was caused by, also where that goes round', () => {
+    const lines: string[] = []
+    const logger = jsonLogger((line) => lines.push(line))
+    const root = new AggregateError([new Error('one'), new Error('two')])
+    logger('warn', 'x', { err: new Error('lost', { cause: new Error('broken', { cause: root }) }) })
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      err: { message: 'lost', cause: { message: 'broken', cause: { name: 'AggregateError', message: 'one, two' } } },
+    })
+    const round: Error & { cause?: unknown } = new Error('round')
+    round.cause = round
+    logger('warn', 'x', { err: round })
+    expect(JSON.parse(lines[1]!)).toMatchObject({ err: { cause: { message: 'round' } } })
+    logger('warn', 'x', { err: new Error('lost', { cause: 'a text' }) })
+    expect(JSON.parse(lines[2]!)).toMatchObject({ err: { cause: 'a text' } })
   })
 
   test('jsonLogger writes a line of JSON with time, level, message and fields, of an error what it says', async () => {

@@ -1,7 +1,14 @@
 import { inspect } from 'node:util'
 import { OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { connect, type ClientState, type ClientStates, type ConnectedState, formatSessionId } from '../../src/index.ts'
+import {
+  connect,
+  type ClientState,
+  type ClientStates,
+  type ConnectedState,
+  formatSessionId,
+  KeeperError,
+} from '../../src/index.ts'
 import { StateFeed } from '../../src/telemetry/client-state.ts'
 import { connected, expired, FakeServer, NamedWorld, outcome, VirtualWorld } from '../support/index.ts'
 
@@ -33,7 +40,7 @@ describe('ZooKeeper.states', () => {
       { name: 'connected', since: first, ...session, server: 'zk1:2181', readOnly: false },
       { name: 'disconnected', since, ...session, error: new Error('read ECONNRESET'), ensembleBehind: false },
       { name: 'expired', since: expect.any(Number) as number, ...session },
-      { name: 'connecting', since: expect.any(Number) as number },
+      { name: 'connecting', since: expect.any(Number) as number, error: new Error('read ECONNRESET') },
       { ...(seen[4] as ConnectedState), sessionId: formatSessionId(zk.session.id), name: 'connected' },
       { name: 'closed', since: world.wallNow() },
     ])
@@ -213,6 +220,64 @@ describe('ZooKeeper.states', () => {
     connection.rst()
     await world.advance(10_000)
     expect(seen.at(-1)).toMatchObject({ name: 'disconnected', ensembleBehind: false })
+  })
+})
+
+describe('the error of a state', () => {
+  test('ZooKeeper.state has the error of the last attempt, and wakes no reader of states for it', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const seen: ClientState[] = []
+    void outcome(collect(zk.states(), seen))
+    server.refuse()
+    connection.rst()
+    await world.settle()
+    const { since } = zk.state
+    expect(zk.state).toMatchObject({ error: new Error('read ECONNRESET') })
+    await world.advance(5_000)
+    expect(zk.state).toMatchObject({ since, error: new Error('connect ECONNREFUSED zk1:2181') })
+    expect(seen.map(({ name }) => name)).toEqual(['connected', 'disconnected'])
+  })
+
+  test('ZooKeeper.state says while it is connecting why the last attempt failed, also in JSON', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { handshake: { timeOut: 3_000 } })
+    server.refuse()
+    connection.rst()
+    await world.advance(10_000)
+    const state = zk.state
+    expect(state).toMatchObject({ name: 'connecting', error: new Error('connect ECONNREFUSED zk1:2181') })
+    expect(JSON.parse(JSON.stringify(state))).toMatchObject({ error: 'connect ECONNREFUSED zk1:2181' })
+  })
+
+  test('the error of a state is text in JSON of a copy, too, whatever it is', async () => {
+    const copied = (error: Error) => {
+      const feed = new StateFeed({ name: 'connecting', since: 0 })
+      feed.enter({ name: 'connecting', since: 0, error })
+      return JSON.parse(JSON.stringify({ ...feed.current, leads: true })) as unknown
+    }
+    const several = new AggregateError([new Error('one'), new Error('two')])
+    const frozen = Object.freeze(new Error('frozen'))
+    const refused = new KeeperError('AuthFailed')
+    expect(copied(new Error('read ECONNRESET'))).toEqual({
+      name: 'connecting',
+      since: 0,
+      error: 'read ECONNRESET',
+      leads: true,
+    })
+    expect(copied(several)).toMatchObject({ error: 'one, two' })
+    expect(copied(frozen)).toMatchObject({ error: {} })
+    expect(copied(refused)).toMatchObject({ error: { code: 'AuthFailed' } })
+  })
+
+  test('ZooKeeper.state of refused credentials says which server has refused them', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    void outcome(zk.addAuth('digest', 'a:b'))
+    connection.fail(await connection.expect(OpCode.auth), 'AuthFailed')
+    await world.settle()
+    expect(zk.state).toMatchObject({ name: 'authFailed', error: { code: 'AuthFailed', server: 'zk1:2181' } })
+    expect(zk.session.signal.reason).toMatchObject({ code: 'AuthFailed', server: 'zk1:2181' })
   })
 })
 

@@ -124,6 +124,35 @@ describe('ZooKeeper.stats', () => {
     await world.settle()
     expect(zk.stats().timer.maxLate).toBe(400)
   })
+
+  test('ZooKeeper.stats forgets in recentMaxLate what was a minute or two ago', async () => {
+    const world = new VirtualWorld()
+    const { zk } = await connected(world, { connectTimeout: 1_000_000, localExpiry: 1_000 })
+    const lateness = () => {
+      const { maxLate, recentMaxLate } = zk.stats().timer
+      return [maxLate, recentMaxLate]
+    }
+    expect(lateness()).toEqual([0, 0])
+    world.stall(10_400)
+    await world.settle()
+    expect(lateness()).toEqual([400, 400])
+    await world.advance(59_000)
+    expect(lateness()).toEqual([400, 400])
+    await world.advance(61_001)
+    expect(lateness()).toEqual([400, 0])
+  })
+
+  test('ZooKeeper.stats falls also where no timer fires any more', async () => {
+    const world = new VirtualWorld()
+    const { zk } = await connected(world)
+    world.stall(10_400)
+    await world.settle()
+    void outcome(zk.close())
+    await world.advance(15_000)
+    expect(zk.stats().timer.recentMaxLate).toBe(400)
+    await world.advance(120_000)
+    expect(zk.stats().timer.recentMaxLate).toBe(0)
+  })
 })
 
 describe('Counters', () => {
@@ -132,7 +161,7 @@ describe('Counters', () => {
     const durations = [0, 0.5, 0.50001, 30_000, 30_001, 1e12]
     for (const ms of durations) counters.took(ms)
     const flow = { waiting: 0, waitingBytes: 0, inFlight: 0, inFlightBytes: 0 }
-    const { buckets } = counters.snapshot(flow, undefined).latency
+    const { buckets } = counters.snapshot(flow, undefined, 0).latency
     expect(buckets.filter(({ count }) => count > 0)).toEqual([
       { upTo: 0.5, count: 2 },
       { upTo: 1, count: 1 },

@@ -2,7 +2,7 @@
 import { formatServer, type ServerAddress, type WatcherType, Writer } from '@zk/wire'
 import { onAbort } from '../../aborts.ts'
 import { expectedBy } from '../../call-options.ts'
-import { type ConnectAttempt, formatSessionId, KeeperError, type KeeperErrorCode } from '../../errors.ts'
+import { type ConnectAttempt, formatSessionId, KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../errors.ts'
 import { inspected } from '../../inspected.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
 import { type Timestamp, timestamp } from '../../timestamp.ts'
@@ -24,7 +24,7 @@ import { lastRequest } from '../requests/internal-requests.ts'
 import type { OneShotWatcher, PersistentWatcher, WatchMode, WatchTable } from '../watches/watchers.ts'
 import { SaslClient, type SaslStep } from './sasl-client.ts'
 import { type PreparedRequest, Request, tooLarge } from '../requests/request.ts'
-import { endCode, type EndReason } from '../protocol/states.ts'
+import { endCode } from '../protocol/states.ts'
 import { TouchLog } from '../protocol/touch-log.ts'
 import { PendingWork } from './pending-work.ts'
 import { Transport } from './transport.ts'
@@ -38,6 +38,7 @@ export class SessionDriver implements Session {
   readonly #listener: SessionListener
   readonly telemetry: Telemetry
   readonly #maxRequestSize: number
+  readonly #isLast: boolean | undefined
   readonly #transport: Transport
   readonly #timer: Timer
   readonly #saslClient: SaslClient | undefined
@@ -59,9 +60,14 @@ export class SessionDriver implements Session {
   readonly #outputs = new SerialExecutor<Output>((output) => this.#perform(output))
 
   constructor(config: SessionConfig & DriverConfig, runtime: Runtime, listener: SessionListener) {
-    this.#machine = new SessionMachine({ ...config, usesSasl: config.sasl !== undefined })
+    this.#machine = new SessionMachine({
+      ...config,
+      usesSasl: config.sasl !== undefined,
+      looksUpNames: runtime.resolve !== undefined,
+    })
     this.#saslClient = config.sasl && new SaslClient(config.sasl, runtime)
     this.#maxRequestSize = config.limits.maxRequestSize
+    this.#isLast = config.isLast
     this.#transport = new Transport(runtime, config.tls)
     this.#runtime = runtime
     this.#listener = listener
@@ -279,7 +285,7 @@ export class SessionDriver implements Session {
       case 'endProbe':
         return this.#transport.endProbe()
       case 'ended':
-        return this.#end(output.reason)
+        return this.#end(output)
       case 'anomaly':
         this.#anomalies++
         return this.telemetry.anomaly(output.what, this)
@@ -327,17 +333,18 @@ export class SessionDriver implements Session {
     return outputs
   }
 
-  #end(reason: EndReason): void {
+  #end(ended: Extract<Output, { type: 'ended' }>): void {
+    const { reason, server, cause } = ended
     this.#timer.stop()
-    this.telemetry.ended(reason, this, () => this.#now())
+    this.telemetry.ended(ended, this, () => this.#now())
     // The client comes first: listeners of the signal find its next session.
     this.#listener.ended(reason)
-    this.#abort(endCode[reason])
+    this.#abort(endCode[reason], { server, cause, isLastSession: this.#isLast })
     for (const resolve of this.#closing) resolve()
   }
 
-  #abort(code: KeeperErrorCode): void {
-    if (!this.signal.aborted) this.#ended.abort(new KeeperError(code, { sessionId: this.id }))
+  #abort(code: KeeperErrorCode, about: KeeperErrorDetails = {}): void {
+    if (!this.signal.aborted) this.#ended.abort(new KeeperError(code, { sessionId: this.id, ...about }))
   }
 
   #forgetSignal(request: Request): void {

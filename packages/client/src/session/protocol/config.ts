@@ -24,6 +24,10 @@ export interface SessionConfig {
   readonly credentials: Credential[]
   /** Whether to prove the client's identity by SASL, on every connection. */
   readonly usesSasl?: boolean
+  /** Whether no other session follows when this one has expired. */
+  readonly isLast?: boolean
+  /** Whether the driver looks up the name of a server before it dials. */
+  readonly looksUpNames?: boolean
   /** The random numbers for pauses. */
   readonly seed: number
   /** When the first attempt is due. */

@@ -24,9 +24,21 @@ export type Output =
   | Unreached
   | { readonly type: 'disconnected'; readonly error: Error }
   | SearchStep
-  | { readonly type: 'ended'; readonly reason: EndReason }
+  | Ended
   /** An anomaly, for diagnostics: something that the protocol does not foresee. */
   | { readonly type: 'anomaly'; readonly what: string }
+
+/** The session is over. */
+interface Ended {
+  readonly type: 'ended'
+  readonly reason: EndReason
+  /** Whether a server has said so, or has answered the last request. */
+  readonly byServer: boolean
+  /** The server of the connection, also of one that is not established yet. */
+  readonly server: string | undefined
+  /** Why the SASL mechanism gave up. */
+  readonly cause: Error | undefined
+}
 
 /** An attempt has failed. */
 interface Unreached {

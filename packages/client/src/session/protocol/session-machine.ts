@@ -71,6 +71,7 @@ export class SessionMachine {
       errorContext: () => ({
         server: 'server' in this.#state ? this.#state.server : undefined,
         sessionId: this.identity.id === 0n ? undefined : this.identity.id,
+        isLastSession: config.isLast,
       }),
     })
     const { identity, servers, pipeline } = this
@@ -225,7 +226,7 @@ export class SessionMachine {
   /** The SASL mechanism has failed. */
   unproved(error: Error, now: number): readonly Output[] {
     if (this.#state.name !== 'authenticating') return this.takeOutputs()
-    if (KeeperError.is(error, 'AuthFailed')) this.#end('AuthFailed')
+    if (KeeperError.is(error, 'AuthFailed')) this.#end('AuthFailed', { cause: error })
     else this.#hangUp(error, now)
     return this.takeOutputs()
   }
@@ -277,7 +278,7 @@ export class SessionMachine {
       if (now >= this.#timing.brokenAt) this.#hangUp(this.#timing.whyBroken(now), now)
     } else if (now < this.#timing.ofState(state)) return
     else if (state.name === 'waiting') this.#dial(now)
-    else if ('by' in state) this.#hangUp(new Error(tooSlow[state.name]), now)
+    else if ('by' in state) this.#hangUp(this.#tooSlow(state), now)
   }
 
   #keepUp(search: ReadWriteSearch | undefined, now: number): void {
@@ -295,8 +296,14 @@ export class SessionMachine {
    */
   #giveUp(now: number): void {
     const state = this.#state
-    if ('by' in state) this.#hangUp(this.servers.lastErrorAt(state.target) ?? new Error(tooSlow[state.name]), now)
+    if ('by' in state) this.#hangUp(this.servers.lastErrorAt(state.target) ?? this.#tooSlow(state), now)
     this.#end('Unreachable')
+  }
+
+  #tooSlow(state: In<'dialing' | 'handshaking' | 'authenticating'>): Error {
+    const isLookUp =
+      state.name === 'dialing' && this.#config.looksUpNames === true && state.target.address === undefined
+    return new Error(isLookUp ? 'the name was not resolved in time' : tooSlow[state.name])
   }
 
   // --- connections ----------------------------------------------------------------------------------------------
@@ -322,19 +329,19 @@ export class SessionMachine {
   #incoming(incoming: Incoming, now: number): void {
     if (incoming.type === 'ping') return this.#timing.ponged()
     const end = this.pipeline.incoming(incoming, now)
-    if (end !== undefined) this.#end(end)
+    if (end !== undefined) this.#end(end, { byServer: true })
   }
 
   #proving(incoming: Incoming, sasl: SaslHandshake, now: number): void {
     if (incoming.type !== 'reply') return this.#incoming(incoming, now)
     const next = sasl.received(incoming)
-    if (next === 'refused') this.#end('AuthFailed')
+    if (next === 'refused') this.#end('AuthFailed', { byServer: true })
     else this.#outputs.push({ type: 'saslChallenge', token: next.token })
   }
 
   #handshake(frame: Uint8Array, { server, target, by, frames }: In<'handshaking'>, now: number): void {
     const answer = this.identity.answered(frame)
-    if (answer === 'expired') return this.#end('SessionExpired')
+    if (answer === 'expired') return this.#end('SessionExpired', { byServer: true })
     const established = { server, target, frames, readOnly: answer === 'readOnly' }
     if (this.#config.usesSasl !== true) return this.#connected('established', established, now)
     this.#enter('accepted', { name: 'authenticating', ...established, by, sasl: new SaslHandshake() })
@@ -388,16 +395,17 @@ export class SessionMachine {
   }
 
   /** Settles everything that waits. Then the session is over. */
-  #end(cause: EndReason): void {
+  #end(why: EndReason, { byServer = false, cause }: { byServer?: boolean; cause?: Error } = {}): void {
     const state = this.#state
-    if (cause === 'SessionExpired') this.identity.expired()
-    const reason = cause === 'SessionExpired' && this.#phase.name === 'closing' ? 'Closed' : cause
+    if (why === 'SessionExpired') this.identity.expired()
+    const reason = why === 'SessionExpired' && this.#phase.name === 'closing' ? 'Closed' : why
     this.#pass(endTrigger[reason], { name: 'ended', reason })
     this.pipeline.end(endCode[reason])
     this.#enter(endTrigger[reason], { name: 'ended' })
     if (state.name !== 'waiting') this.#outputs.push({ type: 'hangUp' })
     // This comes before the loss of the connection: the end of the session is the better reason.
-    this.#outputs.push({ type: 'ended', reason })
+    const server = 'server' in state ? state.server : undefined
+    this.#outputs.push({ type: 'ended', reason, byServer, server, cause })
     if (!isEstablished(state)) return
     this.#outputs.push({ type: 'disconnected', error: new Error(`the session has ended: ${reason}`) })
   }

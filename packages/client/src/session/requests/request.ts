@@ -30,7 +30,7 @@ export class ErrorReply {
 }
 
 /** The session and its server, for error messages. */
-export type ErrorContext = Pick<KeeperErrorDetails, 'server' | 'sessionId'>
+export type ErrorContext = Pick<KeeperErrorDetails, 'server' | 'sessionId' | 'isLastSession'>
 
 /** The watches that the server must remove. */
 export interface Removal {
