@@ -27,7 +27,7 @@ const logging = logStates(zk)
 await until(() => lines.includes('state connected'))
 
 note(await readOrDefault(zk, '/config'))
-await createOnce(zk, '/config', 'one')
+await createOnce(zk, '/config', 'one', signal)
 note(await readOrDefault(zk, '/config'))
 
 const following = followConfig(zk, (config) => note('config', config), signal)

@@ -260,7 +260,8 @@ export function formatSessionId(id: bigint): string {
 }
 
 const LAST_SESSION =
-  'the session is over: its ephemeral nodes and watches are gone; no other follows, since renewSession is false'
+  'the session is over: its ephemeral nodes are gone, or will be within a session timeout, and so are its watches; ' +
+  'no other follows, since renewSession is false'
 
 const advice: Partial<Record<KeeperErrorCode, string>> = {
   AuthFailed: 'the server refused the credentials; the client is of no further use, connect again with others',
