@@ -2,7 +2,13 @@
 import { formatServer, type ServerAddress, type WatcherType, Writer } from '@zk/wire'
 import { onAbort } from '../../aborts.ts'
 import { expectedBy } from '../../call-options.ts'
-import { type ConnectAttempt, formatSessionId, KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../errors.ts'
+import {
+  type ConnectAttempt,
+  formatSessionId,
+  KeeperError,
+  type KeeperErrorCode,
+  type KeeperErrorDetails,
+} from '../../errors.ts'
 import { inspected } from '../../inspected.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
 import { type Timestamp, timestamp } from '../../timestamp.ts'
