@@ -66,10 +66,8 @@ export class Reader {
 
   /** Returns a copy, which does not keep the memory of the frame. */
   buffer(): Bytes | null {
-    const length = this.#length('a buffer', 'bytes')
-    if (length === null) return null
-    const start = this.#take(length, 'a buffer', 'bytes')
-    return this.#bytes.slice(start, start + length)
+    const length = this.#sized('a buffer')
+    return length === null ? null : this.#bytes.slice(this.#offset - length, this.#offset)
   }
 
   /** A copy of the bytes that were not read yet. The position does not change. */
@@ -79,11 +77,10 @@ export class Reader {
 
   /** Malformed UTF-8 becomes U+FFFD, as in Java. */
   ustring(): string | null {
-    const length = this.#length('a string', 'bytes')
+    const length = this.#sized('a string')
     if (length === null) return null
-    const start = this.#take(length, 'a string', 'bytes')
     if (length > LONGEST_STRING) throw new ProtocolError('a string is too long')
-    return utf8.decode(this.#bytes.subarray(start, start + length))
+    return utf8.decode(this.#bytes.subarray(this.#offset - length, this.#offset))
   }
 
   /**
@@ -129,6 +126,13 @@ export class Reader {
       end += 4 + length
     }
     return end
+  }
+
+  /** Reads the length of a buffer or a string, and goes behind its bytes. */
+  #sized(what: string): number | null {
+    const length = this.#length(what, 'bytes')
+    if (length !== null) this.#take(length, what, 'bytes')
+    return length
   }
 
   #length(what: string, units: string): number | null {
