@@ -153,6 +153,17 @@ test.each(table)('Held that %s says the cause of that behind %s', async (way, tr
   const { cause: found } = notified as LockLostError
   if (cause === undefined) expect(found).toBeUndefined()
   else expect(found).toMatchObject(cause)
+  // That of `throwIfLost` has the same cause. A `run` rejects with such a one.
+  const thrown = thrownBy(() => held.throwIfLost()) as LockLostError
+  expect([thrown.reason, thrown.path, thrown.cause]).toEqual([reason, held.path, found])
   // Another one of the same kind.
   expect(outlasted).not.toContain(found)
 })
+
+function thrownBy(call: () => unknown): unknown {
+  try {
+    return call()
+  } catch (error) {
+    return error
+  }
+}

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect as dial, createServer, type Socket } from 'node:net'
 import { encodeMessage } from '@zk/wire'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { TestEnsemble, TestServer } from '../src/index.ts'
 import { TcpClient } from './support/tcp-client.ts'
 
@@ -151,6 +151,24 @@ test.each<[object | null, RegExp]>([
   [{ electionTime: -5 }, /electionTime must be a number of ms/],
 ])('%j is refused', async (options, message) => {
   await expect(TestEnsemble.start(options as object)).rejects.toThrow(message)
+})
+
+test('an ensemble that is closed leaves no timer: the program ends at once', async () => {
+  const set = vi.spyOn(globalThis, 'setTimeout')
+  const clear = vi.spyOn(globalThis, 'clearTimeout')
+  try {
+    const ensemble = await TestEnsemble.start({ members: 3 })
+    ensemble.leader!.kill()
+    await ensemble.serving({ timeout: 30_000 })
+    await ensemble.close()
+    const cleared = new Set(clear.mock.calls.map(([timer]) => timer))
+    const long = set.mock.results.filter((_, index) => (set.mock.calls[index]![1] ?? 0) >= 10_000)
+    expect(long.length).toBeGreaterThan(0)
+    expect(long.filter(({ value }) => !cleared.has(value))).toEqual([])
+  } finally {
+    set.mockRestore()
+    clear.mockRestore()
+  }
 })
 
 test('how long serving waits must be a time', async () => {

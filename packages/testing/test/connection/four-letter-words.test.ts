@@ -217,6 +217,18 @@ test('the members of an ensemble report their identity', () => {
   expect(ask(bench, 'srvr', bench.model.leader!.name)).toContain('Mode: leader\n')
 })
 
+test('zk_uptime counts from the last start of the member', () => {
+  const bench = new Bench({ members: 1 })
+  const uptime = () => Number(/zk_uptime\t(\d+)/.exec(ask(bench, 'mntr'))![1])
+  bench.pass(60_000)
+  expect(uptime()).toBe(60_000)
+  bench.model.member('zk1').kill()
+  bench.pass(1_000)
+  bench.model.member('zk1').restart()
+  bench.pass(20_000)
+  expect(uptime()).toBeLessThanOrEqual(20_000)
+})
+
 test('while it looks for a leader, a member accepts connections and serves no client', () => {
   const bench = new Bench({ members: 3 })
   bench.model.member('zk2').kill()

@@ -267,6 +267,17 @@ describe('VirtualProcess', () => {
     expect(order).toEqual(['timer', 'opened'])
   })
 
+  test('VirtualProcess that is killed while it stands still stays dead, and fires no timer', async () => {
+    const world = new VirtualWorld()
+    const { runtime } = world
+    let fired = 0
+    runtime.setTimer(500, () => fired++)
+    runtime.stall(1_000)
+    runtime.kill()
+    await world.elapse(10_000)
+    expect([runtime.isKilled, fired]).toEqual([true, 0])
+  })
+
   test('VirtualProcess.stall costs a session its life', async () => {
     const world = new VirtualWorld()
     const zk = await clientOf(world, { sessionTimeout: 6_000 })
