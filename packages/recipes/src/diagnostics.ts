@@ -60,6 +60,8 @@ const channels = {
   'zk:lost': channel('zk:lost'),
 } as const satisfies Record<keyof RecipeMessages, unknown>
 
+type Line = readonly [level: LogLevel, text: string]
+
 /**
  * The line of each message in the log. Locks and elections have the same text, so one alert finds both. The field `kind`
  * distinguishes them.
@@ -73,18 +75,21 @@ const lines = {
   'zk:resumed': ['info', 'resumed: it is confirmed again'],
   'zk:released': ['info', 'released'],
   'zk:lost': ['error', 'lost'],
-} as const satisfies Record<keyof RecipeMessages, [level: LogLevel, text: string]>
+} as const satisfies Record<keyof RecipeMessages, Line>
 
-/** Reports to the client's logger and to subscribers. `kind` is that of the message. */
+/** The line of a hold that its holder has downgraded: that is no loss to alert on. */
+export const downgraded: Line = ['info', 'downgraded']
+
+/** Reports to the client's logger, with this line, and to subscribers. `kind` is that of the message. */
 export function report<Name extends keyof RecipeMessages>(
   zk: ZooKeeper,
   name: Name,
   kind: string,
   message: () => Omit<RecipeMessages[Name], 'kind'>,
+  [level, text]: Line = lines[name],
 ): void {
   const whole = () => ({ kind, ...message() })
   if (channels[name].hasSubscribers) publish(channels[name], whole())
-  const [level, text] = lines[name]
   logWith(zk, level, `lock ${text}`, () => asFields(whole()))
 }
 

@@ -1,7 +1,7 @@
 import { KeeperError, type MultiResults, type Op, op, type Session, type ZooKeeper } from '@zk/client'
 import { hex } from '@zk/client/internal'
 import type { OwnNode } from './queue/protected-create.ts'
-import { logLateRelease, report } from './diagnostics.ts'
+import { downgraded, logLateRelease, report } from './diagnostics.ts'
 import { LockLostError, type LossReason } from './errors.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
 import type { Lease } from './lease/lease.ts'
@@ -265,7 +265,8 @@ export class Held implements AsyncDisposable {
       report(this.#zk, 'zk:released', this.#kind, () => ({ ...this.#identity, held }))
       return
     }
-    report(this.#zk, 'zk:lost', this.#kind, () => ({ ...this.#identity, held, reason }))
+    const line = reason === 'Downgraded' ? downgraded : undefined
+    report(this.#zk, 'zk:lost', this.#kind, () => ({ ...this.#identity, held, reason }), line)
     if (reason !== 'Downgraded') this.#lostAt = now
   }
 
@@ -288,7 +289,11 @@ export class Held implements AsyncDisposable {
 
   /** The error of a guarded multi, with the caller's index of the operations. */
   #ofCaller(error: unknown): unknown {
-    if (!KeeperError.is(error) || error.index === undefined) return error
+    if (!KeeperError.is(error)) return error
+    // The hold ended while the request waited, and it was not executed: that is the reason.
+    const isUnsent = !error.outcomeUnknown && KeeperError.is(error, ...unsent)
+    if (isUnsent && this.loss !== undefined) return this.loss.with(undefined)
+    if (error.index === undefined) return error
     if (error.index === 0 && error.code === 'NoNode') {
       this.lose('NodeGone', error)
       return this.#errorOf(this.#loss!)
@@ -307,6 +312,9 @@ export class Held implements AsyncDisposable {
     })
   }
 }
+
+/** The errors of a request that no server has answered. */
+const unsent = ['RequestTimeout', 'ConnectionLoss', 'SessionExpired', 'Closed'] as const
 
 /** Whether the holder itself has ended it. */
 function isWanted(reason: LossReason): boolean {

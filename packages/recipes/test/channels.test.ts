@@ -319,6 +319,20 @@ describe.each(['alone', 'beside a subscriber of every channel'])('The logger of 
     ])
     expect(ofLocks.at(-1)![2]).toMatchObject({ path: PATH, kind: 'read', reason: 'LeaseLost' })
   })
+
+  test('is given a downgrade as no loss', async () => {
+    const lines: Line[] = []
+    const scene = new Scene()
+    const zk = await scene.client({ logger: (...line) => void lines.push(line) })
+    const write = await scene.done(new SharedLock(zk, PATH).write.acquire())
+    await scene.done(write.downgrade())
+    const ofLocks = lines.filter(([, message]) => message.startsWith('zk: lock'))
+    expect(ofLocks.map(([level, message]) => `${level} ${message}`)).toEqual([
+      'info zk: lock acquired',
+      'info zk: lock downgraded',
+      'info zk: lock acquired',
+    ])
+  })
 })
 
 test.each([

@@ -251,6 +251,27 @@ describe('Held.multi', () => {
     expect(scene.ensemble.nodes.get('/data')!.stat.version).toBe(0)
   })
 
+  test('Held.multi whose hold ends before it could be sent rejects with the loss', async () => {
+    const { scene, zk, held } = await holding()
+    scene.refuse()
+    scene.cut(zk)
+    await scene.world.settle()
+    const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
+    await scene.world.advance(120_000)
+    expect(writing.error).toMatchObject({ name: 'LockLostError', reason: 'LeaseLost', path: held.path })
+  })
+
+  test('Held.multi that was sent and not answered says that it may have happened, also when the hold has ended', async () => {
+    const { scene, zk, held } = await holding()
+    scene.ensemble.faults.loseReply({ op: 'multi' })
+    const writing = await scene.start(held.multi([op.setData('/data', 'x')]))
+    scene.refuse()
+    scene.cut(zk)
+    await scene.world.advance(120_000)
+    expect(held.isHeld()).toBe(false)
+    expect(writing.error).toMatchObject({ name: 'KeeperError', outcomeUnknown: true })
+  })
+
   test('Held.multi that fails by an operation of the caller says which, as the caller counts', async () => {
     const { scene, held } = await holding()
     const ops = [op.setData('/data', 'x'), op.delete('/missing'), op.create('/data/a')] as const
