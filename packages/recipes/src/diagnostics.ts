@@ -45,8 +45,15 @@ export interface RecipeMessages {
   'zk:resumed': HoldMessage & { readonly leaseRemaining: number }
   /** The holder released it after `held` ms. Published at the call of `release`, before its answer. */
   'zk:released': HoldMessage & { readonly held: number }
-  /** The hold ended in any other way, after `held` ms. */
-  'zk:lost': HoldMessage & { readonly held: number; readonly reason: LossReason }
+  /**
+   * The hold ended in any other way, and that was noticed after `held` ms. `leaseEndedAgo`: for `LeaseLost`, how many ms before that its
+   * lease had ended. They are many where the process stood still.
+   */
+  'zk:lost': HoldMessage & {
+    readonly held: number
+    readonly reason: LossReason
+    readonly leaseEndedAgo?: number | undefined
+  }
 }
 
 const channels = {

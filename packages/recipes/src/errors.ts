@@ -162,7 +162,8 @@ function placeOf({ ahead, blocker, at }: EndedWait): string {
     return 'no contender is ahead any more, but no answer confirmed it; is the ensemble reachable?'
   if (blocker === undefined) return `${ahead.length} ahead, the oldest is ${ahead[0]}`
   const { path, label, sessionId, since, isOwn } = blocker
-  const whose = isOwn ? 'this very client' : `session ${hex(sessionId)}`
+  const owner = sessionId === 0n ? 'a node of no session, which no client releases' : `session ${hex(sessionId)}`
+  const whose = isOwn ? 'this very client' : owner
   const named = label === '' ? whose : `${whose} (${JSON.stringify(label)})`
   return `${ahead.length} ahead; waited for ${named}, queued since ${timeOf(since, at)} as ${path}`
 }
@@ -180,6 +181,6 @@ const explain: Record<LossReason, string> = {
   LeaseLost: 'its lease ended before the ensemble confirmed it again: servers, network or this process were too slow',
   Disconnected: 'the connection to the ensemble was lost',
   SessionExpired: 'the session expired',
-  Closed: 'the client was closed',
+  Closed: 'the client was closed or detached, or its credentials were refused',
   NodeGone: 'its node is gone: another client deleted it, or the session has expired',
 }

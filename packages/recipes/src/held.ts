@@ -113,7 +113,7 @@ export class Held implements AsyncDisposable {
    * every await, before acting.
    */
   isHeld(): boolean {
-    if (this.lease.remaining <= 0) this.lose('LeaseLost')
+    if (this.lease.remaining <= 0) this.lose('LeaseLost', this.#keeper.doubt)
     return this.#loss === undefined
   }
 
@@ -266,7 +266,8 @@ export class Held implements AsyncDisposable {
       return
     }
     const line = reason === 'Downgraded' ? downgraded : undefined
-    report(this.#zk, 'zk:lost', this.#kind, () => ({ ...this.#identity, held, reason }), line)
+    const leaseEnd = reason === 'LeaseLost' ? { leaseEndedAgo: Math.max(0, -this.lease.remaining) } : {}
+    report(this.#zk, 'zk:lost', this.#kind, () => ({ ...this.#identity, held, reason, ...leaseEnd }), line)
     if (reason !== 'Downgraded') this.#lostAt = now
   }
 

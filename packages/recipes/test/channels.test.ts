@@ -146,6 +146,19 @@ describe('Channels', () => {
     expect(lost).toMatchObject({ node: held.path, fencingToken: held.fencingToken, reason: 'LeaseLost' })
     // To the reported time.
     expect(lost.held).toBeCloseTo(1_000 + leaseRemaining)
+    expect(lost.leaseEndedAgo).toBeCloseTo(0)
+  })
+
+  test('zk:lost says how long ago the lease ended, where the process stood still', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    recorded()
+    const remaining = held.leaseRemaining()
+    scene.world.stall(remaining + 5_000)
+    await scene.world.advance(60_000)
+    const [, lost] = recorded().find(([name]) => name === 'zk:lost')!
+    expect((lost as RecipeMessages['zk:lost']).leaseEndedAgo).toBeCloseTo(5_000, -1)
   })
 
   test.each<[string, (scene: Scene, zk: ZooKeeper, held: Held) => unknown]>([

@@ -45,6 +45,16 @@ describe('LockTimeoutError', () => {
     expect(second.status).toBe('pending')
   })
 
+  test('LockTimeoutError says that no client will release a node that belongs to no session', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    await scene.done(zk.ensurePath(PATH))
+    scene.ensemble.nodes.create(`${PATH}/_c_00000000-0000-4000-8000-000000000000-lock-0000000000`)
+    await scene.done(zk.create(`${PATH}/counts`, '', { mode: 'PERSISTENT_SEQUENTIAL' }))
+    const error = await timedOut(scene, new Lock(zk, PATH).acquire({ timeout: TIMEOUT }))
+    expect(error.message).toContain('waited for a node of no session, which no client releases, queued since')
+  })
+
   test('LockTimeoutError states when the contender ahead is of the same client', async () => {
     const scene = new Scene()
     const lock = new Lock(await scene.client(), PATH)

@@ -81,6 +81,17 @@ describe('Held of a process that stands still', () => {
     expect(held.signal.reason).toMatchObject({ reason: 'LeaseLost' })
   })
 
+  test('Held.isHeld that notices the end of the lease before any timer reports the same cause', async () => {
+    const { scene, zk } = await connected()
+    const held = await scene.done(new Lock(zk, PATH).acquire())
+    scene.refuse()
+    scene.cut(zk)
+    await scene.world.settle()
+    scene.world.stall(2 * T)
+    expect(held.isHeld()).toBe(false)
+    expect(held.signal.reason).toMatchObject({ reason: 'LeaseLost', cause: { message: 'read ECONNRESET' } })
+  })
+
   test.each(ends)('Held whose %s ends a busy turn that outlasts the lease was lost', async (_, use, loss) => {
     const { scene, zk } = await connected()
     const lost: unknown[] = []

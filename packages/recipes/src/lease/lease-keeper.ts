@@ -42,7 +42,6 @@ export class LeaseKeeper {
   #connection: Connection | undefined
   #unlistenToConnection: (() => void) | undefined
   #round: Round = { name: 'none' }
-  /** Why the last round of confirmation failed. */
   #doubt: unknown
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
 
@@ -61,6 +60,11 @@ export class LeaseKeeper {
     this.#session = session
     this.#renewal = new LeaseRenewal(zk, session)
     this.#unlistenToSession = [session.signal, session.detaching].map((signal) => onAbort(signal, () => this.#ended()))
+  }
+
+  /** Why the last round of confirmation failed; undefined where it did not. */
+  get doubt(): unknown {
+    return this.#doubt
   }
 
   /** From now on the holding is notified of its loss, at once if it is already lost. Its lease is renewed in time. */
