@@ -52,7 +52,8 @@ export function summary(runtime: string, work: Work, measured: Readonly<Record<s
 
 function spread(values: readonly number[]): Spread {
   const sorted = values.toSorted((one, other) => one - other)
-  const median = sorted[Math.floor((sorted.length - 1) / 2)]!
+  const middle = (sorted.length - 1) / 2
+  const median = (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2
   return { median: rounded(median), min: rounded(sorted[0]!), max: rounded(sorted.at(-1)!) }
 }
 
