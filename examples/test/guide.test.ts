@@ -9,6 +9,7 @@ import {
   connect,
   ConnectError,
   type Held,
+  isTransient,
   KeeperError,
   type KeeperErrorCode,
   LeaderElection,
@@ -19,7 +20,7 @@ import {
 import { TestEnsemble } from '@zk/testing'
 import { ErrorCode } from '@zk/wire'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createOnce, isTransient, readOrDefault, untilAnswered } from '../src/guide/errors.ts'
+import { createOnce, readOrDefault, untilAnswered } from '../src/guide/errors.ts'
 import { connectAtLast, followConfig, register } from '../src/guide/migrating.ts'
 import { connectSafely, followEvents, handOver, moveMoney, moveServers } from '../src/guide/client.ts'
 import { billOnce, type Store } from '../src/guide/production.ts'

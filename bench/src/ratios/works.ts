@@ -38,7 +38,7 @@ export const CROWD = 10_000
 export const WATCHES = 10_000
 export const watchedName = (index: number) => `${WATCHED}/w${String(index).padStart(6, '0')}`
 
-/** Of the number of measured operations. Engines compile what is called often: what is measured is a program that runs. */
+/** A part of the number of measured operations. Engines compile what is called often: what is measured is a program that runs. */
 const WARM_UP = 1 / 2
 
 export const works: readonly Work[] = [

@@ -1,8 +1,8 @@
 // Code of docs/guide/errors.md.
 import { setTimeout as pause } from 'node:timers/promises'
-import { KeeperError, type ZooKeeper } from '@zk/recipes'
+import { isTransient, KeeperError, type ZooKeeper } from '@zk/recipes'
 
-export { createOnce, isTransient, readOrDefault, untilAnswered }
+export { createOnce, readOrDefault, untilAnswered }
 
 // #region read-or-default
 async function readOrDefault(zk: ZooKeeper, path: string): Promise<string> {
@@ -16,22 +16,7 @@ async function readOrDefault(zk: ZooKeeper, path: string): Promise<string> {
 }
 // #endregion
 
-// #region transient
-/** Whether the same call may succeed later, in this session or in the next one. */
-function isTransient(error: unknown): boolean {
-  return KeeperError.is(
-    error,
-    'ConnectionLoss',
-    'RequestTimeout',
-    'SessionExpired',
-    'OperationTimeout',
-    'QueueFull',
-    'ThrottledOp',
-    'NotReadOnly',
-    'SessionMoved',
-  )
-}
-
+// #region until-answered
 /** Repeats a read until it has an answer. */
 async function untilAnswered<R>(read: () => Promise<R>, signal: AbortSignal): Promise<R> {
   for (;;) {

@@ -1,8 +1,7 @@
 // Code of docs/guide/migrating.md.
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { connect, ConnectError, KeeperError, type ZooKeeper } from '@zk/recipes'
-import { isTransient } from './errors.ts'
+import { connect, ConnectError, isTransient, KeeperError, type ZooKeeper } from '@zk/recipes'
 
 export { connectAtLast, followConfig, register }
 

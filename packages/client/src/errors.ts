@@ -188,7 +188,6 @@ const transient = [
   'ThrottledOp',
   'QueueFull',
   'NotReadOnly',
-  'ReconfigInProgress',
   'SessionExpired',
 ] as const satisfies readonly KeeperErrorCode[]
 
@@ -197,8 +196,8 @@ const transient = [
  * session has expired, and the client opens the next one. Pause before you repeat it: some of these failures come at once.
  *
  * It does not say that a write has not happened: see `outcomeUnknown`. `SessionExpired` is lasting where no other session
- * follows: for a call with the option `session`, and with `renewSession: false`. The reason of an aborted signal is that of
- * who aborted it.
+ * follows: for a call with the option `session`, and with `renewSession: false`. An aborted signal's reason is judged like any
+ * other error.
  */
 export function isTransient(error: unknown): boolean {
   return ConnectError.is(error) || KeeperError.is(error, ...transient)

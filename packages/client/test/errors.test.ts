@@ -203,14 +203,13 @@ describe('isTransient', () => {
     'ThrottledOp',
     'QueueFull',
     'NotReadOnly',
-    'ReconfigInProgress',
     'SessionExpired',
   ] as const)('isTransient says that a call which failed with %s may succeed later', (code) => {
     expect(isTransient(new KeeperError(code))).toBe(true)
     expect(isTransient(new KeeperError(code, { outcomeUnknown: true }))).toBe(true)
   })
 
-  test.each(['NoNode', 'NodeExists', 'BadVersion', 'NoAuth', 'AuthFailed', 'Closed', 'Unimplemented'] as const)(
+  test.each(['NoNode', 'BadVersion', 'NoAuth', 'AuthFailed', 'Closed', 'Unimplemented', 'ReconfigInProgress'] as const)(
     'isTransient says that a call which failed with %s fails again',
     (code) => {
       expect(isTransient(new KeeperError(code))).toBe(false)

@@ -16,7 +16,7 @@ const LATE_RELEASE = 1_000
 interface Loss {
   readonly reason: LossReason
   readonly cause: unknown
-  /** Made when somebody asks for it, unless the holder did not want the loss: then its stack shows the loss. */
+  /** Made at the first look, unless the holder did not want the loss: then its stack shows the loss. */
   error: LockLostError | undefined
 }
 

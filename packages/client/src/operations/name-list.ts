@@ -4,7 +4,7 @@ import { encode, Stat, ustring, vector } from '@zk/wire'
 
 /** The decoder keeps a byte order mark, as that of whole lists does. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
-/** Of a count, and of the length before each name. */
+/** The bytes of a count, and of the length before each name. */
 const INT_SIZE = 4
 
 /** Names of children, undecoded. */
@@ -19,7 +19,7 @@ export class NameList {
     this.#starts = starts
   }
 
-  /** Of such a body, which must not change any more; undefined where the list or the Stat behind it is malformed. */
+  /** Takes such a body, which must not change any more; undefined where the list or the Stat behind it is malformed. */
   static of(body: Uint8Array): NameList | undefined {
     const starts = startsIn(body)
     return starts && new NameList(body, starts)

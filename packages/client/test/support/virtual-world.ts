@@ -41,7 +41,7 @@ export class VirtualWorld extends SimProcess {
   /** The process stands still: time passes, and no timer fires nor is a byte read until the next `settle`. */
   override stall(ms: number): void {
     super.stall(ms)
-    this.#world.skip(ms)
+    this.#world.jump(ms)
   }
 
   /** From now on the listener decides about connections to `server` (`host:port`). */

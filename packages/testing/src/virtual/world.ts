@@ -60,8 +60,8 @@ export class World {
     return this.at(this.#now + delay, action)
   }
 
-  /** Lets `ms` pass in which nothing happens: what was due in this time is late. */
-  skip(ms: number): void {
+  /** Moves the clock on by `ms`, and nothing happens: what was due in this time is late. */
+  jump(ms: number): void {
     this.#now += ms
   }
 
