@@ -17,6 +17,11 @@ export function timestamp(runtime: Runtime, now = runtime.now()): Timestamp {
  * How many ms ago that was, by the clock that shows more. The steady clock stands still while the machine sleeps. The wall
  * clock may have been set back.
  */
-export function elapsedSince(runtime: Runtime, { now, wallNow }: Timestamp): number {
-  return Math.max(runtime.now() - now, runtime.wallNow() - wallNow)
+export function elapsedSince(runtime: Runtime, since: Timestamp): number {
+  return elapsedBetween(since, timestamp(runtime))
+}
+
+/** How many ms passed between them, by the clock that shows more: see `elapsedSince`. */
+export function elapsedBetween(since: Timestamp, until: Timestamp): number {
+  return Math.max(until.now - since.now, until.wallNow - since.wallNow)
 }

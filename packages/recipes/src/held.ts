@@ -292,7 +292,7 @@ export class Held implements AsyncDisposable {
   #ofCaller(error: unknown): unknown {
     if (!KeeperError.is(error)) return error
     // The hold ended while the request waited, and it was not executed: that is the reason.
-    const isUnsent = !error.outcomeUnknown && KeeperError.is(error, ...unsent)
+    const isUnsent = !error.outcomeUnknown && KeeperError.is(error, ...unanswered)
     if (isUnsent && this.loss !== undefined) return this.loss.with(undefined)
     if (error.index === undefined) return error
     if (error.index === 0 && error.code === 'NoNode') {
@@ -315,7 +315,7 @@ export class Held implements AsyncDisposable {
 }
 
 /** The errors of a request that no server has answered. */
-const unsent = ['RequestTimeout', 'ConnectionLoss', 'SessionExpired', 'Closed'] as const
+const unanswered = ['RequestTimeout', 'ConnectionLoss', 'SessionExpired', 'Closed'] as const
 
 /** Whether the holder itself has ended it. */
 function isWanted(reason: LossReason): boolean {

@@ -127,7 +127,7 @@ export class StateFeed {
     for (const follower of this.#awaited()) follower.look()
   }
 
-  /** The present state, with other details. Nobody is notified. */
+  /** The present state, with other details. No iterator is notified. */
   amend(state: ClientState): void {
     if ('error' in state) describeInJson(state.error)
     this.#current = state

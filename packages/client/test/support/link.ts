@@ -55,8 +55,13 @@ export class Link implements RuntimeConnection {
     this.#tell(() => this.#handler.opened())
   }
 
+  /** Afterwards the memory is used again, as that of a socket is. */
   deliver(bytes: Uint8Array): void {
-    this.#tell(() => this.#handler.received(bytes))
+    const memory = bytes.slice()
+    this.#tell(() => {
+      this.#handler.received(memory)
+      memory.fill(0xee)
+    })
   }
 
   lose(error: Error): void {

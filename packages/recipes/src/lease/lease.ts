@@ -1,7 +1,7 @@
 // A lease: how long it is, and when it is renewed, as formulas with their reasons. T is the session timeout. All times are in
 // ms. The argument is in ARCHITECTURE.md, "The lease".
 import { type Runtime } from '@zk/client'
-import { elapsedSince, type Timestamp } from '@zk/client/internal'
+import { elapsedBetween, elapsedSince, type Timestamp } from '@zk/client/internal'
 
 /** A time during which the ensemble cannot have given away the hold. */
 export class Lease {
@@ -22,8 +22,8 @@ export class Lease {
   }
 
   /** The ms that are left at this time. */
-  remainingAt({ now, wallNow }: Timestamp): number {
-    return this.#length() - Math.max(now - this.#from.now, wallNow - this.#from.wallNow)
+  remainingAt(present: Timestamp): number {
+    return this.#length() - elapsedBetween(this.#from, present)
   }
 
   /** Renews it from that time on, unless it already lasts longer. A lease that is over stays over. */

@@ -1,5 +1,5 @@
 // The options of the calls that recipes make in a session. There is one object for all calls: V8 gives each object a shape of
-// its own where a new key follows a spread, as in `expecting`. That takes 1 µs and 300 bytes, and slows down all who read it.
+// its own where a new key follows a spread, as in `expecting`. That takes 1 µs and 300 bytes, and slows down all code that reads it.
 import type { CallOptions, Session } from '@zk/client'
 import { expecting } from '@zk/client/internal'
 
