@@ -201,7 +201,11 @@ export const recipeBugs: readonly PlantedBug[] = [
   {
     name: 'isHeld does not look at the clock, and no timer does for it',
     edits: [
-      { in: 'Held.isHeld', find: "if (this.lease.remaining <= 0) this.lose('LeaseLost')", replace: '' },
+      {
+        in: 'Held.isHeld',
+        find: "if (this.lease.remaining <= 0) this.lose('LeaseLost', this.#keeper.doubt)",
+        replace: '',
+      },
       {
         in: 'LeaseKeeper.#awake',
         find: "if (remaining <= 0) holding.lose('LeaseLost', this.#doubt)",
