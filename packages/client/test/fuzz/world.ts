@@ -25,7 +25,8 @@ export class TappedWorld extends VirtualWorld {
       opened: () => handler.opened(),
       drained: () => handler.drained(),
       received: (bytes) => {
-        tap.receive(bytes)
+        // A copy: the memory is used again.
+        tap.receive(bytes.slice())
         weighed(bytes.byteLength, () => handler.received(bytes))
       },
       lost: (error) => {
