@@ -91,15 +91,14 @@ export class Reader {
       const start = this.#offset
       const end = this.#runEnd(count - items.length)
       const text = start < end ? utf8.decode(this.#bytes.subarray(start, end)) : undefined
-      // There are as many characters as bytes, so all are ASCII, and each string is at its offset.
-      const isWhole = text?.length === end - start
+      // There are as many characters as bytes, so all are ASCII. The last byte of each length is a character, too.
+      if (text?.length === end - start) {
+        this.#offset = end
+        for (let at = 4; at <= text.length; at += 4) items.push(text.slice(at, (at += text.charCodeAt(at - 1))))
+        continue
+      }
       do {
-        if (isWhole) {
-          const length = this.int()
-          const at = this.#offset - start
-          this.#offset += length
-          items.push(text.slice(at, at + length))
-        } else items.push(this.ustring())
+        items.push(this.ustring())
       } while (this.#offset < end)
     }
   }
@@ -115,14 +114,14 @@ export class Reader {
     throw this.#missing(count, offset, 'a vector', 'items')
   }
 
-  /** The ends of the next strings, up to `most`, as long as they are short, complete and fit into one run. */
-  #runEnd(most: number): number {
-    const total = this.#end
-    const last = Math.min(this.#offset + RUN_SIZE, total - 4)
+  /** The end of the next strings, up to so many, as long as they are short, complete and fit into one run. */
+  #runEnd(more: number): number {
     let end = this.#offset
-    for (let more = most; more > 0 && end <= last; more--) {
+    const run = end + RUN_SIZE
+    const last = this.#end - 4
+    for (; more > 0 && end <= run && end <= last; more--) {
       const length = this.#view.getInt32(end)
-      if (length < 0 || length > LONGEST_IN_RUN || length > total - 4 - end) break
+      if (length >>> 0 > Math.min(LONGEST_IN_RUN, last - end)) break
       end += 4 + length
     }
     return end
