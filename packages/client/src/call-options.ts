@@ -43,7 +43,8 @@ interface ExpectingOptions {
  * Adds that the caller handles errors of these codes as answers: they are traced without an error, and count as no failure.
  */
 export function expecting<const Options extends CallOptions>(options: Options, ...codes: KeeperErrorCode[]): Options {
-  return { ...options, [expectedCodes]: codes }
+  // With `[expectedCodes]` behind a spread, V8 would give each object a hidden class of its own (half a microsecond).
+  return Object.assign({ [expectedCodes]: codes }, options)
 }
 
 export function expectedBy(options: object): readonly KeeperErrorCode[] | undefined {

@@ -38,7 +38,7 @@ import { NodeEventsSource, type OpeningNodeEvents, type WatchOptions } from './w
 import { openNodeEvents } from './watches/opening-node-events.ts'
 import { checkAuth, checkCallOptions, optionNames } from './options.ts'
 import { createBelow, type Make, makePath, type ParentMode, snapshot, wantsParents } from './helpers/parents.ts'
-import type { ErrorReply, Removal } from './session/requests/request.ts'
+import type { ErrorReply } from './session/requests/request.ts'
 import { followServers } from './helpers/follow-servers.ts'
 import type { ClientState, ClientStates } from './telemetry/client-state.ts'
 import type { Runtime } from './runtime/runtime.ts'
@@ -50,7 +50,7 @@ import type { LogLevel } from './telemetry/logger.ts'
 import type { ClientStats } from './telemetry/stats.ts'
 import type { Sessions } from './sessions.ts'
 import type { Stat } from './operations/stat.ts'
-import { CallWatcher, type Watched, watchedBy } from './watches/watcher.ts'
+import { CallWatcher, type Watched } from './watches/watcher.ts'
 
 /** Logs as the client does, with its session and its server. For `@zk/client/internal`. */
 export let logWith: (zk: ZooKeeper, level: LogLevel, message: string, fields: () => object) => void
@@ -324,7 +324,7 @@ export class ZooKeeper {
     if (removal === undefined) return
     try {
       const removes = { path: absolute, type: removal }
-      return await this.#submit(removeWatches, [path, removal], { ...options, session }, { removes })
+      await session.call(prepare(removeWatches, this.#chroot, [path, removal], { removes }), options)
     } catch (error) {
       throw atCaller(error, options?.signal)
     }
@@ -480,9 +480,12 @@ export class ZooKeeper {
   /** Makes a call for paths of the whole tree. */
   #maker(acl: CreateOptions['acl'], options: CallOptions): Make {
     return (path, mode, timeout) =>
-      this.#submit(create, [path, undefined, { mode, acl }], expecting({ ...options, timeout }, 'NodeExists'), {
-        chroot: wholeTree,
-      })
+      this.#submit(
+        create,
+        [path, undefined, { mode, acl }],
+        expecting({ ...options, timeout }, 'NodeExists'),
+        wholeTree,
+      )
   }
 
   // Every public operation has exactly one await of ours: promises then settle in the order of the replies.
@@ -494,13 +497,13 @@ export class ZooKeeper {
     chroot?: Chroot,
   ): Promise<Exclude<Result, ErrorReply>> {
     try {
-      return await this.#submit(operation, args, options, { chroot })
+      return await this.#submit(operation, args, options, chroot)
     } catch (error) {
       throw atCaller(error, options?.signal)
     }
   }
 
-  async #watch<W extends Wire, Result, Read>(
+  async #watch<W extends Wire, Result, Read extends object>(
     operation: WatchingOperation<W, Result>,
     path: string,
     options: CallOptions,
@@ -511,8 +514,8 @@ export class ZooKeeper {
     const session = this.#sessionOf(options)
     const watcher = new CallWatcher(operation.watch, path, chroot)
     try {
-      const result = await this.#submit(operation, [path], { ...options, session }, { watcher, chroot })
-      return { ...read(result), ...watchedBy(watcher, session) }
+      const result = (await session.call(prepare(operation, chroot, [path], { watcher }), options)) as Result
+      return watcher.addTo(read(result), session)
     } catch (error) {
       throw atCaller(error, options?.signal)
     }
@@ -523,13 +526,10 @@ export class ZooKeeper {
     operation: Operation<Args, W, Result>,
     args: Args,
     options: CallOptions,
-    {
-      chroot = this.#chroot,
-      ...about
-    }: { watcher?: CallWatcher; removes?: Removal | undefined; chroot?: Chroot | undefined } = {},
+    chroot = this.#chroot,
   ): Promise<Exclude<Result, ErrorReply>> {
     checkCallOptions(operation.name, options, operation.options?.known, operation.options?.example)
-    return this.#sessionOf(options).call(prepare(operation, chroot, args, about), options) as Promise<
+    return this.#sessionOf(options).call(prepare(operation, chroot, args), options) as Promise<
       Exclude<Result, ErrorReply>
     >
   }

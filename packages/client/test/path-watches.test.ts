@@ -81,7 +81,7 @@ describe('PathWatches', () => {
       expect(Object.assign(pathWith(), change).isOfNoUse).toBe(false)
     }
     expect(pathWith(watcher('/a', 'data')).isOfNoUse).toBe(false)
-    at.persistent.add(persistent('persistent'))
+    at.addPersistent(persistent('persistent'))
     expect(at.isOfNoUse).toBe(false)
   })
 
@@ -89,7 +89,7 @@ describe('PathWatches', () => {
     const [sent, set] = [watcher('/a', 'data', 'sent'), watcher('/a', 'data', 'set')]
     const at = Object.assign(pathWith(sent, set), { asked: 'recursive', confirmed: 'persistent', hasLeftover: true })
     const watchers = (['asked', 'sent', 'set', 'away'] as const).map((phase) => persistent('persistent', phase))
-    for (const each of watchers) at.persistent.add(each)
+    for (const each of watchers) at.addPersistent(each)
     at.interrupted()
     expect([at.asked, at.confirmed, at.hasLeftover]).toEqual([undefined, undefined, false])
     expect([sent.phase, set.phase]).toEqual(['asked', 'set'])
@@ -152,7 +152,7 @@ describe('reconcile', () => {
       for (const asked of [undefined, 'persistent', 'recursive'] as const) {
         for (const hasLeftover of [false, true]) {
           const at = Object.assign(pathWith(lost()), { asked, hasLeftover })
-          if (wanted !== undefined) at.persistent.add(persistent(wanted))
+          if (wanted !== undefined) at.addPersistent(persistent(wanted))
           const changes = reconcile(at)
           expect(reconcile(at)).toEqual(changes)
           for (const change of changes) at.apply(change)

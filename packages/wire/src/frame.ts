@@ -9,11 +9,6 @@ const LENGTH_SIZE = 4
 /** Default of ZooKeeper's jute.maxbuffer, in bytes: a server closes the connection, without an answer, at a longer request. */
 export const JUTE_MAXBUFFER = 0xfffff
 const DEFAULT_LIMIT = 4 * 1024 * 1024
-/**
- * The memory of a frame that came in part is so many times as long as what has come, and never longer than the frame. So an
- * announced length alone takes no memory, and each byte of a frame of 1 MiB is copied once.
- */
-const GROWTH = 16
 /** Chunks below this are put together while they wait, into up to twice as much, in bytes. */
 const SMALL = 4096
 const TEXT_SHOWN = 200
@@ -39,8 +34,8 @@ export interface FrameDecoderOptions {
 }
 
 /**
- * Cuts a stream of bytes into frames. Its memory is bounded by the bytes that came in (sixteen times as much), never by a
- * length that was only announced. The work is linear in the bytes, whatever the sizes of the chunks.
+ * Cuts a stream of bytes into frames. It needs memory for the bytes that came in, never for a length that was announced. The
+ * work is linear in the bytes, whatever the sizes of the chunks.
  *
  *     decoder.push(chunk)
  *     for (let frame = decoder.next(); frame !== undefined; frame = decoder.next()) …
@@ -53,8 +48,6 @@ export class FrameDecoder {
   #taken = 0
   /** The bytes that were not taken. */
   #available = 0
-  /** The memory of the first chunk, with room for the rest of its frame. undefined while that is still a chunk of the stream. */
-  #memory: Uint8Array | undefined
   /** Reads the first chunk. */
   #reader: Reader | undefined
   #isText = false
@@ -103,8 +96,7 @@ export class FrameDecoder {
   /** Copies what is left of the last chunk: then its memory may be written to. */
   keep(): void {
     if (this.#available === 0) return
-    const size = this.#size()
-    if (size > this.#available) this.#whole(size)
+    if (this.#chunks.length === 1) this.#replace(this.#rest().slice())
     else this.#chunks.push(this.#chunks.pop()!.slice())
   }
 
@@ -123,19 +115,18 @@ export class FrameDecoder {
 
   /** The end of the next frame in the first chunk; undefined until it is whole. */
   #frame(): number | undefined {
-    const size = this.#size()
+    if (this.#available < LENGTH_SIZE) return undefined
+    const size = LENGTH_SIZE + this.#length()
     if (this.#available < size) return undefined
     this.#whole(size)
     return this.#taken + size
   }
 
-  /** The bytes of the next frame, with its length; of the length alone until that is there. */
-  #size(): number {
-    if (this.#available < LENGTH_SIZE) return LENGTH_SIZE
+  #length(): number {
     const head = this.#whole(LENGTH_SIZE)
     const at = this.#taken
     const length = (head[at]! << 24) | (head[at + 1]! << 16) | (head[at + 2]! << 8) | head[at + 3]!
-    if (length >= 0 && length <= this.#limit) return LENGTH_SIZE + length
+    if (length >= 0 && length <= this.#limit) return length
     const text = textOf(this.#rest(), TEXT_SHOWN)
     this.#failed = true
     this.#clear()
@@ -150,33 +141,14 @@ export class FrameDecoder {
     this.#taken = end
     if (end < this.#chunks[0]!.byteLength) return
     this.#chunks.shift()
-    this.#begin()
+    this.#taken = 0
+    this.#reader = undefined
   }
 
-  /**
-   * The first chunk. Where it has fewer bytes than this, those of later chunks are put behind them, as far as they are there,
-   * in memory of its own.
-   */
+  /** The first chunk, with at least so many bytes that were not taken. Where it is shorter, all chunks are joined first. */
   #whole(size: number): Uint8Array {
-    const chunks = this.#chunks
-    const first = chunks[0]!
-    let end = first.byteLength - this.#taken
-    if (end >= size) return first
-    const length = Math.min(size, this.#available)
-    let memory = this.#memory
-    if (memory === undefined || memory.byteLength < length) {
-      memory = new Uint8Array(Math.min(size, GROWTH * this.#available))
-      memory.set(first.subarray(this.#taken))
-    }
-    while (end < length) {
-      const chunk = chunks[1]!
-      memory.set(chunk.subarray(0, length - end), end)
-      end += chunk.byteLength
-      if (end > length) chunks[1] = chunk.subarray(length - end)
-      else chunks.splice(1, 1)
-    }
-    this.#begin(memory)
-    return (chunks[0] = memory.subarray(0, length))
+    if (this.#chunks[0]!.byteLength - this.#taken < size) this.#replace(this.#rest())
+    return this.#chunks[0]!
   }
 
   /** All bytes that were not taken. */
@@ -185,16 +157,17 @@ export class FrameDecoder {
     return concat([first!.subarray(this.#taken), ...others])
   }
 
-  #clear(): void {
-    this.#chunks = []
-    this.#available = 0
-    this.#begin()
+  /** This chunk stands for all that were not taken. */
+  #replace(chunk: Uint8Array): void {
+    this.#chunks = [chunk]
+    this.#taken = 0
+    this.#reader = undefined
   }
 
-  /** Nothing of the first chunk was taken. */
-  #begin(memory?: Uint8Array): void {
+  #clear(): void {
+    this.#chunks = []
     this.#taken = 0
-    this.#memory = memory
+    this.#available = 0
     this.#reader = undefined
   }
 }

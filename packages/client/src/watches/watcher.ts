@@ -56,7 +56,7 @@ export class CallWatcher implements OneShotWatcher {
   phase: OneShotWatcher['phase'] = 'asked'
   readonly #caller: string
   readonly #event: Promise<WatchedEvent>
-  #resolve: (event: WatchedEvent) => void = () => {}
+  #resolve!: (event: WatchedEvent) => void
 
   constructor(kind: WatchKind, path: string, chroot: Chroot) {
     this.kind = kind
@@ -67,30 +67,28 @@ export class CallWatcher implements OneShotWatcher {
     })
   }
 
+  /** It resolves a turn later, as the promise of every operation does: promises then settle in the order of the events. */
   notify(outcome: OneShotOutcome): void {
-    this.#resolve({ ...outcome, path: this.#caller })
+    const event = Object.assign({}, outcome, { path: this.#caller })
+    void settled.then(() => this.#resolve(event))
   }
 
-  /** One await, as every operation has: promises then settle in the order of the events. */
-  async changed(): Promise<WatchedEvent> {
-    return await this.#event
+  /** Adds the caller's watch to what its read has found, which is an object of this call alone. */
+  addTo<Read extends object>(found: Read, session: SessionDriver): Read & Watched {
+    return Object.assign(found, { changed: this.#event, unwatch: () => this.#unwatch(session) })
+  }
+
+  async #unwatch(session: SessionDriver): Promise<void> {
+    const type = session.unwatch(this)
+    if (type === undefined || session.connection === undefined) return
+    try {
+      const removes = { path: this.path, type }
+      await session.call(prepare(removeWatches, wholeTree, [this.path, type], { removes }), {})
+    } catch (error) {
+      // It ended with the session.
+      if (!session.signal.aborted) throw error
+    }
   }
 }
 
-/** Makes the caller's watch for the one that a read has set. */
-export function watchedBy(watcher: CallWatcher, session: SessionDriver): Watched {
-  return {
-    changed: watcher.changed(),
-    unwatch: async () => {
-      const type = session.unwatch(watcher)
-      if (type === undefined || session.connection === undefined) return
-      try {
-        const removes = { path: watcher.path, type }
-        await session.call(prepare(removeWatches, wholeTree, [watcher.path, type], { removes }), {})
-      } catch (error) {
-        // It ended with the session.
-        if (!session.signal.aborted) throw error
-      }
-    },
-  }
-}
+const settled = Promise.resolve()

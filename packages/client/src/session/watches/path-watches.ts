@@ -33,7 +33,7 @@ const firedBy: Record<FiredType, readonly WatchKind[]> = {
 export class PathWatches {
   readonly path: string
   readonly oneShot = new Few<OneShotWatcher>()
-  readonly persistent = new Few<PersistentWatcher>()
+  #persistent = noPersistent
   /** The persistent watch that the server has when it has executed everything that was sent. */
   asked: WatchMode | undefined
   /** The persistent watch that the server has confirmed. */
@@ -43,6 +43,16 @@ export class PathWatches {
 
   constructor(path: string) {
     this.path = path
+  }
+
+  get persistent(): Pick<Few<PersistentWatcher>, 'size' | 'delete' | 'list' | 'some'> {
+    return this.#persistent
+  }
+
+  /** Most paths never have one, and have no list for them. */
+  addPersistent(watcher: PersistentWatcher): void {
+    if (this.#persistent === noPersistent) this.#persistent = new Few()
+    this.#persistent.add(watcher)
   }
 
   /** The persistent watch that serves all watchers whose requests were sent, or that were set before. */
@@ -126,6 +136,8 @@ export class PathWatches {
     for (const watcher of this.oneShot.list()) watcher.isArmed = false
   }
 }
+
+const noPersistent = new Few<PersistentWatcher>()
 
 /** A change of the server's watches. */
 export type Change =

@@ -58,7 +58,7 @@ export class WatchManager {
   add({ watcher, persistent }: Request): void {
     if (watcher !== undefined) this.#at(watcher.path).oneShot.add(watcher)
     if (persistent === undefined) return
-    this.#at(persistent.path).persistent.add(persistent)
+    this.#at(persistent.path).addPersistent(persistent)
     this.#persistentCount++
   }
 
