@@ -4,16 +4,19 @@
 //     pnpm bench                       every work, five rounds, on Node; prints a table
 //     pnpm bench --works 'get,' --rounds 9
 //     pnpm bench --runtimes node,deno,bun
-//     pnpm bench --write               keeps the result: bench/results.json, bench/RESULTS.md, docs/cost.svg
+//     pnpm bench --growth              how the cost grows with what is in flight, stands or waits
+//     pnpm bench --write               keeps the results: bench/results.json, bench/RESULTS.md, docs/cost.svg, docs/growth.svg
 //     pnpm bench --check               compares the ratios with the kept ones
 import { parseArgs } from 'node:util'
 import { connect, op, type ZooKeeper } from '@zk/recipes'
 import { StandaloneServer } from '@zk/test-integration/ensemble'
 import { check } from './check.ts'
+import { isBuilt } from './clients/zookeeper.ts'
+import { type Growth, growths } from './growth.ts'
 import type { Measurement } from './measure.ts'
 import { CORES, Program } from './process.ts'
 import { keep } from './results.ts'
-import { printRow, type Row, summary } from './row.ts'
+import { FLOOR, type Grown, grown, NATIVE, OURS, PEER, printGrown, printRow, type Row, summary } from './row.ts'
 import { CROWD, LARGE, LOCK, shared, SMALL, WATCHED, watchedName, WATCHES, type Work, works } from './works.ts'
 
 const { values } = parseArgs({
@@ -21,13 +24,16 @@ const { values } = parseArgs({
     works: { type: 'string', default: '' },
     rounds: { type: 'string', default: '5' },
     runtimes: { type: 'string', default: 'node' },
+    growth: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
   },
 })
 const rounds = Number(values.rounds)
-const chosen = works.filter(({ name }) => name.includes(values.works))
-const clients = ['@zk', 'node-zookeeper-client', 'floor'] as const
+const chosen = values.growth ? [] : works.filter(({ name }) => name.includes(values.works))
+const growing = values.growth ? growths.filter(({ subject }) => subject.includes(values.works)) : []
+const clients = [OURS, PEER, FLOOR]
+const hasNative = isBuilt()
 
 await using server = await StandaloneServer.start({ cpus: CORES.server })
 const stub = new Program('node', './stub-server.js', [], CORES.server)
@@ -39,21 +45,41 @@ let runs = 0
 const rows: Row[] = []
 for (const runtime of values.runtimes.split(',')) {
   for (const work of chosen) {
-    const measured: Record<string, Measurement[]> = {}
-    // The server compiles what a work needs when it is done for the first time. No client shall pay for that.
-    await measure(runtime, 'floor', work)
-    for (let round = 0; round < rounds; round++) {
-      for (const client of rotated(clients, round)) (measured[client] ??= []).push(await measure(runtime, client, work))
-    }
+    const measured = await measureAll(runtime, work, hasNative && runtime === 'node' ? [...clients, NATIVE] : clients)
     const row = summary(runtime, work, measured)
     rows.push(row)
     printRow(row)
   }
 }
+const grew: Grown[] = []
+for (const growth of growing) grew.push(await measureGrowth(growth))
 await zk.close()
 await stub.end()
-if (values.write) await keep(rows, rounds)
+if (values.write) await keep({ rows, grew, rounds })
 if (values.check && !(await check(rows))) process.exitCode = 1
+
+async function measureGrowth({ subject, unit, sizes, workOf }: Growth): Promise<Grown> {
+  const points = []
+  for (const size of sizes) points.push(grown(size, await measureAll('node', workOf(size), clients)))
+  const all = { subject, unit, points }
+  printGrown(all)
+  return all
+}
+
+/** The rounds of each client. */
+async function measureAll(
+  runtime: string,
+  work: Work,
+  among: readonly string[],
+): Promise<Record<string, Measurement[]>> {
+  const measured: Record<string, Measurement[]> = {}
+  // The server compiles what a work needs when it is done for the first time. No client shall pay for that.
+  await measure(runtime, FLOOR, work)
+  for (let round = 0; round < rounds; round++) {
+    for (const client of rotated(among, round)) (measured[client] ??= []).push(await measure(runtime, client, work))
+  }
+  return measured
+}
 
 async function measure(runtime: string, client: string, work: Work): Promise<Measurement> {
   const path = `/run-${++runs}`

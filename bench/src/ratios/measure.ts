@@ -3,6 +3,7 @@
 //     node dist/ratios/measure.js <client> <work> <connect string> <path> <count>
 import type { Connect } from './clients/client.ts'
 import { connectFloor } from './clients/floor.ts'
+import { growths } from './growth.ts'
 import { type Bench, works } from './works.ts'
 
 /** Each is loaded alone: what the others need takes memory. */
@@ -10,6 +11,7 @@ const clients: Readonly<Record<string, () => Promise<Connect>>> = {
   '@zk': async () => (await import('./clients/zk.ts')).connectZk,
   'node-zookeeper-client': async () => (await import('./clients/node-zookeeper-client.ts')).connectPeer,
   floor: async () => connectFloor,
+  zookeeper: async () => (await import('./clients/zookeeper.ts')).connectNative,
 }
 
 export interface Measurement {
@@ -20,11 +22,14 @@ export interface Measurement {
   readonly p99: number | undefined
   /** The largest memory of the process, in MiB. */
   readonly peak: number
+  /** The memory in use behind the measured work, in MiB, where the garbage collector can be called. */
+  readonly used: number | undefined
 }
 
 const [clientName = '', workName = '', connectString = '', path = '', count = ''] = process.argv.slice(2)
 const load = clients[clientName]
-const work = works.find(({ name }) => name === workName)
+const growing = growths.flatMap(({ sizes, workOf }) => sizes.map(workOf))
+const work = [...works, ...growing].find(({ name }) => name === workName)
 if (load === undefined || work === undefined) throw new Error(`unknown client or work: ${clientName}, ${workName}`)
 const connect = await load()
 
@@ -42,9 +47,17 @@ const bench: Bench = {
     const cpu = after.userCPUTime - before.userCPUTime + after.systemCPUTime - before.systemCPUTime
     times.sort((one, other) => one - other)
     const at = (part: number) => times[Math.floor(part * (times.length - 1))]
-    measurement = { cpu: cpu / Number(count), p50: at(0.5), p99: at(0.99) }
+    measurement = { cpu: cpu / Number(count), p50: at(0.5), p99: at(0.99), used: usedMemory() }
   },
   fire: () => console.log('fire'),
+}
+
+/** In MiB. It is called once, so what it takes is not measured. */
+function usedMemory(): number | undefined {
+  if (globalThis.gc === undefined) return undefined
+  globalThis.gc()
+  const { heapUsed, external } = process.memoryUsage()
+  return (heapUsed + external) / 2 ** 20
 }
 
 await work.run(bench)

@@ -11,7 +11,7 @@ export const CORES = isPinned ? { client: '0', server: '1' } : { client: undefin
 
 /** How a runtime runs a file. */
 const runtimes: Readonly<Record<string, readonly string[]>> = {
-  node: [process.execPath],
+  node: [process.execPath, '--expose-gc'],
   deno: ['deno', 'run', '--allow-all', '--quiet'],
   bun: ['bun', 'run'],
 }

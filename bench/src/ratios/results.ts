@@ -2,13 +2,15 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { chart } from './chart.ts'
-import { FLOOR, OURS, PEER, type Row } from './row.ts'
+import { growthChart } from './growth-chart.ts'
+import { bytesOfOne, FLOOR, type Grown, NATIVE, OURS, PEER, type Row } from './row.ts'
 
 export interface Results {
   readonly node: string
   readonly processor: string
   readonly rounds: number
   readonly rows: readonly Row[]
+  readonly grew: readonly Grown[]
 }
 
 const folder = new URL('../../', import.meta.url)
@@ -18,20 +20,35 @@ export async function readKept(): Promise<Results> {
   return JSON.parse(await readFile(kept, 'utf8')) as Results
 }
 
-export async function keep(rows: readonly Row[], rounds: number): Promise<void> {
-  const results: Results = { node: process.version, processor: cpus()[0]?.model ?? 'unknown', rounds, rows }
+/** What was not measured this time stays. */
+export async function keep({ rows, grew, rounds }: Pick<Results, 'rows' | 'grew' | 'rounds'>): Promise<void> {
+  const before = await readKept()
+  const results: Results = {
+    node: process.version,
+    processor: cpus()[0]?.model ?? 'unknown',
+    rounds,
+    rows: merged(before.rows, rows, ({ runtime, work }) => `${runtime} ${work}`),
+    grew: merged(before.grew, grew, ({ subject }) => subject),
+  }
   await writeFile(kept, `${JSON.stringify(results, undefined, 2)}\n`)
   await writeFile(new URL('RESULTS.md', folder), page(results))
-  await writeFile(new URL('../docs/cost.svg', folder), chart(rows.filter(({ runtime }) => runtime === 'node')))
+  await writeFile(new URL('../docs/cost.svg', folder), chart(results.rows.filter(({ runtime }) => runtime === 'node')))
+  await writeFile(new URL('../docs/growth.svg', folder), growthChart(results.grew))
 }
 
-function page({ node, processor, rounds, rows }: Results): string {
+function merged<Item>(before: readonly Item[], now: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  return [...new Map([...before, ...now].map((item) => [keyOf(item), item])).values()]
+}
+
+function page({ node, processor, rounds, rows, grew }: Results): string {
   const head = [
     '# What an operation costs',
     '',
     `CPU of the client in µs for each operation: the median of ${rounds} interleaved rounds, ${node}, ${processor}, the client on one`,
     'core, the server on another. The ratio is to node-zookeeper-client 1.1.3 in the same round (smallest and largest in brackets).',
-    'The floor is the protocol by hand, without any feature. Times in ms, memory in MiB. Made by `pnpm bench --write`.',
+    'The floor is the protocol by hand, without any feature. `zookeeper` is the native client. Its lock, and that of',
+    'node-zookeeper-client, is the one of the recipe page: no lease, and a lost reply leaves its node. Times in ms, memory in MiB.',
+    'Made by `pnpm bench --write`.',
     '',
   ]
   const runtimes = [...new Set(rows.map(({ runtime }) => runtime))]
@@ -43,14 +60,39 @@ function page({ node, processor, rounds, rows }: Results): string {
         rows.filter((row) => row.runtime === runtime),
       ),
     ),
+    ...growthTables(grew),
   ].join('\n')
+}
+
+function growthTables(grew: readonly Grown[]): string[] {
+  if (grew.length === 0) return []
+  const clients = [OURS, PEER, FLOOR]
+  return [
+    '## How the cost grows',
+    '',
+    'CPU of the client in µs for each operation, on Node. Made by `pnpm bench --growth --write`.',
+    '',
+    '![Cost of an operation by what is in flight, stands or waits](../docs/growth.svg)',
+    '',
+    ...grew.flatMap((each) => {
+      const { subject, unit, points } = each
+      const bytes = clients.map((client) => `${bytesOfOne(each, client)} bytes (${client})`).join(', ')
+      return [
+        cells([`${subject}: ${unit}`, ...points.map(({ size }) => size.toLocaleString('en'))]),
+        cells(['---', ...points.map(() => '---:')]),
+        ...clients.map((client) => cells([client, ...points.map(({ cpu }) => cpu[client]!.median)])),
+        '',
+        ...(unit === 'requests in flight' ? [] : [`One of the ${unit} takes ${bytes}.`, '']),
+      ]
+    }),
+  ]
 }
 
 function table(runtime: string, rows: readonly Row[]): string[] {
   const lines = rows.map(({ work, cpu, ratio, aboveFloor, p50, p99, peak }) =>
     cells([
       work,
-      ...[OURS, PEER, FLOOR].map((client) => cpu[client]!.median),
+      ...[OURS, PEER, FLOOR, NATIVE].map((client) => cpu[client]?.median ?? ''),
       `**${ratio.median}** (${ratio.min}–${ratio.max})`,
       aboveFloor.median,
       pair(p50[OURS], p99[OURS]),
@@ -66,13 +108,14 @@ function table(runtime: string, rows: readonly Row[]): string[] {
       '@zk',
       'node-zkc',
       'floor',
+      'zookeeper',
       'ratio',
       'to the floor',
       'p50 / p99',
       'node-zkc p50 / p99',
       'peak memory',
     ]),
-    cells(Array.from({ length: 9 }, (_, column) => (column === 0 ? '---' : '---:'))),
+    cells(Array.from({ length: 10 }, (_, column) => (column === 0 ? '---' : '---:'))),
     ...lines,
     '',
   ]

@@ -28,10 +28,26 @@ export interface Row {
 export const OURS = '@zk'
 export const PEER = 'node-zookeeper-client'
 export const FLOOR = 'floor'
+/** Measured where it was built, and on Node alone. */
+export const NATIVE = 'zookeeper'
+
+/** What one size of a growth gives, by client. */
+export interface GrownPoint {
+  readonly size: number
+  /** CPU in µs for each operation. */
+  readonly cpu: Readonly<Record<string, Spread>>
+  /** The memory in use, in MiB. */
+  readonly used: Readonly<Record<string, number>>
+}
+
+export interface Grown {
+  readonly subject: string
+  readonly unit: string
+  readonly points: readonly GrownPoint[]
+}
 
 export function summary(runtime: string, work: Work, measured: Readonly<Record<string, readonly Measurement[]>>): Row {
-  const of = <Value>(value: (measurements: readonly Measurement[]) => Value) =>
-    Object.fromEntries(Object.entries(measured).map(([client, measurements]) => [client, value(measurements)]))
+  const of = byClient(measured)
   const over = (other: string) => spread(measured[OURS]!.map(({ cpu }, round) => cpu / measured[other]![round]!.cpu))
   const medianOf = (name: 'p50' | 'p99') =>
     of((measurements) => {
@@ -41,7 +57,7 @@ export function summary(runtime: string, work: Work, measured: Readonly<Record<s
   return {
     runtime,
     work: work.name,
-    cpu: of((measurements) => spread(measurements.map(({ cpu }) => cpu))),
+    cpu: of(cpuOf),
     ratio: over(PEER),
     aboveFloor: over(FLOOR),
     p50: medianOf('p50'),
@@ -49,6 +65,25 @@ export function summary(runtime: string, work: Work, measured: Readonly<Record<s
     peak: of((measurements) => rounded(spread(measurements.map(({ peak }) => peak)).median)),
   }
 }
+
+export function grown(size: number, measured: Readonly<Record<string, readonly Measurement[]>>): GrownPoint {
+  const used = (measurements: readonly Measurement[]) => rounded(spread(measurements.map((each) => each.used!)).median)
+  const of = byClient(measured)
+  return { size, cpu: of(cpuOf), used: of(used) }
+}
+
+/** The memory of one more, in bytes: the difference of the two largest sizes. */
+export function bytesOfOne({ points }: Grown, client: string): number {
+  const [before, last] = points.slice(-2)
+  return rounded(((last!.used[client]! - before!.used[client]!) * 2 ** 20) / (last!.size - before!.size))
+}
+
+const byClient =
+  (measured: Readonly<Record<string, readonly Measurement[]>>) =>
+  <Value>(value: (measurements: readonly Measurement[]) => Value): Record<string, Value> =>
+    Object.fromEntries(Object.entries(measured).map(([client, measurements]) => [client, value(measurements)]))
+
+const cpuOf = (measurements: readonly Measurement[]) => spread(measurements.map(({ cpu }) => cpu))
 
 function spread(values: readonly number[]): Spread {
   const sorted = values.toSorted((one, other) => one - other)
@@ -60,8 +95,16 @@ function spread(values: readonly number[]): Spread {
 /** Three digits: more are noise. */
 const rounded = (value: number) => Number(value.toPrecision(3))
 
+export function printGrown({ subject, unit, points }: Grown): void {
+  for (const { size, cpu, used } of points) {
+    const columns = [OURS, PEER, FLOOR].map((client) => `${cpu[client]!.median}`.padStart(8)).join('')
+    const memory = [OURS, PEER, FLOOR].map((client) => `${used[client]!}`.padStart(7)).join('')
+    console.log(`${subject}, ${size} ${unit}`.padEnd(52) + columns + memory)
+  }
+}
+
 export function printRow({ runtime, work, cpu, ratio, aboveFloor, p50, peak }: Row): void {
-  const columns = [OURS, PEER, FLOOR].map((client) => `${cpu[client]!.median}`.padStart(7))
+  const columns = [OURS, PEER, FLOOR, NATIVE].map((client) => `${cpu[client]?.median ?? ''}`.padStart(7))
   const ratios = `${ratio.median} (${ratio.min}–${ratio.max})`.padStart(20) + `${aboveFloor.median}`.padStart(8)
   const times = [OURS, PEER, FLOOR].map((client) => `${p50[client] ?? ''}`.padStart(8)).join('')
   const memory = [OURS, PEER, FLOOR].map((client) => `${Math.round(peak[client]!)}`.padStart(5)).join('')

@@ -38,6 +38,8 @@ export const CROWD = 10_000
 export const WATCHES = 10_000
 export const watchedName = (index: number) => `${WATCHED}/w${String(index).padStart(6, '0')}`
 
+type Operate = (index: number) => Promise<unknown>
+
 /** A part of the number of measured operations. Engines compile what is called often: what is measured is a program that runs. */
 const WARM_UP = 1 / 2
 
@@ -110,7 +112,7 @@ export const works: readonly Work[] = [
   },
 ]
 
-function getting(name: string, server: Work['server'], inFlight: number, count: number): Work {
+export function getting(name: string, server: Work['server'], inFlight: number, count: number): Work {
   return {
     ...working(name, inFlight, count, (client) => () => client.get(shared.small)),
     server,
@@ -118,11 +120,11 @@ function getting(name: string, server: Work['server'], inFlight: number, count: 
 }
 
 /** One client that does the same again and again, with so many under way. */
-function working(
+export function working(
   name: string,
   inFlight: number,
   count: number,
-  operation: (client: Client, bench: Bench) => (index: number) => Promise<unknown>,
+  operation: (client: Client, bench: Bench) => Operate | Promise<Operate>,
 ): Work {
   return {
     name,
@@ -130,7 +132,7 @@ function working(
     count,
     run: async (bench) => {
       const client = await bench.connect()
-      const act = operation(client, bench)
+      const act = await operation(client, bench)
       await repeat(act, inFlight, bench.count * WARM_UP)
       await bench.measure((took) => repeat(act, inFlight, bench.count, took))
       await client.close()
@@ -139,7 +141,7 @@ function working(
 }
 
 async function repeat(
-  act: (index: number) => Promise<unknown>,
+  act: Operate,
   inFlight: number,
   count: number,
   took: (ms: number) => void = () => {},
@@ -160,7 +162,7 @@ function setWatches(client: Client, { path }: Bench): Promise<{ readonly event: 
 }
 
 /** All contenders of one session: the one that releases queues again, so as many wait all the time. */
-function handingOver(waiters: number, count: number): Work {
+export function handingOver(waiters: number, count: number): Work {
   return {
     name: `hand-over, ${waiters} waiters`,
     server: 'real',
