@@ -30,6 +30,33 @@ function garble(value: unknown): void {
   }
 }
 
+/** Its getter makes another call, which is encoded in the middle of the one that reads it. */
+const aclThatCalls = (zk: ZooKeeper) => [
+  {
+    perms: 31,
+    id: {
+      scheme: 'world',
+      get id() {
+        void zk.exists('/other')
+        return 'anyone'
+      },
+    },
+  },
+]
+
+test.each<[string, (zk: ZooKeeper) => Promise<unknown>]>([
+  ['create', (zk) => zk.create('/new', 'data', { acl: aclThatCalls(zk) })],
+  ['setACL', (zk) => zk.setACL('/', aclThatCalls(zk))],
+  ['multi', (zk) => zk.multi([op.create('/new', 'data', { acl: aclThatCalls(zk) })])],
+])('%s is sent whole where reading its arguments makes another call', async (_, call) => {
+  const world = new VirtualWorld()
+  await world.run(async () => {
+    const zk = await connect(world.connectString, { runtime: world.runtime })
+    await call(zk)
+    await zk.close()
+  })
+})
+
 const calling =
   (...given: unknown[]) =>
   (call: Promise<unknown>) => ({ call, overwrite: () => given.forEach(garble) })

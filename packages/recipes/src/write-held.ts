@@ -149,14 +149,10 @@ class Downgrade {
       if (KeeperError.is(error, 'NodeExists')) return await this.#exists()
       if (KeeperError.is(error, 'NoNode')) throw new NodeVanished()
       if (KeeperError.is(error) && error.outcomeUnknown) {
-        await ifMissing(
-          (options) => retry(this.#zk.runtime, () => this.#zk.sync(path, options)),
-          { session },
-          undefined,
-        )
+        await ifMissing((options) => retry(this.#zk, () => this.#zk.sync(path, options)), { session }, undefined)
         return await this.#exists()
       }
-      await throwUnlessTransient(this.#zk.runtime, error)
+      await throwUnlessTransient(this.#zk, error)
       return false
     }
   }
@@ -164,7 +160,7 @@ class Downgrade {
   /** Whether we own such a node. */
   async #exists(): Promise<boolean> {
     const session = this.#session
-    const stat = await retry(this.#zk.runtime, () => this.#zk.exists(this.#node.path, { session }))
+    const stat = await retry(this.#zk, () => this.#zk.exists(this.#node.path, { session }))
     return stat?.ephemeralOwner === session.id
   }
 }

@@ -57,6 +57,26 @@ describe('A client that is closed', () => {
     expect(scene.timers).toBe(0)
   })
 
+  test.each([
+    ['Lock.acquire', (zk: ZooKeeper) => new Lock(zk, PATH).acquire()],
+    ['Lock.tryAcquire', (zk: ZooKeeper) => new Lock(zk, PATH).tryAcquire()],
+    ['SharedLock.read.acquire', (zk: ZooKeeper) => new SharedLock(zk, PATH).read.acquire()],
+    ['LeaderElection.campaign', (zk: ZooKeeper) => new LeaderElection(zk, PATH).campaign()],
+    ['LeaderElection.leaders', (zk: ZooKeeper) => new LeaderElection(zk, PATH).leaders().next()],
+  ])('%s that pauses before it calls again rejects at the close, and leaves no timer (L28)', async (_, call) => {
+    const scene = new Scene()
+    const zk = await scene.client({ maxWaiting: 1 })
+    // It fills the queue of this turn.
+    const other = outcome(zk.exists('/a'))
+    const calling = outcome<unknown>(call(zk))
+    await scene.world.settle()
+    expect([other.status, calling.status]).toEqual(['fulfilled', 'pending'])
+    await scene.done(zk.close())
+    await scene.world.settle()
+    expect(KeeperError.is(calling.error, 'Closed')).toBe(true)
+    expect(scene.timers).toBe(0)
+  })
+
   test('Held is lost with Closed, and its release resolves (L28)', async () => {
     const scene = new Scene()
     const zk = await scene.client()

@@ -29,9 +29,9 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'events are delivered a turn of the microtask queue later',
       edits: [
         {
-          in: 'CallWatcher.changed',
-          find: 'return await this.#event',
-          replace: 'return await this.#event.then((event) => event)',
+          in: 'CallWatcher.notify',
+          find: 'void settled.then(() => this.#resolve(event))',
+          replace: 'void settled.then(() => {}).then(() => this.#resolve(event))',
         },
       ],
     },
@@ -161,7 +161,7 @@ export const promiseBugs: readonly PlantedBug[] = (
       name: 'a watch that is taken back stays at the server',
       edits: [
         {
-          in: 'watchedBy',
+          in: 'CallWatcher.#unwatch',
           find: 'if (type === undefined || session.connection === undefined) return',
           replace: 'if (type !== undefined || session.connection === undefined) return',
         },

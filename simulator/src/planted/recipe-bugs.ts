@@ -91,7 +91,7 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'refusalOf',
-        find: 'await retry(zk.runtime, () => zk.delete(path, SessionOptions.of(session).bound))',
+        find: 'await retry(zk, () => zk.delete(path, SessionOptions.of(session).bound))',
         replace: 'await zk.delete(path, { session })',
       },
     ],

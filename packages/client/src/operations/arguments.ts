@@ -33,22 +33,24 @@ export function versionIn(options: { readonly version?: number | undefined }): n
   throw new RangeError(`version must be an integer from -1 (any) to ${LARGEST_INT}, not ${describe(version)}`)
 }
 
+/** Returns a copy: a getter of the caller's must not run, and make another call, while the request is written. */
 export function checkACL(acl: readonly ACL[]): readonly WireACL[] {
   if (!Array.isArray(acl) || acl.length === 0) {
     throw new TypeError('acl must be a list of at least one { perms, id: { scheme, id } }')
   }
-  for (const [index, entry] of (acl as readonly ACL[]).entries()) {
-    const { perms, id } = entry ?? {}
+  return Array.from(acl as readonly ACL[], (entry, index) => {
+    const { perms, id: given } = entry ?? {}
+    const id = { scheme: given?.scheme, id: given?.id }
     if (!Number.isInteger(perms) || perms < 1 || perms > 31) {
       throw new RangeError(`acl[${index}].perms must be a sum of Perms from 1 to 31, not ${describe(perms)}`)
     }
-    if (typeof id?.scheme !== 'string' || id.scheme === '' || typeof id.id !== 'string') {
+    if (typeof id.scheme !== 'string' || id.scheme === '' || typeof id.id !== 'string') {
       throw new TypeError(
         `acl[${index}].id must be { scheme, id } of two strings, such as { scheme: 'world', id: 'anyone' }`,
       )
     }
-  }
-  return acl
+    return { perms, id }
+  })
 }
 
 /** A field that ZooKeeper always fills; null in it breaks the protocol. */

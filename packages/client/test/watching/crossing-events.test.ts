@@ -134,6 +134,68 @@ test.each<[first: Kind, second: Kind]>([
   },
 )
 
+/** A watch that was given up stays at the server for the sake of a read under way. */
+test.each<[first: Kind, second: Kind]>([
+  ['data', 'data'],
+  ['data', 'exists'],
+  ['exists', 'data'],
+  ['exists', 'exists'],
+  ['children', 'children'],
+])(
+  'ZooKeeper takes an event of the watch of a %s read that was given up for nothing unusual while a %s read is under way',
+  async (first, second) => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const earlier = outcome(reads[first].read(zk))
+    reads[first].answer(connection, await connection.expect(reads[first].opCode))
+    await world.settle()
+    const later = outcome(reads[second].read(zk))
+    const request = await connection.expect(reads[second].opCode)
+    await earlier.value.unwatch()
+    connection.event(reads[first].event, '/a')
+    await world.settle()
+    expect(zk.stats().anomalies).toBe(0)
+    // That used the watch up. A second event has no watcher.
+    connection.event(reads[first].event, '/a')
+    await world.settle()
+    expect(zk.stats().anomalies).toBe(1)
+    // Nothing is left to remove at the server when the read fails.
+    const { length } = connection.segments
+    connection.fail(request, 'NoAuth')
+    await world.settle()
+    expect(later.status).toBe('rejected')
+    expect(connection.segments.length).toBe(length)
+  },
+)
+
+test('ZooKeeper takes the second event of a change for nothing unusual while watches are set again', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const watching = outcome(Promise.resolve(zk.watch('/a')))
+  connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
+  await world.settle()
+  const reading = outcome(zk.getDataAndWatch('/a'))
+  connection.reply(await connection.expect(OpCode.getData), GetDataResponse, nodeData('x'))
+  await world.settle()
+  const ending = outcome(watching.value.return())
+  const [clear, again] = await connection.expectAll(OpCode.removeWatches, OpCode.setWatches)
+  connection.event('NodeDataChanged', '/a')
+  connection.reply(clear!, ErrorResponse, { err: 0 })
+  // The server compares zxids, and does not know that it has just sent the event.
+  connection.event('NodeDataChanged', '/a')
+  await world.settle()
+  expect(zk.stats().anomalies).toBe(0)
+  connection.reply(again!)
+  await world.settle()
+  const event = outcome(reading.value.changed)
+  await world.settle()
+  expect(event.value).toMatchObject({ type: 'NodeDataChanged' })
+  expect(ending.status).toBe('fulfilled')
+  connection.event('NodeDataChanged', '/a')
+  await world.settle()
+  expect(zk.stats().anomalies).toBe(1)
+})
+
 // The holder of a lock closes its client: `session.signal` aborts, the watch on its node is given up, and the server deletes
 // the node because of the closeSession that it has.
 test.each(Object.entries(watches))(

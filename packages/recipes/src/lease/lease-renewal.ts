@@ -104,7 +104,7 @@ export class LeaseRenewal {
       if (KeeperError.is(error, 'NoNode', 'NoAuth') && error.index !== undefined) {
         return [{ checked: chunk[error.index]!, cause: error }]
       }
-      await throwUnlessTransient(this.#zk.runtime, error, leaseTimes.retry(this.#session.shortestTimeout))
+      await throwUnlessTransient(this.#zk, error, leaseTimes.retry(this.#session.shortestTimeout))
       return ['unknown']
     }
   }

@@ -81,7 +81,7 @@ export class Relay {
         await zk.sync('/', pinnedTo(session))
       } catch (error) {
         // A lease must not wait for other calls.
-        await throwUnlessTransient(zk.runtime, error, leaseTimes.retry(session.shortestTimeout))
+        await throwUnlessTransient(zk, error, leaseTimes.retry(session.shortestTimeout))
         continue
       }
       const { connection } = session

@@ -195,7 +195,7 @@ export class Contender {
   }
 
   async #list(): Promise<ContenderList> {
-    return await retry(this.#queue.zk.runtime, () => this.#queue.list(this.#pinned)).catch(vanishedIfMissing)
+    return await retry(this.#queue.zk, () => this.#queue.list(this.#pinned)).catch(vanishedIfMissing)
   }
 
   async #join(node: OwnNode, list: ContenderList): Promise<Predecessors> {
@@ -216,7 +216,7 @@ export class Contender {
       looks++
       return this.#queue.list(this.#pinned)
     }
-    const looking = retry(zk.runtime, look).catch(vanishedIfMissing)
+    const looking = retry(zk, look).catch(vanishedIfMissing)
     looking.catch(() => {})
     const grant = await this.#confirm(node, asking)
     const ahead = line.ahead(await looking)
@@ -231,7 +231,7 @@ export class Contender {
       asking = (asking === undefined ? first : undefined) ?? this.#known() ?? (await this.#synced())
       return await zk.multi([op.check(node.path)], this.#pinned)
     }
-    await retry(zk.runtime, check).catch(vanishedIfMissing)
+    await retry(zk, check).catch(vanishedIfMissing)
     return this.#granted(node, asking!)
   }
 
@@ -275,7 +275,7 @@ export class Contender {
     const { zk } = this.#queue
     for (;;) {
       const path = this.#queue.pathOf(blocker.name)
-      const watching = (options: CallOptions) => retry(zk.runtime, () => zk.getDataAndWatch(path, options))
+      const watching = (options: CallOptions) => retry(zk, () => zk.getDataAndWatch(path, options))
       const watch = await ifMissing(watching, this.#pinned, undefined)
       if (watch === undefined) return blocker
       this.#watches.add(watch)

@@ -35,7 +35,7 @@ export class OwnNodeWatch {
     const pinned = pinnedTo(this.#session)
     const watching = () => ifMissing((options) => this.#zk.getDataAndWatch(this.#path, options), pinned, undefined)
     while (!this.#stopped) {
-      this.#watch = await retry(this.#zk.runtime, watching)
+      this.#watch = await retry(this.#zk, watching)
       if (this.#stopped) return this.stop()
       const event = await this.#watch?.changed
       if (event?.type === 'SessionEnded') return

@@ -79,11 +79,11 @@ export class ProtectedCreate {
     }
     if (KeeperError.is(error, 'NoNode')) {
       // Meanwhile servers may delete one of the empty containers above. Then everything is repeated.
-      const making = (options: CallOptions) => retry(zk.runtime, () => zk.ensureContainer(path, options))
+      const making = (options: CallOptions) => retry(zk, () => zk.ensureContainer(path, options))
       if (!this.#isCancelled) await ifMissing(making, this.#pinned, undefined)
       return undefined
     }
-    await throwUnlessTransient(zk.runtime, error)
+    await throwUnlessTransient(zk, error)
     return undefined
   }
 
@@ -97,14 +97,14 @@ export class ProtectedCreate {
   /** Searches after a committed request, which no deposed leader can answer. */
   async #findForCertain(): Promise<OwnNode | undefined> {
     const { zk, path } = this.#queue
-    const committing = (options: CallOptions) => retry(zk.runtime, () => zk.multi([op.check(path)], options))
+    const committing = (options: CallOptions) => retry(zk, () => zk.multi([op.check(path)], options))
     await ifMissing(committing, this.#pinned, undefined)
     return await this.#find()
   }
 
   /** Finds the node of a create that was not answered. */
   async #find(): Promise<OwnNode | undefined> {
-    const listing = (options: CallOptions) => retry(this.#queue.zk.runtime, () => this.#syncAndList(options))
+    const listing = (options: CallOptions) => retry(this.#queue.zk, () => this.#syncAndList(options))
     const children = await ifMissing(listing, this.#pinned, undefined)
     if (children === undefined) return undefined
     const mine = children.map((name) => this.#queue.parse(name)).filter((name) => name?.uuid === this.#uuid)
@@ -138,7 +138,7 @@ export class ProtectedCreate {
   async #own(name: ContenderName): Promise<OwnNode | undefined> {
     const { zk } = this.#queue
     const path = this.#queue.pathOf(name.name)
-    const stat = await retry(zk.runtime, () => zk.exists(path, this.#pinned))
+    const stat = await retry(zk, () => zk.exists(path, this.#pinned))
     return stat?.ephemeralOwner === this.#session.id ? { name, path, czxid: stat.czxid } : undefined
   }
 }
@@ -159,7 +159,7 @@ export async function deleteOwn(queue: Queue, session: Session, path: string): P
 }
 
 async function deleteAgain(queue: Queue, session: Session, path: string): Promise<void> {
-  do await pause(queue.zk.runtime, REFUSED_PAUSE)
+  do await pause(queue.zk.runtime, REFUSED_PAUSE, session.signal)
   while ((await refusalOf(queue, session, path)) !== undefined)
 }
 
@@ -167,7 +167,7 @@ async function deleteAgain(queue: Queue, session: Session, path: string): Promis
 async function refusalOf(queue: Queue, session: Session, path: string): Promise<{ error: unknown } | undefined> {
   const { zk } = queue
   try {
-    await retry(zk.runtime, () => zk.delete(path, SessionOptions.of(session).bound))
+    await retry(zk, () => zk.delete(path, SessionOptions.of(session).bound))
     return undefined
   } catch (error) {
     // From 3.6 on servers also answer this when the node is gone, since they check the rights first.
@@ -179,7 +179,7 @@ async function refusalOf(queue: Queue, session: Session, path: string): Promise<
 
 /** Also when that is not known. */
 async function exists({ zk }: Queue, session: Session, path: string): Promise<boolean> {
-  const asking = retry(zk.runtime, () => zk.exists(path, { session }))
+  const asking = retry(zk, () => zk.exists(path, { session }))
   return await asking.then(
     (stat) => stat !== undefined,
     () => true,

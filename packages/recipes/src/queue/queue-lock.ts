@@ -77,7 +77,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
       contender.prepare()
       // If there is a blocker, no node is created.
       const list = (signal: AbortSignal) =>
-        retry(zk.runtime, () => ifMissing((asking) => this.queue.list(asking), { session, signal }, undefined), signal)
+        retry(zk, () => ifMissing((asking) => this.queue.list(asking), { session, signal }, undefined), signal)
       const everyone = (await limit.asking(list))?.everyone
       if (everyone !== undefined && this.#role.blockers(everyone).length > 0) return undefined
       const held = await this.#hold(contender, contender.competeOnce(), limit, options)

@@ -78,7 +78,7 @@ export class Queue {
   async byCreation(names: readonly ContenderName[], options: CallOptions): Promise<Created[]> {
     const asked = names.map(async (contender) => {
       const asking = () => this.zk.exists(this.pathOf(contender.name), options)
-      const stat = await retry(this.zk.runtime, asking, options.signal)
+      const stat = await retry(this.zk, asking, options.signal)
       return stat && { contender, czxid: stat.czxid }
     })
     const created = (await Promise.all(asked)).filter((each) => each !== undefined)

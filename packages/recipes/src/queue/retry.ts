@@ -1,5 +1,5 @@
 import { isTransient, KeeperError, type Runtime, type Session, type ZooKeeper } from '@zk/client'
-import { wasAborted } from '@zk/client/internal'
+import { onAbort, wasAborted } from '@zk/client/internal'
 import { SessionOptions } from './session-options.ts'
 
 /** The pause before a call is repeated after an overloaded server, a full queue, or a server without a quorum, in ms. */
@@ -18,13 +18,13 @@ export function pinnedTo(session: Session): { readonly session: Session; readonl
  * Repeats a call until it succeeds, or fails for a lasting reason. The call must be repeatable. `signal` is that of the call,
  * if it has one.
  */
-export async function retry<T>(runtime: Runtime, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function retry<T>(zk: ZooKeeper, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await call()
     } catch (error) {
       if (wasAborted(error, signal)) throw error
-      await throwUnlessTransient(runtime, error)
+      await throwUnlessTransient(zk, error, RELIEF_PAUSE, signal)
     }
   }
 }
@@ -44,7 +44,7 @@ function mayBeRepeated(error: unknown): boolean {
 export async function retryAcrossSessions<T>(zk: ZooKeeper, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {
     try {
-      return await retry(zk.runtime, call, signal)
+      return await retry(zk, call, signal)
     } catch (error) {
       const hasNextSession = KeeperError.is(error, 'SessionExpired') && !zk.session.signal.aborted
       if (!hasNextSession || wasAborted(error, signal)) throw error
@@ -54,16 +54,27 @@ export async function retryAcrossSessions<T>(zk: ZooKeeper, call: () => Promise<
 
 /** Rethrows a lasting error. Otherwise it returns. Where a server cannot serve now it first waits one to two `reliefPause`, in ms. */
 export async function throwUnlessTransient(
-  runtime: Runtime,
+  zk: ZooKeeper,
   error: unknown,
   reliefPause = RELIEF_PAUSE,
+  signal?: AbortSignal,
 ): Promise<void> {
   if (!mayBeRepeated(error)) throw error
-  if (KeeperError.is(error, ...paused)) await pause(runtime, reliefPause * (1 + runtime.random()))
+  const { runtime, session } = zk
+  if (KeeperError.is(error, ...paused))
+    await pause(runtime, reliefPause * (1 + runtime.random()), session.signal, signal)
 }
 
-export function pause(runtime: Runtime, delay: number): Promise<void> {
+/** Waits so long, or until one of the signals aborts: then there is nothing to wait for. */
+export function pause(runtime: Runtime, delay: number, ...signals: (AbortSignal | undefined)[]): Promise<void> {
   return new Promise((resolve) => {
-    runtime.setTimer(delay, resolve)
+    const unlisten: (() => void)[] = []
+    const end = () => {
+      cancel()
+      for (const each of unlisten) each()
+      resolve()
+    }
+    const cancel = runtime.setTimer(delay, end)
+    for (const signal of signals) if (signal !== undefined) unlisten.push(onAbort(signal, end))
   })
 }

@@ -371,6 +371,7 @@ export class SessionDriver implements Session {
     queueMicrotask(() => {
       this.#flushing = false
       this.#flush()
+      this.#machine.pipeline.copyWaiting()
       this.#setTimer()
     })
   }

@@ -55,7 +55,10 @@ export class RequestPipeline {
       lastZxid: () => this.#lastZxid,
       maxRequestSize: limits.maxRequestSize,
       // After `close` no removal is sent, and the server sends the event of a node that goes with the session.
-      isRemoving: (path) => context.refusal() !== undefined || this.#queue.has(({ removes }) => removes?.path === path),
+      isUnsettled: (path) =>
+        context.refusal() !== undefined ||
+        this.#queue.has(({ removes }) => removes?.path === path) ||
+        this.#queue.hasSent(setsWatches),
     })
   }
 
@@ -185,6 +188,11 @@ export class RequestPipeline {
     const { next } = this.#queue
     if (next !== undefined && setsWatches(next)) return
     this.#queue.sendNow(this.watches.due(), now, segment)
+  }
+
+  /** Nothing more is sent now. */
+  copyWaiting(): void {
+    this.#queue.copyWaiting()
   }
 
   /** Takes a message of the server. Returns the reason when it ends the session. */

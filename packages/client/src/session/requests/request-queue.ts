@@ -34,6 +34,8 @@ export class RequestQueue {
   #lastXid: number
   /** How many requests were ever queued. */
   #count = 0
+  /** How many of them do not share memory any more, if they wait. */
+  #copied = 0
   /** No request times out before this. It may be earlier than the next timeout, never later. */
   #nextTimeout = Infinity
 
@@ -91,6 +93,18 @@ export class RequestQueue {
   replace(request: Request, other: Request): boolean {
     other.order = request.order
     return this.#unsent.replace(request, other) || this.#putOff.replace(request, other)
+  }
+
+  /**
+   * Requests that go on waiting get memory of their own. Shared memory stays until the last of its requests is gone: a small
+   * one would keep 16 KiB, which `maxWaitingBytes` does not count.
+   */
+  copyWaiting(): void {
+    for (let request = this.#unsent.last; request !== undefined && request.order > this.#copied;) {
+      request.copyFrame()
+      request = request.previous
+    }
+    this.#copied = this.#count
   }
 
   /** Puts requests before everything else that waits. */

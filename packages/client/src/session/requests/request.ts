@@ -224,6 +224,11 @@ export class Request {
   /** It will be sent again: with a copy of its frame, since what was sent may still be on its way. */
   unsend(): void {
     this.phase = unsent
+    this.copyFrame()
+  }
+
+  /** From now on its frame has memory of its own. */
+  copyFrame(): void {
     this.#memory = this.#memory.slice(this.#start, this.#start + this.#frameSize)
     this.#start = 0
   }

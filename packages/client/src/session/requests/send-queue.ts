@@ -17,6 +17,11 @@ export class SendQueue {
     return this.#bytes
   }
 
+  /** The one to send last. */
+  get last(): Request | undefined {
+    return this.#last
+  }
+
   /** The one to send first. */
   get first(): Request | undefined {
     return this.#first

@@ -92,13 +92,23 @@ export class PathWatches {
     return this.oneShot.some(({ phase }) => phase === 'sent')
   }
 
+  /** Whether the server has a watch for such an event from a watcher that is gone: a read under way shares it. */
+  sharesWatch(type: FiredType): boolean {
+    return this.oneShot.some(({ sharesWatch, kind }) => sharesWatch === true && firedBy[type].includes(kind))
+  }
+
   /** Removes the one-shot watchers that an event of this type concerns. */
   fire(type: FiredType): readonly OneShotWatcher[] {
     const kinds = firedBy[type]
-    const fired = this.oneShot.list().filter(({ phase, kind }) => phase === 'set' && kinds.includes(kind))
-    for (const watcher of fired) {
+    const fired: OneShotWatcher[] = []
+    for (const watcher of this.oneShot.list()) {
+      if (!kinds.includes(watcher.kind)) continue
+      // The server's watch was used up. A read that it executes from now on sets its own.
+      if (watcher.sharesWatch === true) watcher.sharesWatch = false
+      if (watcher.phase !== 'set') continue
       watcher.phase = 'gone'
       this.oneShot.delete(watcher)
+      fired.push(watcher)
     }
     return fired
   }

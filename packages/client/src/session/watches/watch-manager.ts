@@ -30,8 +30,11 @@ interface WatchContext {
   readonly emit: (output: Output) => void
   readonly lastZxid: () => bigint
   readonly maxRequestSize: number
-  /** Whether a removal of watches of this path is under way, or is never sent: an event of theirs may still come. */
-  readonly isRemoving: (path: string) => boolean
+  /**
+   * Whether an event of this path may come without a watcher. A removal of its watches is under way, or is never sent. Or
+   * watches are set again: then the server also sends the event of a change of which it has just sent the event.
+   */
+  readonly isUnsettled: (path: string) => boolean
 }
 
 const nothing: readonly Request[] = []
@@ -41,16 +44,16 @@ export class WatchManager {
   readonly #emit: (output: Output) => void
   readonly #lastZxid: () => bigint
   readonly #maxRequestSize: number
-  readonly #isRemoving: (path: string) => boolean
+  readonly #isUnsettled: (path: string) => boolean
   /** The paths whose watches at the server may differ from the wanted ones. */
   readonly #dirty = new Set<PathWatches>()
   #persistentCount = 0
 
-  constructor({ emit, lastZxid, maxRequestSize, isRemoving }: WatchContext) {
+  constructor({ emit, lastZxid, maxRequestSize, isUnsettled }: WatchContext) {
     this.#emit = emit
     this.#lastZxid = lastZxid
     this.#maxRequestSize = maxRequestSize
-    this.#isRemoving = isRemoving
+    this.#isUnsettled = isUnsettled
   }
 
   // --- calls of the caller --------------------------------------------------------------------------------------
@@ -228,10 +231,12 @@ export class WatchManager {
   }
 
   event(type: FiredType, path: string, zxid: bigint): void {
+    const isShared = this.#known(path)?.sharesWatch(type) === true
     const oneShot = this.#fire(path, type)
     const isOfNode = type !== 'DataWatchRemoved' && type !== 'ChildWatchRemoved'
     const persistent = isOfNode ? this.#concerned(type, path) : []
-    if (oneShot.length + persistent.length === 0 && !this.#expects(path) && !this.#isRemoving(path)) {
+    const hasWatcher = oneShot.length + persistent.length > 0
+    if (!hasWatcher && !isShared && !this.#expects(path) && !this.#isUnsettled(path)) {
       this.#emit({ type: 'anomaly', what: `${type} for ${path}, which has no watcher` })
     }
     const of = zxid > 0n ? { zxid } : {}

@@ -1,0 +1,76 @@
+// The memory of calls that wait is what `maxWaitingBytes` counts: a frame that waits keeps no memory of its neighbours.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { OpCode } from '@zk/wire'
+import { expect, test } from 'vitest'
+import type { ZooKeeper } from '../../src/index.ts'
+import { connected, outcome, VirtualWorld } from '../support/index.ts'
+
+setFlagsFromString('--expose-gc')
+const gc = runInNewContext('gc') as () => void
+
+const CALLS = 500
+const LARGE = 16 * 1_024
+/** What one small call may take, in bytes: its frame and the objects around it. */
+const SMALL = 2_048
+
+/** How a large call ends whose small neighbour goes on waiting. */
+const ends: Record<string, (zk: ZooKeeper, path: string) => () => Promise<unknown>> = {
+  'aborted in the same turn': (zk, path) => {
+    const abort = new AbortController()
+    const large = zk.setData(path, new Uint8Array(LARGE), { signal: abort.signal }).catch(() => {})
+    abort.abort()
+    return () => large
+  },
+  'aborted later': (zk, path) => {
+    const abort = new AbortController()
+    const large = zk.setData(path, new Uint8Array(LARGE), { signal: abort.signal }).catch(() => {})
+    return () => {
+      abort.abort()
+      return large
+    }
+  },
+}
+
+test.each(Object.entries(ends))(
+  'a small call that waits does not keep the memory of a large one that was %s',
+  async (_, call) => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    connection.rst()
+    await world.settle()
+    gc()
+    const before = process.memoryUsage().arrayBuffers
+    const small = []
+    for (let index = 0; index < CALLS; index++) {
+      small.push(outcome(zk.exists(`/small-${index}`, { timeout: 60_000 })))
+      const end = call(zk, `/large-${index}`)
+      await world.settle()
+      await end()
+    }
+    gc()
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(CALLS * SMALL)
+    expect(zk.stats().flow.waiting).toBe(CALLS)
+    // They are sent as they were.
+    await world.advance(1_000)
+    const next = await server.accept()
+    const sent = await next.expectAll(...small.map(() => OpCode.exists))
+    expect(sent.map(({ body }) => body)).toMatchObject(small.map((_, index) => ({ path: `/small-${index}` })))
+  },
+)
+
+test('a large call that waits keeps as much memory as it has bytes', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  connection.rst()
+  await world.settle()
+  gc()
+  const before = process.memoryUsage().arrayBuffers
+  const size = 500_000
+  const data = new Uint8Array(size)
+  const calls = Array.from({ length: 20 }, () => outcome(zk.setData('/large', data)))
+  await world.settle()
+  gc()
+  expect(calls.every(({ status }) => status === 'pending')).toBe(true)
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan((calls.length + 3) * size)
+})
