@@ -62,8 +62,8 @@ const ensureOptions = optionNames('acl')
 const followOptions: ReadonlySet<string> = new Set(['signal'])
 
 /**
- * A client of one ensemble. Every call is queued before it returns. So the calls of one turn leave in one segment, in their
- * order. A call rejects with a `KeeperError` for a failure in ZooKeeper, with a `TypeError` or `RangeError`, before anything
+ * A client of one ensemble. Every call is queued before it returns. So the calls of one turn leave together, in their order.
+ * A call rejects with a `KeeperError` for a failure in ZooKeeper, with a `TypeError` or `RangeError`, before anything
  * is sent, for arguments that cannot be right, and with the signal's reason when it is aborted.
  */
 export class ZooKeeper {

@@ -8,10 +8,10 @@ interface Handshake {
 }
 
 /**
- * A member that grants less than the others shortens a session as soon as it takes the handshake. The client knows it when it
- * gets the answer. A request on the same connection shows that it knows, and so does one on another connection with as short
- * a timeout. Until then the client uses the old timeout. When the new one has passed by then, its holds may be gone. (This
- * cannot happen where all members have the same limits: A5.)
+ * A member that grants less than the others shortens a session as soon as it takes the handshake. The client goes by the old
+ * timeout until it has the answer. Its next request on that connection shows that it has it. So does a request on another
+ * connection with as short a timeout. If the new timeout has passed before such a request, the client's holds may be gone.
+ * (This cannot happen where all members have the same limits: A5.)
  */
 export function shortenedUnawares(entries: Iterable<HistoryEntry>): ReadonlySet<bigint> {
   const shortest = new Map<bigint, number>()

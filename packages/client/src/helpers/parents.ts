@@ -8,7 +8,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 
 type Options = CreateOptions & ParentsOptions & CallOptions
 
-/** Makes the request of a create, for each attempt. */
+/** The arguments of a create, kept to repeat it. */
 export interface Creation {
   readonly data: Data | undefined
   readonly options: Options
@@ -49,8 +49,9 @@ export interface Making {
 }
 
 /**
- * Repeats a create whose parent was missing: makes the nodes above, and tries again as long as there is time. A connection
- * that is lost meanwhile leaves no doubt about the node: its create is not sent before it is known that the parent exists.
+ * Repeats a create whose parent was missing: makes the nodes above, and tries again as long as there is time. The create is
+ * not sent again before the requests for the nodes above have settled. So a connection that is lost meanwhile leaves no doubt
+ * about the node.
  */
 export async function createBelow(
   { above, make, create }: Making,
@@ -81,14 +82,14 @@ export function makePath(path: string, mode: ParentMode, make: Make, patience: P
 }
 
 /**
- * Makes the nodes from the top. Returns why the last one does not exist: the first error, since a node above may exist where
- * this client has no right to create.
+ * Makes the nodes from the top. Returns undefined when the last one exists: errors of nodes above do not matter then, since
+ * they may exist where this client has no right to create. Otherwise returns the first error.
  */
 async function makeNodes(paths: readonly string[], mode: ParentMode, make: Make, patience: Patience): Promise<unknown> {
   const failures = await makeOnce(paths, mode, make, patience)
   const last = failures.at(-1)
   if (last === undefined || wasAborted(last, patience.signal)) return last
-  // A busy server has put off one of them, and not those below it. So a further attempt gets further.
+  // A busy server may have refused one node, and then those below it had no parent. Another attempt gets further.
   const there = failures.lastIndexOf(undefined) + 1
   const isFurther = there > 0 && KeeperError.is(last, 'NoNode', 'QueueFull')
   if (isFurther && timeLeft(patience) > 0) return makeNodes(paths.slice(there), mode, make, patience)

@@ -35,7 +35,7 @@ import { TouchLog } from '../protocol/touch-log.ts'
 import { PendingWork } from './pending-work.ts'
 import { Transport } from './transport.ts'
 
-/** The frames of so many bytes share memory. It is in use until the last of their requests is answered. */
+/** Frames share memory of this size, in bytes. It is freed when the last request in it is answered. */
 const FRAME_MEMORY = 16 * 1024
 
 export class SessionDriver implements Session {
@@ -195,13 +195,16 @@ export class SessionDriver implements Session {
     await this.close(lastRequest())
   }
 
-  /** Resolves when the session has ended or, with another `last` request, is left, after T/2 at the latest. */
+  /**
+   * Resolves when the session has ended, after T/2 at the latest. `last` is the last request: closeSession, unless another one
+   * is given. With another one the client leaves the session, which lives on.
+   */
   close(last?: Request): Promise<void> {
     return new Promise((resolve) => {
       if (this.#machine.state.name === 'ended') return resolve()
       this.#closing.push(resolve)
       this.#run(this.#machine.close(this.#now(), last))
-      // Code that relies on the session is notified now: servers act on a close before its answer arrives, if it ever does.
+      // Code that relies on the session must stop now. Servers act on a close before its answer arrives, if it ever does.
       this.#abort('Closed')
     })
   }
@@ -221,7 +224,7 @@ export class SessionDriver implements Session {
       if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
       if (signal !== undefined) request.unlisten = onAbort(signal, (reason) => this.#abandon(request, reason))
       this.telemetry.called(request, this)
-      // A subscriber may have aborted it.
+      // Code on a diagnostics channel may have aborted it.
       if (request.phase.name === 'unsent') this.#run(submit(request))
     })
   }
@@ -232,14 +235,14 @@ export class SessionDriver implements Session {
       this.telemetry.aborted(request, this, this.#now(), reason)
       request.reject(reason)
     }
-    // The end of a call may need an internal request, such as the removal of its watch.
+    // There may be something to send now, such as the removal of the request's watch.
     this.#run([])
   }
 
   // --- carrying out the outputs of the machine ------------------------------------------------------------------
 
   #run(outputs: readonly Output[]): void {
-    // The notified code may make further calls.
+    // The code that an output calls may call again. Then the outer call carries out these outputs, too.
     if (outputs.length > 0 && !this.#outputs.do(outputs)) return
     this.#flushSoon()
   }
@@ -309,7 +312,7 @@ export class SessionDriver implements Session {
 
   #dial(target: Target): void {
     this.telemetry.dialing(formatServer(target), this, this.#time)
-    // A subscriber may have ended the attempt.
+    // Code on a diagnostics channel may have ended the attempt.
     if (this.#machine.state.name !== 'dialing') return
     this.#transport.dial(target, {
       opened: () => this.#run(this.#machine.opened()),
@@ -358,13 +361,13 @@ export class SessionDriver implements Session {
     request.unlisten = undefined
   }
 
-  /** Has room for the next frame. Requests keep the memory that they were written to. */
+  /** The writer for the next frame. It starts a new one when this memory is full: requests keep the memory of their frames. */
   get #writer(): Writer {
     if (this.#frames.length >= FRAME_MEMORY) this.#frames = new Writer(FRAME_MEMORY)
     return this.#frames
   }
 
-  /** Sends once in a microtask, so that all requests of one turn leave in one segment. Then sets the timer, once for all of them. */
+  /** Sends once for each turn, in a microtask: so its requests leave together. Then sets the timer, once for all of them. */
   #flushSoon(): void {
     if (this.#flushing) return
     this.#flushing = true
@@ -382,7 +385,7 @@ export class SessionDriver implements Session {
       const bytes = this.#machine.transmit(now)
       if (bytes === undefined) return
       this.#noteSending(now, this.#machine.touchesSent - before)
-      // The socket comes first: a subscriber may end the connection.
+      // The socket comes first: code on a diagnostics channel may end the connection.
       this.#transport.write(bytes)
       this.telemetry.sent(bytes, this)
     }

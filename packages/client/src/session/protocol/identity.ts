@@ -15,8 +15,8 @@ export class Identity {
   shortestTimeout: number
   #passwd: Uint8Array = NO_PASSWD
   /**
-   * Whether the ensemble knows the session. Only the read-only server that has given it knows a local session. So the client
-   * requests a new one from the next server (ClientCnxn.seenRwServerBefore).
+   * Whether the ensemble knows the session. A read-only server gives local sessions, which no other server knows. After one
+   * the client requests a new session from the next server (ClientCnxn.seenRwServerBefore).
    */
   #isReal = false
   readonly #config: SessionConfig
@@ -43,8 +43,8 @@ export class Identity {
   connectFrame(lastZxidSeen: bigint): Uint8Array {
     const { sessionTimeout, readOnly } = this.#config
     const known = this.#isReal ? { sessionId: this.id, passwd: this.#passwd } : { sessionId: 0n, passwd: NO_PASSWD }
-    // It never requests less than the session has had. A server may execute this request after the client has given up, while
-    // another client that goes on with the session relies on more.
+    // Never request less than the shortest timeout so far. A server may take this request late, when the client has given up.
+    // Another client that goes on with the session would then rely on a longer timeout than the session has.
     const timeOut = this.#isReal ? Math.max(sessionTimeout, this.shortestTimeout) : sessionTimeout
     return connectFrame({ lastZxidSeen, timeOut, readOnly, ...known })
   }
@@ -62,7 +62,7 @@ export class Identity {
     this.id = sessionId
     this.#passwd = passwd ?? new Uint8Array(0)
     this.timeout = timeOut
-    // The answer to a request for a new session has its first values.
+    // A new session begins with the timeout of this answer.
     this.shortestTimeout = this.#isReal ? Math.min(this.shortestTimeout, timeOut) : timeOut
     if (readOnly) return 'readOnly'
     this.#isReal = true
