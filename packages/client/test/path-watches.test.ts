@@ -49,13 +49,13 @@ describe('PathWatches.fire', () => {
     },
   )
 
-  test('PathWatches.fire leaves watchers that are only asked for: their event comes behind their reply', () => {
-    const [asked, set] = [watcher('/a', 'data'), watcher('/a', 'data', 'set')]
-    const at = pathWith(asked, set)
+  test('PathWatches.fire leaves watchers whose read was not answered: their event comes behind their reply', () => {
+    const [unsent, set] = [watcher('/a', 'data'), watcher('/a', 'data', 'set')]
+    const at = pathWith(unsent, set)
     expect(at.fire('NodeDataChanged')).toEqual([set])
-    expect(asked.phase).toBe('asked')
-    asked.phase = 'set'
-    expect(at.fire('NodeDeleted')).toEqual([asked])
+    expect(unsent.phase).toBe('unsent')
+    unsent.phase = 'set'
+    expect(at.fire('NodeDeleted')).toEqual([unsent])
   })
 
   test('PathWatches.fire takes all watchers of a path, in the order of their calls, and notifies none', () => {
@@ -85,15 +85,15 @@ describe('PathWatches', () => {
     expect(at.isOfNoUse).toBe(false)
   })
 
-  test('PathWatches.interrupted forgets what the server had; what was on its way is asked again, what was set is away', () => {
+  test('PathWatches.interrupted forgets what the server had; what was on its way is unsent again, what was set is away', () => {
     const [sent, set] = [watcher('/a', 'data', 'sent'), watcher('/a', 'data', 'set')]
     const at = Object.assign(pathWith(sent, set), { asked: 'recursive', confirmed: 'persistent', hasLeftover: true })
-    const watchers = (['asked', 'sent', 'set', 'away'] as const).map((phase) => persistent('persistent', phase))
+    const watchers = (['unsent', 'sent', 'set', 'away'] as const).map((phase) => persistent('persistent', phase))
     for (const each of watchers) at.addPersistent(each)
     at.interrupted()
     expect([at.asked, at.confirmed, at.hasLeftover]).toEqual([undefined, undefined, false])
-    expect([sent.phase, set.phase]).toEqual(['asked', 'set'])
-    expect(watchers.map(({ phase }) => phase)).toEqual(['asked', 'asked', 'away', 'away'])
+    expect([sent.phase, set.phase]).toEqual(['unsent', 'set'])
+    expect(watchers.map(({ phase }) => phase)).toEqual(['unsent', 'unsent', 'away', 'away'])
   })
 
   test.each([
@@ -138,10 +138,10 @@ describe('reconcile', () => {
   })
 
   test('reconcile sets again only what the server may have lost, and what is set: reads on their way ask by themselves', () => {
-    const [gone, armed, asked, sent] = [lost(), watcher('/a', 'data', 'set'), watcher('/a', 'data'), lost()]
+    const [gone, armed, unsent, sent] = [lost(), watcher('/a', 'data', 'set'), watcher('/a', 'data'), lost()]
     armed.isArmed = true
     sent.phase = 'sent'
-    const oneShot = few<OneShotWatcher>(gone, armed, asked, sent)
+    const oneShot = few<OneShotWatcher>(gone, armed, unsent, sent)
     expect(reconcile(known({ oneShot }))).toEqual([{ type: 'set', watchers: [gone] }])
     // A removal of all takes the armed one as well.
     expect(afterClear(known({ oneShot }))).toEqual([{ type: 'set', watchers: [gone, armed] }])

@@ -67,7 +67,7 @@ export interface TestWatcher extends OneShotWatcher {
   readonly notified: OneShotOutcome[]
 }
 
-export function watcher(path: string, kind: WatchKind, phase: OneShotWatcher['phase'] = 'asked'): TestWatcher {
+export function watcher(path: string, kind: WatchKind, phase: OneShotWatcher['phase'] = 'unsent'): TestWatcher {
   const notified: OneShotOutcome[] = []
   return { path, kind, phase, notified, notify: (outcome) => notified.push(outcome) }
 }

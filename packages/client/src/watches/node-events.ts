@@ -128,7 +128,7 @@ export class NodeEventsSource implements NodeEvents {
     const watcher: PersistentWatcher = {
       path: this.#absolute,
       mode: this.#mode,
-      phase: 'asked',
+      phase: 'unsent',
       notify: (outcome) => this.#deliver(outcome),
     }
     this.#watcher = watcher

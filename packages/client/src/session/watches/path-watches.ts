@@ -59,7 +59,7 @@ export class PathWatches {
   get wanted(): WatchMode | undefined {
     return this.persistent.size === 0
       ? undefined
-      : modeFor(this.persistent.list().filter(({ phase }) => phase !== 'asked'))
+      : modeFor(this.persistent.list().filter(({ phase }) => phase !== 'unsent'))
   }
 
   /** The persistent watch that the server has, or will have when it has answered. */
@@ -108,9 +108,9 @@ export class PathWatches {
     this.asked = undefined
     this.confirmed = undefined
     this.hasLeftover = false
-    for (const watcher of this.oneShot.list()) if (watcher.phase === 'sent') watcher.phase = 'asked'
+    for (const watcher of this.oneShot.list()) if (watcher.phase === 'sent') watcher.phase = 'unsent'
     for (const watcher of this.persistent.list()) {
-      if (watcher.phase === 'sent') watcher.phase = 'asked'
+      if (watcher.phase === 'sent') watcher.phase = 'unsent'
       else if (watcher.phase === 'set') watcher.phase = 'away'
     }
   }

@@ -184,7 +184,7 @@ export class WatchManager {
     }
     if (persistent === undefined) return nothing
     const at = this.#at(persistent.path)
-    if (persistent.phase === 'asked') persistent.phase = 'sent'
+    if (persistent.phase === 'unsent') persistent.phase = 'sent'
     if (persistent.phase === 'gone') this.#dirty.add(at)
     const mode = at.wanted ?? persistent.mode
     request.askForMode(mode)
@@ -212,8 +212,8 @@ export class WatchManager {
 
   /** A request was not executed, and no later request relies on it: the server's watches are as before. */
   undone({ watcher, persistent, removes }: Request): void {
-    if (watcher?.phase === 'sent') watcher.phase = 'asked'
-    if (persistent?.phase === 'sent') persistent.phase = 'asked'
+    if (watcher?.phase === 'sent') watcher.phase = 'unsent'
+    if (persistent?.phase === 'sent') persistent.phase = 'unsent'
     const path = removes?.type === 'Any' ? removes.path : persistent?.path
     if (path === undefined) return
     const at = this.#at(path)
