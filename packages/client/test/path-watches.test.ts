@@ -77,7 +77,7 @@ describe('PathWatches', () => {
   test('PathWatches.isOfNoUse once nothing watches, and the server has nothing', () => {
     const at = pathWith()
     expect(at.isOfNoUse).toBe(true)
-    for (const change of [{ asked: 'persistent' }, { confirmed: 'recursive' }, { hasLeftover: true }] as const) {
+    for (const change of [{ requested: 'persistent' }, { confirmed: 'recursive' }, { hasLeftover: true }] as const) {
       expect(Object.assign(pathWith(), change).isOfNoUse).toBe(false)
     }
     expect(pathWith(watcher('/a', 'data')).isOfNoUse).toBe(false)
@@ -87,11 +87,15 @@ describe('PathWatches', () => {
 
   test('PathWatches.interrupted forgets what the server had; what was on its way is unsent again, what was set is away', () => {
     const [sent, set] = [watcher('/a', 'data', 'sent'), watcher('/a', 'data', 'set')]
-    const at = Object.assign(pathWith(sent, set), { asked: 'recursive', confirmed: 'persistent', hasLeftover: true })
+    const at = Object.assign(pathWith(sent, set), {
+      requested: 'recursive',
+      confirmed: 'persistent',
+      hasLeftover: true,
+    })
     const watchers = (['unsent', 'sent', 'set', 'away'] as const).map((phase) => persistent('persistent', phase))
     for (const each of watchers) at.addPersistent(each)
     at.interrupted()
-    expect([at.asked, at.confirmed, at.hasLeftover]).toEqual([undefined, undefined, false])
+    expect([at.requested, at.confirmed, at.hasLeftover]).toEqual([undefined, undefined, false])
     expect([sent.phase, set.phase]).toEqual(['unsent', 'set'])
     expect(watchers.map(({ phase }) => phase)).toEqual(['unsent', 'unsent', 'away', 'away'])
   })
@@ -108,9 +112,9 @@ describe('PathWatches', () => {
 
 describe('reconcile', () => {
   const lost = () => Object.assign(watcher('/a', 'data', 'set'), { isArmed: false })
-  const known = (given: Partial<Pick<PathWatches, 'wanted' | 'asked' | 'hasLeftover' | 'oneShot'>>) => ({
+  const known = (given: Partial<Pick<PathWatches, 'wanted' | 'requested' | 'hasLeftover' | 'oneShot'>>) => ({
     wanted: undefined,
-    asked: undefined,
+    requested: undefined,
     hasLeftover: false,
     oneShot: few<OneShotWatcher>(),
     ...given,
@@ -118,7 +122,7 @@ describe('reconcile', () => {
   const types = (changes: readonly Change[]) =>
     changes.map((change) => ('mode' in change ? `${change.type} ${change.mode}` : change.type))
 
-  // wanted × asked × leftover: with a one-shot watcher that the server has no watch for.
+  // wanted × requested × leftover: with a one-shot watcher that the server has no watch for.
   test.each<[WatchMode | undefined, WatchMode | undefined, boolean, string[]]>([
     [undefined, undefined, false, ['set']],
     [undefined, undefined, true, ['clear', 'set']],
@@ -131,8 +135,8 @@ describe('reconcile', () => {
     ['persistent', 'recursive', false, ['add persistent', 'drop recursive']],
     ['recursive', 'persistent', false, ['add recursive', 'drop persistent']],
     ['recursive', 'recursive', true, []],
-  ])('reconcile of wanted %s, asked %s, leftover %s is %j', (wanted, asked, hasLeftover, changes) => {
-    expect(types(reconcile(known({ wanted, asked, hasLeftover, oneShot: few<OneShotWatcher>(lost()) })))).toEqual(
+  ])('reconcile of wanted %s, requested %s, leftover %s is %j', (wanted, requested, hasLeftover, changes) => {
+    expect(types(reconcile(known({ wanted, requested, hasLeftover, oneShot: few<OneShotWatcher>(lost()) })))).toEqual(
       changes,
     )
   })
@@ -149,23 +153,23 @@ describe('reconcile', () => {
 
   test('reconcile changes nothing, and once its changes are applied there are none left', () => {
     for (const wanted of [undefined, 'persistent', 'recursive'] as const) {
-      for (const asked of [undefined, 'persistent', 'recursive'] as const) {
+      for (const requested of [undefined, 'persistent', 'recursive'] as const) {
         for (const hasLeftover of [false, true]) {
-          const at = Object.assign(pathWith(lost()), { asked, hasLeftover })
+          const at = Object.assign(pathWith(lost()), { requested, hasLeftover })
           if (wanted !== undefined) at.addPersistent(persistent(wanted))
           const changes = reconcile(at)
           expect(reconcile(at)).toEqual(changes)
           for (const change of changes) at.apply(change)
-          expect(reconcile(at), `${wanted} ${asked} ${hasLeftover}`).toEqual([])
-          expect(at.asked).toBe(wanted)
+          expect(reconcile(at), `${wanted} ${requested} ${hasLeftover}`).toEqual([])
+          expect(at.requested).toBe(wanted)
         }
       }
     }
   })
 
   test('afterAdd drops the other mode, which servers from 3.9 on keep beside the new one', () => {
-    expect(afterAdd(known({ asked: 'recursive' }), 'persistent')).toEqual([{ type: 'drop', mode: 'recursive' }])
-    expect(afterAdd(known({ asked: 'recursive' }), 'recursive')).toEqual([])
+    expect(afterAdd(known({ requested: 'recursive' }), 'persistent')).toEqual([{ type: 'drop', mode: 'recursive' }])
+    expect(afterAdd(known({ requested: 'recursive' }), 'recursive')).toEqual([])
     expect(afterAdd(known({}), 'recursive')).toEqual([])
   })
 })

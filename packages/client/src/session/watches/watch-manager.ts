@@ -136,7 +136,7 @@ export class WatchManager {
       const mode = modeFor(at.persistent.list().filter(({ phase }) => phase === 'away'))
       if (mode === undefined) continue
       away.set(at.path, mode)
-      at.asked = mode
+      at.requested = mode
     }
     const pathsOf = (mode: WatchMode) => [...away.keys()].filter((path) => away.get(path) === mode)
     const requests = setWatchesRequests(
@@ -217,7 +217,7 @@ export class WatchManager {
     const path = removes?.type === 'Any' ? removes.path : persistent?.path
     if (path === undefined) return
     const at = this.#at(path)
-    at.asked = at.confirmed
+    at.requested = at.confirmed
     this.#prune(at)
   }
 
@@ -374,7 +374,7 @@ export class WatchManager {
   #expects(path: string): boolean {
     return upFrom(path).some((from) => {
       const at = this.#known(from)
-      return from === path ? at?.mode !== undefined : at?.confirmed === 'recursive' || at?.asked === 'recursive'
+      return from === path ? at?.mode !== undefined : at?.confirmed === 'recursive' || at?.requested === 'recursive'
     })
   }
 
