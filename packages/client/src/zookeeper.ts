@@ -147,8 +147,8 @@ export class ZooKeeper {
     const creation = isBelow ? snapshot({ data, options }) : { data, options }
     const until = this.runtime.now() + timeout
     try {
-      const asked = isBelow ? expecting(options, 'NoNode') : options
-      return await this.#submit(create, [path, creation.data, creation.options], asked)
+      const callOptions = isBelow ? expecting(options, 'NoNode') : options
+      return await this.#submit(create, [path, creation.data, creation.options], callOptions)
     } catch (error) {
       const isMissing = isBelow && !wasAborted(error, signal) && KeeperError.is(error, 'NoNode')
       if (!isMissing) throw atCaller(error, signal)

@@ -142,13 +142,13 @@ export class SessionDriver implements Session {
   }
 
   /** Queues a request before it returns. */
-  call(asked: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
-    return this.#promise(asked, waiting, (request) => this.#machine.submit(request))
+  call(prepared: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
+    return this.#promise(prepared, waiting, (request) => this.#machine.submit(request))
   }
 
   /** Sends a credential now, and first on every later connection. */
-  authenticate(credential: Credential, asked: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
-    return this.#promise(asked, waiting, (request) => this.#machine.authenticate(credential, request))
+  authenticate(credential: Credential, prepared: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
+    return this.#promise(prepared, waiting, (request) => this.#machine.authenticate(credential, request))
   }
 
   /** Removes a one-shot watcher, and notifies it. Returns the removal that the server needs, if any. */
@@ -210,7 +210,7 @@ export class SessionDriver implements Session {
   }
 
   #promise(
-    asked: PreparedRequest,
+    prepared: PreparedRequest,
     waiting: WaitOptions,
     submit: (request: Request) => readonly Output[],
   ): Promise<unknown> {
@@ -220,7 +220,7 @@ export class SessionDriver implements Session {
       const calledAt = this.#now()
       const expected = expectedBy(waiting)
       const call = { calledAt, expiresAt: calledAt + timeout, repeatThrottled, expected, resolve, reject }
-      const request = new Request(asked, call, this.#writer)
+      const request = new Request(prepared, call, this.#writer)
       if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
       if (signal !== undefined) request.unlisten = onAbort(signal, (reason) => this.#abandon(request, reason))
       this.telemetry.called(request, this)
