@@ -288,8 +288,8 @@ export class SessionDriver implements Session {
         return connection?.lose(output.error)
       }
       case 'probe':
-        return this.#transport.probe(output.server, output.lot, (answer, asked) =>
-          this.#run(this.#machine.probed(answer, asked, this.#now())),
+        return this.#transport.probe(output.server, output.lot, (answer, target) =>
+          this.#run(this.#machine.probed(answer, target, this.#now())),
         )
       case 'endProbe':
         return this.#transport.endProbe()

@@ -76,7 +76,7 @@ export class Transport {
   }
 
   /** Asks the server at one of the present addresses of its name. `lot` decides which one. */
-  probe(server: ServerAddress, lot: number, answered: (answer: string | undefined, asked: Target) => void): void {
+  probe(server: ServerAddress, lot: number, answered: (answer: string | undefined, target: Target) => void): void {
     const ask = (target: Target) => {
       let isOver = false
       this.#endProbe = () => {
