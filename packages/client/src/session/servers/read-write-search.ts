@@ -13,11 +13,11 @@ export type SearchStep =
 export class ReadWriteSearch {
   readonly #jitter: Jitter
   readonly #T: number
-  #asked: number
+  #attempts: number
   #phase: Phase
 
-  constructor(now: number, T: number, jitter: Jitter, asked = 0) {
-    this.#asked = asked
+  constructor(now: number, T: number, jitter: Jitter, attempts = 0) {
+    this.#attempts = attempts
     this.#jitter = jitter
     this.#T = T
     this.#phase = this.#pause(now)
@@ -52,7 +52,7 @@ export class ReadWriteSearch {
   }
 
   #pause(now: number): Phase {
-    const longest = backoff(++this.#asked, { T: this.#T, servers: 1 })
+    const longest = backoff(++this.#attempts, { T: this.#T, servers: 1 })
     // It is at least half of that: a single server must not be asked in a loop.
     return { name: 'pausing', until: now + longest / 2 + this.#jitter.upTo(longest / 2) }
   }
