@@ -37,7 +37,7 @@ import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
 import { NodeEventsSource, type OpeningNodeEvents, type WatchOptions } from './watches/node-events.ts'
 import { openNodeEvents } from './watches/opening-node-events.ts'
 import { checkAuth, checkCallOptions, optionNames } from './options.ts'
-import { createBelow, type Make, makePath, type ParentMode, snapshot, wantsParents } from './helpers/parents.ts'
+import { createBelow, type MakeNode, makePath, type ParentMode, snapshot, wantsParents } from './helpers/parents.ts'
 import type { ErrorReply } from './session/requests/request.ts'
 import { followServers } from './helpers/follow-servers.ts'
 import type { ClientState, ClientStates } from './telemetry/client-state.ts'
@@ -478,7 +478,7 @@ export class ZooKeeper {
   }
 
   /** Makes a call for paths of the whole tree. */
-  #maker(acl: CreateOptions['acl'], options: CallOptions): Make {
+  #maker(acl: CreateOptions['acl'], options: CallOptions): MakeNode {
     return (path, mode, timeout) =>
       this.#submit(
         create,
