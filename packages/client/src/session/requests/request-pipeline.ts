@@ -262,11 +262,11 @@ export class RequestPipeline {
    */
   #throttled(request: Request, reply: Reply, now: number): void {
     const { kind, opCode, phase, removes } = request
-    const isAwaited = phase.name === 'sent'
+    const hasCaller = phase.name === 'sent'
     request.timesThrottled++
-    if (isAwaited) this.#context.emit({ type: 'throttled', request })
+    if (hasCaller) this.#context.emit({ type: 'throttled', request })
     const mustComeFirst = kind === 'connection' && opCode !== OpCode.removeWatches
-    const isRepeated = isAwaited && !mustComeFirst && request.repeatThrottled
+    const isRepeated = hasCaller && !mustComeFirst && request.repeatThrottled
     if (!isRepeated) this.#take(request, reply)
     // Its watchers were already notified, whether a caller waits or not.
     const again = isRepeated ? request : removes && removalRequest(removes)

@@ -88,7 +88,7 @@ export class PathWatches {
   }
 
   /** Whether a read with a watch is under way. */
-  get isAwaited(): boolean {
+  get hasReadUnderWay(): boolean {
     return this.oneShot.some(({ phase }) => phase === 'sent')
   }
 

@@ -120,9 +120,9 @@ export class WatchManager {
     if (type === 'Data' || type === 'Children') return this.#keeps(path, tableOfType[type]) ? undefined : type
     // Older servers know no other type for persistent ones. One-shot watches of the path are set again. If their reads have
     // no answer yet, the removal waits for it.
-    const isAwaited = at?.oneShot.some(({ phase }) => phase !== 'set') === true
+    const hasUnset = at?.oneShot.some(({ phase }) => phase !== 'set') === true
     const isNeeded = at?.needs('data') === true || at?.needs('child') === true
-    return isNeeded || isAwaited ? undefined : 'Any'
+    return isNeeded || hasUnset ? undefined : 'Any'
   }
 
   // --- events of the connection ---------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ export class WatchManager {
   due(): readonly Request[] {
     if (this.#dirty.size === 0) return nothing
     // Removals wait for reads under way: their answers decide what to set again.
-    const due = [...this.#dirty].filter(({ isAwaited }) => !isAwaited)
+    const due = [...this.#dirty].filter(({ hasReadUnderWay }) => !hasReadUnderWay)
     return due.flatMap((at) => {
       this.#dirty.delete(at)
       const changes = reconcile(at)
