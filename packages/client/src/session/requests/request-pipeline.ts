@@ -13,7 +13,7 @@ import { type ErrorContext, ErrorReply, type Removal, type Request } from './req
 import type { Segment } from './segment.ts'
 import type { EndReason } from '../protocol/states.ts'
 import type { OneShotWatcher } from '../watches/watchers.ts'
-import { changesWatches, countsOn, setsWatches, WatchManager } from '../watches/watch-manager.ts'
+import { changesWatches, reliesOn, setsWatches, WatchManager } from '../watches/watch-manager.ts'
 
 type Reply = Extract<Incoming, { type: 'reply' }>
 
@@ -278,7 +278,7 @@ export class RequestPipeline {
    * missing. The next connection sets all of them again.
    */
   #notDone(request: Request): void {
-    if (changesWatches(request) && this.#queue.hasSent((each) => countsOn(each, request))) {
+    if (changesWatches(request) && this.#queue.hasSent((each) => reliesOn(each, request))) {
       throw new ProtocolError(`${request.op} was not executed, and watches were set behind it`)
     }
     this.watches.undone(request)

@@ -429,7 +429,7 @@ export function setsWatches({ opCode }: Request): boolean {
 }
 
 /** Whether a request may rely on a change of watches that was sent before it. */
-export function countsOn(request: Request, change: Request): boolean {
+export function reliesOn(request: Request, change: Request): boolean {
   if (setsWatches(request)) return true
   // The result of two removals does not depend on their order.
   const areRemovals = request.opCode === OpCode.removeWatches && change.opCode === OpCode.removeWatches
