@@ -74,15 +74,15 @@ describe('PathWatches', () => {
     expect(KINDS.map(tableOf)).toEqual(['data', 'data', 'child'])
   })
 
-  test('PathWatches.isOfNoUse once nothing watches, and the server has nothing', () => {
+  test('PathWatches.isEmpty once nothing watches, and the server has nothing', () => {
     const at = pathWith()
-    expect(at.isOfNoUse).toBe(true)
+    expect(at.isEmpty).toBe(true)
     for (const change of [{ requested: 'persistent' }, { confirmed: 'recursive' }, { hasLeftover: true }] as const) {
-      expect(Object.assign(pathWith(), change).isOfNoUse).toBe(false)
+      expect(Object.assign(pathWith(), change).isEmpty).toBe(false)
     }
-    expect(pathWith(watcher('/a', 'data')).isOfNoUse).toBe(false)
+    expect(pathWith(watcher('/a', 'data')).isEmpty).toBe(false)
     at.addPersistent(persistent('persistent'))
-    expect(at.isOfNoUse).toBe(false)
+    expect(at.isEmpty).toBe(false)
   })
 
   test('PathWatches.interrupted forgets what the server had; what was on its way is unsent again, what was set is away', () => {

@@ -72,7 +72,7 @@ export class PathWatches {
     return this.requested !== undefined
   }
 
-  get isOfNoUse(): boolean {
+  get isEmpty(): boolean {
     const isWatched = this.mode !== undefined || this.hasLeftover
     return !isWatched && this.oneShot.size === 0 && this.persistent.size === 0
   }

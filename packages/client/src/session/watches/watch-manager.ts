@@ -401,7 +401,7 @@ export class WatchManager {
   }
 
   #prune(at: PathWatches): void {
-    if (at.isOfNoUse && !this.#dirty.has(at) && this.#paths.get(at.path) === at) this.#paths.delete(at.path)
+    if (at.isEmpty && !this.#dirty.has(at) && this.#paths.get(at.path) === at) this.#paths.delete(at.path)
   }
 
   #remove(watcher: OneShotWatcher): void {
