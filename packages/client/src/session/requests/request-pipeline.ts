@@ -150,8 +150,8 @@ export class RequestPipeline {
 
   /** The connection is gone. */
   interrupted(cause: Error): void {
-    const { tombstones, unknown, leftWrites } = this.#queue.interrupted()
-    if (leftWrites) this.#isSyncPending = true
+    const { tombstones, unknown, hasUnansweredWrites } = this.#queue.interrupted()
+    if (hasUnansweredWrites) this.#isSyncPending = true
     for (const request of tombstones) this.watches.remove(request)
     this.watches.interrupted()
     this.#credentials.interrupted()
