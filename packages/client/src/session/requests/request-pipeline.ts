@@ -252,7 +252,7 @@ export class RequestPipeline {
     if (reply.err === ErrorCode.ThrottledOp) this.#throttled(request, reply, now)
     else this.#take(request, reply)
     if (reply.err === ErrorCode.SessionExpired) return 'SessionExpired'
-    if (reply.err !== ErrorCode.Ok && request.forgiven(reply.err) === undefined) this.#notDone(request)
+    if (reply.err !== ErrorCode.Ok && request.answerFor(reply.err) === undefined) this.#notDone(request)
     return request === this.#last && request.phase.name !== 'unsent' ? 'Closed' : undefined
   }
 
@@ -319,9 +319,9 @@ export class RequestPipeline {
 
   #settled(request: Request, answer: unknown): void {
     if (!(answer instanceof ErrorReply)) return this.#resolve(request, answer)
-    const forgiven = request.forgiven(answer.code)
-    if (forgiven === undefined) this.#refuse(request, answer)
-    else this.#resolve(request, forgiven())
+    const makeResult = request.answerFor(answer.code)
+    if (makeResult === undefined) this.#refuse(request, answer)
+    else this.#resolve(request, makeResult())
   }
 
   #resolve(request: Request, value: unknown): void {
@@ -355,7 +355,7 @@ export class RequestPipeline {
   /** No caller waits for this reply. A watch that it set is removed from the server. */
   #abandonedReply(request: Request, { err }: Reply): void {
     const { watcher } = request
-    if (err === ErrorCode.Ok || request.forgiven(err) !== undefined) this.watches.done(request)
+    if (err === ErrorCode.Ok || request.answerFor(err) !== undefined) this.watches.done(request)
     if (watcher === undefined) return
     const isSet = err === ErrorCode.Ok || (watcher.kind === 'exist' && err === ErrorCode.NoNode)
     this.#giveUp(watcher, isSet || watcher.sharesWatch)

@@ -72,7 +72,7 @@ export interface RequestInit {
   /** Makes the result of the reply's body. A `ProtocolError` from it costs the connection. */
   result?(reader: Reader, where?: () => ErrorContext): unknown
   /** Codes that are answers, not errors, each with its result. */
-  readonly forgives?: Partial<Record<ErrorName, () => unknown>> | undefined
+  readonly answers?: Partial<Record<ErrorName, () => unknown>> | undefined
   readonly resolve?: (value: unknown) => void
   readonly reject?: (error: unknown) => void
 }
@@ -176,8 +176,8 @@ export class Request {
     return this.#prepared.isOwn ?? false
   }
 
-  get forgives(): NonNullable<RequestInit['forgives']> {
-    return this.#prepared.forgives ?? none
+  get answers(): NonNullable<RequestInit['answers']> {
+    return this.#prepared.answers ?? none
   }
 
   /** The bytes of the frame's body, which jute.maxbuffer limits. */
@@ -195,11 +195,11 @@ export class Request {
     return this.#prepared.result?.(body, where)
   }
 
-  /** The result for this code, if it is an answer. */
-  forgiven(code: number): (() => unknown) | undefined {
-    if (this.#prepared.forgives === undefined) return undefined
+  /** Makes the result for this code; undefined for a code that is no answer. */
+  answerFor(code: number): (() => unknown) | undefined {
+    if (this.#prepared.answers === undefined) return undefined
     const name = errorName(code)
-    return name === undefined ? undefined : this.forgives[name]
+    return name === undefined ? undefined : this.answers[name]
   }
 
   /** Whether a read sets a watch: the last byte of its record. */
@@ -234,7 +234,7 @@ export class Request {
   }
 }
 
-const none: NonNullable<RequestInit['forgives']> = {}
+const none: NonNullable<RequestInit['answers']> = {}
 const ignore = () => {}
 
 /** Returns the size of the frame. A body that throws leaves nothing behind. */
