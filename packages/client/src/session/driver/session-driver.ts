@@ -288,7 +288,7 @@ export class SessionDriver implements Session {
         return connection?.lose(output.error)
       }
       case 'probe':
-        return this.#transport.probe(output.server, output.lot, (answer, target) =>
+        return this.#transport.probe(output.server, output.random, (answer, target) =>
           this.#run(this.#machine.probed(answer, target, this.#now())),
         )
       case 'endProbe':

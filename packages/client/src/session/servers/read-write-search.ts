@@ -7,8 +7,8 @@ import type { Jitter } from './jitter.ts'
 type Phase = { readonly name: 'pausing'; readonly until: number } | { readonly name: 'asking'; readonly by: number }
 
 export type SearchStep =
-  /** `lot`, from 0 to 1, decides which of its addresses is used. */
-  { readonly type: 'probe'; readonly server: ServerAddress; readonly lot: number } | { readonly type: 'endProbe' }
+  /** `random`, from 0 to below 1, decides which of its addresses is used. */
+  { readonly type: 'probe'; readonly server: ServerAddress; readonly random: number } | { readonly type: 'endProbe' }
 
 export class ReadWriteSearch {
   readonly #jitter: Jitter
@@ -34,7 +34,7 @@ export class ReadWriteSearch {
       return { type: 'endProbe' }
     }
     this.#phase = { name: 'asking', by: now + deadlines.probe() }
-    return { type: 'probe', server: next(), lot: this.#jitter.upTo(1) }
+    return { type: 'probe', server: next(), random: this.#jitter.upTo(1) }
   }
 
   /** Takes the answer of the server, undefined for none. Returns whether the server takes writes. */
