@@ -19,7 +19,7 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
 }
 
 /** The same memory as a plain `Uint8Array`. (The `slice` of Node's Buffer does not copy.) */
-export function plain(bytes: Uint8Array): Uint8Array {
+export function asUint8Array(bytes: Uint8Array): Uint8Array {
   if (bytes.constructor === Uint8Array) return bytes
   return new Uint8Array(checkedBytes(bytes).buffer, bytes.byteOffset, bytes.byteLength)
 }
