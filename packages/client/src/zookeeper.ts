@@ -129,7 +129,7 @@ export class ZooKeeper {
       // It may be the client of another copy of this package.
       #sessions in zk
         ? zk.#call(getChildNamesOf, [path], options)
-        : (zk as ZooKeeper).getChildren(path, options).then(({ children }) => NameList.from(children))
+        : (zk as ZooKeeper).getChildren(path, options).then(({ children }) => NameList.ofStrings(children))
   }
 
   // --- operations --------------------------------------------------------------------------------------------------

@@ -23,13 +23,13 @@ export class NameList {
    * Takes the body of a reply, which must not change later. Returns undefined if the list is malformed, or if fewer bytes than
    * those of a Stat follow it.
    */
-  static of(body: Uint8Array): NameList | undefined {
+  static parse(body: Uint8Array): NameList | undefined {
     const starts = startsIn(body)
     return starts && new NameList(body, starts)
   }
 
   /** The same names, for a list that is there as strings. */
-  static from(names: readonly string[]): NameList {
+  static ofStrings(names: readonly string[]): NameList {
     const bytes = encode(vector(ustring), names)
     return new NameList(bytes, startsIn(bytes, 0)!)
   }
@@ -56,8 +56,8 @@ export class NameList {
 }
 
 /** Returns undefined unless the vector is whole, has no null, and at least so many bytes follow it. */
-function startsIn(bytes: Uint8Array, following: number = Stat.minSize): Uint32Array | undefined {
-  const last = bytes.length - following
+function startsIn(bytes: Uint8Array, bytesAfter: number = Stat.minSize): Uint32Array | undefined {
+  const last = bytes.length - bytesAfter
   if (last < INT_SIZE) return undefined
   const count = intAt(bytes, 0)
   // This comes before anything is allocated for the count.
