@@ -322,14 +322,14 @@ export class SessionDriver implements Session {
     })
   }
 
-  async #prove(prover: SaslClient, output: SaslStep): Promise<void> {
+  async #prove(saslClient: SaslClient, output: SaslStep): Promise<void> {
     const { connection } = this.#transport
     let report: (now: number) => readonly Output[]
     try {
-      const token = await prover.token(output)
+      const token = await saslClient.token(output)
       report = (now) => this.#machine.prove(token, now)
     } catch (error) {
-      report = (now) => this.#machine.unproved(prover.failure(error), now)
+      report = (now) => this.#machine.unproved(saslClient.failure(error), now)
     }
     // Meanwhile there may be another connection.
     if (this.#transport.connection === connection) this.#run(report(this.#now()))
