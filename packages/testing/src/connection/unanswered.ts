@@ -34,7 +34,7 @@ export class Unanswered {
     this.#requests.push(request)
     this.#expected.push(size)
     this.#sum += size
-    this.#crowd()
+    this.#updateGate()
   }
 
   /**
@@ -47,7 +47,7 @@ export class Unanswered {
     const request = before.pop()
     for (const size of this.#expected.splice(0, at + 1)) this.#sum -= size
     if (this.count === 0) this.#written = 0
-    this.#crowd()
+    this.#updateGate()
     for (const dropped of before) if (!isRefused(dropped)) releaseUnstruck(dropped.rule)
     return { before: before.filter(isRefused), request }
   }
@@ -67,7 +67,7 @@ export class Unanswered {
     this.#written = 0
   }
 
-  #crowd(): void {
+  #updateGate(): void {
     this.#gate.set('crowded', this.count > this.#limit || this.#sum > MOST_EXPECTED)
   }
 }
