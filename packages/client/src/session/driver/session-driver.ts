@@ -33,7 +33,7 @@ import { type PreparedRequest, Request, tooLarge } from '../requests/request.ts'
 import { endCode } from '../protocol/states.ts'
 import { TouchLog } from '../protocol/touch-log.ts'
 import { PendingWork } from './pending-work.ts'
-import { Transport } from './transport.ts'
+import { ServerLink } from './server-link.ts'
 
 /** Frames share memory of this size, in bytes. It is freed when the last request in it is answered. */
 const FRAME_MEMORY = 16 * 1024
@@ -45,7 +45,7 @@ export class SessionDriver implements Session {
   readonly telemetry: Telemetry
   readonly #maxRequestSize: number
   readonly #isLast: boolean | undefined
-  readonly #transport: Transport
+  readonly #link: ServerLink
   readonly #timer: Timer
   readonly #saslClient: SaslClient | undefined
   readonly #ended = new AbortController()
@@ -74,7 +74,7 @@ export class SessionDriver implements Session {
     this.#saslClient = config.sasl && new SaslClient(config.sasl, runtime)
     this.#maxRequestSize = config.limits.maxRequestSize
     this.#isLast = config.isLast
-    this.#transport = new Transport(runtime, config.tls)
+    this.#link = new ServerLink(runtime, config.tls)
     this.#runtime = runtime
     this.#listener = listener
     this.telemetry = listener.telemetry
@@ -272,7 +272,7 @@ export class SessionDriver implements Session {
       case 'saslChallenge':
         return void this.#prove(this.#saslClient!, output)
       case 'hangUp':
-        return this.#transport.hangUp()
+        return this.#link.hangUp()
       case 'connected': {
         const isFirst = !this.#wasConnected
         this.#wasConnected = true
@@ -283,16 +283,16 @@ export class SessionDriver implements Session {
       case 'disconnected': {
         const connection = this.#connection
         this.#connection = undefined
-        this.#transport.endProbe()
+        this.#link.endProbe()
         this.telemetry.lost(output.error, connection?.server, this, this.#time)
         return connection?.lose(output.error)
       }
       case 'probe':
-        return this.#transport.probe(output.server, output.random, (answer, target) =>
+        return this.#link.probe(output.server, output.random, (answer, target) =>
           this.#run(this.#machine.probed(answer, target, this.#now())),
         )
       case 'endProbe':
-        return this.#transport.endProbe()
+        return this.#link.endProbe()
       case 'ended':
         return this.#end(output)
       case 'anomaly':
@@ -304,7 +304,7 @@ export class SessionDriver implements Session {
   #lookUp(server: ServerAddress): void {
     if (this.#runtime.resolve === undefined) return this.#dial(server)
     this.telemetry.lookingUp(this.#time)
-    this.#transport.lookUp(server, {
+    this.#link.lookUp(server, {
       found: (addresses) => this.#run(this.#machine.resolved(addresses, this.#now())),
       failed: (error) => this.#run(this.#machine.lost(error, this.#now())),
     })
@@ -314,7 +314,7 @@ export class SessionDriver implements Session {
     this.telemetry.dialing(formatServer(target), this, this.#time)
     // Code on a diagnostics channel may have ended the attempt.
     if (this.#machine.state.name !== 'dialing') return
-    this.#transport.dial(target, {
+    this.#link.dial(target, {
       opened: () => this.#run(this.#machine.opened()),
       received: (bytes) => this.#run(this.#received(bytes, this.#now())),
       drained: () => this.#run([]),
@@ -323,7 +323,7 @@ export class SessionDriver implements Session {
   }
 
   async #prove(saslClient: SaslClient, output: SaslStep): Promise<void> {
-    const { connection } = this.#transport
+    const { connection } = this.#link
     let report: (now: number) => readonly Output[]
     try {
       const token = await saslClient.token(output)
@@ -332,7 +332,7 @@ export class SessionDriver implements Session {
       report = (now) => this.#machine.unproved(saslClient.failure(error), now)
     }
     // Meanwhile there may be another connection.
-    if (this.#transport.connection === connection) this.#run(report(this.#now()))
+    if (this.#link.connection === connection) this.#run(report(this.#now()))
   }
 
   #received(bytes: Uint8Array, now: number): readonly Output[] {
@@ -379,14 +379,14 @@ export class SessionDriver implements Session {
   }
 
   #flush(): void {
-    while (this.#transport.isWritable) {
+    while (this.#link.isWritable) {
       const now = this.#now()
       const before = this.#machine.touchesSent
       const bytes = this.#machine.transmit(now)
       if (bytes === undefined) return
       this.#noteSending(now, this.#machine.touchesSent - before)
       // The socket comes first: code on a diagnostics channel may end the connection.
-      this.#transport.write(bytes)
+      this.#link.write(bytes)
       this.telemetry.sent(bytes, this)
     }
   }

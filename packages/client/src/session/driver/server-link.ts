@@ -7,7 +7,7 @@ import { dialTls } from './tls-dialer.ts'
 
 type Dial = Runtime['dial']
 
-export class Transport {
+export class ServerLink {
   readonly #runtime: Runtime
   readonly #dial: Dial
   #connection: RuntimeConnection | undefined
