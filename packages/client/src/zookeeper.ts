@@ -50,7 +50,7 @@ import type { LogLevel } from './telemetry/logger.ts'
 import type { ClientStats } from './telemetry/stats.ts'
 import type { Sessions } from './sessions.ts'
 import type { Stat } from './operations/stat.ts'
-import { CallWatcher, type Watched } from './watches/watcher.ts'
+import { CallWatcher, type Watched } from './watches/call-watcher.ts'
 
 /** Logs as the client does, with its session and its server. For `@zk/client/internal`. */
 export let logWith: (zk: ZooKeeper, level: LogLevel, message: string, fields: () => object) => void
