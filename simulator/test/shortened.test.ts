@@ -1,7 +1,7 @@
 // Which sessions are left out of I1, because a server shortened them and their client could not know.
 import type { HistoryEntry } from '@zk/testing'
 import { describe, expect, test } from 'vitest'
-import { shortenedUnawares } from '../src/history/shortened.ts'
+import { shortenedUnnoticed } from '../src/history/shortened.ts'
 
 const SESSION = 100n
 
@@ -35,8 +35,8 @@ const cases: readonly (readonly [string, readonly HistoryEntry[], readonly bigin
   ['no client that is notified of the expiry', [granted(0, 1, 4_000), granted(50, 2, 0)], []],
 ]
 
-describe('shortenedUnawares', () => {
-  test.each(cases)('shortenedUnawares leaves out %s', (_, entries, expected) => {
-    expect([...shortenedUnawares(entries)]).toEqual(expected)
+describe('shortenedUnnoticed', () => {
+  test.each(cases)('shortenedUnnoticed leaves out %s', (_, entries, expected) => {
+    expect([...shortenedUnnoticed(entries)]).toEqual(expected)
   })
 })

@@ -37,7 +37,7 @@ import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
 import { NodeEventsSource, type OpeningNodeEvents, type WatchOptions } from './watches/node-events.ts'
 import { openNodeEvents } from './watches/opening-node-events.ts'
 import { checkAuth, checkCallOptions, optionNames } from './options.ts'
-import { createBelow, type Make, makePath, type ParentMode, snapshot, wantsParents } from './helpers/parents.ts'
+import { createBelow, type MakeNode, makePath, type ParentMode, snapshot, wantsParents } from './helpers/parents.ts'
 import type { ErrorReply } from './session/requests/request.ts'
 import { followServers } from './helpers/follow-servers.ts'
 import type { ClientState, ClientStates } from './telemetry/client-state.ts'
@@ -50,7 +50,7 @@ import type { LogLevel } from './telemetry/logger.ts'
 import type { ClientStats } from './telemetry/stats.ts'
 import type { Sessions } from './sessions.ts'
 import type { Stat } from './operations/stat.ts'
-import { CallWatcher, type Watched } from './watches/watcher.ts'
+import { CallWatcher, type Watched } from './watches/call-watcher.ts'
 
 /** Logs as the client does, with its session and its server. For `@zk/client/internal`. */
 export let logWith: (zk: ZooKeeper, level: LogLevel, message: string, fields: () => object) => void
@@ -62,8 +62,8 @@ const ensureOptions = optionNames('acl')
 const followOptions: ReadonlySet<string> = new Set(['signal'])
 
 /**
- * A client of one ensemble. Every call is queued before it returns. So the calls of one turn leave in one segment, in their
- * order. A call rejects with a `KeeperError` for a failure in ZooKeeper, with a `TypeError` or `RangeError`, before anything
+ * A client of one ensemble. Every call is queued before it returns. So the calls of one turn leave together, in their order.
+ * A call rejects with a `KeeperError` for a failure in ZooKeeper, with a `TypeError` or `RangeError`, before anything
  * is sent, for arguments that cannot be right, and with the signal's reason when it is aborted.
  */
 export class ZooKeeper {
@@ -129,7 +129,7 @@ export class ZooKeeper {
       // It may be the client of another copy of this package.
       #sessions in zk
         ? zk.#call(getChildNamesOf, [path], options)
-        : (zk as ZooKeeper).getChildren(path, options).then(({ children }) => NameList.from(children))
+        : (zk as ZooKeeper).getChildren(path, options).then(({ children }) => NameList.ofStrings(children))
   }
 
   // --- operations --------------------------------------------------------------------------------------------------
@@ -147,8 +147,8 @@ export class ZooKeeper {
     const creation = isBelow ? snapshot({ data, options }) : { data, options }
     const until = this.runtime.now() + timeout
     try {
-      const asked = isBelow ? expecting(options, 'NoNode') : options
-      return await this.#submit(create, [path, creation.data, creation.options], asked)
+      const callOptions = isBelow ? expecting(options, 'NoNode') : options
+      return await this.#submit(create, [path, creation.data, creation.options], callOptions)
     } catch (error) {
       const isMissing = isBelow && !wasAborted(error, signal) && KeeperError.is(error, 'NoNode')
       if (!isMissing) throw atCaller(error, signal)
@@ -478,7 +478,7 @@ export class ZooKeeper {
   }
 
   /** Makes a call for paths of the whole tree. */
-  #maker(acl: CreateOptions['acl'], options: CallOptions): Make {
+  #maker(acl: CreateOptions['acl'], options: CallOptions): MakeNode {
     return (path, mode, timeout) =>
       this.#submit(
         create,

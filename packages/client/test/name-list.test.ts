@@ -96,11 +96,11 @@ describe('getChildNames', () => {
   })
 })
 
-describe('NameList.from', () => {
-  test('NameList.from has the names that it is given', () => {
+describe('NameList.ofStrings', () => {
+  test('NameList.ofStrings has the names that it is given', () => {
     fc.assert(
       fc.property(fc.array(name), (names) => {
-        expect(textsOf(NameList.from(names))).toEqual(names)
+        expect(textsOf(NameList.ofStrings(names))).toEqual(names)
       }),
     )
   })

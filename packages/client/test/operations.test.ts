@@ -200,8 +200,8 @@ describe('reads', () => {
 
   test.each([exists, existsAndWatch])('$name gives the Stat, and undefined where there is no node', (operation) => {
     expect(resultOf(operation, ['/a'], SetDataResponse, { stat: wireStat })).toEqual(stat)
-    expect(Object.keys(operation.forgives!)).toEqual(['NoNode'])
-    expect(operation.forgives!.NoNode!()).toBeUndefined()
+    expect(Object.keys(operation.answers!)).toEqual(['NoNode'])
+    expect(operation.answers!.NoNode!()).toBeUndefined()
   })
 
   test.each([getChildren, getChildrenAndWatch])('$name gives the names and the Stat of the parent', (operation) => {
@@ -368,7 +368,7 @@ describe('checkWatches', () => {
       body: { path: '/app/a', type: 2 },
     })
     expect(prepare(checkWatches, app, ['/a', 'Any']).result!(new Reader(new Uint8Array(0)))).toBe(true)
-    expect(checkWatches.forgives!.NoWatcher!()).toBe(false)
+    expect(checkWatches.answers!.NoWatcher!()).toBe(false)
   })
 })
 
@@ -394,7 +394,7 @@ describe('removeWatches', () => {
   )
 
   test('removeWatches is content when the watch is gone already', () => {
-    expect(Object.keys(removeWatches.forgives!)).toEqual(['NoWatcher'])
+    expect(Object.keys(removeWatches.answers!)).toEqual(['NoWatcher'])
   })
 
   test.each(['any', '', 'toString', undefined, 3])('removedWatches refuses %j', (type) => {

@@ -49,13 +49,13 @@ describe('PathWatches.fire', () => {
     },
   )
 
-  test('PathWatches.fire leaves watchers that are only asked for: their event comes behind their reply', () => {
-    const [asked, set] = [watcher('/a', 'data'), watcher('/a', 'data', 'set')]
-    const at = pathWith(asked, set)
+  test('PathWatches.fire leaves watchers whose read was not answered: their event comes behind their reply', () => {
+    const [unsent, set] = [watcher('/a', 'data'), watcher('/a', 'data', 'set')]
+    const at = pathWith(unsent, set)
     expect(at.fire('NodeDataChanged')).toEqual([set])
-    expect(asked.phase).toBe('asked')
-    asked.phase = 'set'
-    expect(at.fire('NodeDeleted')).toEqual([asked])
+    expect(unsent.phase).toBe('unsent')
+    unsent.phase = 'set'
+    expect(at.fire('NodeDeleted')).toEqual([unsent])
   })
 
   test('PathWatches.fire takes all watchers of a path, in the order of their calls, and notifies none', () => {
@@ -74,26 +74,30 @@ describe('PathWatches', () => {
     expect(KINDS.map(tableOf)).toEqual(['data', 'data', 'child'])
   })
 
-  test('PathWatches.isOfNoUse once nothing watches, and the server has nothing', () => {
+  test('PathWatches.isEmpty once nothing watches, and the server has nothing', () => {
     const at = pathWith()
-    expect(at.isOfNoUse).toBe(true)
-    for (const change of [{ asked: 'persistent' }, { confirmed: 'recursive' }, { hasLeftover: true }] as const) {
-      expect(Object.assign(pathWith(), change).isOfNoUse).toBe(false)
+    expect(at.isEmpty).toBe(true)
+    for (const change of [{ requested: 'persistent' }, { confirmed: 'recursive' }, { hasLeftover: true }] as const) {
+      expect(Object.assign(pathWith(), change).isEmpty).toBe(false)
     }
-    expect(pathWith(watcher('/a', 'data')).isOfNoUse).toBe(false)
+    expect(pathWith(watcher('/a', 'data')).isEmpty).toBe(false)
     at.addPersistent(persistent('persistent'))
-    expect(at.isOfNoUse).toBe(false)
+    expect(at.isEmpty).toBe(false)
   })
 
-  test('PathWatches.interrupted forgets what the server had; what was on its way is asked again, what was set is away', () => {
+  test('PathWatches.interrupted forgets what the server had; what was on its way is unsent again, what was set is away', () => {
     const [sent, set] = [watcher('/a', 'data', 'sent'), watcher('/a', 'data', 'set')]
-    const at = Object.assign(pathWith(sent, set), { asked: 'recursive', confirmed: 'persistent', hasLeftover: true })
-    const watchers = (['asked', 'sent', 'set', 'away'] as const).map((phase) => persistent('persistent', phase))
+    const at = Object.assign(pathWith(sent, set), {
+      requested: 'recursive',
+      confirmed: 'persistent',
+      hasLeftover: true,
+    })
+    const watchers = (['unsent', 'sent', 'set', 'away'] as const).map((phase) => persistent('persistent', phase))
     for (const each of watchers) at.addPersistent(each)
     at.interrupted()
-    expect([at.asked, at.confirmed, at.hasLeftover]).toEqual([undefined, undefined, false])
-    expect([sent.phase, set.phase]).toEqual(['asked', 'set'])
-    expect(watchers.map(({ phase }) => phase)).toEqual(['asked', 'asked', 'away', 'away'])
+    expect([at.requested, at.confirmed, at.hasLeftover]).toEqual([undefined, undefined, false])
+    expect([sent.phase, set.phase]).toEqual(['unsent', 'set'])
+    expect(watchers.map(({ phase }) => phase)).toEqual(['unsent', 'unsent', 'away', 'away'])
   })
 
   test.each([
@@ -108,9 +112,9 @@ describe('PathWatches', () => {
 
 describe('reconcile', () => {
   const lost = () => Object.assign(watcher('/a', 'data', 'set'), { isArmed: false })
-  const known = (given: Partial<Pick<PathWatches, 'wanted' | 'asked' | 'hasLeftover' | 'oneShot'>>) => ({
+  const known = (given: Partial<Pick<PathWatches, 'wanted' | 'requested' | 'hasLeftover' | 'oneShot'>>) => ({
     wanted: undefined,
-    asked: undefined,
+    requested: undefined,
     hasLeftover: false,
     oneShot: few<OneShotWatcher>(),
     ...given,
@@ -118,7 +122,7 @@ describe('reconcile', () => {
   const types = (changes: readonly Change[]) =>
     changes.map((change) => ('mode' in change ? `${change.type} ${change.mode}` : change.type))
 
-  // wanted × asked × leftover: with a one-shot watcher that the server has no watch for.
+  // wanted × requested × leftover: with a one-shot watcher that the server has no watch for.
   test.each<[WatchMode | undefined, WatchMode | undefined, boolean, string[]]>([
     [undefined, undefined, false, ['set']],
     [undefined, undefined, true, ['clear', 'set']],
@@ -131,17 +135,17 @@ describe('reconcile', () => {
     ['persistent', 'recursive', false, ['add persistent', 'drop recursive']],
     ['recursive', 'persistent', false, ['add recursive', 'drop persistent']],
     ['recursive', 'recursive', true, []],
-  ])('reconcile of wanted %s, asked %s, leftover %s is %j', (wanted, asked, hasLeftover, changes) => {
-    expect(types(reconcile(known({ wanted, asked, hasLeftover, oneShot: few<OneShotWatcher>(lost()) })))).toEqual(
+  ])('reconcile of wanted %s, requested %s, leftover %s is %j', (wanted, requested, hasLeftover, changes) => {
+    expect(types(reconcile(known({ wanted, requested, hasLeftover, oneShot: few<OneShotWatcher>(lost()) })))).toEqual(
       changes,
     )
   })
 
   test('reconcile sets again only what the server may have lost, and what is set: reads on their way ask by themselves', () => {
-    const [gone, armed, asked, sent] = [lost(), watcher('/a', 'data', 'set'), watcher('/a', 'data'), lost()]
+    const [gone, armed, unsent, sent] = [lost(), watcher('/a', 'data', 'set'), watcher('/a', 'data'), lost()]
     armed.isArmed = true
     sent.phase = 'sent'
-    const oneShot = few<OneShotWatcher>(gone, armed, asked, sent)
+    const oneShot = few<OneShotWatcher>(gone, armed, unsent, sent)
     expect(reconcile(known({ oneShot }))).toEqual([{ type: 'set', watchers: [gone] }])
     // A removal of all takes the armed one as well.
     expect(afterClear(known({ oneShot }))).toEqual([{ type: 'set', watchers: [gone, armed] }])
@@ -149,23 +153,23 @@ describe('reconcile', () => {
 
   test('reconcile changes nothing, and once its changes are applied there are none left', () => {
     for (const wanted of [undefined, 'persistent', 'recursive'] as const) {
-      for (const asked of [undefined, 'persistent', 'recursive'] as const) {
+      for (const requested of [undefined, 'persistent', 'recursive'] as const) {
         for (const hasLeftover of [false, true]) {
-          const at = Object.assign(pathWith(lost()), { asked, hasLeftover })
+          const at = Object.assign(pathWith(lost()), { requested, hasLeftover })
           if (wanted !== undefined) at.addPersistent(persistent(wanted))
           const changes = reconcile(at)
           expect(reconcile(at)).toEqual(changes)
           for (const change of changes) at.apply(change)
-          expect(reconcile(at), `${wanted} ${asked} ${hasLeftover}`).toEqual([])
-          expect(at.asked).toBe(wanted)
+          expect(reconcile(at), `${wanted} ${requested} ${hasLeftover}`).toEqual([])
+          expect(at.requested).toBe(wanted)
         }
       }
     }
   })
 
   test('afterAdd drops the other mode, which servers from 3.9 on keep beside the new one', () => {
-    expect(afterAdd(known({ asked: 'recursive' }), 'persistent')).toEqual([{ type: 'drop', mode: 'recursive' }])
-    expect(afterAdd(known({ asked: 'recursive' }), 'recursive')).toEqual([])
+    expect(afterAdd(known({ requested: 'recursive' }), 'persistent')).toEqual([{ type: 'drop', mode: 'recursive' }])
+    expect(afterAdd(known({ requested: 'recursive' }), 'recursive')).toEqual([])
     expect(afterAdd(known({}), 'recursive')).toEqual([])
   })
 })

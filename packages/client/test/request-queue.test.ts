@@ -214,7 +214,7 @@ describe('RequestQueue.interrupted', () => {
     const queue = queueOf(sent)
     sendFrom(queue, 0, ALL)
     queue.enqueue(unsent)
-    expect(queue.interrupted()).toEqual({ tombstones: [], unknown: [sent], leftWrites: true })
+    expect(queue.interrupted()).toEqual({ tombstones: [], unknown: [sent], hasUnansweredWrites: true })
     expect(sendFrom(queue, 0, ALL)).toHaveLength(1)
     expect(queue.oldest).toBe(unsent)
   })
@@ -223,7 +223,7 @@ describe('RequestQueue.interrupted', () => {
     const queue = queueOf(own())
     sendFrom(queue, 0, ALL)
     queue.enqueue(own())
-    expect(queue.interrupted()).toEqual({ tombstones: [], unknown: [], leftWrites: false })
+    expect(queue.interrupted()).toEqual({ tombstones: [], unknown: [], hasUnansweredWrites: false })
     expect(sendFrom(queue, 0, ALL)).toEqual([])
   })
 
@@ -233,7 +233,7 @@ describe('RequestQueue.interrupted', () => {
     sendFrom(queue, 0, ALL)
     queue.abandon(first)
     queue.abandon(second)
-    expect(queue.interrupted()).toEqual({ tombstones: [first, second], unknown: [], leftWrites: true })
+    expect(queue.interrupted()).toEqual({ tombstones: [first, second], unknown: [], hasUnansweredWrites: true })
     expect([first.phase.name, second.phase.name]).toEqual(['settled', 'settled'])
     expect(sendFrom(queue, 0, ALL)).toEqual([])
   })
@@ -243,7 +243,7 @@ describe('RequestQueue.interrupted', () => {
     sendFrom(queue, 0, ALL)
     queue.answered()
     queue.enqueue(write())
-    expect(queue.interrupted().leftWrites).toBe(false)
+    expect(queue.interrupted().hasUnansweredWrites).toBe(false)
   })
 })
 
@@ -398,13 +398,13 @@ class Model {
   interrupted(): ReturnType<RequestQueue['interrupted']> {
     const tombstones = this.sent.filter((request) => this.#abandoned.has(request))
     const alive = this.#alive
-    const leftWrites = this.sent.some(({ kind }) => kind === 'write')
+    const hasUnansweredWrites = this.sent.some(({ kind }) => kind === 'write')
     const repeated = alive.filter(({ kind }) => kind === 'read' || kind === 'neither')
     const waiting = [...this.putOff, ...repeated, ...this.unsent].filter(({ kind }) => kind !== 'connection')
     ;[this.sent, this.putOff, this.heldUntil] = [[], [], -Infinity]
     this.unsent = waiting.sort((one, other) => this.#places.get(one)! - this.#places.get(other)!)
     this.#window.open()
-    return { tombstones, unknown: alive.filter(({ kind }) => kind === 'write'), leftWrites }
+    return { tombstones, unknown: alive.filter(({ kind }) => kind === 'write'), hasUnansweredWrites }
   }
 
   clear(): ReturnType<RequestQueue['clear']> {

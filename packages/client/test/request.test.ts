@@ -42,10 +42,10 @@ test('Request throws what its body throws, and writes nothing', () => {
   expect(() => read('/a', { body })).toThrow('no such thing')
 })
 
-test('Request begins unsent, never expires, forgives nothing, and settles no call', () => {
+test('Request begins unsent, never expires, has no answers, and settles no call', () => {
   const request = new Request({ op: 'close', opCode: OpCode.closeSession, kind: 'neither' })
   expect(request).toMatchObject({ phase: { name: 'unsent' }, expiresAt: Infinity })
-  expect([request.forgives, request.path]).toEqual([{}, undefined])
+  expect([request.answers, request.path]).toEqual([{}, undefined])
   expect(request.watcher).toBeUndefined()
   expect(request.fixedXid).toBeUndefined()
   expect(request.resolve(1)).toBeUndefined()
@@ -61,13 +61,13 @@ test('Request keeps its outcome', () => {
     expiresAt: 5,
     watcher: watcher('/a', 'exist'),
     result: () => 'result',
-    forgives: { NoNode: () => 'none' },
+    answers: { NoNode: () => 'none' },
     resolve: () => {},
     reject: () => {},
   } as const
-  const { op, path, opCode, kind, expiresAt, watcher: watching, forgives, resolve, reject } = new Request(notified)
+  const { op, path, opCode, kind, expiresAt, watcher: watching, answers, resolve, reject } = new Request(notified)
   const { result, ...others } = notified
-  expect({ op, path, opCode, kind, expiresAt, watcher: watching, forgives, resolve, reject }).toEqual(others)
+  expect({ op, path, opCode, kind, expiresAt, watcher: watching, answers, resolve, reject }).toEqual(others)
   expect(new Request(notified).result(new Reader(new Uint8Array(0)))).toBe(result())
 })
 

@@ -10,7 +10,7 @@ type Given = Partial<RequestInit>
 
 /** A read of `path`. */
 export function read(path = '/read', given: Given = {}, writer?: Writer): Request {
-  const asked: RequestInit = {
+  const prepared: RequestInit = {
     op: 'getData',
     path,
     opCode: OpCode.getData,
@@ -18,7 +18,7 @@ export function read(path = '/read', given: Given = {}, writer?: Writer): Reques
     body: (body) => GetDataRequest.write(body, { path, watch: given.watcher !== undefined }),
     ...given,
   }
-  return new Request(asked, asked, writer)
+  return new Request(prepared, prepared, writer)
 }
 
 export function write(path = '/write', given: Given = {}): Request {
@@ -67,7 +67,7 @@ export interface TestWatcher extends OneShotWatcher {
   readonly notified: OneShotOutcome[]
 }
 
-export function watcher(path: string, kind: WatchKind, phase: OneShotWatcher['phase'] = 'asked'): TestWatcher {
+export function watcher(path: string, kind: WatchKind, phase: OneShotWatcher['phase'] = 'unsent'): TestWatcher {
   const notified: OneShotOutcome[] = []
   return { path, kind, phase, notified, notify: (outcome) => notified.push(outcome) }
 }

@@ -4,12 +4,11 @@ import { leaseTimes } from './lease/lease.ts'
 /**
  * When a hold ends:
  *
- * - `confirmed`: with its lease. This is safe, under the assumptions of the lease. - `connected`: with the connection
- * (Curator's strict rule). A server that is cut off from its leader keeps connections while
- *   another client is granted.
+ * - `confirmed`: with its lease. This is safe, under the assumptions of the lease.
+ * - `connected`: with the connection (Curator's strict rule). A server that is cut off from its leader keeps connections
+ *   while another client is granted.
  * - `sessionAlive`: when the client knows that its session is over (kazoo's rule). While it is disconnected another client
- * may be
- *   granted, and it does not learn of it.
+ *   may be granted, and it does not learn of it.
  */
 export type HeldWhile = 'confirmed' | 'connected' | 'sessionAlive'
 

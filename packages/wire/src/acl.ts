@@ -1,7 +1,7 @@
 // ACLs as text, and ids of the digest scheme. The text has the form of zkCli (AclParser): `scheme:id:perms`, with a comma
 // between entries.
 import { Perms } from './constants.ts'
-import { plain } from './bytes.ts'
+import { asUint8Array } from './bytes.ts'
 import type { ACL } from './records/data.ts'
 
 /** One letter for each bit of Perms. The lowest bit is first. */
@@ -55,6 +55,6 @@ function formatEntry({ perms, id: { scheme, id } }: ACL): string {
  * `generateDigest('user:password', (bytes) => createHash('sha1').update(bytes).digest())`.
  */
 export function generateDigest(userPassword: string, sha1: (bytes: Uint8Array) => Uint8Array): string {
-  const digest = plain(sha1(new TextEncoder().encode(userPassword)))
+  const digest = asUint8Array(sha1(new TextEncoder().encode(userPassword)))
   return `${userPassword.split(':', 1)[0]}:${btoa(String.fromCharCode(...digest))}`
 }

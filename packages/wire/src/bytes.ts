@@ -19,13 +19,13 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
 }
 
 /** The same memory as a plain `Uint8Array`. (The `slice` of Node's Buffer does not copy.) */
-export function plain(bytes: Uint8Array): Uint8Array {
+export function asUint8Array(bytes: Uint8Array): Uint8Array {
   if (bytes.constructor === Uint8Array) return bytes
-  return new Uint8Array(sureBytes(bytes).buffer, bytes.byteOffset, bytes.byteLength)
+  return new Uint8Array(checkedBytes(bytes).buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** Accepts bytes of a subclass or of another realm, too. Throws a `TypeError` for a string, an array, or wider items. */
-export function sureBytes(bytes: Uint8Array): Uint8Array {
+export function checkedBytes(bytes: Uint8Array): Uint8Array {
   if (bytes?.BYTES_PER_ELEMENT !== 1) throw invalid(bytes, 'buffer', 'a Uint8Array')
   return bytes
 }

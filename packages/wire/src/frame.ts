@@ -1,6 +1,6 @@
 // A frame is a 4-byte big-endian length and that many bytes. A connection has frames in both directions, with one exception:
 // monitoring sends a four-letter word in place of the first frame, and its answer is text.
-import { type Bytes, concat, plain } from './bytes.ts'
+import { type Bytes, concat, asUint8Array } from './bytes.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
@@ -60,7 +60,7 @@ export class FrameDecoder {
   /** Takes the chunk over without copying it: its memory must not be written to before `keep`. */
   push(chunk: Uint8Array): void {
     const chunks = this.#chunks
-    let last = plain(chunk)
+    let last = asUint8Array(chunk)
     if (this.#failed) return
     chunks.push(last)
     this.#available += last.byteLength

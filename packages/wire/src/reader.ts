@@ -1,4 +1,4 @@
-import { type Bytes, plain } from './bytes.ts'
+import { type Bytes, asUint8Array } from './bytes.ts'
 import { invalid } from './invalid.ts'
 import { ProtocolError } from './protocol-error.ts'
 
@@ -21,7 +21,7 @@ export class Reader {
   #end: number
 
   constructor(bytes: Uint8Array, offset = 0) {
-    this.#bytes = plain(bytes)
+    this.#bytes = asUint8Array(bytes)
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     if (offset >>> 0 !== offset || offset > bytes.length) throw invalid(offset, 'offset', 'in the bytes', 'number')
     this.#offset = offset

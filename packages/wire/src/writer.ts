@@ -1,4 +1,4 @@
-import { type Bytes, sureBytes } from './bytes.ts'
+import { type Bytes, checkedBytes } from './bytes.ts'
 import { invalid } from './invalid.ts'
 
 const utf8 = new TextEncoder()
@@ -65,13 +65,13 @@ export class Writer {
   /** Bytes behind their length. The length is -1 for null. */
   buffer(value: Uint8Array | null): void {
     if (value === null) return this.int(-1)
-    this.int(sureBytes(value).byteLength)
+    this.int(checkedBytes(value).byteLength)
     this.raw(value)
   }
 
   /** Bytes as they are, without their length. */
   raw(bytes: Uint8Array): void {
-    this.#reserve(sureBytes(bytes).byteLength)
+    this.#reserve(checkedBytes(bytes).byteLength)
     this.#bytes.set(bytes, this.#length)
     this.#length += bytes.byteLength
   }

@@ -84,8 +84,8 @@ export function heldOnTrust(played: Pick<Played, 'history' | 'log' | 'shortened'
   const withoutLease = attemptsOf(played).flatMap(({ granted, task }) =>
     granted === undefined || (task.holdOptions?.heldWhile ?? 'confirmed') === 'confirmed' ? [] : [granted.path],
   )
-  const unawares = [...log.lives.values()].filter(({ owner }) => shortened.has(owner)).map(({ path }) => path)
-  return new Set([...forcedPaths(played), ...withoutLease, ...unawares])
+  const unnoticed = [...log.lives.values()].filter(({ owner }) => shortened.has(owner)).map(({ path }) => path)
+  return new Set([...forcedPaths(played), ...withoutLease, ...unnoticed])
 }
 
 /** The clients whose process was killed. */

@@ -10,7 +10,7 @@ import { promises } from './promises/index.ts'
 import { everybodyIsServed, grantsAreProven, inOrder, nobodyWaitsOnHimself, noHerd } from './waiting.ts'
 import { watchesLoseNothing } from './watches.ts'
 
-/** The checks, one for each invariant of a history, in their order: I1 to I15. */
+/** The checks, one for each invariant of a history of a recipe, in their order: I1 to I15, and I18. */
 const checks: readonly Check[] = [
   oneHolder,
   fencesRise,

@@ -15,18 +15,18 @@ const contestsOf: Readonly<Record<RecipeName, readonly Omit<Contest, 'recipe'>[]
 }
 const contests = recipes.flatMap((recipe) => contestsOf[recipe].map((contest) => ({ recipe, ...contest })))
 
-const plain = { faults: upTo(0), earlyTimers: 0, hasParent: true, keepsSegments: true }
+const base = { faults: upTo(0), earlyTimers: 0, hasParent: true, keepsSegments: true }
 
 const settings: readonly Setting[] = [
-  { ...plain, name: 'no faults' },
-  { ...plain, name: 'no faults, frames apart', keepsSegments: false },
-  { ...plain, name: 'no faults, no parent', hasParent: false },
-  { ...plain, name: 'no faults, 2 early timers', earlyTimers: 2 },
-  { ...plain, name: '1 fault', faults: upTo(1) },
-  { ...plain, name: '1 fault, frames apart', faults: upTo(1), keepsSegments: false },
-  { ...plain, name: '1 fault, 1 early timer', faults: upTo(1), earlyTimers: 1 },
+  { ...base, name: 'no faults' },
+  { ...base, name: 'no faults, frames apart', keepsSegments: false },
+  { ...base, name: 'no faults, no parent', hasParent: false },
+  { ...base, name: 'no faults, 2 early timers', earlyTimers: 2 },
+  { ...base, name: '1 fault', faults: upTo(1) },
+  { ...base, name: '1 fault, frames apart', faults: upTo(1), keepsSegments: false },
+  { ...base, name: '1 fault, 1 early timer', faults: upTo(1), earlyTimers: 1 },
   ...pairs().map(([one, other]) => ({
-    ...plain,
+    ...base,
     name: `2 faults, ${one} or ${other}`,
     faults: { most: 2, types: [one, other] },
   })),

@@ -8,17 +8,17 @@ interface Handshake {
 }
 
 /**
- * A member that grants less than the others shortens a session as soon as it takes the handshake. The client knows it when it
- * gets the answer. A request on the same connection shows that it knows, and so does one on another connection with as short
- * a timeout. Until then the client uses the old timeout. When the new one has passed by then, its holds may be gone. (This
- * cannot happen where all members have the same limits: A5.)
+ * A member that grants less than the others shortens a session as soon as it takes the handshake. The client goes by the old
+ * timeout until it has the answer. Its next request on that connection shows that it has it. So does a request on another
+ * connection with as short a timeout. If the new timeout has passed before such a request, the client's holds may be gone.
+ * (This cannot happen where all members have the same limits: A5.)
  */
-export function shortenedUnawares(entries: Iterable<HistoryEntry>): ReadonlySet<bigint> {
+export function shortenedUnnoticed(entries: Iterable<HistoryEntry>): ReadonlySet<bigint> {
   const shortest = new Map<bigint, number>()
   const byConnection = new Map<number, Handshake>()
   /** The handshakes that shortened, as long as nothing shows that the client knows. */
   let unknown: Handshake[] = []
-  const unawares = new Set<bigint>()
+  const unnoticed = new Set<bigint>()
   for (const entry of entries) {
     if (entry.from !== 'client' && entry.from !== 'server') continue
     const { at, connection, message } = entry
@@ -33,10 +33,10 @@ export function shortenedUnawares(entries: Iterable<HistoryEntry>): ReadonlySet<
     } else if (entry.from === 'client' && unknown.length > 0) {
       const received = byConnection.get(connection)
       const isKnown = ({ session, timeOut }: Handshake) => session === received?.session && timeOut >= received.timeOut
-      for (const each of unknown) if (isKnown(each) && at - each.at >= each.timeOut) unawares.add(each.session)
+      for (const each of unknown) if (isKnown(each) && at - each.at >= each.timeOut) unnoticed.add(each.session)
       unknown = unknown.filter((each) => !isKnown(each))
     }
   }
-  for (const { session } of unknown) unawares.add(session)
-  return unawares
+  for (const { session } of unknown) unnoticed.add(session)
+  return unnoticed
 }

@@ -79,7 +79,7 @@ export const clientBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a connection that is given up is not closed',
-    edits: [{ in: 'Transport.hangUp', find: '    this.#connection?.close()\n', replace: '' }],
+    edits: [{ in: 'ServerLink.hangUp', find: '    this.#connection?.close()\n', replace: '' }],
   },
   {
     name: 'what a server has not seen yet is read from it',

@@ -69,7 +69,13 @@ export const promiseBugs: readonly PlantedBug[] = (
     {
       name: 'no sync goes ahead of reads when a write was not answered',
       faults: ['lag', 'loseReply', 'drop', 'reset'],
-      edits: [{ in: 'RequestPipeline.interrupted', find: 'if (leftWrites) this.#isSyncPending = true\n', replace: '' }],
+      edits: [
+        {
+          in: 'RequestPipeline.interrupted',
+          find: 'if (hasUnansweredWrites) this.#isSyncPending = true\n',
+          replace: '',
+        },
+      ],
     },
     {
       name: 'what is aborted before it is sent is sent all the same',

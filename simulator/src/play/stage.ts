@@ -14,7 +14,7 @@ import {
 } from '@zk/testing/internal'
 import type { SentEvent } from '../history/played.ts'
 import type { Line, LookUp } from '../history/line.ts'
-import { shortenedUnawares } from '../history/shortened.ts'
+import { shortenedUnnoticed } from '../history/shortened.ts'
 import { Recorder } from '../history/recorder.ts'
 import type { EnsemblePlan, RecipeName, Scenario } from '../scenario/scenario.ts'
 import type { Client, Target } from '../strikes/index.ts'
@@ -155,7 +155,7 @@ export class Stage implements Target {
 
   /** Sessions whose timeout was shortened by a handshake, and whose client learned it too late. */
   get shortened(): ReadonlySet<bigint> {
-    return shortenedUnawares(this.model.history.entries)
+    return shortenedUnnoticed(this.model.history.entries)
   }
 
   /** Events about contenders' nodes. */

@@ -16,7 +16,7 @@ export const unknownEvent = ({ client }: FaultOf<'unknownEvent'>, target: Target
 export const mangle = ({ client, how, keep }: FaultOf<'mangle'>, target: Target): undefined => {
   for (const link of linksOf(target, client)) {
     link.mangle((segment, isFirst) => {
-      // An answer to the handshake has no xid. Text has none either, and may be shorter than a frame.
+      // The answer to the handshake has no xid. What is shorter than a reply is text.
       if ((how === 'xid' && isFirst) || segment.byteLength < SHORTEST_REPLY) return undefined
       return mangled[how](segment.slice(), keep)
     })

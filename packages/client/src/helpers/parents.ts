@@ -8,14 +8,14 @@ import type { Runtime } from '../runtime/runtime.ts'
 
 type Options = CreateOptions & ParentsOptions & CallOptions
 
-/** Makes the request of a create, for each attempt. */
-export interface Creation {
+/** The arguments of a create, kept to repeat it. */
+export interface CreateArguments {
   readonly data: Data | undefined
   readonly options: Options
 }
 
 /** A copy of the arguments: the caller may change them before the request is repeated. */
-export function snapshot({ data, options }: Creation): Creation {
+export function snapshot({ data, options }: CreateArguments): CreateArguments {
   const { acl, parents } = options
   const above = typeof parents === 'object' ? { acl: copy(parents.acl) } : parents
   return {
@@ -39,33 +39,34 @@ export interface Patience {
 const timeLeft = ({ runtime, until }: Patience) => until - runtime.now()
 
 /** Creates one node, with a time limit in ms. */
-export type Make = (path: string, mode: ParentMode, timeout: number) => Promise<unknown>
+export type MakeNode = (path: string, mode: ParentMode, timeout: number) => Promise<unknown>
 
-export interface Making {
+export interface BelowMissingParent {
   /** The parent, as a path of the whole tree. */
   readonly above: string
-  readonly make: Make
+  readonly make: MakeNode
   readonly create: (timeout: number) => Promise<Created>
 }
 
 /**
- * Repeats a create whose parent was missing: makes the nodes above, and tries again as long as there is time. A connection
- * that is lost meanwhile leaves no doubt about the node: its create is not sent before it is known that the parent exists.
+ * Repeats a create whose parent was missing: makes the nodes above, and tries again as long as there is time. The create is
+ * not sent again before the requests for the nodes above have settled. So a connection that is lost meanwhile leaves no doubt
+ * about the node.
  */
 export async function createBelow(
-  { above, make, create }: Making,
+  { above, make, create }: BelowMissingParent,
   patience: Patience,
   noNode: KeeperError,
 ): Promise<Created> {
   for (;;) {
     if (timeLeft(patience) <= 0) throw noNode
-    const hindrance = await makePath(above, 'CONTAINER', make, patience)
+    const parentError = await makePath(above, 'CONTAINER', make, patience)
     if (timeLeft(patience) <= 0) throw noNode
     try {
       return await create(timeLeft(patience))
     } catch (error) {
       if (wasAborted(error, patience.signal) || !KeeperError.is(error, 'NoNode')) throw error
-      if (hindrance !== undefined && !isTransient(hindrance)) throw hindrance
+      if (parentError !== undefined && !mayCreateLater(parentError)) throw parentError
     }
   }
 }
@@ -74,24 +75,29 @@ export async function createBelow(
 export type ParentMode = 'CONTAINER' | 'PERSISTENT'
 
 /** Makes this node of the whole tree, and all above it. Resolves with the error that prevented it, if any. */
-export function makePath(path: string, mode: ParentMode, make: Make, patience: Patience): Promise<unknown> {
+export function makePath(path: string, mode: ParentMode, make: MakeNode, patience: Patience): Promise<unknown> {
   const names = path === '/' ? [] : path.split('/').slice(1)
   const paths = names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)
   return makeNodes(paths, mode, make, patience)
 }
 
 /**
- * Makes the nodes from the top. Returns why the last one does not exist: the first error, since a node above may exist where
- * this client has no right to create.
+ * Makes the nodes from the top. Returns undefined when the last one exists: errors of nodes above do not matter then, since
+ * they may exist where this client has no right to create. Otherwise returns the first error.
  */
-async function makeNodes(paths: readonly string[], mode: ParentMode, make: Make, patience: Patience): Promise<unknown> {
+async function makeNodes(
+  paths: readonly string[],
+  mode: ParentMode,
+  make: MakeNode,
+  patience: Patience,
+): Promise<unknown> {
   const failures = await makeOnce(paths, mode, make, patience)
   const last = failures.at(-1)
   if (last === undefined || wasAborted(last, patience.signal)) return last
-  // A busy server has put off one of them, and not those below it. So a further attempt gets further.
-  const there = failures.lastIndexOf(undefined) + 1
-  const isFurther = there > 0 && KeeperError.is(last, 'NoNode', 'QueueFull')
-  if (isFurther && timeLeft(patience) > 0) return makeNodes(paths.slice(there), mode, make, patience)
+  // A busy server may have refused one node, and then those below it had no parent. Another attempt gets further.
+  const existing = failures.lastIndexOf(undefined) + 1
+  const isFurther = existing > 0 && KeeperError.is(last, 'NoNode', 'QueueFull')
+  if (isFurther && timeLeft(patience) > 0) return makeNodes(paths.slice(existing), mode, make, patience)
   return failures.find((failure) => failure !== undefined)
 }
 
@@ -99,12 +105,12 @@ async function makeNodes(paths: readonly string[], mode: ParentMode, make: Make,
 async function makeOnce(
   paths: readonly string[],
   mode: ParentMode,
-  make: Make,
+  make: MakeNode,
   patience: Patience,
 ): Promise<unknown[]> {
   const all = async (mode: ParentMode) => {
-    const asked = paths.map((path) => make(path, mode, Math.max(0, timeLeft(patience))))
-    const results = await Promise.allSettled(asked)
+    const making = paths.map((path) => make(path, mode, Math.max(0, timeLeft(patience))))
+    const results = await Promise.allSettled(making)
     return results.map((each) => (each.status === 'fulfilled' ? undefined : unlessThere(each.reason, patience.signal)))
   }
   const failures = await all(mode)
@@ -118,11 +124,11 @@ function unlessThere(error: unknown, signal: AbortSignal | undefined): unknown {
 }
 
 /** Whether the next attempt may succeed. */
-function isTransient(error: unknown): boolean {
-  return KeeperError.is(error) && (error.outcomeUnknown || KeeperError.is(error, ...TRANSIENT))
+function mayCreateLater(error: unknown): boolean {
+  return KeeperError.is(error) && (error.outcomeUnknown || KeeperError.is(error, ...MAY_CREATE_LATER))
 }
 
-const TRANSIENT = ['ConnectionLoss', 'RequestTimeout', 'ThrottledOp', 'NoNode'] as const
+const MAY_CREATE_LATER = ['ConnectionLoss', 'RequestTimeout', 'ThrottledOp', 'NoNode'] as const
 
 /** Checks `parents`, which may have any type in plain JavaScript. */
 export function wantsParents(parents: ParentsOptions['parents']): boolean {

@@ -109,8 +109,7 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
     for (let i = this.#stack.length - 1; i >= 0 && this.#inFlight < this.#concurrency; i--) {
       const entry = this.#stack[i]!
       if (entry.reading === undefined) void this.#read(entry)
-      // An entry that was read before the walk went deeper may be above others that were not read. Look at `concurrency`
-      // entries, no further.
+      // Unread entries may lie below a read one, since the walk went deeper. Search only the top `concurrency` entries.
       else if (this.#stack.length - i > this.#concurrency) return
     }
   }

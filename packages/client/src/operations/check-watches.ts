@@ -12,5 +12,5 @@ export const checkWatches: Operation<Args, typeof operations.checkWatches, boole
     return { path: chroot.absolute(path), type: WatcherType[type] }
   },
   result: () => true,
-  forgives: { NoWatcher: () => false },
+  answers: { NoWatcher: () => false },
 }

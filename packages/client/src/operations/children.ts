@@ -42,7 +42,7 @@ export const getChildrenAndWatch: Read & { watch: WatchKind } = {
 const undecoded = {
   ...GetChildren2Response,
   // The record says what is wrong with a malformed list, and where.
-  read: (reader) => NameList.of(reader.rest()) ?? refuse(GetChildren2Response.read(reader)),
+  read: (reader) => NameList.parse(reader.rest()) ?? refuse(GetChildren2Response.read(reader)),
   write: (writer, { bytes }) => writer.raw(bytes),
 } as const satisfies Type<NameList>
 

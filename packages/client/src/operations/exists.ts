@@ -10,7 +10,7 @@ export const exists: Exists = {
   wire: operations.exists,
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: false }),
   result: ({ stat }) => toStat(stat),
-  forgives: { NoNode: () => undefined },
+  answers: { NoNode: () => undefined },
 }
 
 export const existsAndWatch: Exists & { watch: WatchKind } = {

@@ -11,7 +11,7 @@ const INT_SIZE = 4
 export class NameList {
   /** The body of the reply: the count, the names, each behind its length, and what follows them. */
   readonly bytes: Uint8Array
-  /** For each name the offset of its first byte, and one offset more: see `end`. */
+  /** The offset of the first byte of each name. The last offset is that of a name that would follow: see `end`. */
   readonly #starts: Uint32Array
 
   private constructor(bytes: Uint8Array, starts: Uint32Array) {
@@ -19,14 +19,17 @@ export class NameList {
     this.#starts = starts
   }
 
-  /** Takes such a body, which must not change any more; undefined where the list or the Stat behind it is malformed. */
-  static of(body: Uint8Array): NameList | undefined {
+  /**
+   * Takes the body of a reply, which must not change later. Returns undefined if the list is malformed, or if fewer bytes than
+   * those of a Stat follow it.
+   */
+  static parse(body: Uint8Array): NameList | undefined {
     const starts = startsIn(body)
     return starts && new NameList(body, starts)
   }
 
   /** The same names, for a list that is there as strings. */
-  static from(names: readonly string[]): NameList {
+  static ofStrings(names: readonly string[]): NameList {
     const bytes = encode(vector(ustring), names)
     return new NameList(bytes, startsIn(bytes, 0)!)
   }
@@ -52,9 +55,9 @@ export class NameList {
   }
 }
 
-/** undefined unless the vector is whole, has no null, and so many bytes follow. */
-function startsIn(bytes: Uint8Array, following: number = Stat.minSize): Uint32Array | undefined {
-  const last = bytes.length - following
+/** Returns undefined unless the vector is whole, has no null, and at least so many bytes follow it. */
+function startsIn(bytes: Uint8Array, bytesAfter: number = Stat.minSize): Uint32Array | undefined {
+  const last = bytes.length - bytesAfter
   if (last < INT_SIZE) return undefined
   const count = intAt(bytes, 0)
   // This comes before anything is allocated for the count.

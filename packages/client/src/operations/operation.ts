@@ -24,7 +24,7 @@ export interface Operation<Args extends readonly unknown[], W extends Wire, Resu
   /** The names of its own options, and an example of them. */
   readonly options?: { readonly known: ReadonlySet<string>; readonly example: string } | undefined
   /** The codes that are answers, not errors. */
-  readonly forgives?: Partial<Record<ErrorName, () => Result>> | undefined
+  readonly answers?: Partial<Record<ErrorName, () => Result>> | undefined
   /** The paths of several operations in one request, by position. */
   readonly paths?: (() => readonly string[]) | undefined
 }
@@ -49,7 +49,7 @@ export function prepare<Args extends readonly unknown[], W extends Wire, Result>
   return new OperationCall(operation, typeof wire === 'function' ? wire(...args) : wire, chroot, args[0], value, about)
 }
 
-type AnyOperation = Pick<Operation<never, Wire, unknown>, 'name' | 'forgives' | 'paths'> & {
+type AnyOperation = Pick<Operation<never, Wire, unknown>, 'name' | 'answers' | 'paths'> & {
   result(response: unknown, chroot: Chroot, where?: () => ErrorContext): unknown
 }
 
@@ -105,8 +105,8 @@ class OperationCall implements PreparedRequest {
     return this.#wire.kind
   }
 
-  get forgives(): RequestInit['forgives'] {
-    return this.#operation.forgives
+  get answers(): RequestInit['answers'] {
+    return this.#operation.answers
   }
 
   body(writer: Writer): void {

@@ -36,5 +36,5 @@ export const removeWatches: Operation<Args, typeof operations.removeWatches, voi
   encode: (chroot, path, type) => ({ path: chroot.absolute(path), type: WatcherType[type] }),
   result: () => undefined,
   // It has fired meanwhile, or was lost with its connection.
-  forgives: { NoWatcher: () => undefined },
+  answers: { NoWatcher: () => undefined },
 }

@@ -86,7 +86,7 @@ type Kind = 'pem' | 'version' | 'string' | 'boolean' | 'function'
 
 const VERSIONS: readonly unknown[] = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] satisfies TlsVersion[]
 
-const right: Record<Kind, string> = {
+const expected: Record<Kind, string> = {
   pem: 'a string, a Uint8Array or a list of these',
   version: VERSIONS.join(', '),
   string: 'a string',
@@ -109,7 +109,7 @@ export function checkTls(tls: unknown): TlsOptions {
   const given = Object.entries(tls).filter(([, value]) => value !== undefined)
   for (const [name, value] of given) {
     const kind: Kind = kinds[name as keyof typeof kinds]
-    if (!isOf(kind, value)) throw new TypeError(`tls.${name} must be ${right[kind]}`)
+    if (!isOf(kind, value)) throw new TypeError(`tls.${name} must be ${expected[kind]}`)
   }
   const options = Object.fromEntries(given) as TlsOptions
   if (options.servername !== undefined && isAddress(options.servername)) {

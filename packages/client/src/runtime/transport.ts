@@ -20,7 +20,7 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
     isSilent = false
     if (open) handler.received(bytes)
   }
-  const socket = tls === undefined ? plain(where, received) : secured(where, host, tls)
+  const socket = tls === undefined ? plainSocket(where, received) : secureSocket(where, host, tls)
   const lose = (error: Error) => {
     if (!open) return
     open = false
@@ -55,7 +55,7 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
  * Reads into memory of its own, past the stream of the socket: that would allocate 64 KiB for each read, and take a tenth of
  * a small one. The stream still reports the end.
  */
-function plain(where: { host: string; port: number }, received: (bytes: Uint8Array) => void): Socket {
+function plainSocket(where: { host: string; port: number }, received: (bytes: Uint8Array) => void): Socket {
   const buffer = new Uint8Array(READ_SIZE)
   const callback = (size: number) => {
     received(buffer.subarray(0, size))
@@ -65,7 +65,7 @@ function plain(where: { host: string; port: number }, received: (bytes: Uint8Arr
 }
 
 /** Throws if the options cannot be used. */
-function secured(where: { host: string; port: number }, host: string, tls: TlsOptions): Socket {
+function secureSocket(where: { host: string; port: number }, host: string, tls: TlsOptions): Socket {
   const { checkServerIdentity } = tls
   // node:tls sets no host by itself. There is no SNI for an address: then the certificate must be for the address.
   const named = isIP(host) === 0 ? { servername: host.replace(/\.$/, '') } : {}

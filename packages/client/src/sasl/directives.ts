@@ -9,8 +9,8 @@ export function parseDirectives(bytes: Uint8Array): ReadonlyMap<string, readonly
     pattern.lastIndex = at
     const match = pattern.exec(text)
     if (match === null) throw new Error('DIGEST-MD5: the challenge of the server cannot be read')
-    const [all, name = '', inQuotes, plain = ''] = match
-    const value = inQuotes === undefined ? plain : inQuotes.replaceAll(/\\([^])/g, '$1')
+    const [all, name = '', inQuotes, unquoted = ''] = match
+    const value = inQuotes === undefined ? unquoted : inQuotes.replaceAll(/\\([^])/g, '$1')
     const key = name.toLowerCase()
     directives.set(key, [...(directives.get(key) ?? []), value])
     at += all.length

@@ -9,7 +9,7 @@ import { checkCallOptions, optionNames } from '../options.ts'
 import type { PersistentOutcome, PersistentWatcher, WatchMode } from '../session/watches/watchers.ts'
 import { driverOf, type SessionDriver } from '../session/driver/session-driver.ts'
 import type { Sessions } from '../sessions.ts'
-import type { NodeEvent, SessionEnded, WatchRemoved } from './watcher.ts'
+import type { NodeEvent, SessionEnded, WatchRemoved } from './call-watcher.ts'
 import type { CallOptions } from '../call-options.ts'
 
 /**
@@ -128,7 +128,7 @@ export class NodeEventsSource implements NodeEvents {
     const watcher: PersistentWatcher = {
       path: this.#absolute,
       mode: this.#mode,
-      phase: 'asked',
+      phase: 'unsent',
       notify: (outcome) => this.#deliver(outcome),
     }
     this.#watcher = watcher

@@ -90,7 +90,7 @@ test('SessionMachine reports an unknown code, and goes on', () => {
 
 test('SessionMachine resolves where a code is an answer', () => {
   const machine = connected()
-  const request = read('/a', { forgives: { NoNode: () => 'none' } })
+  const request = read('/a', { answers: { NoNode: () => 'none' } })
   machine.submit(request)
   machine.transmit(0)
   expect(machine.received(replyFrame({ xid: 1, err: 'NoNode' }), 1)).toEqual([

@@ -162,7 +162,7 @@ test.each([
 ] as const)('SessionMachine makes of a %s watch whose read is answered %s one that is %s', (kind, err, phase, then) => {
   const machine = connected()
   const each = watcher('/a', kind)
-  machine.submit(read('/a', { watcher: each, forgives: kind === 'exist' ? { NoNode: () => undefined } : {} }))
+  machine.submit(read('/a', { watcher: each, answers: kind === 'exist' ? { NoNode: () => undefined } : {} }))
   machine.transmit(0)
   machine.received(replyFrame({ xid: 1, err }), 1)
   expect([each.phase, each.kind]).toEqual([phase, then])

@@ -1,4 +1,4 @@
-// The difference between recipes: which contenders must be gone before one is granted.
+// The difference between recipes: which contenders ahead one waits for.
 import type { Ahead } from './contender-list.ts'
 import type { ContenderName, Kind } from './names.ts'
 

@@ -5,5 +5,5 @@ import type { Kind } from '../../src/queue/names.ts'
 import { Rivals } from '../../src/queue/rivals.ts'
 
 export function listOf(kinds: readonly Kind[], names: readonly string[]): ContenderList {
-  return new ContenderList(NameList.from(names), new Rivals(kinds))
+  return new ContenderList(NameList.ofStrings(names), new Rivals(kinds))
 }

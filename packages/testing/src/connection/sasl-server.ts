@@ -84,8 +84,8 @@ function latin1(text: string): Uint8Array {
 const DIRECTIVE = /([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\[^])*)"|([^\s",]*))/g
 
 function directives(text: string): Record<string, string | undefined> {
-  const all = Array.from(text.matchAll(DIRECTIVE), ([, name = '', inQuotes, plain]) => {
-    return [name.toLowerCase(), inQuotes?.replaceAll(/\\([^])/g, '$1') ?? plain] as const
+  const all = Array.from(text.matchAll(DIRECTIVE), ([, name = '', inQuotes, unquoted]) => {
+    return [name.toLowerCase(), inQuotes?.replaceAll(/\\([^])/g, '$1') ?? unquoted] as const
   })
   return Object.fromEntries(all)
 }

@@ -4,7 +4,7 @@ import { answerSize, dataSize } from './answer-size.ts'
 import type { Gate } from './gate.ts'
 import { type Pending, refusalOf, releaseUnstruck } from './requests.ts'
 
-/** The size of answers, as far as it is known before. */
+/** How many bytes the answers that are still to come may have together, as far as their sizes are known before. */
 const MOST_EXPECTED = 1024 * 1024
 
 /** The requests of a connection that wait for their answers, in order. Too many, or too large ones, close its gate. */
@@ -34,12 +34,12 @@ export class Unanswered {
     this.#requests.push(request)
     this.#expected.push(size)
     this.#sum += size
-    this.#crowd()
+    this.#updateGate()
   }
 
   /**
-   * Removes the request that is now answered, and all before it: those never get an answer from the server. But the ones that
-   * a rule refuses must be answered `before` it.
+   * Removes the request that is now answered, and all before it, which the server never answers. Those of them that a rule
+   * refuses are in `before`: they must be answered first.
    */
   settle(message: RequestMessage): { readonly before: readonly Pending[]; readonly request: Pending | undefined } {
     const at = this.#requests.findIndex((pending) => pending.message === message)
@@ -47,7 +47,7 @@ export class Unanswered {
     const request = before.pop()
     for (const size of this.#expected.splice(0, at + 1)) this.#sum -= size
     if (this.count === 0) this.#written = 0
-    this.#crowd()
+    this.#updateGate()
     for (const dropped of before) if (!isRefused(dropped)) releaseUnstruck(dropped.rule)
     return { before: before.filter(isRefused), request }
   }
@@ -67,7 +67,7 @@ export class Unanswered {
     this.#written = 0
   }
 
-  #crowd(): void {
+  #updateGate(): void {
     this.#gate.set('crowded', this.count > this.#limit || this.#sum > MOST_EXPECTED)
   }
 }

@@ -31,7 +31,7 @@ export class SaslClient {
     return token === undefined ? undefined : this.#bytes(token)
   }
 
-  /** It may throw any value. */
+  /** The mechanism may throw any value. This makes an Error of it. */
   failure(error: unknown): Error {
     return error instanceof Error ? error : new Error(`SASL ${this.#mechanism.name} failed`, { cause: error })
   }

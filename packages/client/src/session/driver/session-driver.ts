@@ -33,9 +33,9 @@ import { type PreparedRequest, Request, tooLarge } from '../requests/request.ts'
 import { endCode } from '../protocol/states.ts'
 import { TouchLog } from '../protocol/touch-log.ts'
 import { PendingWork } from './pending-work.ts'
-import { Transport } from './transport.ts'
+import { ServerLink } from './server-link.ts'
 
-/** The frames of so many bytes share memory. It is in use until the last of their requests is answered. */
+/** Frames share memory of this size, in bytes. It is freed when the last request in it is answered. */
 const FRAME_MEMORY = 16 * 1024
 
 export class SessionDriver implements Session {
@@ -45,7 +45,7 @@ export class SessionDriver implements Session {
   readonly telemetry: Telemetry
   readonly #maxRequestSize: number
   readonly #isLast: boolean | undefined
-  readonly #transport: Transport
+  readonly #link: ServerLink
   readonly #timer: Timer
   readonly #saslClient: SaslClient | undefined
   readonly #ended = new AbortController()
@@ -74,7 +74,7 @@ export class SessionDriver implements Session {
     this.#saslClient = config.sasl && new SaslClient(config.sasl, runtime)
     this.#maxRequestSize = config.limits.maxRequestSize
     this.#isLast = config.isLast
-    this.#transport = new Transport(runtime, config.tls)
+    this.#link = new ServerLink(runtime, config.tls)
     this.#runtime = runtime
     this.#listener = listener
     this.telemetry = listener.telemetry
@@ -142,13 +142,13 @@ export class SessionDriver implements Session {
   }
 
   /** Queues a request before it returns. */
-  call(asked: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
-    return this.#promise(asked, waiting, (request) => this.#machine.submit(request))
+  call(prepared: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
+    return this.#promise(prepared, waiting, (request) => this.#machine.submit(request))
   }
 
   /** Sends a credential now, and first on every later connection. */
-  authenticate(credential: Credential, asked: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
-    return this.#promise(asked, waiting, (request) => this.#machine.authenticate(credential, request))
+  authenticate(credential: Credential, prepared: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
+    return this.#promise(prepared, waiting, (request) => this.#machine.authenticate(credential, request))
   }
 
   /** Removes a one-shot watcher, and notifies it. Returns the removal that the server needs, if any. */
@@ -195,19 +195,22 @@ export class SessionDriver implements Session {
     await this.close(lastRequest())
   }
 
-  /** Resolves when the session has ended or, with another `last` request, is left, after T/2 at the latest. */
+  /**
+   * Resolves when the session has ended, after T/2 at the latest. `last` is the last request: closeSession, unless another one
+   * is given. With another one the client leaves the session, which lives on.
+   */
   close(last?: Request): Promise<void> {
     return new Promise((resolve) => {
       if (this.#machine.state.name === 'ended') return resolve()
       this.#closing.push(resolve)
       this.#run(this.#machine.close(this.#now(), last))
-      // Code that relies on the session is notified now: servers act on a close before its answer arrives, if it ever does.
+      // Code that relies on the session must stop now. Servers act on a close before its answer arrives, if it ever does.
       this.#abort('Closed')
     })
   }
 
   #promise(
-    asked: PreparedRequest,
+    prepared: PreparedRequest,
     waiting: WaitOptions,
     submit: (request: Request) => readonly Output[],
   ): Promise<unknown> {
@@ -217,11 +220,11 @@ export class SessionDriver implements Session {
       const calledAt = this.#now()
       const expected = expectedBy(waiting)
       const call = { calledAt, expiresAt: calledAt + timeout, repeatThrottled, expected, resolve, reject }
-      const request = new Request(asked, call, this.#writer)
+      const request = new Request(prepared, call, this.#writer)
       if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
       if (signal !== undefined) request.unlisten = onAbort(signal, (reason) => this.#abandon(request, reason))
       this.telemetry.called(request, this)
-      // A subscriber may have aborted it.
+      // Code on a diagnostics channel may have aborted it.
       if (request.phase.name === 'unsent') this.#run(submit(request))
     })
   }
@@ -232,14 +235,14 @@ export class SessionDriver implements Session {
       this.telemetry.aborted(request, this, this.#now(), reason)
       request.reject(reason)
     }
-    // The end of a call may need an internal request, such as the removal of its watch.
+    // There may be something to send now, such as the removal of the request's watch.
     this.#run([])
   }
 
   // --- carrying out the outputs of the machine ------------------------------------------------------------------
 
   #run(outputs: readonly Output[]): void {
-    // The notified code may make further calls.
+    // The code that an output calls may call again. Then the outer call carries out these outputs, too.
     if (outputs.length > 0 && !this.#outputs.do(outputs)) return
     this.#flushSoon()
   }
@@ -269,7 +272,7 @@ export class SessionDriver implements Session {
       case 'saslChallenge':
         return void this.#prove(this.#saslClient!, output)
       case 'hangUp':
-        return this.#transport.hangUp()
+        return this.#link.hangUp()
       case 'connected': {
         const isFirst = !this.#wasConnected
         this.#wasConnected = true
@@ -280,16 +283,16 @@ export class SessionDriver implements Session {
       case 'disconnected': {
         const connection = this.#connection
         this.#connection = undefined
-        this.#transport.endProbe()
+        this.#link.endProbe()
         this.telemetry.lost(output.error, connection?.server, this, this.#time)
         return connection?.lose(output.error)
       }
       case 'probe':
-        return this.#transport.probe(output.server, output.lot, (answer, asked) =>
-          this.#run(this.#machine.probed(answer, asked, this.#now())),
+        return this.#link.probe(output.server, output.random, (answer, target) =>
+          this.#run(this.#machine.probed(answer, target, this.#now())),
         )
       case 'endProbe':
-        return this.#transport.endProbe()
+        return this.#link.endProbe()
       case 'ended':
         return this.#end(output)
       case 'anomaly':
@@ -301,7 +304,7 @@ export class SessionDriver implements Session {
   #lookUp(server: ServerAddress): void {
     if (this.#runtime.resolve === undefined) return this.#dial(server)
     this.telemetry.lookingUp(this.#time)
-    this.#transport.lookUp(server, {
+    this.#link.lookUp(server, {
       found: (addresses) => this.#run(this.#machine.resolved(addresses, this.#now())),
       failed: (error) => this.#run(this.#machine.lost(error, this.#now())),
     })
@@ -309,9 +312,9 @@ export class SessionDriver implements Session {
 
   #dial(target: Target): void {
     this.telemetry.dialing(formatServer(target), this, this.#time)
-    // A subscriber may have ended the attempt.
+    // Code on a diagnostics channel may have ended the attempt.
     if (this.#machine.state.name !== 'dialing') return
-    this.#transport.dial(target, {
+    this.#link.dial(target, {
       opened: () => this.#run(this.#machine.opened()),
       received: (bytes) => this.#run(this.#received(bytes, this.#now())),
       drained: () => this.#run([]),
@@ -319,17 +322,17 @@ export class SessionDriver implements Session {
     })
   }
 
-  async #prove(prover: SaslClient, output: SaslStep): Promise<void> {
-    const { connection } = this.#transport
+  async #prove(saslClient: SaslClient, output: SaslStep): Promise<void> {
+    const { connection } = this.#link
     let report: (now: number) => readonly Output[]
     try {
-      const token = await prover.token(output)
+      const token = await saslClient.token(output)
       report = (now) => this.#machine.prove(token, now)
     } catch (error) {
-      report = (now) => this.#machine.unproved(prover.failure(error), now)
+      report = (now) => this.#machine.unproved(saslClient.failure(error), now)
     }
     // Meanwhile there may be another connection.
-    if (this.#transport.connection === connection) this.#run(report(this.#now()))
+    if (this.#link.connection === connection) this.#run(report(this.#now()))
   }
 
   #received(bytes: Uint8Array, now: number): readonly Output[] {
@@ -358,13 +361,13 @@ export class SessionDriver implements Session {
     request.unlisten = undefined
   }
 
-  /** Has room for the next frame. Requests keep the memory that they were written to. */
+  /** The writer for the next frame. It starts a new one when this memory is full: requests keep the memory of their frames. */
   get #writer(): Writer {
     if (this.#frames.length >= FRAME_MEMORY) this.#frames = new Writer(FRAME_MEMORY)
     return this.#frames
   }
 
-  /** Sends once in a microtask, so that all requests of one turn leave in one segment. Then sets the timer, once for all of them. */
+  /** Sends once for each turn, in a microtask: so its requests leave together. Then sets the timer, once for all of them. */
   #flushSoon(): void {
     if (this.#flushing) return
     this.#flushing = true
@@ -377,14 +380,14 @@ export class SessionDriver implements Session {
   }
 
   #flush(): void {
-    while (this.#transport.isWritable) {
+    while (this.#link.isWritable) {
       const now = this.#now()
       const before = this.#machine.touchesSent
       const bytes = this.#machine.transmit(now)
       if (bytes === undefined) return
       this.#noteSending(now, this.#machine.touchesSent - before)
-      // The socket comes first: a subscriber may end the connection.
-      this.#transport.write(bytes)
+      // The socket comes first: code on a diagnostics channel may end the connection.
+      this.#link.write(bytes)
       this.telemetry.sent(bytes, this)
     }
   }

@@ -8,9 +8,9 @@ export class Timer {
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
 
   /** `late` is called with the ms by which the timer fired late. */
-  constructor(runtime: Runtime, ring: () => void, late: (ms: number) => void) {
+  constructor(runtime: Runtime, elapsed: () => void, late: (ms: number) => void) {
     this.#runtime = runtime
-    this.#elapsed = ring
+    this.#elapsed = elapsed
     this.#late = late
   }
 

@@ -12,19 +12,19 @@ export function dialTls(
   const given = ask(tls)
   if (!(given instanceof Promise)) return runtime.dial({ ...server, tls: given }, handler)
   let connection: RuntimeConnection | undefined
-  let isOpen = true
+  let isWanted = true
   const dial = (options: TlsOptions) => {
-    if (isOpen) connection = runtime.dial({ ...server, tls: options }, handler)
+    if (isWanted) connection = runtime.dial({ ...server, tls: options }, handler)
   }
   const fail = (error: unknown) => {
-    if (isOpen) handler.lost(error as Error)
+    if (isWanted) handler.lost(error as Error)
   }
   given.then(dial).catch(fail)
   return {
     // Nothing is written before the connection is open.
     write: (bytes) => connection?.write(bytes) ?? false,
     close: () => {
-      isOpen = false
+      isWanted = false
       connection?.close()
     },
   }

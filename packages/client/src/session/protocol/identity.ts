@@ -15,10 +15,10 @@ export class Identity {
   shortestTimeout: number
   #passwd: Uint8Array = NO_PASSWD
   /**
-   * Whether the ensemble knows the session. Only the read-only server that has given it knows a local session. So the client
-   * requests a new one from the next server (ClientCnxn.seenRwServerBefore).
+   * Whether the ensemble knows the session. A read-only server gives local sessions, which no other server knows. After one
+   * the client requests a new session from the next server (ClientCnxn.seenRwServerBefore).
    */
-  #isReal = false
+  #isKnownToEnsemble = false
   readonly #config: SessionConfig
 
   constructor(config: SessionConfig) {
@@ -30,42 +30,44 @@ export class Identity {
     // A copy: the caller may overwrite its own.
     this.#passwd = new Uint8Array(config.resume.passwd)
     this.shortestTimeout = config.resume.shortestTimeout ?? 0
-    this.#isReal = true
+    this.#isKnownToEnsemble = true
   }
 
   /** undefined while the ensemble does not know the session: not yet, or no longer. */
   detached(lastZxid: bigint, lastXid: number): DetachedSession | undefined {
-    if (!this.#isReal) return undefined
+    if (!this.#isKnownToEnsemble) return undefined
     const { id, shortestTimeout } = this
     return new DetachedSession({ id, passwd: this.#passwd, lastZxid, shortestTimeout, lastXid })
   }
 
   connectFrame(lastZxidSeen: bigint): Uint8Array {
     const { sessionTimeout, readOnly } = this.#config
-    const known = this.#isReal ? { sessionId: this.id, passwd: this.#passwd } : { sessionId: 0n, passwd: NO_PASSWD }
-    // It never requests less than the session has had. A server may execute this request after the client has given up, while
-    // another client that goes on with the session relies on more.
-    const timeOut = this.#isReal ? Math.max(sessionTimeout, this.shortestTimeout) : sessionTimeout
+    const known = this.#isKnownToEnsemble
+      ? { sessionId: this.id, passwd: this.#passwd }
+      : { sessionId: 0n, passwd: NO_PASSWD }
+    // Never request less than the shortest timeout so far. A server may take this request late, when the client has given up.
+    // Another client that goes on with the session would then rely on a longer timeout than the session has.
+    const timeOut = this.#isKnownToEnsemble ? Math.max(sessionTimeout, this.shortestTimeout) : sessionTimeout
     return connectFrame({ lastZxidSeen, timeOut, readOnly, ...known })
   }
 
   /** The session does not exist any more. */
   expired(): void {
-    this.#isReal = false
+    this.#isKnownToEnsemble = false
   }
 
   /** Takes the answer. Throws a `ProtocolError` for an invalid answer, and for that of a server that cannot be used. */
   answered(frame: Uint8Array): 'expired' | 'readWrite' | 'readOnly' {
-    const ours = this.#isReal ? this.id : 0n
+    const ours = this.#isKnownToEnsemble ? this.id : 0n
     const { timeOut, sessionId, passwd, readOnly } = readConnectResponse(frame, ours, this.#config.readOnly)
     if (timeOut <= 0) return 'expired'
     this.id = sessionId
     this.#passwd = passwd ?? new Uint8Array(0)
     this.timeout = timeOut
-    // The answer to a request for a new session has its first values.
-    this.shortestTimeout = this.#isReal ? Math.min(this.shortestTimeout, timeOut) : timeOut
+    // A new session begins with the timeout of this answer.
+    this.shortestTimeout = this.#isKnownToEnsemble ? Math.min(this.shortestTimeout, timeOut) : timeOut
     if (readOnly) return 'readOnly'
-    this.#isReal = true
+    this.#isKnownToEnsemble = true
     return 'readWrite'
   }
 }

@@ -200,11 +200,11 @@ export class SessionMachine {
   }
 
   /** The answer of a server to the question whether it takes writes, and the address that was asked. */
-  probed(answer: string | undefined, asked: Target, now: number): readonly Output[] {
+  probed(answer: string | undefined, target: Target, now: number): readonly Output[] {
     const search = this.#state.name === 'connected' ? this.#state.search : undefined
     if (search?.answered(answer, now) === true) {
-      this.servers.prefer(asked)
-      this.#leave(new Error(`${formatServer(asked)} takes writes`), now)
+      this.servers.prefer(target)
+      this.#leave(new Error(`${formatServer(target)} takes writes`), now)
     }
     return this.takeOutputs()
   }

@@ -94,7 +94,7 @@ export function removalRequest(removes: Removal): Request {
     kind: 'connection',
     body: (writer) => RemoveWatchesRequest.write(writer, { path, type: WatcherType[type] }),
     removes,
-    forgives: { NoWatcher: () => undefined, MarshallingError: () => undefined },
+    answers: { NoWatcher: () => undefined, MarshallingError: () => undefined },
   })
 }
 

@@ -13,7 +13,7 @@ import { type ErrorContext, ErrorReply, type Removal, type Request } from './req
 import type { Segment } from './segment.ts'
 import type { EndReason } from '../protocol/states.ts'
 import type { OneShotWatcher } from '../watches/watchers.ts'
-import { changesWatches, countsOn, setsWatches, WatchManager } from '../watches/watch-manager.ts'
+import { changesWatches, reliesOn, setsWatches, WatchManager } from '../watches/watch-manager.ts'
 
 type Reply = Extract<Incoming, { type: 'reply' }>
 
@@ -153,8 +153,8 @@ export class RequestPipeline {
 
   /** The connection is gone. */
   interrupted(cause: Error): void {
-    const { tombstones, unknown, leftWrites } = this.#queue.interrupted()
-    if (leftWrites) this.#isSyncPending = true
+    const { tombstones, unknown, hasUnansweredWrites } = this.#queue.interrupted()
+    if (hasUnansweredWrites) this.#isSyncPending = true
     for (const request of tombstones) this.watches.remove(request)
     this.watches.interrupted()
     this.#credentials.interrupted()
@@ -260,7 +260,7 @@ export class RequestPipeline {
     if (reply.err === ErrorCode.ThrottledOp) this.#throttled(request, reply, now)
     else this.#take(request, reply)
     if (reply.err === ErrorCode.SessionExpired) return 'SessionExpired'
-    if (reply.err !== ErrorCode.Ok && request.forgiven(reply.err) === undefined) this.#notDone(request)
+    if (reply.err !== ErrorCode.Ok && request.answerFor(reply.err) === undefined) this.#notDone(request)
     return request === this.#last && request.phase.name !== 'unsent' ? 'Closed' : undefined
   }
 
@@ -270,11 +270,11 @@ export class RequestPipeline {
    */
   #throttled(request: Request, reply: Reply, now: number): void {
     const { kind, opCode, phase, removes } = request
-    const isAwaited = phase.name === 'sent'
+    const hasCaller = phase.name === 'sent'
     request.timesThrottled++
-    if (isAwaited) this.#context.emit({ type: 'throttled', request })
+    if (hasCaller) this.#context.emit({ type: 'throttled', request })
     const mustComeFirst = kind === 'connection' && opCode !== OpCode.removeWatches
-    const isRepeated = isAwaited && !mustComeFirst && request.repeatThrottled
+    const isRepeated = hasCaller && !mustComeFirst && request.repeatThrottled
     if (!isRepeated) this.#take(request, reply)
     // Its watchers were already notified, whether a caller waits or not.
     const again = isRepeated ? request : removes && removalRequest(removes)
@@ -286,7 +286,7 @@ export class RequestPipeline {
    * missing. The next connection sets all of them again.
    */
   #notDone(request: Request): void {
-    if (changesWatches(request) && this.#queue.hasSent((each) => countsOn(each, request))) {
+    if (changesWatches(request) && this.#queue.hasSent((each) => reliesOn(each, request))) {
       throw new ProtocolError(`${request.op} was not executed, and watches were set behind it`)
     }
     this.watches.undone(request)
@@ -327,9 +327,9 @@ export class RequestPipeline {
 
   #settled(request: Request, answer: unknown): void {
     if (!(answer instanceof ErrorReply)) return this.#resolve(request, answer)
-    const forgiven = request.forgiven(answer.code)
-    if (forgiven === undefined) this.#refuse(request, answer)
-    else this.#resolve(request, forgiven())
+    const makeResult = request.answerFor(answer.code)
+    if (makeResult === undefined) this.#refuse(request, answer)
+    else this.#resolve(request, makeResult())
   }
 
   #resolve(request: Request, value: unknown): void {
@@ -363,7 +363,7 @@ export class RequestPipeline {
   /** No caller waits for this reply. A watch that it set is removed from the server. */
   #abandonedReply(request: Request, { err }: Reply): void {
     const { watcher } = request
-    if (err === ErrorCode.Ok || request.forgiven(err) !== undefined) this.watches.done(request)
+    if (err === ErrorCode.Ok || request.answerFor(err) !== undefined) this.watches.done(request)
     if (watcher === undefined) return
     const isSet = err === ErrorCode.Ok || (watcher.kind === 'exist' && err === ErrorCode.NoNode)
     this.#giveUp(watcher, isSet || watcher.sharesWatch)

@@ -18,7 +18,7 @@ export interface Interrupted {
   /** Writes that may have happened. They are out of the queue. */
   readonly unknown: readonly Request[]
   /** Whether any write, settled before or now, has no answer. */
-  readonly leftWrites: boolean
+  readonly hasUnansweredWrites: boolean
 }
 
 export class RequestQueue {
@@ -241,7 +241,7 @@ export class RequestQueue {
     for (const request of repeated) request.unsend()
     const waiting = [...putOff, ...repeated, ...this.#unsent.clear()].filter(({ kind }) => kind !== 'connection')
     this.#unsent.prepend(waiting.sort((one, other) => one.order - other.order))
-    return { tombstones, unknown, leftWrites: sent.some(({ kind }) => kind === 'write') }
+    return { tombstones, unknown, hasUnansweredWrites: sent.some(({ kind }) => kind === 'write') }
   }
 
   /** Removes every unsettled request, sent ones first. `wasSent` says which were sent. */

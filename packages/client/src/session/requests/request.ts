@@ -72,7 +72,7 @@ export interface RequestInit {
   /** Makes the result of the reply's body. A `ProtocolError` from it costs the connection. */
   result?(reader: Reader, where?: () => ErrorContext): unknown
   /** Codes that are answers, not errors, each with its result. */
-  readonly forgives?: Partial<Record<ErrorName, () => unknown>> | undefined
+  readonly answers?: Partial<Record<ErrorName, () => unknown>> | undefined
   readonly resolve?: (value: unknown) => void
   readonly reject?: (error: unknown) => void
 }
@@ -99,7 +99,7 @@ export const addWatchModes = {
 
 /** One request from the call to its settlement. */
 export class Request {
-  readonly #asked: PreparedRequest
+  readonly #prepared: PreparedRequest
   readonly opCode: number
   readonly kind: RequestKind
   readonly watcher: OneShotWatcher | undefined
@@ -134,13 +134,13 @@ export class Request {
   readonly #frameSize: number
 
   /** Writes the body at once, behind what the writer has: later changes of the caller's arguments do not change the request. */
-  constructor(asked: RequestInit, call: Call = asked, writer: Writer = new Writer()) {
-    this.#asked = asked
-    this.opCode = asked.opCode
-    this.kind = asked.kind
-    this.watcher = asked.watcher
-    this.persistent = asked.persistent
-    this.removes = asked.removes
+  constructor(prepared: RequestInit, call: Call = prepared, writer: Writer = new Writer()) {
+    this.#prepared = prepared
+    this.opCode = prepared.opCode
+    this.kind = prepared.kind
+    this.watcher = prepared.watcher
+    this.persistent = prepared.persistent
+    this.removes = prepared.removes
     this.expiresAt = call.expiresAt ?? Infinity
     this.calledAt = call.calledAt
     this.repeatThrottled = call.repeatThrottled ?? true
@@ -148,36 +148,36 @@ export class Request {
     this.resolve = call.resolve ?? ignore
     this.reject = call.reject ?? ignore
     this.#start = writer.length
-    this.#frameSize = writeFrame(writer, asked)
+    this.#frameSize = writeFrame(writer, prepared)
     this.#memory = writer.memory
   }
 
   get op(): string {
-    return this.#asked.op
+    return this.#prepared.op
   }
 
   get path(): string | undefined {
-    return this.#asked.path
+    return this.#prepared.path
   }
 
   get paths(): RequestInit['paths'] {
-    return this.#asked.paths
+    return this.#prepared.paths
   }
 
   get chroot(): string | undefined {
-    return this.#asked.chroot
+    return this.#prepared.chroot
   }
 
   get fixedXid(): number | undefined {
-    return this.#asked.xid
+    return this.#prepared.xid
   }
 
   get isOwn(): boolean {
-    return this.#asked.isOwn ?? false
+    return this.#prepared.isOwn ?? false
   }
 
-  get forgives(): NonNullable<RequestInit['forgives']> {
-    return this.#asked.forgives ?? none
+  get answers(): NonNullable<RequestInit['answers']> {
+    return this.#prepared.answers ?? none
   }
 
   /** The bytes of the frame's body, which jute.maxbuffer limits. */
@@ -192,14 +192,14 @@ export class Request {
 
   /** Makes the result of the reply's body. */
   result(body: Reader, where?: () => ErrorContext): unknown {
-    return this.#asked.result?.(body, where)
+    return this.#prepared.result?.(body, where)
   }
 
-  /** The result for this code, if it is an answer. */
-  forgiven(code: number): (() => unknown) | undefined {
-    if (this.#asked.forgives === undefined) return undefined
+  /** Makes the result for this code; undefined for a code that is no answer. */
+  answerFor(code: number): (() => unknown) | undefined {
+    if (this.#prepared.answers === undefined) return undefined
     const name = errorName(code)
-    return name === undefined ? undefined : this.forgives[name]
+    return name === undefined ? undefined : this.answers[name]
   }
 
   /** Whether a read sets a watch: the last byte of its record. */
@@ -239,18 +239,18 @@ export class Request {
   }
 }
 
-const none: NonNullable<RequestInit['forgives']> = {}
+const none: NonNullable<RequestInit['answers']> = {}
 const ignore = () => {}
 
 /** Returns the size of the frame. A body that throws leaves nothing behind. */
-function writeFrame(writer: Writer, asked: RequestInit): number {
+function writeFrame(writer: Writer, prepared: RequestInit): number {
   const start = writer.length
   try {
     // The length, and the fields of RequestHeader.
     writer.int(0)
-    writer.int(asked.xid ?? 0)
-    writer.int(asked.opCode)
-    asked.body?.(writer)
+    writer.int(prepared.xid ?? 0)
+    writer.int(prepared.opCode)
+    prepared.body?.(writer)
   } catch (error) {
     writer.truncate(start)
     throw error

@@ -7,17 +7,17 @@ import type { Jitter } from './jitter.ts'
 type Phase = { readonly name: 'pausing'; readonly until: number } | { readonly name: 'asking'; readonly by: number }
 
 export type SearchStep =
-  /** `lot`, from 0 to 1, decides which of its addresses is used. */
-  { readonly type: 'probe'; readonly server: ServerAddress; readonly lot: number } | { readonly type: 'endProbe' }
+  /** `random`, from 0 to below 1, decides which of its addresses is used. */
+  { readonly type: 'probe'; readonly server: ServerAddress; readonly random: number } | { readonly type: 'endProbe' }
 
 export class ReadWriteSearch {
   readonly #jitter: Jitter
   readonly #T: number
-  #asked: number
+  #attempts: number
   #phase: Phase
 
-  constructor(now: number, T: number, jitter: Jitter, asked = 0) {
-    this.#asked = asked
+  constructor(now: number, T: number, jitter: Jitter, attempts = 0) {
+    this.#attempts = attempts
     this.#jitter = jitter
     this.#T = T
     this.#phase = this.#pause(now)
@@ -34,7 +34,7 @@ export class ReadWriteSearch {
       return { type: 'endProbe' }
     }
     this.#phase = { name: 'asking', by: now + deadlines.probe() }
-    return { type: 'probe', server: next(), lot: this.#jitter.upTo(1) }
+    return { type: 'probe', server: next(), random: this.#jitter.upTo(1) }
   }
 
   /** Takes the answer of the server, undefined for none. Returns whether the server takes writes. */
@@ -52,7 +52,7 @@ export class ReadWriteSearch {
   }
 
   #pause(now: number): Phase {
-    const longest = backoff(++this.#asked, { T: this.#T, servers: 1 })
+    const longest = backoff(++this.#attempts, { T: this.#T, servers: 1 })
     // It is at least half of that: a single server must not be asked in a loop.
     return { name: 'pausing', until: now + longest / 2 + this.#jitter.upTo(longest / 2) }
   }

@@ -35,7 +35,7 @@ export class PathWatches {
   readonly oneShot = new Few<OneShotWatcher>()
   #persistent = noPersistent
   /** The persistent watch that the server has when it has executed everything that was sent. */
-  asked: WatchMode | undefined
+  requested: WatchMode | undefined
   /** The persistent watch that the server has confirmed. */
   confirmed: WatchMode | undefined
   /** Whether the server may have a one-shot watch that nothing waits for. */
@@ -59,20 +59,20 @@ export class PathWatches {
   get wanted(): WatchMode | undefined {
     return this.persistent.size === 0
       ? undefined
-      : modeFor(this.persistent.list().filter(({ phase }) => phase !== 'asked'))
+      : modeFor(this.persistent.list().filter(({ phase }) => phase !== 'unsent'))
   }
 
   /** The persistent watch that the server has, or will have when it has answered. */
   get mode(): WatchMode | undefined {
-    return this.confirmed ?? this.asked
+    return this.confirmed ?? this.requested
   }
 
   /** Whether a persistent watch has all events of a one-shot watch. */
   get isCovered(): boolean {
-    return this.asked !== undefined
+    return this.requested !== undefined
   }
 
-  get isOfNoUse(): boolean {
+  get isEmpty(): boolean {
     const isWatched = this.mode !== undefined || this.hasLeftover
     return !isWatched && this.oneShot.size === 0 && this.persistent.size === 0
   }
@@ -88,7 +88,7 @@ export class PathWatches {
   }
 
   /** Whether a read with a watch is under way. */
-  get isAwaited(): boolean {
+  get hasReadUnderWay(): boolean {
     return this.oneShot.some(({ phase }) => phase === 'sent')
   }
 
@@ -115,12 +115,12 @@ export class PathWatches {
 
   /** The connection is gone, with all watches at its server. Requests that were sent are sent again. */
   interrupted(): void {
-    this.asked = undefined
+    this.requested = undefined
     this.confirmed = undefined
     this.hasLeftover = false
-    for (const watcher of this.oneShot.list()) if (watcher.phase === 'sent') watcher.phase = 'asked'
+    for (const watcher of this.oneShot.list()) if (watcher.phase === 'sent') watcher.phase = 'unsent'
     for (const watcher of this.persistent.list()) {
-      if (watcher.phase === 'sent') watcher.phase = 'asked'
+      if (watcher.phase === 'sent') watcher.phase = 'unsent'
       else if (watcher.phase === 'set') watcher.phase = 'away'
     }
   }
@@ -129,11 +129,11 @@ export class PathWatches {
   apply(change: Change): void {
     switch (change.type) {
       case 'clear':
-        this.asked = undefined
+        this.requested = undefined
         this.hasLeftover = false
         return this.#disarm()
       case 'add':
-        this.asked = change.mode
+        this.requested = change.mode
         return this.#disarm()
       case 'drop':
         return
@@ -159,20 +159,20 @@ export type Change =
   /** set one-shot watches again */
   | { readonly type: 'set'; readonly watchers: readonly OneShotWatcher[] }
 
-type Known = Pick<PathWatches, 'wanted' | 'asked' | 'hasLeftover' | 'oneShot'>
+type Known = Pick<PathWatches, 'wanted' | 'requested' | 'hasLeftover' | 'oneShot'>
 
 /** The changes after which the server has the wanted watches, in order. */
 export function reconcile(known: Known): Change[] {
-  const { wanted, asked, hasLeftover } = known
-  if (wanted === undefined && (asked !== undefined || hasLeftover)) return [{ type: 'clear' }, ...afterClear(known)]
-  if (wanted !== undefined && wanted !== asked) return [{ type: 'add', mode: wanted }, ...afterAdd(known, wanted)]
-  return asked === undefined ? setAgain(known, ({ isArmed }) => isArmed === false) : []
+  const { wanted, requested, hasLeftover } = known
+  if (wanted === undefined && (requested !== undefined || hasLeftover)) return [{ type: 'clear' }, ...afterClear(known)]
+  if (wanted !== undefined && wanted !== requested) return [{ type: 'add', mode: wanted }, ...afterAdd(known, wanted)]
+  return requested === undefined ? setAgain(known, ({ isArmed }) => isArmed === false) : []
 }
 
 /** What follows right after a change to this mode. One-shot watches need nothing: the persistent one has their events. */
-export function afterAdd({ asked }: Known, mode: WatchMode): Change[] {
+export function afterAdd({ requested }: Known, mode: WatchMode): Change[] {
   // From 3.9 on the other mode is still there. Earlier servers do not know the type.
-  return asked === undefined || asked === mode ? [] : [{ type: 'drop', mode: asked }]
+  return requested === undefined || requested === mode ? [] : [{ type: 'drop', mode: requested }]
 }
 
 /** What follows right after a removal of all watches. */

@@ -123,9 +123,9 @@ export class WatchManager {
     if (type === 'Data' || type === 'Children') return this.#keeps(path, tableOfType[type]) ? undefined : type
     // Older servers know no other type for persistent ones. One-shot watches of the path are set again. If their reads have
     // no answer yet, the removal waits for it.
-    const isAwaited = at?.oneShot.some(({ phase }) => phase !== 'set') === true
+    const hasUnset = at?.oneShot.some(({ phase }) => phase !== 'set') === true
     const isNeeded = at?.needs('data') === true || at?.needs('child') === true
-    return isNeeded || isAwaited ? undefined : 'Any'
+    return isNeeded || hasUnset ? undefined : 'Any'
   }
 
   // --- events of the connection ---------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ export class WatchManager {
       const mode = modeFor(at.persistent.list().filter(({ phase }) => phase === 'away'))
       if (mode === undefined) continue
       away.set(at.path, mode)
-      at.asked = mode
+      at.requested = mode
     }
     const pathsOf = (mode: WatchMode) => [...away.keys()].filter((path) => away.get(path) === mode)
     const requests = setWatchesRequests(
@@ -187,7 +187,7 @@ export class WatchManager {
     }
     if (persistent === undefined) return nothing
     const at = this.#at(persistent.path)
-    if (persistent.phase === 'asked') persistent.phase = 'sent'
+    if (persistent.phase === 'unsent') persistent.phase = 'sent'
     if (persistent.phase === 'gone') this.#dirty.add(at)
     const mode = at.wanted ?? persistent.mode
     request.askForMode(mode)
@@ -198,7 +198,7 @@ export class WatchManager {
   due(): readonly Request[] {
     if (this.#dirty.size === 0) return nothing
     // Removals wait for reads under way: their answers decide what to set again.
-    const due = [...this.#dirty].filter(({ isAwaited }) => !isAwaited)
+    const due = [...this.#dirty].filter(({ hasReadUnderWay }) => !hasReadUnderWay)
     return due.flatMap((at) => {
       this.#dirty.delete(at)
       const changes = reconcile(at)
@@ -215,12 +215,12 @@ export class WatchManager {
 
   /** A request was not executed, and no later request relies on it: the server's watches are as before. */
   undone({ watcher, persistent, removes }: Request): void {
-    if (watcher?.phase === 'sent') watcher.phase = 'asked'
-    if (persistent?.phase === 'sent') persistent.phase = 'asked'
+    if (watcher?.phase === 'sent') watcher.phase = 'unsent'
+    if (persistent?.phase === 'sent') persistent.phase = 'unsent'
     const path = removes?.type === 'Any' ? removes.path : persistent?.path
     if (path === undefined) return
     const at = this.#at(path)
-    at.asked = at.confirmed
+    at.requested = at.confirmed
     this.#prune(at)
   }
 
@@ -379,7 +379,7 @@ export class WatchManager {
   #expects(path: string): boolean {
     return upFrom(path).some((from) => {
       const at = this.#known(from)
-      return from === path ? at?.mode !== undefined : at?.confirmed === 'recursive' || at?.asked === 'recursive'
+      return from === path ? at?.mode !== undefined : at?.confirmed === 'recursive' || at?.requested === 'recursive'
     })
   }
 
@@ -406,7 +406,7 @@ export class WatchManager {
   }
 
   #prune(at: PathWatches): void {
-    if (at.isOfNoUse && !this.#dirty.has(at) && this.#paths.get(at.path) === at) this.#paths.delete(at.path)
+    if (at.isEmpty && !this.#dirty.has(at) && this.#paths.get(at.path) === at) this.#paths.delete(at.path)
   }
 
   #remove(watcher: OneShotWatcher): void {
@@ -434,7 +434,7 @@ export function setsWatches({ opCode }: Request): boolean {
 }
 
 /** Whether a request may rely on a change of watches that was sent before it. */
-export function countsOn(request: Request, change: Request): boolean {
+export function reliesOn(request: Request, change: Request): boolean {
   if (setsWatches(request)) return true
   // The result of two removals does not depend on their order.
   const areRemovals = request.opCode === OpCode.removeWatches && change.opCode === OpCode.removeWatches

@@ -17,8 +17,8 @@ export interface OneShotWatcher {
   readonly path: string
   /** The kind after the reply: `exist` becomes `data` when the node exists. */
   kind: WatchKind
-  /** `sent` means: with its read, on this connection. */
-  phase: 'asked' | 'sent' | 'set' | 'gone'
+  /** `unsent` is registered; `sent` is with its read, on this connection; `set` is confirmed by the reply. */
+  phase: 'unsent' | 'sent' | 'set' | 'gone'
   /** Whether the server already has a watch for it, from a watcher that is gone. */
   sharesWatch?: boolean
   /** Whether its read sets a watch. It does not where a persistent one has the same events. */
@@ -35,8 +35,8 @@ export interface PersistentWatcher {
   /** The server's path. */
   readonly path: string
   readonly mode: WatchMode
-  /** `sent` is on this connection; `away` was set on a connection that is lost. */
-  phase: 'asked' | 'sent' | 'set' | 'away' | 'gone'
+  /** `unsent` is registered; `sent` is on this connection; `away` was set on a connection that is lost. */
+  phase: 'unsent' | 'sent' | 'set' | 'away' | 'gone'
   notify(outcome: PersistentOutcome): void
 }
 

@@ -53,7 +53,7 @@ export interface Watched {
 export class CallWatcher implements OneShotWatcher {
   readonly path: string
   kind: WatchKind
-  phase: OneShotWatcher['phase'] = 'asked'
+  phase: OneShotWatcher['phase'] = 'unsent'
   readonly #caller: string
   readonly #event: Promise<WatchedEvent>
   #resolve!: (event: WatchedEvent) => void

@@ -7,7 +7,7 @@ import { dialTls } from './tls-dialer.ts'
 
 type Dial = Runtime['dial']
 
-export class Transport {
+export class ServerLink {
   readonly #runtime: Runtime
   readonly #dial: Dial
   #connection: RuntimeConnection | undefined
@@ -75,8 +75,8 @@ export class Transport {
     this.#connection = undefined
   }
 
-  /** Asks the server at one of the present addresses of its name. `lot` decides which one. */
-  probe(server: ServerAddress, lot: number, answered: (answer: string | undefined, asked: Target) => void): void {
+  /** Asks the server at one of the present addresses of its name. `random` decides which one. */
+  probe(server: ServerAddress, random: number, answered: (answer: string | undefined, target: Target) => void): void {
     const ask = (target: Target) => {
       let isOver = false
       this.#endProbe = () => {
@@ -90,7 +90,7 @@ export class Transport {
     if (this.#runtime.resolve === undefined) return ask(server)
     this.#endProbe = lookUp(this.#runtime, server.host, {
       found: (addresses) => {
-        const address = addresses[Math.floor(lot * addresses.length)]
+        const address = addresses[Math.floor(random * addresses.length)]
         if (address === undefined) answered(undefined, server)
         else ask({ ...server, address })
       },
