@@ -55,6 +55,8 @@ export class SessionDriver implements Session {
   readonly #closing: (() => void)[] = []
   /** New requests write their frames here. */
   #frames = new Writer(FRAME_MEMORY)
+  /** The bytes of the memory that was full of frames so far. */
+  #framesTaken = 0
   #connection: OwnConnection | undefined
   #wasConnected = false
   /** When the last ConnectRequest was sent. */
@@ -363,7 +365,10 @@ export class SessionDriver implements Session {
 
   /** The writer for the next frame. It starts a new one when this memory is full: requests keep the memory of their frames. */
   get #writer(): Writer {
-    if (this.#frames.length >= FRAME_MEMORY) this.#frames = new Writer(FRAME_MEMORY)
+    if (this.#frames.length >= FRAME_MEMORY) {
+      this.#framesTaken += this.#frames.memory.byteLength
+      this.#frames = new Writer(FRAME_MEMORY)
+    }
     return this.#frames
   }
 
@@ -374,7 +379,7 @@ export class SessionDriver implements Session {
     queueMicrotask(() => {
       this.#flushing = false
       this.#flush()
-      this.#machine.pipeline.copyWaiting()
+      this.#machine.pipeline.copyWaiting(this.#framesTaken)
       this.#setTimer()
     })
   }

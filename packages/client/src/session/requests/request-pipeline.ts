@@ -190,9 +190,9 @@ export class RequestPipeline {
     this.#queue.sendNow(this.watches.due(), now, segment)
   }
 
-  /** Nothing more is sent now. */
-  copyWaiting(): void {
-    this.#queue.copyWaiting()
+  /** Nothing more is sent now, and so many bytes were taken for frames. */
+  copyWaiting(taken: number): void {
+    this.#queue.copyWaiting(taken)
   }
 
   /** Takes a message of the server. Returns the reason when it ends the session. */

@@ -12,6 +12,9 @@ import { Window } from './window.ts'
 /** Java's ClientCnxn counts up to here and starts again at 1. */
 export const LAST_XID = 2 ** 31 - 2
 
+/** Requests that wait may keep so much memory besides their own bytes, and as much again as these. */
+const SHARED_MEMORY = 2 ** 20
+
 export interface Interrupted {
   /** Requests that were already settled. Their replies will not come. They are out of the queue. */
   readonly tombstones: readonly Request[]
@@ -34,8 +37,9 @@ export class RequestQueue {
   #lastXid: number
   /** How many requests were ever queued. */
   #count = 0
-  /** How many of them do not share memory any more, if they wait. */
+  /** How many of them share no memory, if they wait, and how much memory was taken for frames before. */
   #copied = 0
+  #copiedAt = 0
   /** No request times out before this. It may be earlier than the next timeout, never later. */
   #nextTimeout = Infinity
 
@@ -96,15 +100,20 @@ export class RequestQueue {
   }
 
   /**
-   * Requests that go on waiting get memory of their own. Shared memory stays until the last of its requests is gone: a small
-   * one would keep 16 KiB, which `maxWaitingBytes` does not count.
+   * Bounds the memory of the requests that wait. `taken` is how much memory was ever taken for frames, in bytes. Shared memory
+   * stays until the last of its requests is gone: a small request beside large ones that were aborted would keep 16 KiB. So
+   * requests get memory of their own when more was taken while they wait than they may keep. While the queue moves on this is
+   * rare.
    */
-  copyWaiting(): void {
-    for (let request = this.#unsent.last; request !== undefined && request.order > this.#copied;) {
+  copyWaiting(taken: number): void {
+    const unsent = this.#unsent
+    if (unsent.count > 0 && taken - this.#copiedAt <= unsent.bytes + SHARED_MEMORY) return
+    for (let request = unsent.last; request !== undefined && request.order > this.#copied;) {
       request.copyFrame()
       request = request.previous
     }
     this.#copied = this.#count
+    this.#copiedAt = taken
   }
 
   /** Puts requests before everything else that waits. */
