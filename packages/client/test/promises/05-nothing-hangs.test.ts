@@ -1,4 +1,5 @@
 // Promise 5: nothing hangs. connect(), every call, close(): each in a test of its own kind.
+import { getEventListeners } from 'node:events'
 import { Create2Response, ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { connect, ConnectError, KeeperError, type ZooKeeper } from '../../src/index.ts'
@@ -107,13 +108,35 @@ describe('connect', () => {
     expect(world.dials).toEqual([])
   })
 
-  test('connect leaves nothing on its signal', async () => {
-    const world = new VirtualWorld()
+  const auth = [{ scheme: 'digest', auth: 'user:password' }]
+  const ends: [string, (world: VirtualWorld, signal: AbortSignal) => Promise<unknown>][] = [
+    ['that resolves', (world, signal) => connected(world, { signal })],
+    [
+      'that reaches no server',
+      async (world, signal) => {
+        const connecting = outcome(connect('zk1:2181', { runtime: world, signal, connectTimeout: 1_000 }))
+        await world.advance(2_000)
+        expect(connecting.error).toMatchObject({ name: 'ConnectError' })
+      },
+    ],
+    [
+      'whose credential is refused',
+      async (world, signal) => {
+        const server = FakeServer.listen(world, 'zk1:2181')
+        const connecting = outcome(connect('zk1:2181', { runtime: world, signal, auth }))
+        const connection = await server.accept()
+        connection.fail(await connection.expect(OpCode.auth), 'AuthFailed')
+        await world.settle()
+        expect(connecting.error).toMatchObject({ code: 'AuthFailed' })
+      },
+    ],
+  ]
+  test.each(ends)('connect %s leaves nothing on its signal', async (_, end) => {
     const { signal } = new AbortController()
     const added = vi.spyOn(signal, 'addEventListener')
-    const removed = vi.spyOn(signal, 'removeEventListener')
-    await connected(world, { signal })
-    expect(removed.mock.calls.length).toBe(added.mock.calls.length)
+    await end(new VirtualWorld(), signal)
+    expect(added).toHaveBeenCalled()
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   test('connect ends in a bounded time where a credential is never answered', async () => {

@@ -254,7 +254,15 @@ describe('logger', () => {
     expect(shorter.warnings).toMatchObject([
       ['warn', expect.stringContaining('shorter session timeout'), { before: 4_000, timeout: 1_000 }],
     ])
-    expect((await again(shorter.next, 4_000)).warnings).toEqual([])
+    const longer = await again(shorter.next, 4_000)
+    expect(longer.warnings).toEqual([])
+    // Another session is no shorter one.
+    lines.length = 0
+    await expired(world, { server, connection: longer.next })
+    await world.advance(1_000)
+    await server.accept({ sessionId: 0x77n, timeOut: 1_000 })
+    expect(lines.map(([, message]) => message)).toContain('zk: session established')
+    expect(lines.filter(([, message]) => message.includes('shorter session timeout'))).toEqual([])
   })
 
   test('ZooKeeper does not take a request for a short session timeout for a process that stood still', async () => {
