@@ -299,6 +299,22 @@ describe('A call and its time', () => {
     expect(connection.isClosed).toBe(true)
   })
 
+  test('ZooKeeper begins its next connection at once, without the pings that the last one had no room for', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { sessionTimeout: T })
+    connection.stopReading()
+    const read = outcome(zk.getData('/a', { timeout: 2 * T }))
+    await world.advance((2 * T) / 3)
+    expect(connection.isClosed).toBe(true)
+    await world.advance(1_000)
+    const second = await server.accept()
+    const request = await second.expect(OpCode.getData)
+    expect(second.segments.flat()).toEqual(['connect', 'getData'])
+    second.reply(request, GetDataResponse, nodeData('x'))
+    await world.settle()
+    expect(read.status).toBe('fulfilled')
+  })
+
   test('ZooKeeper sends the rest, in order, to a server that reads again', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)

@@ -6,11 +6,20 @@ import winston from 'winston'
 import { VirtualWorld as EnsembleWorld } from '@zk/testing'
 import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { connect, consoleLogger, jsonLogger, type Logger, pinoLogger, winstonLogger } from '../../src/index.ts'
+import {
+  connect,
+  type ConnectError,
+  consoleLogger,
+  jsonLogger,
+  type Logger,
+  pinoLogger,
+  winstonLogger,
+} from '../../src/index.ts'
 import {
   connected,
   expired,
   FakeServer,
+  NamedWorld,
   nodeData,
   reconnected,
   outcome,
@@ -166,6 +175,24 @@ describe('logger', () => {
     // The session that has expired meanwhile, and the one that is found at last, say it too.
     const [expiry] = lines.filter(([, message]) => message === 'zk: session expired')
     expect(expiry![2]['err']).toMatchObject({ message: expect.stringMatching(/ECONNREFUSED|ENOTFOUND/) as string })
+  })
+
+  test('ZooKeeper logs what happened at each address of a name when none can be reached', async () => {
+    const { lines, logger } = notebook()
+    const world = new NamedWorld()
+    const addresses = ['10.0.0.1', '10.0.0.2']
+    world.names.set('zk', addresses)
+    const servers = addresses.map((address) => FakeServer.listen(world, `${address}:2181`))
+    void outcome(connect('zk:2181', { runtime: world, logger }))
+    await world.settle()
+    const connection = await servers.find(({ address }) => address === world.dials[0]!.server)!.accept()
+    for (const server of servers) server.refuse()
+    connection.rst()
+    await world.advance(5_000)
+    const reports = lines.filter(([, message]) => message === 'zk: no server can be reached')
+    expect(reports).toHaveLength(1)
+    const tried = (reports[0]![2]['err'] as ConnectError).servers
+    expect(tried.map(({ address }) => address).sort()).toEqual(addresses)
   })
 
   test('ZooKeeper that reconnects logs the error of the last attempt, if one has failed', async () => {
