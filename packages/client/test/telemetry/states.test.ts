@@ -7,6 +7,7 @@ import {
   type ClientStates,
   type ConnectedState,
   formatSessionId,
+  type EndedState,
   KeeperError,
 } from '../../src/index.ts'
 import { StateFeed } from '../../src/telemetry/client-state.ts'
@@ -338,6 +339,8 @@ describe('the error of a state', () => {
     await world.settle()
     expect(zk.state).toMatchObject({ name: 'authFailed', error: { code: 'AuthFailed', server: 'zk1:2181' } })
     expect(zk.session.signal.reason).toMatchObject({ code: 'AuthFailed', server: 'zk1:2181' })
+    const { error } = zk.state as EndedState
+    expect((error as KeeperError).sessionId).toBe(zk.session.id)
   })
 })
 
