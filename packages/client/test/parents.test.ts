@@ -87,6 +87,31 @@ test('ZooKeeper.create with parents makes them again when they have gone at once
   expect(creating.status).toBe('fulfilled')
 })
 
+test.each(['NoNode', 'ThrottledOp', 'OperationTimeout'] as const)(
+  'ZooKeeper.create with parents goes on where a node above was refused with %s, unless that lasts',
+  async (code) => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const creating = outcome(zk.create('/a/b/c', '', { parents, repeatThrottled: false }))
+    await refuse(connection)
+    const [above, below] = await connection.expectAll(OpCode.createContainer, OpCode.createContainer)
+    connection.reply(above, Create2Response, created('/a'))
+    connection.fail(below, code)
+    // What is gone at once is made again by itself first.
+    if (code === 'NoNode') connection.fail(await connection.expect(OpCode.createContainer), code)
+    await refuse(connection)
+    if (code !== 'OperationTimeout') {
+      for (const request of await connection.expectAll(OpCode.createContainer, OpCode.createContainer)) {
+        connection.reply(request, Create2Response, created('/a'))
+      }
+      connection.reply(await connection.expect(OpCode.create2), Create2Response, created('/a/b/c'))
+    }
+    await world.settle()
+    if (code === 'OperationTimeout') expect(creating.error).toMatchObject({ code, path: '/a/b' })
+    else expect(creating.status).toBe('fulfilled')
+  },
+)
+
 test('ZooKeeper.create with parents goes on behind a lost connection, and knows its outcome', async () => {
   const world = new VirtualWorld()
   const { zk, server, connection } = await connected(world)

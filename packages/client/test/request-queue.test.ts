@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Flow } from '../src/session/requests/flow.ts'
+import { type Flow, NO_LIMITS } from '../src/session/requests/flow.ts'
 import { RequestQueue } from '../src/session/requests/request-queue.ts'
 import type { Request } from '../src/session/requests/request.ts'
 import { Window } from '../src/session/requests/window.ts'
@@ -19,6 +19,24 @@ function queueOf(...requests: readonly Request[]): RequestQueue {
 function sentXids(queue: RequestQueue, { now = 0, limit = ALL } = {}): number[] {
   return sendFrom(queue, now, limit).flatMap((frame) => requestsIn(frame).map(({ xid }) => xid))
 }
+
+describe('RequestQueue.hasRoomFor', () => {
+  test.each([
+    ['requests', { maxWaiting: 1 }],
+    ['bytes', { maxWaitingBytes: 1 }],
+  ])('RequestQueue.hasRoomFor counts the %s that wait, those that a busy server has put off as well', (_, limits) => {
+    const queue = new RequestQueue(1, { ...NO_LIMITS, ...limits })
+    const request = read('/a')
+    expect(queue.hasRoomFor(read('/b'))).toBe(true)
+    queue.enqueue(request)
+    expect(queue.hasRoomFor(read('/b'))).toBe(false)
+    sendFrom(queue, 0, ALL)
+    expect(queue.hasRoomFor(read('/b'))).toBe(true)
+    queue.answered(false)
+    queue.putOff(request, 100)
+    expect(queue.hasRoomFor(read('/b'))).toBe(false)
+  })
+})
 
 describe('RequestQueue.send', () => {
   test('RequestQueue.send gives the requests in call order, numbered from 1', () => {

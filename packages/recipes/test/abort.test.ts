@@ -85,6 +85,27 @@ describe.each(recipes)('%s.acquire that is aborted', (name, make) => {
     },
   )
 
+  test(`${name}.acquire that is aborted on its way makes no node any more, nor the path (L11)`, async () => {
+    const LATENCY = 10
+    let isGranted = false
+    let played = 0
+    for (let at = LATENCY / 2; !isGranted; at += LATENCY) {
+      const scene = new Scene()
+      const zk = await scene.client()
+      scene.network.latency = () => LATENCY
+      const aborting = new AbortController()
+      const acquiring = outcome(make(zk).acquire({ signal: aborting.signal }))
+      await scene.world.advance(at)
+      isGranted = acquiring.status === 'fulfilled'
+      aborting.abort(REASON)
+      const since = scene.since()
+      await scene.world.advance(20 * LATENCY)
+      expect(since.ops().filter((op) => op?.startsWith('create'))).toEqual([])
+      played++
+    }
+    expect(played).toBeGreaterThan(4)
+  })
+
   test(`${name}.acquire with a signal that is aborted already rejects at once and sends nothing (L11)`, async () => {
     const scene = new Scene()
     const zk = await scene.client()

@@ -85,6 +85,41 @@ describe('Channels', () => {
     expect(messages[4]![1]).toMatchObject({ waited: 3_000 })
   })
 
+  const ways: [string, (zk: ZooKeeper) => Promise<unknown>][] = [
+    ['acquire', (zk) => new Lock(zk, PATH).acquire()],
+    ['tryAcquire', (zk) => new Lock(zk, PATH).tryAcquire()],
+    ['run', (zk) => new Promise((resolve) => void new Lock(zk, PATH).run(resolve))],
+    ['a reader', (zk) => new SharedLock(zk, PATH).read.acquire()],
+    ['campaign', (zk) => new LeaderElection(zk, PATH).campaign()],
+    ['terms', (zk) => new LeaderElection(zk, PATH).terms().next()],
+  ]
+  test.each(ways)('zk:acquired counts the time of %s from its call to its grant', async (_, acquire) => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    scene.network.latency = () => 10
+    await scene.world.advance(100)
+    const since = scene.world.now()
+    const granted = outcome(acquire(zk).then(() => scene.world.now()))
+    await scene.world.advance(1_000)
+    expect(granted.value).toBeGreaterThan(since)
+    expect(recorded()[0]).toMatchObject(['zk:acquired', { waited: granted.value - since }])
+  })
+
+  test('zk:acquired counts the time of a downgrade from its own call', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    const write = await scene.done(new SharedLock(zk, PATH).write.acquire())
+    await scene.world.advance(1_000)
+    recorded()
+    scene.network.latency = () => 10
+    void write.downgrade()
+    await scene.world.advance(100)
+    expect(recorded()).toMatchObject([
+      ['zk:lost', { kind: 'write', held: 1_000 }],
+      ['zk:acquired', { kind: 'read', waited: 10 }],
+    ])
+  })
+
   test('zk:suspended reports how long it is held on, and zk:resumed that it is confirmed again', async () => {
     const scene = new Scene()
     const zk = await scene.client()
@@ -126,6 +161,20 @@ describe('Channels', () => {
         for (const [, message] of suspensions) expect(message).toMatchObject({ leaseRemaining: Infinity })
       }
     }
+  })
+
+  test('zk:suspended is not reported where the lease was over before the lost connection was noticed', async () => {
+    const scene = new Scene()
+    const zk = await scene.client()
+    let suspensions = 0
+    // Another listener takes its time, and comes first.
+    zk.session.connection!.signal.addEventListener('abort', () => scene.world.stall(60_000))
+    const held = await scene.done(new Lock(zk, PATH).acquire({ onSuspended: () => suspensions++ }))
+    scene.cut(zk)
+    await scene.world.settle()
+    expect(held.isHeld()).toBe(false)
+    expect(recorded().map(([name]) => name)).toEqual(['zk:acquired', 'zk:lost'])
+    expect(suspensions).toBe(0)
   })
 
   test('zk:suspended comes before zk:lost, which comes once, and zk:released never', async () => {
@@ -373,13 +422,22 @@ test.each([
     expect(warned.map(([level, , fields]) => [level, fields])).toEqual(
       logged.map((after) => ['warn', expect.objectContaining({ path: PATH, kind: 'lock', after })]),
     )
+    // It is logged once, however often it is released.
+    const lost = await scene.done(new Lock(zk, PATH).acquire())
+    scene.expire(zk)
+    await scene.world.advance(20_000)
+    for (let time = 0; time < 3; time++) {
+      await scene.done(lost.release())
+      await scene.world.advance(5_000)
+    }
+    expect(lines.filter(([, message]) => message.includes('long after'))).toHaveLength(logged.length + 1)
     // Nothing is late where there was no loss, nor at a second release.
     const held = await scene.done(new Lock(zk, PATH).acquire())
     await scene.world.advance(5_000)
     await scene.done(held.release())
     await scene.world.advance(5_000)
     await scene.done(held.release())
-    expect(lines.filter(([, message]) => message.includes('long after'))).toHaveLength(logged.length)
+    expect(lines.filter(([, message]) => message.includes('long after'))).toHaveLength(logged.length + 1)
   },
 )
 

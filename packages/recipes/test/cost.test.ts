@@ -1,6 +1,7 @@
 // Promises 3 and 12: what acquiring, releasing, waiting and handing over cost, in round trips, requests and events.
 import { describe, expect, test, vi } from 'vitest'
 import { type Held, LeaderElection, Lock, SharedLock, type ZooKeeper } from '../src/index.ts'
+import { loseReply, loseRequest } from './support/faults.ts'
 import type { Outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 
@@ -129,6 +130,28 @@ describe('With waiters', () => {
     expect(sinceSecond.ops()).toEqual(['delete', 'sync', 'getChildren2', 'multi'])
     expect(sinceSecond.notified).toHaveLength(1)
   })
+
+  test.each(Object.entries({ loseRequest, loseReply }))(
+    'Lock whose check lost its connection (%s) is handed over with one sync and one check more',
+    async (_, fault) => {
+      const scene = prepared()
+      const clients = await scene.clients(3)
+      const acquirings: Outcome<Held>[] = []
+      for (const zk of clients) acquirings.push(await scene.start(new Lock(zk, PATH).acquire()))
+      // The next in line knows that it is. The one behind it has two ahead, and reads the list again.
+      for (const [place, looks] of [[], ['getChildren2']].entries()) {
+        const [before, next] = acquirings.slice(place)
+        const { session } = clients[place + 1]!
+        fault(scene.ensemble.faults, { op: 'multi', session: session.id, times: 1 })
+        const since = scene.since()
+        void before!.value.release()
+        await scene.world.settle()
+        while (next!.status === 'pending') await scene.world.advance(1)
+        // The first sync is that of the client: a write had no answer. So it repeats the look, too.
+        expect(since.ops(session.id)).toEqual([...looks, 'multi', 'sync', ...looks, 'sync', 'multi'])
+      }
+    },
+  )
 
   test('Lock with the longest follower relay delay is handed over with one sync, too', async () => {
     const scene = prepared()

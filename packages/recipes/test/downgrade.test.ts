@@ -232,6 +232,77 @@ describe('WriteHeld.downgrade that fails', () => {
     },
   )
 
+  test.each(['no session', 'another session'])(
+    'WriteHeld.downgrade takes a node of %s in its place for none of its own',
+    async (owner) => {
+      const { scene, write } = await line([])
+      const other = await scene.client()
+      const place = write.path.replace(
+        /_c_(.*)-__WRIT__/,
+        (_, uuid: string) => `_c_${uuid.replaceAll('-', '')}-__READ__`,
+      )
+      const mode = owner === 'no session' ? 'PERSISTENT' : 'EPHEMERAL'
+      await scene.done(other.create(place, '', { mode }))
+      scene.network.latency = () => 10
+      const downgrading = outcome(write.downgrade({ timeout: 1_000 }))
+      await scene.world.advance(2_000)
+      expect(KeeperError.is(downgrading.error, 'RequestTimeout')).toBe(true)
+      expect(scene.ensemble.nodes.get(write.path)).toBeUndefined()
+    },
+  )
+
+  test.each<['SessionExpired' | 'Closed', (scene: Scene, zk: ZooKeeper) => unknown]>([
+    ['SessionExpired', (scene, zk) => scene.expire(zk)],
+    ['Closed', (_, zk) => zk.close()],
+    ['Closed', (_, zk) => zk.detach()],
+  ])('WriteHeld.downgrade that waits to prove its lease ends with its session, not later: %s', async (reason, end) => {
+    const T = 4_000
+    const scene = new Scene()
+    const zk = await scene.client({ sessionTimeout: T })
+    const write = await scene.done(new SharedLock(zk, PATH).write.acquire())
+    const { session } = zk
+    // When the answer comes, too little is left of the lease that it gives. So it waits for a third of T, and asks again.
+    await scene.world.advance(0.35 * T)
+    const { connection } = session
+    scene.ensemble.faults.delayRequest({ op: 'multi', session: session.id, ms: 0.5 * T, times: 1 })
+    const downgrading = outcome(write.downgrade())
+    await scene.world.advance(0.52 * T)
+    expect(session.connection).toBe(connection)
+    expect(scene.children(PATH)[0]).toContain('__READ__')
+    expect(downgrading.status).toBe('pending')
+    void end(scene, zk)
+    while (!session.signal.aborted) await scene.world.advance(1)
+    await scene.world.settle()
+    expect(downgrading.error).toMatchObject({ name: 'LockLostError', reason })
+  })
+
+  test('WriteHeld.downgrade never resolves with something that is lost already', async () => {
+    const { scene, zk, write } = await line([], { heldWhile: 'connected' })
+    // Answered and disconnected in one turn.
+    scene.ensemble.faults.merge({ op: 'multi' })
+    scene.ensemble.faults.garbage({ op: 'exists' })
+    const downgrading = outcome(write.downgrade())
+    void zk.exists('/').catch(() => {})
+    await scene.world.advance(5_000)
+    expect(downgrading.error).toMatchObject({ name: 'LockLostError', reason: 'Disconnected' })
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
+  test('WriteHeld.downgrade that is aborted between two attempts makes no third', async () => {
+    const { scene, zk, write } = await line([])
+    scene.network.latency = () => 10
+    scene.ensemble.faults.fail({ op: 'multi', code: 'OperationTimeout', times: 3 })
+    const abort = new AbortController()
+    const downgrading = outcome(write.downgrade({ signal: abort.signal }))
+    await scene.world.advance(15)
+    const since = scene.since()
+    abort.abort(new Error('enough'))
+    await scene.world.advance(100)
+    expect(downgrading.error).toMatchObject({ message: 'enough' })
+    expect(since.ops(zk.session.id)).toEqual(['delete', 'delete'])
+    expect(scene.leftovers()).toEqual(nothing)
+  })
+
   test('WriteHeld.downgrade rejects when the client is closed meanwhile, and leaves nothing', async () => {
     const { scene, zk, write, behind } = await line(['write'])
     scene.freeze(zk)

@@ -169,6 +169,29 @@ describe('Lock.acquire', () => {
     },
   )
 
+  test('Lock.acquire whose lease must be proven again keeps its place meanwhile', async () => {
+    const T = 4_000
+    const scene = new Scene()
+    scene.ensemble.nodes.create('/locks')
+    scene.ensemble.nodes.create(PATH)
+    const zk = await scene.client({ sessionTimeout: T })
+    const other = await scene.client()
+    // Its handshake is the touch, old enough when it asks, and too old when the answer comes.
+    await scene.world.advance(0.7 * T)
+    const { id } = zk.session
+    scene.ensemble.faults.delayRequest({ op: 'create', session: id, ms: 0.15 * T, times: 1 })
+    const since = scene.since()
+    const acquiring = outcome(new Lock(zk, PATH).acquire())
+    await scene.world.advance(0.16 * T)
+    const behind = outcome(new Lock(other, PATH).acquire())
+    await scene.world.advance(T)
+    expect(acquiring.value.isHeld()).toBe(true)
+    expect(behind.status).toBe('pending')
+    const ops = since.ops(id)
+    expect(ops.slice(0, ops.indexOf('multi') + 1)).toEqual(['create2', 'getChildren2', 'sync', 'multi'])
+    expect(ops).not.toContain('delete')
+  })
+
   test('Lock.acquire lets others go on where answers take too long for any lease', async () => {
     const T = 1_000
     const scene = new Scene()

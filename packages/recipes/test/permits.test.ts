@@ -76,6 +76,29 @@ describe.each([1, 2, 3])('QueueLock of a role with %i permits', (permits) => {
     expect(error.blocker?.path).toBe(error.ahead.at(-permits))
   })
 
+  test('QueueLock that no longer waits for a contender watches it no more, whichever goes, and however soon', async () => {
+    for (let gone = 0; gone < permits; gone++) {
+      // From the read of the list until long after the answer to the last read of a blocker.
+      for (let distance = 0; distance <= 12; distance++) {
+        const { scene, all } = await crowd(permits)
+        const zk = await scene.client()
+        scene.network.latency = () => 1
+        const acquiring = outcome(lockOf(zk, permits).acquire())
+        await scene.world.advance(distance)
+        void all[gone]!.value.release()
+        // Less than it takes until it watches its own node.
+        await scene.world.advance(30)
+        expect(acquiring.value.isHeld()).toBe(true)
+        expect(scene.watches(zk)).toEqual([])
+        // A change of one that it waited for is nothing to it.
+        const others = scene.children(PATH).slice(0, permits - 1)
+        for (const other of others) scene.ensemble.nodes.setData(`${PATH}/${other}`, 'changed')
+        await scene.world.advance(10)
+        expect(scene.watches(zk)).toEqual([])
+      }
+    }
+  })
+
   test('QueueLock that is aborted while it waits leaves no node and no watch, whichever blockers it has', async () => {
     const { scene, all } = await crowd(permits + 2)
     const zk = await scene.client()

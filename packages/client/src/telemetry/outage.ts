@@ -42,7 +42,6 @@ export class Outage {
   /** The list of servers has changed. */
   forgetServers(): void {
     this.#failed.clear()
-    this.#isEverywhere = false
   }
 
   /** What happened at each server. */

@@ -10,7 +10,7 @@ import {
   OpCode,
 } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { KeeperError, op, type ZooKeeper } from '../../src/index.ts'
+import { connect, KeeperError, op, type ZooKeeper } from '../../src/index.ts'
 import type { ReceivedRequest } from '../support/requests.ts'
 import {
   children,
@@ -18,6 +18,7 @@ import {
   created,
   eventFrame,
   type FakeConnection,
+  FakeServer,
   nodeData,
   outcome,
   replyFrame,
@@ -289,6 +290,24 @@ describe('The one await puts the caller into the stack', () => {
     connection.fail(await connection.expect(opCode), 'NoNode')
     await world.settle()
     expect(KeeperError.is(failed.error, 'NoNode')).toBe(true)
+    expect((failed.error as Error).stack).toContain('functionOfTheUser')
+  })
+
+  test.each(['KeeperError', 'ConnectError'])('%s of connect names the function that awaited it', async (name) => {
+    const world = new VirtualWorld()
+    const functionOfTheUser = async () => {
+      await connect('zk1:2181', { runtime: world, connectTimeout: 1_000 })
+    }
+    const server = FakeServer.listen(world, 'zk1:2181')
+    if (name === 'ConnectError') server.refuse()
+    const failed = outcome(functionOfTheUser())
+    if (name === 'KeeperError') {
+      const connection = await server.connection()
+      await connection.expectConnect()
+      connection.expire()
+    }
+    await world.advance(1_000)
+    expect(failed.error).toMatchObject({ name })
     expect((failed.error as Error).stack).toContain('functionOfTheUser')
   })
 })

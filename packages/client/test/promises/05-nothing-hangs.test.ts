@@ -1,4 +1,5 @@
 // Promise 5: nothing hangs. connect(), every call, close(): each in a test of its own kind.
+import { getEventListeners } from 'node:events'
 import { Create2Response, ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { connect, ConnectError, KeeperError, type ZooKeeper } from '../../src/index.ts'
@@ -107,13 +108,35 @@ describe('connect', () => {
     expect(world.dials).toEqual([])
   })
 
-  test('connect leaves nothing on its signal', async () => {
-    const world = new VirtualWorld()
+  const auth = [{ scheme: 'digest', auth: 'user:password' }]
+  const ends: [string, (world: VirtualWorld, signal: AbortSignal) => Promise<unknown>][] = [
+    ['that resolves', (world, signal) => connected(world, { signal })],
+    [
+      'that reaches no server',
+      async (world, signal) => {
+        const connecting = outcome(connect('zk1:2181', { runtime: world, signal, connectTimeout: 1_000 }))
+        await world.advance(2_000)
+        expect(connecting.error).toMatchObject({ name: 'ConnectError' })
+      },
+    ],
+    [
+      'whose credential is refused',
+      async (world, signal) => {
+        const server = FakeServer.listen(world, 'zk1:2181')
+        const connecting = outcome(connect('zk1:2181', { runtime: world, signal, auth }))
+        const connection = await server.accept()
+        connection.fail(await connection.expect(OpCode.auth), 'AuthFailed')
+        await world.settle()
+        expect(connecting.error).toMatchObject({ code: 'AuthFailed' })
+      },
+    ],
+  ]
+  test.each(ends)('connect %s leaves nothing on its signal', async (_, end) => {
     const { signal } = new AbortController()
     const added = vi.spyOn(signal, 'addEventListener')
-    const removed = vi.spyOn(signal, 'removeEventListener')
-    await connected(world, { signal })
-    expect(removed.mock.calls.length).toBe(added.mock.calls.length)
+    await end(new VirtualWorld(), signal)
+    expect(added).toHaveBeenCalled()
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   test('connect ends in a bounded time where a credential is never answered', async () => {
@@ -274,6 +297,22 @@ describe('A call and its time', () => {
     expect(calls.every(({ error }) => KeeperError.is(error, 'RequestTimeout'))).toBe(true)
     await world.advance((2 * T) / 3 - 5_000)
     expect(connection.isClosed).toBe(true)
+  })
+
+  test('ZooKeeper begins its next connection at once, without the pings that the last one had no room for', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world, { sessionTimeout: T })
+    connection.stopReading()
+    const read = outcome(zk.getData('/a', { timeout: 2 * T }))
+    await world.advance((2 * T) / 3)
+    expect(connection.isClosed).toBe(true)
+    await world.advance(1_000)
+    const second = await server.accept()
+    const request = await second.expect(OpCode.getData)
+    expect(second.segments.flat()).toEqual(['connect', 'getData'])
+    second.reply(request, GetDataResponse, nodeData('x'))
+    await world.settle()
+    expect(read.status).toBe('fulfilled')
   })
 
   test('ZooKeeper sends the rest, in order, to a server that reads again', async () => {

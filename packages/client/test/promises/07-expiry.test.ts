@@ -124,6 +124,28 @@ describe('The next session', () => {
     expect(Math.min(...pauses)).toBeLessThan(T / 60)
   })
 
+  test.each([
+    [T, 4_000],
+    [4_000, T],
+  ])(
+    'ZooKeeper that asked for %i ms, and was granted %i ms, dials for a new session within 1/30 of what was granted',
+    async (sessionTimeout, timeOut) => {
+      const pauses: number[] = []
+      for (let seed = 1; seed <= 20; seed++) {
+        const world = new VirtualWorld(seed)
+        const { zk, connection } = await connected(world, { sessionTimeout, handshake: { timeOut } })
+        void outcome(zk.getData('/a'))
+        connection.fail(await connection.expect(OpCode.getData), 'SessionExpired')
+        await world.settle()
+        const from = world.now()
+        await world.advance(timeOut / 30 + 1)
+        expect(world.dials.length).toBe(2)
+        pauses.push(world.dials[1]!.at - from)
+      }
+      expect(Math.max(...pauses)).toBeGreaterThan(timeOut / 60)
+    },
+  )
+
   test('ZooKeeper.session is new for callbacks of the end, with an id after its handshake (S05)', async () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
@@ -242,6 +264,35 @@ describe('The next session', () => {
     for (const error of [queued.error, late.error, session.signal.reason]) {
       expect(error).toMatchObject({ code: 'SessionExpired', message: expect.stringContaining(what) as string })
     }
+  })
+})
+
+describe('A call of several requests', () => {
+  test('ZooKeeper.create with parents ends with the session in which it began', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const creating = outcome(zk.create('/a/b', '', { parents: true }))
+    connection.fail(await connection.expect(OpCode.create2), 'NoNode')
+    connection.fail(await connection.expect(OpCode.createContainer), 'SessionExpired')
+    await world.advance(2_000)
+    const next = await server.accept()
+    await next.expectNothing()
+    expect(creating.error).toMatchObject({ code: 'SessionExpired', path: '/a/b' })
+  })
+
+  test('ZooKeeper.ensureContainer ends with the session in which it began, also where servers know no containers', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    const ensuring = outcome(zk.ensureContainer('/a/b'))
+    const [above, below] = await connection.expectAll(OpCode.createContainer, OpCode.createContainer)
+    connection.together(() => {
+      connection.fail(above, 'Unimplemented')
+      connection.fail(below, 'SessionExpired')
+    })
+    await world.advance(2_000)
+    const next = await server.accept()
+    await next.expectNothing()
+    expect(ensuring.error).toMatchObject({ code: 'SessionExpired' })
   })
 })
 
@@ -378,6 +429,28 @@ describe('Ends that are final', () => {
     expect(connecting.error).toMatchObject({ code: 'SessionExpired' })
     expect(world.dials.length).toBe(1)
     expect(world.timers).toBe(0)
+  })
+
+  test('ZooKeeper pauses no longer before a next session for what the first handshakes of earlier ones said', async () => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const world = new VirtualWorld(seed)
+      const { zk, server, connection } = await connected(world)
+      await expired(world, { server, connection })
+      for (let round = 0; round < 6; round++) {
+        await world.advance(T)
+        const next = await server.connection()
+        await next.expectConnect()
+        next.expire()
+      }
+      await world.advance(T)
+      const last = await server.accept({ sessionId: 0x77n, timeOut: T })
+      void outcome(zk.getData('/a'))
+      last.fail(await last.expect(OpCode.getData), 'SessionExpired')
+      await world.settle()
+      const { length } = world.dials
+      await world.advance(T / 30 + 1)
+      expect(world.dials.length).toBe(length + 1)
+    }
   })
 
   test('ZooKeeper goes on where the first handshakes of next sessions say expired too, with pauses', async () => {

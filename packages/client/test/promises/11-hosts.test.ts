@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events'
 import { GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { connect, ConnectError, type HostProvider } from '../../src/index.ts'
+import { connect, ConnectError, type HostProvider, type ZooKeeper } from '../../src/index.ts'
 import { connected, FakeServer, NamedWorld, nodeData, outcome, VirtualWorld } from '../support/index.ts'
 
 const T = 30_000
@@ -471,6 +471,25 @@ describe('ZooKeeper.followServers', () => {
     expect([following.status, zk.stats().anomalies, connection.isClosed]).toEqual(['fulfilled', 1, false])
     await world.advance(1_000)
     await connection.expectNothing()
+  })
+
+  test.each<[string, (zk: ZooKeeper, controller: AbortController) => unknown]>([
+    ['the client is closed', (zk) => zk.close()],
+    ['the session is left', (zk) => zk.detach()],
+    ['its signal aborts', (_, controller) => controller.abort()],
+  ])('ZooKeeper.followServers reports nothing where %s while it reads again', async (_, end) => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const controller = new AbortController()
+    const following = outcome(zk.followServers({ signal: controller.signal }))
+    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, config(zk1))
+    await world.settle()
+    connection.event('NodeDataChanged', '/zookeeper/config')
+    await connection.expect(OpCode.getData)
+    connection.freeze()
+    void end(zk, controller)
+    await world.advance(zk.session.timeout / 2)
+    expect([following.status, zk.stats().anomalies]).toEqual(['fulfilled', 0])
   })
 
   test('ZooKeeper.followServers ends with its signal, and with the client', async () => {

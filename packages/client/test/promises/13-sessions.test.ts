@@ -317,6 +317,26 @@ describe('ZooKeeper.detach', () => {
     expect(detaching.status).toBe('fulfilled')
   })
 
+  test('ZooKeeper.detach waits for work in the session, however it ends, and for what comes meanwhile', async () => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const ends: { resolve: () => void; reject: (why: Error) => void }[] = []
+    const begin = () => zk.session.waitUntil(new Promise<void>((resolve, reject) => ends.push({ resolve, reject })))
+    begin()
+    begin()
+    const detaching = outcome(zk.detach())
+    await connection.expectNothing()
+    begin()
+    ends[0]!.resolve()
+    await connection.expectNothing()
+    ends[1]!.reject(new Error('it went wrong'))
+    await connection.expectNothing()
+    ends[2]!.resolve()
+    connection.fail(await connection.expect(OpCode.sync), 'Ok')
+    await world.settle()
+    expect(detaching.status).toBe('fulfilled')
+  })
+
   test('ZooKeeper.detach leaves no timer behind where it waited for work in the session', async () => {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)

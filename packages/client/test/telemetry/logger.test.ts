@@ -6,11 +6,20 @@ import winston from 'winston'
 import { VirtualWorld as EnsembleWorld } from '@zk/testing'
 import { ExistsResponse, GetDataResponse, OpCode } from '@zk/wire'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { connect, consoleLogger, jsonLogger, type Logger, pinoLogger, winstonLogger } from '../../src/index.ts'
+import {
+  connect,
+  type ConnectError,
+  consoleLogger,
+  jsonLogger,
+  type Logger,
+  pinoLogger,
+  winstonLogger,
+} from '../../src/index.ts'
 import {
   connected,
   expired,
   FakeServer,
+  NamedWorld,
   nodeData,
   reconnected,
   outcome,
@@ -168,6 +177,24 @@ describe('logger', () => {
     expect(expiry![2]['err']).toMatchObject({ message: expect.stringMatching(/ECONNREFUSED|ENOTFOUND/) as string })
   })
 
+  test('ZooKeeper logs what happened at each address of a name when none can be reached', async () => {
+    const { lines, logger } = notebook()
+    const world = new NamedWorld()
+    const addresses = ['10.0.0.1', '10.0.0.2']
+    world.names.set('zk', addresses)
+    const servers = addresses.map((address) => FakeServer.listen(world, `${address}:2181`))
+    void outcome(connect('zk:2181', { runtime: world, logger }))
+    await world.settle()
+    const connection = await servers.find(({ address }) => address === world.dials[0]!.server)!.accept()
+    for (const server of servers) server.refuse()
+    connection.rst()
+    await world.advance(5_000)
+    const reports = lines.filter(([, message]) => message === 'zk: no server can be reached')
+    expect(reports).toHaveLength(1)
+    const tried = (reports[0]![2]['err'] as ConnectError).servers
+    expect(new Set(tried.map(({ address }) => address))).toEqual(new Set(addresses))
+  })
+
   test('ZooKeeper that reconnects logs the error of the last attempt, if one has failed', async () => {
     const { lines, logger } = notebook()
     const world = new VirtualWorld()
@@ -254,7 +281,15 @@ describe('logger', () => {
     expect(shorter.warnings).toMatchObject([
       ['warn', expect.stringContaining('shorter session timeout'), { before: 4_000, timeout: 1_000 }],
     ])
-    expect((await again(shorter.next, 4_000)).warnings).toEqual([])
+    const longer = await again(shorter.next, 4_000)
+    expect(longer.warnings).toEqual([])
+    // Another session is no shorter one.
+    lines.length = 0
+    await expired(world, { server, connection: longer.next })
+    await world.advance(1_000)
+    await server.accept({ sessionId: 0x77n, timeOut: 1_000 })
+    expect(lines.map(([, message]) => message)).toContain('zk: session established')
+    expect(lines.filter(([, message]) => message.includes('shorter session timeout'))).toEqual([])
   })
 
   test('ZooKeeper does not take a request for a short session timeout for a process that stood still', async () => {

@@ -7,6 +7,7 @@ import {
   type ClientStates,
   type ConnectedState,
   formatSessionId,
+  type EndedState,
   KeeperError,
 } from '../../src/index.ts'
 import { StateFeed } from '../../src/telemetry/client-state.ts'
@@ -189,6 +190,66 @@ describe('ZooKeeper.states', () => {
     expect(seen.at(-1)).toMatchObject({ name: 'disconnected', ensembleBehind: false })
   })
 
+  test('ZooKeeper.states waits for every new server before it blames them, whatever the old ones did', async () => {
+    const world = new VirtualWorld()
+    const { zk, server, connection } = await connected(world)
+    void outcome(zk.sync('/'))
+    connection.fail(await connection.expect(OpCode.sync), 'NoNode', 77n)
+    connection.fin()
+    const closing = async (at: FakeServer) => {
+      const handshaking = await at.connection()
+      await handshaking.expectConnect()
+      handshaking.fin()
+      await world.settle()
+      return zk.state
+    }
+    while (world.dials.length < 2) await world.advance(1)
+    expect(await closing(server)).toMatchObject({ ensembleBehind: true })
+    const others = ['zk2:2181', 'zk3:2181'].map((address) => FakeServer.listen(world, address))
+    zk.updateServers('zk2:2181,zk3:2181')
+    for (const [index, behind] of [false, true].entries()) {
+      while (world.dials.length < 3 + index) await world.advance(1)
+      const dialed = others.find(({ address }) => address === world.dials[2 + index]!.server)!
+      expect(await closing(dialed)).toMatchObject({ ensembleBehind: behind })
+    }
+  })
+
+  test('ZooKeeper.states counts anew after a connection which servers close the connection at the handshake', async () => {
+    for (let seed = 1; seed <= 8; seed++) {
+      const world = new VirtualWorld(seed)
+      const addresses = ['zk1:2181', 'zk2:2181']
+      const servers = addresses.map((address) => FakeServer.listen(world, address))
+      const connecting = outcome(connect(addresses.join(','), { runtime: world }))
+      await world.settle()
+      let count = 0
+      const dialed = async () => {
+        const index = count++
+        while (world.dials.length <= index) await world.advance(1)
+        return servers.find(({ address }) => address === world.dials[index]!.server)!
+      }
+      let connection = await (await dialed()).accept()
+      const zk = connecting.value
+      void outcome(zk.sync('/'))
+      connection.fail(await connection.expect(OpCode.sync), 'NoNode', 77n)
+      await world.settle()
+      for (let time = 0; time < 3; time++) {
+        connection.fin()
+        const silent = new Set<FakeServer>()
+        // Once one of them, then both.
+        while (silent.size < Math.min(time + 1, 2)) {
+          const at = await dialed()
+          const handshaking = await at.connection()
+          await handshaking.expectConnect()
+          handshaking.fin()
+          silent.add(at)
+          await world.settle()
+          expect(zk.state, `seed ${seed}`).toMatchObject({ name: 'disconnected', ensembleBehind: silent.size === 2 })
+        }
+        connection = await (await dialed()).accept()
+      }
+    }
+  })
+
   test('ZooKeeper.states shows that the server is read-only, and when one is found that is not (S21)', async () => {
     const world = new VirtualWorld()
     const [ro, rw] = [FakeServer.listen(world, 'ro:2181'), FakeServer.listen(world, 'rw:2181')]
@@ -278,6 +339,8 @@ describe('the error of a state', () => {
     await world.settle()
     expect(zk.state).toMatchObject({ name: 'authFailed', error: { code: 'AuthFailed', server: 'zk1:2181' } })
     expect(zk.session.signal.reason).toMatchObject({ code: 'AuthFailed', server: 'zk1:2181' })
+    const { error } = zk.state as EndedState
+    expect((error as KeeperError).sessionId).toBe(zk.session.id)
   })
 })
 

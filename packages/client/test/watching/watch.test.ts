@@ -1,8 +1,10 @@
 // What a persistent watch tells while its connection stands, and what it asks of the server.
+import { getEventListeners } from 'node:events'
 import { AddWatchMode, ErrorResponse, GetChildren2Response, GetDataResponse, OpCode, WatcherType } from '@zk/wire'
 import { describe, expect, test } from 'vitest'
-import { children, nodeData, outcome } from '../support/index.ts'
-import { describeEvent, follow, start, watching } from './watching.ts'
+import type { NodeEvents } from '../../src/index.ts'
+import { children, nodeData, outcome, reconnected } from '../support/index.ts'
+import { describeEvent, follow, start, type Start, watching } from './watching.ts'
 
 describe('ZooKeeper.watch', () => {
   test.each([
@@ -197,6 +199,31 @@ describe('A watch that is taken back', () => {
       expect(await events.next()).toEqual({ value: undefined, done: true })
     },
   )
+
+  const ends: [string, (at: Start, events: NodeEvents) => unknown][] = [
+    ['it is left', (_, events) => events.return()],
+    ['removeWatches takes it', ({ zk }) => zk.removeWatches('/a').catch(() => {})],
+    ['the client is closed', ({ zk }) => zk.close()],
+    [
+      'the next server does not know it',
+      async (at) => {
+        const next = await reconnected(at.world, at)
+        next.fail(await next.expect(OpCode.setWatches2), 'Unimplemented')
+        await at.world.settle()
+      },
+    ],
+  ]
+  test.each(ends)('NodeEvents leaves nothing on its signal when %s', async (_, end) => {
+    const at = await start()
+    const { signal } = new AbortController()
+    const events = await watching(at, '/a', { signal })
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    const { ending } = follow(events)
+    void end(at, events)
+    await at.world.advance(20_000)
+    expect(ending.value).toBeDefined()
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
 
   test('NodeEvents leaves the watch to other callers of this client that need it', async () => {
     const at = await start()
