@@ -105,7 +105,7 @@ export function printGrown({ subject, unit, points }: Grown): void {
 
 export function printRow({ runtime, work, cpu, ratio, aboveFloor, p50, peak }: Row): void {
   const columns = [OURS, PEER, FLOOR, NATIVE].map((client) => `${cpu[client]?.median ?? ''}`.padStart(7))
-  const ratios = `${ratio.median} (${ratio.min}–${ratio.max})`.padStart(20) + `${aboveFloor.median}`.padStart(8)
+  const ratios = `${ratio.median} (${ratio.min}–${ratio.max})`.padStart(24) + `${aboveFloor.median}`.padStart(8)
   const times = [OURS, PEER, FLOOR].map((client) => `${p50[client] ?? ''}`.padStart(8)).join('')
   const memory = [OURS, PEER, FLOOR].map((client) => `${Math.round(peak[client]!)}`.padStart(5)).join('')
   console.log(`${runtime} ${work}`.padEnd(42) + columns.join('') + ratios + times + memory)
