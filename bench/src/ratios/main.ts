@@ -95,7 +95,8 @@ async function measure(runtime: string, client: string, work: Work): Promise<Mea
   try {
     for (let line = await program.line(); line !== undefined; line = await program.line()) {
       if (line === 'fire') await createAll(zk, WATCHES, (index) => `${path}/${watchedName(index)}`)
-      else return JSON.parse(line) as Measurement
+      // The native client prints lines of its own.
+      else if (line.startsWith('{')) return JSON.parse(line) as Measurement
     }
   } finally {
     await program.end()
