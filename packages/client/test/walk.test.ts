@@ -31,6 +31,33 @@ test.each(impossible)('deleteRecursive rejects when a server calls a child %j, a
   await connection.expectNothing()
 })
 
+// Its loop is slower than the reads, or faster, or both in turns. Leaves and branches are side by side.
+test.each([1, 2, 3])('walk reads %i nodes at a time, however slow its loop is', async (concurrency) => {
+  for (const pauses of [[0], [1], [5], [1, 0], [0, 0, 2]]) {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const nodes = walk(zk, '/a', { concurrency })
+    let largest = 0
+    let read = 0
+    for (let next = outcome(nodes.next()); !(next.status === 'fulfilled' && next.value.done); read++) {
+      for (let turn = 0; next.status === 'pending' || turn < pauses[read % pauses.length]!; turn++) {
+        await world.settle()
+        largest = Math.max(largest, zk.stats().flow.inFlight)
+        if (zk.stats().flow.inFlight === 0) break
+        const request = await connection.expect(OpCode.getChildren2)
+        const { path } = request.body as { path: string }
+        const isBranch = path.length < 8 && !path.endsWith('c')
+        connection.reply(request, GetChildren2Response, isBranch ? children('b', 'c', 'd') : children())
+        await world.settle()
+      }
+      if (next.status === 'fulfilled' && !next.value.done) next = outcome(nodes.next())
+      await world.settle()
+    }
+    expect(largest).toBe(concurrency)
+    expect(read).toBeGreaterThan(20)
+  }
+})
+
 test('walk that is left while a node is read reads no more', async () => {
   const world = new VirtualWorld()
   const { zk, connection } = await connected(world)

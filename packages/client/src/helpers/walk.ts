@@ -22,6 +22,8 @@ interface Entry {
   readonly path: string
   /** The read of the node; undefined for a node that is gone. Its rejection is always handled. */
   reading?: Promise<Children | undefined>
+  /** Whether the read has settled. */
+  isRead?: boolean
 }
 
 /**
@@ -75,8 +77,9 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
 
   async #advance(): Promise<IteratorResult<WalkedNode, undefined>> {
     for (let entry = this.#stack.pop(); entry !== undefined; entry = this.#stack.pop()) {
-      const { path, reading = this.#read(entry) } = entry
-      this.#readAhead()
+      const { path, reading = this.#read(entry), isRead } = entry
+      // The children of a node that was read come first: siblings would take their places among those under way.
+      if (isRead !== true) this.#readAhead()
       const read = await this.#orEnd(reading)
       if (this.#isOver) return DONE
       if (read === undefined) continue
@@ -116,13 +119,14 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
 
   #read(entry: Entry): Promise<Children | undefined> {
     this.#inFlight++
-    const reading = this.#children(entry.path)
+    const reading = this.#children(entry)
     reading.catch(() => {})
     entry.reading = reading
     return reading
   }
 
-  async #children(path: string): Promise<Children | undefined> {
+  async #children(entry: Entry): Promise<Children | undefined> {
+    const { path } = entry
     try {
       const read = await this.#zk.getChildren(path, expecting(this.#options, 'NoNode'))
       for (const name of read.children) checkName(path, name)
@@ -133,6 +137,7 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
       throw error
     } finally {
       this.#inFlight--
+      entry.isRead = true
     }
   }
 }
