@@ -1,6 +1,6 @@
 import type { PlantedBug } from './bug.ts'
 
-/** Each a mistake that some client was shipped with, or that ours could have been. */
+/** Mistakes with which some client was shipped, or which ours could have had. */
 export const clientBugs: readonly PlantedBug[] = [
   {
     name: 'writes are repeated on the next connection',

@@ -6,7 +6,7 @@ const endless = {
   replace: 'return',
 }
 
-/** Each a mistake that some lock recipe was shipped with, or that ours could have been. */
+/** Mistakes with which some lock recipe was shipped, or which ours could have had. */
 export const recipeBugs: readonly PlantedBug[] = [
   {
     name: 'granted without a committed check',

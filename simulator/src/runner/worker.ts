@@ -5,7 +5,7 @@ import { CurrentSeed, type Job, type JobReport } from './job.ts'
 /** How often the progress of a worker is checked, in ms. */
 const LOOK_EVERY = 500
 
-/** A seed that takes too long: it will not end. */
+/** A seed takes too long: it counts as endless. */
 export class EndlessSeed extends Error {
   readonly seed: number
 

@@ -1,4 +1,5 @@
-// Servers that break the protocol, or are of a later release: the client does not receive what the server sent.
+// Faults as from a server that breaks the protocol, or is of a later release: the client receives bytes that the server did
+// not send.
 import { encodeMessage } from '@zk/wire'
 import { type FaultOf, linksOf, type Target } from './target.ts'
 
@@ -13,46 +14,48 @@ export const unknownEvent = ({ client }: FaultOf<'unknownEvent'>, target: Target
   for (const link of linksOf(target, client)) if (link.hasSpoken) link.deliver(frame)
 }
 
-export const mangle = ({ client, how, keep }: FaultOf<'mangle'>, target: Target): undefined => {
+export const mangle = ({ client, how, keep: amount }: FaultOf<'mangle'>, target: Target): undefined => {
   for (const link of linksOf(target, client)) {
     link.mangle((segment, isFirst) => {
-      // The answer to the handshake has no xid. What is shorter than a reply is text.
+      // The answer to the handshake has no xid. A segment that is shorter than a reply is the answer to a
+      // four-letter word.
       if ((how === 'xid' && isFirst) || segment.byteLength < SHORTEST_REPLY) return undefined
-      return mangled[how](segment.slice(), keep)
+      return mangled[how](segment.slice(), amount)
     })
   }
 }
 
 /** Changes a segment, which begins with a frame. */
-const mangled: Readonly<Record<FaultOf<'mangle'>['how'], (segment: Uint8Array, keep: number) => Uint8Array>> = {
-  length: (segment, keep) => {
-    viewOf(segment).setInt32(0, keep % 2 === 0 ? -1 - keep : 2 ** 31 - 1)
+const mangled: Readonly<Record<FaultOf<'mangle'>['how'], (segment: Uint8Array, amount: number) => Uint8Array>> = {
+  length: (segment, amount) => {
+    viewOf(segment).setInt32(0, amount % 2 === 0 ? -1 - amount : 2 ** 31 - 1)
     return segment
   },
   // The client waits for the rest, and takes any later bytes for it.
-  long: (segment, keep) => {
+  long: (segment, amount) => {
     const view = viewOf(segment)
-    view.setInt32(0, view.getInt32(0) + 1_000 * (1 + keep))
+    view.setInt32(0, view.getInt32(0) + 1_000 * (1 + amount))
     return segment
   },
-  xid: (segment, keep) => {
+  xid: (segment, amount) => {
     const view = viewOf(segment)
-    view.setInt32(LENGTH, view.getInt32(LENGTH) + 1_000_000 + keep)
+    view.setInt32(LENGTH_SIZE, view.getInt32(LENGTH_SIZE) + 1_000_000 + amount)
     return segment
   },
-  cut: (segment, keep) => {
+  cut: (segment, amount) => {
     const view = viewOf(segment)
     const size = view.getInt32(0)
-    const left = keep % Math.min(size, SHORTEST_HANDSHAKE)
+    const left = amount % Math.min(size, SHORTEST_HANDSHAKE)
     view.setInt32(0, left)
-    segment.copyWithin(LENGTH + left, LENGTH + size)
+    segment.copyWithin(LENGTH_SIZE + left, LENGTH_SIZE + size)
     return segment.subarray(0, segment.byteLength - (size - left))
   },
 }
 
-const LENGTH = 4
+/** The size of the length before each frame, in bytes. */
+const LENGTH_SIZE = 4
 /** The size of a header, with the length before it. */
-const SHORTEST_REPLY = LENGTH + 16
+const SHORTEST_REPLY = LENGTH_SIZE + 16
 /** The size of a whole answer to the handshake from a server before 3.4. */
 const SHORTEST_HANDSHAKE = 36
 

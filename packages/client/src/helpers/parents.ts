@@ -94,10 +94,11 @@ async function makeNodes(
   const failures = await makeOnce(paths, mode, make, patience)
   const last = failures.at(-1)
   if (last === undefined || wasAborted(last, patience.signal)) return last
-  // A busy server may have refused one node, and then those below it had no parent. Another attempt gets further.
+  // A busy server, or our own full queue, may have refused one node. Those below it then had no parent. Another attempt may
+  // get further.
   const existing = failures.lastIndexOf(undefined) + 1
-  const isFurther = existing > 0 && KeeperError.is(last, 'NoNode', 'QueueFull')
-  if (isFurther && timeLeft(patience) > 0) return makeNodes(paths.slice(existing), mode, make, patience)
+  const mayGetFurther = existing > 0 && KeeperError.is(last, 'NoNode', 'QueueFull')
+  if (mayGetFurther && timeLeft(patience) > 0) return makeNodes(paths.slice(existing), mode, make, patience)
   return failures.find((failure) => failure !== undefined)
 }
 

@@ -8,11 +8,14 @@ import type { ZooKeeper } from '../zookeeper.ts'
 
 /** The options of `walk`. `timeout` is that of each read, not of the whole. */
 export interface WalkOptions extends CallOptions {
-  /** How many nodes are read at a time, ahead of the loop over them. @default 16 */
+  /**
+   * How many nodes are read at a time, ahead of the loop over them. The node for which the loop waits may be read besides.
+   * @default 16
+   */
   concurrency?: number | undefined
 }
 
-/** A node, with its children's names in the order in which they follow. */
+/** A node, with the names of its children, sorted. */
 export interface WalkedNode extends Children {
   /** The path, without the client's chroot. */
   readonly path: string
@@ -20,7 +23,7 @@ export interface WalkedNode extends Children {
 
 interface Entry {
   readonly path: string
-  /** The read of the node; undefined for a node that is gone. Its rejection is always handled. */
+  /** Its read, once begun. It gives undefined when the node is gone. Its rejection is always handled. */
   reading?: Promise<Children | undefined>
   /** Whether the read has settled. */
   isRead?: boolean
@@ -112,7 +115,8 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
     for (let i = this.#stack.length - 1; i >= 0 && this.#inFlight < this.#concurrency; i--) {
       const entry = this.#stack[i]!
       if (entry.reading === undefined) void this.#read(entry)
-      // Unread entries may lie below a read one, since the walk went deeper. Search only the top `concurrency` entries.
+      // The walk has gone deeper since this entry was read, so unread ones may lie below it. Among the top `concurrency` entries
+      // the search for them goes on.
       else if (this.#stack.length - i > this.#concurrency) return
     }
   }

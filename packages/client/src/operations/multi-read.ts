@@ -27,7 +27,7 @@ export function multiRead<const Ops extends readonly ReadOp<unknown>[]>(
       sent = copyOf('multiRead', ops)
       return encodeParts(sent, 'read', chroot)
     },
-    result: (results, chroot, where) => {
+    result: (results, chroot, errorContext) => {
       if (results.length !== sent.length) {
         throw new ProtocolError(`${results.length} results for a multiRead of ${sent.length} operations`)
       }
@@ -36,7 +36,7 @@ export function multiRead<const Ops extends readonly ReadOp<unknown>[]>(
         if (result.type !== OpCode.error) return { value: each.result(result, chroot) }
         const { err: number } = result.response
         const below = chroot.path === '/' ? undefined : chroot.path
-        const details = { op: 'multiRead', path: each.path, chroot: below, index, number, ...where?.() }
+        const details = { op: 'multiRead', path: each.path, chroot: below, index, number, ...errorContext?.() }
         return { error: new KeeperError(codeOf(number), details) }
       }) as ReadResults<Ops>
     },

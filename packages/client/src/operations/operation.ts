@@ -20,7 +20,7 @@ export interface Operation<Args extends readonly unknown[], W extends Wire, Resu
   readonly wire: W | ((...args: Args) => W)
   /** Makes the request of the arguments. Throws a `TypeError` or `RangeError` for invalid ones. */
   readonly encode: (chroot: Chroot, ...args: Args) => TypeOf<W['request']>
-  readonly result: (response: TypeOf<W['response']>, chroot: Chroot, where?: () => ErrorContext) => Result
+  readonly result: (response: TypeOf<W['response']>, chroot: Chroot, errorContext?: () => ErrorContext) => Result
   /** The names of its own options, and an example of them. */
   readonly options?: { readonly known: ReadonlySet<string>; readonly example: string } | undefined
   /** The codes that are answers, not errors. */
@@ -50,7 +50,7 @@ export function prepare<Args extends readonly unknown[], W extends Wire, Result>
 }
 
 type AnyOperation = Pick<Operation<never, Wire, unknown>, 'name' | 'answers' | 'paths'> & {
-  result(response: unknown, chroot: Chroot, where?: () => ErrorContext): unknown
+  result(response: unknown, chroot: Chroot, errorContext?: () => ErrorContext): unknown
 }
 
 /** A class, since every call makes one: what is alike for all calls of an operation is not copied, and no closure is made. */
@@ -115,8 +115,8 @@ class OperationCall implements PreparedRequest {
   }
 
   /** An operation whose reply has no body makes its result of nothing. */
-  result(reader: Reader, where?: () => ErrorContext): unknown {
+  result(reader: Reader, errorContext?: () => ErrorContext): unknown {
     const { response } = this.#wire
-    return this.#operation.result(response && readNamed(response, reader), this.#chroot, where)
+    return this.#operation.result(response && readNamed(response, reader), this.#chroot, errorContext)
   }
 }

@@ -66,12 +66,12 @@ export type TlsVersion = 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'
 export type TlsSource = true | TlsOptions | (() => true | TlsOptions | Promise<true | TlsOptions>)
 
 const kinds = {
-  ca: 'pem',
-  cert: 'pem',
-  key: 'pem',
-  pfx: 'pem',
+  ca: 'keyMaterial',
+  cert: 'keyMaterial',
+  key: 'keyMaterial',
+  pfx: 'keyMaterial',
   passphrase: 'string',
-  crl: 'pem',
+  crl: 'keyMaterial',
   servername: 'string',
   rejectUnauthorized: 'boolean',
   checkServerIdentity: 'function',
@@ -82,12 +82,12 @@ const kinds = {
   sigalgs: 'string',
 } as const satisfies Record<keyof TlsOptions, Kind>
 
-type Kind = 'pem' | 'version' | 'string' | 'boolean' | 'function'
+type Kind = 'keyMaterial' | 'version' | 'string' | 'boolean' | 'function'
 
 const VERSIONS: readonly unknown[] = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] satisfies TlsVersion[]
 
 const expected: Record<Kind, string> = {
-  pem: 'a string, a Uint8Array or a list of these',
+  keyMaterial: 'a string, a Uint8Array or a list of these',
   version: VERSIONS.join(', '),
   string: 'a string',
   boolean: 'true or false',
@@ -125,7 +125,7 @@ export function checkTls(tls: unknown): TlsOptions {
 
 function isOf(kind: Kind, value: unknown): boolean {
   switch (kind) {
-    case 'pem':
+    case 'keyMaterial':
       return Array.isArray(value) ? value.every(isPem) : isPem(value)
     case 'version':
       return VERSIONS.includes(value)

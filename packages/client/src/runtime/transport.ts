@@ -5,13 +5,14 @@ import type { TlsOptions } from './tls.ts'
 import type { RuntimeConnection, ConnectionHandler, DialTarget } from './runtime.ts'
 import { ended, type Stage, tlsFailure, tlsSetUpFailure } from './tls-failure.ts'
 
-/** How many bytes the socket may hold for a peer that does not read before `write` returns false. */
+/** `write` returns false when the socket holds so many bytes: as many as the session sends at once (`SEGMENT_SIZE`). */
 const HIGH_WATER_MARK = 256 * 1024
-/** The most that is read at once, in bytes. */
+/** The most that is read at once, in bytes: as much as the stream of a socket would read (libuv). */
 const READ_SIZE = 64 * 1024
 
 export function dial({ host, port, address = host, tls }: DialTarget, handler: ConnectionHandler): RuntimeConnection {
-  // `connect` looks a name up at every call, and tries its addresses one after the other (autoSelectFamily).
+  // Without an address `connect` looks the name up at every call, and tries its addresses one after the other
+  // (autoSelectFamily).
   const where = { host: address, port }
   let open = true
   let stage: Stage = 'dialing'
@@ -52,8 +53,8 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
 }
 
 /**
- * Reads into memory of its own, past the stream of the socket: that would allocate 64 KiB for each read, and take a tenth of
- * a small one. The stream still reports the end.
+ * Reads into memory of its own, past the stream of the socket: that would allocate 64 KiB for each read, and cost a
+ * tenth of the time of a small read. The stream still reports the end.
  */
 function plainSocket(where: { host: string; port: number }, received: (bytes: Uint8Array) => void): Socket {
   const buffer = new Uint8Array(READ_SIZE)

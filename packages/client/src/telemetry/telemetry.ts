@@ -173,7 +173,7 @@ export class Telemetry {
   }
 
   unreached(attempt: Unreached, session: SessionInfo, now: number): void {
-    const { server, address, error, servers, closedHandshake, hasSeen } = attempt
+    const { server, address, error, servers, closedHandshake, hasSeenTransaction } = attempt
     const duration = now - this.#since
     report('zk:connection', () => ({ event: 'failed', ...place(session), server, reason: error, duration }))
     this.log('debug', 'no connection', session, () => ({ server, err: error, duration }))
@@ -182,7 +182,7 @@ export class Telemetry {
     else this.#silent.clear()
     this.#outage.failed(attempt)
     const { current } = this.#states
-    const ensembleBehind = hasSeen && this.#silent.size >= servers
+    const ensembleBehind = hasSeenTransaction && this.#silent.size >= servers
     if (current.name === 'disconnected' && ensembleBehind !== current.ensembleBehind) {
       this.#states.enter({ ...current, since: this.#runtime.wallNow(), error, ensembleBehind })
       if (ensembleBehind) this.log('warn', 'every server closes the connection: behind us, or no quorum', session)

@@ -4,7 +4,10 @@ import { answerSize, dataSize } from './answer-size.ts'
 import type { Gate } from './gate.ts'
 import { type Pending, refusalOf, releaseUnstruck } from './requests.ts'
 
-/** How many bytes the answers that are still to come may have together, as far as their sizes are known before. */
+/**
+ * The most bytes of answers that are still to come, by what is known of their sizes before. As many may wait to be sent
+ * (outgoing.ts). So memory is bounded, whatever a client requests.
+ */
 const MOST_EXPECTED = 1024 * 1024
 
 /** The requests of a connection that wait for their answers, in order. Too many, or too large ones, close its gate. */
@@ -38,8 +41,8 @@ export class Unanswered {
   }
 
   /**
-   * Removes the request that is now answered, and all before it, which the server never answers. Those of them that a rule
-   * refuses are in `before`: they must be answered first.
+   * Removes this request, which is now answered, and all before it: the server skips those. `before` has those that a rule
+   * refuses. They must be answered first.
    */
   settle(message: RequestMessage): { readonly before: readonly Pending[]; readonly request: Pending | undefined } {
     const at = this.#requests.findIndex((pending) => pending.message === message)

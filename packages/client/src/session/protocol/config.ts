@@ -28,7 +28,7 @@ export interface SessionConfig {
   readonly isLast?: boolean
   /** Whether the driver looks up the name of a server before it dials. */
   readonly looksUpNames?: boolean
-  /** The random numbers for pauses. */
+  /** The seed of the pauses, of the order of servers, and of the first xid of a resumed session that comes without its last one. */
   readonly seed: number
   /** When the first attempt is due. */
   readonly startAt: number

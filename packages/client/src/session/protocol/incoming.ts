@@ -29,7 +29,7 @@ export function readIncoming(body: Reader): Incoming {
   const xid = body.int()
   const zxid = body.long()
   const err = body.int()
-  // A server that requires SASL first refuses every request, a ping included.
+  // A server that requires SASL refuses every request before it, pings included.
   const isRefused = err === ErrorCode.SessionClosedRequireSaslAuth
   if (xid === Xid.auth || (xid === Xid.ping && isRefused)) return { type: 'auth', err }
   if (xid === Xid.ping) return { type: 'ping' }
@@ -38,6 +38,7 @@ export function readIncoming(body: Reader): Incoming {
   return { type: 'event', event: eventName(type), path: path ?? '', zxid }
 }
 
+/** In bytes, with an empty password, and without `readOnly`: 3.3 servers leave it out. */
 const SHORTEST_CONNECT_RESPONSE = 20
 
 /** The answer to the ConnectRequest of session `ours`, 0 for a new one. `timeOut <= 0` means that it has expired. */

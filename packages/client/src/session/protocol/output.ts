@@ -5,7 +5,7 @@ import type { Request } from '../requests/request.ts'
 import type { EndReason, State } from './states.ts'
 import type { OneShotOutcome, PersistentOutcome, Watcher } from '../watches/watchers.ts'
 
-/** The outputs of the session to its driver, in this order. */
+/** What the driver must do. It performs them in the order in which they come. */
 export type Output =
   /** Looks up the addresses of the server: see `SessionMachine.resolved`. */
   | { readonly type: 'lookUp'; readonly server: ServerAddress }
@@ -18,7 +18,7 @@ export type Output =
   | { readonly type: 'resolve'; readonly request: Request; readonly value: unknown }
   | { readonly type: 'reject'; readonly request: Request; readonly error: Error }
   | { readonly type: 'notify'; readonly watcher: Watcher; readonly outcome: OneShotOutcome | PersistentOutcome }
-  /** A busy server has not executed the request. The request decides whether it is repeated. */
+  /** A busy server has not executed the request. `RequestPipeline.#throttled` decides whether it is repeated. */
   | { readonly type: 'throttled'; readonly request: Request }
   | { readonly type: 'connected'; readonly server: string; readonly readOnly: boolean }
   | Unreached
@@ -50,7 +50,7 @@ interface Unreached {
   /** The server took the handshake and closed the connection without an answer. */
   readonly closedHandshake: boolean
   /** Whether the session has seen a transaction: only then a server can be behind it. */
-  readonly hasSeen: boolean
+  readonly hasSeenTransaction: boolean
   /** The number of addresses, as far as names were resolved. */
   readonly servers: number
 }
@@ -69,7 +69,7 @@ export function unreached(
     address: state.target.address,
     error,
     closedHandshake: byServer && wasAsked,
-    hasSeen: lastZxid > 0n,
+    hasSeenTransaction: lastZxid > 0n,
     servers,
   }
 }

@@ -37,8 +37,9 @@ export class RequestQueue {
   #lastXid: number
   /** How many requests were ever queued. */
   #count = 0
-  /** How many of them share no memory, if they wait, and how much memory was taken for frames before. */
+  /** Requests up to this order already have memory of their own, if they wait. */
   #copied = 0
+  /** What `taken` was at that time. */
   #copiedAt = 0
   /** No request times out before this. It may be earlier than the next timeout, never later. */
   #nextTimeout = Infinity

@@ -70,7 +70,7 @@ export interface RequestInit {
   /** Codes that the call rejects with, and that its caller handles as answers: they are traced without an error. */
   readonly expected?: readonly KeeperErrorCode[] | undefined
   /** Makes the result of the reply's body. A `ProtocolError` from it costs the connection. */
-  result?(reader: Reader, where?: () => ErrorContext): unknown
+  result?(reader: Reader, errorContext?: () => ErrorContext): unknown
   /** Codes that are answers, not errors, each with its result. */
   readonly answers?: Partial<Record<ErrorName, () => unknown>> | undefined
   readonly resolve?: (value: unknown) => void
@@ -191,8 +191,8 @@ export class Request {
   }
 
   /** Makes the result of the reply's body. */
-  result(body: Reader, where?: () => ErrorContext): unknown {
-    return this.#prepared.result?.(body, where)
+  result(body: Reader, errorContext?: () => ErrorContext): unknown {
+    return this.#prepared.result?.(body, errorContext)
   }
 
   /** Makes the result for this code; undefined for a code that is no answer. */

@@ -1,4 +1,7 @@
-/** Random pauses from a seed, so that the machine stays a function of its inputs (xorshift32). */
+/**
+ * Random numbers from a seed, for pauses and for the order of servers: so the machine stays a function of its inputs
+ * (xorshift32).
+ */
 export class Jitter {
   #state: number
 
