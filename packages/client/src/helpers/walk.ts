@@ -8,10 +8,7 @@ import type { ZooKeeper } from '../zookeeper.ts'
 
 /** The options of `walk`. `timeout` is that of each read, not of the whole. */
 export interface WalkOptions extends CallOptions {
-  /**
-   * How many nodes are read at a time, ahead of the loop over them. The node for which the loop waits may be read besides.
-   * @default 16
-   */
+  /** How many nodes are read at a time, ahead of the loop over them. @default 16 */
   concurrency?: number | undefined
 }
 
