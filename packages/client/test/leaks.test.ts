@@ -3,10 +3,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { ExistsResponse, OpCode } from '@zk/wire'
+import { ErrorResponse, ExistsResponse, OpCode } from '@zk/wire'
 import { expect, onTestFinished, test } from 'vitest'
 import { StateFeed } from '../src/telemetry/client-state.ts'
-import { connected, outcome, someStat, VirtualWorld } from './support/index.ts'
+import type { Watched } from '../src/index.ts'
+import { type Connected, connected, outcome, someStat, VirtualWorld } from './support/index.ts'
 
 const REQUESTS = Number(process.env['LEAK_REQUESTS'] ?? 4_000)
 /** Calls of one turn. */
@@ -93,6 +94,74 @@ test.each(['watch', 'getDataAndWatch'] as const)(
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(2 * NOISE)
   },
 )
+
+type Scene = Connected & { readonly world: VirtualWorld }
+
+/** How a watch of a path ends. */
+const ends: Record<string, (scene: Scene, path: string) => Promise<void>> = {
+  '`unwatch`': async (scene, path) => {
+    const { connection } = scene
+    const { unwatch } = await watched(scene, path)
+    void outcome(unwatch())
+    connection.reply(await connection.expect(OpCode.removeWatches))
+  },
+  '`removeWatches`': async (scene, path) => {
+    const { zk, connection } = scene
+    await watched(scene, path)
+    void outcome(zk.removeWatches(path))
+    connection.reply(await connection.expect(OpCode.removeWatches))
+  },
+  'its event': async (scene, path) => {
+    await watched(scene, path)
+    scene.connection.event('NodeCreated', path)
+  },
+  'a refused read': async ({ zk, connection }, path) => {
+    void outcome(zk.getDataAndWatch(path))
+    connection.fail(await connection.expect(OpCode.getData), 'NoNode')
+  },
+  'an aborted read': async ({ zk, connection }, path) => {
+    const abort = new AbortController()
+    void outcome(zk.existsAndWatch(path, { signal: abort.signal }))
+    const request = await connection.expect(OpCode.exists)
+    abort.abort()
+    connection.fail(request, 'NoNode')
+    connection.reply(await connection.expect(OpCode.removeWatches))
+  },
+  '`return` of its loop': async ({ world, zk, connection }, path) => {
+    const watching = outcome(Promise.resolve(zk.watch(path)))
+    connection.reply(await connection.expect(OpCode.addWatch), ErrorResponse, { err: 0 })
+    await world.settle()
+    void outcome(watching.value.return())
+    connection.reply(await connection.expect(OpCode.removeWatches))
+  },
+}
+
+async function watched({ world, zk, connection }: Scene, path: string): Promise<Watched> {
+  const reading = outcome(zk.existsAndWatch(path))
+  connection.fail(await connection.expect(OpCode.exists), 'NoNode')
+  await world.settle()
+  return reading.value
+}
+
+// Each path is so long that whatever keeps it shows.
+test.each(Object.entries(ends))('A watch that ends by %s keeps nothing of its path', async (_, end) => {
+  const collect = collector()
+  if (collect === undefined) return
+  const world = new VirtualWorld()
+  const scene = { world, ...(await connected(world)) }
+  const used = () => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const before = used()
+  for (let i = 0; i < 500; i++) {
+    await end(scene, `/${String(i).padStart(6, '0').repeat(5_000)}`)
+    await world.settle()
+    scene.connection.segments.length = 0
+  }
+  // All paths are 15 MB.
+  await expect.poll(() => used() - before).toBeLessThan(5_000_000)
+})
 
 test('ZooKeeper.states that is dropped leaves nothing, whether or not a state was taken', async () => {
   const collect = collector()

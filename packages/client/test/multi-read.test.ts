@@ -1,6 +1,6 @@
 import { GetDataResponse, MultiResponse, type MultiResult, OpCode } from '@zk/wire'
 import { expect, test } from 'vitest'
-import { KeeperError, op } from '../src/index.ts'
+import { KeeperError, op, type ReadOp } from '../src/index.ts'
 import { connected, nodeData, outcome, reconnected, someStat, VirtualWorld } from './support/index.ts'
 
 const error = (err: number): MultiResult => ({ type: OpCode.error, response: { err } })
@@ -63,15 +63,19 @@ test('ZooKeeper.multiRead is a read: it is repeated on the next connection', asy
   expect(read.value).toEqual([{ value: [] }])
 })
 
-test.each<[string, MultiResult[]]>([
-  ['too few results', []],
-  ['another kind of result', [{ type: OpCode.getChildren, response: { children: [] } }]],
-  ['no names', [{ type: OpCode.getChildren, response: { children: null } }]],
-  ['an error that is none', [error(0)]],
-])('ZooKeeper.multiRead answered with %s costs the connection', async (_, results) => {
+const names: MultiResult = { type: OpCode.getChildren, response: { children: [] } }
+const data: MultiResult = { type: OpCode.getData, response: nodeData('x') }
+
+test.each<[string, ReadOp<unknown>, MultiResult[]]>([
+  ['too few results', op.getData('/a'), []],
+  ['names in place of data', op.getData('/a'), [names]],
+  ['data in place of names', op.getChildren('/a'), [data]],
+  ['no names', op.getChildren('/a'), [{ type: OpCode.getChildren, response: { children: null } }]],
+  ['an error that is none', op.getData('/a'), [error(0)]],
+])('ZooKeeper.multiRead answered with %s costs the connection', async (_, asked, results) => {
   const world = new VirtualWorld()
   const { zk, connection } = await connected(world)
-  const read = outcome(zk.multiRead([op.getData('/a')]))
+  const read = outcome(zk.multiRead([asked]))
   connection.reply(await connection.expect(OpCode.multiRead), MultiResponse, results)
   await world.settle()
   expect(read.error).toMatchObject({ code: 'InvalidResponse' })

@@ -35,6 +35,24 @@ function resultOf(ops: readonly Op<unknown>[], ...results: MultiResult[]): unkno
 const error = (err: number): MultiResult => ({ type: OpCode.error, response: { err } })
 const all = [op.create('/a'), op.check('/a', { version: 3 }), op.setData('/a', 'b'), op.delete('/a')] as const
 
+describe('multi that is answered with another kind of result', () => {
+  const results: Record<string, MultiResult> = {
+    create: { type: OpCode.create, response: { path: '/app/a' } },
+    check: { type: OpCode.check, response: {} },
+    setData: { type: OpCode.setData, response: { stat: wireStat } },
+    delete: { type: OpCode.delete, response: {} },
+  }
+  const names = Object.keys(results)
+  test.each(names.flatMap((name) => names.map((other) => [name, other] as const)))(
+    'op.%s takes no result but its own: that of %s',
+    (name, other) => {
+      const asked = [all[names.indexOf(name)]!]
+      if (name === other) expect(resultOf(asked, results[other]!)).toHaveLength(1)
+      else expect(() => resultOf(asked, results[other]!)).toThrow(ProtocolError)
+    },
+  )
+})
+
 describe('multi', () => {
   test('multi is one write of all its operations, in order, below the chroot', () => {
     const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]

@@ -73,6 +73,20 @@ test('ZooKeeper.create with parents says what was in the way of them', async () 
   expect(creating.error).toMatchObject({ code: 'NoAuth', path: '/a' })
 })
 
+test.each(['NodeExists', 'NoAuth', 'QuotaExceeded', 'InvalidACL'] as const)(
+  'ZooKeeper.create with parents says %s of the node itself once they are made, and tries no more',
+  async (code) => {
+    const world = new VirtualWorld()
+    const { zk, connection } = await connected(world)
+    const creating = outcome(zk.create('/a/b', '', { parents }))
+    await refuse(connection)
+    connection.reply(await connection.expect(OpCode.createContainer), Create2Response, created('/a'))
+    connection.fail(await connection.expect(OpCode.create2), code)
+    await connection.expectNothing()
+    expect(creating.error).toMatchObject({ code, path: '/a/b' })
+  },
+)
+
 test('ZooKeeper.create with parents makes them again when they have gone at once: a container may', async () => {
   const world = new VirtualWorld()
   const { zk, connection } = await connected(world)

@@ -58,6 +58,22 @@ test.each([1, 2, 3])('walk reads %i nodes at a time, however slow its loop is', 
   }
 })
 
+test('walk that is left between two nodes reads no more, also when it is asked again', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const nodes = walk(zk, '/a', { concurrency: 1 })
+  const first = outcome(nodes.next())
+  connection.reply(await connection.expect(OpCode.getChildren2), GetChildren2Response, children('b', 'c'))
+  const ahead = await connection.expect(OpCode.getChildren2)
+  expect(first.value.value?.path).toBe('/a')
+  await nodes.return?.()
+  connection.reply(ahead, GetChildren2Response, children())
+  await world.settle()
+  const second = outcome(nodes.next())
+  await connection.expectNothing()
+  expect(second.value.done).toBe(true)
+})
+
 test('walk that is left while a node is read reads no more', async () => {
   const world = new VirtualWorld()
   const { zk, connection } = await connected(world)

@@ -457,12 +457,20 @@ describe('Ends that are final', () => {
     const world = new VirtualWorld()
     const { zk, server, connection } = await connected(world)
     await expired(world, { server, connection })
+    const pauses: number[] = []
+    let from = world.now()
     for (let round = 0; round < 10; round++) {
       await world.advance(T)
+      pauses.push(world.dials.at(-1)!.at - from)
       const next = await server.connection()
       await next.expectConnect()
       next.expire()
+      from = world.now()
     }
+    // They grow: a random part of more and more.
+    expect(pauses[0]).toBeLessThanOrEqual(T / 30)
+    expect(Math.max(...pauses)).toBeGreaterThan(T / 30)
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(T / 10)
     // At most one attempt a pause: their sum is far above ten times the first.
     expect(world.dials.length).toBeLessThan(2 + 10 + 1)
     await world.advance(T)

@@ -139,6 +139,17 @@ describe('The queue of a watch', () => {
     expect((await slow.next()).value).toEqual({ type: 'Gap', cause: 'overflow', path: '/slow' })
   })
 
+  test('NodeEvents has room for 1,000 events where nothing else is said', async () => {
+    const at = await start()
+    const events = [await watching(at, '/full'), await watching(at, '/over')]
+    for (const [index, path] of ['/full', '/over'].entries()) {
+      for (let times = 0; times < 1_000 + index; times++) at.connection.event('NodeDataChanged', path)
+    }
+    await at.world.settle()
+    const firsts = await Promise.all(events.map(async (each) => (await each.next()).value?.type))
+    expect(firsts).toEqual(['NodeDataChanged', 'Gap'])
+  })
+
   test('NodeEvents delivers all up to its limit, and what comes behind the Gap', async () => {
     const at = await start()
     const events = await watching(at, '/a', { maxQueued: 2 })
