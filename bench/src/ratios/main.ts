@@ -55,7 +55,7 @@ const grew: Grown[] = []
 for (const growth of growing) grew.push(await measureGrowth(growth))
 await zk.close()
 await stub.end()
-if (values.write) await keep({ rows, grew, rounds })
+if (values.write) await keep({ rows, grew })
 if (values.check && !(await check(rows))) process.exitCode = 1
 
 async function measureGrowth({ subject, unit, sizes, workOf }: Growth): Promise<Grown> {

@@ -8,7 +8,6 @@ import { bytesOfOne, FLOOR, type Grown, NATIVE, OURS, PEER, type Row } from './r
 export interface Results {
   readonly node: string
   readonly processor: string
-  readonly rounds: number
   readonly rows: readonly Row[]
   readonly grew: readonly Grown[]
 }
@@ -21,12 +20,11 @@ export async function readKept(): Promise<Results> {
 }
 
 /** What was not measured this time stays. */
-export async function keep({ rows, grew, rounds }: Pick<Results, 'rows' | 'grew' | 'rounds'>): Promise<void> {
+export async function keep({ rows, grew }: Pick<Results, 'rows' | 'grew'>): Promise<void> {
   const before = await readKept()
   const results: Results = {
     node: process.version,
     processor: cpus()[0]?.model ?? 'unknown',
-    rounds,
     rows: merged(before.rows, rows, ({ runtime, work }) => `${runtime} ${work}`),
     grew: merged(before.grew, grew, ({ subject }) => subject),
   }
@@ -40,15 +38,14 @@ function merged<Item>(before: readonly Item[], now: readonly Item[], keyOf: (ite
   return [...new Map([...before, ...now].map((item) => [keyOf(item), item])).values()]
 }
 
-function page({ node, processor, rounds, rows, grew }: Results): string {
+function page({ node, processor, rows, grew }: Results): string {
   const head = [
     '# What an operation costs',
     '',
-    `CPU of the client in µs for each operation: the median of ${rounds} interleaved rounds, ${node}, ${processor}, the client on one`,
-    'core, the server on another. The ratio is to node-zookeeper-client 1.1.3 in the same round (smallest and largest in brackets).',
-    'The floor is the protocol by hand, without any feature. `zookeeper` is the native client. Its lock, and that of',
-    'node-zookeeper-client, is the one of the recipe page: no lease, and a lost reply leaves its node. Times in ms, memory in MiB.',
-    'Made by `pnpm bench --write`.',
+    `CPU of the client in µs for each operation: the median of interleaved rounds, Node ${node}, ${processor}, the client on one core,`,
+    'the server on another. The ratio is to node-zookeeper-client 1.1.3 in the same round (smallest and largest in brackets). The floor',
+    'is the protocol by hand, without any feature. The lock of the others is the one of the recipe page: no lease, and a lost reply leaves',
+    'its node. Times in ms, memory in MiB. Made by `pnpm bench --write`.',
     '',
   ]
   const runtimes = [...new Set(rows.map(({ runtime }) => runtime))]
@@ -70,7 +67,7 @@ function growthTables(grew: readonly Grown[]): string[] {
   return [
     '## How the cost grows',
     '',
-    'CPU of the client in µs for each operation, on Node. Made by `pnpm bench --growth --write`.',
+    `CPU of the client in µs for each operation, on Node, rounds: ${grew[0]!.points[0]!.rounds}. Made by \`pnpm bench --growth --write\`.`,
     '',
     '![Cost of an operation by what is in flight, stands or waits](../docs/growth.svg)',
     '',
@@ -89,10 +86,22 @@ function growthTables(grew: readonly Grown[]): string[] {
 }
 
 function table(runtime: string, rows: readonly Row[]): string[] {
+  const hasNative = rows.some(({ cpu }) => cpu[NATIVE] !== undefined)
+  const clients = hasNative ? [OURS, PEER, FLOOR, NATIVE] : [OURS, PEER, FLOOR]
+  const names: Readonly<Record<string, string>> = { [PEER]: 'node-zkc' }
+  const heads = [
+    'work',
+    ...clients.map((client) => names[client] ?? client),
+    'ratio',
+    'to the floor',
+    'p50 / p99',
+    'node-zkc p50 / p99',
+    'peak memory',
+  ]
   const lines = rows.map(({ work, cpu, ratio, aboveFloor, p50, p99, peak }) =>
     cells([
       work,
-      ...[OURS, PEER, FLOOR, NATIVE].map((client) => cpu[client]?.median ?? ''),
+      ...clients.map((client) => cpu[client]?.median ?? ''),
       `**${ratio.median}** (${ratio.min}–${ratio.max})`,
       aboveFloor.median,
       pair(p50[OURS], p99[OURS]),
@@ -101,21 +110,10 @@ function table(runtime: string, rows: readonly Row[]): string[] {
     ]),
   )
   return [
-    `## ${runtime}`,
+    `## ${runtime}, ${rows[0]!.rounds} rounds`,
     '',
-    cells([
-      'work',
-      '@zk',
-      'node-zkc',
-      'floor',
-      'zookeeper',
-      'ratio',
-      'to the floor',
-      'p50 / p99',
-      'node-zkc p50 / p99',
-      'peak memory',
-    ]),
-    cells(Array.from({ length: 10 }, (_, column) => (column === 0 ? '---' : '---:'))),
+    cells(heads),
+    cells(heads.map((_, column) => (column === 0 ? '---' : '---:'))),
     ...lines,
     '',
   ]

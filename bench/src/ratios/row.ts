@@ -11,6 +11,7 @@ export interface Spread {
 
 export interface Row {
   readonly runtime: string
+  readonly rounds: number
   readonly work: string
   /** CPU in µs for each operation, by client. */
   readonly cpu: Readonly<Record<string, Spread>>
@@ -34,6 +35,7 @@ export const NATIVE = 'zookeeper'
 /** What one size of a growth gives, by client. */
 export interface GrownPoint {
   readonly size: number
+  readonly rounds: number
   /** CPU in µs for each operation. */
   readonly cpu: Readonly<Record<string, Spread>>
   /** The memory in use, in MiB. */
@@ -56,6 +58,7 @@ export function summary(runtime: string, work: Work, measured: Readonly<Record<s
     })
   return {
     runtime,
+    rounds: measured[OURS]!.length,
     work: work.name,
     cpu: of(cpuOf),
     ratio: over(PEER),
@@ -69,7 +72,7 @@ export function summary(runtime: string, work: Work, measured: Readonly<Record<s
 export function grown(size: number, measured: Readonly<Record<string, readonly Measurement[]>>): GrownPoint {
   const used = (measurements: readonly Measurement[]) => rounded(spread(measurements.map((each) => each.used!)).median)
   const of = byClient(measured)
-  return { size, cpu: of(cpuOf), used: of(used) }
+  return { size, rounds: measured[OURS]!.length, cpu: of(cpuOf), used: of(used) }
 }
 
 /** The memory of one more, in bytes: the difference of the two largest sizes. */
