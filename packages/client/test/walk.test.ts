@@ -87,3 +87,18 @@ test('walk that is left while a node is read reads no more', async () => {
   await world.settle()
   expect([first.value.done, second.value.done]).toEqual([true, true])
 })
+
+test("walk leaves out the servers' own nodes, and none whose name begins like theirs", async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const nodes = walk(zk, '/', { concurrency: 1 })
+  const first = outcome(nodes.next())
+  connection.reply(
+    await connection.expect(OpCode.getChildren2),
+    GetChildren2Response,
+    children('zookeeper', 'zookeeper-backup'),
+  )
+  const { body } = await connection.expect(OpCode.getChildren2)
+  expect(first.value.value?.path).toBe('/')
+  expect(body).toMatchObject({ path: '/zookeeper-backup' })
+})
