@@ -5,6 +5,8 @@ export interface Growth {
   readonly subject: string
   /** What there are more and more of. */
   readonly unit: string
+  /** One of them, if it stays in memory. */
+  readonly one?: string
   readonly sizes: readonly number[]
   readonly workOf: (size: number) => Work
 }
@@ -23,6 +25,7 @@ export const growths: readonly Growth[] = [
   {
     subject: 'watch, create, event',
     unit: 'watches that stand',
+    one: 'a watch',
     sizes: [10, 100, 1_000, 10_000, 100_000],
     workOf: (size) =>
       working(`watch, create, event: beside ${size} watches`, CHANGING, 5_000, async (client, { path }) => {
@@ -40,6 +43,7 @@ export const growths: readonly Growth[] = [
   {
     subject: 'hand-over of a lock',
     unit: 'waiters',
+    one: 'a waiter',
     sizes: [2, 10, 50, 200, 500, 1_000],
     workOf: (size) => handingOver(size, 4_000),
   },

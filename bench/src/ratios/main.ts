@@ -58,10 +58,10 @@ await stub.end()
 if (values.write) await keep({ rows, grew })
 if (values.check && !(await check(rows))) process.exitCode = 1
 
-async function measureGrowth({ subject, unit, sizes, workOf }: Growth): Promise<Grown> {
+async function measureGrowth({ subject, unit, one, sizes, workOf }: Growth): Promise<Grown> {
   const points = []
   for (const size of sizes) points.push(grown(size, await measureAll('node', workOf(size), clients)))
-  const all = { subject, unit, points }
+  const all = { subject, unit, one, points }
   printGrown(all)
   return all
 }
@@ -80,7 +80,8 @@ async function measureAll(
     for (const client of rotated(among, round)) {
       if (failed.has(client)) continue
       try {
-        ;(measured[client] ??= []).push(await measure(runtime, client, work))
+        const measurement = await measure(runtime, client, work)
+        measured[client] = [...(measured[client] ?? []), measurement]
       } catch (error) {
         // The native client loses its session where it must read much at once. Its column stays empty.
         if (client !== NATIVE) throw error

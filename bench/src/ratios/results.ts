@@ -72,14 +72,14 @@ function growthTables(grew: readonly Grown[]): string[] {
     '![Cost of an operation by what is in flight, stands or waits](../docs/growth.svg)',
     '',
     ...grew.flatMap((each) => {
-      const { subject, unit, points } = each
+      const { subject, unit, one, points } = each
       const bytes = clients.map((client) => `${bytesOfOne(each, client)} bytes (${client})`).join(', ')
       return [
         cells([`${subject}: ${unit}`, ...points.map(({ size }) => size.toLocaleString('en'))]),
         cells(['---', ...points.map(() => '---:')]),
         ...clients.map((client) => cells([client, ...points.map(({ cpu }) => cpu[client]!.median)])),
         '',
-        ...(unit === 'requests in flight' ? [] : [`One of the ${unit} takes ${bytes}.`, '']),
+        ...(one === undefined ? [] : [`Memory of ${one}: ${bytes}.`, '']),
       ]
     }),
   ]

@@ -45,6 +45,7 @@ export interface GrownPoint {
 export interface Grown {
   readonly subject: string
   readonly unit: string
+  readonly one: string | undefined
   readonly points: readonly GrownPoint[]
 }
 

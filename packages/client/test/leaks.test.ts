@@ -1,13 +1,11 @@
 // What a client that has worked for long has left behind: nothing. 10^5 requests and more, as the catalogue asks for (S22),
 // run with LEAK_REQUESTS=100000.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { ErrorResponse, ExistsResponse, OpCode } from '@zk/wire'
 import { expect, onTestFinished, test } from 'vitest'
 import { StateFeed } from '../src/telemetry/client-state.ts'
 import type { Watched } from '../src/index.ts'
-import { type Connected, connected, outcome, someStat, VirtualWorld } from './support/index.ts'
+import { collector, type Connected, connected, outcome, someStat, VirtualWorld } from './support/index.ts'
 
 const REQUESTS = Number(process.env['LEAK_REQUESTS'] ?? 4_000)
 /** Calls of one turn. */
@@ -16,17 +14,6 @@ const BATCH = 100
 const PER_REQUEST = 16
 /** What engines keep of their own while code is compiled and tables grow, in bytes. */
 const NOISE = 1_500_000
-
-/** Garbage collection on demand; undefined where the engine has no such thing. */
-function collector(): (() => void) | undefined {
-  try {
-    setFlagsFromString('--expose-gc')
-    const collect: unknown = runInNewContext('gc')
-    return typeof collect === 'function' ? () => collect() : undefined
-  } catch {
-    return undefined
-  }
-}
 
 test(
   `ZooKeeper leaves heap, timers and listeners as they were after ${REQUESTS} requests (S22)`,

@@ -473,17 +473,23 @@ describe('ZooKeeper.followServers', () => {
     await connection.expectNothing()
   })
 
-  test.each<[string, (zk: ZooKeeper, controller: AbortController) => unknown]>([
-    ['the client is closed', (zk) => zk.close()],
-    ['the session is left', (zk) => zk.detach()],
-    ['its signal aborts', (_, controller) => controller.abort()],
-  ])('ZooKeeper.followServers reports nothing where %s while it reads again', async (_, end) => {
+  /** It has the servers for the first time. */
+  async function followed() {
     const world = new VirtualWorld()
     const { zk, connection } = await connected(world)
     const controller = new AbortController()
     const following = outcome(zk.followServers({ signal: controller.signal }))
     connection.reply(await connection.expect(OpCode.getData), GetDataResponse, config(zk1))
     await world.settle()
+    return { world, zk, connection, controller, following }
+  }
+
+  test.each<[string, (zk: ZooKeeper, controller: AbortController) => unknown]>([
+    ['the client is closed', (zk) => zk.close()],
+    ['the session is left', (zk) => zk.detach()],
+    ['its signal aborts', (_, controller) => controller.abort()],
+  ])('ZooKeeper.followServers reports nothing where %s while it reads again', async (_, end) => {
+    const { world, zk, connection, controller, following } = await followed()
     connection.event('NodeDataChanged', '/zookeeper/config')
     await connection.expect(OpCode.getData)
     connection.freeze()
@@ -493,12 +499,7 @@ describe('ZooKeeper.followServers', () => {
   })
 
   test('ZooKeeper.followServers ends with its signal, and with the client', async () => {
-    const world = new VirtualWorld()
-    const { zk, connection } = await connected(world)
-    const controller = new AbortController()
-    const following = outcome(zk.followServers({ signal: controller.signal }))
-    connection.reply(await connection.expect(OpCode.getData), GetDataResponse, config(zk1))
-    await world.settle()
+    const { connection, controller, following } = await followed()
     expect(following.status).toBe('fulfilled')
     controller.abort()
     await connection.expect(OpCode.removeWatches)

@@ -63,6 +63,14 @@ describe('digestMd5', () => {
     expect(answer.get('charset')).toEqual(['utf-8'])
   })
 
+  test.each(['auth', 'auth-int,auth', 'auth-int, auth', 'auth ,auth-conf', 'auth-int\t,\tauth , auth-conf'])(
+    'digestMd5 finds its quality of protection in the list %j',
+    (qop) => {
+      const answer = begin().step(bytes(challenge.replace('qop="auth"', `qop="${qop}"`))) as Uint8Array
+      expect(parseDirectives(answer).get('qop')).toEqual(['auth'])
+    },
+  )
+
   test('digestMd5 names ZooKeeper, by default', () => {
     expect(answerTo(challenge, { username: 'a', password: 'b' })).toContain(',digest-uri="zookeeper/zk-sasl-md5",')
   })

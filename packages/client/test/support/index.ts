@@ -1,3 +1,4 @@
+export { collector } from './collector.ts'
 export { type Connected, connected, type ConnectedOptions, expired, reconnected } from './connected.ts'
 export { FakeConnection } from './fake-connection.ts'
 export { FakeServer } from './fake-server.ts'

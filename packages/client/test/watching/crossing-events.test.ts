@@ -100,22 +100,31 @@ const reads = {
 } as const
 type Kind = keyof typeof reads
 
-test.each<[first: Kind, second: Kind]>([
+/** The watches of both reads are in one table of the server. */
+const sameTable: [first: Kind, second: Kind][] = [
   ['data', 'data'],
   ['data', 'exists'],
   ['exists', 'data'],
   ['exists', 'exists'],
   ['children', 'children'],
-])(
+]
+
+/** The first read has set its watch. The second is under way: `request`. */
+async function readBehindWatch(first: Kind, second: Kind) {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const earlier = outcome(reads[first].read(zk))
+  reads[first].answer(connection, await connection.expect(reads[first].opCode))
+  await world.settle()
+  const later = outcome(reads[second].read(zk))
+  const request = await connection.expect(reads[second].opCode)
+  return { world, zk, connection, earlier, later, request }
+}
+
+test.each(sameTable)(
   'ZooKeeper notifies the watch of a %s read alone of an event that comes before the answer to a later %s read',
   async (first, second) => {
-    const world = new VirtualWorld()
-    const { zk, connection } = await connected(world)
-    const earlier = outcome(reads[first].read(zk))
-    reads[first].answer(connection, await connection.expect(reads[first].opCode))
-    await world.settle()
-    const later = outcome(reads[second].read(zk))
-    const request = await connection.expect(reads[second].opCode)
+    const { world, zk, connection, earlier, later, request } = await readBehindWatch(first, second)
     connection.event(reads[first].event, '/a')
     await world.settle()
     const earlierEvent = outcome(earlier.value.changed)
@@ -135,22 +144,10 @@ test.each<[first: Kind, second: Kind]>([
 )
 
 /** A watch that was given up stays at the server for the sake of a read under way. */
-test.each<[first: Kind, second: Kind]>([
-  ['data', 'data'],
-  ['data', 'exists'],
-  ['exists', 'data'],
-  ['exists', 'exists'],
-  ['children', 'children'],
-])(
+test.each(sameTable)(
   'ZooKeeper takes an event of the watch of a %s read that was given up for nothing unusual while a %s read is under way',
   async (first, second) => {
-    const world = new VirtualWorld()
-    const { zk, connection } = await connected(world)
-    const earlier = outcome(reads[first].read(zk))
-    reads[first].answer(connection, await connection.expect(reads[first].opCode))
-    await world.settle()
-    const later = outcome(reads[second].read(zk))
-    const request = await connection.expect(reads[second].opCode)
+    const { world, zk, connection, earlier, later, request } = await readBehindWatch(first, second)
     await earlier.value.unwatch()
     connection.event(reads[first].event, '/a')
     await world.settle()
