@@ -31,11 +31,7 @@ const calls = {
 
 /** The arguments of a recipe's constructor. */
 export function checkRecipe(name: keyof typeof recipes, zk: unknown, path: string, options: AnyRecipeOptions): void {
-  if (typeof (zk as ZooKeeper | undefined)?.getChildren !== 'function') {
-    throw new TypeError('the first argument must be a client, as connect() resolves with')
-  }
-  validatePath(path)
-  if (path === '/') throw new TypeError("path must not be '/': contenders need a node of their own to queue below")
+  checkPlace(zk, path, 'contenders need a node of their own to queue below')
   checkKeys(`new ${name}`, options, recipes[name], "{ heldWhile: 'confirmed' }")
   checkData('label', options.label)
   checkData('data', options.data)
@@ -46,6 +42,15 @@ export function checkRecipe(name: keyof typeof recipes, zk: unknown, path: strin
   }
 }
 
+/** The client and the path of a recipe. `because` says why the path must not be the root. */
+export function checkPlace(zk: unknown, path: string, because: string): void {
+  if (typeof (zk as ZooKeeper | undefined)?.getChildren !== 'function') {
+    throw new TypeError('the first argument must be a client, as connect() resolves with')
+  }
+  validatePath(path)
+  if (path === '/') throw new TypeError(`path must not be '/': ${because}`)
+}
+
 interface AnyRecipeOptions extends HoldOptions {
   readonly label?: string | undefined
   readonly data?: Uint8Array | string | undefined
@@ -54,18 +59,28 @@ interface AnyRecipeOptions extends HoldOptions {
 }
 
 export function checkCall(name: keyof typeof calls, options: RunOptions | CallOptions): void {
-  checkKeys(name, options, calls[name], '{ timeout: 5_000 }')
-  const { timeout, signal, onLost, onQueued, onSuspended, onResumed }: RunOptions = options
-  if (timeout !== undefined && !(typeof timeout === 'number' && timeout >= 0)) {
-    throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
-  }
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal must be an AbortSignal')
+  checkWait(name, options, calls[name])
+  const { onLost, onQueued, onSuspended, onResumed }: RunOptions = options
   for (const [name, listener] of Object.entries({ onQueued, onSuspended, onResumed })) {
     if (listener !== undefined && typeof listener !== 'function') throw new TypeError(`${name} must be a function`)
   }
   if (onLost !== undefined && onLost !== 'reject' && onLost !== 'ignore') {
     throw new TypeError(`onLost must be 'reject' or 'ignore', not ${String(onLost)}`)
   }
+}
+
+/** The options of a call that may be ended by a time or a signal. */
+export function checkWait(
+  name: string,
+  options: Pick<RunOptions, 'timeout' | 'signal'>,
+  known: ReadonlySet<string>,
+): void {
+  checkKeys(name, options, known, '{ timeout: 5_000 }')
+  const { timeout, signal } = options
+  if (timeout !== undefined && !(typeof timeout === 'number' && timeout >= 0)) {
+    throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal must be an AbortSignal')
 }
 
 function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void {
@@ -83,7 +98,7 @@ function checkData(name: 'label' | 'data', data: unknown): void {
   throw new TypeError(`${name} must be a string or a Uint8Array`)
 }
 
-function checkACL(acl: unknown): void {
+export function checkACL(acl: unknown): void {
   if (acl === undefined) return
   const isEntry = (entry: Partial<ACL> | undefined) =>
     Number.isInteger(entry?.perms) && typeof entry?.id?.scheme === 'string' && typeof entry.id.id === 'string'

@@ -1,5 +1,6 @@
 export type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
 export type { QueuePlace } from './queue/wait.ts'
+export { type ChangeOptions, Counter, type CounterOptions } from './counter.ts'
 export type { RecipeMessages } from './diagnostics.ts'
 export { LockLostError, LockTimeoutError, type LossReason, type Blocker, WouldDeadlockError } from './errors.ts'
 export { fencingText, type Held } from './held.ts'

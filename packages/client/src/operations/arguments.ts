@@ -23,14 +23,14 @@ export function toBytes(data: Data): Uint8Array {
   throw new TypeError(`data must be a Uint8Array or a string, not ${describe(data)}`)
 }
 
-/** -1 means any version. A bare number, as other clients take it, is refused: it would be ignored, and mean any version. */
+/** -1 means any version. Versions below it follow after 2^31 writes of a node. A bare number, as other clients take it, is refused: it would be ignored, and mean any version. */
 export function versionIn(options: { readonly version?: number | undefined }): number {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`options must be an object, such as { version: 3 }, not ${describe(options)}`)
   }
   const { version = -1 } = options
-  if (Number.isInteger(version) && version >= -1 && version <= LARGEST_INT) return version
-  throw new RangeError(`version must be an integer from -1 (any) to ${LARGEST_INT}, not ${describe(version)}`)
+  if (Number.isInteger(version) && version >= -LARGEST_INT - 1 && version <= LARGEST_INT) return version
+  throw new RangeError(`version must be a 32-bit integer, or -1 for any, not ${describe(version)}`)
 }
 
 /** Returns a copy: a getter of the caller's must not run, and make another call, while the request is written. */

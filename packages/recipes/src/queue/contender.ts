@@ -1,20 +1,12 @@
 // One contender: a protected ephemeral sequential znode of one session, from entering the queue to leaving it.
-import {
-  type CallOptions,
-  type Connection,
-  KeeperError,
-  type NodeData,
-  op,
-  type Session,
-  type Watched,
-} from '@zk/client'
+import { type CallOptions, type Connection, type NodeData, op, type Session, type Watched } from '@zk/client'
 import { ProtectedCreate, deleteOwn, type NodeOptions, type OwnNode } from './protected-create.ts'
 import { ifMissing } from './if-missing.ts'
 import type { Ahead, ContenderList } from './contender-list.ts'
 import { Predecessors } from './predecessors.ts'
 import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import type { ContenderName } from './names.ts'
-import { NodeVanished } from './node-vanished.ts'
+import { NodeVanished, vanishedIfMissing } from './node-vanished.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
 import { knownTouch, Relay, type RelayedTouch } from '../lease/relay.ts'
 import type { Role } from './roles.ts'
@@ -315,8 +307,4 @@ export class Contender {
       watch.unwatch().catch(() => {})
     }
   }
-}
-
-function vanishedIfMissing(error: unknown): never {
-  throw KeeperError.is(error, 'NoNode') ? new NodeVanished() : error
 }

@@ -1,0 +1,107 @@
+import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
+import { checkKeys } from '@zk/client/internal'
+import { checkACL, checkPlace, checkWait } from './checks.ts'
+import { Change } from './counter/change.ts'
+import { CounterWriter } from './counter/counter-writer.ts'
+import { checkBigint, checked, toValue } from './counter/value.ts'
+import { ifMissing } from './queue/if-missing.ts'
+import { WaitLimit } from './queue/wait.ts'
+
+/** The options of `Counter`. */
+export interface CounterOptions {
+  /**
+   * The rights to the counter's node, where it is made, and to the nodes of writers below it. A writer needs READ, WRITE,
+   * CREATE and DELETE on the counter's node, a reader READ.
+   * @default OPEN_ACL_UNSAFE
+   */
+  acl?: readonly ACL[] | undefined
+}
+
+/** How long a change of a counter may take. */
+export interface ChangeOptions {
+  /**
+   * The longest wait in ms, 0 or more. Then the call rejects with `RequestTimeout`.
+   * @default the session timeout
+   */
+  timeout?: number | undefined
+  /** Ends the wait: the call rejects with its reason. A change that was sent may still happen. */
+  signal?: AbortSignal | undefined
+}
+
+const counterOptions = new Set(['acl'])
+const changeOptions = new Set(['timeout', 'signal'])
+
+/**
+ * A number that many programs change, from -2^63 to 2^63 - 1. Curator's DistributedAtomicLong reads and writes the same node.
+ *
+ *     const counter = new Counter(zk, '/orders')
+ *     const number = await counter.add(1n)
+ *
+ * A change happens once, also where its answer is lost. Where that cannot be known, the call rejects with an error that has
+ * `outcomeUnknown`. A missing node is 0n. The first change makes it as a persistent node, and what is missing above it as
+ * containers.
+ */
+export class Counter {
+  /** The path of its node. */
+  readonly path: string
+  readonly #zk: ZooKeeper
+  readonly #writer: CounterWriter
+
+  constructor(zk: ZooKeeper, path: string, options: CounterOptions = {}) {
+    checkPlace(zk, path, 'a counter needs a node of its own')
+    checkKeys('new Counter', options, counterOptions, '{ acl: CREATOR_ALL_ACL }')
+    checkACL(options.acl)
+    this.path = path
+    this.#zk = zk
+    this.#writer = new CounterWriter(zk, path, options.acl)
+  }
+
+  /**
+   * The value, as the server of this client has it: at least as new as what this client has seen in its session. Call
+   * `zk.sync(path)` before it for a newer one.
+   */
+  async get(options: CallOptions = {}): Promise<bigint> {
+    const node = await ifMissing((asking) => this.#zk.getData(this.path, asking), options, undefined)
+    return node === undefined ? 0n : toValue(this.path, node.data)
+  }
+
+  /**
+   * Adds `delta`, which may be negative, and resolves with the sum. Rejects with a `RangeError`, and sends nothing, where the
+   * sum is no value of a counter.
+   *
+   * It goes on after a lost connection and after an expired session. It rejects with a `KeeperError` that has `outcomeUnknown`
+   * where it was sent, and the session ended, or the time was over, before an answer came.
+   */
+  async add(delta: bigint, options: ChangeOptions = {}): Promise<bigint> {
+    checkBigint('add takes', delta)
+    return await this.#change('add', (value) => value + delta, options)
+  }
+
+  /**
+   * Changes the value to what `change` makes of it, and resolves with that. `change` is called again when another program was
+   * faster. What it throws rejects the call, and nothing is written. Otherwise as `add`.
+   */
+  async update(change: (value: bigint) => bigint, options: ChangeOptions = {}): Promise<bigint> {
+    if (typeof change !== 'function') throw new TypeError('update takes a function: update((value) => value * 2n)')
+    return await this.#change('update', change, options)
+  }
+
+  async #change(name: 'add' | 'update', apply: (value: bigint) => bigint, options: ChangeOptions): Promise<bigint> {
+    checkWait(name, options, changeOptions)
+    const { runtime, session } = this.#zk
+    const { timeout = session.timeout, signal } = options
+    signal?.throwIfAborted()
+    const change = new Change(name, this.path, (value) => checked(this.path, apply(value)))
+    const limit = new WaitLimit(runtime, {
+      signals: [signal],
+      timeout: { after: timeout, error: () => change.tooLate() },
+    })
+    this.#writer.add(change)
+    try {
+      return await limit.during(change.settled)
+    } finally {
+      this.#writer.drop(change)
+      limit.stop()
+    }
+  }
+}

@@ -1,0 +1,179 @@
+// Writes the changes of one `Counter`, those that wait together in one write. At most one write is under way.
+import { type ACL, KeeperError, type Session, type ZooKeeper } from '@zk/client'
+import { NodeVanished } from '../queue/node-vanished.ts'
+import { pause, throwUnlessTransient } from '../queue/retry.ts'
+import type { Change, CounterState, Doubt } from './change.ts'
+import { WriterNode } from './writer-node.ts'
+
+/** How long the writer node stays after a write, in ms. Until then the next write needs no read before it. */
+const LINGER = 1_000
+/** The longest pause between two writes of a program, in ms. */
+const LONGEST_PAUSE = 1_000
+
+/** The changes of one write. */
+interface Batch {
+  readonly entries: readonly { readonly change: Change; readonly result: bigint }[]
+  /** The value that it writes. */
+  readonly value: bigint
+}
+
+/** How a write ended. The state behind it is undefined where it is not known. */
+interface Written {
+  readonly isApplied: boolean
+  readonly state: CounterState | undefined
+}
+
+export class CounterWriter {
+  readonly #zk: ZooKeeper
+  readonly #path: string
+  readonly #acl: readonly ACL[] | undefined
+  /** In the order of the calls. A change leaves when it settles, and when its caller gives up. */
+  readonly #waiting = new Set<Change>()
+  #isRunning = false
+  #writes = 0
+  /** Aborts when a change comes. */
+  #wake = new AbortController()
+
+  constructor(zk: ZooKeeper, path: string, acl: readonly ACL[] | undefined) {
+    this.#zk = zk
+    this.#path = path
+    this.#acl = acl
+  }
+
+  add(change: Change): void {
+    this.#waiting.add(change)
+    this.#wake.abort()
+    if (!this.#isRunning) void this.#run()
+  }
+
+  /** Its caller no longer waits. If it was sent it may still happen. */
+  drop(change: Change): void {
+    this.#waiting.delete(change)
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    try {
+      while (this.#waiting.size > 0) await this.#writeInSession()
+    } catch (error) {
+      for (const change of this.#waiting) this.#reject(change, error)
+    } finally {
+      this.#isRunning = false
+    }
+  }
+
+  /** Writes with one writer node, until no change has come for a while. */
+  async #writeInSession(): Promise<void> {
+    const { session } = this.#zk
+    session.detaching.throwIfAborted()
+    const node = new WriterNode(this.#zk, this.#path, this.#acl)
+    const writing = this.#writeWith(node)
+    session.waitUntil(writing)
+    try {
+      await writing
+    } catch (error) {
+      const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== session
+      if (!hasNextSession && !(error instanceof NodeVanished)) throw error
+    }
+  }
+
+  async #writeWith(node: WriterNode): Promise<void> {
+    const { runtime } = this.#zk
+    const { session } = node
+    try {
+      let state: CounterState | undefined = await node.create()
+      let conflicts = 0
+      for (;;) {
+        while (this.#waiting.size > 0) {
+          session.detaching.throwIfAborted()
+          state ??= await node.read()
+          const batch = this.#batch(state)
+          if (batch === undefined) continue
+          const began = runtime.now()
+          const written = await this.#write(node, state, batch)
+          conflicts = written.isApplied ? 0 : conflicts + 1
+          const others = Math.max((written.state ?? state).writers, conflicts) - 1
+          state = written.state
+          if (others <= 0) continue
+          // Another program writes, too. A writer that goes on at once would always be ahead of those that must read first.
+          const longest = others * (runtime.now() - began) * 2 ** conflicts
+          await this.#pause(session, runtime.random() * Math.min(longest, LONGEST_PAUSE))
+          state = undefined
+        }
+        this.#wake = new AbortController()
+        await this.#pause(session, LINGER, this.#wake.signal)
+        if (this.#waiting.size === 0) return
+      }
+    } finally {
+      // In the background: the next writer node has another name.
+      const deleting = node.delete()
+      session.waitUntil(deleting)
+    }
+  }
+
+  #pause({ signal, detaching }: Session, delay: number, wake?: AbortSignal): Promise<void> {
+    return pause(this.#zk.runtime, delay, signal, detaching, wake)
+  }
+
+  /** The changes that wait, up to one that fails behind others: it is tried again on what they leave. */
+  #batch({ value, version, czxid }: CounterState): Batch | undefined {
+    const entries: Batch['entries'][number][] = []
+    for (const change of this.#waiting) {
+      // What was written before the counter was deleted is gone with it.
+      if (change.doubt?.from.czxid !== czxid) change.doubt = undefined
+      if (change.doubt !== undefined && change.doubt.from.version !== version) {
+        // This write or another one. The node that would show which is gone.
+        this.#reject(change, change.doubt.cause)
+        continue
+      }
+      try {
+        value = change.apply(value)
+        entries.push({ change, result: value })
+      } catch (error) {
+        if (entries.length > 0) break
+        this.#reject(change, change.doubt?.cause ?? error)
+      }
+    }
+    return entries.length === 0 ? undefined : { entries, value }
+  }
+
+  /** Makes one write, and repeats it until it is known whether it has happened. */
+  async #write(node: WriterNode, from: CounterState, { entries, value }: Batch): Promise<Written> {
+    const id = String(++this.#writes)
+    const certain = entries.map(({ change }) => change).filter(({ doubt }) => doubt === undefined)
+    const doubtAll = (doubt: Doubt | undefined) => certain.forEach((change) => (change.doubt = doubt))
+    let unanswered: KeeperError | undefined
+    for (;;) {
+      doubtAll({ from, cause: unanswered })
+      try {
+        const state = await node.write(from, value, id)
+        return this.#applied(entries, state)
+      } catch (error) {
+        if (KeeperError.is(error) && error.outcomeUnknown) unanswered = error
+        doubtAll(unanswered && { from, cause: unanswered })
+        if (KeeperError.is(error, 'BadVersion')) {
+          // The repeated write is refused where the first one has happened.
+          if (unanswered !== undefined && (await node.shows(id))) return this.#applied(entries)
+          doubtAll(undefined)
+          return { isApplied: false, state: undefined }
+        }
+        const isWaitedFor = entries.some(({ change }) => this.#waiting.has(change))
+        if (!isWaitedFor) return { isApplied: false, state: undefined }
+        await throwUnlessTransient(this.#zk, error)
+      }
+    }
+  }
+
+  #applied(entries: Batch['entries'], state?: CounterState): Written {
+    for (const { change, result } of entries) {
+      this.#waiting.delete(change)
+      change.resolve(result)
+    }
+    return { isApplied: true, state }
+  }
+
+  #reject(change: Change, error: unknown): void {
+    this.#waiting.delete(change)
+    change.reject(error)
+  }
+}

@@ -1,0 +1,113 @@
+// The node that shows which writes of a program have happened. It is an ephemeral child of the counter's node, and every write
+// changes both in one transaction. So it also shows that the counter was not deleted and made again: a node with children
+// cannot be deleted, and no writer node comes back.
+import { type ACL, KeeperError, op, type Session, type Stat, type ZooKeeper } from '@zk/client'
+import { logWith } from '@zk/client/internal'
+import { ifMissing } from '../queue/if-missing.ts'
+import { NodeVanished, vanishedIfMissing } from '../queue/node-vanished.ts'
+import { pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
+import { SessionOptions } from '../queue/session-options.ts'
+import type { CounterState } from './change.ts'
+import { toBytes, toValue } from './value.ts'
+
+/** In a request it stands for any version. A node has it after 2^32 - 1 writes. */
+const ANY = -1
+
+const utf8 = new TextDecoder()
+
+export class WriterNode {
+  readonly session: Session
+  readonly #zk: ZooKeeper
+  readonly #counter: string
+  readonly #path: string
+  readonly #acl: readonly ACL[] | undefined
+  readonly #pinned: ReturnType<typeof pinnedTo>
+
+  constructor(zk: ZooKeeper, counter: string, acl: readonly ACL[] | undefined) {
+    this.session = zk.session
+    this.#zk = zk
+    this.#counter = counter
+    this.#path = `${counter}/writer-${zk.runtime.uuid()}`
+    this.#acl = acl
+    this.#pinned = pinnedTo(this.session)
+  }
+
+  /** Makes it, and reads the counter behind it, in one segment. A missing counter is made. */
+  async create(): Promise<CounterState> {
+    for (;;) {
+      const creating = this.#zk.create(this.#path, '', { mode: 'EPHEMERAL', acl: this.#acl, ...this.#pinned })
+      const reading = this.read()
+      reading.catch(() => {})
+      try {
+        // It exists where an earlier create was not answered.
+        await unlessExists(creating)
+        return await reading
+      } catch (error) {
+        if (error instanceof NodeVanished || KeeperError.is(error, 'NoNode')) await this.#createCounter()
+        else await throwUnlessTransient(this.#zk, error)
+      }
+    }
+  }
+
+  async #createCounter(): Promise<void> {
+    const options = { acl: this.#acl, parents: true, ...this.#pinned }
+    const creating = () => unlessExists(this.#zk.create(this.#counter, toBytes(0n), options))
+    await retry(this.#zk, creating)
+  }
+
+  /** Rejects with `NodeVanished` where there is no counter. */
+  async read(): Promise<CounterState> {
+    const reading = () => this.#zk.getData(this.#counter, this.#pinned)
+    const { data, stat } = await retry(this.#zk, reading).catch(vanishedIfMissing)
+    if (stat.version === ANY) {
+      throw new RangeError(
+        `${this.#counter} has the version -1, which stands for any: other programs wrote it 2^32 - 1 times; write it once more, while no program counts`,
+      )
+    }
+    return stateOf(stat, toValue(this.#counter, data))
+  }
+
+  /**
+   * Changes the counter from this state to this value, and stores `id` here, in one transaction. Rejects with `BadVersion`
+   * where the counter has changed, and with `NodeVanished` where one of the nodes is gone.
+   */
+  async write({ version }: CounterState, value: bigint, id: string): Promise<CounterState> {
+    const bytes = toBytes(value)
+    const change = op.setData(this.#counter, bytes, { version })
+    const note = op.setData(this.#path, id)
+    // No write may leave the counter with a version that none can ask for.
+    const again = version === ANY - 1 ? [op.setData(this.#counter, bytes)] : []
+    const results = await this.#zk.multi([note, change, ...again], this.#pinned).catch(vanishedIfMissing)
+    return stateOf(results.at(-1)!, value)
+  }
+
+  /** Whether the write with this id has happened. No other was begun since. Rejects with `NodeVanished` where it is gone. */
+  async shows(id: string): Promise<boolean> {
+    const reading = () => this.#zk.getData(this.#path, this.#pinned)
+    const { data } = await retry(this.#zk, reading).catch(vanishedIfMissing)
+    return utf8.decode(data) === id
+  }
+
+  /** Deletes it, and repeats this until it is confirmed or the session has ended. */
+  async delete(): Promise<void> {
+    const { bound } = SessionOptions.of(this.session)
+    const deleting = (options: typeof bound) => retry(this.#zk, () => this.#zk.delete(this.#path, options))
+    try {
+      await ifMissing(deleting, bound, undefined)
+    } catch (error) {
+      if (this.session.signal.aborted) return
+      const about = { path: this.#counter, node: this.#path, err: error }
+      logWith(this.#zk, 'error', 'counter has left a node that cannot be deleted', () => about)
+    }
+  }
+}
+
+function stateOf({ version, czxid, numChildren }: Stat, value: bigint): CounterState {
+  return { value, version, czxid, writers: numChildren }
+}
+
+async function unlessExists(creating: Promise<unknown>): Promise<void> {
+  await creating.catch((error: unknown) => {
+    if (!KeeperError.is(error, 'NodeExists')) throw error
+  })
+}
