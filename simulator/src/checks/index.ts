@@ -1,5 +1,7 @@
 import type { Played } from '../history/played.ts'
+import type { Workload } from '../scenario/scenario.ts'
 import type { Check, Violation } from './check.ts'
+import { changesOnce, countedInTime, everyWriteAdds, readsNeverGoBack } from './counter.ts'
 import { fencesRise } from './fences.ts'
 import { guardedWhileHeld, repliesMatch } from './guarded-set.ts'
 import { oneHolder } from './one-holder.ts'
@@ -30,7 +32,15 @@ const checks: readonly Check[] = [
   healthySessions('I18'),
 ]
 
+/** For recipes that hold nothing. */
+const common: readonly Check[] = [noOrphans, everybodyIsServed, settledInTime, nothingLeft, healthySessions('I18')]
+
+const checksOf: Partial<Record<Workload, readonly Check[]>> = {
+  ZooKeeper: promises,
+  Counter: [...common, everyWriteAdds, changesOnce, readsNeverGoBack, countedInTime],
+}
+
 export function check(played: Played): Violation[] {
-  const asked = played.scenario.recipe === 'ZooKeeper' ? promises : checks
+  const asked = checksOf[played.scenario.recipe] ?? checks
   return asked.flatMap((each) => each(played))
 }

@@ -3,6 +3,7 @@ import type { LossReason } from '@zk/recipes'
 import type { Fault } from '../scenario/fault.ts'
 import type { Kind, Task } from '../scenario/scenario.ts'
 import type { CallHappening, Place } from './calls.ts'
+import type { StepHappening } from './steps.ts'
 
 /** The kind of an attempt. A writer that goes on as a reader begins a new attempt. */
 export type AttemptedTask = Omit<Task, 'how'> & { readonly how: Task['how'] | 'downgrade' }
@@ -47,6 +48,7 @@ export type Happening =
   | { readonly type: 'stalled'; readonly client: number }
   | { readonly type: 'awake'; readonly client: number }
   | { readonly type: 'killed'; readonly client: number }
+  | StepHappening
   /** Something unexpected: a call that failed without a cause, a read that went back in time. */
   | { readonly type: 'unexpected'; readonly what: string }
 

@@ -93,11 +93,12 @@ function living({ clients }: Stage, pending: ReadonlyMap<string, number>): strin
 function plannedTime({ clients, sessionTimeout }: Scenario): number {
   const tasks = clients.flatMap(({ workers }) => workers.flat())
   const pauses = tasks.flatMap(({ after, hold, downgrade = [] }) => [after, ...hold, ...downgrade])
+  const steps = clients.flatMap(({ steps = [] }) => steps.flat().map(({ after }) => after + 3 * sessionTimeout))
   const turns = clients.flatMap(({ calls }) => calls?.turns ?? [])
   const waits = turns.map(({ after, renews }) => after + (renews ? 4 : 2) * sessionTimeout)
   const handOvers = clients.flatMap(({ handOvers = [] }) => handOvers)
   const absences = handOvers.map((each) => each.after + 2 * each.sessionTimeout)
-  return [...pauses, ...waits, ...absences].reduce((sum, pause) => sum + pause, 0)
+  return [...pauses, ...steps, ...waits, ...absences].reduce((sum, pause) => sum + pause, 0)
 }
 
 function patience(scenario: Scenario): number {

@@ -24,8 +24,9 @@ import {
 } from '@zk/recipes'
 import type { Recorder } from '../history/recorder.ts'
 import type { AttemptedTask, Refusal } from '../history/history.ts'
-import type { ClientPlan, HandOver, Kind, RecipeName, Task } from '../scenario/scenario.ts'
+import type { ClientPlan, HandOver, Kind, Task, Workload } from '../scenario/scenario.ts'
 import type { Participant } from './participant.ts'
+import { doSteps } from './steps.ts'
 import { CONFIG, PATH, SET } from './paths.ts'
 import { saslOption } from './sasl-user.ts'
 
@@ -35,7 +36,7 @@ export interface ProgramOptions {
   readonly runtime: Runtime
   readonly connectString: string
   readonly sessionTimeout: number
-  readonly recipe: RecipeName
+  readonly recipe: Exclude<Workload, 'ZooKeeper'>
   readonly plan: ClientPlan
   readonly recorder: Recorder
   /** Writes to the resource that checks fences. The write takes a while to arrive. */
@@ -86,7 +87,8 @@ export class Program implements Participant {
     const begun = this.#handOver(handOvers)
     if (watches) begun.then(() => this.#watch()).catch(failed)
     if (refreshesEvery !== undefined) this.#refresh(refreshesEvery)
-    return workers.map((tasks) => this.#work(begun, tasks))
+    const stepping = this.#options.plan.steps?.length ? [begun.then(() => this.#step())] : []
+    return [...workers.map((tasks) => this.#work(begun, tasks)), ...stepping]
   }
 
   /** One client after the other goes on with the session. Where it is gone, the next client has a session of its own. */
@@ -144,6 +146,12 @@ export class Program implements Participant {
       await this.#attempt(attempt, task)
       this.#record({ type: 'done', attempt })
     }
+  }
+
+  /** Does the steps of recipes that hold nothing. */
+  async #step(): Promise<void> {
+    const { client, runtime, recorder, plan } = this.#options
+    await doSteps(this.#zk!, plan.steps ?? [], { client, runtime, recorder })
   }
 
   /** Reads a node, and again after every change of it, until the client is closed. */
@@ -227,6 +235,8 @@ export class Program implements Participant {
         return new SharedLock(this.#zk!, PATH, holdOptions)[kind === 'read' ? 'read' : 'write']
       case 'LeaderElection':
         throw new Error('an election is stood for, not acquired')
+      case 'Counter':
+        throw new Error(`a ${recipe} is not acquired`)
     }
   }
 

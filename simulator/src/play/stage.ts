@@ -16,7 +16,7 @@ import type { SentEvent } from '../history/played.ts'
 import type { Line, LookUp } from '../history/line.ts'
 import { shortenedUnnoticed } from '../history/shortened.ts'
 import { Recorder } from '../history/recorder.ts'
-import type { EnsemblePlan, RecipeName, Scenario } from '../scenario/scenario.ts'
+import type { EnsemblePlan, Scenario, Workload } from '../scenario/scenario.ts'
 import type { Client, Target } from '../strikes/index.ts'
 import { wiretap } from '../history/wiretap.ts'
 import { namesOf, SILENT } from './addresses.ts'
@@ -99,7 +99,7 @@ export class Stage implements Target {
   }
 
   #contender(
-    { seed, clients, sessionTimeout, recipe, network }: Scenario & { readonly recipe: RecipeName },
+    { seed, clients, sessionTimeout, recipe, network }: Scenario & { readonly recipe: Exclude<Workload, 'ZooKeeper'> },
     client: number,
     runtime: SimProcess,
   ): Participant {

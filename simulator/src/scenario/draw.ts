@@ -2,7 +2,7 @@
 import { Random } from '@zk/testing/internal'
 import { DrawnCalls } from './draw-calls.ts'
 import { callFaultyOps, type FaultType, faultyOps } from './fault.ts'
-import { everyFault, everyFaultOfCalls, faultKinds, ofNames, type Shape } from './fault-kinds.ts'
+import { everyFault, everyFaultOfCalls, everyFaultOfSteps, faultKinds, ofNames, type Shape } from './fault-kinds.ts'
 import {
   type ClientPlan,
   type EnsemblePlan,
@@ -16,6 +16,7 @@ import {
   type Task,
   type Workload,
 } from './scenario.ts'
+import { DrawnSteps, stepped, type SteppedRecipe } from './steps.ts'
 import { themes } from './themes.ts'
 
 export interface DrawOptions {
@@ -41,6 +42,7 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
   const sessionTimeout = random.one([2, 2, 3, 5]) * tickTime
   const isOfCalls = drawnRecipe === 'ZooKeeper'
   const calls = new DrawnCalls(random, sessionTimeout)
+  const steps = new DrawnSteps(random, sessionTimeout)
   const manners = new Random(seed, 'manners')
   const identities = new Random(seed, 'identities')
   const ensemble = {
@@ -57,14 +59,15 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
   const drawOne = () =>
     isOfCalls
       ? drawCaller(random, calls)
-      : drawClient({ random, manners, isCrowd }, drawnRecipe, ensemble, sessionTimeout)
+      : isStepped(drawnRecipe)
+        ? drawStepper({ random, manners }, drawnRecipe, steps, tickTime)
+        : drawClient({ random, manners, isCrowd }, drawnRecipe, ensemble, sessionTimeout)
   const plans = Array.from({ length: clients }, drawOne).map((plan) => withSasl(plan, identities, ensemble))
   const handOvers = plans.flatMap((plan) => plan.handOvers ?? [])
   const sessionTimeouts = [sessionTimeout, ...handOvers.map((each) => each.sessionTimeout)]
   const ops = [...(isOfCalls ? callFaultyOps : faultyOps), ...(ensemble.sasl === undefined ? [] : (['sasl'] as const))]
   const shape = { clients, ensemble, sessionTimeouts, ops }
-  const mix =
-    faults === undefined ? drawMix(random, shape, isOfCalls ? everyFaultOfCalls : everyFault) : { types: faults, shape }
+  const mix = faults === undefined ? drawMix(random, shape, everyFaultOf(drawnRecipe)) : { types: faults, shape }
   const drawn = drawFaults(random, mix)
   return {
     seed,
@@ -80,6 +83,15 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
     clients: plans,
     faults: drawn,
   }
+}
+
+function isStepped(recipe: Workload): recipe is SteppedRecipe {
+  return stepped.some((each) => each === recipe)
+}
+
+function everyFaultOf(recipe: Workload): readonly FaultType[] {
+  if (recipe === 'ZooKeeper') return everyFaultOfCalls
+  return isStepped(recipe) ? everyFaultOfSteps : everyFault
 }
 
 function drawSasl(random: Random): Pick<EnsemblePlan, 'sasl'> {
@@ -100,6 +112,21 @@ function drawNames(random: Random, faults: readonly ScheduledFault[]): Pick<Netw
 
 function drawCaller(random: Random, calls: DrawnCalls): ClientPlan {
   return { clockRate: drawRate(random), watches: false, workers: [], calls: calls.plan() }
+}
+
+function drawStepper(
+  { random, manners }: Pick<Manner, 'random' | 'manners'>,
+  recipe: SteppedRecipe,
+  steps: DrawnSteps,
+  tickTime: number,
+): ClientPlan {
+  return {
+    clockRate: drawRate(random),
+    watches: false,
+    workers: [],
+    steps: Array.from({ length: random.one([1, 1, 2, 3]) }, () => steps.of(recipe)),
+    ...drawManners(manners, tickTime),
+  }
 }
 
 const drawRate = (random: Random) => random.one([1, 1, 0.99, 1.01, 0.995, 1.005])

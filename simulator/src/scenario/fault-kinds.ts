@@ -274,5 +274,10 @@ export const ofNames: readonly FaultType[] = ['failLookUp', 'slowLookUp', 'misdi
 /** The faults that are drawn by default. */
 export const everyFault: readonly FaultType[] = all.filter((type) => !ofOddServers.includes(type))
 
+/** The faults that are drawn by default for recipes that hold nothing: they watch no node, and no counter numbers them. */
+export const everyFaultOfSteps: readonly FaultType[] = everyFault.filter(
+  (type) => type !== 'touch' && type !== 'presetCounter',
+)
+
 /** The faults that are drawn by default for plain calls. */
 export const everyFaultOfCalls: readonly FaultType[] = all.filter((type) => !ofContenders.includes(type))

@@ -2,12 +2,13 @@
 import type { HoldOptions } from '@zk/recipes'
 import type { CallPlan } from './calls.ts'
 import type { Fault } from './fault.ts'
+import { type Step, stepped } from './steps.ts'
 
 export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
 export type RecipeName = (typeof recipes)[number]
 
-/** The subject of a history: a recipe, or plain calls of the client. */
-export const workloads = [...recipes, 'ZooKeeper'] as const
+/** The subject of a history: a recipe, or plain calls of the client. Runs without `--recipe` draw from `recipes` only. */
+export const workloads = [...recipes, 'ZooKeeper', ...stepped] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Scenario {
@@ -54,6 +55,8 @@ export interface ClientPlan {
   readonly watches: boolean
   /** The workers run at the same time. Each does its tasks one after the other. */
   readonly workers: readonly (readonly Task[])[]
+  /** What they do in place of tasks, with recipes that hold nothing. */
+  readonly steps?: readonly (readonly Step[])[]
   /** Before the first task the session changes hands, one time after the other. */
   readonly handOvers?: readonly HandOver[]
   /** The interval at which its credential is sent again, in ms. */
@@ -81,6 +84,7 @@ export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
   SharedLock: ['read', 'write'],
   LeaderElection: ['exclusive'],
   ZooKeeper: [],
+  Counter: [],
 }
 
 interface KindTraits {

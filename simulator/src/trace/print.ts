@@ -16,10 +16,16 @@ export function printScenario({ seed, recipe, ensemble, sessionTimeout, network,
       ? []
       : [`names: ${network.names === 'each' ? 'one for each server' : 'one for all servers'}`]),
     ...(ensemble.longestTimeouts === undefined ? [] : [`longest T by server: ${toText(ensemble.longestTimeouts)}`]),
-    ...clients.flatMap(({ clockRate, watches, workers, calls: _, ...manners }, client) =>
+    ...clients.flatMap(({ clockRate, watches, workers, steps: _, calls: __, ...manners }, client) =>
       workers.flatMap((tasks, worker) => [
         `client ${client} worker ${worker} (clock ${clockRate}${watches ? ', watches' : ''}) ${toText(manners)}`,
         ...tasks.map((task) => `    ${toText(task)}`),
+      ]),
+    ),
+    ...clients.flatMap(({ clockRate, workers: _, steps = [], ...manners }, client) =>
+      steps.flatMap((each, worker) => [
+        `client ${client} worker ${worker} (clock ${clockRate}) ${toText(manners)}`,
+        ...each.map((step) => `    ${toText(step)}`),
       ]),
     ),
     ...clients.flatMap(({ clockRate, usesSasl, calls }, client) => {

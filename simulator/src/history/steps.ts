@@ -1,0 +1,22 @@
+// The events of a history of steps, as their clients saw them.
+import type { Count } from '../scenario/steps.ts'
+
+/** How a call ended. */
+export type StepOutcome<Value> =
+  | { readonly how: 'resolved'; readonly value: Value }
+  | { readonly how: 'rejected'; readonly error: string; readonly outcomeUnknown: boolean }
+  /** It rejected with the reason of its signal. */
+  | { readonly how: 'aborted' }
+
+export type StepHappening =
+  | {
+      readonly type: 'counting'
+      /** Calls are numbered from 0 in the whole history. */
+      readonly call: number
+      readonly client: number
+      readonly count: Count
+      readonly session: bigint
+      /** By when it must settle, in ms. */
+      readonly within: number
+    }
+  | { readonly type: 'counted'; readonly call: number; readonly session: bigint; readonly outcome: StepOutcome<bigint> }
