@@ -93,7 +93,7 @@ function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void 
 }
 
 /** The data of a contender's node, from the option of this name. */
-function checkData(name: 'label' | 'data', data: unknown): void {
+export function checkData(name: 'label' | 'data', data: unknown): void {
   if (data === undefined || typeof data === 'string' || data instanceof Uint8Array) return
   throw new TypeError(`${name} must be a string or a Uint8Array`)
 }

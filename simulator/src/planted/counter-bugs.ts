@@ -11,7 +11,7 @@ export const counterBugs: readonly PlantedBug[] = [
       {
         in: 'CounterWriter.#write',
         find: 'unanswered !== undefined && (await node.shows(id))',
-        replace: '(await node.shows(`no ${id}`))',
+        replace: "id === ''",
       },
     ],
   },
@@ -60,8 +60,8 @@ export const counterBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'WriterNode.delete',
-        find: 'this.#zk.delete(this.#path, options)',
-        replace: 'this.#zk.sync(this.#path, options)',
+        find: 'await this.#node.delete()',
+        replace: 'await Promise.resolve()',
       },
     ],
   },

@@ -2,11 +2,9 @@
 // changes both in one transaction. So it also shows that the counter was not deleted and made again: a node with children
 // cannot be deleted, and no writer node comes back.
 import { type ACL, KeeperError, op, type Session, type Stat, type ZooKeeper } from '@zk/client'
-import { logWith } from '@zk/client/internal'
-import { ifMissing } from '../queue/if-missing.ts'
+import { EphemeralNode } from '../ephemeral-node.ts'
 import { NodeVanished, vanishedIfMissing } from '../queue/node-vanished.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
-import { SessionOptions } from '../queue/session-options.ts'
 import type { CounterState } from './change.ts'
 import { toBytes, toValue } from './value.ts'
 
@@ -19,15 +17,15 @@ export class WriterNode {
   readonly session: Session
   readonly #zk: ZooKeeper
   readonly #counter: string
-  readonly #path: string
+  readonly #node: EphemeralNode
   readonly #acl: readonly ACL[] | undefined
   readonly #pinned: ReturnType<typeof pinnedTo>
 
   constructor(zk: ZooKeeper, counter: string, acl: readonly ACL[] | undefined) {
-    this.session = zk.session
+    this.#node = new EphemeralNode(zk, `${counter}/writer-`)
+    this.session = this.#node.session
     this.#zk = zk
     this.#counter = counter
-    this.#path = `${counter}/writer-${zk.runtime.uuid()}`
     this.#acl = acl
     this.#pinned = pinnedTo(this.session)
   }
@@ -35,12 +33,11 @@ export class WriterNode {
   /** Makes it, and reads the counter behind it, in one segment. A missing counter is made. */
   async create(): Promise<CounterState> {
     for (;;) {
-      const creating = this.#zk.create(this.#path, '', { mode: 'EPHEMERAL', acl: this.#acl, ...this.#pinned })
+      const creating = this.#node.create('', this.#acl)
       const reading = this.read()
       reading.catch(() => {})
       try {
-        // It exists where an earlier create was not answered.
-        await unlessExists(creating)
+        await creating
         return await reading
       } catch (error) {
         if (error instanceof NodeVanished || KeeperError.is(error, 'NoNode')) await this.#createCounter()
@@ -51,8 +48,10 @@ export class WriterNode {
 
   async #createCounter(): Promise<void> {
     const options = { acl: this.#acl, parents: true, ...this.#pinned }
-    const creating = () => unlessExists(this.#zk.create(this.#counter, toBytes(0n), options))
-    await retry(this.#zk, creating)
+    const creating = retry(this.#zk, () => this.#zk.create(this.#counter, toBytes(0n), options))
+    await creating.catch((error: unknown) => {
+      if (!KeeperError.is(error, 'NodeExists')) throw error
+    })
   }
 
   /** Rejects with `NodeVanished` where there is no counter. */
@@ -74,7 +73,7 @@ export class WriterNode {
   async write({ version }: CounterState, value: bigint, id: string): Promise<CounterState> {
     const bytes = toBytes(value)
     const change = op.setData(this.#counter, bytes, { version })
-    const note = op.setData(this.#path, id)
+    const note = op.setData(this.#node.path, id)
     // No write may leave the counter with a version that none can ask for.
     const again = version === ANY - 1 ? [op.setData(this.#counter, bytes)] : []
     const results = await this.#zk.multi([note, change, ...again], this.#pinned).catch(vanishedIfMissing)
@@ -83,31 +82,16 @@ export class WriterNode {
 
   /** Whether the write with this id has happened. No other was begun since. Rejects with `NodeVanished` where it is gone. */
   async shows(id: string): Promise<boolean> {
-    const reading = () => this.#zk.getData(this.#path, this.#pinned)
+    const reading = () => this.#zk.getData(this.#node.path, this.#pinned)
     const { data } = await retry(this.#zk, reading).catch(vanishedIfMissing)
     return utf8.decode(data) === id
   }
 
-  /** Deletes it, and repeats this until it is confirmed or the session has ended. */
   async delete(): Promise<void> {
-    const { bound } = SessionOptions.of(this.session)
-    const deleting = (options: typeof bound) => retry(this.#zk, () => this.#zk.delete(this.#path, options))
-    try {
-      await ifMissing(deleting, bound, undefined)
-    } catch (error) {
-      if (this.session.signal.aborted) return
-      const about = { path: this.#counter, node: this.#path, err: error }
-      logWith(this.#zk, 'error', 'counter has left a node that cannot be deleted', () => about)
-    }
+    await this.#node.delete()
   }
 }
 
 function stateOf({ version, czxid, numChildren }: Stat, value: bigint): CounterState {
   return { value, version, czxid, writers: numChildren }
-}
-
-async function unlessExists(creating: Promise<unknown>): Promise<void> {
-  await creating.catch((error: unknown) => {
-    if (!KeeperError.is(error, 'NodeExists')) throw error
-  })
 }

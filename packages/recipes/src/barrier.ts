@@ -1,0 +1,143 @@
+import { type ACL, type CallOptions, KeeperError, type Stat, type Watched, type ZooKeeper } from '@zk/client'
+import { checkKeys } from '@zk/client/internal'
+import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
+import { checkACL, checkPlace, checkWait } from './checks.ts'
+import { retryAcrossSessions, throwUnlessTransient } from './queue/retry.ts'
+import { WaitLimit, within } from './queue/wait.ts'
+
+/** The options of `Barrier`. */
+export interface BarrierOptions {
+  /** The rights to the node of the barrier. @default OPEN_ACL_UNSAFE */
+  acl?: readonly ACL[] | undefined
+}
+
+/** How long to wait at a barrier. */
+export interface BarrierWaitOptions {
+  /** The longest wait in ms, 0 or more. Then the call rejects with a `BarrierTimeoutError`. @default for ever */
+  timeout?: number | undefined
+  /** Ends the wait: the call rejects with its reason. */
+  signal?: AbortSignal | undefined
+}
+
+const barrierOptions = new Set(['acl'])
+const waitOptions = new Set(['timeout', 'signal'])
+
+/**
+ * Programs wait while its node exists. It is the barrier of ZooKeeper's recipe page, and Curator's DistributedBarrier.
+ *
+ *     const barrier = new Barrier(zk, '/maintenance')
+ *     await barrier.wait()
+ */
+export class Barrier {
+  /** The path of its node. */
+  readonly path: string
+  readonly #zk: ZooKeeper
+  readonly #acl: readonly ACL[] | undefined
+
+  constructor(zk: ZooKeeper, path: string, options: BarrierOptions = {}) {
+    checkPlace(zk, path, 'a barrier needs a node of its own')
+    checkKeys('new Barrier', options, barrierOptions, '{ acl: CREATOR_ALL_ACL }')
+    checkACL(options.acl)
+    this.path = path
+    this.#zk = zk
+    this.#acl = options.acl
+  }
+
+  /**
+   * Closes the barrier: makes its node, as a persistent one, and what is missing above it as containers. It stays closed until
+   * some program calls `remove`, also when this one is gone. Where it is closed already, nothing happens.
+   *
+   * It goes on after a lost connection. Where an answer was lost, and the node is not there, it is made: also where another
+   * program has removed it meanwhile. After `timeout`, the session timeout by default, it rejects with `RequestTimeout`.
+   */
+  async set(options: BarrierWaitOptions = {}): Promise<void> {
+    checkWait('set', options, waitOptions)
+    const { path } = this
+    await within(this.#place, 'set', options, async ({ signal }) => {
+      const creating = { acl: this.#acl, parents: true, signal }
+      const create = () => this.#zk.create(path, '', creating)
+      await retryAcrossSessions(this.#zk, create, signal).catch((error: unknown) => {
+        if (!KeeperError.is(error, 'NodeExists')) throw error
+      })
+    })
+  }
+
+  /**
+   * Opens the barrier: deletes its node. Where it is open already, nothing happens. A barrier that another program closes
+   * meanwhile stays closed, also where an answer is lost. It ends as `set` does.
+   */
+  async remove(options: BarrierWaitOptions = {}): Promise<void> {
+    checkWait('remove', options, waitOptions)
+    await within(this.#place, 'remove', options, async ({ signal }) => {
+      const first = await this.#read(signal)
+      for (let stat = first; stat !== undefined && stat.czxid === first?.czxid; stat = await this.#read(signal)) {
+        try {
+          await this.#zk.delete(this.path, { signal })
+        } catch (error) {
+          if (KeeperError.is(error, 'NoNode')) return
+          if (!hasNextSession(this.#zk, error)) await throwUnlessTransient(this.#zk, error, undefined, signal)
+        }
+      }
+    })
+  }
+
+  /** Whether it is closed, as the server of this client has it. Call `zk.sync(path)` before it for a newer answer. */
+  async isSet(options: CallOptions = {}): Promise<boolean> {
+    return (await this.#zk.exists(this.path, options)) !== undefined
+  }
+
+  /**
+   * Resolves when the barrier is open: at once where it was open at the call, and otherwise when it is removed, even if another
+   * program closes it again at once. It goes on after a lost connection and after an expired session.
+   */
+  async wait(options: BarrierWaitOptions = {}): Promise<void> {
+    checkWait('wait', options, waitOptions)
+    const { timeout = Infinity, signal } = options
+    signal?.throwIfAborted()
+    const late = () => new BarrierTimeoutError(this.path, timeout, 'it was not removed', [this.path])
+    const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
+    try {
+      await limit.asking((over) => this.#opened(limit, over))
+    } finally {
+      limit.stop()
+    }
+  }
+
+  async #opened(limit: WaitLimit, signal: AbortSignal): Promise<void> {
+    let closed: Stat | undefined
+    for (;;) {
+      const watch = await retryAcrossSessions(this.#zk, () => this.#watch(signal), signal)
+      try {
+        if (watch.stat === undefined || watch.stat.czxid !== (closed ??= watch.stat).czxid) return
+        const { type } = await limit.during(watch.changed)
+        if (type === 'NodeDeleted') return
+      } finally {
+        // In the background: no caller waits for a silent server.
+        watch.unwatch().catch(() => {})
+      }
+    }
+  }
+
+  /** Reads behind a sync: a barrier that was closed before the call is seen. */
+  async #watch(signal: AbortSignal): Promise<{ stat: Stat | undefined } & Watched> {
+    await this.#zk.sync(this.path, { signal })
+    return await this.#zk.existsAndWatch(this.path, { signal })
+  }
+
+  /** As new as the call. */
+  async #read(signal: AbortSignal | undefined): Promise<Stat | undefined> {
+    const reading = async () => {
+      await this.#zk.sync(this.path, { signal })
+      return await this.#zk.exists(this.path, { signal })
+    }
+    return await retryAcrossSessions(this.#zk, reading, signal)
+  }
+
+  get #place(): { zk: ZooKeeper; path: string } {
+    return { zk: this.#zk, path: this.path }
+  }
+}
+
+function hasNextSession({ session }: ZooKeeper, error: unknown): boolean {
+  return KeeperError.is(error, 'SessionExpired') && !session.signal.aborted
+}

@@ -1,0 +1,31 @@
+/** The brand by which `BarrierTimeoutError.is` finds errors of any copy of this package. */
+const brand = Symbol.for('@zk/BarrierTimeoutError')
+
+/** The barrier did not open in time. What the call had made is given up. */
+export class BarrierTimeoutError extends Error {
+  /** The name with which its stack begins. */
+  override readonly name = 'BarrierTimeoutError'
+  /** The brand for `is`. */
+  readonly [brand] = true
+  /** The path of the barrier. */
+  readonly path: string
+  /** The paths of the nodes that were there when last seen: those that have entered, or not yet left. */
+  readonly present: readonly string[]
+
+  constructor(path: string, timeout: number, missing: string, present: readonly string[]) {
+    super(`${path} did not open within ${timeout} ms: ${missing}`)
+    this.path = path
+    this.present = present
+  }
+
+  /** For logs. */
+  toJSON(): object {
+    const { name, message, path, present } = this
+    return { name, message, path, present }
+  }
+
+  /** True for a `BarrierTimeoutError` of any copy of this package in the program. */
+  static is(error: unknown): error is BarrierTimeoutError {
+    return typeof error === 'object' && error !== null && brand in error
+  }
+}

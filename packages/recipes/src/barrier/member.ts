@@ -1,0 +1,294 @@
+// One member of a double barrier: an ephemeral node of one session, from entering to leaving. The nodes are those of Curator's
+// DistributedDoubleBarrier: the members' below the path, and `ready`, which is made when enough are there.
+import {
+  type ACL,
+  type CallOptions,
+  type Data,
+  KeeperError,
+  op,
+  type Session,
+  type Stat,
+  type Watched,
+  type ZooKeeper,
+} from '@zk/client'
+import { onAbort } from '@zk/client/internal'
+import { EphemeralNode } from '../ephemeral-node.ts'
+import { ifMissing } from '../queue/if-missing.ts'
+import { NodeVanished, vanishedIfMissing } from '../queue/node-vanished.ts'
+import { pinnedTo, retry, retryAcrossSessions } from '../queue/retry.ts'
+
+const READY = 'ready'
+
+export interface MemberOptions {
+  readonly size: number
+  /** The beginning of the node's name. */
+  readonly prefix: string
+  readonly data: Data
+  readonly acl: readonly ACL[] | undefined
+}
+
+/** The others that were inside when this one left. Whoever enters later is of the next round. */
+interface Round {
+  /** The names of those that may still be there. */
+  readonly others: Set<string>
+  /** The zxid of the list: nodes that were made later are not meant. */
+  readonly zxid: bigint
+  /** The first by name stays to the end: the others wait for it alone, and it waits for one after the other. */
+  readonly isFirst: boolean
+}
+
+export class Member {
+  readonly session: Session
+  readonly #zk: ZooKeeper
+  readonly #barrier: string
+  readonly #options: MemberOptions
+  readonly #node: EphemeralNode
+  readonly #pinned: ReturnType<typeof pinnedTo>
+  readonly #gone = new AbortController()
+  readonly #watches = new Set<Watched>()
+  #creating: Promise<bigint> | undefined
+  #round: Round | undefined
+  #removing: Promise<void> | undefined
+  #present: readonly string[] = []
+  /** Its node is not needed any more. */
+  #isOver = false
+
+  constructor(zk: ZooKeeper, barrier: string, options: MemberOptions) {
+    this.#zk = zk
+    this.#barrier = barrier
+    this.#options = options
+    this.#node = new EphemeralNode(zk, `${barrier}/${options.prefix}`)
+    this.session = this.#node.session
+    this.#pinned = pinnedTo(this.session)
+  }
+
+  get path(): string {
+    return this.#node.path
+  }
+
+  /** Aborts when the node is gone before this member has left. */
+  get gone(): AbortSignal {
+    return this.#gone.signal
+  }
+
+  /** The paths of the members that were there when last seen, this one included. */
+  get present(): readonly string[] {
+    return this.#present.map((name) => this.#pathOf(name))
+  }
+
+  // --- entering -------------------------------------------------------------------------------------------------
+
+  /** Resolves when there were `size` members at one moment since this one has been there. */
+  async enter(): Promise<void> {
+    const { data, acl, size } = this.#options
+    this.#creating = retry(this.#zk, () => this.#node.create(data, acl, true))
+    const czxid = await this.#creating
+    void this.#watchOwn()
+    for (;;) {
+      this.#throwIfOver()
+      const { connection } = this.session
+      const looking = this.#look()
+      const ready = await looking.ready
+      this.#watches.add(ready)
+      try {
+        this.#present = await looking.members
+        this.#throwIfOver()
+        // One that is older is of an earlier round: all that were in it have died.
+        if (ready.stat !== undefined && ready.stat.czxid > czxid) return
+        if (!this.#present.includes(nameIn(this.path))) throw new NodeVanished()
+        if (this.#present.length >= size) return await this.#open(czxid, ready.stat)
+        const event = await this.#changed(ready, connection?.signal)
+        if (event === 'NodeCreated') return this.#throwIfOver()
+      } finally {
+        this.#unwatch(ready)
+      }
+    }
+  }
+
+  /** The list comes behind the create on one connection: so the last one to enter sees all others. */
+  #look() {
+    const watching = () => this.#zk.existsAndWatch(this.#pathOf(READY), this.#pinned)
+    const listing = () => this.#zk.getChildren(this.#barrier, this.#pinned)
+    const ready = retry(this.#zk, watching)
+    const members = retry(this.#zk, listing).then(({ children }) => children.filter(isMember), vanishedIfMissing)
+    members.catch(() => {})
+    return { ready, members }
+  }
+
+  /** Makes `ready` anew, so that all that wait are woken by it. */
+  async #open(czxid: bigint, known: Stat | undefined): Promise<void> {
+    const ready = this.#pathOf(READY)
+    for (let stat = known; stat === undefined || stat.czxid < czxid;) {
+      const deleting = stat === undefined ? [] : [op.delete(ready)]
+      const creating = op.create(ready, '', { acl: this.#options.acl })
+      try {
+        await retry(this.#zk, () => this.#zk.multi([...deleting, creating], this.#pinned))
+        return
+      } catch (error) {
+        // Another member was faster, or all nodes were deleted.
+        if (!KeeperError.is(error, 'NodeExists', 'NoNode')) throw error
+        this.#throwIfOver()
+        if (stat === undefined && KeeperError.is(error, 'NoNode')) throw new NodeVanished()
+        stat = await retry(this.#zk, () => this.#zk.exists(ready, this.#pinned))
+      }
+    }
+  }
+
+  /** What has happened to `ready`. undefined when the connection was lost, or the own node: a change may have been missed. */
+  async #changed(ready: Watched, connection: AbortSignal | undefined): Promise<string | undefined> {
+    const unlisten: (() => void)[] = []
+    const disturbed = new Promise<undefined>((resolve) => {
+      for (const signal of [connection, this.#gone.signal])
+        if (signal !== undefined) unlisten.push(onAbort(signal, () => resolve(undefined)))
+    })
+    try {
+      return (await Promise.race([ready.changed, disturbed]))?.type
+    } finally {
+      for (const each of unlisten) each()
+    }
+  }
+
+  /** Until the node is gone, or this member leaves. */
+  async #watchOwn(): Promise<void> {
+    while (!this.#isOver) {
+      try {
+        const watch = await retry(this.#zk, () => this.#zk.existsAndWatch(this.path, this.#pinned))
+        this.#watches.add(watch)
+        if (this.#isOver) return this.#unwatch(watch)
+        const { type } = watch.stat === undefined ? { type: 'NodeDeleted' } : await watch.changed
+        this.#unwatch(watch)
+        if (type !== 'NodeDeleted') continue
+        return this.lose(new KeeperError('NoNode', { op: 'DoubleBarrier', path: this.path }))
+      } catch (error) {
+        return this.lose(error)
+      }
+    }
+  }
+
+  /** It is no longer inside, although it has not left. */
+  lose(reason: unknown): void {
+    if (!this.#isOver) this.#gone.abort(reason)
+  }
+
+  // --- leaving --------------------------------------------------------------------------------------------------
+
+  /** Resolves when all that were inside at the call have left, or are gone with their sessions. */
+  async leave(signal: AbortSignal): Promise<void> {
+    const round = (this.#round ??= await this.#list())
+    if (!round.isFirst) await this.remove()
+    await this.#othersGone(round, signal)
+    if (round.isFirst) await this.#removeLast()
+    else await this.#removeOldReady(round, signal)
+  }
+
+  async #list(): Promise<Round> {
+    this.#gone.signal.throwIfAborted()
+    const listing = () => this.#zk.getChildren(this.#barrier, this.#pinned)
+    const { children, stat } = await retry(this.#zk, listing)
+    const own = nameIn(this.path)
+    const members = children.filter(isMember)
+    if (!members.includes(own)) throw new KeeperError('NoNode', { op: 'leave', path: this.path })
+    const others = new Set(members.filter((name) => name !== own))
+    return { others, zxid: stat.pzxid, isFirst: [...others].every((name) => own < name) }
+  }
+
+  async #othersGone({ others, zxid, isFirst }: Round, signal: AbortSignal): Promise<void> {
+    while (others.size > 0) {
+      const [first, last] = endsOf(others)
+      this.#present = [...others]
+      const awaited = isFirst ? last : first
+      await this.#memberGone(awaited, zxid, signal)
+      others.delete(awaited)
+      if (others.size === 0) return
+      const listing = (options: CallOptions) =>
+        retryAcrossSessions(this.#zk, () => this.#zk.getChildren(this.#barrier, options), signal)
+      const list = await ifMissing(listing, { signal }, undefined)
+      for (const name of others) if (!list?.children.includes(name)) others.delete(name)
+    }
+  }
+
+  async #memberGone(name: string, zxid: bigint, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const watch = await retryAcrossSessions(this.#zk, () => this.#watchMember(name, signal), signal)
+      const { stat } = watch
+      // A node of no session is no member's.
+      const isGone = stat === undefined || stat.czxid > zxid || stat.ephemeralOwner === 0n
+      if (!isGone) this.#watches.add(watch)
+      const stop = onAbort(signal, () => this.#unwatch(watch))
+      const event = isGone ? undefined : await watch.changed
+      stop()
+      this.#unwatch(watch)
+      signal.throwIfAborted()
+      if (isGone || event?.type === 'NodeDeleted') return
+    }
+  }
+
+  /** In another session a server may not show yet what this one has seen. */
+  async #watchMember(name: string, signal: AbortSignal) {
+    if (this.#zk.session !== this.session) await this.#zk.sync(this.#barrier, { signal })
+    return await this.#zk.existsAndWatch(this.#pathOf(name), { signal })
+  }
+
+  /** With its node goes `ready`: all others wait for this. */
+  async #removeLast(): Promise<void> {
+    this.#stop()
+    const both = [op.delete(this.path), op.delete(this.#pathOf(READY))]
+    await retry(this.#zk, () => this.#zk.multi(both, this.#pinned)).catch(() => {})
+    await this.remove()
+  }
+
+  /** The one that would have deleted it has died. */
+  async #removeOldReady({ zxid }: Round, signal: AbortSignal): Promise<void> {
+    const ready = this.#pathOf(READY)
+    const reading = () => this.#zk.exists(ready, { signal })
+    const stat = await retryAcrossSessions(this.#zk, reading, signal)
+    if (stat === undefined || stat.czxid > zxid) return
+    const deleting = (options: CallOptions) =>
+      retryAcrossSessions(this.#zk, () => this.#zk.delete(ready, options), signal)
+    await ifMissing(deleting, { signal }, undefined)
+  }
+
+  /** Gives up: deletes the node, in the background until that is confirmed or the session has ended. Idempotent. */
+  remove(): Promise<void> {
+    if (this.#removing === undefined) {
+      this.#stop()
+      this.#removing = this.#remove()
+      this.session.waitUntil(this.#removing)
+    }
+    return this.#removing
+  }
+
+  async #remove(): Promise<void> {
+    await this.#creating?.catch(() => {})
+    await this.#node.delete()
+  }
+
+  /** From now on its node is not missed. */
+  #stop(): void {
+    this.#isOver = true
+    for (const watch of this.#watches) this.#unwatch(watch)
+  }
+
+  #unwatch(watch: Watched): void {
+    this.#watches.delete(watch)
+    watch.unwatch().catch(() => {})
+  }
+
+  #throwIfOver(): void {
+    this.session.detaching.throwIfAborted()
+    this.session.signal.throwIfAborted()
+    if (this.#isOver || this.#gone.signal.aborted) throw new NodeVanished()
+  }
+
+  #pathOf(name: string): string {
+    return `${this.#barrier}/${name}`
+  }
+}
+
+const isMember = (name: string) => name !== READY
+const nameIn = (path: string) => path.slice(path.lastIndexOf('/') + 1)
+
+function endsOf(names: Iterable<string>): [first: string, last: string] {
+  const sorted = [...names].sort()
+  return [sorted[0]!, sorted.at(-1)!]
+}

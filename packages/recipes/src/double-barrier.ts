@@ -1,0 +1,174 @@
+import { type ACL, KeeperError, type ZooKeeper } from '@zk/client'
+import { checkKeys, onAbort } from '@zk/client/internal'
+import type { BarrierWaitOptions } from './barrier.ts'
+import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
+import { Member, type MemberOptions } from './barrier/member.ts'
+import { checkACL, checkData, checkPlace, checkWait } from './checks.ts'
+import { NodeVanished } from './queue/node-vanished.ts'
+import { WaitLimit } from './queue/wait.ts'
+
+/** The options of `DoubleBarrier`. */
+export interface DoubleBarrierOptions {
+  /** How many members must enter before the first of them goes on: 1 to 10,000. All members give the same number. */
+  size: number
+  /** The beginning of the names of this program's nodes, for people. A uuid follows. @default none */
+  name?: string | undefined
+  /** The rights to the members' nodes, and to `ready`. All members must be able to delete `ready`. @default OPEN_ACL_UNSAFE */
+  acl?: readonly ACL[] | undefined
+}
+
+/** How long to wait for the others, and what they see of this member. */
+export interface EnterOptions extends BarrierWaitOptions {
+  /** The data of the member's node. @default empty */
+  data?: Uint8Array | string | undefined
+}
+
+const MOST_MEMBERS = 10_000
+
+const doubleBarrierOptions = new Set(['size', 'name', 'acl'])
+const enterOptions = new Set(['timeout', 'signal', 'data'])
+const leaveOptions = new Set(['timeout', 'signal'])
+
+/**
+ * Several members begin together, and end together. It is the double barrier of ZooKeeper's recipe page, and its nodes are those of
+ * Curator's DistributedDoubleBarrier.
+ *
+ *     const barrier = new DoubleBarrier(zk, '/import', { size: 3 })
+ *     const entry = await barrier.enter() // all three are there
+ *     await importPart({ signal: entry.signal })
+ *     await entry.leave() // all three are done
+ *
+ * The path and what is missing above it are made as containers.
+ */
+export class DoubleBarrier {
+  /** The parent of the members' nodes. */
+  readonly path: string
+  /** How many members must enter. */
+  readonly size: number
+  readonly #zk: ZooKeeper
+  readonly #options: Omit<MemberOptions, 'data'>
+
+  constructor(zk: ZooKeeper, path: string, options: DoubleBarrierOptions) {
+    checkPlace(zk, path, 'members need a node of their own to enter below')
+    checkKeys('new DoubleBarrier', options, doubleBarrierOptions, '{ size: 3 }')
+    const { size, name, acl } = options
+    if (!Number.isInteger(size) || size < 1 || size > MOST_MEMBERS) {
+      throw new RangeError(`size must be an integer from 1 to ${MOST_MEMBERS}, not ${String(size)}`)
+    }
+    if (name !== undefined && (typeof name !== 'string' || name.includes('/'))) {
+      throw new TypeError('name must be a string without a slash')
+    }
+    checkACL(acl)
+    this.path = path
+    this.size = size
+    this.#zk = zk
+    this.#options = { size, prefix: name === undefined || name === '' ? '' : `${name}-`, acl }
+  }
+
+  /**
+   * Enters, and resolves when `size` members are there. A member that dies while others wait does not count: they wait for
+   * another. It goes on after a lost connection, and enters anew in the next session. However it ends without an entry, the node
+   * is deleted.
+   *
+   * More than `size` may enter. One that comes while others are inside is let in where `size` are there with it.
+   */
+  async enter(options: EnterOptions = {}): Promise<BarrierEntry> {
+    checkWait('enter', options, enterOptions)
+    const { timeout = Infinity, signal, data = '' } = options
+    checkData('data', data)
+    signal?.throwIfAborted()
+    let member: Member | undefined
+    const missing = () => `${member?.present.length ?? 0} of ${this.size} have entered`
+    const late = () => new BarrierTimeoutError(this.path, timeout, missing(), member?.present ?? [])
+    const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
+    try {
+      for (;;) {
+        this.#zk.session.detaching.throwIfAborted()
+        member = new Member(this.#zk, this.path, { ...this.#options, data })
+        const entry = await this.#enterAs(member, limit)
+        if (entry !== undefined) return entry
+      }
+    } finally {
+      limit.stop()
+    }
+  }
+
+  /** undefined when it must enter anew: the session expired, or the node was deleted. */
+  async #enterAs(member: Member, limit: WaitLimit): Promise<BarrierEntry | undefined> {
+    const { session } = member
+    const remove = () => void member.remove()
+    const unlisten = onAbort(session.detaching, remove)
+    let entry: BarrierEntry | undefined
+    try {
+      await limit.during(member.enter())
+      entry = new BarrierEntry(this.#zk, this.path, member)
+      return entry
+    } catch (error) {
+      const hasNextSession = KeeperError.is(error, 'SessionExpired') && this.#zk.session !== session
+      if (hasNextSession || error instanceof NodeVanished) return undefined
+      throw error
+    } finally {
+      unlisten()
+      if (entry === undefined) remove()
+    }
+  }
+}
+
+/** A member that has entered. */
+export class BarrierEntry {
+  /** The path of the member's node. */
+  readonly path: string
+  /**
+   * Aborts when the member is no longer inside, although it has not left: its session ended, its client was closed or detached,
+   * or its node was deleted. Its reason is a `KeeperError`: `SessionExpired`, `Closed` or
+   * `NoNode`. The others do not wait for it then: they may have left. (Where a server ends the session, the event of the node may
+   * come first. Then it is `NoNode`.)
+   */
+  readonly signal: AbortSignal
+  readonly #zk: ZooKeeper
+  readonly #barrier: string
+  readonly #member: Member
+  readonly #unlisten: () => void
+
+  /** @internal Made by `enter`. */
+  constructor(zk: ZooKeeper, barrier: string, member: Member) {
+    this.#zk = zk
+    this.#barrier = barrier
+    this.#member = member
+    this.path = member.path
+    this.signal = member.gone
+    this.#unlisten = onAbort(member.session.detaching, (reason) => {
+      member.lose(reason)
+      void member.remove()
+    })
+  }
+
+  /**
+   * Leaves, and resolves when all that were inside have left. A member that dies counts as one that has left. Members that enter
+   * meanwhile are of the next round: it does not wait for them. It goes on after a lost connection and after an expired session.
+   *
+   * Rejects with the reason of `signal` where that has aborted before the call. After a timeout, or an abort, this member has
+   * left, and waits no longer. A further call waits again.
+   */
+  async leave(options: BarrierWaitOptions = {}): Promise<void> {
+    checkWait('leave', options, leaveOptions)
+    const { timeout = Infinity, signal } = options
+    signal?.throwIfAborted()
+    const member = this.#member
+    const missing = () => `${member.present.length} have not left`
+    const late = () => new BarrierTimeoutError(this.#barrier, timeout, missing(), member.present)
+    const limit = new WaitLimit(this.#zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
+    try {
+      await limit.asking((over) => member.leave(over))
+    } finally {
+      limit.stop()
+      this.#unlisten()
+      void member.remove()
+    }
+  }
+
+  /** As `leave`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.leave()
+  }
+}

@@ -1,0 +1,46 @@
+import { type ACL, type Data, KeeperError, type Session, type ZooKeeper } from '@zk/client'
+import { logWith } from '@zk/client/internal'
+import { ifMissing } from './queue/if-missing.ts'
+import { NodeVanished } from './queue/node-vanished.ts'
+import { pinnedTo, retry } from './queue/retry.ts'
+import { SessionOptions } from './queue/session-options.ts'
+
+/** An ephemeral node of one session. A uuid in its name tells it from all others, so that it is made once, whatever becomes of replies. */
+export class EphemeralNode {
+  readonly session: Session
+  readonly path: string
+  readonly #zk: ZooKeeper
+
+  constructor(zk: ZooKeeper, prefix: string) {
+    this.session = zk.session
+    this.path = `${prefix}${zk.runtime.uuid()}`
+    this.#zk = zk
+  }
+
+  /** Its czxid. To be repeated where it fails for now. */
+  async create(data: Data, acl: readonly ACL[] | undefined, parents = false): Promise<bigint> {
+    const pinned = pinnedTo(this.session)
+    try {
+      const { stat } = await this.#zk.create(this.path, data, { mode: 'EPHEMERAL', acl, parents, ...pinned })
+      return stat.czxid
+    } catch (error) {
+      // An earlier create was not answered.
+      if (!KeeperError.is(error, 'NodeExists')) throw error
+      const stat = await retry(this.#zk, () => this.#zk.exists(this.path, pinned))
+      if (stat === undefined) throw new NodeVanished()
+      return stat.czxid
+    }
+  }
+
+  /** Deletes it, and repeats this until it is confirmed or the session has ended. */
+  async delete(): Promise<void> {
+    const { bound } = SessionOptions.of(this.session)
+    const deleting = (options: typeof bound) => retry(this.#zk, () => this.#zk.delete(this.path, options))
+    try {
+      await ifMissing(deleting, bound, undefined)
+    } catch (error) {
+      if (this.session.signal.aborted) return
+      logWith(this.#zk, 'error', 'a node cannot be deleted', () => ({ node: this.path, err: error }))
+    }
+  }
+}
