@@ -3,7 +3,7 @@ import { checkKeys } from '@zk/client/internal'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkACL, checkPlace, checkWait } from './checks.ts'
 import { retryAcrossSessions, throwUnlessTransient } from './queue/retry.ts'
-import { WaitLimit, within } from './queue/wait.ts'
+import { WaitLimit } from './queue/wait.ts'
 
 /** The options of `Barrier`. */
 export interface BarrierOptions {
@@ -48,14 +48,16 @@ export class Barrier {
    * some program calls `remove`, also when this one is gone. Where it is closed already, nothing happens.
    *
    * It goes on after a lost connection. Where an answer was lost, and the node is not there, it is made: also where another
-   * program has removed it meanwhile. After `timeout`, the session timeout by default, it rejects with `RequestTimeout`.
+   * program has removed it meanwhile. After `timeout`, the session timeout by default, it rejects with `RequestTimeout`, and
+   * with `outcomeUnknown` where it may still happen.
    */
   async set(options: BarrierWaitOptions = {}): Promise<void> {
-    checkWait('set', options, waitOptions)
-    const { path } = this
-    await within(this.#place, 'set', options, async ({ signal }) => {
+    await this.#write('set', options, async (signal, sending) => {
       const creating = { acl: this.#acl, parents: true, signal }
-      const create = () => this.#zk.create(path, '', creating)
+      const create = () => {
+        sending()
+        return this.#zk.create(this.path, '', creating)
+      }
       await retryAcrossSessions(this.#zk, create, signal).catch((error: unknown) => {
         if (!KeeperError.is(error, 'NodeExists')) throw error
       })
@@ -67,10 +69,10 @@ export class Barrier {
    * meanwhile stays closed, also where an answer is lost. It ends as `set` does.
    */
   async remove(options: BarrierWaitOptions = {}): Promise<void> {
-    checkWait('remove', options, waitOptions)
-    await within(this.#place, 'remove', options, async ({ signal }) => {
+    await this.#write('remove', options, async (signal, sending) => {
       const first = await this.#read(signal)
       for (let stat = first; stat !== undefined && stat.czxid === first?.czxid; stat = await this.#read(signal)) {
+        sending()
         try {
           await this.#zk.delete(this.path, { signal })
         } catch (error) {
@@ -133,8 +135,27 @@ export class Barrier {
     return await retryAcrossSessions(this.#zk, reading, signal)
   }
 
-  get #place(): { zk: ZooKeeper; path: string } {
-    return { zk: this.#zk, path: this.path }
+  /** Limits a write. `sending` is to be called before a request that may happen after the end. */
+  async #write(
+    op: 'set' | 'remove',
+    options: BarrierWaitOptions,
+    write: (signal: AbortSignal, sending: () => void) => Promise<void>,
+  ): Promise<void> {
+    checkWait(op, options, waitOptions)
+    const { runtime, session } = this.#zk
+    const { timeout = session.timeout, signal } = options
+    signal?.throwIfAborted()
+    let outcomeUnknown = false
+    const late = () => new KeeperError('RequestTimeout', { op, path: this.path, outcomeUnknown })
+    const limit = new WaitLimit(runtime, { signals: [signal], timeout: { after: timeout, error: late } })
+    const sending = () => {
+      outcomeUnknown = true
+    }
+    try {
+      await limit.asking((over) => write(over, sending))
+    } finally {
+      limit.stop()
+    }
   }
 }
 

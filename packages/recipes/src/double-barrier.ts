@@ -9,7 +9,7 @@ import { WaitLimit } from './queue/wait.ts'
 
 /** The options of `DoubleBarrier`. */
 export interface DoubleBarrierOptions {
-  /** How many members must enter before the first of them goes on: 1 to 10,000. All members give the same number. */
+  /** How many members must enter before the first of them goes on: 1 to 5,000. All members give the same number. */
   size: number
   /** The beginning of the names of this program's nodes, for people. A uuid follows. @default none */
   name?: string | undefined
@@ -23,7 +23,8 @@ export interface EnterOptions extends BarrierWaitOptions {
   data?: Uint8Array | string | undefined
 }
 
-const MOST_MEMBERS = 10_000
+/** One transaction checks as many nodes. */
+const MOST_MEMBERS = 5_000
 
 const doubleBarrierOptions = new Set(['size', 'name', 'acl'])
 const enterOptions = new Set(['timeout', 'signal', 'data'])

@@ -1,6 +1,15 @@
 import type { Played } from '../history/played.ts'
 import type { Workload } from '../scenario/scenario.ts'
 import type { Check, Violation } from './check.ts'
+import {
+  callsInTime,
+  insideTogether,
+  leftTogether,
+  nothingLeftBesideWaits,
+  openedOnce,
+  openings,
+  passedWhileOpen,
+} from './barrier.ts'
 import { changesOnce, countedInTime, everyWriteAdds, readsNeverGoBack } from './counter.ts'
 import { fencesRise } from './fences.ts'
 import { guardedWhileHeld, repliesMatch } from './guarded-set.ts'
@@ -33,11 +42,13 @@ const checks: readonly Check[] = [
 ]
 
 /** For recipes that hold nothing. */
-const common: readonly Check[] = [noOrphans, everybodyIsServed, settledInTime, nothingLeft, healthySessions('I18')]
+const common: readonly Check[] = [noOrphans, settledInTime, healthySessions('I18')]
 
 const checksOf: Partial<Record<Workload, readonly Check[]>> = {
   ZooKeeper: promises,
-  Counter: [...common, everyWriteAdds, changesOnce, readsNeverGoBack, countedInTime],
+  Counter: [...common, nothingLeft, everybodyIsServed, everyWriteAdds, changesOnce, readsNeverGoBack, countedInTime],
+  Barrier: [...common, nothingLeftBesideWaits, passedWhileOpen, openedOnce, callsInTime('B3')],
+  DoubleBarrier: [...common, nothingLeft, everybodyIsServed, insideTogether, openings, leftTogether, callsInTime('D3')],
 }
 
 export function check(played: Played): Violation[] {

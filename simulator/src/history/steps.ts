@@ -19,4 +19,15 @@ export type StepHappening =
       /** By when it must settle, in ms. */
       readonly within: number
     }
+  /** A call of a barrier. `path` is that of the member's node, for one that leaves. */
+  | {
+      readonly type: 'passing'
+      readonly call: number
+      readonly client: number
+      readonly what: 'set' | 'remove' | 'wait' | 'enter' | 'leave'
+      readonly path?: string
+      readonly within: number
+    }
+  /** It resolves with the path of the member's node, for one that enters. */
+  | { readonly type: 'passed'; readonly call: number; readonly outcome: StepOutcome<string> }
   | { readonly type: 'counted'; readonly call: number; readonly session: bigint; readonly outcome: StepOutcome<bigint> }

@@ -1,7 +1,14 @@
+import { barrierBugs } from './barrier-bugs.ts'
 import type { PlantedBug } from './bug.ts'
 import { clientBugs } from './client-bugs.ts'
 import { counterBugs } from './counter-bugs.ts'
 import { promiseBugs } from './promise-bugs.ts'
 import { recipeBugs } from './recipe-bugs.ts'
 
-export const plantedBugs: readonly PlantedBug[] = [...recipeBugs, ...clientBugs, ...promiseBugs, ...counterBugs]
+export const plantedBugs: readonly PlantedBug[] = [
+  ...recipeBugs,
+  ...clientBugs,
+  ...promiseBugs,
+  ...counterBugs,
+  ...barrierBugs,
+]

@@ -1,10 +1,10 @@
 // What a client does with a `Counter`.
-import { KeeperError, type Runtime, type ZooKeeper } from '@zk/client'
+import type { Runtime, ZooKeeper } from '@zk/client'
 import { Counter } from '@zk/recipes'
 import type { Recorder } from '../history/recorder.ts'
-import type { StepOutcome } from '../history/steps.ts'
 import type { Count, CounterStep } from '../scenario/steps.ts'
 import { PATH } from './paths.ts'
+import { settled } from './settled.ts'
 
 export interface StepsOptions {
   readonly client: number
@@ -15,7 +15,7 @@ export interface StepsOptions {
 export async function count(
   zk: ZooKeeper,
   counter: Counter,
-  steps: readonly CounterStep[],
+  { counts }: CounterStep,
   { client, runtime, recorder }: StepsOptions,
 ): Promise<void> {
   const one = async (count: Count) => {
@@ -26,10 +26,7 @@ export async function count(
     const outcome = await settled(runtime, abortAfter, (signal) => make(counter, count, signal))
     recorder.add({ type: 'counted', call, session: zk.session.id, outcome })
   }
-  for (const { after, counts } of steps) {
-    await new Promise<void>((resolve) => void runtime.setTimer(after, resolve))
-    await Promise.all(counts.map(one))
-  }
+  await Promise.all(counts.map(one))
 }
 
 export const counterOf = (zk: ZooKeeper): Counter => new Counter(zk, PATH)
@@ -44,24 +41,5 @@ function make(counter: Counter, { how, number, timeout }: Count, signal: AbortSi
       return counter.update((value) => value + digit, options)
     case 'get':
       return counter.get(options)
-  }
-}
-
-/** How the call ends. Its signal aborts after this time. */
-export async function settled<Value>(
-  runtime: Runtime,
-  abortAfter: number,
-  call: (signal: AbortSignal) => Promise<Value>,
-): Promise<StepOutcome<Value>> {
-  const aborting = new AbortController()
-  const stop =
-    abortAfter === Infinity ? () => {} : runtime.setTimer(abortAfter, () => aborting.abort(new Error('aborted')))
-  try {
-    return { how: 'resolved', value: await call(aborting.signal) }
-  } catch (error) {
-    if (aborting.signal.aborted && error === aborting.signal.reason) return { how: 'aborted' }
-    return { how: 'rejected', error: String(error), outcomeUnknown: KeeperError.is(error) && error.outcomeUnknown }
-  } finally {
-    stop()
   }
 }

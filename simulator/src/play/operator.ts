@@ -64,7 +64,7 @@ export class Operator {
   /** The nodes of contenders at the leader, ordered by their counter. None where there is no leader. */
   contenders(): string[] {
     if (this.#model.leader === undefined) return []
-    const names = this.#model.nodes.get(PATH)?.children ?? []
+    const names = (this.#model.nodes.get(PATH)?.children ?? []).filter((name) => name !== 'ready')
     const counter = (name: string) => Number(name.slice(-10))
     return [...names].sort((one, other) => counter(one) - counter(other)).map((name) => `${PATH}/${name}`)
   }

@@ -2,6 +2,7 @@
 import type { Played } from '../history/played.ts'
 import { ServerLog } from '../history/server-log.ts'
 import { longestTimeout, type Scenario } from '../scenario/scenario.ts'
+import type { Step } from '../scenario/steps.ts'
 import { end, isQuiet, type Left, look } from './ending.ts'
 import { open } from './opening.ts'
 import { Stage, type StageOptions } from './stage.ts'
@@ -93,12 +94,17 @@ function living({ clients }: Stage, pending: ReadonlyMap<string, number>): strin
 function plannedTime({ clients, sessionTimeout }: Scenario): number {
   const tasks = clients.flatMap(({ workers }) => workers.flat())
   const pauses = tasks.flatMap(({ after, hold, downgrade = [] }) => [after, ...hold, ...downgrade])
-  const steps = clients.flatMap(({ steps = [] }) => steps.flat().map(({ after }) => after + 3 * sessionTimeout))
+  const steps = clients.flatMap(({ steps = [] }) => steps.flat().map((step) => timeOf(step, sessionTimeout)))
   const turns = clients.flatMap(({ calls }) => calls?.turns ?? [])
   const waits = turns.map(({ after, renews }) => after + (renews ? 4 : 2) * sessionTimeout)
   const handOvers = clients.flatMap(({ handOvers = [] }) => handOvers)
   const absences = handOvers.map((each) => each.after + 2 * each.sessionTimeout)
   return [...pauses, ...steps, ...waits, ...absences].reduce((sum, pause) => sum + pause, 0)
+}
+
+/** A member waits for others, enters and leaves. */
+function timeOf(step: Step, sessionTimeout: number): number {
+  return step.after + ('inside' in step ? step.inside + 8 * sessionTimeout : 3 * sessionTimeout)
 }
 
 function patience(scenario: Scenario): number {

@@ -236,6 +236,8 @@ export class Program implements Participant {
       case 'LeaderElection':
         throw new Error('an election is stood for, not acquired')
       case 'Counter':
+      case 'Barrier':
+      case 'DoubleBarrier':
         throw new Error(`a ${recipe} is not acquired`)
     }
   }

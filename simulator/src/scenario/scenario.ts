@@ -85,6 +85,8 @@ export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
   LeaderElection: ['exclusive'],
   ZooKeeper: [],
   Counter: [],
+  Barrier: [],
+  DoubleBarrier: [],
 }
 
 interface KindTraits {

@@ -3,6 +3,7 @@
 import {
   type ACL,
   type CallOptions,
+  type Children,
   type Data,
   KeeperError,
   op,
@@ -96,7 +97,10 @@ export class Member {
         // One that is older is of an earlier round: all that were in it have died.
         if (ready.stat !== undefined && ready.stat.czxid > czxid) return
         if (!this.#present.includes(nameIn(this.path))) throw new NodeVanished()
-        if (this.#present.length >= size) return await this.#open(czxid, ready.stat)
+        if (this.#present.length >= size) {
+          if (await this.#open(ready.stat)) return
+          continue
+        }
         const event = await this.#changed(ready, connection?.signal)
         if (event === 'NodeCreated') return this.#throwIfOver()
       } finally {
@@ -115,22 +119,23 @@ export class Member {
     return { ready, members }
   }
 
-  /** Makes `ready` anew, so that all that wait are woken by it. */
-  async #open(czxid: bigint, known: Stat | undefined): Promise<void> {
+  /**
+   * Makes `ready` anew, if `size` members are there at that moment: all that wait then are woken by it, and were among them. False
+   * when it must look again: one has gone, or another member was faster.
+   */
+  async #open(known: Stat | undefined): Promise<boolean> {
+    const { acl, size } = this.#options
+    const own = nameIn(this.path)
+    const others = this.#present.filter((name) => name !== own)
+    const checks = [own, ...others.slice(0, size - 1)].map((name) => op.check(this.#pathOf(name)))
     const ready = this.#pathOf(READY)
-    for (let stat = known; stat === undefined || stat.czxid < czxid;) {
-      const deleting = stat === undefined ? [] : [op.delete(ready)]
-      const creating = op.create(ready, '', { acl: this.#options.acl })
-      try {
-        await retry(this.#zk, () => this.#zk.multi([...deleting, creating], this.#pinned))
-        return
-      } catch (error) {
-        // Another member was faster, or all nodes were deleted.
-        if (!KeeperError.is(error, 'NodeExists', 'NoNode')) throw error
-        this.#throwIfOver()
-        if (stat === undefined && KeeperError.is(error, 'NoNode')) throw new NodeVanished()
-        stat = await retry(this.#zk, () => this.#zk.exists(ready, this.#pinned))
-      }
+    const renewing = [...(known === undefined ? [] : [op.delete(ready)]), op.create(ready, '', { acl })]
+    try {
+      await retry(this.#zk, () => this.#zk.multi([...checks, ...renewing], this.#pinned))
+      return true
+    } catch (error) {
+      if (KeeperError.is(error, 'NodeExists', 'NoNode')) return false
+      throw error
     }
   }
 
@@ -183,13 +188,21 @@ export class Member {
 
   async #list(): Promise<Round> {
     this.#gone.signal.throwIfAborted()
-    const listing = () => this.#zk.getChildren(this.#barrier, this.#pinned)
-    const { children, stat } = await retry(this.#zk, listing)
+    const { children, stat } = await retry(this.#zk, () => this.#syncAndList())
     const own = nameIn(this.path)
     const members = children.filter(isMember)
     if (!members.includes(own)) throw new KeeperError('NoNode', { op: 'leave', path: this.path })
     const others = new Set(members.filter((name) => name !== own))
     return { others, zxid: stat.pzxid, isFirst: [...others].every((name) => own < name) }
+  }
+
+  /** In one segment. One that came later than `size` may not be known to this server yet. */
+  async #syncAndList(): Promise<Children> {
+    const syncing = this.#zk.sync(this.#barrier, this.#pinned)
+    const listing = this.#zk.getChildren(this.#barrier, this.#pinned)
+    listing.catch(() => {})
+    await syncing
+    return await listing
   }
 
   async #othersGone({ others, zxid, isFirst }: Round, signal: AbortSignal): Promise<void> {

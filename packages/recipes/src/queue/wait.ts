@@ -151,7 +151,7 @@ export class WaitLimit {
 
 /** Settles as the read does, which may take several calls. Rejects with `RequestTimeout` when it takes too long. */
 export async function within<T>(
-  { zk, path }: Pick<Queue, 'zk' | 'path'>,
+  { zk, path }: Queue,
   op: string,
   options: CallOptions,
   look: (limited: CallOptions) => Promise<T>,

@@ -1,0 +1,73 @@
+import type { PlantedBug } from './bug.ts'
+
+/** Mistakes that barriers could have, or that those of other clients have. */
+export const barrierBugs: readonly PlantedBug[] = [
+  {
+    name: 'a barrier is read without a sync',
+    recipe: 'Barrier',
+    edits: [
+      { in: 'Barrier.#watch', find: 'await this.#zk.sync(this.path, { signal })', replace: 'await Promise.resolve()' },
+    ],
+  },
+  {
+    name: 'a barrier whose removal was not answered is removed again, whichever it is',
+    recipe: 'Barrier',
+    edits: [
+      {
+        in: 'Barrier.remove',
+        find: 'stat !== undefined && stat.czxid === first?.czxid',
+        replace: 'stat !== undefined',
+      },
+    ],
+  },
+  {
+    name: 'a waiter at a barrier is woken once only',
+    recipe: 'Barrier',
+    edits: [
+      {
+        in: 'Barrier.#opened',
+        find: "if (type === 'NodeDeleted') return",
+        replace: 'if (closed !== undefined) return',
+      },
+    ],
+  },
+  {
+    name: 'a ready node of an earlier round opens a double barrier',
+    recipe: 'DoubleBarrier',
+    edits: [
+      {
+        in: 'Member.enter',
+        find: 'ready.stat !== undefined && ready.stat.czxid > czxid',
+        replace: 'ready.stat !== undefined',
+      },
+    ],
+  },
+  {
+    name: 'a member is woken by any event of the ready node',
+    recipe: 'DoubleBarrier',
+    edits: [
+      { in: 'Member.enter', find: "if (event === 'NodeCreated') return", replace: 'if (event !== `${czxid}`) return' },
+    ],
+  },
+  {
+    name: 'a member that leaves waits for the first other one only',
+    recipe: 'DoubleBarrier',
+    edits: [{ in: 'Member.#othersGone', find: 'others.delete(awaited)', replace: 'others.clear()' }],
+  },
+  {
+    name: 'a member that leaves does not wait where another is gone in between',
+    recipe: 'DoubleBarrier',
+    edits: [
+      {
+        in: 'Member.leave',
+        find: 'await this.#othersGone(round, signal)',
+        replace: 'void this.#othersGone(round, signal).catch(() => {})',
+      },
+    ],
+  },
+  {
+    name: 'a member that gives up leaves its node',
+    recipe: 'DoubleBarrier',
+    edits: [{ in: 'Member.#remove', find: 'await this.#node.delete()', replace: 'await Promise.resolve()' }],
+  },
+]
