@@ -17,6 +17,12 @@ test('tlsFailure of an expired certificate of the server blames that', () => {
   expect(tlsFailure(expired, 'handshaking').message).toMatch(/^the certificate of the server is not valid at this time/)
 })
 
+test('tlsFailure of an alert without a code adds no code', () => {
+  const alert = tlsFailure(new Error('ssl/tls alert handshake failure'), 'handshaking')
+  expect(alert.message).toMatch(/^the server refused the TLS handshake/)
+  expect(alert).not.toHaveProperty('code')
+})
+
 test('ended of a connection that was open names a server without a quorum, the usual reason in an outage', () => {
   expect(ended('open')).toMatch(/^the server closed the connection without a word; it may have no quorum, /)
 })
