@@ -1,4 +1,4 @@
-// One TCP connection between a follower and its leader. Messages arrive in order, late, or never.
+// One TCP connection between a follower and its leader. Messages arrive in order. On a stalled link they wait.
 import type { LeaderPacket, LearnerPacket } from './packets.ts'
 import type { Process } from './process.ts'
 
@@ -46,7 +46,7 @@ class Pipe<Packet> {
     this.#schedule()
   }
 
-  /** The link works again: what waited is sent again. */
+  /** The link works again: what has waited is sent again. */
   resume(): void {
     if (this.#isScheduled || this.#first === this.#sent.length) return
     const due = this.#wire.now + this.#wire.delay(this.#from, this.#to)
@@ -73,7 +73,7 @@ class Pipe<Packet> {
     this.#schedule()
     const { end } = this
     if (end === undefined) return
-    // A stopped process reads what has arrived when it goes on.
+    // A stopped process reads the packet when it goes on.
     if (end.process.isStopped) end.process.input(() => this.#deliver(packet))
     else this.#deliver(packet)
   }
@@ -117,7 +117,7 @@ export class Channel {
     this.#toFollower.send(packet)
   }
 
-  /** The leader's side stops reading. The follower's side notices it after all that was sent. */
+  /** The side of the leader stops reading. The side of the follower notices this after all that was sent. */
   closeByLeader(): void {
     if (this.#toLeader.end === undefined) return
     this.#toLeader.end = undefined

@@ -1,4 +1,4 @@
-// The leader's side of one follower (LearnerHandler).
+// The leader's end of the connection of one follower (LearnerHandler).
 import type { Cancel } from './agenda.ts'
 import type { Channel, End } from './channel.ts'
 import type { Host } from './host.ts'
@@ -8,10 +8,10 @@ import type { Process } from './process.ts'
 import type { Owner } from './session-tracker.ts'
 
 type State =
-  /** The last of the leader's proposals that was sent to it. */
+  /** `sent` is the zxid of the leader's last proposal that the follower was sent. */
   { readonly type: 'syncing'; readonly sent: bigint } | { readonly type: 'synced' } | { readonly type: 'closed' }
 
-/** The leader, as a handler sees it. */
+/** What a handler needs of its leader. */
 interface HandlersLeader {
   readonly host: Host
   readonly tick: number
@@ -30,7 +30,7 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
   readonly #leader: HandlersLeader
   #state: State
   #receivedAt: number
-  /** The last tick of the leader in which it counts without a further message. */
+  /** The last tick of the leader up to which the follower counts if it sends no further message. */
   #deadline: number
   #silence: Cancel | undefined
 
@@ -51,7 +51,7 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
     return this.#state.type === 'synced'
   }
 
-  /** Whether it counts for the leader's quorum. The leader counts ticks of its loop, not time. */
+  /** Whether the follower counts for the leader's quorum. This depends on ticks of the leader's loop, not on time. */
   isInTouch(tick: number): boolean {
     return this.#state.type !== 'closed' && tick <= this.#deadline
   }
@@ -94,7 +94,7 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
     this.channel.closeByLeader()
   }
 
-  /** The timeout of the socket, beside the leader's count of ticks. */
+  /** The timeout of the socket. The leader also counts ticks: see `isInTouch`. */
   #awaitSilence(): void {
     if (this.#state.type === 'closed') return
     this.#silence?.cancel()
