@@ -31,7 +31,7 @@ const LONGEST_TIMER = 2 ** 31 - 1
 
 export class Listener {
   readonly model: EnsembleModel
-  readonly #doors: readonly Acceptor[]
+  readonly #acceptors: readonly Acceptor[]
   readonly #sockets = new Map<Link, Socket>()
   /** The TCP socket below each TLS socket. */
   readonly #raw = new WeakMap<Socket, Socket>()
@@ -47,8 +47,8 @@ export class Listener {
   static async open(options: ListenOptions): Promise<Listener> {
     const listener = new Listener(options)
     try {
-      await Promise.all(listener.#doors.map((door) => door.open()))
-      for (const { member, port } of listener.#doors) {
+      await Promise.all(listener.#acceptors.map((acceptor) => acceptor.open()))
+      for (const { member, port } of listener.#acceptors) {
         listener.model.member(member).address = `${bracketed(options.host ?? LOCALHOST)}:${port}`
       }
       listener.#step([])
@@ -86,7 +86,7 @@ export class Listener {
     this.model.onWake = () => this.#drive(() => this.model.elapse(this.now))
     const names = this.model.members.map(({ name }) => name)
     checkPorts(ports, names.length)
-    this.#doors = names.map((member, index) => {
+    this.#acceptors = names.map((member, index) => {
       return new Acceptor(member, { host, port: ports?.[index] ?? 0, tls }, (caller) => this.#accept(member, caller))
     })
   }
@@ -128,7 +128,7 @@ export class Listener {
     clearTimeout(this.#timer?.handle)
     for (const { reject } of this.#waiters) reject(closedError())
     for (const socket of [...this.#sockets.values(), ...this.#ending]) socket.destroy()
-    await Promise.all(this.#doors.map(async (door) => door.shut()))
+    await Promise.all(this.#acceptors.map(async (acceptor) => acceptor.shut()))
   }
 
   // --- the outputs of the model -------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ export class Listener {
   #step(outputs: readonly Output[]): void {
     for (const output of outputs) this.#do(output)
     // A member that is down, or refuses connections, does not listen.
-    for (const door of this.#doors) door.keep(this.model.isListening(door.member))
+    for (const acceptor of this.#acceptors) acceptor.keep(this.model.isListening(acceptor.member))
     for (const waiter of this.#waiters) {
       if (!waiter.isDone()) continue
       this.#waiters.delete(waiter)

@@ -25,7 +25,7 @@ export type Fault =
   | { readonly type: 'merge'; readonly ms: number }
 
 /** Whether a fault strikes the request, before it is executed. If not, it strikes the reply. */
-const ABOUT_REQUESTS: { readonly [Type in Fault['type']]: boolean } = {
+const STRIKES_REQUEST: { readonly [Type in Fault['type']]: boolean } = {
   loseRequest: true,
   loseReply: false,
   drop: false,
@@ -37,16 +37,16 @@ const ABOUT_REQUESTS: { readonly [Type in Fault['type']]: boolean } = {
   merge: false,
 }
 
-export const strikesRequest = (type: Fault['type']) => ABOUT_REQUESTS[type]
+export const strikesRequest = (type: Fault['type']) => STRIKES_REQUEST[type]
 
 /** Operations that a rule cannot name. */
-type Unasked = 'notification' | 'error' | 'createSession' | 'deleteContainer'
+type NotNameable = 'notification' | 'error' | 'createSession' | 'deleteContainer'
 
 /**
  * The kind of a request: its operation. `create` also stands for create2, createContainer and createTTL, `getChildren` for
  * getChildren2, `setWatches` for setWatches2. `connect` is the handshake, `event` is an event of a watch.
  */
-export type FaultOp = Exclude<OperationName, Unasked> | 'connect' | 'event'
+export type FaultOp = Exclude<OperationName, NotNameable> | 'connect' | 'event'
 
 /** The frames that a rule strikes. They must match each field that is given. */
 export interface FaultMatch {
@@ -80,11 +80,16 @@ export interface Subject {
 /** Tests whether a frame matches. `nth` and `times` are not part of this. */
 export type Matcher = (subject: Subject) => boolean
 
-const UNASKED: ReadonlySet<string> = new Set<Unasked>(['notification', 'error', 'createSession', 'deleteContainer'])
+const NOT_NAMEABLE: ReadonlySet<string> = new Set<NotNameable>([
+  'notification',
+  'error',
+  'createSession',
+  'deleteContainer',
+])
 const OPS: ReadonlySet<string> = new Set([
   'connect',
   'event',
-  ...Object.keys(operations).filter((name) => !UNASKED.has(name)),
+  ...Object.keys(operations).filter((name) => !NOT_NAMEABLE.has(name)),
 ])
 /** The operations for which a name stands besides its own. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = {
@@ -93,7 +98,7 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   setWatches: ['setWatches2'],
 }
 /** Kinds that match only if `op` names them. */
-const APART: ReadonlySet<string | undefined> = new Set(['connect', 'event', 'ping'])
+const ONLY_BY_NAME: ReadonlySet<string | undefined> = new Set(['connect', 'event', 'ping'])
 
 /** The kinds that `op` names, checked; undefined if there is no `op`. */
 export function opsOf({ op }: Pick<FaultMatch, 'op'>): ReadonlySet<string> | undefined {
@@ -115,7 +120,7 @@ export function matcher(match: Omit<FaultMatch, 'nth' | 'times'>, members: reado
   }
   if (member !== undefined) checkMember(member, members)
   return (subject) =>
-    (ops === undefined ? !APART.has(subject.op) : ops.has(subject.op ?? '')) &&
+    (ops === undefined ? !ONLY_BY_NAME.has(subject.op) : ops.has(subject.op ?? '')) &&
     (session === undefined || session === subject.session) &&
     (member === undefined || member === subject.member) &&
     (onPath === undefined || subject.paths.some(onPath))

@@ -27,7 +27,7 @@ class Pipe<Packet> {
   readonly #from: string
   readonly #to: string
   #sent: (Packet | typeof FIN)[] = []
-  #dues: number[] = []
+  #dueTimes: number[] = []
   #first = 0
   #lastDue = 0
   #isScheduled = false
@@ -42,7 +42,7 @@ class Pipe<Packet> {
   send(packet: Packet | typeof FIN): void {
     this.#lastDue = Math.max(this.#lastDue, this.#wire.now + this.#wire.delay(this.#from, this.#to))
     this.#sent.push(packet)
-    this.#dues.push(this.#lastDue)
+    this.#dueTimes.push(this.#lastDue)
     this.#schedule()
   }
 
@@ -50,15 +50,15 @@ class Pipe<Packet> {
   resume(): void {
     if (this.#isScheduled || this.#first === this.#sent.length) return
     const due = this.#wire.now + this.#wire.delay(this.#from, this.#to)
-    for (let i = this.#first; i < this.#dues.length; i++) this.#dues[i] = Math.max(this.#dues[i]!, due)
-    this.#lastDue = this.#dues.at(-1)!
+    for (let i = this.#first; i < this.#dueTimes.length; i++) this.#dueTimes[i] = Math.max(this.#dueTimes[i]!, due)
+    this.#lastDue = this.#dueTimes.at(-1)!
     this.#schedule()
   }
 
   #schedule(): void {
     if (this.#isScheduled || this.#first === this.#sent.length || this.#wire.isStalled(this.#from, this.#to)) return
     this.#isScheduled = true
-    this.#wire.at(this.#dues[this.#first]!, this.#arrive)
+    this.#wire.at(this.#dueTimes[this.#first]!, this.#arrive)
   }
 
   #arrived(): void {
@@ -67,7 +67,7 @@ class Pipe<Packet> {
     const packet = this.#sent[this.#first++]!
     if (this.#first === this.#sent.length) {
       this.#sent = []
-      this.#dues = []
+      this.#dueTimes = []
       this.#first = 0
     }
     this.#schedule()

@@ -12,7 +12,7 @@ type State =
   { readonly type: 'syncing'; readonly sent: bigint } | { readonly type: 'synced' } | { readonly type: 'closed' }
 
 /** What a handler needs of its leader. */
-interface HandlersLeader {
+interface LeaderOfHandler {
   readonly host: Host
   readonly tick: number
   synced(handler: LearnerHandler, zxid: bigint): void
@@ -27,14 +27,14 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
   readonly member: string
   readonly process: Process
   readonly channel: Channel
-  readonly #leader: HandlersLeader
+  readonly #leader: LeaderOfHandler
   #state: State
   #receivedAt: number
   /** The last tick of the leader up to which the follower counts if it sends no further message. */
   #deadline: number
   #silence: Cancel | undefined
 
-  constructor(leader: HandlersLeader, channel: Channel, sent: bigint) {
+  constructor(leader: LeaderOfHandler, channel: Channel, sent: bigint) {
     const { initLimit, syncLimit } = leader.host.settings
     this.member = channel.follower
     this.process = leader.host.process

@@ -57,7 +57,7 @@ export class Member {
   readonly #host: { -readonly [Key in keyof Host]: Host[Key] }
   #state: State = { type: 'looking' }
   #ids: SessionIds | undefined
-  #toldRole: Role = 'looking'
+  #reportedRole: Role = 'looking'
 
   /** @internal */
   constructor(name: string, id: number, around: Surroundings) {
@@ -74,7 +74,7 @@ export class Member {
       lag: 0,
       sessionIds: () => this.#sessionIds(),
       lookAgain: () => this.#look(),
-      serves: () => this.#tellRole(),
+      serves: () => this.#reportRole(),
     }
   }
 
@@ -291,14 +291,14 @@ export class Member {
   #serveReadOnly(looking: State): void {
     if (this.#state !== looking) return
     this.#state = { type: 'looking', server: new ReadOnlyServer(this.#host) }
-    this.#tellRole()
+    this.#reportRole()
   }
 
   #endReadOnly(): void {
     if (this.#state.type !== 'looking') return
     this.#state.server?.shutdown('the member has found a leader')
     this.#state = { type: 'looking' }
-    this.#tellRole()
+    this.#reportRole()
   }
 
   #become(state: State): void {
@@ -309,7 +309,7 @@ export class Member {
     else if (old.type === 'looking') old.server?.shutdown(KILLED)
     else if (old.type === 'leading') old.leader.stop(KILLED)
     else if (old.type === 'following') old.follower.stop(KILLED)
-    this.#tellRole()
+    this.#reportRole()
   }
 
   get #server(): ZooKeeperServer | undefined {
@@ -333,10 +333,10 @@ export class Member {
     return this.#ids
   }
 
-  #tellRole(): void {
+  #reportRole(): void {
     const { role } = this
-    if (role === this.#toldRole) return
-    this.#toldRole = role
+    if (role === this.#reportedRole) return
+    this.#reportedRole = role
     this.#around.roleChanged(this.name, role)
   }
 }

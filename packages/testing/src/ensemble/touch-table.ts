@@ -27,8 +27,8 @@ export class TouchTable {
   snapshot(): ReadonlyMap<bigint, number> {
     const touched = this.#touched
     if (touched.size > 0) this.#touched = new Map()
-    return touched.size > 0 ? touched : NOBODY
+    return touched.size > 0 ? touched : NO_TOUCHES
   }
 }
 
-const NOBODY: ReadonlyMap<bigint, number> = new Map()
+const NO_TOUCHES: ReadonlyMap<bigint, number> = new Map()

@@ -5,7 +5,7 @@ import type { World } from './world.ts'
 import { checkDuration } from '../options.ts'
 
 /** A process that looks up names. */
-interface LookingUp {
+interface LookupProcess {
   arrive(deliver: () => void): void
 }
 
@@ -63,7 +63,7 @@ export class Resolver implements VirtualNames {
   }
 
   /** The result is decided now, and arrives later, even if the caller does not wait any more. */
-  resolve(process: LookingUp, host: string, handler: LookupHandler): void {
+  resolve(process: LookupProcess, host: string, handler: LookupHandler): void {
     const { failures, delays, redirections } = this.#troubleOf(process)
     const redirected = redirections.findLast((each) => each.host === host)
     const addresses = failures > 0 ? undefined : (redirected?.addresses ?? this.#options.names.get(host))
