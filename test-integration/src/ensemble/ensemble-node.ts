@@ -11,7 +11,7 @@ type Network = ReturnType<Client['network']['getById']>
 /** How long each check waits, when it is repeated until a node serves. */
 const GLANCE = { timeout: 1_000 }
 /** The exit codes after SIGKILL and SIGTERM. */
-const TOLD_TO_END: readonly number[] = [128 + 9, 128 + 15]
+const ENDED_BY_SIGNAL: readonly number[] = [128 + 9, 128 + 15]
 /** How many lines at the end of a log are searched for an error: more than a busy server writes in a minute. */
 const SEARCHED_LINES = 5_000
 
@@ -80,7 +80,7 @@ export class EnsembleNode {
    */
   async failure(since = 0): Promise<string | undefined> {
     const { State } = await (await this.#container()).inspect()
-    const hasEnded = State.Status === 'exited' && (State.OOMKilled || !TOLD_TO_END.includes(State.ExitCode))
+    const hasEnded = State.Status === 'exited' && (State.OOMKilled || !ENDED_BY_SIGNAL.includes(State.ExitCode))
     const what = hasEnded ? `has ended by itself at ${State.FinishedAt}, with ${State.ExitCode}` : undefined
     const outOfMemory = /^.*java\.lang\.OutOfMemoryError.*$/m.exec(await this.#log(SEARCHED_LINES, since))?.[0]
     const why = what ?? (outOfMemory === undefined ? undefined : `had no memory left: ${outOfMemory}`)
