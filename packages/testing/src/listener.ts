@@ -300,7 +300,7 @@ class Acceptor {
     else if (!shouldBeOpen) this.#close()
   }
 
-  /** Closes the port for good. Resolves when all its connections have ended, too. */
+  /** Closes the port for ever. Resolves when all its connections have ended, too. */
   async shut(): Promise<void> {
     this.#shouldBeOpen = false
     clearTimeout(this.#again)

@@ -1,4 +1,4 @@
-// The turns of the contenders of a lock: who held, from when to when, with which fencing token.
+// The turns of the contenders of a lock: which contender held, from when to when, with which fencing token.
 
 export type Mode = 'exclusive' | 'shared'
 

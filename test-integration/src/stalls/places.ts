@@ -31,7 +31,7 @@ const BYTES_OF_NUMBER = 8
 /** The number of arrays that are alive: 128 MB. */
 const ALIVE = 2 ** 14
 
-/** Allocates so many bytes. Many arrays live for a while, so the garbage collector must move them. */
+/** Allocates this number of bytes. Many arrays live for a while, so the garbage collector must move them. */
 export function allocate(bytes: number): void {
   const alive: number[][] = []
   const count = bytes / (numbers.length * BYTES_OF_NUMBER)

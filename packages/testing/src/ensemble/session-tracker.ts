@@ -1,4 +1,4 @@
-// The leader's record of sessions: which sessions live, when they expire, and who owns them (SessionTrackerImpl).
+// The leader's record of sessions: which sessions live, when they expire, and their owners (SessionTrackerImpl).
 import { ErrorCode } from '@zk/wire'
 import { type Expiring, ExpiryQueue } from './expiry-queue.ts'
 import type { Process } from './process.ts'
