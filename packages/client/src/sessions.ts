@@ -13,21 +13,21 @@ import { SessionDriver } from './session/driver/session-driver.ts'
 import { endCode, type EndReason } from './session/protocol/states.ts'
 import type { ClientStats } from './telemetry/stats.ts'
 
-/** The sessions of a client, one after the other. A new one follows an expired one. */
+/** The sessions of a client, one after the other: when one has expired, the next one is opened. */
 export class Sessions {
   readonly runtime: Runtime
   readonly telemetry: Telemetry
   #servers: readonly ServerAddress[]
   readonly #hostProvider: HostProvider | undefined
   readonly #options: ClientOptions
-  /** The credentials. addAuth extends the list. Every connection of every session begins with all of them. */
+  /** All credentials, also those of addAuth. Every connection of every session begins with all of them. */
   readonly #credentials: Credential[] = []
   readonly #openedAt: number
   #current: SessionDriver
   #settleFirst: { resolve: () => void; reject: (error: unknown) => void } | undefined
-  /** Whether any session was ever established: before that a failure is one of `connect`. */
+  /** Whether any session was ever established. Before that, `connect` rejects with the failure. */
   #wasEstablished = false
-  /** How many new sessions in a row were reported as expired in the answer to their first handshake. */
+  /** How many sessions in a row were reported as expired in the answer to their first handshake. */
   #expiredAtBirth = 0
 
   constructor(servers: readonly ServerAddress[], options: ClientOptions) {
@@ -49,7 +49,7 @@ export class Sessions {
     return this.telemetry.stats(this.#current.flow, this.runtime.now())
   }
 
-  /** Resolves when the first session is established. An abort of the signal ends the search. */
+  /** Resolves when the first session is established. Rejects and gives up if the signal aborts. */
   first(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const giveUp = (reason: unknown) => {
@@ -64,7 +64,7 @@ export class Sessions {
     })
   }
 
-  /** `connect` has failed. A session that it should have resumed is left, not ended. */
+  /** Ends the client because `connect` has failed. A session that `connect` was to resume is left, not ended. */
   giveUp(): Promise<void> {
     const wasThere = this.#current.id === this.#options.session?.id
     return this.#current.close(wasThere ? lastRequest() : undefined)
@@ -74,7 +74,7 @@ export class Sessions {
   updateServers(servers: readonly ServerAddress[]): void {
     this.#servers = servers
     this.#current.updateServers(servers)
-    // An attempt at a server of the old list has ended by now.
+    // By now no attempt at a server of the old list is under way.
     this.telemetry.serversChanged()
   }
 
@@ -111,7 +111,7 @@ export class Sessions {
 
   #ended(reason: EndReason): void {
     const ended = this.#current
-    // It was established, and had expired before SASL was complete: `connect` goes on with a new one within its time.
+    // The session has expired before SASL was complete. `connect` continues with a new session, until its time is over.
     const isFirst = !this.#wasEstablished && ended.id !== 0n && this.#options.session === undefined
     if (reason === 'SessionExpired' && isFirst) {
       this.telemetry.renewing()

@@ -1,4 +1,4 @@
-// Makes missing nodes above a node.
+// Creates missing nodes above a node.
 import { wasAborted } from '../aborts.ts'
 import { KeeperError } from '../errors.ts'
 import { type ACL, checkACL, type Data } from '../operations/arguments.ts'
@@ -29,7 +29,7 @@ function copy(acl: readonly ACL[]): readonly ACL[] {
   return acl.map(({ perms, id: { scheme, id } }) => ({ perms, id: { scheme, id } }))
 }
 
-/** How long the caller still waits. */
+/** Until when the caller waits, by which clock, and the caller's signal. */
 export interface Patience {
   readonly runtime: Pick<Runtime, 'now'>
   readonly until: number
@@ -38,20 +38,20 @@ export interface Patience {
 
 const timeLeft = ({ runtime, until }: Patience) => until - runtime.now()
 
-/** Creates one node, with a time limit in ms. */
+/** Creates one node. `path` includes the chroot, and `timeout` is in ms. */
 export type MakeNode = (path: string, mode: ParentMode, timeout: number) => Promise<unknown>
 
 export interface BelowMissingParent {
-  /** The parent, as a path of the whole tree. */
+  /** The path of the parent at the server, with the chroot. */
   readonly above: string
   readonly make: MakeNode
   readonly create: (timeout: number) => Promise<Created>
 }
 
 /**
- * Repeats a create whose parent was missing: makes the nodes above, and tries again as long as there is time. The create is
- * not sent again before the requests for the nodes above have settled. So a connection that is lost meanwhile leaves no doubt
- * about the node.
+ * Repeats a create whose parent was missing: creates the nodes above and sends the create again, as long as there is time.
+ * The create is sent again only after the requests for the nodes above have settled. So if the connection is lost during
+ * these, the node itself was certainly not created.
  */
 export async function createBelow(
   { above, make, create }: BelowMissingParent,
@@ -71,10 +71,13 @@ export async function createBelow(
   }
 }
 
-/** How the nodes are made. */
+/** The mode of the created nodes. */
 export type ParentMode = 'CONTAINER' | 'PERSISTENT'
 
-/** Makes this node of the whole tree, and all above it. Resolves with the error that prevented it, if any. */
+/**
+ * Creates the node at this path, which includes the chroot, and all missing nodes above it. Does not reject: resolves with
+ * undefined if the node exists then, and otherwise with the error.
+ */
 export function makePath(path: string, mode: ParentMode, make: MakeNode, patience: Patience): Promise<unknown> {
   const names = path === '/' ? [] : path.split('/').slice(1)
   const paths = names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)
@@ -82,8 +85,8 @@ export function makePath(path: string, mode: ParentMode, make: MakeNode, patienc
 }
 
 /**
- * Makes the nodes from the top. Returns undefined when the last one exists: errors of nodes above do not matter then, since
- * they may exist where this client has no right to create. Otherwise returns the first error.
+ * Creates the nodes, the topmost first. Returns undefined if the last one exists then, and otherwise the first error. If the
+ * last one exists, errors of the others do not matter: this client may lack the right to create them.
  */
 async function makeNodes(
   paths: readonly string[],
@@ -94,15 +97,15 @@ async function makeNodes(
   const failures = await makeOnce(paths, mode, make, patience)
   const last = failures.at(-1)
   if (last === undefined || wasAborted(last, patience.signal)) return last
-  // A busy server, or our own full queue, may have refused one node. Those below it then had no parent. Another attempt may
-  // get further.
+  // If a busy server, or our own full queue, has refused one node, the nodes below it had no parent. Another attempt may
+  // create more nodes.
   const existing = failures.lastIndexOf(undefined) + 1
   const mayGetFurther = existing > 0 && KeeperError.is(last, 'NoNode', 'QueueFull')
   if (mayGetFurther && timeLeft(patience) > 0) return makeNodes(paths.slice(existing), mode, make, patience)
   return failures.find((failure) => failure !== undefined)
 }
 
-/** The error of each node; undefined for a node that exists now. */
+/** Creates the nodes. Returns the error of each; undefined for a node that exists now. */
 async function makeOnce(
   paths: readonly string[],
   mode: ParentMode,
@@ -115,7 +118,8 @@ async function makeOnce(
     return results.map((each) => (each.status === 'fulfilled' ? undefined : unlessThere(each.reason, patience.signal)))
   }
   const failures = await all(mode)
-  // Servers before 3.5.1 do not know containers. They close the connection, so the other answers mean nothing.
+  // Servers before 3.5.1 do not know containers. They answer Unimplemented, and from 3.4.6 on they also close the connection,
+  // which fails the other requests. So all nodes are created again, as persistent ones.
   const isUnknown = mode === 'CONTAINER' && failures.some((failure) => KeeperError.is(failure, 'Unimplemented'))
   return isUnknown ? await all('PERSISTENT') : failures
 }
@@ -124,14 +128,16 @@ function unlessThere(error: unknown, signal: AbortSignal | undefined): unknown {
   return KeeperError.is(error, 'NodeExists') && !wasAborted(error, signal) ? undefined : error
 }
 
-/** Whether the next attempt may succeed. */
+/** Whether another attempt may create the node. */
 function mayCreateLater(error: unknown): boolean {
   return KeeperError.is(error) && (error.outcomeUnknown || KeeperError.is(error, ...MAY_CREATE_LATER))
 }
 
 const MAY_CREATE_LATER = ['ConnectionLoss', 'RequestTimeout', 'ThrottledOp', 'NoNode'] as const
 
-/** Checks `parents`, which may have any type in plain JavaScript. */
+/**
+ * Whether missing parents are to be created. Throws a `TypeError` for a value of another type (possible in plain JavaScript).
+ */
 export function wantsParents(parents: ParentsOptions['parents']): boolean {
   if (parents === undefined || typeof parents === 'boolean') return parents === true
   if (typeof parents === 'object' && parents !== null) return true
