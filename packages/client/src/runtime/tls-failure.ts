@@ -1,11 +1,11 @@
 // Explains why a connection over TLS failed, and what to do.
 
-/** The stage of the connection: before TCP is connected, in the handshake of TLS, or after it. */
+/** The stage of a connection: before TCP is connected, during the TLS handshake, or after it. */
 export type Stage = 'dialing' | 'handshaking' | 'open'
 
 const WHERE_TO_LOOK = 'look at the tls options'
 
-/** The error with a message that says what to do. An error that is not about TLS is returned as it is. */
+/** Returns an error whose message says what to do. An error that is not about TLS is returned as it is. */
 export function tlsFailure(error: Error, stage: Stage): Error {
   const code = codeOf(error)
   const explanation = explain(code, error, stage)
@@ -14,10 +14,11 @@ export function tlsFailure(error: Error, stage: Stage): Error {
     : Object.assign(new Error(explanation, { cause: error }), code === '' ? {} : { code })
 }
 
-/** The error of the preparation, such as that of a key that cannot be read. */
+/** Makes the error for options that node:tls does not accept, such as a key that cannot be read. */
 export function tlsSetUpFailure(error: unknown): Error {
   const { message } = error instanceof Error ? error : new Error('unknown')
-  // The message about an argument of the wrong type shows its value, which may be a secret. So there is no cause either.
+  // If an option has the wrong type, the message of Node shows its value, which may be a secret. So that part is cut off, and
+  // there is no cause.
   const [what] = message.split(/\.? Received /)
   return new Error(`TLS could not be set up: ${what}; ${WHERE_TO_LOOK}`)
 }
@@ -39,7 +40,7 @@ function explain(code: string, error: Error, stage: Stage): string | undefined {
   if (/UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE/.test(code)) return `${NO_COMMON_VERSION} (${code})`
   if (stage !== 'handshaking') return undefined
   if (code === 'ECONNRESET') return ended('handshaking')
-  // The error of a check that the user gave.
+  // The error of the caller's own `checkServerIdentity`.
   if (code === '') return undefined
   return `the TLS handshake failed: ${error.message}; ${WHERE_TO_LOOK}`
 }
@@ -63,7 +64,7 @@ function refused(alert: string): string {
   )
 }
 
-/** The possible reasons for which the server closed the connection without an alert. */
+/** Explains why the server may have closed the connection without an alert and without an answer. */
 export function ended(stage: Stage): string {
   if (stage === 'handshaking') {
     return (
