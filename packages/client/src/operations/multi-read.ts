@@ -13,11 +13,11 @@ export type ReadResults<Ops extends readonly ReadOp<unknown>[]> = {
   [Index in keyof Ops]: Ops[Index] extends ReadOp<infer Result> ? ReadResult<Result> : never
 }
 
-/** The descriptor for one list of reads. Each succeeds or fails for itself. */
+/** Makes the operation for one list of reads. Each read succeeds or fails independently of the others. */
 export function multiRead<const Ops extends readonly ReadOp<unknown>[]>(
   ops: Ops,
 ): Operation<[], typeof operations.multiRead, ReadResults<Ops>> {
-  // A copy: the caller may change its list before the reply arrives.
+  // `encode` copies the list to this variable: the caller may change its list before the reply arrives.
   let sent: readonly ReadOp<unknown>[] = []
   return {
     name: 'multiRead',

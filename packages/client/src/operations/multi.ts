@@ -9,11 +9,11 @@ export type MultiResults<Ops extends readonly Op<unknown>[]> = {
   [Index in keyof Ops]: Ops[Index] extends Op<infer Result> ? Result : never
 }
 
-/** The descriptor for one list of operations: all happen, in order and under one zxid, or none. */
+/** Makes the operation for one list: all operations of the list happen, in order and under one zxid, or none. */
 export function multi<const Ops extends readonly Op<unknown>[]>(
   ops: Ops,
 ): Operation<[], typeof operations.multi, MultiResults<Ops> | ErrorReply> {
-  // A copy: the caller may change its list before the reply arrives.
+  // `encode` copies the list to this variable: the caller may change its list before the reply arrives.
   let sent: readonly Op<unknown>[] = []
   let parts: readonly MultiOp[] = []
   return {
@@ -37,8 +37,9 @@ export function multi<const Ops extends readonly Op<unknown>[]>(
 }
 
 /**
- * In a failed multi every result is an error: 0 for operations that were rolled back, the code of the failed one, -2 for
- * those after it.
+ * Returns the failure of a multi; undefined if it succeeded. In a failed multi each result is an error record: 0 for the
+ * operations before the failed one (they were rolled back), its own code for the failed one (which may be -2), -2 for those
+ * after it.
  */
 function refused(
   ops: readonly Op<unknown>[],

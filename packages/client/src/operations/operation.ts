@@ -17,27 +17,31 @@ export type Wire = WireOperation & { readonly opCode: number }
 export interface Operation<Args extends readonly unknown[], W extends Wire, Result> {
   /** The name of the client's method, for errors. */
   readonly name: string
+  /** A function if the arguments decide the opcode, as the mode of a create does. */
   readonly wire: W | ((...args: Args) => W)
-  /** Makes the request of the arguments. Throws a `TypeError` or `RangeError` for invalid ones. */
+  /** Turns the arguments into the request record. Throws a `TypeError` or `RangeError` for invalid arguments. */
   readonly encode: (chroot: Chroot, ...args: Args) => TypeOf<W['request']>
+  /** Turns the response into the result of the call. */
   readonly result: (response: TypeOf<W['response']>, chroot: Chroot, errorContext?: () => ErrorContext) => Result
-  /** The names of its own options, and an example of them. */
+  /** The options that the method accepts, by default those of every call, and an example for error messages. */
   readonly options?: { readonly known: ReadonlySet<string>; readonly example: string } | undefined
-  /** The codes that are answers, not errors. */
+  /**
+   * The error codes that are normal results, each with a function that makes the result: `NoNode` in `exists` is undefined.
+   */
   readonly answers?: Partial<Record<ErrorName, () => Result>> | undefined
-  /** The paths of several operations in one request, by position. */
+  /** For a multi or a multiRead: the paths of its operations, in order, for traces. */
   readonly paths?: (() => readonly string[]) | undefined
 }
 
-/** An operation on a path that leaves a one-shot watch. */
+/** A read that sets a one-shot watch on its path. `watch: true` in its request is a placeholder (`Request.askForWatch`). */
 export interface WatchingOperation<W extends Wire, Result> extends Operation<[path: string], W, Result> {
   readonly watch: WatchKind
 }
 
-/** What a call is about besides its operation: watches, and whether the client itself makes it. */
+/** What the session must know of a call besides its operation: watches, and whether the client itself makes the call. */
 type About = Pick<RequestInit, 'watcher' | 'persistent' | 'removes' | 'isOwn'>
 
-/** A call of the operation, for the session. */
+/** Makes the request of one call, ready for `SessionDriver.call`. Throws for invalid arguments. */
 export function prepare<Args extends readonly unknown[], W extends Wire, Result>(
   operation: Operation<Args, W, Result>,
   chroot: Chroot,
@@ -53,7 +57,7 @@ type AnyOperation = Pick<Operation<never, Wire, unknown>, 'name' | 'answers' | '
   result(response: unknown, chroot: Chroot, errorContext?: () => ErrorContext): unknown
 }
 
-/** A class, since every call makes one: what is alike for all calls of an operation is not copied, and no closure is made. */
+/** The request of one call. A class costs each call less than an object with copied fields and a closure for each method. */
 class OperationCall implements PreparedRequest {
   readonly watcher: RequestInit['watcher']
   readonly persistent: RequestInit['persistent']
@@ -114,7 +118,7 @@ class OperationCall implements PreparedRequest {
     this.#value = undefined
   }
 
-  /** An operation whose reply has no body makes its result of nothing. */
+  /** If the reply has no body, `operation.result` gets undefined. */
   result(reader: Reader, errorContext?: () => ErrorContext): unknown {
     const { response } = this.#wire
     return this.#operation.result(response && readNamed(response, reader), this.#chroot, errorContext)
