@@ -20,13 +20,13 @@ export async function connect(connectString: string, options: ConnectOptions = {
   const checked = checkOptions(options)
   const sessions = new Sessions(servers, checked)
   const zk = new ZooKeeper(sessions, new Chroot(chroot))
-  const stands = sessions.first(options.signal)
+  const established = sessions.first(options.signal)
   const until = checked.runtime.now() + checked.connectTimeout
-  const accepted = Promise.all(checked.auth.map((each) => addWhereItLasts(zk, each, until, options.signal)))
+  const accepted = Promise.all(checked.auth.map((each) => addAuthAcrossSessions(zk, each, until, options.signal)))
   // If the session is not established, `accepted` rejects, too. The error of the session is the better one.
   accepted.catch(() => {})
   try {
-    await stands
+    await established
     await accepted
     return zk
   } catch (error) {
@@ -37,7 +37,7 @@ export async function connect(connectString: string, options: ConnectOptions = {
 }
 
 /** Adds a credential, and repeats this in the next session if one expires before its server has answered. */
-async function addWhereItLasts(
+async function addAuthAcrossSessions(
   zk: ZooKeeper,
   { scheme, auth }: AuthInfo,
   until: number,

@@ -28,7 +28,7 @@ export class Sessions {
   /** Whether any session was ever established. Before that, `connect` rejects with the failure. */
   #wasEstablished = false
   /** How many sessions in a row were reported as expired in the answer to their first handshake. */
-  #expiredAtBirth = 0
+  #expiredAtHandshake = 0
 
   constructor(servers: readonly ServerAddress[], options: ClientOptions) {
     this.runtime = options.runtime
@@ -66,8 +66,8 @@ export class Sessions {
 
   /** Ends the client because `connect` has failed. A session that `connect` was to resume is left, not ended. */
   giveUp(): Promise<void> {
-    const wasThere = this.#current.id === this.#options.session?.id
-    return this.#current.close(wasThere ? lastRequest() : undefined)
+    const isResumed = this.#current.id === this.#options.session?.id
+    return this.#current.close(isResumed ? lastRequest() : undefined)
   }
 
   /** Uses this list from now on, in this session and those that follow. */
@@ -101,7 +101,7 @@ export class Sessions {
     return new SessionDriver(config, this.runtime, {
       connected: () => {
         this.#wasEstablished = true
-        this.#expiredAtBirth = 0
+        this.#expiredAtHandshake = 0
         this.#settleFirst?.resolve()
       },
       ended: (reason) => this.#ended(reason),
@@ -123,8 +123,8 @@ export class Sessions {
       return this.telemetry.over()
     this.telemetry.renewing()
     const times = { T: ended.timeout, servers: this.#servers.length }
-    if (ended.id === 0n) this.#expiredAtBirth++
-    const longest = this.#expiredAtBirth === 0 ? deadlines.renew(times) : backoff(this.#expiredAtBirth, times)
+    if (ended.id === 0n) this.#expiredAtHandshake++
+    const longest = this.#expiredAtHandshake === 0 ? deadlines.renew(times) : backoff(this.#expiredAtHandshake, times)
     this.#current = this.#open(this.runtime.now() + this.runtime.random() * longest, Infinity)
   }
 

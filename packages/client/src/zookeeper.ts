@@ -29,7 +29,7 @@ import { getEphemerals } from './operations/get-ephemerals.ts'
 import { NameList } from './operations/name-list.ts'
 import { multi, type MultiResults } from './operations/multi.ts'
 import { multiRead, type ReadResults } from './operations/multi-read.ts'
-import { type Operation, prepare, type WatchingOperation, type Wire } from './operations/operation.ts'
+import { type Operation, prepare, type WatchingOperation, type WireOperation } from './operations/operation.ts'
 import type { Op, ReadOp } from './operations/ops.ts'
 import { type RemovableWatches, removedWatches, removeWatches } from './operations/remove-watches.ts'
 import { sync } from './operations/sync.ts'
@@ -37,7 +37,7 @@ import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
 import { NodeEventsSource, type OpeningNodeEvents, type WatchOptions } from './watches/node-events.ts'
 import { openNodeEvents } from './watches/opening-node-events.ts'
 import { checkAuth, checkCallOptions, optionNames } from './options.ts'
-import { createBelow, type MakeNode, makePath, type ParentMode, snapshot, wantsParents } from './helpers/parents.ts'
+import { createBelow, type MakeNode, makePath, type PathMode, snapshot, wantsParents } from './helpers/parents.ts'
 import type { ErrorReply } from './session/requests/request.ts'
 import { followServers } from './helpers/follow-servers.ts'
 import type { ClientState, ClientStates } from './telemetry/client-state.ts'
@@ -153,10 +153,10 @@ export class ZooKeeper {
       const isMissing = isBelow && !wasAborted(error, signal) && KeeperError.is(error, 'NoNode')
       if (!isMissing) throw atCaller(error, signal)
       const { parents, ...each } = { ...creation.options, session }
-      const above = parentOf(this.#chroot.absolute(path, { sequential: isSequential(each.mode) }))
-      const make = this.#maker(typeof parents === 'object' ? parents.acl : undefined, each)
+      const parentPath = parentOf(this.#chroot.absolute(path, { sequential: isSequential(each.mode) }))
+      const makeNode = this.#maker(typeof parents === 'object' ? parents.acl : undefined, each)
       const again = (timeout: number) => this.create(path, creation.data, { ...each, timeout })
-      return createBelow({ above, make, create: again }, { runtime: this.runtime, until, signal }, error)
+      return createBelow({ parentPath, makeNode, create: again }, { runtime: this.runtime, until, signal }, error)
     }
   }
 
@@ -368,7 +368,7 @@ export class ZooKeeper {
     await this.#ensure('ensureContainer', 'CONTAINER', path, options)
   }
 
-  async #ensure(name: string, mode: ParentMode, path: string, given: EnsureOptions): Promise<void> {
+  async #ensure(name: string, mode: PathMode, path: string, given: EnsureOptions): Promise<void> {
     checkCallOptions(name, given, ensureOptions)
     const { acl, ...options } = given
     const session = this.#sessionOf(options)
@@ -379,8 +379,8 @@ export class ZooKeeper {
       signal?.throwIfAborted()
       session.signal.throwIfAborted()
     }
-    const patience = { runtime: this.runtime, until: this.runtime.now() + timeout, signal }
-    const failure = await makePath(absolute, mode, this.#maker(acl, { ...options, session }), patience)
+    const limit = { runtime: this.runtime, until: this.runtime.now() + timeout, signal }
+    const failure = await makePath(absolute, mode, this.#maker(acl, { ...options, session }), limit)
     if (failure !== undefined) throw atCaller(failure, signal)
   }
 
@@ -494,7 +494,7 @@ export class ZooKeeper {
 
   // Every public operation has exactly one await of ours: so promises settle in the order of the replies.
 
-  async #call<Args extends readonly unknown[], W extends Wire, Result>(
+  async #call<Args extends readonly unknown[], W extends WireOperation, Result>(
     operation: Operation<Args, W, Result>,
     args: Args,
     options: CallOptions,
@@ -507,7 +507,7 @@ export class ZooKeeper {
     }
   }
 
-  async #watch<W extends Wire, Result, Read extends object>(
+  async #watch<W extends WireOperation, Result, Read extends object>(
     operation: WatchingOperation<W, Result>,
     path: string,
     options: CallOptions,
@@ -526,7 +526,7 @@ export class ZooKeeper {
   }
 
   /** Queues the request before it returns. */
-  #submit<Args extends readonly unknown[], W extends Wire, Result>(
+  #submit<Args extends readonly unknown[], W extends WireOperation, Result>(
     operation: Operation<Args, W, Result>,
     args: Args,
     options: CallOptions,

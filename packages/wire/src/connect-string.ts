@@ -34,7 +34,7 @@ export function parseConnectString(connectString: string): ConnectString {
   const refuse = (reason: string) => new TypeError(`connectString ${JSON.stringify(connectString)}: ${reason}`)
   if (connectString.includes('://')) throw refuse('it is not a URL; write "host:port,host:port/chroot"')
   const [, list, chroot = '/'] = /^([^/]*)(\/.*)?$/s.exec(connectString)!
-  if (namesServer(chroot)) throw refuse('a chroot stands once, at the end: "host:port,host:port/chroot"')
+  if (hasFurtherServer(chroot)) throw refuse('a chroot stands once, at the end: "host:port,host:port/chroot"')
   try {
     validatePath(chroot)
   } catch (error) {
@@ -59,10 +59,10 @@ export function formatServer({ host, port }: ServerAddress): string {
  * They are a mistake if a comma is followed by (1) `name:port`, (2) an address in brackets, or (3) a name and the same chroot
  * (`a/x,b/x`), or (4) if nothing is between the slash and the first comma (`a/,b`).
  */
-function namesServer(chroot: string): boolean {
+function hasFurtherServer(chroot: string): boolean {
   const [first, ...others] = chroot.split(',')
-  const again = (other: string) => first === '/' || other.slice(other.indexOf('/')) === first
-  return others.some((other) => SERVER.test(other.trim()) || again(other))
+  const chrootEndsBefore = (other: string) => first === '/' || other.slice(other.indexOf('/')) === first
+  return others.some((other) => SERVER.test(other.trim()) || chrootEndsBefore(other))
 }
 
 function parseServer(entry: string, refuse: (reason: string) => TypeError): ServerAddress {

@@ -14,8 +14,8 @@ import { RequestHeader } from './records/proto.ts'
 import { decode, type TypeOf } from './type.ts'
 
 /**
- * Decodes the messages of one direction of a connection, from the first byte on. For what the server sends, `asking` is the
- * decoder of what the client sends: if the client has sent text, the answer is text.
+ * Decodes the messages of one direction of a connection, from the first byte on. For what the server sends, `clientDecoder`
+ * is the decoder of what the client sends: if the client has sent text, the answer is text.
  *
  *     decoder.push(chunk)
  *     for (let message = decoder.next(); message !== undefined; message = decoder.next()) …
@@ -23,18 +23,18 @@ import { decode, type TypeOf } from './type.ts'
 export class MessageDecoder<Message> {
   readonly #frames: FrameDecoder
   readonly #decode: (frame: Uint8Array, first: boolean) => Message
-  readonly #asking: MessageDecoder<unknown> | undefined
+  readonly #clientDecoder: MessageDecoder<unknown> | undefined
   #first = true
   #isText = false
 
   constructor(
     decode: (frame: Uint8Array, first: boolean) => Message,
     options?: FrameDecoderOptions,
-    asking?: MessageDecoder<unknown>,
+    clientDecoder?: MessageDecoder<unknown>,
   ) {
     this.#frames = new FrameDecoder(options)
     this.#decode = decode
-    this.#asking = asking
+    this.#clientDecoder = clientDecoder
   }
 
   /** Adds a chunk, which is not copied: do not write to its memory afterwards. */
@@ -48,8 +48,8 @@ export class MessageDecoder<Message> {
    */
   next(): Message | TextMessage | undefined {
     const first = this.#first
-    const asking = this.#asking
-    const bytes = first ? this.#frames.takeText(asking && asking.#isText) : undefined
+    const clientDecoder = this.#clientDecoder
+    const bytes = first ? this.#frames.takeText(clientDecoder && clientDecoder.#isText) : undefined
     if (bytes !== undefined) {
       this.#isText = true
       return { type: 'text', bytes }
@@ -99,13 +99,13 @@ export class Conversation {
     const { pendingLimit = 65_536 } = options
     this.fromClient = new MessageDecoder((frame, first) => {
       // The request is added before its body is read, because a server also answers a request that it cannot read.
-      const asked = first ? undefined : this.#ask(decode(RequestHeader, frame), pendingLimit)
+      const asked = first ? undefined : this.#add(decode(RequestHeader, frame), pendingLimit)
       const message = decodeClientFrame(frame, first)
       if (asked !== undefined && Array.isArray(message.request)) asked.parts = message.request.length
       return message
     }, options)
     this.fromServer = new MessageDecoder(
-      (frame, first) => decodeServerFrame(frame, first, (xid) => this.#answered(xid)),
+      (frame, first) => decodeServerFrame(frame, first, (xid) => this.#remove(xid)),
       options,
       this.fromClient,
     )
@@ -120,7 +120,7 @@ export class Conversation {
    * Adds a request to the list. Two kinds do not wait there: a ping is answered with xid -2, whatever xid it has, and a
    * message with the xid of events is never a reply.
    */
-  #ask({ xid, type: opCode }: TypeOf<typeof RequestHeader>, limit: number): Pending | undefined {
+  #add({ xid, type: opCode }: TypeOf<typeof RequestHeader>, limit: number): Pending | undefined {
     if (opCode === OpCode.ping || xid === Xid.notification) return undefined
     if (this.#pending >= limit) throw new ProtocolError(`more than ${limit} requests wait for replies`)
     const asked: Pending = { xid, opCode }
@@ -130,18 +130,18 @@ export class Conversation {
   }
 
   /** Removes the request with this xid. Returns it if the server may answer it now. */
-  #answered(xid: number): Asked | undefined {
-    let isDue = true
+  #remove(xid: number): Asked | undefined {
+    let isInOrder = true
     let before = this.#start
     for (let asked = before.next; asked !== undefined; asked = asked.next) {
-      const isApart = asked.opCode === OpCode.auth || asked.opCode === OpCode.sasl
+      const isUnordered = asked.opCode === OpCode.auth || asked.opCode === OpCode.sasl
       if (asked.xid === xid) {
         before.next = asked.next
         if (asked === this.#last) this.#last = before
         this.#pending--
-        return isDue || isApart ? asked : undefined
+        return isInOrder || isUnordered ? asked : undefined
       }
-      isDue &&= isApart
+      isInOrder &&= isUnordered
       before = asked
     }
     return undefined

@@ -164,7 +164,7 @@ export interface Asked {
 export function decodeServerFrame(
   frame: Uint8Array,
   first: boolean,
-  askedUnder: (xid: number) => Asked | undefined,
+  pendingRequest: (xid: number) => Asked | undefined,
 ): ConnectedMessage | ReplyMessage | EventMessage {
   const reader = new Reader(frame)
   // A read-only server may refuse a handshake with the header of a reply and nothing more (ReadOnlyRequestProcessor).
@@ -175,7 +175,7 @@ export function decodeServerFrame(
   if (!first && xid === Xid.notification) {
     return withRest({ type: 'event', zxid, err, event: readNamed(WatcherEvent, reader) }, reader)
   }
-  const asked = first ? {} : (askedUnder(xid) ?? answeredApart[xid])
+  const asked = first ? {} : (pendingRequest(xid) ?? requestByReservedXid[xid])
   if (asked === undefined) throw new ProtocolError(`a reply with xid ${xid}, which is not the next due`)
   const { opCode, parts }: Partial<Asked> = asked
   const op = operationName(opCode as number)
@@ -240,7 +240,7 @@ function withRest<M extends object>(message: M, reader: Reader): M {
 }
 
 /** The requests whose replies have reserved xids. */
-const answeredApart: Readonly<Record<number, Asked>> = {
+const requestByReservedXid: Readonly<Record<number, Asked>> = {
   [Xid.ping]: { opCode: OpCode.ping },
   [Xid.auth]: { opCode: OpCode.auth },
 }

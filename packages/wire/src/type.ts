@@ -36,7 +36,7 @@ export function readNamed<T>(type: Type<T>, reader: Reader): T {
   try {
     return type.read(reader)
   } catch (error) {
-    throw located(error, type.name)
+    throw readErrorWithin(error, type.name)
   }
 }
 
@@ -45,7 +45,7 @@ export function writeNamed<T>(type: Type<T>, writer: Writer, value: T): void {
   try {
     type.write(writer, value)
   } catch (error) {
-    throw misplaced(error, type.name)
+    throw writeErrorWithin(error, type.name)
   }
 }
 
@@ -112,7 +112,7 @@ export function vector<T>(item: Type<T>): Type<readonly T[] | null> {
         if ((item as unknown) === ustring) reader.ustrings(items as (string | null)[], count)
         else while (items.length < count) items.push(item.read(reader))
       } catch (error) {
-        throw located(error, `[${items.length}]`)
+        throw readErrorWithin(error, `[${items.length}]`)
       }
       return items
     },
@@ -124,7 +124,7 @@ export function vector<T>(item: Type<T>): Type<readonly T[] | null> {
       try {
         for (; at < values.length; at++) item.write(writer, values[at] as T)
       } catch (error) {
-        throw misplaced(error, `[${at}]`)
+        throw writeErrorWithin(error, `[${at}]`)
       }
     },
   }
@@ -169,7 +169,7 @@ export function record<F extends Fields>(name: string, fields: F): RecordType<F>
       try {
         for (; at < names.length; at++) value[names[at]!] = types[at]!.read(reader)
       } catch (error) {
-        throw located(error, names[at]!)
+        throw readErrorWithin(error, names[at]!)
       }
       return value as RecordOf<F>
     },
@@ -178,18 +178,18 @@ export function record<F extends Fields>(name: string, fields: F): RecordType<F>
       try {
         for (; at < names.length; at++) types[at]!.write(writer, value[names[at]!])
       } catch (error) {
-        throw misplaced(error, names[at]!)
+        throw writeErrorWithin(error, names[at]!)
       }
     },
   }
 }
 
-function located(error: unknown, name: string): unknown {
+function readErrorWithin(error: unknown, name: string): unknown {
   return error instanceof ProtocolError ? error.within(name) : error
 }
 
 /** Adds `name` to the path before the reason of an error: `CreateRequest.acl[1].perms: …`. */
-function misplaced(error: unknown, name: string): unknown {
+function writeErrorWithin(error: unknown, name: string): unknown {
   if (!(error instanceof TypeError || error instanceof RangeError)) return error
   const message = `${name}: ${error.message}`.replace(/^(\S+): (?=[\w[\].]+: )/, '$1.').replace('.[', '[')
   return new (error.constructor as ErrorConstructor)(message)

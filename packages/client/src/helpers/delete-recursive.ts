@@ -129,8 +129,8 @@ class Pass {
     } catch (error) {
       if (wasAborted(error, this.#options.signal)) throw error
       // The whole batch fails if one node cannot be deleted, or if the batch is larger than maxRequestSize.
-      const isOfAll = error instanceof RangeError || (KeeperError.is(error) && error.index !== undefined)
-      if (isOfAll) return await this.#deleteEach(paths)
+      const isOfWholeBatch = error instanceof RangeError || (KeeperError.is(error) && error.index !== undefined)
+      if (isOfWholeBatch) return await this.#deleteEach(paths)
       if (!KeeperError.is(error, 'ConnectionLoss')) throw error
       this.left = error
       return

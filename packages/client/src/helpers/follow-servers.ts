@@ -38,10 +38,10 @@ export async function followServers(
     throw new Error('/zookeeper/config does not say where any server takes clients')
   }
   follower.update(servers)
-  void goOn(client, follower, signal, first)
+  void keepFollowing(client, follower, signal, first)
 }
 
-async function goOn(
+async function keepFollowing(
   client: ConfiguredClient,
   follower: Follower,
   signal: AbortSignal | undefined,
@@ -105,11 +105,11 @@ function pause({ runtime, session }: ConfiguredClient, signal: AbortSignal | und
 export function clientAddresses({ servers }: EnsembleConfig): ServerAddress[] {
   return servers.flatMap(({ addresses: [first], client }) => {
     if (client === undefined) return []
-    const host = isAny(client.host) ? first?.host : client.host
+    const host = isAnyAddress(client.host) ? first?.host : client.host
     return host === undefined ? [] : [{ host, port: client.port }]
   })
 }
 
-function isAny(host: string): boolean {
+function isAnyAddress(host: string): boolean {
   return host === '0.0.0.0' || /^[0:]*$/.test(host)
 }

@@ -18,25 +18,25 @@ export function multiRead<const Ops extends readonly ReadOp<unknown>[]>(
   ops: Ops,
 ): Operation<[], typeof operations.multiRead, ReadResults<Ops>> {
   // `encode` copies the list to this variable: the caller may change its list before the reply arrives.
-  let sent: readonly ReadOp<unknown>[] = []
+  let copied: readonly ReadOp<unknown>[] = []
   return {
     name: 'multiRead',
     wire: operations.multiRead,
-    paths: () => sent.map(({ path }) => path),
+    paths: () => copied.map(({ path }) => path),
     encode: (chroot) => {
-      sent = copyOf('multiRead', ops)
-      return encodeParts(sent, 'read', chroot)
+      copied = copyOf('multiRead', ops)
+      return encodeParts(copied, 'read', chroot)
     },
     result: (results, chroot, errorContext) => {
-      if (results.length !== sent.length) {
-        throw new ProtocolError(`${results.length} results for a multiRead of ${sent.length} operations`)
+      if (results.length !== copied.length) {
+        throw new ProtocolError(`${results.length} results for a multiRead of ${copied.length} operations`)
       }
-      return sent.map((each, index): ReadResult<unknown> => {
+      return copied.map((each, index): ReadResult<unknown> => {
         const result = results[index]!
         if (result.type !== OpCode.error) return { value: each.result(result, chroot) }
         const { err: number } = result.response
-        const below = chroot.path === '/' ? undefined : chroot.path
-        const details = { op: 'multiRead', path: each.path, chroot: below, index, number, ...errorContext?.() }
+        const chrootPath = chroot.path === '/' ? undefined : chroot.path
+        const details = { op: 'multiRead', path: each.path, chroot: chrootPath, index, number, ...errorContext?.() }
         return { error: new KeeperError(codeOf(number), details) }
       }) as ReadResults<Ops>
     },

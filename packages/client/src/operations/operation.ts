@@ -10,11 +10,10 @@ import type { Chroot } from '../chroot.ts'
 import type { ErrorContext, PreparedRequest, RequestInit } from '../session/requests/request.ts'
 import type { WatchKind } from '../session/watches/watchers.ts'
 
-/** A row of the wire's table of operations: opcode, records, and whether it reads or writes. */
-export type Wire = WireOperation & { readonly opCode: number }
+export type { WireOperation }
 
-/** What the client adds to a row of the wire's table. */
-export interface Operation<Args extends readonly unknown[], W extends Wire, Result> {
+/** What the client adds to an operation of `@zk/wire`, which has the opcode and the records. */
+export interface Operation<Args extends readonly unknown[], W extends WireOperation, Result> {
   /** The name of the client's method, for errors. */
   readonly name: string
   /** A function if the arguments decide the opcode, as the mode of a create does. */
@@ -34,26 +33,26 @@ export interface Operation<Args extends readonly unknown[], W extends Wire, Resu
 }
 
 /** A read that sets a one-shot watch on its path. `watch: true` in its request is a placeholder (`Request.askForWatch`). */
-export interface WatchingOperation<W extends Wire, Result> extends Operation<[path: string], W, Result> {
+export interface WatchingOperation<W extends WireOperation, Result> extends Operation<[path: string], W, Result> {
   readonly watch: WatchKind
 }
 
 /** What the session must know of a call besides its operation: watches, and whether the client itself makes the call. */
-type About = Pick<RequestInit, 'watcher' | 'persistent' | 'removes' | 'isOwn'>
+type CallContext = Pick<RequestInit, 'watcher' | 'persistent' | 'removes' | 'isOwn'>
 
 /** Makes the request of one call, ready for `SessionDriver.call`. Throws for invalid arguments. */
-export function prepare<Args extends readonly unknown[], W extends Wire, Result>(
+export function prepare<Args extends readonly unknown[], W extends WireOperation, Result>(
   operation: Operation<Args, W, Result>,
   chroot: Chroot,
   args: Args,
-  about: About = {},
+  about: CallContext = {},
 ): PreparedRequest {
   const value = operation.encode(chroot, ...args)
   const { wire } = operation
   return new OperationCall(operation, typeof wire === 'function' ? wire(...args) : wire, chroot, args[0], value, about)
 }
 
-type AnyOperation = Pick<Operation<never, Wire, unknown>, 'name' | 'answers' | 'paths'> & {
+type AnyOperation = Pick<Operation<never, WireOperation, unknown>, 'name' | 'answers' | 'paths'> & {
   result(response: unknown, chroot: Chroot, errorContext?: () => ErrorContext): unknown
 }
 
@@ -65,18 +64,18 @@ class OperationCall implements PreparedRequest {
   readonly isOwn: RequestInit['isOwn']
   readonly path: string | undefined
   readonly #operation: AnyOperation
-  readonly #wire: Wire
+  readonly #wire: WireOperation
   readonly #chroot: Chroot
   /** The request record, until it is written. */
   #value: unknown
 
   constructor(
     operation: AnyOperation,
-    wire: Wire,
+    wire: WireOperation,
     chroot: Chroot,
     path: unknown,
     value: unknown,
-    { watcher, persistent, removes, isOwn }: About,
+    { watcher, persistent, removes, isOwn }: CallContext,
   ) {
     this.#operation = operation
     this.#wire = wire

@@ -33,13 +33,13 @@ function explain(code: string, error: Error, stage: Stage): string | undefined {
   if (untrusted.test(code)) {
     return `the certificate of the server is not trusted: ${error.message}. Give the authority that signed it in tls.ca (${code})`
   }
-  if (/ALERT/i.test(code) || /\balert\b/i.test(error.message)) return refused(code === '' ? error.message : code)
+  if (/ALERT/i.test(code) || /\balert\b/i.test(error.message)) return explainAlert(code === '' ? error.message : code)
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNEXPECTED_MESSAGE|RECORD_LAYER|HTTP_REQUEST/.test(code)) {
     return `the server does not speak TLS at this port (${code})`
   }
   if (/UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE/.test(code)) return `${NO_COMMON_VERSION} (${code})`
   if (stage !== 'handshaking') return undefined
-  if (code === 'ECONNRESET') return ended('handshaking')
+  if (code === 'ECONNRESET') return explainEnd('handshaking')
   // The error of the caller's own `checkServerIdentity`.
   if (code === '') return undefined
   return `the TLS handshake failed: ${error.message}; ${WHERE_TO_LOOK}`
@@ -51,7 +51,7 @@ const untrusted =
 const NO_COMMON_VERSION = 'client and server have no version of TLS in common; see tls.minVersion and tls.maxVersion'
 
 /** Explains an alert of the server, which is only a short name. */
-function refused(alert: string): string {
+function explainAlert(alert: string): string {
   if (/PROTOCOL.VERSION/i.test(alert)) return `${NO_COMMON_VERSION} (${alert})`
   if (/CERTIFICATE.REQUIRED/i.test(alert)) {
     return `the server wants a certificate of the client; give tls.cert and tls.key (${alert})`
@@ -65,7 +65,7 @@ function refused(alert: string): string {
 }
 
 /** Explains why the server may have closed the connection without an alert and without an answer. */
-export function ended(stage: Stage): string {
+export function explainEnd(stage: Stage): string {
   if (stage === 'handshaking') {
     return (
       'the server closed the connection during the TLS handshake; it may not speak TLS at this port, or want a ' +

@@ -129,7 +129,7 @@ export function checkTls(tls: unknown): TlsOptions {
 function isOf(kind: Kind, value: unknown): boolean {
   switch (kind) {
     case 'keyMaterial':
-      return Array.isArray(value) ? value.every(isPem) : isPem(value)
+      return Array.isArray(value) ? value.every(isKeyMaterial) : isKeyMaterial(value)
     case 'version':
       return VERSIONS.includes(value)
     case 'string':
@@ -140,11 +140,11 @@ function isOf(kind: Kind, value: unknown): boolean {
 }
 
 /** Whether this is text, bytes, or an object with one of them as `pem` or `buf`, and with a passphrase of its own. */
-function isPem(value: unknown): boolean {
+function isKeyMaterial(value: unknown): boolean {
   if (typeof value === 'string' || value instanceof Uint8Array) return true
   if (typeof value !== 'object' || value === null || !('pem' in value || 'buf' in value)) return false
   if ('passphrase' in value && !['string', 'undefined'].includes(typeof value.passphrase)) return false
-  return isPem('pem' in value ? value.pem : value.buf)
+  return isKeyMaterial('pem' in value ? value.pem : value.buf)
 }
 
 const isAddress = (host: string) => host.includes(':') || /^[\d.]+$/.test(host)

@@ -3,7 +3,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import type { TlsOptions } from './tls.ts'
 import type { RuntimeConnection, ConnectionHandler, DialTarget } from './runtime.ts'
-import { ended, type Stage, tlsFailure, tlsSetUpFailure } from './tls-failure.ts'
+import { explainEnd, type Stage, tlsFailure, tlsSetUpFailure } from './tls-failure.ts'
 
 /** `write` returns false once the socket buffers this many bytes, as many as the session sends at once (`SEGMENT_SIZE`). */
 const HIGH_WATER_MARK = 256 * 1024
@@ -16,9 +16,9 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
   const where = { host: address, port }
   let open = true
   let stage: Stage = 'dialing'
-  let isSilent = true
+  let hasReceivedNothing = true
   const received = (bytes: Uint8Array) => {
-    isSilent = false
+    hasReceivedNothing = false
     if (open) handler.received(bytes)
   }
   const socket = tls === undefined ? plainSocket(where, received) : secureSocket(where, host, tls)
@@ -38,7 +38,7 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
   socket.on('data', received)
   socket.on('drain', () => open && handler.drained())
   socket.on('error', (error) => lose(asError(error)))
-  socket.on('end', () => lose(new Error(isSilent ? ended(stage) : 'the server closed the connection')))
+  socket.on('end', () => lose(new Error(hasReceivedNothing ? explainEnd(stage) : 'the server closed the connection')))
   socket.on('close', () => lose(new Error('the connection was closed')))
   return {
     write: (bytes) => {
@@ -71,7 +71,7 @@ function secureSocket(where: { host: string; port: number }, host: string, tls: 
   // node:tls sends no server name (SNI) unless `servername` is set. SNI has no form for an IP address: none is then sent, and
   // the certificate must be valid for the address.
   const named = isIP(host) === 0 ? { servername: host.replace(/\.$/, '') } : {}
-  const checked = checkServerIdentity === undefined ? {} : { checkServerIdentity: guarded(checkServerIdentity) }
+  const checked = checkServerIdentity === undefined ? {} : { checkServerIdentity: withoutThrowing(checkServerIdentity) }
   const options: object = { ...named, ...tls, ...checked, ...where }
   try {
     const socket = connectTls(options as ConnectionOptions)
@@ -87,7 +87,7 @@ function secureSocket(where: { host: string; port: number }, host: string, tls: 
  * Wraps `checkServerIdentity` of the caller. An error that it throws could not be caught, so the wrapper returns the error:
  * the certificate is refused. An invalid result refuses the certificate, too.
  */
-function guarded(check: NonNullable<TlsOptions['checkServerIdentity']>): typeof check {
+function withoutThrowing(check: NonNullable<TlsOptions['checkServerIdentity']>): typeof check {
   return (host, certificate) => {
     try {
       const answer: unknown = check(host, certificate)

@@ -123,7 +123,7 @@ export class StateFeed {
   enter(state: ClientState): void {
     this.amend(state)
     this.#count++
-    for (const follower of this.#awaited()) follower.look()
+    for (const follower of this.#awaited()) follower.deliver()
   }
 
   /** Replaces the present state by one with other details. No iterator is notified. */
@@ -135,7 +135,7 @@ export class StateFeed {
   /** Ends all iterators: no other state follows. */
   end(): void {
     this.#isOver = true
-    for (const follower of this.#awaited()) follower.look()
+    for (const follower of this.#awaited()) follower.deliver()
   }
 
   follow(): ClientStates {
@@ -143,7 +143,7 @@ export class StateFeed {
   }
 
   /** Notifies the follower of the next state, once. */
-  tellNext(follower: Follower): void {
+  notifyOfNext(follower: Follower): void {
     this.#waiting.add(follower)
   }
 
@@ -175,14 +175,14 @@ class Follower implements ClientStates {
   async next(): Promise<Result> {
     return await new Promise<Result>((resolve) => {
       this.#takers.push(resolve)
-      this.look()
+      this.deliver()
     })
   }
 
   async return(): Promise<Result> {
     this.#feed?.forget(this)
     this.#feed = undefined
-    this.look()
+    this.deliver()
     return OVER
   }
 
@@ -191,7 +191,7 @@ class Follower implements ClientStates {
   }
 
   /** Passes a new state, or the end, to calls that wait. */
-  look(): void {
+  deliver(): void {
     const feed = this.#feed
     if (feed !== undefined && this.#seen < feed.count) {
       const taker = this.#takers.shift()
@@ -200,7 +200,7 @@ class Follower implements ClientStates {
       taker({ value: feed.current, done: false })
     }
     if (feed === undefined || feed.isOver) for (const taker of this.#takers.splice(0)) taker(OVER)
-    else if (this.#takers.length > 0) feed.tellNext(this)
+    else if (this.#takers.length > 0) feed.notifyOfNext(this)
   }
 }
 
