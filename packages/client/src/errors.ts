@@ -260,7 +260,8 @@ const LAST_SESSION =
   'no other follows, since renewSession is false'
 
 const advice: Partial<Record<KeeperErrorCode, string>> = {
-  AuthFailed: 'the server refused the credentials; the client is of no further use, connect again with others',
+  AuthFailed:
+    'the server refused the credentials; the client cannot be used any more; connect again with other credentials',
   BadVersion: 'the node was changed meanwhile; read it again',
   Closed: 'the client was closed',
   ConnectionLoss: 'the connection broke before an answer came',

@@ -136,6 +136,6 @@ export class Sessions {
   #untried(): ConnectAttempt[] {
     const tried = new Set(this.#current.attempts.map(({ server }) => server))
     const untried = this.#servers.map(formatServer).filter((server) => !tried.has(server))
-    return untried.map((server) => ({ server, attempts: 0, error: new Error('its turn did not come') }))
+    return untried.map((server) => ({ server, attempts: 0, error: new Error('it was not tried in time') }))
   }
 }

@@ -430,7 +430,7 @@ export class ZooKeeper {
    * at most. Watches end.
    */
   async detach(): Promise<DetachedSession> {
-    if (this.#kind === 'view') throw new TypeError('detach: this is a view; detach the client that it was made of')
+    if (this.#kind === 'view') throw new TypeError('detach: this is a view; detach the client whose withChroot made it')
     const session = this.#sessions.current
     const { id: sessionId } = session
     // A subscriber may be notified of the end of the session before the signal aborts.
@@ -475,7 +475,7 @@ export class ZooKeeper {
       update: (servers) => this.#sessions.updateServers(servers),
       gaveUp: (why) =>
         this.#sessions.telemetry.anomaly(
-          `/zookeeper/config is followed no more: ${String(why)}`,
+          `the client follows /zookeeper/config no longer: ${String(why)}`,
           this.#sessions.current,
         ),
     }

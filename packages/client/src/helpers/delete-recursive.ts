@@ -42,7 +42,7 @@ export async function deleteRecursive(
   validatePath(path)
   checkConcurrency(concurrency)
   if (typeof onProgress !== 'function') throw new TypeError('onProgress must be a function')
-  if (isSystemNode(zk, path)) throw new TypeError(`deleteRecursive ${path}: this is the servers' own`)
+  if (isSystemNode(zk, path)) throw new TypeError(`deleteRecursive ${path}: this node belongs to the servers`)
   if (path === '/' && !contentsOnly) {
     throw new TypeError('deleteRecursive /: the root is not deleted; contentsOnly: true deletes all that is below it')
   }

@@ -35,7 +35,7 @@ export async function followServers(
   const servers = clientAddresses(first.config)
   if (servers.length === 0) {
     void first.unwatch().catch(() => {})
-    throw new Error('/zookeeper/config does not say where any server takes clients')
+    throw new Error('/zookeeper/config has no server with an address for clients')
   }
   follower.update(servers)
   void keepFollowing(client, follower, signal, first)

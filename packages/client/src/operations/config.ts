@@ -50,10 +50,10 @@ export const reconfig: Operation<[change: Reconfiguration], typeof operations.re
   wire: operations.reconfig,
   encode: (_, { joining, leaving, members, fromConfig = -1n }) => {
     if ((members === undefined) === (joining === undefined && leaving === undefined)) {
-      throw new TypeError('reconfig takes members, or joining and leaving, one of them at least')
+      throw new TypeError('reconfig takes either members, or joining or leaving (or both)')
     }
     if (typeof fromConfig !== 'bigint' || fromConfig < -1n) {
-      throw new RangeError(`fromConfig must be a bigint, that of config.version, not ${describe(fromConfig)}`)
+      throw new RangeError(`fromConfig must be a bigint: config.version, or -1n for any, not ${describe(fromConfig)}`)
     }
     return {
       joiningServers: joined('joining', joining, isServer, 'server.4=zk4:2888:3888:participant;2181'),

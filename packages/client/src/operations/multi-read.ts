@@ -44,7 +44,7 @@ export function multiRead<const Ops extends readonly ReadOp<unknown>[]>(
 }
 
 function codeOf(number: number) {
-  if (number === ErrorCode.Ok) throw new ProtocolError('a part of a multiRead failed without an error')
+  if (number === ErrorCode.Ok) throw new ProtocolError('a result of a multiRead is an error with the code 0 (Ok)')
   const name = errorName(number)
   return name === undefined || name === 'Ok' ? 'Unknown' : name
 }

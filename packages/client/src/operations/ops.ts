@@ -141,7 +141,7 @@ export function encodeParts(
 ): MultiOp[] {
   return ops.map((each, index) => {
     if (each?.kind !== kind) {
-      throw new TypeError(`operation ${index} is none for a ${kind === 'write' ? 'multi' : 'multiRead'}`)
+      throw new TypeError(`operation ${index} cannot be part of a ${kind === 'write' ? 'multi' : 'multiRead'}`)
     }
     return each.encode(chroot)
   })

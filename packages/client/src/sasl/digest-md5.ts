@@ -130,7 +130,7 @@ function hashedBytes(text: string, isUtf8: boolean): Uint8Array {
 
 function bytesOf(text: string, isUtf8: boolean): Uint8Array {
   if (isUtf8) return new TextEncoder().encode(text)
-  if (NOT_LATIN_1.test(text)) throw unsupported('a name and a password of ISO 8859-1 (it says no charset=utf-8)')
+  if (NOT_LATIN_1.test(text)) throw unsupported('a name and a password in ISO 8859-1 (it has not sent charset=utf-8)')
   return Uint8Array.from(text, (character) => character.charCodeAt(0))
 }
 
@@ -141,7 +141,8 @@ function only(values: readonly string[] | undefined, name: string): string {
   )
 }
 
-const unsupported = (what: string) => new Error(`DIGEST-MD5: the server wants ${what}, which this client does not have`)
+const unsupported = (what: string) =>
+  new Error(`DIGEST-MD5: the server wants ${what}, which this client does not support`)
 
 function checked(options: DigestMd5Options): DigestMd5Options {
   checkKeys('digestMd5', options, known, '{ username, password }')
