@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ended, tlsFailure } from '../src/runtime/tls-failure.ts'
+import { explainEnd, tlsFailure } from '../src/runtime/tls-failure.ts'
 
 const failed = (code: string, message: string) => Object.assign(new Error(message), { code })
 
@@ -23,6 +23,6 @@ test('tlsFailure of an alert without a code adds no code', () => {
   expect(alert).not.toHaveProperty('code')
 })
 
-test('ended of a connection that was open names a server without a quorum, the usual reason in an outage', () => {
-  expect(ended('open')).toMatch(/^the server closed the connection without a word; it may have no quorum, /)
+test('explainEnd of a connection that was open names a server without a quorum, the usual reason in an outage', () => {
+  expect(explainEnd('open')).toMatch(/^the server closed the connection without a word; it may have no quorum, /)
 })
