@@ -1,4 +1,4 @@
-// Gets the tokens of a SASL mechanism for the session.
+// Gets the tokens that the session sends from a SASL mechanism.
 import type { SaslExchange, SaslMechanism } from '../../sasl/mechanism.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { Output } from '../protocol/output.ts'
@@ -23,7 +23,7 @@ export class SaslClient {
       this.#exchange = undefined
       const start = ++this.#starts
       const exchange = await this.#mechanism.start({ server: output.server, nonce: () => this.#runtime.uuid() })
-      // Meanwhile there may be another connection, which has an exchange of its own.
+      // If the connection was replaced meanwhile, the new one has an exchange of its own, which must stay.
       if (start === this.#starts) this.#exchange = exchange
       return this.#bytes(exchange.first ?? new Uint8Array(0))
     }
@@ -31,7 +31,7 @@ export class SaslClient {
     return token === undefined ? undefined : this.#bytes(token)
   }
 
-  /** The mechanism may throw any value. This makes an Error of it. */
+  /** Turns a value that the mechanism threw into an Error. */
   failure(error: unknown): Error {
     return error instanceof Error ? error : new Error(`SASL ${this.#mechanism.name} failed`, { cause: error })
   }
