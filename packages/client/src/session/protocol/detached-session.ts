@@ -40,7 +40,7 @@ export class DetachedSession implements SessionCredentials {
 
 const FORM = 'zk-session:1'
 
-/** Turns the session into text, for `parseDetachedSession` of another process. **The text contains the password**: keep it secret. */
+/** Turns the session into text, for `parseDetachedSession` in another process. **It contains the password**: keep it secret. */
 export function formatDetachedSession({ id, lastZxid, shortestTimeout, lastXid, passwd }: DetachedSession): string {
   const secret = Array.from(passwd, (byte) => byte.toString(16).padStart(2, '0')).join('')
   return [FORM, hex(id), hex(lastZxid), shortestTimeout, lastXid, secret].join(':')
