@@ -12,7 +12,7 @@ import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-option
 import { leaseTimes } from './lease.ts'
 import { throwUnlessTransient, pinnedTo } from '../queue/retry.ts'
 
-/** A touch for p: it proves a lease if a request that is sent on this connection from now on is committed. */
+/** A touch that may be p: it proves a lease if a request that is sent on this connection from now on is committed. */
 export interface RelayedTouch {
   readonly at: Timestamp
   readonly connection: Connection

@@ -140,7 +140,7 @@ export class ContenderList {
   }
 }
 
-/** The index of the kind whose marker ends at `at`, if before it is room for exactly `_c_`, a uuid and a dash; or `NONE`. */
+/** The index of the kind whose marker ends at `at`, after as many bytes as `_c_`, a uuid and a dash have; `NONE` for no kind. */
 function kindBefore(bytes: Uint8Array, start: number, at: number, markers: readonly Uint8Array[]): number {
   for (let kind = 0; kind < markers.length; kind++) {
     const marker = markers[kind]!
@@ -165,7 +165,7 @@ function numberAt(bytes: Uint8Array, start: number): number {
   return isExhausted(number) ? ODD : number
 }
 
-/** `ODD` if the name ends with a minus sign and ten digits after a marker: the sign is one byte before the digits; or `NONE`. */
+/** `ODD` if the name ends with a marker, a minus sign and ten digits; `NONE` otherwise. */
 function negativeAt(bytes: Uint8Array, start: number, end: number, markers: readonly Uint8Array[]): number {
   const sign = end - DIGITS - 1
   return bytes[sign] === DASH && kindBefore(bytes, start, sign, markers) !== NONE ? ODD : NONE

@@ -77,7 +77,7 @@ export interface Limits {
   readonly timeout?: { readonly after: number; readonly error: () => Error } | undefined
 }
 
-/** Rejects the promise of a limit that is reached. */
+/** The value with which the promise of a `WaitLimit` rejects when the limit is reached. */
 class Over {
   readonly reason: () => unknown
 

@@ -1,4 +1,4 @@
-// Gets the tokens that the session sends from a SASL mechanism.
+// Gets tokens from the SASL mechanism. The session sends them.
 import type { SaslExchange, SaslMechanism } from '../../sasl/mechanism.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { Output } from '../protocol/output.ts'

@@ -160,7 +160,10 @@ export class SessionDriver implements Session {
     return removal
   }
 
-  /** Removes the watchers of a server's path in these tables or modes, and notifies them. False if there were none. */
+  /**
+   * Removes and notifies watchers of a server's path: one-shot watchers in these tables, persistent watchers of these modes.
+   * False if there were none.
+   */
   takeWatchers(path: string, tables: readonly WatchTable[], modes: readonly WatchMode[]): boolean {
     const wereThere = this.#machine.pipeline.watches.take(path, tables, modes)
     this.#run(this.#machine.takeOutputs())

@@ -19,7 +19,7 @@ export const deadlines = {
   /** A connection counts as dead if no whole frame has come for this long. Then T/3 is left to reach another server. */
   silence: ({ T }: Times) => (T * 2) / 3,
 
-  /** It also counts as dead if the oldest request, or a ping, has no answer for this long, even if other frames come. */
+  /** A connection also counts as dead if the oldest request, or a ping, is unanswered for this long, even if frames come. */
   answer: ({ T }: Times) => (T * 2) / 3,
 
   /** Pings are due this long after the last but one request or ping, or after the last received frame: see `Timing.pingAt`. */

@@ -130,8 +130,8 @@ export class SessionMachine {
   }
 
   /**
-   * Ends the session when the `last` request is answered, which is sent after all earlier calls. Without an answer it ends
-   * at the deadline (`deadlines.close`).
+   * Sends `last` after all earlier calls. The session ends when `last` is answered, and at the deadline at the latest
+   * (`deadlines.close`).
    */
   close(now: number, last: Request = closeSessionRequest()): readonly Output[] {
     const phase = this.#phase
@@ -233,7 +233,7 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** Time has passed: does everything that is due. */
+  /** Does everything that is due at this time. */
   elapse(now: number): readonly Output[] {
     if (this.#state.name === 'ended') return this.takeOutputs()
     this.pipeline.settleOverdue(now)
@@ -292,7 +292,7 @@ export class SessionMachine {
     if (step !== undefined) this.#outputs.push(step)
   }
 
-  /** Reports the attempt under way like the others. An error of an earlier attempt at that server says more than "too slow". */
+  /** Ends the session, since no server was found in time. The attempt under way is reported with an earlier error, if any. */
   #giveUp(now: number): void {
     const state = this.#state
     if ('by' in state) this.#hangUp(this.servers.lastErrorAt(state.target) ?? this.#tooSlow(state), now)

@@ -50,7 +50,7 @@ export class TouchLog {
     const still = this.#open.findIndex((sent) => sent.now >= before)
     const count = still === -1 ? this.#open.length : still
     for (const sent of this.#open.splice(0, count)) this.#answered.push({ sent, by: now })
-    // Callers ask for touches that were answered at most T ago. Only the last two older ones are kept.
+    // Callers ask for a time at most T ago. So the last two of all touches that were answered before that are enough.
     const old = this.#answered.findLastIndex(({ by }) => by <= now - this.#T)
     if (old > 1) this.#answered.splice(0, old - 1)
   }

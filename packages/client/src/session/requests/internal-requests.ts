@@ -75,7 +75,7 @@ export function dropWatchRequest(path: string, table: WatchTable): Request {
   return removalRequest({ path, type: table === 'child' ? 'Children' : 'Data' })
 }
 
-/** Removes all watches of a path. No other removal of persistent watches is known to all servers. */
+/** Removes all watches of a path. Not all servers can remove persistent watches alone. */
 export function clearWatchesRequest(path: string): Request {
   return removalRequest({ path, type: 'Any' })
 }

@@ -22,7 +22,7 @@ interface PipelineContext {
   /** The pause after a server was too busy for the same request for the n-th time, in ms. */
   readonly pause: (times: number) => number
   readonly emit: (output: Output) => void
-  /** Why no more requests are accepted; undefined while they are. */
+  /** The code with which new requests are rejected; undefined while they are accepted. */
   readonly refusal: () => KeeperErrorCode | undefined
   readonly errorContext: () => ErrorContext
 }
@@ -37,7 +37,7 @@ export class RequestPipeline {
   #urgent: Uint8Array[] = []
   #lastZxid: bigint
   readonly #sending = (request: Request) => this.watches.sending(request)
-  /** Whether a connection was lost with unanswered writes. Then the next server must sync before it answers reads. */
+  /** Whether a write had no reply, or an unreadable one. Then a sync is sent before reads on the next connection. */
   #isSyncPending = false
   /** The request whose answer ends the session. */
   #last: Request | undefined
@@ -266,7 +266,7 @@ export class RequestPipeline {
 
   /**
    * The server was too busy to execute the request. Usually the request is repeated after a pause. But a setWatches or a
-   * pending sync would then come after the requests that rely on it. So it closes the connection, like any other refusal of it.
+   * pending sync would then come after the requests that rely on it. So the connection is closed, as if it had been refused.
    */
   #throttled(request: Request, reply: Reply, now: number): void {
     const { kind, opCode, phase, removes } = request

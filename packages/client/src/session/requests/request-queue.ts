@@ -60,7 +60,7 @@ export class RequestQueue {
     return this.#heldUntil > -Infinity
   }
 
-  /** When the queue needs attention: no request times out before this time, and no pause ends. */
+  /** No request times out before this time, and no pause for a busy server ends. */
   get nextTimeout(): number {
     return this.isHeld ? Math.min(this.#nextTimeout, this.#heldUntil) : this.#nextTimeout
   }
@@ -167,12 +167,12 @@ export class RequestQueue {
     return this.#sent.peek()
   }
 
-  /** Whether there is such a request, sent or not. */
+  /** Whether any request, sent or not, fulfils the condition. */
   has(isSuch: (request: Request) => boolean): boolean {
     return this.hasSent(isSuch) || [...this.#unsent, ...this.#putOff].some(isSuch)
   }
 
-  /** Whether there is such a request among the sent ones. */
+  /** Whether any sent request fulfils the condition. */
   hasSent(isSuch: (request: Request) => boolean): boolean {
     return [...this.#sent].some(isSuch)
   }

@@ -5,9 +5,9 @@ import type { OneShotWatcher, PersistentWatcher, WatchMode } from '../watches/wa
 import type { Segment } from './segment.ts'
 
 /**
- * The kind of a request decides what happens if the connection is lost before its reply. A `read` is sent again, and a request
- * that is `neither` read nor write, too (sync, removeWatches, closeSession …). The outcome of a `write` is unknown. A request
- * of the `connection` is dropped: it is about that connection only.
+ * The kind of a request decides what happens if the connection is lost before its reply. A `read` is sent again. A request that
+ * is `neither` is sent again, too: sync, removeWatches, closeSession …. The outcome of a `write` is unknown. A request of the
+ * `connection` is dropped: it is about that connection only.
  */
 export type RequestKind = 'read' | 'write' | 'neither' | 'connection'
 

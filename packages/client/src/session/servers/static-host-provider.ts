@@ -4,9 +4,9 @@ import type { ServerAddress } from '@zk/wire'
 import type { Jitter } from './jitter.ts'
 
 /**
- * Chooses the next server. By default `connect` makes one from its list of servers. Pass your own to choose servers in another
- * way, from a service registry for instance. Its methods are called from timers: they must return at once, must not throw, and
- * must not call the client.
+ * Chooses the next server. `connect` makes a host provider from its list of servers, unless you pass your own, for instance one
+ * that asks a service registry. Its methods are called from timers: they must return at once, must not throw, and must not call
+ * the client.
  */
 export interface HostProvider {
   /** The number of servers, at least 1. It is the number of attempts in a round, and divides the time of a round. */

@@ -4,7 +4,7 @@
 // Up to 3.8 a server keeps only one watch for each path, table and connection: the last one that was set. From 3.9 on it keeps
 // all of them. A client cannot know the version of its server. So:
 //
-// - A read sets a one-shot watch only if the path has no persistent watch, which has the same events.
+// - If a path has a persistent watch, reads set no one-shot watch: the persistent watch has the same events.
 // - When a persistent watch is set or removed, the one-shot watches of its path may be lost, and are set again.
 // - If a path has persistent and recursive watchers, only the recursive watch is set. It has all events of the persistent
 //   watch except NodeChildrenChanged, which follows from the creation or deletion of a child.
@@ -151,7 +151,7 @@ const noPersistent = new Few<PersistentWatcher>()
 
 /** A change of the server's watches. */
 export type Change =
-  /** remove all watches of the path: all servers know this removal of persistent watches, and no other */
+  /** remove all watches of the path (not all servers can remove persistent watches alone) */
   | { readonly type: 'clear' }
   | { readonly type: 'add'; readonly mode: WatchMode }
   /** remove one of two persistent watches */

@@ -1,5 +1,5 @@
-// The watches of a session: which watchers each event notifies, and which watches the server must have. It is decided when a
-// request is sent which watch the request sets, because it is known then what the server will have executed before.
+// The watches of a session: which watchers each event notifies, and which watches the server must have. The watch that a
+// request sets is chosen when the request is sent, because then it is known what the server will have executed before.
 import { OpCode, parentOf, setWatchesRequests, type WatcherType } from '@zk/wire'
 import type { KeeperError } from '../../errors.ts'
 import type { Output } from '../protocol/output.ts'
@@ -80,8 +80,8 @@ export class WatchManager {
   }
 
   /**
-   * Removes the watcher and notifies it. Returns what removeWatches must remove at the server; undefined if other watchers need
-   * the watch, or if there is none.
+   * Removes the watcher and notifies it. Returns what removeWatches must remove at the server; undefined for nothing, for
+   * instance because other watchers need the watch.
    */
   unwatch(watcher: OneShotWatcher): WatcherType | undefined {
     if (watcher.phase !== 'set') return undefined
@@ -123,8 +123,8 @@ export class WatchManager {
   removal(path: string, type: WatcherType): WatcherType | undefined {
     const at = this.#known(path)
     if (type === 'Data' || type === 'Children') return this.#keeps(path, tableOfType[type]) ? undefined : type
-    // Older servers know no type but Any for persistent watches. It also removes the one-shot watches of the path, which are
-    // set again afterwards. If their reads have no reply yet, the removal is made later: see `due`.
+    // Older servers remove persistent watches only by the type Any, which also removes the one-shot watches of the path. These
+    // are set again afterwards. If their reads have no reply yet, the removal is made later: see `due`.
     const hasUnset = at?.oneShot.some(({ phase }) => phase !== 'set') === true
     const isNeeded = at?.needs('data') === true || at?.needs('child') === true
     return isNeeded || hasUnset ? undefined : 'Any'
