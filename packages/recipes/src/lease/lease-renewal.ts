@@ -71,12 +71,12 @@ export class LeaseRenewal {
     for (;;) {
       const outcomes = await this.#commitAll(chunks(found))
       if (this.#session.connection !== connection || outcomes.includes('unknown')) return undefined
-      const culprits = outcomes.filter((outcome) => typeof outcome === 'object')
-      if (culprits.length === 0) return { found, refused }
+      const failures = outcomes.filter((outcome) => typeof outcome === 'object')
+      if (failures.length === 0) return { found, refused }
       // A failed check makes its whole transaction fail, so the other nodes are checked again.
-      refused.push(...culprits)
-      const isCulprit = new Set(culprits.map(({ checked }) => checked))
-      found = found.filter((each) => !isCulprit.has(each))
+      refused.push(...failures)
+      const failed = new Set(failures.map(({ checked }) => checked))
+      found = found.filter((each) => !failed.has(each))
     }
   }
 
@@ -139,7 +139,7 @@ export async function firstLease(
   const { runtime } = zk
   if (!isLeased(terms)) return new Lease(runtime, timestamp(runtime), () => Infinity)
   const followerRelayDelay = followerRelayDelayOf(terms, session)
-  const confirmation = new LeaseRenewal(zk, session)
+  const renewal = new LeaseRenewal(zk, session)
   let touched = touch?.at
   for (let attempt = 1; ; attempt++) {
     const lease = touched && new Lease(runtime, touched, () => leaseTimes.proven(session.shortestTimeout))
@@ -149,7 +149,7 @@ export async function firstLease(
     // The known touches are too old, for example because the process was paused. After this pause the leader will have
     // received those that were sent since then.
     if (lease !== undefined) await limit.pause(followerRelayDelay)
-    const proof = await confirmation.prove(() => [node], followerRelayDelay)
+    const proof = await renewal.prove(() => [node], followerRelayDelay)
     if (proof === undefined) throw new NodeVanished()
     for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
     ;({ touched } = proof)

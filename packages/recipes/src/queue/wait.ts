@@ -78,7 +78,7 @@ export interface Limits {
 }
 
 /** The value with which the promise of a `WaitLimit` rejects when the limit is reached. */
-class Over {
+class LimitReached {
   readonly reason: () => unknown
 
   constructor(reason: () => unknown) {
@@ -101,7 +101,7 @@ export class WaitLimit {
     const hasTimer = timeout !== undefined && timeout.after <= LONGEST
     if (given.length === 0 && !hasTimer) return
     this.#over = new Promise((_, reject) => {
-      this.#end = (reason) => reject(new Over(reason))
+      this.#end = (reason) => reject(new LimitReached(reason))
     })
     this.#over.catch(() => {})
     this.#unlisten = given.map((signal) => onAbort(signal, (reason) => this.#end(() => reason)))
@@ -117,7 +117,7 @@ export class WaitLimit {
     try {
       return await Promise.race([promise, over])
     } catch (error) {
-      throw error instanceof Over ? error.reason() : error
+      throw error instanceof LimitReached ? error.reason() : error
     }
   }
 

@@ -18,16 +18,16 @@ export class SaslClient {
   }
 
   /** The next token to send; undefined when the exchange is complete. */
-  async token(output: SaslStep): Promise<Uint8Array | undefined> {
-    if (output.type === 'saslStart') {
+  async token(step: SaslStep): Promise<Uint8Array | undefined> {
+    if (step.type === 'saslStart') {
       this.#exchange = undefined
       const start = ++this.#starts
-      const exchange = await this.#mechanism.start({ server: output.server, nonce: () => this.#runtime.uuid() })
+      const exchange = await this.#mechanism.start({ server: step.server, nonce: () => this.#runtime.uuid() })
       // If the connection was replaced meanwhile, the new one has an exchange of its own, which must stay.
       if (start === this.#starts) this.#exchange = exchange
       return this.#bytes(exchange.first ?? new Uint8Array(0))
     }
-    const token = await this.#exchange?.step(output.token)
+    const token = await this.#exchange?.step(step.token)
     return token === undefined ? undefined : this.#bytes(token)
   }
 

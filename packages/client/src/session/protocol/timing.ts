@@ -19,9 +19,8 @@ export class Timing {
   /** When the last valid frame came, on any connection; Infinity before the first one. */
   #receivedAt = Infinity
   #connectedAt = 0
-  /** When the last touch was sent, and when the last but one. */
-  #touchedAt = 0
-  #touchedTwiceAt = 0
+  #lastTouchAt = 0
+  #lastTouchButOneAt = 0
   /** When the last pings were sent; Infinity if all of them are answered. */
   #pingedAt = Infinity
   #unansweredPings = 0
@@ -64,8 +63,8 @@ export class Timing {
 
   /** `count` requests or pings were sent. (Credentials and SASL packets do not touch the session.) */
   touched(now: number, count: number): void {
-    this.#touchedTwiceAt = count > 1 ? now : this.#touchedAt
-    this.#touchedAt = now
+    this.#lastTouchButOneAt = count > 1 ? now : this.#lastTouchAt
+    this.#lastTouchAt = now
   }
 
   /** `count` pings were sent. */
@@ -112,7 +111,7 @@ export class Timing {
     // (ExpiryQueue.update can also shorten the session).
     const T = identity.shortestTimeout === 0 ? identity.timeout : identity.shortestTimeout
     // The last received frame counts, too: if requests are sent but not answered, pings must still leave time for a reply.
-    return Math.min(this.#touchedTwiceAt, this.#receivedAt) + deadlines.ping({ ...this.times, T })
+    return Math.min(this.#lastTouchButOneAt, this.#receivedAt) + deadlines.ping({ ...this.times, T })
   }
 
   /** When an established connection counts as dead. */

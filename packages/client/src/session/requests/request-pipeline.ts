@@ -113,7 +113,7 @@ export class RequestPipeline {
   abandon(request: Request): boolean {
     if (this.#credentials.takeCallers((caller) => caller === request).length > 0) return true
     const wasUnsent = request.phase.name === 'unsent'
-    if (wasUnsent && request.removes !== undefined) this.#removeAllTheSame(request, request.removes)
+    if (wasUnsent && request.removes !== undefined) this.#removeWithoutCaller(request, request.removes)
     const abandoned = this.#queue.abandon(request)
     if (!abandoned) return false
     if (wasUnsent && request.watcher !== undefined) this.#giveUp(request.watcher)
@@ -125,7 +125,7 @@ export class RequestPipeline {
    * Removes the watches without the caller, because their watchers were already notified. The new request takes the place of
    * the caller's request, since it must not remove the watches of later requests.
    */
-  #removeAllTheSame(request: Request, removes: Removal): void {
+  #removeWithoutCaller(request: Request, removes: Removal): void {
     const own = removalRequest(removes)
     if (!this.#queue.replace(request, own)) this.#queue.enqueue(own)
   }

@@ -122,7 +122,7 @@ export class WatchManager {
    */
   removal(path: string, type: WatcherType): WatcherType | undefined {
     const at = this.#known(path)
-    if (type === 'Data' || type === 'Children') return this.#keeps(path, tableOfType[type]) ? undefined : type
+    if (type === 'Data' || type === 'Children') return this.#mustStay(path, tableOfType[type]) ? undefined : type
     // Older servers remove persistent watches only by the type Any, which also removes the one-shot watches of the path. These
     // are set again afterwards. If their reads have no reply yet, the removal is made later: see `due`.
     const hasUnset = at?.oneShot.some(({ phase }) => phase !== 'set') === true
@@ -327,11 +327,11 @@ export class WatchManager {
     const sharers = this.#known(path)?.in(tableOf(kind)) ?? []
     // If the read of a sharer fails, the watch is still there, and `giveUp` removes it.
     for (const sharer of sharers) sharer.sharesWatch = true
-    return sharers.length > 0 || this.#keeps(path, tableOf(kind))
+    return sharers.length > 0 || this.#mustStay(path, tableOf(kind))
   }
 
   /** Whether the watch in this table must stay, because its removal would also remove a persistent watch (up to 3.8). */
-  #keeps(path: string, table: WatchTable): boolean {
+  #mustStay(path: string, table: WatchTable): boolean {
     const at = this.#known(path)
     // A persistent watch without watchers must stay, too: reads that set no watch may rely on it.
     if (at === undefined || !(at.isCovered || at.needs(table))) return false
