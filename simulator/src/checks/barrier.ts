@@ -25,13 +25,13 @@ interface Closed {
 
 /**
  * B1: a call that resolved has seen what it is for: the barrier was open at some moment of a `wait` and of a `remove`, and closed at
- * some moment of a `set`. (A deposed leader answers a sync, too.)
+ * some moment of a `set`. (A deposed leader answers a sync, too, and so does one that lags.)
  */
 export const passedWhileOpen: Check = (played) => {
   const closed = closedTimes(played)
-  const isDeposed = mayBeDeposed(played)
+  const isBehind = mayBeBehind(played)
   return callsOf(played).flatMap(({ what, at, passed }): Violation[] => {
-    if (passed?.outcome.how !== 'resolved' || (what === 'wait' && isDeposed)) return []
+    if (passed?.outcome.how !== 'resolved' || (what === 'wait' && isBehind)) return []
     const [from, until] = [at - ROUNDING, passed.at + ROUNDING]
     const overlapping = closed.filter((each) => each.from <= until && each.until >= from)
     const wasOpen = !overlapping.some((each) => each.known < from && each.until > until)
@@ -111,11 +111,9 @@ export const openings: Check = (played) => {
 }
 
 /**
- * D2: when `leave` resolves, the nodes of all members that had entered by its call are gone. (A deposed leader answers a sync,
- * too.)
+ * D2: when `leave` resolves, the nodes of all members that had entered by its call are gone.
  */
 export const leftTogether: Check = (played) => {
-  if (mayBeDeposed(played)) return []
   const calls = callsOf(played)
   const entered = calls.flatMap(({ what, passed }) =>
     what === 'enter' && passed?.outcome.how === 'resolved' ? [{ path: passed.outcome.value, at: passed.at }] : [],
@@ -152,8 +150,9 @@ export function callsInTime(invariant: InvariantId): Check {
   }
 }
 
-function mayBeDeposed({ scenario }: Played): boolean {
-  return scenario.faults.some(({ fault }) => fault.type === 'isolateLeader' || fault.type === 'freeze')
+/** Whether a sync may prove nothing. */
+function mayBeBehind({ scenario }: Played): boolean {
+  return scenario.faults.some(({ fault }) => ['isolateLeader', 'freeze', 'lag'].includes(fault.type))
 }
 
 function callsOf({ history }: Played): Call[] {

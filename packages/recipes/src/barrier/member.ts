@@ -188,7 +188,7 @@ export class Member {
 
   async #list(): Promise<Round> {
     this.#gone.signal.throwIfAborted()
-    const { children, stat } = await retry(this.#zk, () => this.#syncAndList())
+    const { children, stat } = await retry(this.#zk, () => this.#checkAndList())
     const own = nameIn(this.path)
     const members = children.filter(isMember)
     if (!members.includes(own)) throw new KeeperError('NoNode', { op: 'leave', path: this.path })
@@ -196,12 +196,15 @@ export class Member {
     return { others, zxid: stat.pzxid, isFirst: [...others].every((name) => own < name) }
   }
 
-  /** In one segment. One that came later than `size` may not be known to this server yet. */
-  async #syncAndList(): Promise<Children> {
-    const syncing = this.#zk.sync(this.#barrier, this.#pinned)
+  /**
+   * In one segment. The list comes behind a committed request: so it shows all that had entered by now, also those that came later
+   * than `size`. A sync is not enough: a leader that lags answers it at once.
+   */
+  async #checkAndList(): Promise<Children> {
+    const checking = this.#zk.multi([op.check(this.path)], this.#pinned)
     const listing = this.#zk.getChildren(this.#barrier, this.#pinned)
     listing.catch(() => {})
-    await syncing
+    await checking
     return await listing
   }
 
@@ -236,9 +239,12 @@ export class Member {
     }
   }
 
+  /** What is read behind it shows all that was committed by now. */
+  readonly #committing = (options: CallOptions) => this.#zk.multi([op.check(this.#barrier)], options)
+
   /** In another session a server may not show yet what this one has seen. */
   async #watchMember(name: string, signal: AbortSignal) {
-    if (this.#zk.session !== this.session) await this.#zk.sync(this.#barrier, { signal })
+    if (this.#zk.session !== this.session) await ifMissing(this.#committing, { signal }, undefined)
     return await this.#zk.existsAndWatch(this.#pathOf(name), { signal })
   }
 
