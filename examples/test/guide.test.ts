@@ -8,6 +8,8 @@ import { promisify } from 'node:util'
 import {
   connect,
   ConnectError,
+  Counter,
+  DoubleBarrier,
   type Held,
   isTransient,
   KeeperError,
@@ -24,7 +26,7 @@ import { createOnce, readOrDefault, untilAnswered } from '../src/guide/errors.ts
 import { connectAtLast, followConfig, register } from '../src/guide/migrating.ts'
 import { connectSafely, followEvents, handOver, moveMoney, moveServers } from '../src/guide/client.ts'
 import { billOnce, type Store } from '../src/guide/production.ts'
-import { lead, writeInParts } from '../src/guide/recipes.ts'
+import { importTogether, lead, takeTicket, writeInParts } from '../src/guide/recipes.ts'
 import { connectWithLog } from '../src/guide/logs.ts'
 import { logStates } from '../src/guide/states.ts'
 
@@ -103,6 +105,29 @@ describe('The guide', () => {
     await zk.create('/config', 'one')
     expect(await readOrDefault(zk, '/config')).toBe('one')
     await expect(readOrDefault(zk, 'config')).rejects.toThrow()
+  })
+
+  test('takes each ticket once, until they are sold out', async () => {
+    const tickets = new Counter(zk, '/tickets')
+    await tickets.add(3n)
+    const taken = await Promise.all([takeTicket(tickets), takeTicket(tickets), takeTicket(tickets)])
+    expect(taken).toEqual([3n, 2n, 1n])
+    await expect(takeTicket(tickets)).rejects.toThrow('sold out')
+  })
+
+  test('imports together', async () => {
+    const steps: string[] = []
+    const part = (name: string) =>
+      importTogether(new DoubleBarrier(zk, '/import', { size: 2 }), async () => void steps.push(name))
+    await Promise.all([part('one'), part('two')])
+    expect(steps.sort()).toEqual(['one', 'two'])
+    await expect(
+      Promise.all(
+        [() => Promise.reject(new Error('no')), () => Promise.resolve()].map((work) =>
+          importTogether(new DoubleBarrier(zk, '/import', { size: 2 }), work),
+        ),
+      ),
+    ).rejects.toThrow('no')
   })
 
   const { signal } = new AbortController()
