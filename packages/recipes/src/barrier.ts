@@ -1,5 +1,5 @@
-import { type ACL, type CallOptions, KeeperError, type Stat, type Watched, type ZooKeeper } from '@zk/client'
-import { checkKeys } from '@zk/client/internal'
+import { type ACL, type CallOptions, KeeperError, op, type Stat, type Watched, type ZooKeeper } from '@zk/client'
+import { checkKeys, expecting } from '@zk/client/internal'
 import { BarrierTimeoutError } from './barrier/barrier-timeout-error.ts'
 import { checkACL, checkPlace, checkWait } from './checks.ts'
 import { retryAcrossSessions, throwUnlessTransient } from './queue/retry.ts'
@@ -108,7 +108,8 @@ export class Barrier {
   async #opened(limit: WaitLimit, signal: AbortSignal): Promise<void> {
     let closed: Stat | undefined
     for (;;) {
-      const watch = await retryAcrossSessions(this.#zk, () => this.#watch(signal), signal)
+      const watch = await this.#watch(signal)
+      if (watch === undefined) return
       try {
         if (watch.stat === undefined || watch.stat.czxid !== (closed ??= watch.stat).czxid) return
         const { type } = await limit.during(watch.changed)
@@ -120,33 +121,46 @@ export class Barrier {
     }
   }
 
-  /** Reads behind a sync: a barrier that was closed before the call is seen. */
-  async #watch(signal: AbortSignal): Promise<{ stat: Stat | undefined } & Watched> {
-    await this.#zk.sync(this.path, { signal })
-    return await this.#zk.existsAndWatch(this.path, { signal })
+  async #watch(signal: AbortSignal): Promise<({ stat: Stat | undefined } & Watched) | undefined> {
+    return await this.#behindCheck(signal, (options) => this.#zk.existsAndWatch(this.path, options))
   }
 
-  /** As new as the call. */
-  async #read(signal: AbortSignal | undefined): Promise<Stat | undefined> {
-    const reading = async () => {
-      await this.#zk.sync(this.path, { signal })
-      return await this.#zk.exists(this.path, { signal })
+  async #read(signal: AbortSignal): Promise<Stat | undefined> {
+    return await this.#behindCheck(signal, (options) => this.#zk.exists(this.path, options))
+  }
+
+  /**
+   * Reads behind a committed request, in its session: so all that was committed before the call is seen. A sync is not enough: a
+   * leader that lags answers it at once. undefined where the request has found no node.
+   */
+  async #behindCheck<T>(signal: AbortSignal, read: (options: CallOptions) => Promise<T>): Promise<T | undefined> {
+    const zk = this.#zk
+    const checkAndRead = async () => {
+      const options = expecting({ session: zk.session, signal }, 'NoNode')
+      try {
+        await zk.multi([op.check(this.path)], options)
+      } catch (error) {
+        if (KeeperError.is(error, 'NoNode')) return undefined
+        // It exists, and may not be read.
+        if (!KeeperError.is(error, 'NoAuth')) throw error
+      }
+      return await read(options)
     }
-    return await retryAcrossSessions(this.#zk, reading, signal)
+    return await retryAcrossSessions(zk, checkAndRead, signal)
   }
 
   /** Limits a write. `sending` is to be called before a request that may happen after the end. */
   async #write(
-    op: 'set' | 'remove',
+    name: 'set' | 'remove',
     options: BarrierWaitOptions,
     write: (signal: AbortSignal, sending: () => void) => Promise<void>,
   ): Promise<void> {
-    checkWait(op, options, waitOptions)
+    checkWait(name, options, waitOptions)
     const { runtime, session } = this.#zk
     const { timeout = session.timeout, signal } = options
     signal?.throwIfAborted()
     let outcomeUnknown = false
-    const late = () => new KeeperError('RequestTimeout', { op, path: this.path, outcomeUnknown })
+    const late = () => new KeeperError('RequestTimeout', { op: name, path: this.path, outcomeUnknown })
     const limit = new WaitLimit(runtime, { signals: [signal], timeout: { after: timeout, error: late } })
     const sending = () => {
       outcomeUnknown = true

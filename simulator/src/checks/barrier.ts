@@ -25,13 +25,12 @@ interface Closed {
 
 /**
  * B1: a call that resolved has seen what it is for: the barrier was open at some moment of a `wait` and of a `remove`, and closed at
- * some moment of a `set`. (A deposed leader answers a sync, too, and so does one that lags.)
+ * some moment of a `set`.
  */
 export const passedWhileOpen: Check = (played) => {
   const closed = closedTimes(played)
-  const isBehind = mayBeBehind(played)
   return callsOf(played).flatMap(({ what, at, passed }): Violation[] => {
-    if (passed?.outcome.how !== 'resolved' || (what === 'wait' && isBehind)) return []
+    if (passed?.outcome.how !== 'resolved') return []
     const [from, until] = [at - ROUNDING, passed.at + ROUNDING]
     const overlapping = closed.filter((each) => each.from <= until && each.until >= from)
     const wasOpen = !overlapping.some((each) => each.known < from && each.until > until)
@@ -111,17 +110,20 @@ export const openings: Check = (played) => {
 }
 
 /**
- * D2: when `leave` resolves, the nodes of all members that had entered by its call are gone.
+ * D2: when `leave` resolves, the nodes of all others that had entered by its call are gone. (Its own may stay for as long as the
+ * servers keep a session that its client has given up.)
  */
 export const leftTogether: Check = (played) => {
   const calls = callsOf(played)
   const entered = calls.flatMap(({ what, passed }) =>
     what === 'enter' && passed?.outcome.how === 'resolved' ? [{ path: passed.outcome.value, at: passed.at }] : [],
   )
-  return calls.flatMap(({ what, at, passed }): Violation[] => {
+  return calls.flatMap(({ what, at, path, passed }): Violation[] => {
     if (what !== 'leave' || passed?.outcome.how !== 'resolved') return []
     const endOf = (path: string) => played.log.lives.get(path)?.end?.at ?? Infinity
-    const stayed = entered.filter((each) => each.at < at && endOf(each.path) > passed.at + ROUNDING)
+    const stayed = entered.filter(
+      (each) => each.path !== path && each.at < at && endOf(each.path) > passed.at + ROUNDING,
+    )
     return stayed.map(({ path }) => ({
       invariant: 'D2',
       at: passed.at,
@@ -148,11 +150,6 @@ export function callsInTime(invariant: InvariantId): Check {
       return [{ invariant, at: passed.at, what: `${what} failed: ${outcome.error}` }]
     })
   }
-}
-
-/** Whether a sync may prove nothing. */
-function mayBeBehind({ scenario }: Played): boolean {
-  return scenario.faults.some(({ fault }) => ['isolateLeader', 'freeze', 'lag'].includes(fault.type))
 }
 
 function callsOf({ history }: Played): Call[] {

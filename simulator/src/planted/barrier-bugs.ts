@@ -3,10 +3,14 @@ import type { PlantedBug } from './bug.ts'
 /** Mistakes that barriers could have, or that those of other clients have. */
 export const barrierBugs: readonly PlantedBug[] = [
   {
-    name: 'a barrier is read without a sync',
+    name: 'a barrier is read without a committed check',
     recipe: 'Barrier',
     edits: [
-      { in: 'Barrier.#watch', find: 'await this.#zk.sync(this.path, { signal })', replace: 'await Promise.resolve()' },
+      {
+        in: 'Barrier.#behindCheck',
+        find: 'await zk.multi([op.check(this.path)], options)',
+        replace: 'await Promise.resolve()',
+      },
     ],
   },
   {
