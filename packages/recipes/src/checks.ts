@@ -31,9 +31,7 @@ const calls = {
 
 /** The arguments of a recipe's constructor. */
 export function checkRecipe(name: keyof typeof recipes, zk: unknown, path: string, options: AnyRecipeOptions): void {
-  if (typeof (zk as ZooKeeper | undefined)?.getChildren !== 'function') {
-    throw new TypeError('the first argument must be a client, as connect() resolves with')
-  }
+  checkClient(zk)
   validatePath(path)
   if (path === '/') throw new TypeError("path must not be '/': contenders need a node of their own to queue below")
   checkKeys(`new ${name}`, options, recipes[name], "{ heldWhile: 'confirmed' }")
@@ -46,6 +44,11 @@ export function checkRecipe(name: keyof typeof recipes, zk: unknown, path: strin
   }
 }
 
+export function checkClient(zk: unknown): void {
+  if (typeof (zk as ZooKeeper | undefined)?.getChildren === 'function') return
+  throw new TypeError('the first argument must be a client, as connect() resolves with')
+}
+
 interface AnyRecipeOptions extends HoldOptions {
   readonly label?: string | undefined
   readonly data?: Uint8Array | string | undefined
@@ -55,17 +58,21 @@ interface AnyRecipeOptions extends HoldOptions {
 
 export function checkCall(name: keyof typeof calls, options: RunOptions | CallOptions): void {
   checkKeys(name, options, calls[name], '{ timeout: 5_000 }')
-  const { timeout, signal, onLost, onQueued, onSuspended, onResumed }: RunOptions = options
-  if (timeout !== undefined && !(typeof timeout === 'number' && timeout >= 0)) {
-    throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
-  }
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal must be an AbortSignal')
+  checkLimits(options)
+  const { onLost, onQueued, onSuspended, onResumed }: RunOptions = options
   for (const [name, listener] of Object.entries({ onQueued, onSuspended, onResumed })) {
     if (listener !== undefined && typeof listener !== 'function') throw new TypeError(`${name} must be a function`)
   }
   if (onLost !== undefined && onLost !== 'reject' && onLost !== 'ignore') {
     throw new TypeError(`onLost must be 'reject' or 'ignore', not ${String(onLost)}`)
   }
+}
+
+export function checkLimits({ timeout, signal }: Pick<CallOptions, 'timeout' | 'signal'>): void {
+  if (timeout !== undefined && !(typeof timeout === 'number' && timeout >= 0)) {
+    throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal must be an AbortSignal')
 }
 
 function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void {
@@ -77,13 +84,13 @@ function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void 
   }
 }
 
-/** The data of a contender's node, from the option of this name. */
-function checkData(name: 'label' | 'data', data: unknown): void {
+/** The data of a node, from the option of this name. */
+export function checkData(name: 'label' | 'data', data: unknown): void {
   if (data === undefined || typeof data === 'string' || data instanceof Uint8Array) return
   throw new TypeError(`${name} must be a string or a Uint8Array`)
 }
 
-function checkACL(acl: unknown): void {
+export function checkACL(acl: unknown): void {
   if (acl === undefined) return
   const isEntry = (entry: Partial<ACL> | undefined) =>
     Number.isInteger(entry?.perms) && typeof entry?.id?.scheme === 'string' && typeof entry.id.id === 'string'

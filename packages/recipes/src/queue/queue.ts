@@ -1,6 +1,7 @@
 // The contenders of one path, in order.
 import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
 import { getChildNames, hex } from '@zk/client/internal'
+import type { Folder } from './folder.ts'
 import { report } from '../diagnostics.ts'
 import { ifMissing } from './if-missing.ts'
 import { ContenderList } from './contender-list.ts'
@@ -43,9 +44,10 @@ interface Created {
 
 const utf8 = new TextDecoder()
 
-export class Queue {
+export class Queue implements Folder {
   readonly zk: ZooKeeper
   readonly path: string
+  readonly harm = 'every contender behind it waits'
   readonly #rivals: Rivals
   #hasReportedExhaustion = false
 
@@ -67,6 +69,10 @@ export class Queue {
   /** undefined for a name that does not queue here. */
   parse(name: string): ContenderName | undefined {
     return this.#rivals.parse(name)
+  }
+
+  kindOf(name: string): string {
+    return this.parse(name)!.kind.name
   }
 
   /** Whether it has the place of an earlier contender: see `successorName`. */

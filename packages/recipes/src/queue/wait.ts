@@ -149,9 +149,16 @@ export class WaitLimit {
   }
 }
 
+/** Handles an error: undefined instead of it where the signal was aborted. */
+export function undefinedIfAborted(signal: AbortSignal | undefined): (error: unknown) => undefined {
+  return (error) => {
+    if (!signal?.aborted) throw error
+  }
+}
+
 /** Settles as the read does, which may take several calls. Rejects with `RequestTimeout` when it takes too long. */
 export async function within<T>(
-  { zk, path }: Queue,
+  { zk, path }: Pick<Queue, 'zk' | 'path'>,
   op: string,
   options: CallOptions,
   look: (limited: CallOptions) => Promise<T>,
