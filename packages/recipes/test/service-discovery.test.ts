@@ -61,9 +61,11 @@ describe('ServiceDiscovery', () => {
         `"registrationTimeUTC":${scene.world.wallNow()},"serviceType":"DYNAMIC","uriSpec":{"parts":[` +
         '{"value":"scheme","variable":true},{"value":"://","variable":false},{"value":"address","variable":true},' +
         '{"value":":","variable":false},{"value":"port","variable":true},{"value":"/","variable":false},' +
-        '{"value":"[","variable":true},{"value":"x","variable":false},{"value":"]","variable":true}]},"enabled":true}',
+        '{"value":"[","variable":true},{"value":"x","variable":false},{"value":"]","variable":true}]}}',
     )
     expect(scene.ensemble.nodes.get(me.path)!.stat.ephemeralOwner).toBe(zk.session.id)
+    await scene.done(me.update({ enabled: false }))
+    expect(stored(scene, me.path)).toMatchObject({ enabled: false })
     await scene.done(me.leave())
     expect(scene.leftovers()).toEqual(nothing)
   })

@@ -1,5 +1,6 @@
 import type { Played } from '../history/played.ts'
 import type { Check, Violation } from './check.ts'
+import { groupChecks } from './group.ts'
 import { fencesRise } from './fences.ts'
 import { guardedWhileHeld, repliesMatch } from './guarded-set.ts'
 import { oneHolder } from './one-holder.ts'
@@ -31,6 +32,12 @@ const checks: readonly Check[] = [
 ]
 
 export function check(played: Played): Violation[] {
-  const asked = played.scenario.recipe === 'ZooKeeper' ? promises : checks
-  return asked.flatMap((each) => each(played))
+  return checksOf(played).flatMap((each) => each(played))
+}
+
+function checksOf({ scenario }: Played): readonly Check[] {
+  if (scenario.recipe === 'ZooKeeper') return promises
+  return scenario.recipe === 'Group'
+    ? [...groupChecks, noOrphans, settledInTime, nothingLeft, healthySessions('I18')]
+    : checks
 }

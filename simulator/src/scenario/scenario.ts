@@ -2,12 +2,13 @@
 import type { HoldOptions } from '@zk/recipes'
 import type { CallPlan } from './calls.ts'
 import type { Fault } from './fault.ts'
+import type { GroupPlan } from './group.ts'
 
 export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
 export type RecipeName = (typeof recipes)[number]
 
-/** The subject of a history: a recipe, or plain calls of the client. */
-export const workloads = [...recipes, 'ZooKeeper'] as const
+/** The subject of a history: a recipe, plain calls of the client, or a group. */
+export const workloads = [...recipes, 'ZooKeeper', 'Group'] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Scenario {
@@ -62,6 +63,8 @@ export interface ClientPlan {
   readonly usesSasl?: true
   /** The plain calls of a client, which has no workers then. */
   readonly calls?: CallPlan
+  /** The memberships of a client, which has no workers then. */
+  readonly group?: GroupPlan
 }
 
 /** A client detaches its session, and another goes on with it. */
@@ -81,6 +84,7 @@ export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
   SharedLock: ['read', 'write'],
   LeaderElection: ['exclusive'],
   ZooKeeper: [],
+  Group: [],
 }
 
 interface KindTraits {

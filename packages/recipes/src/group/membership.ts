@@ -199,6 +199,9 @@ export class Membership implements AsyncDisposable {
   /**
    * Ends the membership at the call. Resolves when its node is gone or the session over. When that takes longer than the
    * session timeout it rejects with `RequestTimeout`, and goes on in the background. Idempotent.
+   *
+   * A client that has given its session up without an answer of any server counts it as over. Then the ensemble may show the
+   * node until the session expires there, a session timeout later at most.
    */
   async leave(): Promise<void> {
     this.#end('Left')

@@ -54,7 +54,10 @@ interface UriPart {
   readonly variable: boolean
 }
 
-/** The JSON of the instance, with the fields in Curator's order. What is not there is null. */
+/**
+ * The JSON of the instance, with the fields in Curator's order. What is not there is null. `enabled` is there only when it is
+ * false, as Curator's own default has it: clients before CURATOR-275 know no such field.
+ */
 export function instanceToJSON(instance: ServiceInstance): string {
   const { name, id, address, port, sslPort, payload, registrationTimeUTC, serviceType, uriSpec, enabled } = instance
   return JSON.stringify({
@@ -67,7 +70,7 @@ export function instanceToJSON(instance: ServiceInstance): string {
     registrationTimeUTC,
     serviceType,
     uriSpec: uriSpec === undefined ? null : { parts: partsOf(uriSpec) },
-    enabled,
+    ...(!enabled && { enabled }),
   })
 }
 
