@@ -70,6 +70,31 @@ describe('Membership', () => {
     expect([leaving.status, scene.leftovers()]).toEqual(['fulfilled', nothing])
   })
 
+  test.each(['leave', 'update'] as const)(
+    'Membership.%s whose request was not answered touches no node of another member that has the name meanwhile',
+    async (call) => {
+      const scene = new Scene()
+      const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+      const me = await scene.done(new Group(zk, PATH).join({ name: 'host-1', data: 'one' }))
+      const next = outcome(new Group(other, PATH).join({ name: 'host-1', data: 'another' }))
+      await scene.world.settle()
+      scene.refuse()
+      scene.ensemble.faults.loseReply({ op: call === 'leave' ? 'delete' : 'setData', connection: 'reset' })
+      const calling = outcome(call === 'leave' ? me.leave() : me.update('two'))
+      await scene.world.settle()
+      if (call === 'update') scene.ensemble.nodes.delete(me.path)
+      await scene.world.settle()
+      expect(next.status).toBe('fulfilled')
+      scene.accept()
+      const since = scene.since()
+      await scene.world.advance(RECONNECTED)
+      expect(nodes(scene)).toEqual([['host-1', 'another', other.session.id]])
+      expect(since.ops().filter((op) => op === 'delete' || op === 'setData')).toEqual([])
+      expect(calling.status).toBe(call === 'leave' ? 'fulfilled' : 'pending')
+      outcome(me.leave())
+    },
+  )
+
   test('Membership whose create was made with earlier data writes the last data', async () => {
     const scene = new Scene()
     const [zk] = (await scene.clients(1)) as [ZooKeeper]

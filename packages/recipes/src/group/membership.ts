@@ -399,6 +399,7 @@ export class Membership implements AsyncDisposable {
         this.#throwIfOver()
         if (isFired) {
           session.signal.throwIfAborted()
+          watch.unwatch().catch(() => {})
           const { stat, ...next } = await retry(this.#zk, () =>
             this.#zk.existsAndWatch(this.path, SessionOptions.of(session).bound),
           )
@@ -408,7 +409,9 @@ export class Membership implements AsyncDisposable {
           isFired = false
           listen()
         } else if (this.#held !== this.#wanted) {
-          if (!(await this.#write(session, this.#wanted))) return
+          // Its event may have come meanwhile.
+          const isSure = await this.#write(session, this.#wanted)
+          if (!isSure) isFired = true
         } else {
           await new Promise<void>((resolve) => {
             this.#wake = resolve
@@ -420,7 +423,7 @@ export class Membership implements AsyncDisposable {
     }
   }
 
-  /** False when the node is gone. */
+  /** False where it must be asked whose node it is: another may be there by the time that the write would be repeated. */
   async #write(session: Session, content: Content): Promise<boolean> {
     const { zk } = this.#folder
     try {
@@ -429,8 +432,11 @@ export class Membership implements AsyncDisposable {
       this.#accept(content)
     } catch (error) {
       if (KeeperError.is(error, 'NoNode')) return false
-      if (this.#mayBeRefused(error, session, content)) this.#refuse(content, error)
-      else await throwUnlessTransient(zk, error)
+      if (!this.#mayBeRefused(error, session, content)) {
+        await throwUnlessTransient(zk, error)
+        return false
+      }
+      this.#refuse(content, error)
     }
     return true
   }
@@ -561,11 +567,22 @@ export class Membership implements AsyncDisposable {
   async #delete(session: Session): Promise<void> {
     // Its create may be under way.
     if (this.#attempt !== undefined) await this.#attempt.catch(() => {})
-    if (this.#node === 'unknown' && !(await this.#isOurs(session))) return
-    if (this.#node !== 'none') await deleteOwn(this.#folder, session, this.path)
+    while (this.#node !== 'none' && !session.signal.aborted) {
+      if (this.#node === 'unknown' && !(await this.#isOurs(session))) return
+      try {
+        await this.#zk.delete(this.path, SessionOptions.of(session).bound)
+        return
+      } catch (error) {
+        if (KeeperError.is(error, 'NoNode') || session.signal.aborted) return
+        // It may be gone, and another member may have the name by now.
+        if (KeeperError.is(error) && error.outcomeUnknown) this.#node = 'unknown'
+        else if (KeeperError.is(error, 'NoAuth')) return await deleteOwn(this.#folder, session, this.path)
+        else await throwUnlessTransient(this.#zk, error)
+      }
+    }
   }
 
-  /** Whether a create that was not answered has made the node. A deposed leader cannot answer the request that is committed. */
+  /** Whether the node is ours after a write that was not answered. A deposed leader cannot answer the request that is committed. */
   async #isOurs(session: Session): Promise<boolean> {
     const { zk, path } = this.#folder
     const { bound } = SessionOptions.of(session)
