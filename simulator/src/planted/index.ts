@@ -1,6 +1,7 @@
 import type { PlantedBug } from './bug.ts'
 import { clientBugs } from './client-bugs.ts'
+import { groupBugs } from './group-bugs.ts'
 import { promiseBugs } from './promise-bugs.ts'
 import { recipeBugs } from './recipe-bugs.ts'
 
-export const plantedBugs: readonly PlantedBug[] = [...recipeBugs, ...clientBugs, ...promiseBugs]
+export const plantedBugs: readonly PlantedBug[] = [...recipeBugs, ...clientBugs, ...promiseBugs, ...groupBugs]
