@@ -71,8 +71,7 @@ export class Group {
     const { name = this.#zk.runtime.uuid(), data = '', signal, timeout = 2 * this.#zk.session.timeout } = options
     checkName('name', name, this.path)
     signal?.throwIfAborted()
-    const folder = { zk: this.#zk, path: this.path, harm: 'others see the member', kindOf: () => 'member' }
-    const membership = new Membership(folder, { name, data, acl: this.#acl, timeout })
+    const membership = new Membership({ zk: this.#zk, path: this.path }, { name, data, acl: this.#acl, timeout })
     await membership.entered(signal)
     return membership
   }

@@ -7,7 +7,8 @@ import { hex, logWith, publish } from '@zk/client/internal'
 export interface GroupMessages {
   /**
    * A membership of this client. `present`: its node was made, at first or again. `absent`: its session expired or its node
-   * was deleted, and it is made again. `left`: it has left. `lost`: it has ended in any other way, with its `error`.
+   * was deleted, and it is made again. `left`: it has left. `lost`: it has ended in any other way, with its `error`. `orphan`:
+   * it has left, and its node may not be deleted; that is repeated each second.
    */
   readonly 'zk:member': {
     /** The path of the group. */
@@ -15,7 +16,7 @@ export interface GroupMessages {
     /** The path of the member's node. */
     readonly node: string
     /** What happened. */
-    readonly event: 'present' | 'absent' | 'left' | 'lost'
+    readonly event: 'present' | 'absent' | 'left' | 'lost' | 'orphan'
     /** The session that owns the node, while it is present. */
     readonly sessionId?: bigint | undefined
     /** Why it is absent, or has ended. */
@@ -32,6 +33,7 @@ const lines = {
   absent: ['warn', 'member absent: its node is made again'],
   left: ['info', 'member left'],
   lost: ['error', 'member lost'],
+  orphan: ['error', 'member has left a node that cannot be deleted'],
 } as const satisfies Record<GroupMessages['zk:member']['event'], readonly [LogLevel, string]>
 
 export function reportMember(zk: ZooKeeper, message: GroupMessages['zk:member']): void {

@@ -11,14 +11,13 @@ import {
 } from '@zk/client'
 import { hex, onAbort } from '@zk/client/internal'
 import { ifMissing } from '../queue/if-missing.ts'
-import type { Folder } from '../queue/folder.ts'
-import { deleteOwn } from '../queue/protected-create.ts'
 import { pause, pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
 import { SessionOptions } from '../queue/session-options.ts'
 import { undefinedIfAborted, WaitLimit } from '../queue/wait.ts'
 import { checkCall, checkContent } from './checks.ts'
 import { Claims } from './claims.ts'
 import { reportMember } from './diagnostics.ts'
+import type { MembersFolder } from './member.ts'
 import { MembershipLostError, type MembershipLossReason, type NameOwner, NameTakenError } from './errors.ts'
 
 /** A node that stood for so long, in ms, is made again at once. One that is deleted sooner is made again after a pause. */
@@ -26,6 +25,9 @@ const STEADY = 10_000
 /** The pause before a node that is deleted again and again is made again, in ms. It doubles each time. */
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 10_000
+
+/** The pause before a refused delete is repeated, in ms. */
+const REFUSED_PAUSE = 1_000
 
 /**
  * How often it is looked whether a name is free that another member has, besides the watch on its node, in ms: servers from
@@ -101,7 +103,7 @@ export class Membership implements AsyncDisposable {
   readonly name: string
   /** The path of the member's node. */
   readonly path: string
-  readonly #folder: Folder
+  readonly #folder: MembersFolder
   readonly #acl: readonly ACL[] | undefined
   readonly #timeout: number
   readonly #abort = new AbortController()
@@ -122,13 +124,15 @@ export class Membership implements AsyncDisposable {
   /** The attempt to make the node that is under way. */
   #attempt: Promise<unknown> | undefined
   #leaving: Promise<void> | undefined
+  /** Whether the delete of its node was refused. */
+  #isRefused = false
   #wake = () => {}
   #owner: NameOwner | undefined
   readonly #entered: Promise<void>
   #enter = () => {}
 
   /** @internal */
-  constructor(folder: Folder, { name, data, acl, timeout }: MembershipOptions) {
+  constructor(folder: MembersFolder, { name, data, acl, timeout }: MembershipOptions) {
     this.name = name
     this.path = `${folder.path}/${name}`
     this.#folder = folder
@@ -576,10 +580,25 @@ export class Membership implements AsyncDisposable {
         if (KeeperError.is(error, 'NoNode') || session.signal.aborted) return
         // It may be gone, and another member may have the name by now.
         if (KeeperError.is(error) && error.outcomeUnknown) this.#node = 'unknown'
-        else if (KeeperError.is(error, 'NoAuth')) return await deleteOwn(this.#folder, session, this.path)
+        else if (KeeperError.is(error, 'NoAuth')) return await this.#refused(session, error)
         else await throwUnlessTransient(this.#zk, error)
       }
     }
+  }
+
+  /** The delete is repeated until the node is gone or the session over. */
+  async #refused(session: Session, cause: KeeperError): Promise<void> {
+    // From 3.6 on servers also answer this when the node is gone, since they check the rights first.
+    this.#node = 'unknown'
+    if (!(await this.#isOurs(session))) return
+    const { zk, path } = this.#folder
+    const needs = `grant DELETE on ${path}; until then others see the member for as long as the session lives`
+    const { op: name, number, server, sessionId } = cause
+    const error = new KeeperError('NoAuth', { op: name, path: this.path, number, server, sessionId, needs, cause })
+    if (!this.#isRefused) reportMember(zk, { path, node: this.path, event: 'orphan', error })
+    this.#isRefused = true
+    void pause(zk.runtime, REFUSED_PAUSE, session.signal).then(() => this.#delete(session).catch(() => {}))
+    throw error
   }
 
   /** Whether the node is ours after a write that was not answered. A deposed leader cannot answer the request that is committed. */

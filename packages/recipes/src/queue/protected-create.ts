@@ -1,7 +1,6 @@
 // Creates a contender's node: exactly one, although replies may be lost.
 import { type ACL, type CallOptions, KeeperError, op, type Session } from '@zk/client'
 import { report } from '../diagnostics.ts'
-import type { Folder } from './folder.ts'
 import { ifMissing } from './if-missing.ts'
 import { type ContenderName, type Kind, namePrefix } from './names.ts'
 import type { Queue } from './queue.ts'
@@ -149,36 +148,37 @@ export class ProtectedCreate {
  * it rejects, and goes on in the background: an orphan would be in the way of every contender as long as the session lives.
  * It is reported on `zk:orphan`, since an acquire that was aborted or timed out has already settled.
  */
-export async function deleteOwn(folder: Folder, session: Session, path: string): Promise<void> {
-  const refusal = await refusalOf(folder, session, path)
+export async function deleteOwn(queue: Queue, session: Session, path: string): Promise<void> {
+  const refusal = await refusalOf(queue, session, path)
   if (refusal === undefined) return
-  const error = KeeperError.is(refusal.error, 'NoAuth') ? withoutRight(folder, path, refusal.error) : refusal.error
-  report(folder.zk, 'zk:orphan', folder.kindOf(nameIn(path)), () => ({ path: folder.path, node: path, error }))
-  void deleteAgain(folder, session, path)
+  const error = KeeperError.is(refusal.error, 'NoAuth') ? withoutRight(queue, path, refusal.error) : refusal.error
+  const { kind } = queue.parse(nameIn(path))!
+  report(queue.zk, 'zk:orphan', kind.name, () => ({ path: queue.path, node: path, error }))
+  void deleteAgain(queue, session, path)
   throw error
 }
 
-async function deleteAgain(folder: Folder, session: Session, path: string): Promise<void> {
-  do await pause(folder.zk.runtime, REFUSED_PAUSE, session.signal)
-  while ((await refusalOf(folder, session, path)) !== undefined)
+async function deleteAgain(queue: Queue, session: Session, path: string): Promise<void> {
+  do await pause(queue.zk.runtime, REFUSED_PAUSE, session.signal)
+  while ((await refusalOf(queue, session, path)) !== undefined)
 }
 
 /** undefined when the node is gone. */
-async function refusalOf(folder: Folder, session: Session, path: string): Promise<{ error: unknown } | undefined> {
-  const { zk } = folder
+async function refusalOf(queue: Queue, session: Session, path: string): Promise<{ error: unknown } | undefined> {
+  const { zk } = queue
   try {
     await retry(zk, () => zk.delete(path, SessionOptions.of(session).bound))
     return undefined
   } catch (error) {
     // From 3.6 on servers also answer this when the node is gone, since they check the rights first.
     const mayBeGone = KeeperError.is(error, 'NoAuth')
-    const isGone = mayBeGone ? !(await exists(folder, session, path)) : KeeperError.is(error, 'NoNode')
+    const isGone = mayBeGone ? !(await exists(queue, session, path)) : KeeperError.is(error, 'NoNode')
     return isGone || session.signal.aborted ? undefined : { error }
   }
 }
 
 /** Also when that is not known. */
-async function exists({ zk }: Folder, session: Session, path: string): Promise<boolean> {
+async function exists({ zk }: Queue, session: Session, path: string): Promise<boolean> {
   const asking = retry(zk, () => zk.exists(path, { session }))
   return await asking.then(
     (stat) => stat !== undefined,
@@ -187,9 +187,11 @@ async function exists({ zk }: Folder, session: Session, path: string): Promise<b
 }
 
 /** The error of a path that grants CREATE and not DELETE. */
-function withoutRight({ path: parent, harm }: Folder, path: string, cause: KeeperError): KeeperError {
+function withoutRight({ path: parent }: Queue, path: string, cause: KeeperError): KeeperError {
   const { op, number, server, sessionId } = cause
-  const needs = `grant DELETE on ${parent}; until then the node stays for as long as the session lives, and ${harm}`
+  const needs =
+    `grant DELETE on ${parent}; until then the node stays for as long as the session lives, ` +
+    'and every contender behind it waits'
   return new KeeperError('NoAuth', { op, path, number, server, sessionId, needs, cause })
 }
 

@@ -1,7 +1,6 @@
 // The contenders of one path, in order.
 import type { CallOptions, NodeData, ZooKeeper } from '@zk/client'
 import { getChildNames, hex } from '@zk/client/internal'
-import type { Folder } from './folder.ts'
 import { report } from '../diagnostics.ts'
 import { ifMissing } from './if-missing.ts'
 import { ContenderList } from './contender-list.ts'
@@ -44,10 +43,9 @@ interface Created {
 
 const utf8 = new TextDecoder()
 
-export class Queue implements Folder {
+export class Queue {
   readonly zk: ZooKeeper
   readonly path: string
-  readonly harm = 'every contender behind it waits'
   readonly #rivals: Rivals
   #hasReportedExhaustion = false
 
@@ -69,10 +67,6 @@ export class Queue implements Folder {
   /** undefined for a name that does not queue here. */
   parse(name: string): ContenderName | undefined {
     return this.#rivals.parse(name)
-  }
-
-  kindOf(name: string): string {
-    return this.parse(name)!.kind.name
   }
 
   /** Whether it has the place of an earlier contender: see `successorName`. */
