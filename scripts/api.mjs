@@ -1,9 +1,9 @@
-// Reports of the public surface: docs/api has one for each entry that a published package exports.
+// Writes the reports of the public surface: docs/api has one for each entry that a published package exports.
 //
-// API Extractor makes them from the built declarations. `pnpm api` writes them; with `--check` they are only compared, and
-// nothing is written into the tree. A declaration that no entry exports, but an exported one mentions, is included without
-// `export`: `ZooKeeper` has members from such a class. A declaration without a doc comment fails both. So do declarations
-// that do not compile: a user's compiler reads them too, unless it is configured to skip them.
+// API Extractor makes them from the built declarations. `pnpm api` writes them. With `--check` they are only compared, and
+// nothing is written into the tree. The report also has declarations without `export`, if an exported declaration mentions
+// them: for example a class from which `ZooKeeper` gets members. Both fail if a declaration has no doc comment, or if
+// declarations do not compile, because a user's compiler may read them.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ const reportFolder = join(root, 'docs', 'api')
 const made = makeReports(publishedEntries())
 const stored = readReports(reportFolder)
 const names = [...new Set([...made.keys(), ...stored.keys()])].toSorted()
-// An `internal` entry is for our own packages.
+// An `internal` entry is only for our own packages.
 const undocumented = names
   .filter((name) => !name.includes('-internal'))
   .flatMap((name) => undocumentedIn(name, made.get(name) ?? ''))
@@ -47,12 +47,12 @@ if (undocumented.length > 0) {
   process.exitCode = 1
 }
 
-/** API Extractor reports this for exports, for their members, and for types that these mention. */
+/** API Extractor marks exports, their members, and the types that these mention. */
 function undocumentedIn(name, report) {
   return Array.from(report.matchAll(/\(undocumented\)\n(.*)/g), ([, declaration]) => `${name}: ${declaration.trim()}`)
 }
 
-/** Every entry of every published package: its name to import, and the declarations of the build. */
+/** All entries of published packages, each with the name to import and the built declarations. */
 function publishedEntries() {
   return readdirSync(join(root, 'packages')).flatMap((folderName) => {
     const folder = join(root, 'packages', folderName)
@@ -68,17 +68,17 @@ function publishedEntries() {
   })
 }
 
-/** A file that is exported unchanged, such as package.json, has no declarations. */
+/** The entries with declarations. A file that is exported unchanged, such as package.json, has none. */
 function entriesOf({ exports }) {
   return Object.entries(exports).filter(([, { types }]) => types !== undefined)
 }
 
-/** File name to text. API Extractor writes files only, so it gets a folder outside the tree. */
+/** The reports by file name. API Extractor only writes files, so it gets a folder outside of the tree. */
 function makeReports(entries) {
   const folder = mkdtempSync(join(tmpdir(), 'zk-api-'))
   try {
     const configs = entries.map((entry) => configFor(entry, entries, folder))
-    // One program of all entries takes half the time of one program each.
+    // One program for all entries takes half the time of one program for each.
     const compilerState = CompilerState.create(configs[0], {
       additionalEntryPoints: entries.map((entry) => entry.declarations),
     })
@@ -88,7 +88,7 @@ function makeReports(entries) {
         throw new Error('the built declarations have errors that their users would see: they are printed above')
     }
     const reports = readReports(folder)
-    // A report has the name of the package, whichever entry it is about.
+    // API Extractor writes the name of the package into each report; here it becomes the name of the entry.
     for (const { fileName, name, packageName } of entries) {
       reports.set(fileName, reports.get(fileName).replace(`"${packageName}"`, `"${name}"`))
     }
@@ -100,7 +100,7 @@ function makeReports(entries) {
 
 function configFor({ fileName, folder, declarations }, entries, reportsIn) {
   const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.base.json'), 'utf8'))
-  // Without the condition for sources, packages see each other's built declarations, as programs do.
+  // Without the condition for sources, packages see each other's built declarations, as user programs do.
   const { target, lib, types, module, moduleResolution, exactOptionalPropertyTypes } = compilerOptions
   return ExtractorConfig.prepare({
     configObjectFullPath: undefined,
@@ -134,7 +134,7 @@ function configFor({ fileName, folder, declarations }, entries, reportsIn) {
       dtsRollup: { enabled: false },
       tsdocMetadata: { enabled: false },
       messages: {
-        // Messages contain line numbers, which change with every edit. What is undocumented is marked in its place.
+        // Messages contain line numbers, which change with every edit. The report itself marks what is undocumented.
         extractorMessageReporting: { default: { logLevel: ExtractorLogLevel.None } },
         tsdocMessageReporting: { default: { logLevel: ExtractorLogLevel.None } },
         compilerMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
@@ -155,7 +155,7 @@ function readReports(folder) {
   return new Map(fileNames.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 
-/** The difference of the stored report and the new one, as git prints it. */
+/** The difference between the stored report and the new one, as git prints it. */
 function difference(name) {
   const folder = mkdtempSync(join(tmpdir(), 'zk-api-'))
   const [before, after] = [stored, made].map((reports, index) => {

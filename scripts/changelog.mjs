@@ -1,5 +1,5 @@
-// The changes of all packages, for the package in the working directory: each tarball has them. Links into the repository lead
-// nowhere there, so only their texts are left. Runs before a package is packed; git ignores what it writes.
+// Writes the changes of all packages into the package in the working directory, so that each tarball has them. Links into
+// the repository do not work there, so only their texts remain. Runs before a package is packed; git ignores the file.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 

@@ -1,6 +1,6 @@
-// The pages of the public surface, docs/typedoc, made of the sources by TypeDoc; git ignores them. With `--check` nothing is
-// written. Every warning of TypeDoc fails both: a broken link, a type that is mentioned and not exported, no doc comment.
-// TypeDoc needs a TypeScript with an API, and the one of this repository has none: test-packages has both.
+// Makes the pages of the public surface, docs/typedoc, which git ignores. TypeDoc reads the sources. With `--check` nothing
+// is written. Every warning of TypeDoc is a failure: a broken link, a type that is mentioned but not exported, a missing doc
+// comment. TypeDoc needs a TypeScript that has an API. That of this repository has none, so both are in test-packages.
 
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -1,11 +1,11 @@
-// The two tables of docs/servers.md: what passed, by subject and release, and what releases do differently.
+// The two tables of docs/servers.md: how many tests passed, by subject and release, and what releases do differently.
 
 import { RELEASES } from './releases.mjs'
 
 const DIFFERENTLY = 'What servers do differently'
 const ALL = '**all**'
 
-/** Returns the cells of the page by row and column, so that releases that are not played keep theirs. */
+/** Reads the cells of the page, by row and column, so that releases that are not played again keep their cells. */
 export function readTables(text) {
   const tables = text.split(/\n{2,}/).map((table) =>
     table
@@ -25,7 +25,7 @@ export function readTables(text) {
   }
 }
 
-/** Returns the tables with the results of some releases in the place of their old ones. */
+/** Writes the tables. The results of these releases replace their old ones. */
 export function writeTables({ counts, otherwise }, results) {
   for (const [release, result] of results) {
     for (const cells of counts.values()) cells.delete(release)
@@ -57,7 +57,7 @@ function put(counts, subject, release, text) {
   counts.get(subject).set(release, text)
 }
 
-/** Counts passed tests, and those with another outcome. */
+/** The number of tests that passed, and in brackets those with other outcomes. */
 function cell({ tests, otherFailures }, subject) {
   const here = tests.filter((test) => subject === undefined || test.subject === subject)
   const count = (test) => here.filter(test).length

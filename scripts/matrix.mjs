@@ -1,6 +1,6 @@
-// The scenarios against servers of every release: `pnpm matrix`, or `pnpm matrix 3.5.10 3.9.5` for some.
+// Plays the scenarios on servers of every release: `pnpm matrix`, or `pnpm matrix 3.5.10 3.9.5` for some releases.
 //
-// Needs Docker and Maven. Writes the results into docs/servers.md: a column for each release that was played.
+// Needs Docker and Maven. Writes the results into docs/servers.md: one column for each release that was played.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ import { readTables, writeTables } from './matrix-tables.mjs'
 import { playRelease, RELEASES, SCENARIOS, totalsOf } from './releases.mjs'
 
 const BEGIN = '<!-- What is below is written by `pnpm matrix`. -->'
-/** The scenarios, and the other tests about differences between releases. */
+/** The scenarios, and other tests about differences between releases. */
 const FILES = [SCENARIOS, 'test-integration/test/counter-end.test.ts']
 
 const page = fileURLToPath(new URL('../docs/servers.md', import.meta.url))
@@ -29,7 +29,7 @@ for (const release of named.length > 0 ? named : RELEASES) {
   if (isInterrupted) break
   results.set(release, result)
   if (result.tests.length === 0) continue
-  // One by one: each result is written before the next release is played.
+  // Each result is written before the next release is played.
   const [prose, tables = ''] = readFileSync(page, 'utf8').split(BEGIN)
   writeFileSync(page, `${prose}${BEGIN}\n\n${writeTables(readTables(tables), new Map([[release, result]]))}`)
 }

@@ -8,26 +8,26 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Not from Maven; all other tests run against it, and @zk/testing is modelled on it. */
+/** Debian's packages, not Maven's. All other tests run on this release, and @zk/testing is modelled on it. */
 const DEBIAN = '3.8.0 (Debian)'
 
-/** Besides Debian's, the newest of each line, in order. */
+/** The newest release of each line and Debian's, in order. */
 export const RELEASES = ['3.5.10', '3.6.4', '3.7.2', DEBIAN, '3.8.6', '3.9.5']
 
 export const SCENARIOS = 'test-integration/test/scenarios'
 
-/** They wait for what servers do at their own time, and take two thirds of the total time. */
+/** These scenarios wait for actions whose time servers choose, and take two thirds of the total time. */
 const WAITING = ['containers', 'failover', 'sessions', 'ttl']
 
-/** All but those that wait: they contain the differences between releases. */
+/** The scenarios that need not wait. They show the differences between releases. */
 export function shortScenarios() {
   const files = readdirSync(join(root, SCENARIOS)).filter((file) => file.endsWith('.test.ts'))
   return files.filter((file) => !WAITING.includes(file.split('.')[0])).map((file) => `${SCENARIOS}/${file}`)
 }
 
 /**
- * Runs these tests against servers of a release. Passes the process to `started`, so that a signal can be forwarded. Returns
- * the tests with what they report, and the failures that belong to no test.
+ * Runs these tests on servers of a release. Passes the child process to `started`, so that a signal can be forwarded.
+ * Returns the tests with their reports, and the number of failures that belong to no test.
  */
 export async function playRelease(release, files, started = () => {}) {
   const folder = mkdtempSync(join(tmpdir(), 'zk-release-'))
@@ -54,7 +54,7 @@ export async function playRelease(release, files, started = () => {}) {
   }
 }
 
-/** `spared` is a scenario that would halt such servers: it is neither passed nor failed, but it is counted. */
+/** `spared` counts scenarios that would halt such servers. They are neither passed nor failed. */
 export function totalsOf({ tests, otherFailures }) {
   const count = (...outcomes) => tests.filter(({ outcome }) => outcomes.includes(outcome)).length
   return {

@@ -1,12 +1,12 @@
-// Checks the models below spec/ with SPIN: each variant of each `variants.json` must hold or be refuted, as stated there.
+// Checks the models below spec/ with SPIN: each variant must hold or be refuted, as its `variants.json` says.
 //
 //   node scripts/spec.mjs                 the small scope of every model
 //   node scripts/spec.mjs --large         the large scope
-//   node scripts/spec.mjs lease NO_D      only variants with one of these words in `folder/name`
-//   node scripts/spec.mjs --story NO_D    prints the steps of the shortest counterexample too
+//   node scripts/spec.mjs lease NO_D      only variants whose `folder/name` contains one of these words
+//   node scripts/spec.mjs --story NO_D    also prints the steps of the shortest counterexample
 //   node scripts/spec.mjs --json          prints an array of outcomes instead of lines
 //
-// Needs `spin` (6.5 or later) and `gcc`. Builds in a temporary folder. Fails when an outcome is not the expected one.
+// Needs `spin` (6.5 or later) and `gcc`. Builds in a temporary folder. Fails if an outcome is not the expected one.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -19,15 +19,15 @@ const args = process.argv.slice(2).filter((argument, index) => !(index === 0 && 
 const has = (option) => args.includes(option)
 const words = args.filter((argument) => !argument.startsWith('--'))
 
-/** Longer than any variant takes on a quiet machine; a variant that takes longer has not been checked. */
+/** The time limit of a variant, which no variant reaches on a quiet machine. A variant that takes longer is not checked. */
 const SECONDS = has('--large') ? 7200 : 600
-/** Depth limit of a search. SPIN's own 10,000 is too small for a model in which time does not end. */
+/** The depth limit of a search. SPIN's own limit of 10,000 is too small for a model in which time has no end. */
 const DEPTH = 2_000_000
 
 /**
- * Variants to be refuted are searched breadth first, which finds a shortest way; those that hold, depth first, which takes less
- * memory. Most counterexamples are found in less time than an optimizing compiler takes. -E: a model may end, like that of the
- * lease when the session is closed.
+ * Variants that are refuted are searched breadth first, which finds a shortest counterexample. Variants that hold are
+ * searched depth first, which takes less memory. An optimizing compiler would take longer than most searches for a
+ * counterexample. -E: a model may end, as that of the lease does when the session is closed.
  */
 const searches = {
   holds: { gcc: ['-O2', '-DSAFETY', '-DNOCLAIM', '-DCOLLAPSE'], pan: ['-E', `-m${DEPTH}`] },
@@ -58,7 +58,7 @@ function variants() {
     .filter(({ folder, name }) => words.length === 0 || words.some((word) => `${folder}/${name}`.includes(word)))
 }
 
-/** `spin` are the flags of the variant; `gcc` and `pan`, if present, set how it is searched. */
+/** `spin` has the flags of the variant. `gcc` and `pan`, if present, set how it is searched. */
 function check({ folder, name, file, spin, gcc, pan, expect, note }) {
   const search = { gcc: gcc ?? searches[expect].gcc, pan: pan ?? searches[expect].pan }
   const place = mkdtempSync(join(tmpdir(), 'zk-spec-'))
@@ -98,7 +98,7 @@ function check({ folder, name, file, spin, gcc, pan, expect, note }) {
   }
 }
 
-/** What the model prints at each step, up to the end of the replay, where SPIN begins to print variables. */
+/** The lines that the model prints for each step. They end with the replay; after it SPIN prints variables. */
 function stepsIn(story) {
   const lines = story.split('\n').map((line) => line.trim())
   const end = lines.findIndex((line) => line.startsWith('spin: trail ends'))

@@ -1,10 +1,10 @@
-// The one test command: builds, runs every test that this machine can run, and ends with a line of totals.
+// The only command for tests: builds, runs every test that this machine can run, and ends with a line of totals.
 //
-// The tests against a real ensemble need a Docker engine. Without one all others run, and the end says what is missing.
-// The models in spec/ need SPIN and a C compiler; each of their variants counts as a test.
-// With CI=true everything is required: no engine, no SPIN or a skipped test fails the run, and the steps of `check` count as tests.
-// All arguments go to vitest: `pnpm test -t 'a name'`. Afterwards scenarios are played against servers of the releases in
-// ZK_RELEASES, if it is set: those that need no waiting (`pnpm matrix` plays all).
+// Tests on a real ensemble need a Docker engine. Without one all other tests run, and the end of the output says what is
+// missing. The models in spec/ need SPIN and a C compiler; each of their variants counts as a test. With CI=true nothing may
+// be missing: without an engine or SPIN, or with a skipped test, the run fails. The steps of `check` then count as tests.
+// All arguments are passed to vitest: `pnpm test -t 'a name'`. If ZK_RELEASES is set, the scenarios that need no waiting are
+// then played on servers of these releases (`pnpm matrix` plays all scenarios).
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -17,13 +17,13 @@ import { playRelease, shortScenarios, totalsOf } from './releases.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const ci = process.env.CI === 'true'
 const args = process.argv.slice(2).filter((argument, index) => !(index === 0 && argument === '--'))
-// The projects named in the arguments run; without any, all that this machine can run.
+// Runs the projects that the arguments name, or else all projects that this machine can run.
 const projectsNamed = args.some((argument) => argument.startsWith('--project'))
 
 const totals = { passed: 0, failed: 0, skipped: 0 }
 const remarks = []
 
-// An interrupt reaches the child directly, SIGTERM is forwarded; either way the totals still follow.
+// An interrupt reaches the child directly, and SIGTERM is forwarded. In both cases the totals are still printed.
 let child
 let isInterrupted = false
 process.on('SIGINT', () => (isInterrupted = true))
@@ -80,13 +80,13 @@ for (const remark of remarks) console.log(`\n${'!'.repeat(100)}\n${remark}`)
 console.log(`\n${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`)
 process.exitCode = totals.failed > 0 || nothingRan || (ci && totals.skipped > 0) ? 1 : 0
 
-/** The steps of `check`, from package.json, so that they are listed only once. */
+/** The steps of `check`, read from package.json, so that they are only listed there. */
 function checkSteps() {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return Object.fromEntries(Object.entries(scripts).filter(([name]) => name.startsWith('check:')))
 }
 
-/** Any HTTP response counts, an error too: it shows that an engine answers. */
+/** Any HTTP response shows that an engine answers, even an error. */
 function dockerAnswers() {
   const engine = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
   if (!URL.canParse(engine)) return false
@@ -103,7 +103,7 @@ function dockerAnswers() {
   })
 }
 
-/** Each variant of a model in spec/ counts as a test: it must hold, or be refuted, as expected. */
+/** Each variant of a model in spec/ counts as a test: its outcome must be the expected one. */
 async function checkModels() {
   const { code } = await run('spin -V && gcc --version', { quiet: true })
   if (code !== 0) {
@@ -118,7 +118,7 @@ async function checkModels() {
   const passed = lines.filter((line) => line.startsWith('✓ ')).length
   const failed = lines.filter((line) => line.startsWith('✗ ')).length
   totals.passed += passed
-  // No output is a failure too.
+  // No output is also a failure.
   totals.failed += passed + failed === 0 ? 1 : failed
 }
 
@@ -133,7 +133,7 @@ async function runVitest(extra) {
   })
   try {
     const counted = JSON.parse(readFileSync(file, 'utf8'))
-    // A failure that belongs to no test (a global set-up, a worker that died) fails the run too.
+    // A failure that belongs to no test (in a global set-up, or a worker that died) also fails the run.
     if (code !== 0 && counted.failed === 0) {
       remarks.push(`vitest ended with ${code} although no test failed.`)
       counted.failed = 1
@@ -147,7 +147,7 @@ async function runVitest(extra) {
   }
 }
 
-/** Without `words` the command is a line for the shell, which finds the tools of the workspace by name. */
+/** Without `words`, the command is a line for the shell, which finds the tools of the workspace by their names. */
 function run(command, { words, env = {}, quiet = false }) {
   const PATH = [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter)
   child = spawn(command, words ?? [], {

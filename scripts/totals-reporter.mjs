@@ -1,5 +1,5 @@
-// Counts what vitest ran and leaves the numbers in the file named by ZK_TEST_TOTALS, for scripts/test.mjs.
-// A failed hook, a file that cannot be loaded and an error that no test caught each count as one failure.
+// Counts the tests that vitest ran, and writes the totals into the file ZK_TEST_TOTALS, for scripts/test.mjs. A hook that
+// failed, a file that cannot be loaded and an error that no test caught each count as one failure.
 
 import { writeFileSync } from 'node:fs'
 
@@ -11,7 +11,7 @@ export default class TotalsReporter {
       for (const suite of module.children.allSuites()) totals.failed += suite.errors().length
       for (const test of module.children.allTests()) {
         const { state } = test.result()
-        // A test still pending at the end of the run never came to an answer.
+        // A test that is still pending at the end of the run has no result.
         totals[state === 'pending' ? 'failed' : state]++
       }
     }

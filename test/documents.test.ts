@@ -1,4 +1,4 @@
-// Tests that documents name must exist.
+// Checks documents: the tests that they name exist, and their links have targets.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -25,7 +25,7 @@ const documents = ['docs/faults-of-client.md', 'docs/faults-of-recipes.md', 'doc
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** The titles in tables, written as `file.test.ts`: title. */
+/** The tests that tables name, written as `file.test.ts`: title. */
 function namedTests(document: string): { readonly file: string; readonly title: string }[] {
   const cells = read(document)
     .split('\n')
@@ -37,7 +37,7 @@ function namedTests(document: string): { readonly file: string; readonly title: 
   })
 }
 
-/** Compares with titles as sources spell them. */
+/** Whether the source of the file contains this title. */
 function hasTest(file: string, title: string): boolean {
   return folders
     .map((folder) => `${folder}/${file}`)
@@ -45,13 +45,13 @@ function hasTest(file: string, title: string): boolean {
     .some((path) => read(path).replaceAll("\\'", "'").includes(title))
 }
 
-/** The bold beginnings of the items below this heading. */
+/** The bold beginnings of the list items below this heading. */
 function itemsBelow(markdown: string, heading: string): string[] {
   const section = markdown.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? ''
   return [...section.matchAll(/^- \*\*(.+?)\*\*/gm)].map((match) => match[1]!)
 }
 
-/** The first column of the table whose head begins with this. */
+/** The first column of the table whose header begins with `head`. */
 function rowsOf(markdown: string, head: string): string[] {
   const lines = markdown.split('\n')
   const first = lines.findIndex((line) => line.startsWith(`| ${head} |`))
@@ -67,7 +67,7 @@ describe.each(documents)('%s', (document) => {
   })
 })
 
-/** The catalogue of faults that a document must have a row for: the letter of their ids, and how many there are. */
+/** The catalogues of faults. A document must have a row for each fault: the letter of the ids, and the number of rows. */
 const catalogues: [document: string, letter: string, rows: number][] = [
   ['docs/faults-of-client.md', 'W', 32],
   ['docs/faults-of-client.md', 'V', 15],
@@ -110,7 +110,7 @@ function markdownBelow(folder: string): string[] {
 
 const withoutCode = (markdown: string) => markdown.replace(/^```.*?^```/gms, '').replace(/`[^`\n]*`/g, '')
 
-/** As the sites that show Markdown make them. */
+/** The anchor of a heading, as web sites that show Markdown make it. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()

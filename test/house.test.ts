@@ -1,4 +1,4 @@
-// Rules of this repository that the linter cannot express: see .oxlintrc.json for the others, layers included.
+// Rules of this repository that the linter cannot express. The other rules, including layers, are in .oxlintrc.json.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 
 import { published, readManifest, root, sourcesIn, workspaces } from './workspace.ts'
 
-/** Tests of the recipes use the virtual world of the client's tests, other tests its certificates; no other package may import them. */
+/** Tests that may import files of another package: the client's virtual world, its certificates, the list of runtimes. */
 const borrowed = [
   { by: 'packages/recipes/test/', from: 'packages/client/test/support/' },
   { by: 'packages/testing/test/', from: 'packages/client/test/support/certificates.ts' },
@@ -90,7 +90,7 @@ function importsOf(path: string): string[] {
   return Array.from(statements, ([, , specifier = '']) => specifier)
 }
 
-/** Removes comments and the contents of strings. Good enough for formatted and linted code. */
+/** Removes comments and the contents of strings. This is good enough for code that is formatted and linted. */
 function withoutText(source: string, { keepStrings = false } = {}): string {
   const texts = /\/\/.*|\/\*[^]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[^]|[^`\\])*`/g
   return source.replace(texts, (text) => {

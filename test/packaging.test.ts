@@ -1,4 +1,4 @@
-// The built packages as plain Node sees them: by name, through the links of the workspace, without our condition.
+// The built packages as plain Node sees them: imported by name, through the links of the workspace, without our condition.
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'

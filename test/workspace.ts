@@ -22,7 +22,7 @@ export interface Manifest {
 }
 
 export interface Workspace {
-  /** Relative to the root, with slashes: `packages/wire`. */
+  /** The path relative to the root, with slashes: `packages/wire`. */
   readonly folder: string
   readonly manifest: Manifest
 }
@@ -31,7 +31,7 @@ export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest
 }
 
-/** Every package of the workspace. */
+/** All packages of the workspace. */
 export const workspaces: readonly Workspace[] = readdirSync(join(root, 'packages'))
   .map((name) => `packages/${name}`)
   .concat('bench', 'examples', 'simulator', 'test-integration', 'test-packages')

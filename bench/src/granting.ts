@@ -1,5 +1,5 @@
-// What a proven lease costs a grant, on three real servers in containers: ms until the grant, in a session with a recent
-// sync and in one without.
+// How much longer a grant takes because its lease must be proven: ms until the grant, in a session with a recent sync and in
+// one without, on three real servers in containers.
 //
 //     pnpm --filter @zk/bench granting --samples 40
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,14 +31,14 @@ await compare('free lock', async () => {
 await compare('hand-over', handOver)
 await Promise.all([holder.close(), next.close()])
 
-/** In turns, so that other load of the machine affects both. */
+/** Measures both cases in turn, so that other load of the machine affects both. */
 async function compare(name: string, measure: (pause: () => Promise<unknown>) => Promise<number>): Promise<void> {
   const quiet: number[] = []
   const recent: number[] = []
   for (let sample = 0; sample < samples; sample++) {
     await sleep(sessionTimeout)
     quiet.push(await measure(() => sleep(sessionTimeout)))
-    // Another lock of the session requests a sync when none is recent.
+    // Another lock of the session makes the sync, if none is recent.
     const acquireAnother = async () => await (await new Lock(next, '/locks/other').acquire()).release()
     await acquireAnother()
     recent.push(await measure(acquireAnother))
@@ -47,7 +47,7 @@ async function compare(name: string, measure: (pause: () => Promise<unknown>) =>
   row(`${name}, behind another grant`, recent)
 }
 
-/** From the release to the grant of the contender that waits; `pause` is between the two acquires and the release. */
+/** The time from the release to the grant of the next contender. `pause` is called before the release. */
 async function handOver(pause: () => Promise<unknown>): Promise<number> {
   const held = await new Lock(holder, '/locks/next').acquire()
   let granting: Promise<{ release(): Promise<void> }> | undefined

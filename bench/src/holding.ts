@@ -1,5 +1,5 @@
-// What holding costs an ensemble per session timeout T, after the first rounds of confirmation: counted on the wire and at
-// the leader of three real servers in containers, which it starts.
+// What it costs an ensemble in each session timeout T that locks are held, after the first rounds of confirmation. Counted
+// on the wire and at the leader, on three real servers in containers that this program starts.
 //
 //     pnpm --filter @zk/bench holding --timeout 4000 --timeouts 10
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,7 +13,7 @@ const { values } = parseArgs({
 })
 const sessionTimeout = Number(values.timeout)
 const timeouts = Number(values.timeouts)
-/** In session timeouts: first rounds come early. */
+/** How long it waits before it counts, in session timeouts, because the first rounds come early. */
 const WARM_UP = 2
 
 interface Counts extends Traffic {
@@ -34,7 +34,7 @@ await measure('100 locks of one client', 1, 100)
 await measure('1 lock each of 10 clients', 10, 1)
 
 async function measure(name: string, clients: number, locks: number): Promise<void> {
-  // A separate proxy in front of the leader: traffic between servers is not counted.
+  // Only this proxy's connections are counted, not those between servers.
   const proxy = await Proxy.start(node.address)
   const connected = await Promise.all(Array.from({ length: clients }, () => connect(proxy.address, { sessionTimeout })))
   const holding: Promise<Held>[] = connected.flatMap((zk, client) =>

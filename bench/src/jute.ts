@@ -1,7 +1,7 @@
-// The jute module of node-zookeeper-client, which has no types, and our values in its representation.
+// The jute module of node-zookeeper-client, which has no types, and our values in the form that it takes.
 import { createRequire } from 'node:module'
 
-/** An object of one of its classes. */
+/** An object of a class of that module. */
 interface JuteRecord {
   byteLength(): number
   serialize(buffer: Buffer, offset: number): number
@@ -15,10 +15,10 @@ type JuteModule = Readonly<Record<'protocol' | 'data', Readonly<Record<string, J
 const require = createRequire(import.meta.url)
 const jute = require('node-zookeeper-client/lib/jute') as JuteModule
 
-/** A record by name, and its fields in wire order. */
+/** The name of a record, and its fields in wire order. */
 export type Named = readonly [name: string, fields: object]
 
-/** The input of one frame: header and body as its own records, made beforehand. */
+/** The input for one frame: its header and its body, each as a record that is made before the measurement. */
 export class JuteFrame {
   readonly #parts: readonly { readonly type: JuteClass; readonly fields: readonly unknown[] }[]
   readonly #records: readonly JuteRecord[]
@@ -31,17 +31,17 @@ export class JuteFrame {
     this.#records = this.#make()
   }
 
-  /** From values to bytes, as its client does for every request. */
+  /** Encodes from values, as that client does for each request. */
   encode(): Buffer {
     return toBuffer(this.#make())
   }
 
-  /** From records made beforehand: without the first half of the work. */
+  /** Encodes records that were made before, which is only the second half of the work. */
   encodeRecords(): Buffer {
     return toBuffer(this.#records)
   }
 
-  /** From the body of a frame. */
+  /** Decodes the body of a frame. */
   decode(body: Buffer): readonly JuteRecord[] {
     let offset = 0
     return this.#parts.map(({ type: Type }) => {
@@ -69,7 +69,7 @@ function asJute(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value)
   if (Array.isArray(value)) return value.map(asJute)
   if (typeof value !== 'object' || value === null) return value
-  // By their fields: those that messages hold are few.
+  // The fields show the class: messages contain only these three.
   const [type, fields] = 'czxid' in value ? ['Stat', value] : 'perms' in value ? ['ACL', value] : ['Id', value]
   return new jute.data[type]!(...Object.values(fields).map(asJute))
 }

@@ -1,12 +1,12 @@
-// The ten commonest messages, for both sides.
+// The ten most common messages, for both clients.
 import * as wire from '@zk/wire'
 import { JuteFrame, type Named } from './jute.ts'
 
 export interface Message {
   readonly name: string
-  /** From values to the bytes of a frame. */
+  /** Turns values into the bytes of a frame. */
   readonly encode: () => Uint8Array
-  /** From the body of a frame to values. */
+  /** Turns the body of a frame into values. */
   readonly decode: (body: Uint8Array) => unknown
   readonly jute: JuteFrame
 }
@@ -28,7 +28,7 @@ const path = '/services/report/config'
 const data = new Uint8Array(100).fill(7)
 const acl = [{ perms: 31, id: { scheme: 'world', id: 'anyone' } }]
 
-/** Names of contenders for a lock, as Curator spells them. */
+/** Names of the contenders for a lock, as Curator writes them. */
 export function childNames(count: number): string[] {
   const name = (index: number) => `_c_f3a1c5d2-0000-4000-8000-00000000000a-lock-${String(index).padStart(10, '0')}`
   return Array.from({ length: count }, (_, index) => name(index))

@@ -1,5 +1,5 @@
-// Encode and decode of the commonest messages, and of 10,000 names, compared with node-zookeeper-client's jute module on
-// the same values. Times depend on the machine and the moment: compare within one run only.
+// Encodes and decodes the most common messages and 10,000 names, and compares this with the jute module of
+// node-zookeeper-client. Times depend on the machine and the moment, so compare only within one run.
 //
 //     pnpm --filter @zk/bench wire
 import { decode, encode, GetChildren2Response } from '@zk/wire'
@@ -8,7 +8,7 @@ import { JuteFrame } from './jute.ts'
 import { childNames, commonest, getDataReply, getDataRequest, type Message, stat } from './messages.ts'
 
 const ROUNDS = 5
-/** What one measurement took, in ns. */
+/** The CPU time of one measurement, in ns. */
 const CPU_TIME = 40e6
 const LENGTH_SIZE = 4
 const NAMES = 10_000
@@ -30,7 +30,7 @@ const list = encode(GetChildren2Response, { children, stat })
 const listBuffer = Buffer.from(list)
 const listOfJute = new JuteFrame([['GetChildren2Response', { children, stat }]])
 const places = placesOf(listBuffer)
-// What Node's types leave out.
+// A method of Buffer that Node's types do not have.
 const slices = listBuffer as unknown as { latin1Slice(start: number, end: number): string }
 await compare('encode 10,000 names', {
   ours: () => encode(GetChildren2Response, { children, stat }),
@@ -51,7 +51,7 @@ must(`encode ${getDataRequest.name}, jute's records ready`, 1 / 3)
 must(`decode ${getDataReply.name}`, 1 / 3)
 must('decode 10,000 names, latin1Slice', 1.2)
 
-/** In turns, so that other load of the machine affects both. */
+/** Measures both in turn, so that other load of the machine affects both. */
 async function compare(name: string, of: Readonly<Record<'ours' | 'jute', () => unknown>>): Promise<void> {
   const best = { ours: Infinity, jute: Infinity }
   for (let round = 0; round < ROUNDS; round++) {
@@ -78,7 +78,7 @@ function row(name: string, ...columns: readonly string[]): string {
   return name.padEnd(52) + columns.map((column) => column.padStart(10)).join('')
 }
 
-/** The position of each name in a list of them: the arguments of `latin1Slice`. */
+/** The positions of each name in the bytes of a list: the arguments of `latin1Slice`. */
 function placesOf(buffer: Buffer): (readonly [start: number, end: number])[] {
   const places: (readonly [number, number])[] = []
   let start = 2 * LENGTH_SIZE

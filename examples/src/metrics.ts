@@ -1,4 +1,4 @@
-// Metrics of a client and of its locks for Prometheus, made of `zk.stats()` and of the diagnostics channels.
+// Metrics of a client and of its locks for Prometheus, from `zk.stats()` and from the diagnostics channels.
 //
 //     node examples/dist/metrics.js host:port,host:port 9464
 //     curl localhost:9464/metrics
@@ -11,7 +11,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 type Reading = [name: string, help: string, value: (stats: ClientStats) => number]
 
-/** Numbers of `stats()` that go up and down. */
+/** Values of `stats()` that go up and down. */
 const gauges: Reading[] = [
   ['zk_calls_in_flight', 'Calls that were sent and have no answer yet', ({ flow }) => flow.inFlight],
   ['zk_calls_waiting', 'Calls that wait to be sent', ({ flow }) => flow.waiting],
@@ -27,7 +27,7 @@ const gauges: Reading[] = [
   ],
 ]
 
-/** Numbers of `stats()` that only go up. */
+/** Values of `stats()` that only go up. */
 const counters: Reading[] = [
   [
     'zk_reconnections_total',
@@ -35,11 +35,11 @@ const counters: Reading[] = [
     ({ connections }) => connections.reconnected,
   ],
   ['zk_sessions_expired_total', 'Sessions that expired', ({ sessions }) => sessions.expired],
-  // Its increase falls to almost nothing when the event loop is free again. `maxLate` would never fall.
+  // When the event loop is free again, this almost stops rising. `maxLate` would never fall.
   [
     'zk_timer_late_seconds_total',
     'How late the event loop called timers, in sum',
-    // Whole ms: Prometheus takes a fall by a rounding error for a restart.
+    // In whole ms, because Prometheus takes any fall for a restart, even one by a rounding error.
     ({ timer }) => Math.round(timer.fired * timer.meanLate) / 1_000,
   ],
 ]
@@ -48,14 +48,14 @@ const counters: Reading[] = [
 interface Holding {
   readonly path: string
   readonly kind: string
-  /** By `performance.now()`. */
+  /** The time of the grant, by `performance.now()`. */
   readonly since: number
 }
 
-/** What is held now, by the path of the contender's node. */
+/** The locks that are held now, by the path of the contender's node. */
 type Holdings = ReadonlyMap<string, Holding>
 
-/** Adds the metrics of one client, and of all calls and locks of the process. The returned function ends the counting. */
+/** Adds the metrics of one client, and of all calls and locks of the process. The returned function ends this. */
 export function collectMetrics(zk: ZooKeeper, registry: Registry): () => void {
   const registers = [registry]
   for (const [name, help, value] of gauges) {
@@ -114,7 +114,7 @@ export function collectMetrics(zk: ZooKeeper, registry: Registry): () => void {
       (message) => {
         const { path, kind, node, reason } = message as RecipeMessages['zk:lost']
         holdings.delete(node)
-        // A writer that became a reader has lost nothing.
+        // A writer that has become a reader has lost nothing.
         if (reason !== 'Downgraded') lost.inc({ path, kind, reason })
       },
     ],
@@ -125,7 +125,7 @@ export function collectMetrics(zk: ZooKeeper, registry: Registry): () => void {
   }
 }
 
-/** How many locks are held now, and for how long the oldest has been. */
+/** Adds the number of locks that are held now, and how long the oldest has been held. */
 function collectHoldings(holdings: Holdings, registers: Registry[]): void {
   const labelNames = ['path', 'kind']
   const count: Gauge = new Gauge({
@@ -145,7 +145,7 @@ function collectHoldings(holdings: Holdings, registers: Registry[]): void {
     registers,
     collect() {
       longest.reset()
-      // The newest first, so the oldest of a path remains.
+      // The newest comes first, so the oldest of each path remains.
       for (const { path, kind, since } of [...holdings.values()].reverse()) {
         longest.set({ path, kind }, (performance.now() - since) / 1_000)
       }
@@ -167,7 +167,7 @@ async function main(connectString = '127.0.0.1:2181', port = '9464'): Promise<vo
     server.close()
     stopping.abort()
   })
-  // The endpoint answers before there is a session, too.
+  // The endpoint already answers before there is a session.
   const zk = await connect(connectString, { signal: stopping.signal })
   collectMetrics(zk, registry)
   stopping.signal.addEventListener('abort', () => void zk.close())

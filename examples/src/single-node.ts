@@ -1,4 +1,4 @@
-// A single ephemeral node as a lock, with three clients: it excludes, wakes all of them, and has no order.
+// Three clients use a single ephemeral node as a lock: it excludes, but each release wakes all of them, in no order.
 //
 //     node examples/dist/single-node.js
 import { connect } from '@zk/recipes'

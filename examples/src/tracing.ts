@@ -1,16 +1,16 @@
-// A span for each call of a client, and for each lock that is waited for and held, in OpenTelemetry: made of the diagnostics channels.
+// OpenTelemetry spans from the diagnostics channels: one for each call of a client, and one for each lock that is held.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type Attributes, context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { RequestMessage } from '@zk/client'
 import type { RecipeMessages } from '@zk/recipes'
 
 /**
- * From now on every call is a span, a child of the span that is active at the call. Every hold of a lock is a span of its own. The
- * returned function ends the tracing.
+ * From now on each call has a span, a child of the span that is active at the call. Each hold of a lock has a span, too. The
+ * returned function ends this.
  */
 export function traceZooKeeper(): () => void {
   const tracer = trace.getTracer('zk')
-  // One object follows each call.
+  // Each call has one message object, which is the key.
   const calls = new WeakMap<RequestMessage, Span>()
   const holds = new Map<string, Span>()
 
@@ -63,7 +63,7 @@ export function traceZooKeeper(): () => void {
   }
 }
 
-/** Without those that are not known. */
+/** Without the attributes that are not known. */
 function defined(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
 }

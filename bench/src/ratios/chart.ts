@@ -1,4 +1,4 @@
-// The ratios as bars: one for each work, and a line at 1, where the other client is.
+// The ratios as bars, one for each work. The line at 1 stands for the other client.
 import type { Row } from './row.ts'
 
 const WIDTH = 760

@@ -1,12 +1,12 @@
-// Compares with the kept results. A ratio has moved when the two ranges of rounds do not meet and the medians differ by more
-// than the noise.
+// Compares results with the kept ones. A ratio has changed if the ranges of its rounds do not overlap and the medians differ
+// by more than the noise.
 import { readKept } from './results.ts'
 import type { Row } from './row.ts'
 
-/** Two quiet runs differ by so much. */
+/** How much two quiet runs may differ. */
 const NOISE = 0.1
 
-/** Prints the rows that moved. Returns whether none became dearer. */
+/** Prints the rows that have changed. Returns whether no work has become more expensive. */
 export async function check(rows: readonly Row[]): Promise<boolean> {
   const kept = new Map((await readKept()).rows.map((row) => [`${row.runtime} ${row.work}`, row]))
   const dearer: string[] = []

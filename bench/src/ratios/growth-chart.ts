@@ -1,4 +1,4 @@
-// The growths as lines, one panel each: the size on a logarithmic scale, the cost from zero on.
+// The growths as lines, with one panel for each. The size is on a logarithmic scale, and the cost begins at zero.
 import { FLOOR, type Grown, OURS, PEER } from './row.ts'
 
 const WIDTH = 250

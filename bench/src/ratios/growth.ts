@@ -1,17 +1,17 @@
-// How the cost of an operation grows with what is under way, or stands.
+// How the cost of an operation grows with the number of requests in flight, of watches, and of waiters.
 import { getting, handingOver, WATCHED, type Work, working } from './works.ts'
 
 export interface Growth {
   readonly subject: string
-  /** What there are more and more of. */
+  /** What the size counts. */
   readonly unit: string
-  /** One of them, if it stays in memory. */
+  /** The name of one unit, if it stays in memory. */
   readonly one?: string
   readonly sizes: readonly number[]
   readonly workOf: (size: number) => Work
 }
 
-/** Under way at once while the standing watches are set, and in the measured work. */
+/** How many calls are in flight: while the watches are set, and in the measured work. */
 const SETTING = 1_000
 const CHANGING = 16
 

@@ -1,10 +1,10 @@
-// What an operation costs this client, beside another one and beside the floor. Each measurement has a process of its own.
-// Rounds are interleaved, so that other load of the machine affects all.
+// What an operation costs this client, compared with another client and with the floor. Each measurement runs in a separate
+// process. Rounds of the clients alternate, so that other load of the machine affects all of them.
 //
 //     pnpm bench                       every work, five rounds, on Node; prints a table
 //     pnpm bench --works 'get,' --rounds 9
 //     pnpm bench --runtimes node,deno,bun
-//     pnpm bench --growth              how the cost grows with what is in flight, stands or waits
+//     pnpm bench --growth              how the cost grows with requests in flight, watches and waiters
 //     pnpm bench --write               keeps the results: bench/results.json, bench/RESULTS.md, docs/cost.svg, docs/growth.svg
 //     pnpm bench --check               compares the ratios with the kept ones
 import { parseArgs } from 'node:util'
@@ -66,14 +66,14 @@ async function measureGrowth({ subject, unit, one, sizes, workOf }: Growth): Pro
   return all
 }
 
-/** The rounds of each client. */
+/** The measurements of all rounds, by client. */
 async function measureAll(
   runtime: string,
   work: Work,
   among: readonly string[],
 ): Promise<Record<string, Measurement[]>> {
   const measured: Record<string, Measurement[]> = {}
-  // The server compiles what a work needs when it is done for the first time. No client shall pay for that.
+  // When a work is done for the first time, the server compiles the code for it. No client should pay for that.
   await measure(runtime, FLOOR, work)
   const failed = new Set<string>()
   for (let round = 0; round < rounds; round++) {
@@ -83,7 +83,7 @@ async function measureAll(
         const measurement = await measure(runtime, client, work)
         measured[client] = [...(measured[client] ?? []), measurement]
       } catch (error) {
-        // The native client loses its session where it must read much at once. Its column stays empty.
+        // The native client loses its session if it must read much at once. Then its column stays empty.
         if (client !== NATIVE) throw error
         console.error(String(error))
         failed.add(client)
@@ -108,7 +108,7 @@ async function measure(runtime: string, client: string, work: Work): Promise<Mea
   try {
     for (let line = await program.line(); line !== undefined; line = await program.line()) {
       if (line === 'fire') await createAll(zk, WATCHES, (index) => `${path}/${watchedName(index)}`)
-      // The native client prints lines of its own.
+      // The native client also prints lines.
       else if (line.startsWith('{')) return JSON.parse(line) as Measurement
     }
   } finally {
@@ -117,7 +117,7 @@ async function measure(runtime: string, client: string, work: Work): Promise<Mea
   throw new Error(`${client} on ${runtime} has ended without a result: ${work.name}`)
 }
 
-/** Another client begins each round. */
+/** Another client comes first in each round. */
 function rotated<Value>(values: readonly Value[], by: number): Value[] {
   return values.map((_, index) => values[(index + by) % values.length]!)
 }
@@ -136,7 +136,7 @@ async function createOwn(client: ZooKeeper, path: string): Promise<void> {
   await Promise.all([client.create(`${path}/${LOCK}`), client.create(`${path}/${WATCHED}`)])
 }
 
-/** In one transaction, so that all watches fire at once. */
+/** Creates all nodes in one transaction, so that all watches fire at once. */
 async function createAll(client: ZooKeeper, count: number, path: (index: number) => string): Promise<void> {
   await client.multi(Array.from({ length: count }, (_, index) => op.create(path(index))))
 }

@@ -1,4 +1,4 @@
-// One measurement, in a process of its own: a client, a work. Prints one line of JSON.
+// One measurement: one client does one work in a separate process. Prints one line of JSON.
 //
 //     node dist/ratios/measure.js <client> <work> <connect string> <path> <count>
 import type { Connect } from './clients/client.ts'
@@ -6,7 +6,7 @@ import { connectFloor } from './clients/floor.ts'
 import { growths } from './growth.ts'
 import { type Bench, works } from './works.ts'
 
-/** Each is loaded alone: what the others need takes memory. */
+/** Only the measured client is loaded, because the others would also take memory. */
 const clients: Readonly<Record<string, () => Promise<Connect>>> = {
   '@zk': async () => (await import('./clients/zk.ts')).connectZk,
   'node-zookeeper-client': async () => (await import('./clients/node-zookeeper-client.ts')).connectPeer,
@@ -15,14 +15,14 @@ const clients: Readonly<Record<string, () => Promise<Connect>>> = {
 }
 
 export interface Measurement {
-  /** CPU of the process, in µs for each operation. */
+  /** The CPU time of the process, in µs for each operation. */
   readonly cpu: number
-  /** Time of an operation, in ms. */
+  /** The median time of an operation, in ms, and below the 99th percentile. */
   readonly p50: number | undefined
   readonly p99: number | undefined
-  /** The largest memory of the process, in MiB. */
+  /** The largest memory of the process during its life, in MiB. */
   readonly peak: number
-  /** The memory in use behind the measured work, in MiB, where the garbage collector can be called. */
+  /** The memory in use after the measured work, in MiB; undefined if the garbage collector cannot be called. */
   readonly used: number | undefined
 }
 
@@ -52,7 +52,7 @@ const bench: Bench = {
   fire: () => console.log('fire'),
 }
 
-/** In MiB. What it takes is not measured. The memory of typed arrays is freed a moment after the first collection. */
+/** In MiB. Its own cost is not measured. The memory of typed arrays is freed a moment after the first collection. */
 async function usedMemory(): Promise<number | undefined> {
   if (globalThis.gc === undefined) return undefined
   globalThis.gc()

@@ -1,4 +1,4 @@
-// Where the rows are kept: as JSON, as a page, as a chart.
+// Keeps the rows: as JSON, as a page and as charts.
 import { readFile, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { chart } from './chart.ts'
@@ -19,7 +19,7 @@ export async function readKept(): Promise<Results> {
   return JSON.parse(await readFile(kept, 'utf8')) as Results
 }
 
-/** What was not measured this time stays. */
+/** Adds the results to the kept ones. Results that were not measured this time stay. */
 export async function keep({ rows, grew }: Pick<Results, 'rows' | 'grew'>): Promise<void> {
   const before = await readKept()
   const results: Results = {

@@ -1,8 +1,8 @@
-// What the rounds of one work give.
+// The results of one work over all its rounds.
 import type { Measurement } from './measure.ts'
 import type { Work } from './works.ts'
 
-/** Median, smallest and largest of the rounds. */
+/** The median, the smallest and the largest value of the rounds. */
 export interface Spread {
   readonly median: number
   readonly min: number
@@ -13,30 +13,30 @@ export interface Row {
   readonly runtime: string
   readonly rounds: number
   readonly work: string
-  /** CPU in µs for each operation, by client. */
+  /** The CPU time of each client, in µs for each operation. */
   readonly cpu: Readonly<Record<string, Spread>>
-  /** Our CPU divided by that of the other client in the same round. */
+  /** Our CPU time divided by that of the other client in the same round. */
   readonly ratio: Spread
-  /** Our CPU divided by the floor's in the same round. */
+  /** Our CPU time divided by that of the floor in the same round. */
   readonly aboveFloor: Spread
-  /** In ms, by client. */
+  /** The median time of an operation, in ms, and below the 99th percentile, by client. */
   readonly p50: Readonly<Record<string, number | undefined>>
   readonly p99: Readonly<Record<string, number | undefined>>
-  /** In MiB, by client. */
+  /** The largest memory, in MiB, by client. */
   readonly peak: Readonly<Record<string, number>>
 }
 
 export const OURS = '@zk'
 export const PEER = 'node-zookeeper-client'
 export const FLOOR = 'floor'
-/** Measured where it was built, and on Node alone. */
+/** Only measured if it was built, and only on Node. */
 export const NATIVE = 'zookeeper'
 
-/** What one size of a growth gives, by client. */
+/** The results for one size of a growth, by client. */
 export interface GrownPoint {
   readonly size: number
   readonly rounds: number
-  /** CPU in µs for each operation. */
+  /** The CPU time, in µs for each operation. */
   readonly cpu: Readonly<Record<string, Spread>>
   /** The memory in use, in MiB. */
   readonly used: Readonly<Record<string, number>>
@@ -76,7 +76,7 @@ export function grown(size: number, measured: Readonly<Record<string, readonly M
   return { size, rounds: measured[OURS]!.length, cpu: of(cpuOf), used: of(used) }
 }
 
-/** The memory of one more, in bytes: the difference of the two largest sizes. */
+/** The memory of one more unit, in bytes: from the difference of the two largest sizes. */
 export function bytesOfOne({ points }: Grown, client: string): number {
   const [before, last] = points.slice(-2)
   return rounded(((last!.used[client]! - before!.used[client]!) * 2 ** 20) / (last!.size - before!.size))
@@ -96,7 +96,7 @@ function spread(values: readonly number[]): Spread {
   return { median: rounded(median), min: rounded(sorted[0]!), max: rounded(sorted.at(-1)!) }
 }
 
-/** Three digits: more are noise. */
+/** Keeps three digits, because more are noise. */
 const rounded = (value: number) => Number(value.toPrecision(3))
 
 export function printGrown({ subject, unit, points }: Grown): void {

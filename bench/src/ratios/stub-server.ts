@@ -1,5 +1,5 @@
-// A server that answers at once, and every request alike: with success, and where it reads a node with the same small node.
-// It prints its port.
+// A server that answers every request at once with success; a read of a node always gets the same small node. Prints its
+// port.
 import { createServer, type Socket } from 'node:net'
 import { SMALL } from './works.ts'
 

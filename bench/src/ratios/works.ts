@@ -1,9 +1,9 @@
-// What is measured. Each work says how often it does what, and does it for whichever client.
+// The works that are measured. A work defines an operation and how often a client does it, for any client.
 import type { Client, Connect } from './clients/client.ts'
 
 export interface Work {
   readonly name: string
-  /** The stub answers at once, and the cost is that of the client alone. */
+  /** The stub answers at once, so that the cost is mostly that of the client. */
   readonly server: 'stub' | 'real'
   /** How many operations are measured. */
   readonly count: number
@@ -11,36 +11,36 @@ export interface Work {
   readonly run: (bench: Bench) => Promise<void>
 }
 
-/** What a work works with. */
+/** What the run of a work gets. */
 export interface Bench {
-  /** A node that is this run's own. */
+  /** A node that only this run uses. */
   readonly path: string
   readonly count: number
   connect(): ReturnType<Connect>
-  /** Measures the CPU of this process, and the time, until it resolves. To be called once. */
+  /** Measures the CPU and the time of this process until the promise of `work` resolves. Must be called once. */
   measure(work: (took: (ms: number) => void) => Promise<unknown>): Promise<void>
-  /** Another process creates all nodes that are watched, in one transaction. */
+  /** Asks another process to create all watched nodes in one transaction. */
   fire(): void
 }
 
-/** Nodes that are there for all runs. */
+/** Nodes that exist for all runs. */
 export const shared = { root: '/shared', small: '/shared/small', large: '/shared/large', crowd: '/shared/crowd' }
 
-/** Nodes below the path of a run. */
+/** The names of nodes below the path of a run. */
 export const LOCK = 'lock'
 export const WATCHED = 'watched'
 
-/** Bytes of the small node, and of each `set`. */
+/** The size of the small node, and of the data of each `set`, in bytes. */
 export const SMALL = 64
 export const LARGE = 512 * 1_024
-/** The children of `crowd`. */
+/** The number of children of `crowd`. */
 export const CROWD = 10_000
 export const WATCHES = 10_000
 export const watchedName = (index: number) => `${WATCHED}/w${String(index).padStart(6, '0')}`
 
 type Operate = (index: number) => Promise<unknown>
 
-/** A part of the number of measured operations. Engines compile what is called often: what is measured is a program that runs. */
+/** How many operations come before the measured ones, as a share of them: engines must first compile the code. */
 const WARM_UP = 1 / 2
 
 export const works: readonly Work[] = [
@@ -119,7 +119,7 @@ export function getting(name: string, server: Work['server'], inFlight: number, 
   }
 }
 
-/** One client that does the same again and again, with so many under way. */
+/** One client that repeats an operation, with `inFlight` calls under way. */
 export function working(
   name: string,
   inFlight: number,
@@ -161,7 +161,7 @@ function setWatches(client: Client, { path }: Bench): Promise<{ readonly event: 
   return Promise.all(Array.from({ length: WATCHES }, (_, index) => client.watch(`${path}/${watchedName(index)}`)))
 }
 
-/** All contenders of one session: the one that releases queues again, so as many wait all the time. */
+/** All contenders belong to one session. A contender that releases queues again, so the number of waiters stays the same. */
 export function handingOver(waiters: number, count: number): Work {
   return {
     name: `hand-over, ${waiters} waiters`,

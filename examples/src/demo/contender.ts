@@ -1,4 +1,4 @@
-// One contender, in a process of its own: takes its turn once, and tries again when the lock is lost in mid-turn.
+// One contender, in a separate process. It takes its turn once, and tries again if the lock is lost during the turn.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, Lock, LockLostError } from '@zk/recipes'
 import { machineTime } from '@zk/test-integration/history'
@@ -9,7 +9,7 @@ const [connectString = '', path = '', label = '', turn = '0'] = process.argv.sli
 const zk = await connect(connectString, { sessionTimeout: 10_000 })
 const lock = new Lock(zk, path, { label })
 while (!(await takeTurn())) {
-  // Lost: other contenders may have held during the work. Queue again.
+  // The lock was lost: other contenders may have held during the work. So queue again.
 }
 await zk.close()
 process.disconnect()
@@ -21,7 +21,7 @@ async function takeTurn(): Promise<boolean> {
   try {
     await sleep(Number(turn), undefined, { signal: held.signal })
     held.throwIfLost()
-    // Reported before the release: after it the next contender may report first.
+    // This is reported before the release, because after it the next contender may report first.
     send({ type: 'finished', at: machineTime(), token })
     return true
   } catch (error) {

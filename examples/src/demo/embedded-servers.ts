@@ -1,4 +1,4 @@
-// Three servers of `@zk/testing`, for the demo, in a separate process, as real ones are.
+// Three servers of `@zk/testing` for the demo, in a separate process, like real servers.
 import { TestEnsemble } from '@zk/testing'
 
 /** What this process reports to the demo. */

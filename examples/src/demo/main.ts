@@ -1,4 +1,4 @@
-// Ten processes take turns on one lock of a ZooKeeper ensemble, and its leader is killed half-way.
+// Ten processes take turns with one lock of a ZooKeeper ensemble. After half of the turns its leader is killed.
 //
 //     pnpm demo                            on three servers of @zk/testing: needs nothing but Node
 //     pnpm demo --ensemble                 on three real servers in containers, started for it (needs Docker)

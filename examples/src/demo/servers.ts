@@ -1,4 +1,4 @@
-// The servers that the demo runs on: their addresses, and a way to kill their leader.
+// The servers of the demo: their addresses, and a way to kill their leader.
 import { fork } from 'node:child_process'
 import { on, once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -7,12 +7,12 @@ import type { ServerReport } from './embedded-servers.ts'
 
 export interface Servers {
   readonly connectString: string
-  /** Kills the leader; settles when another leads. undefined for servers of the user. */
+  /** Kills the leader. Resolves when another member leads. undefined for servers of the user. */
   readonly killLeader: ((notify: (what: string) => void) => Promise<void>) | undefined
   stop(): Promise<void>
 }
 
-/** Three servers of `@zk/testing`, in a process of their own. */
+/** Three servers of `@zk/testing`, in a separate process. */
 export async function embedded(): Promise<Servers> {
   const program = fork(fileURLToPath(new URL('embedded-servers.js', import.meta.url)))
   const messages = on(program, 'message')

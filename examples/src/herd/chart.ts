@@ -1,4 +1,4 @@
-// Draws what was measured: two panels, logarithmic both ways, as SVG.
+// Draws the results as SVG: two panels with logarithmic scales in both directions.
 import type { Cost } from './measure.ts'
 
 export type Series = Readonly<Record<string, readonly Cost[]>>
@@ -61,7 +61,7 @@ function panel(series: Series, title: string, of: (cost: Cost) => number, left: 
   return `<text x="${left}" y="${MARGIN.top - 8}" font-weight="bold">${title}</text>\n${[...grid, ...ticks, caption, ...lines].join('\n')}`
 }
 
-/** From 0 to 1, on a logarithmic scale. */
+/** Maps values to the range from 0 to 1, on a logarithmic scale. */
 function scale(least: number, most: number): (value: number) => number {
   return (value) => Math.log(value / least) / Math.log(most / least)
 }

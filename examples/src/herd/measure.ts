@@ -1,4 +1,4 @@
-// The cost of one release, by number of waiting contenders: notifications in the servers' decoded history, and bytes sent.
+// The cost of one release for a number of waiters: notifications in the decoded history of the servers, and bytes sent.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, Lock, type Runtime, systemRuntime, type ZooKeeper } from '@zk/recipes'
 import { TestEnsemble } from '@zk/testing'
@@ -12,7 +12,7 @@ export interface Cost {
   readonly bytes: number
 }
 
-/** Calls `waiting` whenever it waits. Calls `entered` when it has its place in the queue, and awaits it. */
+/** Contends for a lock. Calls `waiting` whenever it waits, and awaits `entered` when it has its place in the queue. */
 type Contend = (zk: ZooKeeper, waiting: () => void, entered: () => Promise<void>) => Promise<Release>
 
 const PATH = '/locks/report'
@@ -33,7 +33,7 @@ export async function costOfRelease(name: LockName, waiters: number): Promise<Co
   const contend: Contend = locks[name]
   const ensemble = await TestEnsemble.start({ history: { entries: 100_000 } })
   const wire = new Wire()
-  // Pings are rare.
+  // With this timeout pings are rare.
   const options = { sessionTimeout: 40_000, renewSession: false, runtime: wire.runtime }
   const clients: ZooKeeper[] = []
   try {
@@ -44,13 +44,13 @@ export async function costOfRelease(name: LockName, waiters: number): Promise<Co
     if (name !== 'all watch one node') ensemble.nodes.create(PATH)
     const waits = new Count()
     const entries = new Count()
-    // A contender that reads the list before all are in the queue is woken by each later one.
+    // A contender that reads the list before all others are in the queue would be woken by each later one.
     const entered = async (): Promise<void> => {
       entries.add()
       await entries.reaches(clients.length)
     }
     const [holding, ...others] = clients.map((zk) => contend(zk, () => waits.add(), entered))
-    // At the end most of them still wait.
+    // In the end most of these still wait, and reject when their sessions expire.
     for (const each of others) each.catch(() => {})
     const release = await holding!
     await waits.reaches(waiters)
@@ -60,11 +60,11 @@ export async function costOfRelease(name: LockName, waiters: number): Promise<Co
     const before = wire.received
     await release()
     await Promise.race(others)
-    // All contenders that were woken wait again. (With ours, none of these was woken.)
+    // Until all contenders that were woken wait again. (With our lock, none of these is woken.)
     if (name !== '@zk/recipes') await waits.reaches(2 * waiters - 1)
     return { waiters, notifications: ensemble.history.events().length, bytes: wire.received - before }
   } finally {
-    // All at once: if they left one by one, each would wake the others.
+    // All sessions end at once. If they ended one by one, each would wake the others.
     for (const { session } of clients) ensemble.sessions.expire(session.id)
     await Promise.all(clients.map((zk) => zk.close()))
     await ensemble.close()
@@ -94,7 +94,7 @@ class Count {
   }
 }
 
-/** The machine's runtime, which counts received bytes. */
+/** The runtime of this machine, which also counts received bytes. */
 class Wire {
   received = 0
   readonly runtime: Runtime = {

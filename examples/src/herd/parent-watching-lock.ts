@@ -1,9 +1,9 @@
-// A queue of ephemeral sequential nodes, like ours, but every waiting contender watches the list: fair, and a herd. Each
-// release wakes all of them, and each reads the whole list only to find that it is not its turn.
+// A queue of ephemeral sequential nodes, like ours, but each waiting contender watches the list. It is fair, but a herd:
+// each release wakes all contenders, and each of them reads the whole list only to find that it is not its turn.
 import type { ZooKeeper } from '@zk/recipes'
 import type { Release } from './single-node-lock.ts'
 
-/** Resolves when it is held. `entered` is awaited between its create and its first read; `waiting` is as in single-node-lock.ts. */
+/** Resolves when the lock is held. Awaits `entered` after its create, and calls `waiting` whenever it waits. */
 export async function acquireWatchingParent(
   zk: ZooKeeper,
   parent: string,

@@ -1,12 +1,12 @@
-/** It gets the reason of the abort. */
+/** Called with the reason of the abort. */
 type Callback = (reason: unknown) => void
 
-/** The callbacks of each signal. An entry is dropped with its signal, or with its last callback. */
+/** The callbacks of each signal. An entry is removed with the last callback of its signal, or with the signal. */
 const waiting = new WeakMap<AbortSignal, { callbacks: Set<Callback>; stop: () => void }>()
 
 /**
- * Calls `callback` once with the reason when the signal aborts, and at once when it is already aborted. The returned function
- * cancels this. One listener serves all callbacks of one signal, since Node warns of more than ten. A signal without
+ * Calls `callback` once, with the reason, when the signal aborts, or at once if it has already aborted. The returned function
+ * cancels this. All callbacks of a signal share one listener, because Node warns about more than ten. A signal without
  * callbacks has no listener.
  */
 export function onAbort(signal: AbortSignal, callback: Callback): () => void {
@@ -41,8 +41,8 @@ function listen(signal: AbortSignal): { callbacks: Set<Callback>; stop: () => vo
 }
 
 /**
- * Whether a call rejected because its signal was aborted. The reason may be the error of another call, or of a session. So
- * its type and code say nothing about this call.
+ * Whether a call rejected because its signal was aborted. The type and code of the error do not show this, because the reason
+ * of a signal may be the error of another call or of a session.
  */
 export function wasAborted(error: unknown, signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true && error === signal.reason

@@ -1,8 +1,8 @@
 import { validatePath, type ValidatePathOptions } from '@zk/wire'
 
-/** The prefix that distinguishes the server's paths from the caller's. */
+/** The prefix that paths have at the server, and that the caller's paths do not have. */
 export class Chroot {
-  /** The server's path of the caller's root; `/` without a chroot. */
+  /** The path of the caller's root at the server; `/` if there is no chroot. */
   readonly path: string
   readonly #prefix: string
 
@@ -11,14 +11,14 @@ export class Chroot {
     this.#prefix = path === '/' ? '' : path
   }
 
-  /** The server's path for a path of the caller. Throws a `TypeError` for an invalid path. */
+  /** Turns a path of the caller into the path at the server. Throws a `TypeError` for an invalid path. */
   absolute(path: string, options: ValidatePathOptions = {}): string {
     validatePath(path, options)
-    // A counter goes after the slash. Without the slash the new node would be beside the chroot.
+    // The server appends a number after the slash. Without the slash the new node would be beside the chroot.
     return path === '/' && this.#prefix !== '' && !options.sequential ? this.#prefix : this.#prefix + path
   }
 
-  /** The caller's path for a path of the server. */
+  /** Turns a path at the server into the path of the caller. */
   relative(path: string): string {
     if (this.#prefix === '') return path
     if (path === this.#prefix) return '/'
@@ -26,5 +26,5 @@ export class Chroot {
   }
 }
 
-/** The chroot for paths of the server itself. */
+/** For paths that are already those at the server: adds no prefix. */
 export const wholeTree = new Chroot()

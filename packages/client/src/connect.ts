@@ -11,33 +11,33 @@ import { ZooKeeper } from './zookeeper.ts'
  *
  *     const zk = await connect('zk1:2181,zk2:2181,zk3:2181/app', { sessionTimeout: 30_000 })
  *
- * Rejects with a `ConnectError`, after `connectTimeout` at the latest, when no server could be reached. The error lists what
- * happened at each server. Rejects with a `KeeperError` `AuthFailed` when a credential is refused, with a `TypeError` or
- * `RangeError` for an argument that cannot be right, and with the signal's reason when it is aborted.
+ * Rejects with a `ConnectError`, after `connectTimeout` at the latest, if no server could be reached. The error lists what
+ * happened at each server. Rejects with a `KeeperError` `AuthFailed` if a credential is refused, with a `TypeError` or
+ * `RangeError` for an invalid argument, and with the reason of the signal if it aborts.
  */
 export async function connect(connectString: string, options: ConnectOptions = {}): Promise<ZooKeeper> {
   const { servers, chroot } = parseConnectString(connectString)
   const checked = checkOptions(options)
   const sessions = new Sessions(servers, checked)
   const zk = new ZooKeeper(sessions, new Chroot(chroot))
-  const stands = sessions.first(options.signal)
+  const established = sessions.first(options.signal)
   const until = checked.runtime.now() + checked.connectTimeout
-  const accepted = Promise.all(checked.auth.map((each) => addWhereItLasts(zk, each, until, options.signal)))
-  // Before the session is established, its own failure is the better error.
+  const accepted = Promise.all(checked.auth.map((each) => addAuthAcrossSessions(zk, each, until, options.signal)))
+  // If the session is not established, `accepted` rejects, too. The error of the session is the better one.
   accepted.catch(() => {})
   try {
-    await stands
+    await established
     await accepted
     return zk
   } catch (error) {
-    // In the background: the caller need not wait for it.
+    // In the background: the caller need not wait for this.
     void sessions.giveUp()
     throw atCaller(error, options.signal)
   }
 }
 
-/** Repeats it in the next session when one expires before its server has answered. */
-async function addWhereItLasts(
+/** Adds a credential, and repeats this in the next session if one expires before its server has answered. */
+async function addAuthAcrossSessions(
   zk: ZooKeeper,
   { scheme, auth }: AuthInfo,
   until: number,

@@ -3,18 +3,17 @@ import { ErrorCode } from '@zk/wire'
 import { wasAborted } from './aborts.ts'
 import { hex } from './hex.ts'
 
-/** The brand by which `KeeperError.is` finds errors of any copy of this package. */
+/** The key by which `KeeperError.is` recognizes errors of any copy of this package. */
 const keeperBrand = Symbol.for('@zk/KeeperError')
-/** The brand by which `ConnectError.is` finds errors of any copy of this package. */
+/** The key by which `ConnectError.is` recognizes errors of any copy of this package. */
 const connectBrand = Symbol.for('@zk/ConnectError')
 
 /**
- * ZooKeeper's names for what it reports, and five of ours: `Closed` (the client was closed), `QueueFull` (too many calls wait
- * to be sent, see `maxWaiting`), `ResponseTooLarge` (a reply over `maxResponseSize`), `InvalidResponse` (a reply that cannot
- * be read) and `Unknown` (a server answered with a number that this version does not know: see `number`).
+ * The names of ZooKeeper's error codes, and five codes of our own: `Closed` (the client was closed), `QueueFull` (too many
+ * calls wait to be sent, see `maxWaiting`), `ResponseTooLarge` (a reply over `maxResponseSize`), `InvalidResponse` (a reply
+ * that cannot be read) and `Unknown` (a server answered with a number that this version does not know: see `number`).
  *
- * A later version may know more names, also for a number that is `Unknown` now. Only the number stays. `KeeperError.is` takes
- * it.
+ * A later version may have a name for a number that is `Unknown` now. The number stays the same: `KeeperError.is` accepts it.
  */
 export type KeeperErrorCode =
   | Exclude<ErrorName, 'Ok'>
@@ -24,17 +23,17 @@ export type KeeperErrorCode =
   | 'InvalidResponse'
   | 'Unknown'
 
-/** The members of a `KeeperError` besides its code. Each is undefined by default. */
+/** The fields of a `KeeperError` besides its code. Each is undefined by default. */
 export interface KeeperErrorDetails {
   /** The operation, by the name of the client's method. */
   readonly op?: string | undefined
-  /** The node of the call. */
+  /** The path of the call. */
   readonly path?: string | undefined
   /** The chroot of the path. @default undefined: the root */
   readonly chroot?: string | undefined
-  /** The number in the server's answer. @default ZooKeeper's number for the code, where it has one */
+  /** The number in the server's answer. @default ZooKeeper's number for the code, if there is one */
   readonly number?: number | undefined
-  /** @default false */
+  /** Whether a write may have happened. @default false */
   readonly outcomeUnknown?: boolean | undefined
   /** `host:port` */
   readonly server?: string | undefined
@@ -44,50 +43,49 @@ export interface KeeperErrorDetails {
   readonly index?: number | undefined
   /** The result of each operation of a failed multi. */
   readonly results?: readonly (KeeperErrorCode | 'Ok')[] | undefined
-  /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it takes, and where. */
+  /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it needs, and on which node. */
   readonly needs?: string | undefined
-  /** For `SessionExpired`: no other session follows. The message says so. @default false */
+  /** For `SessionExpired`: whether no other session follows, which the message then says. @default false */
   readonly isLastSession?: boolean | undefined
   /** The `cause` of the error. */
   readonly cause?: unknown
 }
 
 /**
- * The error of a call that failed, from ZooKeeper or from the session. The message is for people, and may change with any
- * version.
+ * The error of a call that failed, in ZooKeeper or in the client. The message is for people, and may change with any version.
  */
 export class KeeperError extends Error {
-  /** The name with which its stack begins. */
+  /** The name of the class, with which the stack begins. */
   override readonly name = 'KeeperError'
-  /** The brand for `is`. */
+  /** `is` looks for this key. */
   readonly [keeperBrand] = true
-  /** The name of the failure; `Unknown` for a number of the server that this version has no name for. */
+  /** The name of the failure; `Unknown` if this version has no name for the number that the server sent. */
   readonly code: KeeperErrorCode
   /**
-   * The number in the server's answer, or ZooKeeper's number for the code; undefined for a code of ours. For `Unknown` a
-   * program should use this number: it stays when a later version has a name for it.
+   * The number in the server's answer, or ZooKeeper's number for the code; undefined for a code of our own. For `Unknown` use
+   * this number: it stays the same when a later version has a name for it.
    */
   readonly number: number | undefined
   /** The operation, by the name of the client's method. */
   readonly op: string | undefined
-  /** The node of the call, as the caller named it; undefined for a call without a node. */
+  /** The path of the call, as the caller named it; undefined for a call without a path. */
   readonly path: string | undefined
-  /** The chroot of the client: `path` is below it. Undefined without one. */
+  /** The chroot of the client, below which `path` is; undefined if there is none. */
   readonly chroot: string | undefined
   /**
-   * True exactly for a write whose bytes were handed to the socket, and whose answer never came or could not be read. It may
-   * have happened or not. False means that it did not happen, or changes nothing.
+   * True if the call is a write that was passed to the socket, and its answer never came or could not be read: the write may
+   * have happened or not. False means that the call did not happen, or changes nothing.
    */
   readonly outcomeUnknown: boolean
-  /** `host:port` of the server the session was connected to. */
+  /** `host:port` of the server to which the session was connected. */
   readonly server: string | undefined
   /** The id of the session that the call ran in; undefined before there is one. */
   readonly sessionId: bigint | undefined
-  /** Which operation failed a multi, from 0. Code, number and path are those of this operation. */
+  /** The index of the operation that failed a multi, from 0. Code, number and path are those of this operation. */
   readonly index: number | undefined
   /** The result of each operation of a failed multi; `RuntimeInconsistency` after the one that failed. */
   readonly results: readonly (KeeperErrorCode | 'Ok')[] | undefined
-  /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it takes, and where. */
+  /** For `Unimplemented`: which servers know the operation. For `NoAuth`: which right it needs, and on which node. */
   readonly needs: string | undefined
 
   constructor(code: KeeperErrorCode, details: KeeperErrorDetails = {}) {
@@ -121,12 +119,12 @@ export class KeeperError extends Error {
   }
 
   /**
-   * True for a `KeeperError` of any copy of this package in the program. With codes or ZooKeeper's numbers, true only for one
-   * of these. A number matches under any name: `KeeperError.is(error, -200)` stays right when a later version has a name for
-   * what this one calls `Unknown`.
+   * Whether the error is a `KeeperError` of any copy of this package. If codes or ZooKeeper's numbers are given, it must have
+   * one of them. A number matches whatever its name is: `KeeperError.is(error, -200)` stays right when a later version has a
+   * name for a number that is `Unknown` now.
    */
   static is<Code extends KeeperErrorCode>(error: unknown, ...codes: Code[]): error is KeeperError & { code: Code }
-  /** Takes numbers, too. The compiler cannot derive the code from a number. */
+  /** Accepts numbers, too. The compiler cannot derive the code from a number. */
   static is(error: unknown, ...codes: (KeeperErrorCode | number)[]): error is KeeperError
   static is(error: unknown, ...codes: (KeeperErrorCode | number)[]): boolean {
     if (!branded(error, keeperBrand)) return false
@@ -139,9 +137,9 @@ export class KeeperError extends Error {
 export interface ConnectAttempt {
   /** `host:port` */
   readonly server: string
-  /** The address, where the host name has several. */
+  /** The address, if the host name was resolved to several. */
   readonly address?: string | undefined
-  /** How often it was tried; 0 where its turn did not come. */
+  /** How often it was tried; 0 if the time was over before. */
   readonly attempts: number
   /** The error of the last attempt. */
   readonly error: Error
@@ -149,13 +147,11 @@ export interface ConnectAttempt {
 
 /** No server could be reached in time. `servers` lists what happened at each. */
 export class ConnectError extends Error {
-  /** The name with which its stack begins. */
+  /** The name of the class, with which the stack begins. */
   override readonly name = 'ConnectError'
-  /** The brand for `is`. */
+  /** `is` looks for this key. */
   readonly [connectBrand] = true
-  /**
-   * All servers, those included that were not tried. A server with several addresses has an entry for each that was tried.
-   */
+  /** All servers, also those that were not tried. A server with several addresses has an entry for each one tried. */
   readonly servers: readonly ConnectAttempt[]
 
   constructor(servers: readonly ConnectAttempt[], after: number) {
@@ -174,13 +170,13 @@ export class ConnectError extends Error {
     return { name, message, servers: this.servers.map((each) => ({ ...each, error: messageOf(each.error) })) }
   }
 
-  /** True for a `ConnectError` of any copy of this package in the program. */
+  /** Whether the error is a `ConnectError` of any copy of this package. */
   static is(error: unknown): error is ConnectError {
     return branded(error, connectBrand)
   }
 }
 
-/** The failures after which nothing need be changed for the same call to succeed. */
+/** The failures after which the same call may succeed without a change. */
 const transient = [
   'ConnectionLoss',
   'RequestTimeout',
@@ -192,24 +188,25 @@ const transient = [
 ] as const satisfies readonly KeeperErrorCode[]
 
 /**
- * Whether the same call may succeed later, with nothing changed: no server could be reached or answered in time, or the
- * session has expired, and the client opens the next one. Pause before you repeat it: some of these failures come at once.
+ * Whether the same call may succeed later without a change: no server could be reached, or none answered in time, or the
+ * session has expired and the client opens the next one. Pause before you repeat the call: some of these failures come at
+ * once.
  *
- * It does not say that a write has not happened: see `outcomeUnknown`. `SessionExpired` is lasting where no other session
- * follows: for a call with the option `session`, and with `renewSession: false`. An aborted signal's reason is judged like any
- * other error.
+ * A write may have happened nevertheless: see `outcomeUnknown`. After `SessionExpired` the same call never succeeds if no
+ * other session follows: if it has the option `session`, or with `renewSession: false`. If a call rejects with the reason of
+ * its signal, the reason is judged like any other error.
  */
 export function isTransient(error: unknown): boolean {
   return ConnectError.is(error) || KeeperError.is(error, ...transient)
 }
 
-/** A host name with several addresses fails with an `AggregateError` that has no message of its own. */
+/** The message of an error. If a host name has several addresses, the error may be an `AggregateError` without a message. */
 export function messageOf(error: Error): string {
   if (error.message !== '') return error.message
   return error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.name
 }
 
-/** The error with the stack of its caller instead of our socket. The reason of the signal is left as it is. */
+/** Gives an error of ours the stack of the caller instead of that of our socket. The reason of the signal is not changed. */
 export function atCaller(error: unknown, signal?: AbortSignal): unknown {
   const isOurs = (KeeperError.is(error) || ConnectError.is(error)) && !wasAborted(error, signal)
   if (isOurs) Error.captureStackTrace?.(error, atCaller)
@@ -246,14 +243,14 @@ function describe(code: KeeperErrorCode, details: KeeperErrorDetails): string {
   ].join('')
 }
 
-/** A hint that the server does not give: which node above may be missing. */
+/** The advice for `NoNode` if there is a chroot: the server does not say that the chroot itself is missing. */
 function missingBelow({ op, path, chroot }: KeeperErrorDetails): string {
   const isChroot = path === '/' || (op === 'create' && path?.lastIndexOf('/') === 0)
   const missing = isChroot ? `the chroot ${chroot} does not exist` : `${advice.NoNode}, or the chroot does not`
   return `${missing}: ensurePath('/') makes the chroot`
 }
 
-/** A session id as in ZooKeeper's logs: `0x` and hexadecimal digits. */
+/** Formats a session id as in ZooKeeper's logs: `0x` and hexadecimal digits. */
 export function formatSessionId(id: bigint): string {
   return hex(id)
 }
@@ -263,7 +260,8 @@ const LAST_SESSION =
   'no other follows, since renewSession is false'
 
 const advice: Partial<Record<KeeperErrorCode, string>> = {
-  AuthFailed: 'the server refused the credentials; the client is of no further use, connect again with others',
+  AuthFailed:
+    'the server refused the credentials; the client cannot be used any more; connect again with other credentials',
   BadVersion: 'the node was changed meanwhile; read it again',
   Closed: 'the client was closed',
   ConnectionLoss: 'the connection broke before an answer came',

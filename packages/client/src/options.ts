@@ -12,83 +12,85 @@ import { checkTlsSource, type TlsSource } from './runtime/tls.ts'
 
 /** A credential for every connection: `{ scheme: 'digest', auth: 'user:password' }`. */
 export interface AuthInfo {
-  /** The scheme, such as `digest`. When the servers do not know it, the client ends with `AuthFailed`. */
+  /** The scheme, such as `digest`. If a server does not know it, the client ends with `AuthFailed`. */
   readonly scheme: string
-  /**
-   * The credential of the scheme. Text is encoded as UTF-8. It is a secret: it is in no error and on no diagnostics channel.
-   */
+  /** The credential of the scheme. Text is encoded as UTF-8. It is a secret: no error and no diagnostics channel shows it. */
   readonly auth: Uint8Array | string
 }
 
 /**
- * The options of `connect`. It rejects with a `TypeError` or `RangeError` for an unknown option, and for a value that cannot
- * be right. undefined stands for the default.
+ * The options of `connect`, which rejects with a `TypeError` or `RangeError` for an unknown option or an invalid value. An
+ * option that is undefined has its default.
  */
 export interface ConnectOptions {
   /**
-   * The session timeout T to request, in ms, at least 1. The server brings it between 2 and 20 of its ticks. Below about 8 s
-   * every change of the ensemble's leader costs held locks.
+   * The session timeout T to request, in ms, at least 1. The server limits it to 2 to 20 of its ticks. Below about 8_000 held
+   * locks are lost whenever the leader of the ensemble changes.
    * @default 30_000
    */
   sessionTimeout?: number | undefined
-  /** How long `connect` looks for a first server, in ms, at least 1. @default sessionTimeout */
+  /** How long `connect` tries to reach a server, in ms, at least 1. @default sessionTimeout */
   connectTimeout?: number | undefined
   /** Credentials that are sent first on every connection. @default none */
   auth?: readonly AuthInfo[] | undefined
   /**
-   * TLS with the servers: `true`, the options of `node:tls` (`ca`, `cert`, `key` …), or a function, sync or async, that is
-   * called for them at each connection. The certificate must be for the host's name or address. @default plain TCP
+   * TLS with the servers: `true`, the options of `node:tls` (`ca`, `cert`, `key` …), or a function, sync or async, that
+   * returns one of these for each connection. The certificate of a server must be valid for its host name or address.
+   * @default plain TCP
    */
   tls?: TlsSource | undefined
   /**
-   * The SASL mechanism that proves the client's identity on every connection, before anything else: `digestMd5({ username,
-   * password })`, or one of your own. A refusal ends the client with `AuthFailed`. @default none
+   * The SASL mechanism that proves the client's identity on every connection, before anything else:
+   * `digestMd5({ username, password })`, or a mechanism of your own. If a server refuses, the client ends with `AuthFailed`.
+   * @default none
    */
   sasl?: SaslMechanism | undefined
-  /** Whether the client opens a new session when one has expired. @default true */
+  /** Whether the client opens a new session if one has expired. @default true */
   renewSession?: boolean | undefined
-  /** After how many T without a message of any server the session counts as expired; at least 1. @default 4/3 */
+  /** The session counts as expired if no server has sent anything for so many T; at least 1. @default 4/3 */
   localExpiry?: number | undefined
   /**
-   * The longest request, in bytes. Servers close the connection, without an answer, at a request over their jute.maxbuffer.
+   * The longest request, in bytes. At a request over its jute.maxbuffer, a server closes the connection without an answer.
    * @default 1_048_575
    */
   maxRequestSize?: number | undefined
   /** The longest reply, in bytes. @default 4 MiB */
   maxResponseSize?: number | undefined
   /**
-   * Whether a server without a quorum will do, for reads, until a server is found that takes writes. Then
-   * `zk.session.connection.readOnly` is true. @default false
+   * Whether the client may use a server without a quorum, which serves reads only, until it finds one that accepts writes.
+   * Meanwhile `zk.session.connection.readOnly` is true. @default false
    */
   readOnly?: boolean | undefined
-  /** A session to go on with: the result of `zk.detach()`. @default none, a new session */
+  /** A session to resume: the result of `zk.detach()`. @default none, a new session */
   session?: SessionCredentials | undefined
   /**
    * Makes the provider that chooses the next server. Called once, with the servers of the connect string.
-   * @default rounds in a random order
+   * @default all servers in turn, in a random order
    */
   hostProvider?: MakeHostProvider | undefined
   /**
-   * How many calls may wait to be sent, at least 1. They wait while there is no connection, or too many are in flight. One
-   * more call rejects at once with `QueueFull`.
+   * How many calls may wait to be sent, at least 1. Calls wait while there is no connection, or while too many are in flight.
+   * A further call rejects at once with `QueueFull`.
    * @default 65_536
    */
   maxWaiting?: number | undefined
-  /** How many bytes the waiting calls may have, at least 1,024. One call always has room. @default 64 MiB */
+  /** How many bytes all waiting calls may have, at least 1,024. If no call waits, one always may. @default 64 MiB */
   maxWaitingBytes?: number | undefined
   /**
-   * How many calls may be sent and not answered, at least 1. Further calls wait. A server takes 1,000 from all its clients
-   * before it stops reading (zookeeper.globalOutstandingLimit).
+   * How many calls may be sent and not yet answered, at least 1. Further calls wait. A server accepts 1,000 such requests of
+   * all its clients before it stops reading (zookeeper.globalOutstandingLimit).
    * @default 1_000
    */
   maxInFlight?: number | undefined
-  /** How many bytes the calls in flight may have, at least 1,024. One call always has room. @default 16 MiB */
+  /**
+   * How many bytes all calls in flight may have, at least 1,024. If no call is in flight, one always may be. @default 16 MiB
+   */
   maxInFlightBytes?: number | undefined
-  /** Gets the events of sessions and connections, on four levels. It may throw. @default silent */
+  /** Called for events of sessions and connections, on four levels. Errors that it throws are ignored. @default silent */
   logger?: Logger | undefined
-  /** Whether the bytes of connections are cut into frames for the diagnostics channel `zk:frame`. @default false */
+  /** Whether each frame of a connection is published on the diagnostics channel `zk:frame`. @default false */
   traceFrames?: boolean | undefined
-  /** Ends `connect`, which rejects with its reason. */
+  /** If it aborts before `connect` has resolved, `connect` rejects with the reason of the signal. */
   signal?: AbortSignal | undefined
   /** Clock, timers, random numbers and sockets. @default systemRuntime */
   runtime?: Runtime | undefined
@@ -103,8 +105,8 @@ export type ClientOptions = Required<Omit<Given, 'signal' | WithoutDefault>> &
   Readonly<Pick<ConnectOptions, WithoutDefault>>
 
 /**
- * Makes the provider that chooses servers, from those of the connect string. `random` is that of the runtime: a provider that
- * uses no other random numbers can be replayed from a seed.
+ * Makes the provider that chooses among the servers of the connect string. `random` is that of the runtime: if a provider
+ * uses no other random numbers, a seed determines its choices.
  */
 export type MakeHostProvider = (servers: readonly ServerAddress[], random: () => number) => HostProvider
 
@@ -133,7 +135,7 @@ const LARGEST_INT = 2 ** 31 - 1
 /** Fills in defaults. Throws a `TypeError` or `RangeError` that names the option and what would be right. */
 export function checkOptions(options: ConnectOptions): ClientOptions {
   checkKeys('connect', options, known, '{ sessionTimeout: 10_000 }')
-  // In plain JavaScript a missing option may be undefined.
+  // An option may be present and undefined: it then has its default.
   const given: Given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const { signal, ...filled } = {
     connectTimeout: given.sessionTimeout ?? defaults.sessionTimeout,
@@ -181,7 +183,7 @@ function checkSession(session: Partial<SessionCredentials> | null): void {
   if (BigInt.asIntN(64, session.id) !== session.id) {
     throw new RangeError(`session.id must be a signed number of 64 bits, not ${session.id}; see BigInt.asIntN`)
   }
-  // Its content is a secret, and is not in the message.
+  // The content is a secret, so the message does not show it.
   if (!(session.passwd instanceof Uint8Array)) throw new TypeError('session.passwd must be a Uint8Array')
   const { lastZxid = 0n } = session
   if (typeof lastZxid !== 'bigint') throw new TypeError('session.lastZxid must be a bigint: what zk.detach() gave')
@@ -192,7 +194,9 @@ function checkSession(session: Partial<SessionCredentials> | null): void {
   inRange('session.lastXid', session.lastXid ?? 0, 0, 2 ** 31 - 1)
 }
 
-/** Checks the result of the option's function. Later, in a timer, an error would reach no caller. */
+/**
+ * Checks the result of the option `hostProvider`. It is checked now, because later an error in a timer would reach no caller.
+ */
 export function checkHostProvider(made: HostProvider): HostProvider {
   const missing = (['next', 'connected', 'update'] as const).filter((name) => typeof made?.[name] !== 'function')
   if (missing.length > 0) throw new TypeError(`hostProvider made no HostProvider: it has no ${missing.join(', ')}`)
@@ -202,7 +206,7 @@ export function checkHostProvider(made: HostProvider): HostProvider {
 
 export function checkAuth(scheme: unknown, auth: unknown): void {
   if (typeof scheme !== 'string' || scheme === '') throw new TypeError("auth: scheme must be a name such as 'digest'")
-  // Its content is a secret, and is not in the message.
+  // The content is a secret, so the message does not show it.
   if (typeof auth !== 'string' && !(auth instanceof Uint8Array))
     throw new TypeError('auth must be a string or a Uint8Array')
 }
@@ -210,12 +214,12 @@ export function checkAuth(scheme: unknown, auth: unknown): void {
 /** The options of every call. */
 const everyCall = ['signal', 'timeout', 'repeatThrottled', 'session'] as const satisfies (keyof CallOptions)[]
 
-/** The names of the options of a call that has these options of its own. */
+/** The names of all options of a call that has these options besides those of every call. */
 export const optionNames = (...besides: readonly string[]): ReadonlySet<string> => new Set([...besides, ...everyCall])
 
 const plainCall = optionNames()
 
-/** Checks the options of a call. Older clients take a version, a callback or a signal in their place. */
+/** Checks the options of a call. Other clients take a version, a callback or a signal in place of options. */
 export function checkCallOptions(
   name: string,
   options: CallOptions,
@@ -245,7 +249,7 @@ function inRange(name: string, value: number, min: number, max: number): void {
   throw new RangeError(`${name} must be an integer from ${min} to ${max}, not ${shown(value)}`)
 }
 
-/** A number that came as text, from the environment for instance, looks right without its quotes. */
+/** Shows a wrong value. A string gets quotes: a number as text, from the environment for instance, would look right. */
 function shown(value: unknown): string {
   return typeof value === 'string' ? `the string ${JSON.stringify(value)}` : String(value)
 }

@@ -2,40 +2,42 @@
 import type { Timestamp } from './timestamp.ts'
 
 /**
- * A session of ZooKeeper. It outlives connections, owns ephemeral nodes and watches, and ends once. After its end the client
- * has another one.
+ * A session of ZooKeeper. It outlives connections, owns ephemeral nodes and watches, and ends once. The client then opens
+ * another.
  */
 export interface Session {
   /**
-   * Its id; 0 before a server has given one. It is the `ephemeralOwner` of its ephemeral nodes. A session that began at a
-   * read-only server has another id at each connection, until a server that takes writes has given it the final one.
+   * The id of the session; 0 before a server has given one. The ephemeral nodes of the session have it as `ephemeralOwner`.
+   * If the session began at a read-only server, it has another id at each connection, until a server that accepts writes has
+   * given the final one.
    */
   readonly id: bigint
   /** The negotiated session timeout in ms; before that the requested one. */
   readonly timeout: number
   /**
-   * The smallest timeout that it ever had, in ms. A server may change the timeout at a reconnection, and a new leader goes
-   * back to the first one (SessionTrackerImpl takes it from the transaction that created the session). 0 where it is not
-   * known: the session was resumed with credentials that do not have it.
+   * The shortest timeout that the session ever had, in ms. A server may change the timeout when the client reconnects, and a
+   * new leader uses the first one again (SessionTrackerImpl takes it from the transaction that created the session). 0 if it
+   * is not known: the session was resumed with credentials that do not have it.
    */
   readonly shortestTimeout: number
-  /** Aborts when the session ends or is closed. Its reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
+  /** Aborts when the session ends or is closed. The reason is a `KeeperError`: `SessionExpired`, `AuthFailed` or `Closed`. */
   readonly signal: AbortSignal
   /**
-   * Aborts when `detach` is about to leave the session. Its reason is a `KeeperError` `Closed`. Listeners may still make
-   * calls. With `waitUntil` they make `detach` wait for them.
+   * Aborts when `detach` is about to leave the session. The reason is a `KeeperError` `Closed`. Listeners may still make
+   * calls, and `waitUntil` makes `detach` wait for these calls.
    */
   readonly detaching: AbortSignal
   /**
-   * Makes `detach` wait until this has settled, for half a session timeout at most. Use it for work of several calls, such as
-   * a create whose node must be deleted again. `close` does not wait: it ends the session, and all that belongs to it.
+   * Makes `detach` wait until the promise has settled, but at most half a session timeout. Use it for work that takes several
+   * calls, such as a create whose node must be deleted again. `close` does not wait: it ends the session and all that belongs
+   * to it.
    */
   waitUntil(work: Promise<unknown>): void
-  /** Its present connection; undefined while it looks for a server, and after its end. */
+  /** The present connection; undefined while the client looks for a server, and after the end of the session. */
   readonly connection: Connection | undefined
   /**
-   * The number of anomalies: events of unknown type, events without a watcher, and the like, after which the session went on.
-   * The diagnostics channel `zk:anomaly` reports each.
+   * The number of anomalies after which the session went on, such as events of an unknown type or without a watcher. Each is
+   * reported on the diagnostics channel `zk:anomaly`.
    */
   readonly anomalies: number
 }
@@ -45,22 +47,23 @@ export interface Connection {
   /** `host:port` */
   readonly server: string
   /**
-   * Whether its server has no quorum: reads may be old, writes and `sync` are refused with `NotReadOnly`. This is only
-   * possible with the option `readOnly`. Meanwhile the client looks for a server that takes writes.
+   * Whether the server has no quorum. Reads may then be old, and writes and `sync` are refused with `NotReadOnly`. This is
+   * only possible with the option `readOnly`. Meanwhile the client looks for a server that accepts writes.
    */
   readonly readOnly: boolean
-  /** Aborts when the connection is lost. Its reason is the error. The session may live on. */
+  /** Aborts when the connection is lost. The reason is the error. The session may continue on another connection. */
   readonly signal: AbortSignal
   /**
-   * When the handshake was sent. Since then the leader has found the session alive (Leader.revalidateSession), and restarted
-   * its timeout. (This does not hold at a read-only server, which has no leader.)
+   * When the handshake was sent. After that time the leader has found the session alive (Leader.revalidateSession), and has
+   * restarted its timeout. (This does not hold at a read-only server, which has no leader.)
    */
   readonly handshakeAt: Timestamp
   /**
-   * The earlier of the last two requests or pings that were answered by `now` (of `runtime.now()`): when it was sent, or up
-   * to T/32 earlier; `handshakeAt` if there were not two. Since then the server has touched the session. Whether the leader
-   * knows that is another question: see "The lease" in ARCHITECTURE.md. Credentials do not count: servers answer them without
-   * touching the session. Answers are kept for about T.
+   * When the last request or ping but one was sent, of those that were answered at or before `now` (a time of
+   * `runtime.now()`). The result may be up to T/32 earlier, and is `handshakeAt` if there were not two. After that time the
+   * server has touched the session. Whether the leader knows of this touch is another question: see "The lease" in
+   * ARCHITECTURE.md. Credentials do not count: servers answer them without touching the session. Answers are kept for about
+   * T.
    */
   touchAnsweredBy(now: number): Timestamp
 }

@@ -13,22 +13,22 @@ import { SessionDriver } from './session/driver/session-driver.ts'
 import { endCode, type EndReason } from './session/protocol/states.ts'
 import type { ClientStats } from './telemetry/stats.ts'
 
-/** The sessions of a client, one after the other. A new one follows an expired one. */
+/** The sessions of a client, one after the other: when one has expired, the next one is opened. */
 export class Sessions {
   readonly runtime: Runtime
   readonly telemetry: Telemetry
   #servers: readonly ServerAddress[]
   readonly #hostProvider: HostProvider | undefined
   readonly #options: ClientOptions
-  /** The credentials. addAuth extends the list. Every connection of every session begins with all of them. */
+  /** All credentials, also those of addAuth. Every connection of every session begins with all of them. */
   readonly #credentials: Credential[] = []
   readonly #openedAt: number
   #current: SessionDriver
   #settleFirst: { resolve: () => void; reject: (error: unknown) => void } | undefined
-  /** Whether any session was ever established: before that a failure is one of `connect`. */
+  /** Whether any session was ever established. Before that, `connect` rejects with the failure. */
   #wasEstablished = false
-  /** How many new sessions in a row were reported as expired in the answer to their first handshake. */
-  #expiredAtBirth = 0
+  /** How many sessions in a row were reported as expired in the answer to their first handshake. */
+  #expiredAtHandshake = 0
 
   constructor(servers: readonly ServerAddress[], options: ClientOptions) {
     this.runtime = options.runtime
@@ -49,7 +49,7 @@ export class Sessions {
     return this.telemetry.stats(this.#current.flow, this.runtime.now())
   }
 
-  /** Resolves when the first session is established. An abort of the signal ends the search. */
+  /** Resolves when the first session is established. Rejects and gives up if the signal aborts. */
   first(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const giveUp = (reason: unknown) => {
@@ -64,17 +64,17 @@ export class Sessions {
     })
   }
 
-  /** `connect` has failed. A session that it should have resumed is left, not ended. */
+  /** Ends the client because `connect` has failed. A session that `connect` was to resume is left, not ended. */
   giveUp(): Promise<void> {
-    const wasThere = this.#current.id === this.#options.session?.id
-    return this.#current.close(wasThere ? lastRequest() : undefined)
+    const isResumed = this.#current.id === this.#options.session?.id
+    return this.#current.close(isResumed ? lastRequest() : undefined)
   }
 
   /** Uses this list from now on, in this session and those that follow. */
   updateServers(servers: readonly ServerAddress[]): void {
     this.#servers = servers
     this.#current.updateServers(servers)
-    // An attempt at a server of the old list has ended by now.
+    // By now no attempt at a server of the old list is under way.
     this.telemetry.serversChanged()
   }
 
@@ -101,7 +101,7 @@ export class Sessions {
     return new SessionDriver(config, this.runtime, {
       connected: () => {
         this.#wasEstablished = true
-        this.#expiredAtBirth = 0
+        this.#expiredAtHandshake = 0
         this.#settleFirst?.resolve()
       },
       ended: (reason) => this.#ended(reason),
@@ -111,7 +111,7 @@ export class Sessions {
 
   #ended(reason: EndReason): void {
     const ended = this.#current
-    // It was established, and had expired before SASL was complete: `connect` goes on with a new one within its time.
+    // The session has expired before SASL was complete. `connect` continues with a new session, until its time is over.
     const isFirst = !this.#wasEstablished && ended.id !== 0n && this.#options.session === undefined
     if (reason === 'SessionExpired' && isFirst) {
       this.telemetry.renewing()
@@ -123,8 +123,8 @@ export class Sessions {
       return this.telemetry.over()
     this.telemetry.renewing()
     const times = { T: ended.timeout, servers: this.#servers.length }
-    if (ended.id === 0n) this.#expiredAtBirth++
-    const longest = this.#expiredAtBirth === 0 ? deadlines.renew(times) : backoff(this.#expiredAtBirth, times)
+    if (ended.id === 0n) this.#expiredAtHandshake++
+    const longest = this.#expiredAtHandshake === 0 ? deadlines.renew(times) : backoff(this.#expiredAtHandshake, times)
     this.#current = this.#open(this.runtime.now() + this.runtime.random() * longest, Infinity)
   }
 
@@ -136,6 +136,6 @@ export class Sessions {
   #untried(): ConnectAttempt[] {
     const tried = new Set(this.#current.attempts.map(({ server }) => server))
     const untried = this.#servers.map(formatServer).filter((server) => !tried.has(server))
-    return untried.map((server) => ({ server, attempts: 0, error: new Error('its turn did not come') }))
+    return untried.map((server) => ({ server, attempts: 0, error: new Error('it was not tried in time') }))
   }
 }

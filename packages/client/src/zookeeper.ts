@@ -29,7 +29,7 @@ import { getEphemerals } from './operations/get-ephemerals.ts'
 import { NameList } from './operations/name-list.ts'
 import { multi, type MultiResults } from './operations/multi.ts'
 import { multiRead, type ReadResults } from './operations/multi-read.ts'
-import { type Operation, prepare, type WatchingOperation, type Wire } from './operations/operation.ts'
+import { type Operation, prepare, type WatchingOperation, type WireOperation } from './operations/operation.ts'
 import type { Op, ReadOp } from './operations/ops.ts'
 import { type RemovableWatches, removedWatches, removeWatches } from './operations/remove-watches.ts'
 import { sync } from './operations/sync.ts'
@@ -37,7 +37,7 @@ import { type ClientInfo, whoAmI } from './operations/who-am-i.ts'
 import { NodeEventsSource, type OpeningNodeEvents, type WatchOptions } from './watches/node-events.ts'
 import { openNodeEvents } from './watches/opening-node-events.ts'
 import { checkAuth, checkCallOptions, optionNames } from './options.ts'
-import { createBelow, type MakeNode, makePath, type ParentMode, snapshot, wantsParents } from './helpers/parents.ts'
+import { createBelow, type MakeNode, makePath, type PathMode, snapshot, wantsParents } from './helpers/parents.ts'
 import type { ErrorReply } from './session/requests/request.ts'
 import { followServers } from './helpers/follow-servers.ts'
 import type { ClientState, ClientStates } from './telemetry/client-state.ts'
@@ -52,19 +52,19 @@ import type { Sessions } from './sessions.ts'
 import type { Stat } from './operations/stat.ts'
 import { CallWatcher, type Watched } from './watches/call-watcher.ts'
 
-/** Logs as the client does, with its session and its server. For `@zk/client/internal`. */
+/** Logs like the client itself, with its session and its server. For `@zk/client/internal`. */
 export let logWith: (zk: ZooKeeper, level: LogLevel, message: string, fields: () => object) => void
 
-/** As `getChildren`, without a string for each name. For `@zk/client/internal`. */
+/** Like `getChildren`, but makes no string for each name. For `@zk/client/internal`. */
 export let getChildNames: (zk: ZooKeeper, path: string, options: CallOptions) => Promise<NameList>
 
 const ensureOptions = optionNames('acl')
 const followOptions: ReadonlySet<string> = new Set(['signal'])
 
 /**
- * A client of one ensemble. Every call is queued before it returns. So the calls of one turn leave together, in their order.
- * A call rejects with a `KeeperError` for a failure in ZooKeeper, with a `TypeError` or `RangeError`, before anything
- * is sent, for arguments that cannot be right, and with the signal's reason when it is aborted.
+ * A client of one ensemble. Every call is queued before it returns its promise, so the calls of one turn are sent together,
+ * in their order. A call rejects with a `KeeperError` if it fails in ZooKeeper, with a `TypeError` or `RangeError`, before
+ * anything is sent, if an argument is invalid, and with the reason of the signal if it aborts.
  */
 export class ZooKeeper {
   readonly #sessions: Sessions
@@ -78,22 +78,22 @@ export class ZooKeeper {
     this.#kind = kind
   }
 
-  /** The chroot: every path of this client is below it; '/' for none. */
+  /** The chroot, below which all paths of this client are; '/' if there is none. */
   get chroot(): string {
     return this.#chroot.path
   }
 
-  /** The present session, in which calls run. After an expiry it is another object. */
+  /** The present session, in which calls run. After an expiry this is another object. */
   get session(): Session {
     return this.#sessions.current
   }
 
-  /** The runtime of the client, for code that shares its time and random numbers. */
+  /** The runtime of the client, for code that uses the same clocks and random numbers. */
   get runtime(): Runtime {
     return this.#sessions.runtime
   }
 
-  /** The numbers of the client since `connect`, and how much waits and is in flight. It is a snapshot, and cheap. */
+  /** The statistics of the client since `connect`, and its present load. This is a snapshot, and cheap. */
   stats(): ClientStats {
     return this.#sessions.stats()
   }
@@ -109,8 +109,8 @@ export class ZooKeeper {
   }
 
   /**
-   * The states of the client: at once the present one, then every other until it is closed. A slow loop misses some states,
-   * and gets the last one.
+   * The states of the client: first the present one, then each new one until the client has ended. A slow loop misses some
+   * states, but always gets the latest one.
    *
    *     for await (const state of zk.states()) if (state.name === 'disconnected') …
    */
@@ -120,13 +120,13 @@ export class ZooKeeper {
 
   static {
     logWith = (zk, level, message, fields) => {
-      // It may be the client of another copy of this package.
+      // `zk` may be the client of another copy of this package.
       if (!(#sessions in zk)) return
       const { telemetry, current } = zk.#sessions
       telemetry.log(level, message, current, fields)
     }
     getChildNames = (zk, path, options) =>
-      // It may be the client of another copy of this package.
+      // `zk` may be the client of another copy of this package.
       #sessions in zk
         ? zk.#call(getChildNamesOf, [path], options)
         : (zk as ZooKeeper).getChildren(path, options).then(({ children }) => NameList.ofStrings(children))
@@ -134,7 +134,7 @@ export class ZooKeeper {
 
   // --- operations --------------------------------------------------------------------------------------------------
 
-  /** Creates a node. A sequential node gets the parent's counter, ten digits, after its path. */
+  /** Creates a node. To the path of a sequential node the server appends a number of ten digits. */
   async create(
     path: string,
     data?: Data,
@@ -153,10 +153,10 @@ export class ZooKeeper {
       const isMissing = isBelow && !wasAborted(error, signal) && KeeperError.is(error, 'NoNode')
       if (!isMissing) throw atCaller(error, signal)
       const { parents, ...each } = { ...creation.options, session }
-      const above = parentOf(this.#chroot.absolute(path, { sequential: isSequential(each.mode) }))
-      const make = this.#maker(typeof parents === 'object' ? parents.acl : undefined, each)
+      const parentPath = parentOf(this.#chroot.absolute(path, { sequential: isSequential(each.mode) }))
+      const makeNode = this.#maker(typeof parents === 'object' ? parents.acl : undefined, each)
       const again = (timeout: number) => this.create(path, creation.data, { ...each, timeout })
-      return createBelow({ above, make, create: again }, { runtime: this.runtime, until, signal }, error)
+      return createBelow({ parentPath, makeNode, create: again }, { runtime: this.runtime, until, signal }, error)
     }
   }
 
@@ -168,54 +168,54 @@ export class ZooKeeper {
     return this.#call(deleteNode, [path, options], options)
   }
 
-  /** The Stat of the node; undefined when it does not exist. */
+  /** The Stat of the node; undefined if it does not exist. */
   exists(path: string, options: CallOptions = {}): Promise<Stat | undefined> {
     return this.#call(exists, [path], options)
   }
 
-  /** As `exists`, with a watch. `changed`: the creation of a missing node, or a change of its data or its deletion. */
+  /** Like `exists`, with a watch. `changed` resolves when the node is created or deleted, or its data changes. */
   existsAndWatch(path: string, options: CallOptions = {}): Promise<{ stat: Stat | undefined } & Watched> {
     return this.#watch(existsAndWatch, path, options, (stat) => ({ stat }))
   }
 
   /**
-   * The data and the Stat of the node. Rejects with `NoNode`. A server may be behind others: the data may be old, but not
-   * older than what this session has seen before. Call `sync` first for newer data: see there.
+   * The data and the Stat of the node. Rejects with `NoNode`. The data may be old, because a server may be behind others, but
+   * not older than what this session has already seen. For newer data call `sync` first.
    */
   getData(path: string, options: CallOptions = {}): Promise<NodeData> {
     return this.#call(getData, [path], options)
   }
 
   /**
-   * As `getData`, with a watch. `changed`: a change of the data, or the node's deletion. A missing node (`NoNode`) leaves no
-   * watch.
+   * Like `getData`, with a watch. `changed` resolves when the data changes or the node is deleted. If the node is missing
+   * (`NoNode`), no watch is set.
    */
   getDataAndWatch(path: string, options: CallOptions = {}): Promise<NodeData & Watched> {
     return this.#watch(getDataAndWatch, path, options, (read) => read)
   }
 
   /**
-   * Replaces all the data. Resolves with the new Stat of the node. Rejects with `NoNode`, and with `BadVersion` if it has
-   * another version.
+   * Replaces all the data. Resolves with the new Stat of the node. Rejects with `NoNode`, and with `BadVersion` if the node
+   * has another version.
    */
   setData(path: string, data: Data, options: VersionOptions & CallOptions = {}): Promise<Stat> {
     return this.#call(setData, [path, data, options], options)
   }
 
-  /** The names of the children, in no order, and the Stat of the node. Rejects with `NoNode`. */
+  /** The names of the children, in no particular order, and the Stat of the node. Rejects with `NoNode`. */
   getChildren(path: string, options: CallOptions = {}): Promise<Children> {
     return this.#call(getChildren, [path], options)
   }
 
   /**
-   * As `getChildren`, with a watch. `changed`: a child was created or deleted, or the node was deleted. A change of a child's
-   * data is none.
+   * Like `getChildren`, with a watch. `changed` resolves when a child is created or deleted, or the node is deleted, but not
+   * when the data of a child changes.
    */
   getChildrenAndWatch(path: string, options: CallOptions = {}): Promise<Children & Watched> {
     return this.#watch(getChildrenAndWatch, path, options, (read) => read)
   }
 
-  /** The ACL of the node. It needs READ or ADMIN. Without ADMIN servers hide the hashes of `digest`. */
+  /** The ACL of the node. This needs the right READ or ADMIN. Without ADMIN, servers hide the hashes of `digest`. */
   getACL(path: string, options: CallOptions = {}): Promise<NodeACL> {
     return this.#call(getACL, [path], options)
   }
@@ -226,24 +226,26 @@ export class ZooKeeper {
   }
 
   /**
-   * Reads that follow it on the same connection see everything that was committed before it. There is one exception: a leader
-   * answers a sync at once, and may be a moment behind what a follower has already answered to another client
-   * (CommitProcessor.matchSyncs). A write, even one that fails, is answered after all that was committed before it, at any
-   * server.
+   * Reads that follow a sync on the same connection see everything that was committed before the sync. There is one
+   * exception: a leader answers a sync at once, and may be a moment behind what a follower has already answered to another
+   * client (CommitProcessor.matchSyncs). A write has no such exception: any server answers it, even if it fails, after
+   * everything that was committed before.
    */
   sync(path: string, options: CallOptions = {}): Promise<void> {
     return this.#call(sync, [path], options)
   }
 
   /**
-   * Executes all of the operations, made with `op`, in order and under one zxid, or none. When one fails, the error is that
-   * of the operation, with its `index`. `results` has the code of each.
+   * Executes all operations, made with `op`, in order and under one zxid, or none of them. If one fails, the error is that of
+   * this operation, with its `index`. `results` of the error has the code of each operation.
    */
   multi<const Ops extends readonly Op<unknown>[]>(ops: Ops, options: CallOptions = {}): Promise<MultiResults<Ops>> {
     return this.#call(multi(ops), [], options)
   }
 
-  /** Executes reads, made with `op`, all at one moment. Each has its own `value` or `error`. Since 3.6. */
+  /**
+   * Executes reads, made with `op`, all at one moment. Each result has its own `value` or `error`. For servers from 3.6 on.
+   */
   multiRead<const Ops extends readonly ReadOp<unknown>[]>(
     ops: Ops,
     options: CallOptions = {},
@@ -251,68 +253,69 @@ export class ZooKeeper {
     return this.#call(multiRead(ops), [], options)
   }
 
-  /** The paths of this session's ephemeral nodes that begin with this text. Since 3.6. */
+  /** The paths of this session's ephemeral nodes that begin with this text. For servers from 3.6 on. */
   getEphemerals(prefix = '/', options: CallOptions = {}): Promise<string[]> {
     return this.#call(getEphemerals, [prefix], options)
   }
 
-  /** The number of nodes below this one, at any depth. The server counts them one by one. Since 3.6. */
+  /** The number of nodes below this one, at any depth. The server counts them one by one. For servers from 3.6 on. */
   getAllChildrenNumber(path: string, options: CallOptions = {}): Promise<number> {
     return this.#call(getAllChildrenNumber, [path], options)
   }
 
-  /** The identities of the connection at the server. Since 3.7. */
+  /** The identities of the connection at the server. For servers from 3.7 on. */
   whoAmI(options: CallOptions = {}): Promise<ClientInfo[]> {
     return this.#call(whoAmI, [], options)
   }
 
-  /** The servers of the ensemble, which need not be those of the connect string. */
+  /** The configuration of the ensemble. Its servers need not be those of the connect string. */
   getConfig(options: CallOptions = {}): Promise<NodeConfig> {
     return this.#call(getConfig, [CONFIG_NODE], options, wholeTree)
   }
 
-  /** As `getConfig`, with a watch. `changed`: a reconfiguration. Its `path` is that of the config node. */
+  /** Like `getConfig`, with a watch. `changed` resolves after a reconfiguration; its `path` is that of the config node. */
   getConfigAndWatch(options: CallOptions = {}): Promise<NodeConfig & Watched> {
     return this.#watch(getConfigAndWatch, CONFIG_NODE, options, (read) => read, wholeTree)
   }
 
   /**
-   * Changes the ensemble. Resolves with its new configuration. Servers must have `reconfigEnabled` (otherwise
+   * Changes the ensemble. Resolves with the new configuration. Servers must have `reconfigEnabled` (otherwise
    * `ReconfigDisabled`). The client needs the right to write the config node, which at first only the superuser has.
    */
   reconfig(change: Reconfiguration, options: CallOptions = {}): Promise<NodeConfig> {
     return this.#call(reconfig, [change], options)
   }
 
-  /** Whether the server has such a watch on the node: from 3.9 on this client's, before that any client's. */
+  /** Whether the server has such a watch on the node: of this client from 3.9 on, and of any client at older servers. */
   checkWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = {}): Promise<boolean> {
     return this.#call(checkWatches, [path, type], options)
   }
 
   /**
-   * All events of the node from now on, or with `recursive` of the node and all below it, until the loop is left, the signal
-   * aborts, or the client is closed:
+   * All events of the node from now on, or with `recursive` of the node and all nodes below it, until the loop is left, the
+   * signal aborts, or the client is closed:
    *
    *     for await (const event of zk.watch('/config', { recursive: true })) …
    *
-   * `await zk.watch(…)` gives the same events when the server has set the watch: later events are not missed. Without the
-   * `await` an error of the call rejects the first `next()`.
+   * `await zk.watch(…)` resolves with the same iterator when the server has set the watch: later events are not missed.
+   * Without the `await`, the first `next()` rejects if the server refuses the watch.
    *
-   * The watch outlives connections and sessions, but servers do not send the events in between. Then a `Gap` comes, and after
-   * it every event again. Read again after a `Gap`. The node need not exist. Servers before 3.6 refuse with `Unimplemented`.
+   * The watch outlives connections and sessions, but servers do not send the events in between. A `Gap` then comes, and after
+   * it all events again. Read the nodes again after a `Gap`. The node need not exist. Servers before 3.6 refuse the watch
+   * with `Unimplemented`.
    */
   watch(path: string, options: WatchOptions & CallOptions = {}): OpeningNodeEvents {
     return openNodeEvents(() => new NodeEventsSource(this.#sessions, this.#chroot, path, options), options?.signal)
   }
 
   /**
-   * Removes all watches of this client from the node, here and at the server. Their `changed` resolve with the removal, and
-   * the events of `watch` end. Here they end at the call: an event that is still on its way is not delivered. A watch that this
-   * client still needs, for a read under way for instance, stays at the server for as long as it is needed. Rejects with
-   * `NoWatcher` when there were none at the call. A call under way that may set one counts.
+   * Removes all watches of this client from the node, here and at the server. `changed` of a read resolves with the removal,
+   * and the events of `watch` end. The client delivers no event of them after the call, even if it is already on its way. If
+   * this client still needs a watch, for instance for a read under way, the server keeps it for as long. Rejects with
+   * `NoWatcher` if there were no watches at the call. A call under way that may set a watch counts as one.
    */
   async removeWatches(path: string, type: RemovableWatches = 'Any', options: CallOptions = {}): Promise<void> {
-    // This comes before any watcher is removed: a refused call changes nothing.
+    // All checks come before any watcher is removed: a refused call changes nothing.
     checkCallOptions('removeWatches', options)
     const session = this.#sessionOf(options)
     options.signal?.throwIfAborted()
@@ -331,17 +334,17 @@ export class ZooKeeper {
   }
 
   /**
-   * Adds an identity to the session and to those that follow it. It is sent before the calls that still wait. A refused
-   * identity ends the client: `AuthFailed`.
+   * Adds an identity to this session and to those that follow. It is sent before the calls that still wait. If a server
+   * refuses the identity, the client ends with `AuthFailed`.
    */
   async addAuth(scheme: string, auth: Uint8Array | string, options: CallOptions = {}): Promise<void> {
     checkAuth(scheme, auth)
     checkCallOptions('addAuth', options)
     const session = this.#sessionOf(options)
-    // A copy: it is sent again on later connections, and the caller may overwrite its own.
+    // A copy: the credential is sent again on later connections, and the caller may overwrite its own memory.
     const credential = { scheme, auth: new Uint8Array(toBytes(auth)) }
     try {
-      // The body is made to check its size against maxRequestSize.
+      // The body serves to check its size against maxRequestSize.
       const body = (writer: Writer) => AuthPacket.write(writer, { type: 0, ...credential })
       await session.authenticate(credential, { op: 'addAuth', opCode: OpCode.auth, kind: 'neither', body }, options)
     } catch (error) {
@@ -357,15 +360,15 @@ export class ZooKeeper {
   }
 
   /**
-   * As `ensurePath`, with containers. Servers delete a container when it has had children and is empty again, and then those
-   * above it that are empty. A later create below it needs `parents`. (Servers before 3.5.1 do not know containers: there the
-   * nodes stay.)
+   * Like `ensurePath`, with containers. Servers delete a container after its last child was deleted, and then empty
+   * containers above it. So a later create below it needs `parents`. (Servers before 3.5.1 do not know containers: there the
+   * nodes are persistent.)
    */
   async ensureContainer(path: string, options: EnsureOptions = {}): Promise<void> {
     await this.#ensure('ensureContainer', 'CONTAINER', path, options)
   }
 
-  async #ensure(name: string, mode: ParentMode, path: string, given: EnsureOptions): Promise<void> {
+  async #ensure(name: string, mode: PathMode, path: string, given: EnsureOptions): Promise<void> {
     checkCallOptions(name, given, ensureOptions)
     const { acl, ...options } = given
     const session = this.#sessionOf(options)
@@ -376,14 +379,15 @@ export class ZooKeeper {
       signal?.throwIfAborted()
       session.signal.throwIfAborted()
     }
-    const patience = { runtime: this.runtime, until: this.runtime.now() + timeout, signal }
-    const failure = await makePath(absolute, mode, this.#maker(acl, { ...options, session }), patience)
+    const limit = { runtime: this.runtime, until: this.runtime.now() + timeout, signal }
+    const failure = await makePath(absolute, mode, this.#maker(acl, { ...options, session }), limit)
     if (failure !== undefined) throw atCaller(failure, signal)
   }
 
   /**
-   * A view of this client with paths below this one, on the same sessions. It shares connections, order, watches and end.
-   * `close` of a view does nothing, and its `detach` rejects: close the client itself. The node need not exist.
+   * A view of this client, whose paths are below this path. The view shares the sessions and connections of this client, the
+   * order of its calls, its watches and its end. `close` of a view does nothing, and `detach` of a view rejects: close the
+   * client itself. The node need not exist.
    */
   withChroot(path: string): ZooKeeper {
     return new ZooKeeper(this.#sessions, new Chroot(this.#chroot.absolute(path)), 'view')
@@ -393,8 +397,8 @@ export class ZooKeeper {
 
   /**
    * Replaces the list of servers: `host:port,…`, with the client's own chroot or none. Some clients of the ensemble then move
-   * to another server, so that each server has its share of them. A client moves when its requests are answered, and stays in
-   * its session.
+   * to another server, so that each server has its share of the clients. A client moves when its requests are answered, and
+   * keeps its session.
    */
   updateServers(connectString: string): void {
     const { servers, chroot } = parseConnectString(connectString)
@@ -406,8 +410,8 @@ export class ZooKeeper {
 
   /**
    * Takes the servers from the ensemble's own configuration, `/zookeeper/config`, now and whenever it changes, until the
-   * signal aborts or the client is closed. Resolves when it has them for the first time. Servers without an address for
-   * clients are left out. Rejects when none is left.
+   * signal aborts or the client is closed. Resolves after the first time. Servers without an address for clients are left
+   * out. Rejects if no server is left.
    */
   async followServers(options: Pick<CallOptions, 'signal'> = {}): Promise<void> {
     checkCallOptions('followServers', options, followOptions, '{ signal }')
@@ -420,16 +424,16 @@ export class ZooKeeper {
   }
 
   /**
-   * Leaves the session without ending it, and ends the client. Its ephemeral nodes stay until the session timeout has passed,
-   * or another client goes on with the session (`connect(…, { session })`). Earlier calls are answered first. What
-   * `@zk/recipes` holds and waits for in the session is given up, and its nodes are deleted. This takes half a session timeout
+   * Leaves the session without ending it, and ends the client. The ephemeral nodes stay for the session timeout, or longer if
+   * another client resumes the session in that time (`connect(…, { session })`). Earlier calls are answered first. Whatever
+   * `@zk/recipes` holds or waits for in the session is given up, and its nodes are deleted. This takes half a session timeout
    * at most. Watches end.
    */
   async detach(): Promise<DetachedSession> {
-    if (this.#kind === 'view') throw new TypeError('detach: this is a view; detach the client that it was made of')
+    if (this.#kind === 'view') throw new TypeError('detach: this is a view; detach the client whose withChroot made it')
     const session = this.#sessions.current
     const { id: sessionId } = session
-    // A subscriber may be notified of its end before its signal aborts.
+    // A subscriber may be notified of the end of the session before the signal aborts.
     if (session.isOver) await Promise.resolve()
     session.signal.throwIfAborted()
     session.detaching.throwIfAborted()
@@ -454,7 +458,7 @@ export class ZooKeeper {
     }
   }
 
-  /** As `close`. */
+  /** Like `close`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
@@ -471,13 +475,13 @@ export class ZooKeeper {
       update: (servers) => this.#sessions.updateServers(servers),
       gaveUp: (why) =>
         this.#sessions.telemetry.anomaly(
-          `/zookeeper/config is followed no more: ${String(why)}`,
+          `the client follows /zookeeper/config no longer: ${String(why)}`,
           this.#sessions.current,
         ),
     }
   }
 
-  /** Makes a call for paths of the whole tree. */
+  /** Makes the function that creates missing nodes. Their paths already include the chroot. */
   #maker(acl: CreateOptions['acl'], options: CallOptions): MakeNode {
     return (path, mode, timeout) =>
       this.#submit(
@@ -488,9 +492,9 @@ export class ZooKeeper {
       )
   }
 
-  // Every public operation has exactly one await of ours: promises then settle in the order of the replies.
+  // Every public operation has exactly one await of ours: so promises settle in the order of the replies.
 
-  async #call<Args extends readonly unknown[], W extends Wire, Result>(
+  async #call<Args extends readonly unknown[], W extends WireOperation, Result>(
     operation: Operation<Args, W, Result>,
     args: Args,
     options: CallOptions,
@@ -503,7 +507,7 @@ export class ZooKeeper {
     }
   }
 
-  async #watch<W extends Wire, Result, Read extends object>(
+  async #watch<W extends WireOperation, Result, Read extends object>(
     operation: WatchingOperation<W, Result>,
     path: string,
     options: CallOptions,
@@ -522,7 +526,7 @@ export class ZooKeeper {
   }
 
   /** Queues the request before it returns. */
-  #submit<Args extends readonly unknown[], W extends Wire, Result>(
+  #submit<Args extends readonly unknown[], W extends WireOperation, Result>(
     operation: Operation<Args, W, Result>,
     args: Args,
     options: CallOptions,

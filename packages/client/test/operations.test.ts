@@ -37,7 +37,7 @@ import { deleteNode } from '../src/operations/delete.ts'
 import { exists, existsAndWatch } from '../src/operations/exists.ts'
 import { getAllChildrenNumber } from '../src/operations/get-all-children-number.ts'
 import { getEphemerals } from '../src/operations/get-ephemerals.ts'
-import { type Operation, prepare, type Wire } from '../src/operations/operation.ts'
+import { type Operation, prepare, type WireOperation } from '../src/operations/operation.ts'
 import { type RemovableWatches, removedWatches, removeWatches } from '../src/operations/remove-watches.ts'
 import { sync } from '../src/operations/sync.ts'
 import { whoAmI } from '../src/operations/who-am-i.ts'
@@ -48,7 +48,7 @@ const app = new Chroot('/app')
 const world = { scheme: 'world', id: 'anyone' }
 
 /** What a call puts on the wire, read back. */
-function requestOf<Args extends readonly unknown[], W extends Wire, Result>(
+function requestOf<Args extends readonly unknown[], W extends WireOperation, Result>(
   operation: Operation<Args, W, Result>,
   ...args: Args
 ): { opCode: number; kind: string; op: string; path: string | undefined; body: TypeOf<W['request']> } {
@@ -61,7 +61,7 @@ function requestOf<Args extends readonly unknown[], W extends Wire, Result>(
 }
 
 /** What a call makes of a reply. */
-function resultOf<Args extends readonly unknown[], W extends Wire, Result, Body>(
+function resultOf<Args extends readonly unknown[], W extends WireOperation, Result, Body>(
   operation: Operation<Args, W, Result>,
   args: Args,
   response: Type<Body>,

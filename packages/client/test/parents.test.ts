@@ -152,6 +152,20 @@ test('ZooKeeper.create with parents fails with NoNode when its time is up before
   expect(creating.error).toMatchObject({ code: 'NoNode', path: '/a/b', outcomeUnknown: false })
 })
 
+test('ZooKeeper.create with parents has one timeout for all that it does', async () => {
+  const world = new VirtualWorld()
+  const { zk, connection } = await connected(world)
+  const creating = outcome(zk.create('/a/b', '', { parents, timeout: 1_000 }))
+  await refuse(connection)
+  await world.advance(600)
+  connection.reply(await connection.expect(OpCode.createContainer), Create2Response, created('/a'))
+  await connection.expect(OpCode.create2)
+  await world.advance(399)
+  expect(creating.status).toBe('pending')
+  await world.advance(1)
+  expect(creating.error).toMatchObject({ code: 'RequestTimeout', path: '/a/b', outcomeUnknown: true })
+})
+
 test.each<[string, (zk: ZooKeeper) => Promise<unknown>]>([
   ['create with parents', (zk) => zk.create('/a/b/c', '', { parents })],
   ['ensureContainer', (zk) => zk.ensureContainer('/a/b')],

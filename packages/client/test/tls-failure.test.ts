@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ended, tlsFailure } from '../src/runtime/tls-failure.ts'
+import { explainEnd, tlsFailure } from '../src/runtime/tls-failure.ts'
 
 const failed = (code: string, message: string) => Object.assign(new Error(message), { code })
 
@@ -17,6 +17,12 @@ test('tlsFailure of an expired certificate of the server blames that', () => {
   expect(tlsFailure(expired, 'handshaking').message).toMatch(/^the certificate of the server is not valid at this time/)
 })
 
-test('ended of a connection that was open names a server without a quorum, the usual reason in an outage', () => {
-  expect(ended('open')).toMatch(/^the server closed the connection without a word; it may have no quorum, /)
+test('tlsFailure of an alert without a code adds no code', () => {
+  const alert = tlsFailure(new Error('ssl/tls alert handshake failure'), 'handshaking')
+  expect(alert.message).toMatch(/^the server refused the TLS handshake/)
+  expect(alert).not.toHaveProperty('code')
+})
+
+test('explainEnd of a connection that was open names a server without a quorum, the usual reason in an outage', () => {
+  expect(explainEnd('open')).toMatch(/^the server closed the connection without a word; it may have no quorum, /)
 })

@@ -1,4 +1,4 @@
-// Checks of the arguments of users, before anything is sent.
+// Checks the arguments of callers, before anything is sent.
 import { type ACL, type CallOptions, validatePath, type ZooKeeper } from '@zk/client'
 import { checkKeys } from '@zk/client/internal'
 import type { RunOptions } from './acquirable.ts'
@@ -7,7 +7,7 @@ import type { HeldWhile, HoldOptions } from './hold-options.ts'
 const heldWhiles: readonly HeldWhile[] = ['confirmed', 'connected', 'sessionAlive']
 
 const common = ['label', 'acl', 'heldWhile', 'followerRelayDelay']
-/** The options of each recipe. */
+/** The names of the options of each recipe. */
 const recipes = {
   Lock: new Set([...common, 'reentrant']),
   SharedLock: new Set(common),
@@ -15,7 +15,7 @@ const recipes = {
 } as const satisfies Record<string, ReadonlySet<string>>
 
 const wait = ['signal', 'onQueued', 'onSuspended', 'onResumed']
-/** The options of each call. */
+/** The names of the options of each method. */
 const calls = {
   acquire: new Set(['timeout', ...wait]),
   campaign: new Set(['timeout', ...wait]),
@@ -29,7 +29,7 @@ const calls = {
   contenders: new Set(['timeout', 'signal', 'repeatThrottled', 'session']),
 } as const satisfies Record<string, ReadonlySet<string>>
 
-/** The arguments of a recipe's constructor. */
+/** Checks the arguments of a recipe's constructor. */
 export function checkRecipe(name: keyof typeof recipes, zk: unknown, path: string, options: AnyRecipeOptions): void {
   checkClient(zk)
   validatePath(path)
@@ -84,7 +84,7 @@ function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void 
   }
 }
 
-/** The data of a node, from the option of this name. */
+/** Checks the option that has the data of a node. */
 export function checkData(name: 'label' | 'data', data: unknown): void {
   if (data === undefined || typeof data === 'string' || data instanceof Uint8Array) return
   throw new TypeError(`${name} must be a string or a Uint8Array`)

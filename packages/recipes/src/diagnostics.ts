@@ -1,5 +1,5 @@
-// The messages that recipes publish by `node:diagnostics_channel` and log with the client's logger. Without a subscriber and
-// a logger they cost nothing.
+// The messages that recipes publish by `node:diagnostics_channel` and log with the client's logger. If there is no subscriber
+// and no logger, no message is made.
 import { channel } from 'node:diagnostics_channel'
 import type { LogLevel, ZooKeeper } from '@zk/client'
 import { hex, logWith, publish } from '@zk/client/internal'
@@ -17,37 +17,37 @@ interface Contention {
 interface HoldMessage extends Contention {
   /** The path of the contender's node. */
   readonly node: string
-  /** The fencing token, greater than that of every holder before. */
+  /** The fencing token, which is greater than the token of every earlier holder. */
   readonly fencingToken: bigint
 }
 
 /** The diagnostics channels of the recipes, by name, with their messages. */
 export interface RecipeMessages {
   /**
-   * The sequence counter of the path is used up, or within a million of that. Other clients that queue there may let several
-   * of them hold. All contenders should move to a new path. Published once by each lock or election. `sequence` is the number
-   * that shows it.
+   * The sequence counter of the path is used up, or has less than a million numbers left. Clients of other libraries that queue
+   * there may then hold at the same time. All contenders should move to a new path. Each lock or election publishes this once.
+   * `sequence` is the counter in the name of the contender's node.
    */
   'zk:exhausted': Contention & { readonly sequence: number }
   /**
-   * The delete of a contender's node was refused after a release, an abort or a timeout: with `NoAuth` where the path does
-   * not grant DELETE. The node is in the way of every contender behind it. It is reported once for a node. The delete is
-   * repeated each second, until the node is gone or the session over.
+   * A server refused to delete a contender's node after a release, an abort or a timeout: with `NoAuth` if the path does not
+   * grant DELETE. The contenders behind this node wait for it. Published once for each node. The delete is repeated each
+   * second, until the node is gone or the session has ended.
    */
   'zk:orphan': Contention & { readonly node: string; readonly error: unknown }
-  /** The contender waits: others are ahead. */
+  /** The contender waits, because others are ahead. */
   'zk:queued': Contention & { readonly position: number; readonly ahead: readonly string[] }
   /** The contender was granted. `waited` is the time from the call to the grant, in ms. */
   'zk:acquired': HoldMessage & { readonly waited: number; readonly leaseRemaining: number }
-  /** The connection was lost during a hold. The hold goes on for `leaseRemaining` ms at most, unless it is confirmed. */
+  /** The connection was lost during a hold. Unless the hold is confirmed again, it ends after `leaseRemaining` ms. */
   'zk:suspended': HoldMessage & { readonly leaseRemaining: number }
-  /** A suspended hold is confirmed again. `leaseRemaining` is its lease, in ms. */
+  /** A suspended hold is confirmed again. `leaseRemaining` is the rest of its lease, in ms. */
   'zk:resumed': HoldMessage & { readonly leaseRemaining: number }
-  /** The holder released it after `held` ms. Published at the call of `release`, before its answer. */
+  /** The holder released its hold after `held` ms. Published when `release` is called, before the servers answer. */
   'zk:released': HoldMessage & { readonly held: number }
   /**
-   * The hold ended in any other way, and that was noticed after `held` ms. `leaseEndedAgo`: for `LeaseLost`, how many ms before that its
-   * lease had ended. They are many where the process stood still.
+   * The hold ended in another way, which was noticed after `held` ms. For the reason `LeaseLost`, the lease had ended
+   * `leaseEndedAgo` ms before it was noticed: much earlier if the process was paused.
    */
   'zk:lost': HoldMessage & {
     readonly held: number
@@ -70,8 +70,8 @@ const channels = {
 type Line = readonly [level: LogLevel, text: string]
 
 /**
- * The line of each message in the log. Locks and elections have the same text, so one alert finds both. The field `kind`
- * distinguishes them.
+ * The line of each message in the log. Locks and elections have the same text, so one alert is enough for both. The field
+ * `kind` distinguishes them.
  */
 const lines = {
   'zk:exhausted': ['warn', 'is on a path whose counter is used up, or nearly so'],
@@ -84,10 +84,10 @@ const lines = {
   'zk:lost': ['error', 'lost'],
 } as const satisfies Record<keyof RecipeMessages, Line>
 
-/** The line of a hold that its holder has downgraded: that is no loss to alert on. */
+/** The line for `zk:lost` if the holder itself has downgraded the hold, which is no reason for an alert. */
 export const downgraded: Line = ['info', 'downgraded']
 
-/** Reports to the client's logger, with this line, and to subscribers. `kind` is that of the message. */
+/** Publishes a message on its channel, and logs it with the client's logger in this line. `kind` is a field of the message. */
 export function report<Name extends keyof RecipeMessages>(
   zk: ZooKeeper,
   name: Name,
@@ -100,7 +100,7 @@ export function report<Name extends keyof RecipeMessages>(
   logWith(zk, level, `lock ${text}`, () => asFields(whole()))
 }
 
-/** Logs that a hold was released `after` ms after its loss: until then the work went on. No channel has it. */
+/** Logs that a hold was released `after` ms after its loss: until then the work went on. No channel has this message. */
 export function logLateRelease(
   zk: ZooKeeper,
   kind: string,
@@ -109,7 +109,7 @@ export function logLateRelease(
   logWith(zk, 'warn', 'lock released long after its loss: the work went on', () => asFields({ kind, ...message }))
 }
 
-/** The fields of the message, for JSON. */
+/** The fields of a message for the logger: the token as text, and the error as `err`. */
 function asFields(message: { error?: unknown; fencingToken?: bigint; kind: string }): object {
   const { error, fencingToken, ...fields } = message
   const token = fencingToken === undefined ? {} : { fencingToken: hex(fencingToken) }

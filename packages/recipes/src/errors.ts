@@ -9,22 +9,19 @@ const deadlockBrand = Symbol.for('@zk/WouldDeadlockError')
 
 /** Why a hold has ended. */
 export type LossReason =
-  /** its holder released it */
+  /** the holder released it */
   | 'Released'
-  /** its holder goes on as a reader */
+  /** the holder downgraded it, and goes on as a reader */
   | 'Downgraded'
-  /** its lease ended before it was confirmed again: from now on the ensemble may grant it to another contender */
+  /** the lease ended before the hold was confirmed again: from now on another contender may be granted */
   | 'LeaseLost'
   /** the connection was lost, with `heldWhile: 'connected'` */
   | 'Disconnected'
-  /** its session is over, and its node is gone with it */
+  /** the session expired, and the node was deleted with it */
   | 'SessionExpired'
   /** the client was closed or detached, or its credentials were refused */
   | 'Closed'
-  /**
-   * its node is gone: another client deleted it, or the servers did with a session that expired, which the client learns
-   * later
-   */
+  /** the node is gone: another client deleted it, or the session has expired and the client does not know it yet */
   | 'NodeGone'
 
 /** The hold has ended. It is never held again under this grant. */
@@ -33,11 +30,11 @@ export class LockLostError extends Error {
   override readonly name = 'LockLostError'
   /** The brand for `is`. */
   readonly [lostBrand] = true
-  /** The first cause of its end. Later causes do not change it. */
+  /** Why the hold ended. If there are several causes, the first one. */
   readonly reason: LossReason
   /** The path of the contender's node. */
   readonly path: string
-  /** The value with which the body of a `run` resolved, though the lock was lost; undefined for any other call. */
+  /** The value with which the body of a `run` resolved although the lock was lost; undefined for any other call. */
   readonly result: unknown
 
   constructor(
@@ -69,31 +66,31 @@ export class LockLostError extends Error {
   }
 }
 
-/** The contender that was waited for when the wait ended. */
+/** The contender for which the caller waited when the wait ended. */
 export interface Blocker {
   /** The path of the contender's node. */
   readonly path: string
-  /** The label that it stored in its node. */
+  /** The label that the contender stored in its node. */
   readonly label: string
   /** The session that its node belongs to. */
   readonly sessionId: bigint
-  /** When it entered, by the leader's clock, in ms since the epoch. */
+  /** When its node was created, by the leader's clock, in ms since the epoch. */
   readonly since: number
   /** Whether it is a contender of this same client. */
   readonly isOwn: boolean
 }
 
-/** The state of a wait when its time was over. */
+/** The state of a wait when its timeout ended. */
 export interface EndedWait {
-  /** The time of that, in ms since the epoch. */
+  /** When the timeout ended, in ms since the epoch. */
   readonly at: number
-  /** The paths of the contenders that were ahead when last seen, oldest first; undefined when none ever was. */
+  /** The paths of the contenders that were ahead in the last list, oldest first; undefined if no list showed any. */
   readonly ahead?: readonly string[] | undefined
-  /** The contender that was waited for; undefined where that was not known. */
+  /** The contender for which the caller waited; undefined if it was not known. */
   readonly blocker?: Blocker | undefined
 }
 
-/** There was no grant in time. The place in the queue has been given up. */
+/** The caller was not granted in time. Its place in the queue has been given up. */
 export class LockTimeoutError extends Error {
   /** The name with which its stack begins. */
   override readonly name = 'LockTimeoutError'
@@ -101,11 +98,11 @@ export class LockTimeoutError extends Error {
   readonly [timeoutBrand] = true
   /** The path of the lock or the election. */
   readonly path: string
-  /** How many contenders were ahead when last seen; undefined when none ever was. */
+  /** How many contenders were ahead in the last list; undefined if no list showed any. */
   readonly position: number | undefined
   /** The paths of the contenders ahead, oldest first. */
   readonly ahead: readonly string[]
-  /** The contender that was waited for: the one right ahead, or, for a reader, the writer right ahead. */
+  /** The contender for which the caller waited: the next one ahead, or, for a reader, the next writer ahead. */
   readonly blocker: Blocker | undefined
 
   constructor(path: string, timeout: number, wait: EndedWait) {
@@ -130,7 +127,7 @@ export class LockTimeoutError extends Error {
   }
 }
 
-/** The call would wait for itself: an `acquire` inside a `run` of the same re-entrant lock. */
+/** An `acquire` inside a `run` of the same re-entrant lock was refused, because it would wait for that `run`. */
 export class WouldDeadlockError extends Error {
   /** The name with which its stack begins. */
   override readonly name = 'WouldDeadlockError'
@@ -168,7 +165,7 @@ function placeOf({ ahead, blocker, at }: EndedWait): string {
   return `${ahead.length} ahead; waited for ${named}, queued since ${timeOf(since, at)} as ${path}`
 }
 
-/** A time by the leader's clock, and how long ago that is by our clock. The two may differ. */
+/** The text of a time by the leader's clock, with how long ago this is by our clock. The two clocks may differ. */
 function timeOf(time: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - time) / 1_000))
   // oxlint-disable-next-line no-restricted-globals -- turns a time into text, and asks no clock

@@ -9,36 +9,36 @@ import { OwnNodeWatch } from './queue/own-node-watch.ts'
 import { WaitLimit } from './queue/wait.ts'
 import { type HeldWhile, followerRelayDelayOf, type HoldTerms } from './hold-options.ts'
 
-/** A release that comes so long after the loss is logged, in ms. Work that uses the signal ends sooner. */
+/** If a hold is released this long after its loss, in ms, the log shows it. Work that uses the signal ends sooner. */
 const LATE_RELEASE = 1_000
 
 /** The end of a hold. */
 interface Loss {
   readonly reason: LossReason
   readonly cause: unknown
-  /** Made at the first look, unless the holder did not want the loss: then its stack shows the loss. */
+  /** If the holder ended the hold, it is made at the first use. Otherwise it is made at once, so its stack shows the loss. */
   error: LockLostError | undefined
 }
 
-/** The owner of the node, which deletes it. */
+/** The object that owns the node, and deletes it. */
 export interface Owner {
   readonly session: Session
-  /** Deletes the node, in the background until that is confirmed, or the session has ended. Idempotent. */
+  /** Deletes the node. Goes on in the background until that is confirmed, or the session has ended. Idempotent. */
   leave(): Promise<void>
 }
 
 /**
- * A hold: what `acquire` gives. It is held until it is released or lost, and never again after that.
+ * A hold, the result of `acquire`. It is held until it is released or lost, and never again after that.
  *
- * A signal is always late for code that blocks the event loop, and nothing stops code that does not check. Only the fencing
- * token, checked by the resource that is written to, protects against that.
+ * Code that blocks the event loop gets the signal late, and code that does not check goes on after a loss. Only the fencing
+ * token protects against that, if the resource that is written to checks the token.
  */
 export class Held implements AsyncDisposable {
   /** The path of the contender's znode. */
   readonly path: string
-  /** The czxid of that znode: greater than that of every contender that entered before. See `fencingText`. */
+  /** The czxid of that znode, which is greater than the czxid of every older contender. See `fencingText`. */
   readonly fencingToken: bigint
-  /** Makes a transaction of your own fail unless this is still held: `zk.multi([held.checkOp, …])`. */
+  /** An operation for your own transactions, which then fail unless this is still held: `zk.multi([held.checkOp, …])`. */
   readonly checkOp: Op<void>
   /** @internal */
   readonly lease: Lease
@@ -49,13 +49,13 @@ export class Held implements AsyncDisposable {
   readonly #keeper: LeaseKeeper
   readonly #kind: string
   readonly #since: number
-  /** Made for the first look at `signal`: few holders look at it. It takes 4 µs, and an error 3 µs. */
+  /** Made at the first use of `signal`, because few holders use it. It takes 4 µs, and an error 3 µs. */
   #abort: AbortController | undefined
   #loss: Loss | undefined
   #isSuspended = false
   /** Whether `zk:acquired` was reported. */
   #isReported = false
-  /** When the loss was reported. undefined before, and when it was logged how late the release came. */
+  /** When the loss was reported; undefined before that, and after the release. */
   #lostAt: number | undefined
 
   /** @internal */
@@ -72,14 +72,14 @@ export class Held implements AsyncDisposable {
     this.#kind = node.name.kind.name
     this.#since = runtime.now()
     this.#ownNode = new OwnNodeWatch(zk, session, node.path, () => {
-      // If its lease was over before, that is the loss.
+      // If the lease has ended before, `isHeld` reports `LeaseLost` as the reason.
       if (this.isHeld()) this.lose('NodeGone')
     })
     this.#keeper = LeaseKeeper.of(zk, session)
     this.#keeper.add(this)
   }
 
-  /** Aborts when it is no longer held. Its reason is a `LockLostError`. */
+  /** Aborts when this is no longer held. Its reason is a `LockLostError`. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController()
@@ -88,7 +88,7 @@ export class Held implements AsyncDisposable {
     return this.#abort.signal
   }
 
-  /** The session of the hold: with `{ session }` a call runs in it, or not at all. */
+  /** The session of the hold. A call with the option `{ session }` runs in this session, or rejects. */
   get session(): Session {
     return this.#owner.session
   }
@@ -109,8 +109,8 @@ export class Held implements AsyncDisposable {
   }
 
   /**
-   * Whether it is held. It compares clocks at the call, so it is right also after the process stood still. Call it after
-   * every await, before acting.
+   * Whether this is held. It reads the clocks at each call, so it is right even after the process was paused. Call it after
+   * every `await`, before you act.
    */
   isHeld(): boolean {
     if (this.lease.remaining <= 0) this.lose('LeaseLost', this.#keeper.doubt)
@@ -118,7 +118,7 @@ export class Held implements AsyncDisposable {
   }
 
   /**
-   * How many ms of the lease are left; 0 when it is not held. The lease is renewed several times in a session timeout.
+   * How many ms of the lease are left; 0 if this is not held. The lease is renewed several times in a session timeout.
    * `Infinity` with a `heldWhile` other than `confirmed`.
    */
   leaseRemaining(): number {
@@ -126,17 +126,17 @@ export class Held implements AsyncDisposable {
   }
 
   /**
-   * Throws a `LockLostError` when it is no longer held. Its stack shows this call. That of `signal.reason` shows the loss; for
-   * a hold that was released, the first look at `signal` where that came later.
+   * Throws a `LockLostError` if this is no longer held. The stack of the error shows this call. The stack of `signal.reason`
+   * shows the loss. (After a release it shows the release, or the first use of `signal` if that was later.)
    */
   throwIfLost(): void {
     if (!this.isHeld()) throw this.#errorOf(this.#loss!).with(undefined)
   }
 
   /**
-   * Executes the operations, all or none, and only while this is held: the servers check in the same transaction that its
-   * node exists. Rejects with a `LockLostError` when it is no longer held. Other errors are those of `zk.multi`, and their
-   * `index` counts these operations.
+   * Executes the operations, all or none, and only while this is held: the servers check in the same transaction that the node
+   * of this hold exists. Rejects with a `LockLostError` if this is no longer held. Other errors are those of `zk.multi`. Their
+   * `index` is the index in `ops`.
    */
   async multi<const Ops extends readonly Op<unknown>[]>(ops: Ops): Promise<MultiResults<Ops>> {
     this.throwIfLost()
@@ -149,14 +149,14 @@ export class Held implements AsyncDisposable {
   }
 
   /**
-   * Ends the hold at the call. Resolves when the node is gone or the session over. When that takes longer than the session
-   * timeout it rejects with `RequestTimeout`, and goes on in the background.
+   * Ends the hold at the call. Resolves when the node is gone or the session has ended. If that takes longer than the session
+   * timeout, it rejects with `RequestTimeout`, and the delete goes on in the background.
    */
   async release(): Promise<void> {
-    // A lease that has ended unnoticed is a loss: the event loop was busy until now.
+    // `isHeld` notices that the lease has ended: this is a loss, even if the event loop was too busy to notice it before.
     if (this.isHeld()) this.lose('Released')
     else this.#reportLateRelease()
-    // The reader has its place now, or deletes both nodes.
+    // The downgrade has replaced the node, or deletes it.
     if (this.#loss?.reason === 'Downgraded') return
     const late = () => new KeeperError('RequestTimeout', { op: 'release', path: this.path })
     const timeout = { after: this.#owner.session.timeout, error: late }
@@ -168,12 +168,12 @@ export class Held implements AsyncDisposable {
     }
   }
 
-  /** @internal Why the hold has ended; undefined while it is held, and where its holder has ended it. */
+  /** @internal Why the hold was lost; undefined while it is held, and if its holder has ended it. */
   get loss(): LockLostError | undefined {
     return this.isHeld() || isWanted(this.#loss!.reason) ? undefined : this.#errorOf(this.#loss!)
   }
 
-  /** @internal Releases it at the end of a `run`. Resolves with its loss, which hides an error of the release. */
+  /** @internal Releases it at the end of a `run`. Resolves with its loss, if any. Then an error of the release is ignored. */
   async finish(): Promise<LockLostError | undefined> {
     const { loss } = this
     const releasing = this.release()
@@ -181,18 +181,18 @@ export class Held implements AsyncDisposable {
     return loss
   }
 
-  /** For logs: the token as text, `0x…`. */
+  /** The fields for logs, with the token as text, `0x…`. */
   toJSON(): object {
     const { path, fencingToken } = this
     return { path, kind: this.#kind, fencingToken: hex(fencingToken), isHeld: this.isHeld() }
   }
 
-  /** As `release`. */
+  /** The same as `release`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.release()
   }
 
-  /** @internal Called when the caller gets the hold. `waited` is the time since the call, in ms. */
+  /** @internal Reports that the caller gets the hold. `waited` is the time since the call, in ms. */
   acquired(waited: number): void {
     this.#isReported = true
     report(this.#zk, 'zk:acquired', this.#kind, () => ({
@@ -205,7 +205,7 @@ export class Held implements AsyncDisposable {
 
   /** @internal */
   confirmed(): void {
-    // It may have been lost while its check was under way.
+    // The hold may have been lost while its check was under way.
     if (!this.#isSuspended || !this.isHeld()) return
     this.#isSuspended = false
     if (this.#isReported) this.#reportResumption()
@@ -231,9 +231,9 @@ export class Held implements AsyncDisposable {
     if (this.#abort !== undefined || !isWanted(reason)) this.#errorOf(loss)
     this.#abort?.abort(loss.error)
     this.#reportEnd(reason)
-    // The reader's node takes the place of the writer's, in one transaction.
+    // A downgrade replaces the node in a transaction.
     if (reason === 'Downgraded') return
-    // It is never held again under this grant, so the node must go.
+    // After a loss the node is never used again, so it is deleted.
     this.#owner.leave().catch(() => {})
   }
 
@@ -271,7 +271,7 @@ export class Held implements AsyncDisposable {
     if (reason !== 'Downgraded') this.#lostAt = now
   }
 
-  /** Work that goes on long after the loss does not use the signal: the log shows it. */
+  /** Logs a late release: the work of the holder has probably gone on after the loss, and does not use the signal. */
   #reportLateRelease(): void {
     if (this.#lostAt === undefined) return
     const after = this.#zk.runtime.now() - this.#lostAt
@@ -279,19 +279,19 @@ export class Held implements AsyncDisposable {
     if (after >= LATE_RELEASE) logLateRelease(this.#zk, this.#kind, { ...this.#identity, after })
   }
 
-  /** Calls it in a turn of its own: an error that it throws is uncaught, and stops no other callback. */
+  /** Calls `callback` in a microtask of its own: if it throws, the error is uncaught, and other callbacks are still called. */
   #notify<Args extends readonly unknown[]>(callback: ((...args: Args) => void) | undefined, ...args: Args): void {
     if (callback === undefined) return
     queueMicrotask(() => {
-      // It may have been released in the same turn.
+      // The hold may have been released in the same turn.
       if (this.#loss === undefined) callback(...args)
     })
   }
 
-  /** The error of a guarded multi, with the caller's index of the operations. */
+  /** The error for the caller of `multi`: its index and results do not count our check. */
   #ofCaller(error: unknown): unknown {
     if (!KeeperError.is(error)) return error
-    // The hold ended while the request waited, and it was not executed: that is the reason.
+    // The request was not executed. If the hold has ended meanwhile, the error is a `LockLostError`.
     const isUnsent = !error.outcomeUnknown && KeeperError.is(error, ...unanswered)
     if (isUnsent && this.loss !== undefined) return this.loss.with(undefined)
     if (error.index === undefined) return error
@@ -307,27 +307,27 @@ export class Held implements AsyncDisposable {
       server,
       sessionId,
       needs,
-      // Without an index it is the check that failed: it needs the right to read the node.
+      // If our check fails with another error (it needs the right to read the node), there is no index.
       index: index === 0 ? undefined : index - 1,
       results: results?.slice(1),
     })
   }
 }
 
-/** The errors of a request that no server has answered. */
+/** The codes of requests that no server has answered. */
 const unanswered = ['RequestTimeout', 'ConnectionLoss', 'SessionExpired', 'Closed'] as const
 
-/** Whether the holder itself has ended it. */
+/** Whether the holder itself has ended the hold. */
 function isWanted(reason: LossReason): boolean {
   return reason === 'Released' || reason === 'Downgraded'
 }
 
-/** Ignores a release that takes too long: it goes on in the background. */
+/** Ignores the error of a release that takes too long, since the release goes on in the background. Rethrows other errors. */
 export function unlessLate(error: unknown): void {
   if (!KeeperError.is(error, 'RequestTimeout')) throw error
 }
 
-/** The token as text of a fixed width, which sorts like the tokens. */
+/** The token as text of 16 hexadecimal digits. Texts sort like their tokens. */
 export function fencingText(token: bigint): string {
   return token.toString(16).padStart(16, '0')
 }

@@ -4,32 +4,32 @@ import { leaseTimes } from './lease/lease.ts'
 /**
  * When a hold ends:
  *
- * - `confirmed`: with its lease. This is safe, under the assumptions of the lease.
- * - `connected`: with the connection (Curator's strict rule). A server that is cut off from its leader keeps connections
- *   while another client is granted.
- * - `sessionAlive`: when the client knows that its session is over (kazoo's rule). While it is disconnected another client
- *   may be granted, and it does not learn of it.
+ * - `confirmed`: when its lease ends. This is safe, under the assumptions of the lease.
+ * - `connected`: when the connection is lost (Curator's strict rule). Another client may be granted earlier: a server that is
+ *   cut off from its leader keeps its connections.
+ * - `sessionAlive`: when the client knows that its session is over (kazoo's rule). While the client is disconnected, another
+ *   client may be granted without its knowledge.
  */
 export type HeldWhile = 'confirmed' | 'connected' | 'sessionAlive'
 
-/** The terms of a hold. */
+/** How long a hold lasts. */
 export interface HoldOptions {
   /** @default 'confirmed' */
   heldWhile?: HeldWhile | undefined
   /**
-   * After how many ms the leader has received every touch that a follower has answered. It must be longer than half a tick,
-   * the interval at which the leader asks. Behind an observer master it must be longer than a tick and two round trips. At
-   * most half the session timeout.
-   * @default a third of it
+   * The follower relay delay: the time in ms after which the leader has received every touch that a follower has answered. It
+   * must be longer than half a tick, the interval at which the leader asks for touches. Behind an observer master it must be
+   * longer than a tick and two round trips. It must be at most half the session timeout.
+   * @default a third of the session timeout
    */
   followerRelayDelay?: number | undefined
 }
 
-/** Callbacks during a hold. An error that they throw is an uncaught exception. */
+/** Callbacks during a hold. If a callback throws, the error is an uncaught exception. */
 export interface HoldListeners {
-  /** The connection is lost. The hold goes on until its lease ends. Called again only after `onResumed`. */
+  /** Called when the connection is lost. The hold goes on until its lease ends. Called again only after `onResumed`. */
   onSuspended?: ((suspension: Suspension) => void) | undefined
-  /** A suspended hold is confirmed again. */
+  /** Called when a suspended hold is confirmed again. */
   onResumed?: (() => void) | undefined
 }
 
@@ -45,7 +45,7 @@ export function isLeased({ heldWhile = 'confirmed' }: HoldOptions): boolean {
   return heldWhile === 'confirmed'
 }
 
-/** Throws if no lease can be proven in this session, or not in time. */
+/** Throws if no lease is possible in this session, or if it would be too old when it is proven. */
 export function checkLease(options: HoldOptions, { shortestTimeout }: Session): void {
   const { followerRelayDelay = 0 } = options
   const longest = leaseTimes.longestRelay(shortestTimeout)

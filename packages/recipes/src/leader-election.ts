@@ -9,9 +9,9 @@ import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { candidate } from './queue/roles.ts'
 import type { HoldOptions } from './hold-options.ts'
 
-/** The candidate's data, and the terms of its leadership. */
+/** The options of `LeaderElection`. */
 export interface LeaderElectionOptions extends HoldOptions {
-  /** The candidate's data, an address for instance. Others see it in `leader`. @default empty */
+  /** The candidate's data, an address for instance. Other clients see it in `leader`. @default empty */
   data?: Uint8Array | string | undefined
   /**
    * The rights to the candidates' nodes. Every client that reads the leader must be able to read them.
@@ -20,13 +20,13 @@ export interface LeaderElectionOptions extends HoldOptions {
   acl?: readonly ACL[] | undefined
 }
 
-/** Leadership is held as a lock is. */
+/** The hold of the candidate that was elected. */
 export type Leadership = Held
 /** The candidate that leads. */
 export type Leader = ContenderInfo
 
 /**
- * An election: the candidate of a path that has stood the longest leads. Its znodes are those of Curator's LeaderLatch.
+ * An election: the oldest candidate of a path leads. Its znodes are those of Curator's LeaderLatch.
  *
  *     const election = new LeaderElection(zk, '/leader', { data: 'host-1:8080' })
  *     for await (const leadership of election.terms({ signal })) { … }
@@ -43,17 +43,18 @@ export class LeaderElection {
     this.#queueLock = new QueueLock(new Queue(zk, path, candidate.rivals), candidate, { data, ...others }, plainHold)
   }
 
-  /** Stands for election, and resolves when elected. `release` resigns. */
+  /** Becomes a candidate, and resolves when elected. Call `release` of the leadership to resign. */
   async campaign(options: AcquireOptions = {}): Promise<Leadership> {
     checkCall('campaign', options)
     return await this.#queueLock.acquire(options)
   }
 
   /**
-   * One leadership after the other. The body of the loop is the term. When it is left, by its end, `break`, `return` or an
-   * error, the candidate resigns. If the loop goes on, it stands again. The signal ends the wait for an election, not a term:
-   * the loop ends with the term under way. When a term is lost, `leadership.signal` aborts, and the next term begins when the
-   * body has ended. An error of the body is thrown when the candidate has resigned, at most a session timeout later.
+   * Yields one leadership after the other. The body of the loop is the term. When the body ends, by its end, `break`, `return`
+   * or an error, the candidate resigns. If the loop goes on, it becomes a candidate again. The signal ends the wait for an
+   * election, but not a term: the loop then ends after the present term. When the leadership is lost, `leadership.signal`
+   * aborts, and the client becomes a candidate again when the body has ended. If the body throws, the error is thrown when the
+   * candidate has resigned, at most a session timeout later.
    */
   async *terms(options: Omit<AcquireOptions, 'timeout'> = {}): AsyncGenerator<Leadership, void, undefined> {
     checkCall('terms', options)
@@ -68,7 +69,7 @@ export class LeaderElection {
     }
   }
 
-  /** The candidate that leads now; undefined when there is none. */
+  /** The candidate that leads now; undefined if there is none. */
   async leader(options: CallOptions = {}): Promise<Leader | undefined> {
     checkCall('leader', options)
     const { queue } = this.#queueLock
@@ -83,8 +84,8 @@ export class LeaderElection {
   }
 
   /**
-   * The candidate that leads, now and whenever that changes, until the signal aborts; undefined when there is none. Leave the
-   * loop, or call `return()`: both remove its watch from the server. A generator that is dropped leaves its watch until
+   * Yields the candidate that leads, now and after each change, until the signal aborts; undefined if there is none. Leave the
+   * loop, or call `return()`: both remove the watch from the server. If the generator is dropped instead, the watch stays until
    * another candidate leads.
    */
   async *leaders(options: Pick<AcquireOptions, 'signal'> = {}): AsyncGenerator<Leader | undefined, void, undefined> {
@@ -97,14 +98,14 @@ export class LeaderElection {
       if (observation === undefined) return
       const { leader, watch } = observation
       try {
-        // A generator that is dropped here leaves its watch, but no listener on the signal.
+        // If the generator is dropped at the `yield`, its watch stays, but no listener on the signal does.
         if (isFirst || leader?.fencingToken !== last?.fencingToken) yield leader
         last = leader
         const limit = new WaitLimit(queue.zk.runtime, { signals: [signal] })
         await limit.during(watch.changed).catch(undefinedIfAborted(signal))
         limit.stop()
       } finally {
-        // In the background: leaving the loop does not wait for a silent server.
+        // Not awaited, so that a server that does not answer does not delay the end of the loop.
         watch.unwatch().catch(() => {})
       }
     }

@@ -9,9 +9,9 @@ import { within } from './queue/wait.ts'
 import { Reentrancy } from './reentrancy.ts'
 import type { HoldOptions } from './hold-options.ts'
 
-/** The contenders' data, and the terms of their holds. */
+/** The options of locks. */
 export interface LockOptions extends HoldOptions {
-  /** Shows others which program holds or waits. It is stored in the contender's node. @default '' */
+  /** Shows other clients which program holds or waits. It is stored in the contender's node. @default '' */
   label?: string | undefined
   /** The rights to the contenders' nodes. Other contenders must be able to read them. @default OPEN_ACL_UNSAFE */
   acl?: readonly ACL[] | undefined
@@ -20,10 +20,10 @@ export interface LockOptions extends HoldOptions {
 /** The options of `Lock`. */
 export interface ExclusiveLockOptions extends LockOptions {
   /**
-   * Whether a `run` inside a `run` of this object, in one chain of async calls, uses the hold of the outer one, as Curator's
-   * mutex does per thread. Only the outermost run releases. An inner run that the outer one does not wait for loses the lock
-   * with it. A task that is left behind gets a `LockLostError` from `run`. This costs every promise of the program a little
-   * (`AsyncLocalStorage`).
+   * Whether a `run` inside a `run` of this object, in one chain of async calls, uses the hold of the outer run, as Curator's
+   * mutex does in one thread. Only the outermost run releases the lock. If an inner run goes on after the outer run has ended,
+   * it has lost the lock. A new `run` in a task that goes on after the outer run rejects with a `LockLostError`. With this
+   * option every promise of the program takes a little longer (`AsyncLocalStorage`).
    * @default false
    */
   reentrant?: boolean | undefined
@@ -31,12 +31,13 @@ export interface ExclusiveLockOptions extends LockOptions {
 
 /**
  * A fair exclusive lock: one holder at a time, in the order of the calls. Its znodes are those of Curator's
- * InterProcessMutex. One object serves any number of concurrent calls. Each is a contender of its own.
+ * InterProcessMutex. One object may be used for any number of concurrent calls. Each call is a contender of its own.
  *
  *     const lock = new Lock(zk, '/locks/report')
  *     await lock.run(async (held) => { … })
  *
- * The path and what is missing above it are made as containers. Servers delete them when the queue is empty again.
+ * If the path, or a node above it, does not exist, it is created as a container. Servers delete containers when they are empty
+ * again.
  */
 export class Lock implements Acquirable<Held> {
   /** The path that was given: the parent of the contenders' nodes. */
@@ -59,12 +60,12 @@ export class Lock implements Acquirable<Held> {
     return await this.#queueLock.acquire(options)
   }
 
-  /** See `Acquirable`. Inside a `run` of this object it is undefined, also with `reentrant`: the run is in the way. */
+  /** See `Acquirable`. Inside a `run` of this object it resolves with undefined, even with `reentrant`. */
   tryAcquire(options?: TryAcquireOptions): Promise<Held | undefined> {
     return this.#queueLock.tryAcquire(options)
   }
 
-  /** See `Acquirable`. With `reentrant` a `run` inside a run uses the hold of the outer one. */
+  /** See `Acquirable`. With `reentrant` a `run` inside a run uses the hold of the outer run. */
   async run<T>(body: (held: Held) => T | Promise<T>, options: RunOptions = {}): Promise<T> {
     checkBody(body)
     checkCall('run', options)
@@ -77,7 +78,7 @@ export class Lock implements Acquirable<Held> {
     return await reentrancy.again(body, options)
   }
 
-  /** The contenders that hold and wait, oldest first: the first one holds. */
+  /** All contenders, oldest first: the first one holds, the others wait. */
   async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
     checkCall('contenders', options)
     const { queue } = this.#queueLock

@@ -11,30 +11,30 @@ interface Run<H> {
 
 export class Reentrancy<H extends Held> {
   readonly #path: string
-  // It is made only for locks with the option: from the first one on it costs every promise of the program.
+  // Only locks with the option make it: from the first AsyncLocalStorage on, every promise of the program takes longer.
   readonly #runs = new AsyncLocalStorage<Run<H>>()
 
   constructor(path: string) {
     this.#path = path
   }
 
-  /** The hold of the run in which this code runs. A task that outlived its run gets its `LockLostError`. */
+  /** The hold of the run in which this code runs, if any. Throws a `LockLostError` if that run has ended or lost its hold. */
   get current(): H | undefined {
     const run = this.#runs.getStore()
     if (run === undefined) return undefined
     run.held.throwIfLost()
-    // The run is about to release it.
+    // The body of the run has ended, and the run is about to release the hold.
     if (run.isOver) throw new LockLostError('Released', run.held.path)
     return run.held
   }
 
-  /** An acquire inside a run would wait for the run itself, unless its hold is lost. */
+  /** Throws if this code is inside a run that holds the lock: an acquire would wait for that run. */
   refuseInside(): void {
     const run = this.#runs.getStore()
     if (run !== undefined && !run.isOver && run.held.isHeld()) throw new WouldDeadlockError(this.#path)
   }
 
-  /** Calls it as the body of an inner run, which rejects if the outermost has released or lost the lock meanwhile. */
+  /** Calls `body` in an inner run. Rejects if the outermost run has released or lost the lock meanwhile. */
   async again<T>(body: (held: H) => T | Promise<T>, { onLost = 'reject' }: RunOptions): Promise<T> {
     const run = this.#runs.getStore()!
     const result = await body(run.held)
@@ -45,7 +45,7 @@ export class Reentrancy<H extends Held> {
     return result
   }
 
-  /** Calls it as the body of the outermost run, which has this hold. */
+  /** Calls `body` in the outermost run, which has this hold. */
   async inside<T>(held: H, body: (held: H) => T | Promise<T>): Promise<T> {
     const run = { held, isOver: false }
     try {

@@ -19,18 +19,18 @@ const toWriteHeld: ToHeld<WriteHeld> = (...granted) => new WriteHeld(...granted)
  *     await shared.read.run(async (held) => { … })
  *     await shared.write.run(async (held) => { … })
  *
- * A writer can go on as a reader with `downgrade`. There is no way from read to write: two readers that both want it would
- * wait for each other. Release, acquire `write`, and read again.
+ * A writer can become a reader with `downgrade`. A reader cannot become a writer: two readers that both want to would wait for
+ * each other. Instead release, acquire `write`, and read the data again.
  *
- * Fencing: a resource accepts a write whose token is not below any token it has seen, and a read whose token is not
- * below any *write's*.
+ * Fencing: a resource must refuse a write if its token is below any token that the resource has seen. It must refuse a read if
+ * its token is below the token of any *write*.
  */
 export class SharedLock {
   /** The path that was given: the parent of the contenders' nodes. */
   readonly path: string
-  /** Shared: it waits for the writers ahead, not for readers. */
+  /** The shared side: a reader waits for the writers ahead, not for readers. */
   readonly read: Acquirable<Held>
-  /** Exclusive: it waits for all contenders ahead. */
+  /** The exclusive side: a writer waits for all contenders ahead. */
   readonly write: Acquirable<WriteHeld>
   readonly #queue: Queue
 
@@ -43,7 +43,7 @@ export class SharedLock {
     this.write = new QueueLock(this.#queue, writer, { data: label, ...others }, toWriteHeld)
   }
 
-  /** Readers and writers that hold or wait, oldest first. */
+  /** All readers and writers that hold or wait, oldest first. */
   async contenders(options: CallOptions = {}): Promise<ContenderInfo[]> {
     checkCall('contenders', options)
     return await within(this.#queue, 'contenders', options, (limited) => this.#queue.contenders(limited))

@@ -1,4 +1,4 @@
-// The hold of a writer of a shared lock. It can be downgraded to that of a reader, in the writer's place.
+// The hold of a writer of a shared lock. The writer can become a reader, which keeps the writer's place.
 import { KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import type { Grant } from './queue/contender.ts'
@@ -18,15 +18,15 @@ import type { HoldTerms } from './hold-options.ts'
 import { knownTouch } from './lease/relay.ts'
 import { throwUnlessTransient, retry } from './queue/retry.ts'
 
-/** The limits of a downgrade. */
+/** How long a downgrade waits. */
 export interface DowngradeOptions {
   /** The longest wait for servers in ms, 0 or more. Then it rejects with `RequestTimeout`. @default the session timeout */
   timeout?: number | undefined
-  /** Ends the wait: it rejects with its reason, and nothing is held. */
+  /** When it aborts, the downgrade rejects with its reason, and nothing is held. */
   signal?: AbortSignal | undefined
 }
 
-/** The hold of a writer of a `SharedLock`. It can be downgraded to that of a reader. */
+/** The hold of a writer of a `SharedLock`. It can be downgraded to the hold of a reader. */
 export class WriteHeld extends Held {
   readonly #queue: Queue
   readonly #owner: Owner
@@ -43,10 +43,10 @@ export class WriteHeld extends Held {
   }
 
   /**
-   * Goes on as a reader, with the writer's place and fencing token. The hold of the writer ends at the call (`Downgraded`),
-   * since other readers may be granted before the answer arrives. No contender behind gets in between, above all no writer.
-   * When it fails nothing is held: it rejects with a `LockLostError` when the session ends or the node is deleted, with
-   * `RequestTimeout` when no server answers in time, or with the reason of the signal.
+   * Resolves with the hold of a reader, which has the writer's place and fencing token. No other writer is granted in between.
+   * The hold of the writer ends at the call (`Downgraded`), because other readers may be granted before the answer arrives. If
+   * it rejects, nothing is held: with a `LockLostError` if the session ends or the node is deleted, with `RequestTimeout` if no
+   * server answers in time, or with the reason of the signal.
    */
   async downgrade(options: DowngradeOptions = {}): Promise<Held> {
     checkCall('downgrade', options)
@@ -85,13 +85,13 @@ export class WriteHeld extends Held {
   }
 }
 
-/** Puts the reader's node in place of the writer's, in one transaction. */
+/** Replaces the writer's node by the reader's node, in one transaction. */
 class Downgrade {
   readonly #zk: ZooKeeper
   readonly #queue: Queue
   readonly #session: Session
   readonly #writer: string
-  /** The reader keeps the writer's token: contenders behind have lower tokens than the czxid of the reader's node. */
+  /** The reader's node. Its token is the writer's: the czxid of the reader's node is above the tokens of contenders behind. */
   readonly #node: OwnNode
   readonly #options: NodeOptions & HoldTerms
   #leaving: Promise<unknown> | undefined
@@ -109,7 +109,7 @@ class Downgrade {
   async make(): Promise<Grant> {
     for (;;) {
       if (this.#leaving !== undefined) throw new NodeVanished()
-      // Usually the proof of the writer's lease will do. If not, the lease is proven after the transaction.
+      // Usually a touch from the writer's time is recent enough. If not, `firstLease` proves a lease after the transaction.
       const touch = knownTouch(this.#zk, this.#session, this.#options)
       if (await this.#isCommitted()) {
         const isOnThisConnection = touch?.connection === this.#session.connection
@@ -118,7 +118,7 @@ class Downgrade {
     }
   }
 
-  /** Deletes both nodes, whichever there is, in the background until that is confirmed. */
+  /** Deletes both nodes, or the one that exists. Goes on in the background until that is confirmed. */
   async leave(): Promise<void> {
     if (this.#leaving === undefined) {
       this.#leaving = this.#remove()
@@ -127,7 +127,7 @@ class Downgrade {
     await this.#leaving
   }
 
-  /** Deletes the writer's node first: then a transaction that is still under way does nothing. */
+  /** Deletes the writer's node first. After that, a transaction that is still under way fails. */
   async #remove(): Promise<void> {
     try {
       await deleteOwn(this.#queue, this.#session, this.#writer)
@@ -136,7 +136,7 @@ class Downgrade {
     }
   }
 
-  /** False when the result is not known, or when it was not possible now. */
+  /** Sends the transaction. Returns whether it was committed; false means that it must be tried again. */
   async #isCommitted(): Promise<boolean> {
     const { data, acl } = this.#options
     const session = this.#session
@@ -145,7 +145,7 @@ class Downgrade {
       await this.#zk.multi([op.create(path, data, { mode: 'EPHEMERAL', acl }), op.delete(this.#writer)], { session })
       return true
     } catch (error) {
-      // An earlier transaction that was not answered has done it.
+      // Usually an earlier transaction, whose answer was lost, has created the node.
       if (KeeperError.is(error, 'NodeExists')) return await this.#exists()
       if (KeeperError.is(error, 'NoNode')) throw new NodeVanished()
       if (KeeperError.is(error) && error.outcomeUnknown) {
@@ -157,7 +157,7 @@ class Downgrade {
     }
   }
 
-  /** Whether we own such a node. */
+  /** Whether the reader's node exists and belongs to our session. */
   async #exists(): Promise<boolean> {
     const session = this.#session
     const stat = await retry(this.#zk, () => this.#zk.exists(this.#node.path, { session }))

@@ -1,4 +1,4 @@
-import { deleteRecursive } from '@zk/client'
+import { deleteRecursive, READ_ACL_UNSAFE } from '@zk/client'
 import { expect, test } from 'vitest'
 import { loseRequest } from './support/faults.ts'
 import { outcome } from './support/outside.ts'
@@ -74,6 +74,20 @@ test('deleteRecursive deletes a hundred nodes at a time', async () => {
   const deleting = outcome(deleteRecursive(zk, '/t', { onProgress, concurrency: 1 }))
   await scene.world.advance(60_000)
   expect([deleting.value, progress]).toEqual([251, [100, 200, 251]])
+})
+
+test('deleteRecursive reports what it has deleted of a batch in which a node is refused', async () => {
+  const scene = new Scene()
+  const zk = await scene.client()
+  scene.ensemble.nodes.create('/t/a')
+  scene.ensemble.nodes.create('/t/kept', { acl: READ_ACL_UNSAFE })
+  scene.ensemble.nodes.create('/t/kept/b')
+  const progress: number[] = []
+  const onProgress = ({ deleted }: { deleted: number }) => void progress.push(deleted)
+  const deleting = outcome(deleteRecursive(zk, '/t', { onProgress }))
+  await scene.world.advance(60_000)
+  expect(deleting.error).toMatchObject({ code: 'NoAuth', path: '/t/kept/b' })
+  expect([progress, scene.children('/t')]).toEqual([[1], ['kept']])
 })
 
 test('deleteRecursive rejects with what onProgress throws, whatever it is, and calls it no more', async () => {

@@ -1,4 +1,4 @@
-// The ensemble without I/O: it takes bytes and the time, and returns what to do. Two drivers use it.
+// The ensemble without I/O: it takes bytes and the time, and returns what its driver must do (over TCP: `listener.ts`).
 import { Faults } from './connection/faults.ts'
 import { checkMember } from './connection/fault.ts'
 import type { Gate } from './connection/gate.ts'
@@ -16,11 +16,12 @@ import type { LoggedTxn } from './server/txn.ts'
 
 /** The server's end of one connection of a client. */
 export interface Link {
-  /** Its number in the history. */
+  /** The number of the connection in the history. */
   readonly id: number
   /**
-   * Whether its bytes are taken. While they are not, the driver should leave them where they are: bytes that arrive are kept.
-   * A driver may set 'clogged' while its output does not leave, and calls `received` without bytes when that has changed.
+   * Open while the model processes the bytes of the client. While the gate is closed, the driver should not read from the
+   * client, but the model keeps bytes that arrive. A driver may set 'clogged' while the client does not read its output.
+   * When it clears 'clogged', it calls `received` without bytes.
    */
   readonly gate: Pick<Gate, 'isOpen' | 'onChange' | 'set'>
 }
@@ -28,10 +29,10 @@ export interface Link {
 /** What the driver must do now, in this order. */
 export type Output =
   | { readonly type: 'send'; readonly link: Link; readonly bytes: Uint8Array }
-  /** `end` comes after what was sent. No output follows for this link. */
+  /** Close the connection, with 'end' after all bytes that were sent. This is the last output of the link. */
   | { readonly type: 'close'; readonly link: Link; readonly how: 'end' | 'reset' }
 
-/** The options of a model, and its surroundings. */
+/** The options of the ensemble, and the clocks and random numbers that it uses. */
 export interface ModelOptions extends EnsembleOptions {
   /** A number in [0, 1), like Math.random. */
   random: () => number
@@ -39,13 +40,13 @@ export interface ModelOptions extends EnsembleOptions {
   wallNow: (now: number) => number
   /** The driver's clock, in ms from 0 on. It is read when a control is used. */
   now: () => number
-  /** Clients may show certificates: ACLs may have the scheme `x509`. @default false */
+  /** Whether clients can show certificates, and ACLs can have the scheme `x509`. @default false */
   hasCertificates?: boolean | undefined
 }
 
 /**
- * Members, their clients, and faults of both. Every method takes the present time, in ms of a clock that never goes back, and
- * returns what the driver must do.
+ * An ensemble, the connections of its clients, and its faults. `accept`, `received`, `closed` and `elapse` take the present
+ * time, in ms of a clock that never goes back. All of these but `accept` return what the driver must do.
  */
 export class EnsembleModel {
   /** The members, in the order of their names in the options. */
@@ -58,14 +59,14 @@ export class EnsembleModel {
   readonly nodes: TestNodes
   /** Makes requests and replies go wrong. */
   readonly faults: Faults
-  /** All frames, connections, roles and controls. */
+  /** The record of all frames, connections, changes of roles and used controls. */
   readonly history: History
-  /** A control was used: `elapse` is due now. */
+  /** Called when a control was used. The driver must then call `elapse` at once. */
   onWake: () => void = () => {}
   readonly #agenda = new Agenda()
   readonly #ensemble: Ensemble
   readonly #ports: ReadonlyMap<string, MemberPort>
-  /** The connections that have something for their clients. */
+  /** The connections that have bytes to send, or that are to be closed. */
   readonly #due = new Set<ServerConnection>()
   readonly #now: () => number
   #connections = 0
@@ -131,7 +132,7 @@ export class EnsembleModel {
       },
     }
     this.#ports = new Map(ensemble.members.map((member) => [member.name, new MemberPort(host, member)]))
-    // From now on: the first role of a standalone server is no change.
+    // Only set now, because the first role of a standalone server is not a change.
     ensemble.onRole = (member, role) => this.history.add({ from: 'member', at: agenda.now, member, role })
     const control = <Result>(what: string, action: () => Result) => this.#control(what, action)
     this.members = Array.from(this.#ports.values(), (port) => new TestMember(port, control))
@@ -141,20 +142,20 @@ export class EnsembleModel {
   }
 
   /**
-   * The member that leads, or the standalone server; undefined while there is none. When two members believe that they lead,
-   * it is the later one. A leader that is cut off stays it until another is elected: see `isServing`.
+   * The member that leads, or the standalone server; undefined while there is none. If two members believe that they lead,
+   * it is the later one. A leader that is cut off stays leader until another is elected: see `isServing`.
    */
   get leader(): TestMember | undefined {
     const { leader } = this.#ensemble
     return this.members.find(({ name }) => name === leader?.name)
   }
 
-  /** Whether a quorum follows and reaches the leader, and all members that run and reach it serve clients. */
+  /** Whether a quorum follows the leader and can reach it, and all running members that can reach it serve clients. */
   get isServing(): boolean {
     return this.#ensemble.isServing
   }
 
-  /** Throws a `RangeError` for a name that no member has. */
+  /** The member with this name. Throws a `RangeError` if there is none. */
   member(name: string): TestMember {
     const member = this.members.find((member) => member.name === name)
     if (member === undefined) checkMember(name, [...this.#ports.keys()])
@@ -162,8 +163,8 @@ export class EnsembleModel {
   }
 
   /**
-   * The transactions that the leader has applied after this one, in order: 0n for all. undefined while no member leads, and
-   * where its log does not go back so far: some hundred transactions.
+   * The transactions that the leader has applied after the one with this zxid, in order; 0n means all. undefined while no
+   * member leads, or if the log of the leader does not go back so far: it keeps some hundred transactions.
    */
   committedAfter(zxid: bigint): readonly LoggedTxn[] | undefined {
     return this.#ensemble.leader?.appliedAfter(zxid)
@@ -176,13 +177,13 @@ export class EnsembleModel {
     return this.#port(member).isListening
   }
 
-  /** A client connects. undefined where it is refused. */
+  /** A client connects. Returns undefined if the connection is refused. */
   accept(member: string, remote: Remote, now: number): Link | undefined {
     this.#agenda.run(now)
     return this.#port(member).accept(remote)
   }
 
-  /** Takes bytes of a client. They may be none: see `Link.gate`. */
+  /** Bytes of a client have arrived. `bytes` is empty if only `Link.gate` has changed. */
   received(link: Link, bytes: Uint8Array, now: number): readonly Output[] {
     this.#agenda.run(now)
     asConnection(link).received(bytes)
@@ -210,7 +211,7 @@ export class EnsembleModel {
     return outputs
   }
 
-  /** When `elapse` next has something to do, in ms; Infinity for never. */
+  /** The time at which `elapse` has something to do next, in ms; Infinity if there is nothing. */
   deadline(): number {
     return this.#due.size > 0 ? this.#agenda.now : this.#agenda.deadline()
   }

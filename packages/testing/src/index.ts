@@ -39,5 +39,5 @@ export type { VirtualProcess, VirtualProcessOptions } from './virtual/virtual-pr
 export type { VirtualRuntime } from './virtual/virtual-runtime.ts'
 export { TestServer, type TestServerOptions } from './test-server.ts'
 export type { LoggedTxn, Txn, TxnHeader } from './server/txn.ts'
-// The meanings of numbers in messages of the history.
+// Names for the numbers in messages of the history.
 export { errorName, EventType, eventName } from '@zk/wire'

@@ -1,4 +1,4 @@
-// Drives an EnsembleModel over TCP. This is the only file that opens sockets, and uses real time and random numbers.
+// Drives an EnsembleModel over TCP. Only this file opens sockets, and uses real time and real random numbers.
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { show } from './connection/fault.ts'
@@ -18,24 +18,24 @@ import {
 } from './listening.ts'
 import { asFunction } from './options.ts'
 
-/** How many bytes the socket may hold for a client that does not read before the client's requests wait. */
+/** The bytes that the socket may hold for a client that does not read. Above this the requests of the client wait. */
 const HIGH_WATER_MARK = 1024 * 1024
-/** How long a client may take to read the rest after its connection has ended. In ms. */
+/** How long the last bytes of an ended connection may lie unread before the socket is destroyed, in ms. */
 const UNREAD_AFTER = 10_000
-/** The pause before it listens again, in ms: another program may have taken the port while the member was down. */
+/** The pause before the next attempt to listen, in ms: another program may have taken the port meanwhile. */
 const OPEN_AGAIN_AFTER = 20
-/** FastLeaderElection.finalizeWait, and a random part. In ms. */
+/** The time of an election, in ms: FastLeaderElection.finalizeWait, and up to `more` at random. */
 const ELECTION_TIME = { least: 200, more: 50 }
 const NOTHING = new Uint8Array()
 const LONGEST_TIMER = 2 ** 31 - 1
 
 export class Listener {
   readonly model: EnsembleModel
-  readonly #doors: readonly Acceptor[]
+  readonly #acceptors: readonly Acceptor[]
   readonly #sockets = new Map<Link, Socket>()
-  /** The TCP sockets below those of TLS. */
+  /** The TCP socket below each TLS socket. */
   readonly #raw = new WeakMap<Socket, Socket>()
-  /** The sockets of connections that have ended in the model, with bytes left for their clients. */
+  /** The sockets of connections that have ended in the model, while bytes are left for their clients. */
   readonly #ending = new Set<Socket>()
   readonly #waiters = new Set<Waiter>()
   readonly #origin = performance.now()
@@ -47,8 +47,8 @@ export class Listener {
   static async open(options: ListenOptions): Promise<Listener> {
     const listener = new Listener(options)
     try {
-      await Promise.all(listener.#doors.map((door) => door.open()))
-      for (const { member, port } of listener.#doors) {
+      await Promise.all(listener.#acceptors.map((acceptor) => acceptor.open()))
+      for (const { member, port } of listener.#acceptors) {
         listener.model.member(member).address = `${bracketed(options.host ?? LOCALHOST)}:${port}`
       }
       listener.#step([])
@@ -76,7 +76,7 @@ export class Listener {
         : asFunction('electionTime', electionTime)
     this.model = new EnsembleModel({
       ...options,
-      // The first election takes no time: a caller would wait for it.
+      // The first election takes no time, because the caller waits for it.
       electionTime: () => (this.#isStarted ? usual() : 0),
       random: Math.random,
       hasCertificates: tls !== undefined,
@@ -86,12 +86,12 @@ export class Listener {
     this.model.onWake = () => this.#drive(() => this.model.elapse(this.now))
     const names = this.model.members.map(({ name }) => name)
     checkPorts(ports, names.length)
-    this.#doors = names.map((member, index) => {
+    this.#acceptors = names.map((member, index) => {
       return new Acceptor(member, { host, port: ports?.[index] ?? 0, tls }, (caller) => this.#accept(member, caller))
     })
   }
 
-  /** The time in ms since it began. */
+  /** The time since the listener was made, in ms. */
   get now(): number {
     return performance.now() - this.#origin
   }
@@ -101,8 +101,8 @@ export class Listener {
   }
 
   /**
-   * Resolves when the condition holds. It is evaluated after every event. Rejects after so many ms, or when the ensemble is
-   * closed.
+   * Resolves when the condition holds. The condition is evaluated after every event. Rejects after `timeout` ms, or when the
+   * ensemble is closed.
    */
   async within(timeout: number, isDone: () => boolean, tooLate: () => Error): Promise<void> {
     if (!(timeout >= 0)) throw new RangeError(`timeout must be a number of ms, 0 or more, not ${show(timeout)}`)
@@ -128,14 +128,14 @@ export class Listener {
     clearTimeout(this.#timer?.handle)
     for (const { reject } of this.#waiters) reject(closedError())
     for (const socket of [...this.#sockets.values(), ...this.#ending]) socket.destroy()
-    await Promise.all(this.#doors.map(async (door) => door.shut()))
+    await Promise.all(this.#acceptors.map(async (acceptor) => acceptor.shut()))
   }
 
   // --- the outputs of the model -------------------------------------------------------------------------------------
 
   /**
-   * A function of the user may throw, such as that for the latency. Then the call that waits for it rejects, or else all that
-   * wait.
+   * A function of the user may throw, such as the option `latency`. Then all calls that wait reject. If no call waits, the
+   * error is thrown.
    */
   #drive(model: () => readonly Output[]): void {
     if (this.#isClosed) return
@@ -153,7 +153,7 @@ export class Listener {
   #step(outputs: readonly Output[]): void {
     for (const output of outputs) this.#do(output)
     // A member that is down, or refuses connections, does not listen.
-    for (const door of this.#doors) door.keep(this.model.isListening(door.member))
+    for (const acceptor of this.#acceptors) acceptor.keep(this.model.isListening(acceptor.member))
     for (const waiter of this.#waiters) {
       if (!waiter.isDone()) continue
       this.#waiters.delete(waiter)
@@ -200,7 +200,7 @@ export class Listener {
   // --- sockets ------------------------------------------------------------------------------------------------------
 
   #accept(member: string, { socket, raw, certificate }: Caller): void {
-    // Errors of the socket are handled in 'close'.
+    // The handler of 'close' below handles errors: 'close' follows each 'error'.
     socket.on('error', () => {})
     if (raw !== undefined) this.#raw.set(socket, raw)
     const remote = { address: plain(socket.remoteAddress), port: socket.remotePort, certificate }
@@ -223,7 +223,7 @@ export class Listener {
     }
     socket.on('end', lost)
     socket.on('close', lost)
-    // A frozen member accepts connections and reads nothing.
+    // A frozen member accepts connections, but reads nothing from them.
     if (!link.gate.isOpen) socket.pause()
     this.#drive(() => this.model.elapse(this.now))
   }
@@ -238,7 +238,7 @@ interface Caller {
   readonly socket: Socket
   /** The TCP socket below TLS. */
   readonly raw?: Socket | undefined
-  /** The subject of its certificate. */
+  /** The subject of the certificate of the client. */
   readonly certificate?: string | undefined
 }
 
@@ -248,12 +248,12 @@ class Acceptor {
   readonly #host: string
   readonly #tls: TestTlsOptions | undefined
   readonly #accept: (caller: Caller) => void
-  /** Sockets in the handshake of TLS: nothing else refers to them. */
+  /** The sockets whose TLS handshake has not ended. Nothing else refers to them. */
   readonly #greeting = new Set<Socket>()
   #port: number
   /** The server that listens, or is about to; undefined while connections are refused. */
   #server: Server | undefined
-  /** Settles when it listens, or cannot. Before that a server cannot be closed. */
+  /** Settles when the server listens, or has failed to. Until then the server cannot be closed. */
   #opening: Promise<void> | undefined
   readonly #closing = new Set<Promise<void>>()
   #shouldBeOpen = true
@@ -275,7 +275,7 @@ class Acceptor {
     return this.#port
   }
 
-  /** Rejects where the port is not free. */
+  /** Rejects if the port is not free. */
   async open(): Promise<void> {
     const server = this.#create()
     this.#server = server
@@ -292,7 +292,7 @@ class Acceptor {
     if (!this.#shouldBeOpen) this.#close()
   }
 
-  /** Opens or closes the port: at once, or as soon as it can be closed. */
+  /** Opens or closes the port: at once, or when the present attempt to open it is over. */
   keep(shouldBeOpen: boolean): void {
     this.#shouldBeOpen = shouldBeOpen
     if (this.#opening !== undefined || this.#again !== undefined) return
@@ -300,7 +300,7 @@ class Acceptor {
     else if (!shouldBeOpen) this.#close()
   }
 
-  /** Closes the port for good. Resolves when only its connections are left. */
+  /** Closes the port for ever. Resolves when all its connections have ended, too. */
   async shut(): Promise<void> {
     this.#shouldBeOpen = false
     clearTimeout(this.#again)
@@ -348,7 +348,7 @@ class Acceptor {
     this.#server = undefined
     for (const socket of this.#greeting) socket.destroy()
     if (server?.listening !== true) return
-    // From here on no client can connect. The server ends with its last connection.
+    // From here on no client can connect. `closed` resolves when the last connection has ended.
     const closed: Promise<void> = new Promise<void>((resolve) => server.close(() => resolve()))
     this.#closing.add(closed)
     void closed.then(() => this.#closing.delete(closed))

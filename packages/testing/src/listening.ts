@@ -1,17 +1,17 @@
-// The options of the listener, and the texts of addresses.
+// The options of the listener, and addresses as text.
 import { checkKeys, show } from './connection/fault.ts'
 import { checkOptions, ENSEMBLE_OPTIONS, type EnsembleOptions, integer } from './options.ts'
 
 /** PEM text, or the bytes of it. */
 type Pem = string | Uint8Array
 
-/** TLS for the clients of an ensemble: some of what `createServer` of `node:tls` takes. */
+/** TLS for the clients of an ensemble: some of the options of `createServer` in `node:tls`. */
 export interface TestTlsOptions {
-  /** The certificate of the members, and those between it and its authority. */
+  /** The certificate of the members, with its intermediate certificates. */
   cert?: Pem | readonly Pem[] | undefined
-  /** The key of `cert`. */
+  /** The private key of `cert`. */
   key?: Pem | readonly Pem[] | undefined
-  /** `cert` and `key` in one, as PKCS #12. */
+  /** `cert` and `key` together, as PKCS #12. */
   pfx?: Uint8Array | undefined
   /** The passphrase of an encrypted `key` or `pfx`. */
   passphrase?: string | undefined
@@ -19,13 +19,13 @@ export interface TestTlsOptions {
   ca?: Pem | readonly Pem[] | undefined
   /** Ask clients for a certificate. Its subject is the identity in ACLs of the scheme `x509`. @default false */
   requestCert?: boolean | undefined
-  /** Refuse clients without a certificate signed by `ca`, where one is requested. @default true */
+  /** Refuse clients that have no certificate signed by `ca`. Needs `requestCert`. @default true */
   rejectUnauthorized?: boolean | undefined
-  /** @default that of the runtime */
+  /** The lowest version of TLS. @default that of the runtime */
   minVersion?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3' | undefined
-  /** @default that of the runtime */
+  /** The highest version of TLS. @default that of the runtime */
   maxVersion?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3' | undefined
-  /** In OpenSSL's form. @default those of the runtime */
+  /** The ciphers, in OpenSSL's form. @default those of the runtime */
   ciphers?: string | undefined
 }
 
@@ -54,10 +54,10 @@ export interface ListenOptions extends EnsembleOptions {
 
 export const LOCALHOST = '127.0.0.1'
 
-/** How long `serving` waits by default, in ms, where the ticks of the members do not need longer. */
+/** The longest time until an ensemble has started, in ms, unless the ticks of its members require more. */
 const LEAST_START_TIMEOUT = 30_000
 
-/** Throws a `TypeError` that names the option and what would be right. */
+/** Checks the options. Throws a `TypeError` that names the wrong option and says what would be right. */
 export function checkListening(all: ListenOptions) {
   checkKeys('an ensemble', all, [...ENSEMBLE_OPTIONS, 'host', 'ports', 'tls'])
   const { host = LOCALHOST, ports, tls, ...options } = all
@@ -81,7 +81,7 @@ export function startTimeout({ host, ports, tls, ...options }: ListenOptions): n
   return Math.max(LEAST_START_TIMEOUT, (initLimit + syncLimit) * tickTime)
 }
 
-/** An IPv4 address that is mapped into IPv6, as IPv4. */
+/** Turns an IPv4 address that is mapped into IPv6 back into IPv4. */
 export function plain(address = ''): string {
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address
 }
@@ -90,12 +90,12 @@ export function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** The subject of a certificate, a line for each part of it, as Java writes it (RFC 2253): the innermost part first. */
+/** Turns the subject of a certificate, one line for each part, into Java's form (RFC 2253): the last part comes first. */
 export function distinguishedName(subject: string | undefined): string | undefined {
   return subject?.split('\n').reverse().join(',')
 }
 
-/** A promise that waits for a condition. */
+/** A call that waits for a condition. */
 export interface Waiter {
   readonly isDone: () => boolean
   readonly resolve: () => void

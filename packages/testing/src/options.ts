@@ -10,9 +10,9 @@ import { checkWords } from './words-option.ts'
 
 /** The options of an ensemble. Times are in ms. */
 export interface EnsembleOptions {
-  /** How many members, called zk1, zk2 …, or their names. One is a standalone server. @default 3 */
+  /** The number of members (zk1, zk2 …), or their names. A single member is a standalone server. @default 3 */
   members?: number | readonly string[] | undefined
-  /** The unit of the next options. Members ping each other twice a tick, and sessions expire at ticks. @default 2_000 */
+  /** The unit of the next options. A leader pings twice in a tick, and sessions expire at ticks. @default 2_000 */
   tickTime?: number | undefined
   /** How many ticks a leader and a follower may be without contact. @default 5 */
   syncLimit?: number | undefined
@@ -23,8 +23,8 @@ export interface EnsembleOptions {
   /** The longest session timeout granted. @default 20 ticks */
   maxSessionTimeout?: number | undefined
   /**
-   * Other values for single members, by name: `minSessionTimeout`, `maxSessionTimeout`. A session that moves from one member
-   * to another then changes its timeout. @default none
+   * Session timeouts of single members, by name: `minSessionTimeout`, `maxSessionTimeout`. If a session moves to a member
+   * with other limits, its timeout changes. @default none
    */
   memberOptions?: Readonly<Record<string, SessionLimits>> | undefined
   /** How long an election takes; a function is called for each election. @default 200 to 250 */
@@ -32,14 +32,13 @@ export interface EnsembleOptions {
   /** How long a message between two members takes. @default 0 */
   latency?: number | ((from: string, to: string) => number) | undefined
   /**
-   * The numbers of sequential nodes when the counter of their parent is used up. From 3.6 on it is the same number again and
-   * again. Before 3.6 the numbers are negative. @default 'stick', for version 3.5 'wrap'
+   * The numbers of sequential nodes after the counter of their parent has reached its end. 'stick', as from 3.6 on: the same
+   * number again and again. 'wrap', as before 3.6: negative numbers. @default 'wrap' for version 3.5, else 'stick'
    */
   sequenceOverflow?: 'stick' | 'wrap' | undefined
   /**
-   * What a second kind of watch does on a path that a connection already watches. Up to 3.8 it replaces the first: a read
-   * with a watch replaces a persistent one, for instance. From 3.9 on there are both. @default 'one', for version 3.9
-   * 'several'
+   * How many kinds of watch a connection can have on one path. 'one', as up to 3.8: a new kind replaces the one before, so a
+   * read with a watch replaces a persistent watch. 'several', as from 3.9 on. @default 'several' for version 3.9, else 'one'
    */
   watchModes?: 'one' | 'several' | undefined
   /** The id of the superuser, which may do everything: `super:BASE64(SHA1(super:password))`. @default none */
@@ -47,8 +46,8 @@ export interface EnsembleOptions {
   /** SASL DIGEST-MD5, and the scheme `sasl` in ACLs. @default not set up */
   sasl?: SaslOptions | undefined
   /**
-   * Whether a member that has found no leader for a tick serves reads (`readonlymode.enabled`), to clients that connect with
-   * `readOnly`. @default false
+   * Whether a member that has found no leader within a tick serves reads to clients that connect with `readOnly`
+   * (readonlymode.enabled). @default false
    */
   readOnlyMode?: boolean | undefined
   /**
@@ -63,23 +62,23 @@ export interface EnsembleOptions {
   /** Whether hard quotas are enforced, from 3.7 on (zookeeper.enforceQuota). @default false */
   enforceQuota?: boolean | undefined
   /**
-   * How many requests of clients one member has under way, from 3.6 on. The others wait. 0 means any number
+   * How many requests of clients one member executes at a time; the others wait. 0 means any number. Needs version 3.6
    * (zookeeper.request_throttle_max_requests). @default 0
    */
   requestThrottleMaxRequests?: number | undefined
   /**
-   * A request that has waited longer than this for its turn, in ms, is not executed: ThrottledOp. 0 means any time
-   * (zookeeper.throttled_op_wait_time). @default 0
+   * A request that has waited longer than this, in ms, is not executed, but answered with ThrottledOp. 0 means that a
+   * request may wait for any time (zookeeper.throttled_op_wait_time). @default 0
    */
   throttledOpWaitTime?: number | undefined
   /**
-   * The release whose operations the members know: the last one of this line. They answer any other operation with
-   * Unimplemented, and close the connection. The operations that they know behave as in 3.8.0. @default '3.8'
+   * The members know the operations of the last release of this line. They answer any other operation with Unimplemented,
+   * and close the connection. The operations that they know behave as in 3.8.0. @default '3.8'
    */
   version?: ServerVersion | undefined
   /** The longest request, in bytes. A longer one closes the connection (jute.maxbuffer). @default 1_048_575 */
   juteMaxBuffer?: number | undefined
-  /** How many requests of one connection may be without an answer before no more are read. @default 1_000 */
+  /** How many requests of one connection may be unanswered before no more are read from it. @default 1_000 */
   globalOutstandingLimit?: number | undefined
   /**
    * How many connections one address may have to one member; 0 for any number. (A real server's default is 60.)
@@ -87,11 +86,11 @@ export interface EnsembleOptions {
    */
   maxClientCnxns?: number | undefined
   /**
-   * The four-letter words that are answered (4lw.commands.whitelist). Others are refused. `srvr` is always answered, and
-   * `isro` with `readOnlyMode`. (A real server's default is `srvr` alone.) @default all
+   * The four-letter words that are answered (4lw.commands.whitelist). Other words are refused. `srvr` is always answered,
+   * and `isro`, too, with `readOnlyMode`. (A real server's default is `srvr` alone.) @default all
    */
   fourLetterWords?: readonly FourLetterWord[] | undefined
-  /** How much of the history is kept; `entries: 0` for none. @default 10_000 entries, 64 MiB of frames */
+  /** How much of the history is kept; `entries: 0` keeps nothing. @default 10_000 entries, 64 MiB of frames */
   history?: { [Limit in keyof HistoryLimits]?: number | undefined } | undefined
 }
 
@@ -109,7 +108,7 @@ export interface CheckedOptions {
   readonly watchModes: 'one' | 'several'
   readonly superDigest: string | undefined
   readonly sasl: SaslSettings | undefined
-  /** The schemes that ACLs may have, besides `world` and `auth`. */
+  /** The schemes that ACLs may have besides `world` and `auth`. */
   readonly schemes: ReadonlySet<string>
   readonly readOnlyMode: boolean
   readonly containerCheckInterval: number
@@ -157,14 +156,14 @@ export const ENSEMBLE_OPTIONS = [
 
 const VERSIONS: readonly ServerVersion[] = ['3.5', '3.6', '3.7', '3.8', '3.9']
 const LARGEST_INT = 2 ** 31 - 1
-/** A leader pings every half tick; in whole ms. */
+/** The shortest tick, in ms: a leader pings every half tick, in whole ms. */
 const SHORTEST_TICK = 2
-/** The longest tick: session timeouts are up to 20 ticks. */
+/** The longest tick, in ms: a session timeout of 20 ticks must be an int. */
 const LONGEST_TICK = Math.floor(LARGEST_INT / 20)
 /** The largest number of members. More would be a mistake: every write goes to all of them. */
 const MOST_MEMBERS = 99
 
-/** Fills in defaults; throws a `TypeError` or `RangeError` that names the option and what would be right. */
+/** Checks options and fills in defaults. A `TypeError` or `RangeError` names the option and says what would be right. */
 export function checkOptions(options: EnsembleOptions): CheckedOptions {
   checkKeys('an ensemble', options, ENSEMBLE_OPTIONS)
   const { tickTime = 2_000, syncLimit = 5, initLimit = 10 } = options
@@ -262,7 +261,7 @@ export function checkOptions(options: EnsembleOptions): CheckedOptions {
   }
 }
 
-/** A time, or a function that returns one: each returned value is checked. */
+/** Turns a time, or a function that returns one, into a function. Each value that a function returns is checked. */
 export function asFunction<Args extends unknown[]>(
   name: string,
   value: number | ((...args: Args) => number),
@@ -284,7 +283,7 @@ export function checkDuration(name: string, value: unknown): void {
 
 const isDuration = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < Infinity
 
-/** Each name is a line in /zookeeper/config. */
+/** Each name is written into a line of /zookeeper/config. */
 const isName = (name: unknown) => typeof name === 'string' && name.trim() !== '' && !/\p{Cc}|\p{Zl}|\p{Zp}/u.test(name)
 
 function membersOf(members: number | readonly string[]): readonly string[] {

@@ -3,9 +3,9 @@ import type { SaslSettings } from './connection/sasl-server.ts'
 
 /** The users in the JAAS configuration of the servers, for SASL DIGEST-MD5. */
 export interface SaslOptions {
-  /** Passwords by the names of their users: `{ bob: 'secret' }`. */
+  /** The password of each user: `{ bob: 'secret' }`. */
   users: Readonly<Record<string, string>>
-  /** The user of these that may do everything (zookeeper.superUser). @default none */
+  /** Which of these users may do everything (zookeeper.superUser). @default none */
   superUser?: string | undefined
   /**
    * Whether clients are served only after they have proved their identity by SASL. Other clients are answered with
@@ -14,7 +14,7 @@ export interface SaslOptions {
   required?: boolean | undefined
 }
 
-/** Throws a `TypeError` that names the option, never with a password. */
+/** Checks the option `sasl`. Throws a `TypeError` that names the wrong part, and never shows a password. */
 export function checkSasl(sasl: SaslOptions | undefined): SaslSettings | undefined {
   if (sasl === undefined) return undefined
   checkKeys('sasl', sasl, ['users', 'superUser', 'required'])
@@ -24,7 +24,7 @@ export function checkSasl(sasl: SaslOptions | undefined): SaslSettings | undefin
   }
   const all = Object.entries<unknown>(users)
   for (const [name, password] of all) {
-    // ZooKeeper takes the part after one of these for a host or a realm of Kerberos.
+    // ZooKeeper takes the part after `/` or `@` for a host or a realm of Kerberos.
     if (name === '' || /[/@]/.test(name))
       throw new TypeError(`sasl.users: ${show(name)} must be a name without / and @`)
     if (typeof password !== 'string' || password === '') {

@@ -17,12 +17,12 @@ export interface TestEnsembleOptions extends ListenOptions {}
  *     const zk = await connect(ensemble.connectString)
  *
  * A control of a member, a connection or a link has taken effect when it returns. A change on which the members must agree
- * follows as soon as a quorum can agree (`serving`). Misuse is a `TypeError` or a `RangeError` that says what would be right.
+ * comes later, when a quorum can agree (`serving`). A wrong argument throws a `TypeError` or a `RangeError`.
  */
 export class TestEnsemble implements AsyncDisposable {
-  /** All members, for the connect method of any client. */
+  /** The addresses of all members, for the connect method of any client. */
   readonly connectString: string
-  /** All members, those that are down included. */
+  /** All members, including those that are down. */
   readonly members: readonly TestMember[]
   /** The links between members. */
   readonly network: TestNetwork
@@ -36,7 +36,7 @@ export class TestEnsemble implements AsyncDisposable {
   readonly history: History
   readonly #listener: Listener
 
-  /** Resolves when every member serves. Rejects with an `Error` of the system where a port is not free. */
+  /** Resolves when every member serves clients. Rejects with an `Error` of the system if a port is not free. */
   static async start(options: TestEnsembleOptions = {}): Promise<TestEnsemble> {
     return new TestEnsemble(await Listener.open(options))
   }
@@ -55,8 +55,8 @@ export class TestEnsemble implements AsyncDisposable {
   }
 
   /**
-   * The member that leads; undefined while there is none. A leader that was cut off, or is frozen, stays it until another is
-   * elected: `serving` waits for that.
+   * The member that leads; undefined while there is none. A leader that is cut off or frozen remains the leader until
+   * another one is elected: `serving` waits for that.
    */
   get leader(): TestMember | undefined {
     return this.#listener.model.leader
@@ -67,12 +67,12 @@ export class TestEnsemble implements AsyncDisposable {
     return this.members.filter(({ role }) => role === 'follower')
   }
 
-  /** The ports of the members, in their order, as the option `ports` takes them. */
+  /** The ports of the members, in order. They can be passed as the option `ports`. */
   get ports(): readonly number[] {
     return this.members.map(({ port }) => port)
   }
 
-  /** Throws a `RangeError` for a name that no member has. */
+  /** The member with this name. Throws a `RangeError` if there is none. */
   member(name: string): TestMember {
     return this.#listener.model.member(name)
   }
@@ -83,9 +83,9 @@ export class TestEnsemble implements AsyncDisposable {
   }
 
   /**
-   * Resolves with the leader when a quorum follows it, and all members that are up and in touch with it serve clients. Use it
-   * after a kill, a partition, a restart or a heal. It does not wait for a member that is cut off from the leader, or frozen.
-   * Rejects with an `Error` when that takes longer than `timeout`, in ms.
+   * Resolves with the leader when a quorum follows it, and all running members that can reach it serve clients. Wait for
+   * this after a kill, a partition, a restart or a heal. It does not wait for a member that is frozen or cut off from the
+   * leader. Rejects with an `Error` after `timeout` ms (30 s by default).
    */
   async serving({ timeout = 30_000 }: { readonly timeout?: number | undefined } = {}): Promise<TestMember> {
     const { model } = this.#listener
@@ -103,7 +103,7 @@ export class TestEnsemble implements AsyncDisposable {
     await this.#listener.close()
   }
 
-  /** As `close`. */
+  /** Does the same as `close`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }

@@ -18,7 +18,7 @@ export interface TestServerOptions extends Omit<TestEnsembleOptions, 'members' |
  *     const zk = await connect(server.connectString)
  */
 export class TestServer extends TestEnsemble {
-  /** Resolves when it serves. Rejects with an `Error` of the system where the port is not free. */
+  /** Resolves when the server serves clients. Rejects with an `Error` of the system if the port is not free. */
   static override async start(all: TestServerOptions = {}): Promise<TestServer> {
     checkKeys('a server', all, KNOWN)
     const { port = 0, ...options } = all
@@ -26,12 +26,12 @@ export class TestServer extends TestEnsemble {
     return new TestServer(await Listener.open({ ...options, members: 1, ports: [port] }))
   }
 
-  /** Its port, also while it is down: that of the option, or the free one that was found. */
+  /** The port of the server, also while it is down: the option `port`, or the free port that was found. */
   get port(): number {
     return this.members[0]!.port
   }
 
-  /** Ends the process. Its log survives. Meanwhile its port refuses connections. The port stays the same. */
+  /** Ends the process. Its log survives. Its port refuses connections until `restart`, and stays the same. */
   kill(): void {
     this.members[0]!.kill()
   }

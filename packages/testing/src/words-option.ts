@@ -1,7 +1,7 @@
 import { show } from './connection/fault.ts'
 import { answeredWords, type FourLetterWord } from './connection/words.ts'
 
-/** The words that are answered. Throws a `TypeError` that names the option and what would be right. */
+/** Checks the option `fourLetterWords`, and returns the words that members answer. Throws a `TypeError`. */
 export function checkWords(
   words: readonly FourLetterWord[] = answeredWords,
   readOnlyMode: boolean,
@@ -13,6 +13,6 @@ export function checkWords(
     if ((answeredWords as readonly unknown[]).includes(word)) continue
     throw new TypeError(`fourLetterWords: unknown word ${show(word)}; known are ${answeredWords.join(', ')}`)
   }
-  // ZooKeeper itself needs these: zkServer.sh needs `srvr`, and clients that look for a member that takes writes need `isro`.
+  // As in ZooKeeper: zkServer.sh asks `srvr`, and clients ask `isro` to find a member that accepts writes.
   return new Set([...words, 'srvr', ...(readOnlyMode ? ['isro'] : [])])
 }

@@ -6,14 +6,14 @@ import type { ACL } from './records/data.ts'
 
 /** One letter for each bit of Perms. The lowest bit is first. */
 const LETTERS = 'rwcda'
-// The id may hold colons. The last colon ends it.
+// Scheme, id and letters of one entry. The id may contain colons: it ends at the last one.
 const ENTRY = /^([^\s:]+):(.*):([^:]*)$/s
 const SCHEME = /^[^\s:,]+$/
 
 /**
- * Reads `world:anyone:r,digest:user:BASE64:cdrwa`. Each entry must have all three parts, and the perms must be letters of
- * `cdrwa`. Otherwise it throws a `TypeError` that says what is wrong. (Java leaves out such an entry or letter.) An id cannot
- * hold a comma.
+ * Parses `world:anyone:r,digest:user:BASE64:cdrwa`. Throws a `TypeError` that says what is wrong if an entry does not have
+ * all three parts, or if its perms have a letter that is not in `cdrwa`. (Java leaves out such an entry or letter.) An id
+ * cannot contain a comma.
  */
 export function parseACL(text: string): (ACL & { readonly id: { readonly scheme: string; readonly id: string } })[] {
   return text.split(',').map((untrimmed) => {
@@ -33,8 +33,8 @@ export function parseACL(text: string): (ACL & { readonly id: { readonly scheme:
 }
 
 /**
- * Writes the text that `parseACL` reads. Throws a `TypeError` for an entry without such a text: a comma in the id, or perms
- * beyond `cdrwa`. For an empty list it returns '', which `parseACL` refuses.
+ * Turns an ACL into the text that `parseACL` parses. Throws a `TypeError` if an entry has no such text: if its id contains a
+ * comma, or if its perms have bits other than those of `cdrwa`. For an empty list it returns '', which `parseACL` refuses.
  */
 export function formatACL(acl: readonly ACL[]): string {
   return acl.map(formatEntry).join(',')
@@ -50,9 +50,10 @@ function formatEntry({ perms, id: { scheme, id } }: ACL): string {
 }
 
 /**
- * The id of the digest scheme in an ACL: `user:BASE64(SHA1(user:password))`
- * (DigestAuthenticationProvider.generateDigest). For `addAuth` give `user:password` itself. The caller provides SHA-1:
- * `generateDigest('user:password', (bytes) => createHash('sha1').update(bytes).digest())`.
+ * Makes an id of the digest scheme for an ACL: `user:BASE64(SHA1(user:password))`
+ * (DigestAuthenticationProvider.generateDigest). The caller provides SHA-1:
+ * `generateDigest('user:password', (bytes) => createHash('sha1').update(bytes).digest())`. `addAuth` takes `user:password`
+ * itself, not this id.
  */
 export function generateDigest(userPassword: string, sha1: (bytes: Uint8Array) => Uint8Array): string {
   const digest = asUint8Array(sha1(new TextEncoder().encode(userPassword)))

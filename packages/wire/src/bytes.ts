@@ -1,8 +1,8 @@
 import { invalid } from './invalid.ts'
 
 /**
- * Bytes in memory that no other thread shares. Web APIs require them. The type is `Uint8Array<ArrayBuffer>`, and
- * `Uint8Array` for compilers before TypeScript 5.7. The return type of `slice` is right for both.
+ * Bytes in memory that is not shared with other threads, as Web APIs require. The type is `Uint8Array<ArrayBuffer>`, and for
+ * compilers before TypeScript 5.7 `Uint8Array`. The return type of `slice` is the right one for both.
  */
 export type Bytes = ReturnType<Uint8Array['slice']>
 
@@ -18,13 +18,13 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   return whole
 }
 
-/** The same memory as a plain `Uint8Array`. (The `slice` of Node's Buffer does not copy.) */
+/** Returns the same memory as a plain `Uint8Array`, because the `slice` of Node's Buffer does not copy. */
 export function asUint8Array(bytes: Uint8Array): Uint8Array {
   if (bytes.constructor === Uint8Array) return bytes
   return new Uint8Array(checkedBytes(bytes).buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Accepts bytes of a subclass or of another realm, too. Throws a `TypeError` for a string, an array, or wider items. */
+/** Returns its argument. Throws a `TypeError` if the items are not one byte wide. Accepts subclasses and other realms. */
 export function checkedBytes(bytes: Uint8Array): Uint8Array {
   if (bytes?.BYTES_PER_ELEMENT !== 1) throw invalid(bytes, 'buffer', 'a Uint8Array')
   return bytes

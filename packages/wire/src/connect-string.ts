@@ -3,7 +3,7 @@ import { validatePath } from './path.ts'
 
 /** The address of a server. */
 export interface ServerAddress {
-  /** A name or an address. An IPv6 address has no brackets here. */
+  /** A host name or an IP address. An IPv6 address has no brackets here. */
   readonly host: string
   /** From 1 to 65,535. */
   readonly port: number
@@ -11,21 +11,21 @@ export interface ServerAddress {
 
 /** The parts of a connect string. */
 export interface ConnectString {
-  /** At least one, in the order of the text. */
+  /** The servers, in the order of the text. There is at least one. */
   readonly servers: readonly ServerAddress[]
-  /** The chroot: every path of the client is below it. '/' for none. */
+  /** The chroot, below which all paths of the client are. '/' means that there is no chroot. */
   readonly chroot: string
 }
 
 const DEFAULT_PORT = '2181'
-// `name:port`, `[address]` or `[address]:port`, then the end or a chroot.
+// `name:port`, `[address]` or `[address]:port`, followed by a chroot or by nothing.
 const SERVER = /^(?:[^/:[\]]+:\d+|\[[^\]]*\](?::\d+)?)\s*(?:\/|$)/
 
 /**
- * Reads `host[:port],…[/chroot]` by the rules of ZooKeeper's ConnectStringParser: the default port is 2181, spaces and empty
- * entries are skipped, an IPv6 address is written `[::1]:2181`. Java accepts some mistakes by accident. For these it throws a
- * `TypeError`: a bare IPv6 address, port 0, an empty port, no server at all, one more server behind the chroot
- * (`a/x,b:2181`).
+ * Parses `host[:port],…[/chroot]` by the rules of ZooKeeper's ConnectStringParser. The default port is 2181. Spaces and empty
+ * entries are skipped. An IPv6 address is written `[::1]:2181`. Java accepts some mistakes by accident. This function throws
+ * a `TypeError` for them: an IPv6 address without brackets, port 0, an empty port, no server at all, a server after the
+ * chroot (`a/x,b:2181`).
  */
 export function parseConnectString(connectString: string): ConnectString {
   if (typeof connectString !== 'string') {
@@ -34,7 +34,7 @@ export function parseConnectString(connectString: string): ConnectString {
   const refuse = (reason: string) => new TypeError(`connectString ${JSON.stringify(connectString)}: ${reason}`)
   if (connectString.includes('://')) throw refuse('it is not a URL; write "host:port,host:port/chroot"')
   const [, list, chroot = '/'] = /^([^/]*)(\/.*)?$/s.exec(connectString)!
-  if (namesServer(chroot)) throw refuse('a chroot stands once, at the end: "host:port,host:port/chroot"')
+  if (hasFurtherServer(chroot)) throw refuse('a chroot stands once, at the end: "host:port,host:port/chroot"')
   try {
     validatePath(chroot)
   } catch (error) {
@@ -49,24 +49,24 @@ export function parseConnectString(connectString: string): ConnectString {
   return { servers, chroot }
 }
 
-/** `host:port`, with the brackets of an IPv6 address. */
+/** Returns `host:port`. An IPv6 address gets brackets: `[::1]:2181`. */
 export function formatServer({ host, port }: ServerAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /**
- * A chroot may hold ',' and ':', as every path may. It counts as a chroot with one more server behind it when one of its
- * commas is followed by a name and a port, by an address in brackets, or by the same chroot again (`a/x,b/x`), or when no
- * name is before its first comma (`a/,b`).
+ * Whether a server is named after the first slash, which is a mistake. Usually ',' and ':' are just characters of the chroot.
+ * They are a mistake if a comma is followed by (1) `name:port`, (2) an address in brackets, or (3) a name and the same chroot
+ * (`a/x,b/x`), or (4) if nothing is between the slash and the first comma (`a/,b`).
  */
-function namesServer(chroot: string): boolean {
+function hasFurtherServer(chroot: string): boolean {
   const [first, ...others] = chroot.split(',')
-  const again = (other: string) => first === '/' || other.slice(other.indexOf('/')) === first
-  return others.some((other) => SERVER.test(other.trim()) || again(other))
+  const chrootEndsBefore = (other: string) => first === '/' || other.slice(other.indexOf('/')) === first
+  return others.some((other) => SERVER.test(other.trim()) || chrootEndsBefore(other))
 }
 
 function parseServer(entry: string, refuse: (reason: string) => TypeError): ServerAddress {
-  // The separators and prefixes of other products would otherwise count as a part of a name or a port.
+  // Refuses characters that other products use between or before servers: they would become a part of a name or a port.
   const match = /^(?!.*[\s;|@])(?:\[([^\]]+)\]|([^:[\]]+))(?::([^:]*))?$/.exec(entry)
   if (match === null) {
     throw refuse('is neither "host:port" nor "[::1]:2181"; servers are separated by ","')

@@ -37,10 +37,10 @@ export const OpCode = {
 /** A number of `OpCode`. */
 export type OpCode = (typeof OpCode)[keyof typeof OpCode]
 
-/** Reserved xids. Other requests count from 1 to 2³¹ - 2 and then from 1 again, as in Java's client. */
+/** Reserved xids. For other requests a client counts from 1 to 2³¹ - 2, and then from 1 again, as Java's client does. */
 export const Xid = { notification: -1, ping: -2, auth: -4, setWatches: -8 } as const
 
-/** Reply codes (KeeperException.Code), by the names of its exception classes. */
+/** Reply codes (KeeperException.Code). The names are those of its exception classes, without `Exception`. */
 export const ErrorCode = {
   Ok: 0,
   SystemError: -1,
@@ -81,13 +81,13 @@ export const ErrorCode = {
   ReconfigDisabled: -123,
   SessionClosedRequireSaslAuth: -124,
   QuotaExceeded: -125,
-  /** not executed: try again later */
+  /** the server has not executed the request: try again later */
   ThrottledOp: -127,
 } as const
 /** A name of `ErrorCode`. */
 export type ErrorName = keyof typeof ErrorCode
 
-/** Flags of create requests (CreateMode). Above 3 they are not bit masks. */
+/** Values of `flags` in create requests (CreateMode). Those above 3 are no bit masks. */
 export const CreateMode = {
   PERSISTENT: 0,
   EPHEMERAL: 1,
@@ -103,7 +103,7 @@ export type CreateMode = keyof typeof CreateMode
 /** Bits of an ACL's `perms` (ZooDefs.Perms). */
 export const Perms = { READ: 1, WRITE: 2, CREATE: 4, DELETE: 8, ADMIN: 16, ALL: 31 } as const
 
-/** Types of a WatcherEvent (Watcher.Event.EventType). The three *Removed are made by clients. */
+/** Types of a WatcherEvent (Watcher.Event.EventType). Clients make the three *Removed themselves. */
 export const EventType = {
   None: -1,
   NodeCreated: 1,
@@ -142,10 +142,10 @@ export const AddWatchMode = { PERSISTENT: 0, PERSISTENT_RECURSIVE: 1 } as const
 /** A name of `AddWatchMode`. */
 export type AddWatchMode = keyof typeof AddWatchMode
 
-/** The name of a reply code, or undefined for one that this version of the package does not know. */
+/** Returns the name of a reply code, or undefined if this version of the package does not know the code. */
 export const errorName = nameOf(ErrorCode)
 
-/** The name of an event type, or undefined for one that this version of the package does not know. */
+/** Returns the name of an event type, or undefined if this version of the package does not know the type. */
 export const eventName = nameOf(EventType)
 
 export function nameOf<Name extends string>(

@@ -1,4 +1,4 @@
-// Both directions of one connection, as messages.
+// Decodes both directions of a connection.
 import { OpCode, Xid } from './constants.ts'
 import { FrameDecoder, type FrameDecoderOptions } from './frame.ts'
 import {
@@ -14,8 +14,8 @@ import { RequestHeader } from './records/proto.ts'
 import { decode, type TypeOf } from './type.ts'
 
 /**
- * Cuts one direction of a connection into messages, from its first byte on. For the direction of the server, `asking` is the
- * decoder of the client's direction: the answer to text is text.
+ * Decodes the messages of one direction of a connection, from the first byte on. For what the server sends, `clientDecoder`
+ * is the decoder of what the client sends: if the client has sent text, the answer is text.
  *
  *     decoder.push(chunk)
  *     for (let message = decoder.next(); message !== undefined; message = decoder.next()) …
@@ -23,33 +23,33 @@ import { decode, type TypeOf } from './type.ts'
 export class MessageDecoder<Message> {
   readonly #frames: FrameDecoder
   readonly #decode: (frame: Uint8Array, first: boolean) => Message
-  readonly #asking: MessageDecoder<unknown> | undefined
+  readonly #clientDecoder: MessageDecoder<unknown> | undefined
   #first = true
   #isText = false
 
   constructor(
     decode: (frame: Uint8Array, first: boolean) => Message,
     options?: FrameDecoderOptions,
-    asking?: MessageDecoder<unknown>,
+    clientDecoder?: MessageDecoder<unknown>,
   ) {
     this.#frames = new FrameDecoder(options)
     this.#decode = decode
-    this.#asking = asking
+    this.#clientDecoder = clientDecoder
   }
 
-  /** Takes the chunk over without copying it: its memory must not be written to afterwards. */
+  /** Adds a chunk, which is not copied: do not write to its memory afterwards. */
   push(chunk: Uint8Array): void {
     this.#frames.push(chunk)
   }
 
   /**
-   * The next message, or undefined until more bytes come. Throws `ProtocolError` for a frame that cannot be decoded. The
-   * next call goes on behind that frame. After an impossible length no message follows.
+   * Returns the next message, or undefined if it is not complete yet. Throws a `ProtocolError` for a frame that cannot be
+   * decoded. The next call then decodes the frame after that one. After an impossible length no message follows.
    */
   next(): Message | TextMessage | undefined {
     const first = this.#first
-    const asking = this.#asking
-    const bytes = first ? this.#frames.takeText(asking && asking.#isText) : undefined
+    const clientDecoder = this.#clientDecoder
+    const bytes = first ? this.#frames.takeText(clientDecoder && clientDecoder.#isText) : undefined
     if (bytes !== undefined) {
       this.#isText = true
       return { type: 'text', bytes }
@@ -63,11 +63,11 @@ export class MessageDecoder<Message> {
 
 /** The limits of a `Conversation`. */
 export interface ConversationOptions extends FrameDecoderOptions {
-  /** The number of requests that may wait for their replies. One more is a `ProtocolError`. @default 65_536 */
+  /** The number of requests that may wait for their replies. A further request is a `ProtocolError`. @default 65_536 */
   pendingLimit?: number | undefined
 }
 
-/** Something that a request may wait behind. */
+/** An entry of the list of waiting requests, or the start of that list. */
 interface Link {
   next?: Pending | undefined
 }
@@ -79,18 +79,18 @@ interface Pending extends Asked, Link {
 }
 
 /**
- * Both directions of one connection, for a proxy between a client and a server. Push each direction from its first byte on,
- * and a request before its reply. Servers answer requests in order, but auth and sasl at any time
- * (ZooKeeperServer.processPacket). Any other reply that is not to the oldest request is a `ProtocolError`. Its request then
- * does not wait any more.
+ * Decodes both directions of one connection, for a proxy between a client and a server. Push each direction from its first
+ * byte on, and each request before its reply. Servers answer requests in order, except auth and sasl, which they may answer
+ * at any time (ZooKeeperServer.processPacket). A reply that is out of order is a `ProtocolError`. Its request then does not
+ * wait any more.
  */
 export class Conversation {
-  // `declare` keeps the bundle small: no initial value is written that the constructor replaces.
-  /** Takes the bytes of the client. */
+  // `declare` keeps the bundle small: without it the bundle would set an initial value, which the constructor replaces.
+  /** Decodes what the client sends. */
   declare readonly fromClient: MessageDecoder<ClientMessage>
-  /** Takes the bytes of the server. */
+  /** Decodes what the server sends. */
   declare readonly fromServer: MessageDecoder<ServerMessage>
-  /** Behind it are the requests without a reply, the oldest first. */
+  /** The start of the list of requests without a reply. The oldest request is the first one. */
   readonly #start: Link = {}
   #last = this.#start
   #pending = 0
@@ -98,26 +98,29 @@ export class Conversation {
   constructor(options: ConversationOptions = {}) {
     const { pendingLimit = 65_536 } = options
     this.fromClient = new MessageDecoder((frame, first) => {
-      // Before the body is read: a server also answers a request that it cannot read.
-      const asked = first ? undefined : this.#ask(decode(RequestHeader, frame), pendingLimit)
+      // The request is added before its body is read, because a server also answers a request that it cannot read.
+      const asked = first ? undefined : this.#add(decode(RequestHeader, frame), pendingLimit)
       const message = decodeClientFrame(frame, first)
       if (asked !== undefined && Array.isArray(message.request)) asked.parts = message.request.length
       return message
     }, options)
     this.fromServer = new MessageDecoder(
-      (frame, first) => decodeServerFrame(frame, first, (xid) => this.#answered(xid)),
+      (frame, first) => decodeServerFrame(frame, first, (xid) => this.#remove(xid)),
       options,
       this.fromClient,
     )
   }
 
-  /** The number of requests that wait for their replies, without pings. */
+  /** The number of requests that wait for their replies. Pings do not count. */
   get pending(): number {
     return this.#pending
   }
 
-  /** Adds a request that will be answered. A ping is answered with xid -2, whatever its own. The xid of events answers none. */
-  #ask({ xid, type: opCode }: TypeOf<typeof RequestHeader>, limit: number): Pending | undefined {
+  /**
+   * Adds a request to the list. Two kinds do not wait there: a ping is answered with xid -2, whatever xid it has, and a
+   * message with the xid of events is never a reply.
+   */
+  #add({ xid, type: opCode }: TypeOf<typeof RequestHeader>, limit: number): Pending | undefined {
     if (opCode === OpCode.ping || xid === Xid.notification) return undefined
     if (this.#pending >= limit) throw new ProtocolError(`more than ${limit} requests wait for replies`)
     const asked: Pending = { xid, opCode }
@@ -126,18 +129,19 @@ export class Conversation {
     return asked
   }
 
-  #answered(xid: number): Asked | undefined {
-    let isDue = true
+  /** Removes the request with this xid. Returns it if the server may answer it now. */
+  #remove(xid: number): Asked | undefined {
+    let isInOrder = true
     let before = this.#start
     for (let asked = before.next; asked !== undefined; asked = asked.next) {
-      const isApart = asked.opCode === OpCode.auth || asked.opCode === OpCode.sasl
+      const isUnordered = asked.opCode === OpCode.auth || asked.opCode === OpCode.sasl
       if (asked.xid === xid) {
         before.next = asked.next
         if (asked === this.#last) this.#last = before
         this.#pending--
-        return isDue || isApart ? asked : undefined
+        return isInOrder || isUnordered ? asked : undefined
       }
-      isDue &&= isApart
+      isInOrder &&= isUnordered
       before = asked
     }
     return undefined

@@ -1,23 +1,23 @@
-// A frame is a 4-byte big-endian length and that many bytes. A connection has frames in both directions, with one exception:
-// monitoring sends a four-letter word in place of the first frame, and its answer is text.
+// A frame is a 4-byte big-endian length, followed by as many bytes. Client and server send frames, with one exception: a
+// monitoring tool sends a four-letter word in place of its first frame, and the server answers with text.
 import { type Bytes, concat, asUint8Array } from './bytes.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
 const LENGTH_SIZE = 4
-/** Default of ZooKeeper's jute.maxbuffer, in bytes: a server closes the connection, without an answer, at a longer request. */
+/** ZooKeeper's default of jute.maxbuffer, in bytes. At a longer request a server closes the connection without an answer. */
 export const JUTE_MAXBUFFER = 0xfffff
 const DEFAULT_LIMIT = 4 * 1024 * 1024
-/** Chunks below this are put together while they wait, into up to twice as much, in bytes. */
+/** In bytes. Waiting chunks that are smaller than this are joined. A joined chunk is smaller than twice this. */
 const SMALL = 4096
 const TEXT_SHOWN = 200
 
-/** A frame longer than the limit. `size` is the length that it announces. */
+/** A peer has announced a frame that is longer than the limit. */
 export class FrameTooLargeError extends ProtocolError {
   /** The length that the frame announces, in bytes. */
   declare readonly size: number
-  /** The longest that would have been accepted, in bytes. */
+  /** The length up to which frames are accepted, in bytes. */
   declare readonly limit: number
 
   constructor(size: number, limit: number) {
@@ -27,28 +27,28 @@ export class FrameTooLargeError extends ProtocolError {
   }
 }
 
-/** What a `FrameDecoder` accepts. */
+/** The options of a `FrameDecoder`. */
 export interface FrameDecoderOptions {
-  /** Longest frame accepted, in bytes. @default 4 MiB */
+  /** The longest frame that is accepted, in bytes. @default 4 MiB */
   limit?: number | undefined
 }
 
 /**
- * Cuts a stream of bytes into frames. It needs memory for the bytes that came in, never for a length that was announced. The
- * work is linear in the bytes, whatever the sizes of the chunks.
+ * Cuts a stream of bytes into frames. It allocates memory for the bytes that it has received, never for a length that a frame
+ * announces. The time is linear in the number of bytes, for chunks of any size.
  *
  *     decoder.push(chunk)
  *     for (let frame = decoder.next(); frame !== undefined; frame = decoder.next()) …
  */
 export class FrameDecoder {
   readonly #limit: number
-  /** The chunks that were not taken yet. */
+  /** The chunks that have bytes which were not taken yet. Bytes are taken when a method returns them. */
   #chunks: Uint8Array[] = []
-  /** How much of the first one was taken. */
+  /** How many bytes of the first chunk were taken. */
   #taken = 0
-  /** The bytes that were not taken. */
+  /** The number of bytes that were not taken. */
   #available = 0
-  /** Reads the first chunk. */
+  /** The reader that `read` returns: it reads the first chunk. */
   #reader: Reader | undefined
   #isText = false
   #failed = false
@@ -57,14 +57,14 @@ export class FrameDecoder {
     this.#limit = limit
   }
 
-  /** Takes the chunk over without copying it: its memory must not be written to before `keep`. */
+  /** Adds a chunk, which is not copied: do not write to its memory before you have called `keep`. */
   push(chunk: Uint8Array): void {
     const chunks = this.#chunks
     let last = asUint8Array(chunk)
     if (this.#failed) return
     chunks.push(last)
     this.#available += last.byteLength
-    // Many small chunks would cost far more than their bytes. The first one is in use.
+    // Small chunks are joined, because each costs far more memory than its bytes. The first chunk stays: `#reader` reads it.
     while (chunks.length > 2 && last.byteLength < SMALL && chunks.at(-2)!.byteLength <= last.byteLength) {
       last = concat(chunks.splice(-2))
       chunks.push(last)
@@ -72,9 +72,9 @@ export class FrameDecoder {
   }
 
   /**
-   * The body of the next whole frame, or undefined until more bytes come. It may share memory with its chunk. An impossible
-   * length throws a `ProtocolError`, once. The beginning of the next frame is then unknown, so it returns undefined from then
-   * on, and drops all bytes.
+   * Returns the body of the next frame, or undefined if the frame is not complete yet. The body may share memory with its
+   * chunk. Throws a `ProtocolError` if the length is impossible. Nothing shows then where the next frame begins, so all later
+   * calls return undefined, and all bytes are dropped.
    */
   next(): Uint8Array | undefined {
     const end = this.#frame()
@@ -84,7 +84,10 @@ export class FrameDecoder {
     return body
   }
 
-  /** As `next`, for the body alone: the same reader reads the next frame. So a frame costs no object. */
+  /**
+   * Like `next`, but returns a reader of the body. The reader is valid until the next call, which returns the same reader for
+   * the next frame. So no object is made for each frame.
+   */
   read(): Reader | undefined {
     const end = this.#frame()
     if (end === undefined) return undefined
@@ -93,7 +96,7 @@ export class FrameDecoder {
     return reader
   }
 
-  /** Copies what is left of the last chunk: then its memory may be written to. */
+  /** Copies what is left of the last chunk. Afterwards you may write to the memory of that chunk. */
   keep(): void {
     if (this.#available === 0) return
     if (this.#chunks.length === 1) this.#replace(this.#rest().slice())
@@ -101,8 +104,8 @@ export class FrameDecoder {
   }
 
   /**
-   * All bytes so far, if the first four show text in place of a frame: a four-letter word, or the answer of a server to one.
-   * Everything behind text is text, too. With `isText`, which is for the answer to text, any bytes are text.
+   * Returns all bytes so far if they are text: a four-letter word, or the answer of a server to one. The first four bytes
+   * decide, and all bytes after text are text, too. `isText` is for the answer to text: any bytes are then text.
    */
   takeText(isText = false): Uint8Array | undefined {
     this.#isText ||=
@@ -113,7 +116,7 @@ export class FrameDecoder {
     return text
   }
 
-  /** The end of the next frame in the first chunk; undefined until it is whole. */
+  /** Returns the end of the next frame in the first chunk, or undefined if the frame is not complete yet. */
   #frame(): number | undefined {
     if (this.#available < LENGTH_SIZE) return undefined
     const size = LENGTH_SIZE + this.#length()
@@ -135,7 +138,7 @@ export class FrameDecoder {
     throw new FrameTooLargeError(length, this.#limit)
   }
 
-  /** Everything up to here in the first chunk is taken. */
+  /** Marks the bytes of the first chunk before `end` as taken. */
   #take(end: number): void {
     this.#available -= end - this.#taken
     this.#taken = end
@@ -145,19 +148,19 @@ export class FrameDecoder {
     this.#reader = undefined
   }
 
-  /** The first chunk, with at least so many bytes that were not taken. Where it is shorter, all chunks are joined first. */
+  /** Returns the first chunk. If it has fewer than `size` bytes that were not taken, all chunks are joined first. */
   #whole(size: number): Uint8Array {
     if (this.#chunks[0]!.byteLength - this.#taken < size) this.#replace(this.#rest())
     return this.#chunks[0]!
   }
 
-  /** All bytes that were not taken. */
+  /** Returns all bytes that were not taken. */
   #rest(): Uint8Array {
     const [first, ...others] = this.#chunks
     return concat([first!.subarray(this.#taken), ...others])
   }
 
-  /** This chunk stands for all that were not taken. */
+  /** Replaces all chunks by one, which has the bytes that were not taken. */
   #replace(chunk: Uint8Array): void {
     this.#chunks = [chunk]
     this.#taken = 0
@@ -172,7 +175,7 @@ export class FrameDecoder {
   }
 }
 
-/** One frame around what `write` writes. */
+/** Encodes one frame. `write` writes the body. */
 export function encodeFrame(write: (writer: Writer) => void): Bytes {
   const writer = new Writer()
   writer.int(0)
@@ -182,8 +185,8 @@ export function encodeFrame(write: (writer: Writer) => void): Bytes {
 }
 
 /**
- * The first bytes, if they are text: printable ASCII characters, tabs and line ends. Read as a length, four of them are
- * 144 MiB at least.
+ * Returns the first `size` bytes as a string if all of them are text: printable ASCII characters, tabs and line ends. A frame
+ * hardly begins with four such bytes: as a length, they are at least 144 MiB.
  */
 function textOf(bytes: Uint8Array, size: number): string | undefined {
   const text = String.fromCharCode(...bytes.subarray(0, size))

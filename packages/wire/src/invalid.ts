@@ -1,6 +1,6 @@
 // Errors for arguments of a wrong value or type.
 
-/** A `RangeError` with the value, if its type is right. Otherwise a `TypeError` with its type. */
+/** Makes a `RangeError` that shows the value if its `typeof` is `type`, otherwise a `TypeError` that shows its `typeof`. */
 export function invalid(value: unknown, name: string, wanted: string, type?: string): Error {
   const isRightType = typeof value === type
   const shown = isRightType || value === null ? value : typeof value

@@ -1,4 +1,4 @@
-// The frames of one connection as typed messages, and back to the same bytes.
+// Turns the frames of a connection into typed messages, and messages back into the same bytes.
 import { OpCode, Xid } from './constants.ts'
 import { encodeFrame } from './frame.ts'
 import { type Operation, type OperationName, operationName, type Operations, operations } from './operations.ts'
@@ -8,16 +8,16 @@ import { ConnectRequest, ConnectResponse, ReplyHeader, RequestHeader, WatcherEve
 import { boolean, readNamed, record, trailing, type Type, type TypeOf, writeNamed } from './type.ts'
 import type { Writer } from './writer.ts'
 
-/** The fields of all messages but text. */
+/** The fields of all messages except text. */
 interface Message {
   /**
    * Bytes that this version does not read: fields that a newer peer has added, the body of an operation that this version
-   * does not know, or the body of a reply with an error. Absent where there are none.
+   * does not know, or the body of a reply with an error. Absent if there are none.
    */
   readonly rest?: Uint8Array | undefined
 }
 
-/** The first frame of a client. `readOnly` is undefined where its byte is missing: before 3.4. */
+/** The first frame of a client. `readOnly` is undefined if its byte is missing, as with clients before 3.4. */
 export interface ConnectMessage extends Message {
   /** The kind of the message. */
   readonly type: 'connect'
@@ -33,10 +33,10 @@ export interface ConnectedMessage extends Message {
   readonly response: TypeOf<typeof connectResponse>
 }
 
-/** The values of a record, where there is one. */
+/** The value of this record type, or undefined if the operation has no record. */
 type ValueOf<Body> = Body extends Type<infer Value> ? Value : undefined
 
-/** A request by the name of its operation, so that `op === 'getData'` gives the type of `request`. */
+/** A request. After a check such as `op === 'getData'`, TypeScript knows the type of `request`. */
 export type RequestMessage = { [Name in OperationName]: RequestOf<Name> }[OperationName] | UnknownRequest
 
 /** A request of one operation. */
@@ -45,64 +45,64 @@ export interface RequestOf<Name extends OperationName> extends Message {
   readonly type: 'request'
   /** The name of the operation. */
   readonly op: Name
-  /** Its number. */
+  /** The opcode of the operation. */
   readonly opCode: Operations[Name]['opCode']
-  /** The reply has the same xid: a number of the client, or one of `Xid`. */
+  /** A number that the client has chosen, or one of `Xid`. The reply has the same xid. */
   readonly xid: number
-  /** Its body; undefined where it has none. */
+  /** The body of the request; undefined if the operation has none. */
   readonly request: ValueOf<Operations[Name]['request']>
 }
 
-/** A request of an operation without a name here. Its body is the `rest`. */
+/** A request with an opcode that this version does not know. Its whole body is in `rest`. */
 export interface UnknownRequest extends Message {
   /** The kind of the message. */
   readonly type: 'request'
-  /** No name is known here. */
+  /** This version does not know the operation. */
   readonly op: undefined
-  /** The number of the operation. */
+  /** The opcode of the operation. */
   readonly opCode: number
-  /** The reply has the same xid. */
+  /** The xid. */
   readonly xid: number
-  /** Nothing is known of its body. */
+  /** This version cannot read the body: see `rest`. */
   readonly request: undefined
 }
 
-/** A reply, with the name of the operation that it answers. Replies to pings and auth have reserved xids. */
+/** A reply. `op` is the name of the requested operation. Replies to pings and auth have reserved xids. */
 export type ReplyMessage = { [Name in OperationName]: ReplyOf<Name> }[OperationName] | UnknownReply
 
 /** A reply to one operation. */
 export interface ReplyOf<Name extends OperationName> extends Message {
   /** The kind of the message. */
   readonly type: 'reply'
-  /** The name of the operation that it answers. */
+  /** The name of the operation that was requested. */
   readonly op: Name
-  /** Its number. */
+  /** The opcode of the operation. */
   readonly opCode: Operations[Name]['opCode']
-  /** That of the request. */
+  /** The xid of the request. */
   readonly xid: number
-  /** The latest transaction that the server had applied. */
+  /** The zxid of the latest transaction that the server had applied. */
   readonly zxid: bigint
-  /** An `ErrorCode`, or a number that is not assigned yet. */
+  /** An `ErrorCode`, or a number that this version does not know. */
   readonly err: number
-  /** Undefined where `err` is not 0, and where the reply of the operation has no body. */
+  /** The body of the reply. Undefined if `err` is not 0, or if replies of the operation have no body. */
   readonly response: ValueOf<Operations[Name]['response']> | undefined
 }
 
-/** The reply to an operation without a name here, or a handshake that a server refused with the header of a reply. */
+/** The reply to an `UnknownRequest`, or a reply header in place of a ConnectResponse: a refused handshake. */
 export interface UnknownReply extends Message {
   /** The kind of the message. */
   readonly type: 'reply'
-  /** No name is known here. */
+  /** This version does not know the operation, or there was none. */
   readonly op: undefined
-  /** The number of the operation; undefined where a handshake was refused. */
+  /** The opcode of the operation; undefined if a handshake was refused. */
   readonly opCode: number | undefined
-  /** That of the request. */
+  /** The xid of the request. */
   readonly xid: number
-  /** The latest transaction that the server had applied. */
+  /** The zxid of the latest transaction that the server had applied. */
   readonly zxid: bigint
-  /** An `ErrorCode`, or a number that is not assigned yet. */
+  /** An `ErrorCode`, or a number that this version does not know. */
   readonly err: number
-  /** Nothing is known of its body. */
+  /** This version cannot read the body: see `rest`. */
   readonly response: undefined
 }
 
@@ -110,19 +110,19 @@ export interface UnknownReply extends Message {
 export interface EventMessage extends Message {
   /** The kind of the message. */
   readonly type: 'event'
-  /** The zxid of the transaction, from servers of 3.9 on; -1 from others. */
+  /** The zxid of the transaction that fired the watch. Servers before 3.9 send -1. */
   readonly zxid: bigint
-  /** 0, as servers send it. */
+  /** Servers always send 0. */
   readonly err: number
   /** What happened, and to which node. */
   readonly event: TypeOf<typeof WatcherEvent>
 }
 
-/** Text in place of the first frame: a four-letter word, or the answer to one. It may be a part: the bytes so far. */
+/** Text in place of frames: a four-letter word, or the answer to one. It may be a part: the bytes so far. */
 export interface TextMessage {
   /** The kind of the message. */
   readonly type: 'text'
-  /** The text, in the encoding of the server: ASCII as a rule. */
+  /** The text, in the encoding of the server, which is usually ASCII. */
   readonly bytes: Uint8Array
 }
 
@@ -131,14 +131,14 @@ export type ClientMessage = ConnectMessage | RequestMessage | TextMessage
 /** What a server sends. */
 export type ServerMessage = ConnectedMessage | ReplyMessage | EventMessage | TextMessage
 
-// A field that a 3.3 peer leaves out must stay out when its frame is written again.
+// A 3.3 peer leaves this field out. `encodeMessage` must then leave it out, too, to return the same bytes.
 const readOnly = trailing<boolean | undefined>(boolean, undefined)
-/** A `ConnectRequest` whose `readOnly` is undefined where its byte is missing. */
+/** A `ConnectRequest` whose `readOnly` is undefined if its byte is missing. */
 const connectRequest = record('ConnectRequest', { ...ConnectRequest.fields, readOnly })
-/** A `ConnectResponse` whose `readOnly` is undefined where its byte is missing. */
+/** A `ConnectResponse` whose `readOnly` is undefined if its byte is missing. */
 const connectResponse = record('ConnectResponse', { ...ConnectResponse.fields, readOnly })
 
-/** Reads a frame of a client. `first`: it is the first one of its connection. */
+/** Decodes a frame of a client. `first` says that it is the first frame of its connection. */
 export function decodeClientFrame(frame: Uint8Array, first: boolean): ConnectMessage | RequestMessage {
   const reader = new Reader(frame)
   if (first) return withRest({ type: 'connect', request: readNamed(connectRequest, reader) }, reader)
@@ -148,23 +148,23 @@ export function decodeClientFrame(frame: Uint8Array, first: boolean): ConnectMes
   return withRest({ type: 'request', op, opCode, xid, request } as RequestMessage, reader)
 }
 
-/** The part of a request that is needed to read the reply. */
+/** What must be known of a request to decode its reply. */
 export interface Asked {
-  /** The operation, by its number. */
+  /** The opcode of the operation. */
   readonly opCode: number
-  /** The number of operations of a multi, where it is known. The reply must have as many results. */
+  /** The number of operations in a multi; undefined if it is not known. The reply must have as many results. */
   readonly parts?: number | undefined
 }
 
 /**
- * Reads a frame of a server. `first`: it is the first one of its connection. `askedUnder` returns the request with this xid,
- * or undefined where no request waits, which is a `ProtocolError`. Replies to pings and auth are recognized by their xids
- * where it returns undefined.
+ * Decodes a frame of a server. `first` says that it is the first frame of its connection. `pendingRequest` returns the
+ * request that waits under this xid, or undefined. If it returns undefined, a reply with the reserved xid of ping or auth is
+ * still recognized. Any other reply is then a `ProtocolError`.
  */
 export function decodeServerFrame(
   frame: Uint8Array,
   first: boolean,
-  askedUnder: (xid: number) => Asked | undefined,
+  pendingRequest: (xid: number) => Asked | undefined,
 ): ConnectedMessage | ReplyMessage | EventMessage {
   const reader = new Reader(frame)
   // A read-only server may refuse a handshake with the header of a reply and nothing more (ReadOnlyRequestProcessor).
@@ -175,7 +175,7 @@ export function decodeServerFrame(
   if (!first && xid === Xid.notification) {
     return withRest({ type: 'event', zxid, err, event: readNamed(WatcherEvent, reader) }, reader)
   }
-  const asked = first ? {} : (askedUnder(xid) ?? answeredApart[xid])
+  const asked = first ? {} : (pendingRequest(xid) ?? requestByReservedXid[xid])
   if (asked === undefined) throw new ProtocolError(`a reply with xid ${xid}, which is not the next due`)
   const { opCode, parts }: Partial<Asked> = asked
   const op = operationName(opCode as number)
@@ -187,8 +187,9 @@ export function decodeServerFrame(
 }
 
 /**
- * The bytes of a message, with the length of its frame. They are equal to those that it was decoded from, with three
- * exceptions: a boolean that was neither 0 nor 1, malformed UTF-8, and numbers in the headers of a multi that no peer reads.
+ * Encodes a message as a whole frame, with the length before it. A text message is returned as it is. The bytes are those
+ * that the message was decoded from, with three exceptions: a boolean that was neither 0 nor 1, malformed UTF-8, and those
+ * fields in the headers of a multi that no peer reads.
  */
 export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Array {
   if (message.type === 'text') return message.bytes
@@ -209,10 +210,10 @@ function write(writer: Writer, message: Exclude<ClientMessage | ServerMessage, T
       return writeBody(writer, message, 'request')
     case 'reply':
       ReplyHeader.write(writer, message)
-      // A reply with an error has none.
+      // A reply with an error has no body.
       if (message.err !== 0 && message.response === undefined) return
       return writeBody(writer, message, 'response')
-    // A value that is no message has not the fields of an event, and is refused for that.
+    // A value that is no message (possible in plain JavaScript) comes here, too. It has no `event`, so the write throws.
     case 'event':
     default:
       ReplyHeader.write(writer, { ...message, xid: Xid.notification })
@@ -224,19 +225,22 @@ function readBody(type: Type<unknown> | undefined, reader: Reader): unknown {
   return type && readNamed(type, reader)
 }
 
-/** The opCode decides, as at the peer. Where `op` names another operation, the fields of the body do not fit. */
+/**
+ * `opCode` decides which record is written, because the peer reads by `opCode`. If `op` names another operation, the body
+ * lacks fields of that record, and the write throws.
+ */
 function writeBody(writer: Writer, message: RequestMessage | ReplyMessage, body: 'request' | 'response'): void {
   const type = message.op && (operations[operationName(message.opCode)!] as Operation)[body]
   if (type !== undefined) writeNamed(type, writer, (message as Partial<Record<typeof body, unknown>>)[body])
 }
 
-/** Adds the bytes that the reader has not read. */
+/** Adds the bytes that the reader has not read, as `rest`. */
 function withRest<M extends object>(message: M, reader: Reader): M {
   return reader.remaining === 0 ? message : { ...message, rest: reader.rest() }
 }
 
-/** Replies with a reserved xid. */
-const answeredApart: Readonly<Record<number, Asked>> = {
+/** The requests whose replies have reserved xids. */
+const requestByReservedXid: Readonly<Record<number, Asked>> = {
   [Xid.ping]: { opCode: OpCode.ping },
   [Xid.auth]: { opCode: OpCode.auth },
 }

@@ -1,5 +1,5 @@
-// Bodies of multi (14) and multiRead (22), requests and replies: a list in which each part has a MultiHeader before it
-// (MultiOperationRecord, MultiResponse). Both opcodes share one form.
+// The bodies of requests and replies of multi (14) and multiRead (22). All have the same form: a list of parts, each with a
+// MultiHeader before it (MultiOperationRecord, MultiResponse).
 import { OpCode } from './constants.ts'
 import { ProtocolError } from './protocol-error.ts'
 import {
@@ -22,7 +22,7 @@ import { readNamed, record, type Type, type TypeOf, writeNamed } from './type.ts
 
 const Nothing = record('Nothing', {})
 
-/** The types of the parts of a multi or a multiRead, by opcode. */
+/** The records of the operations in a multi or a multiRead, by opcode. */
 const requests = {
   [OpCode.create]: CreateRequest,
   [OpCode.create2]: CreateRequest,
@@ -36,7 +36,7 @@ const requests = {
 } as const
 
 // A server answers createContainer and createTTL like create2, with the type of create2 (FinalRequestProcessor).
-/** The types of the results of a multi or a multiRead, by opcode. */
+/** The records of the results of a multi or a multiRead, by opcode. */
 const responses = {
   [OpCode.create]: CreateResponse,
   [OpCode.create2]: Create2Response,
@@ -48,9 +48,9 @@ const responses = {
   [OpCode.error]: ErrorResponse,
 } as const
 
-/** The records of parts, by opcode. */
+/** The type of `requests`. */
 type Requests = typeof requests
-/** The records of results, by opcode. */
+/** The type of `responses`. */
 type Responses = typeof responses
 
 /** One operation of a multi: `{ type: OpCode.check, request: { path: '/a', version: 3 } }`. */
@@ -59,9 +59,9 @@ export type MultiOp = {
 }[keyof Requests]
 
 /**
- * The result of one operation: its response, or `{ type: OpCode.error, response: { err } }`. In a failed multi every
- * result is an error: 0 before the operation that failed (it was rolled back), the code of the failure, and -2 after it. In a
- * multiRead each result is independent of the others.
+ * The result of one operation: its response, or `{ type: OpCode.error, response: { err } }`. In a failed multi every result
+ * has the type `error`. Its `err` is the code of the failure for the operation that failed, 0 for those before it (they were
+ * rolled back), and -2 for those after it. In a multiRead each result is independent of the others.
  */
 export type MultiResult = {
   [T in keyof Responses]: { readonly type: T; readonly response: TypeOf<Responses[T]> }
@@ -73,7 +73,10 @@ export const MultiRequest: Type<readonly MultiOp[]> = parts('MultiRequest', 'req
 /** Body of a multi or multiRead reply. */
 export const MultiResponse: Type<readonly MultiResult[]> = parts('MultiResponse', 'response', responses, 0)
 
-/** Parts up to the header with `done`. Each part takes bytes, so hostile input cannot make it endless. */
+/**
+ * Makes the type of a list of parts, which a header with `done` ends. `err` is written in the headers of parts that are no
+ * errors. Each part takes bytes, so hostile input cannot make the list endless.
+ */
 function parts<Part extends MultiOp | MultiResult>(
   name: string,
   body: 'request' | 'response',

@@ -1,17 +1,17 @@
-// Every opcode: what it does to the nodes, its first release, its request and its response. (multi.ts has the same for the
-// parts of a multi. A test compares both.)
+// All opcodes, each with its effect on nodes, its first release, its request and its response. (multi.ts has the records for
+// the operations in a multi. A test compares both.)
 import { nameOf, OpCode } from './constants.ts'
 import { MultiRequest, MultiResponse } from './multi.ts'
 import * as proto from './records/proto.ts'
 import type { Type } from './type.ts'
 
 /**
- * What an operation changes. A `read` changes no node. A `write` may change nodes, so a lost reply leaves its outcome
- * unknown. `neither` concerns the connection, the session or its watches, or is no request of clients.
+ * What an operation changes. A `read` changes no node. A `write` may change nodes, so its outcome is unknown if the reply is
+ * lost. `neither` concerns the connection, the session or its watches, or is never requested by clients.
  */
 export type OperationKind = 'read' | 'write' | 'neither'
 
-/** A body behind a header. */
+/** The type of the body after a header. */
 type Body = Type<unknown> | undefined
 
 /** The description of an operation. */
@@ -20,15 +20,18 @@ export interface Operation<
   Request extends Body = Body,
   Response extends Body = Body,
 > {
-  /** Whether it reads or writes. */
+  /** Whether the operation reads or writes. */
   readonly kind: Kind
-  /** Its number in requests. */
+  /** The number of the operation in request headers. */
   readonly opCode: number
-  /** The first release with it. Older servers answer -6 (Unimplemented); from 3.4.6 on they also close the connection. */
+  /**
+   * The first release with the operation. Older servers answer -6 (Unimplemented), and from 3.4.6 on they also close the
+   * connection.
+   */
   readonly since: string
-  /** Undefined where nothing follows the request header. */
+  /** The body of requests. Undefined if nothing follows the header. */
   readonly request: Request
-  /** Undefined where nothing follows the reply header. Bytes behind a header with an error are not read. */
+  /** The body of replies. Undefined if nothing follows the reply header. After a header with an error, nothing is read. */
   readonly response: Response
 }
 
@@ -47,7 +50,7 @@ const neither = ofKind('neither')
 
 /** All operations by name: `operations.getData` is `{ opCode: 4, kind: 'read', since, request, response }`. */
 export const operations = withOpCodes({
-  /** No request: an event of a watch, with the xid -1. */
+  /** Not a request but the event of a watch, with the xid -1. */
   notification: neither('3.0.0', undefined, proto.WatcherEvent),
   create: write('3.0.0', proto.CreateRequest, proto.CreateResponse),
   delete: write('3.0.0', proto.DeleteRequest),
@@ -60,7 +63,7 @@ export const operations = withOpCodes({
   sync: neither('3.0.0', proto.SyncRequest, proto.SyncResponse),
   ping: neither('3.0.0'),
   getChildren2: read('3.3.0', proto.GetChildren2Request, proto.GetChildren2Response),
-  /** A part of a multi. As a request of its own, servers from 3.8.5 and 3.9.3 on answer -6, older ones execute it (ZOOKEEPER-2623). */
+  /** Meant for a multi. Servers from 3.8.5 and 3.9.3 on answer -6 if it is alone (ZOOKEEPER-2623). */
   check: write('3.4.0', proto.CheckVersionRequest),
   multi: write('3.4.0', MultiRequest, MultiResponse),
   create2: write('3.5.0', proto.CreateRequest, proto.Create2Response),
@@ -69,7 +72,7 @@ export const operations = withOpCodes({
   checkWatches: neither('3.5.0', proto.CheckWatchesRequest),
   removeWatches: neither('3.5.0', proto.RemoveWatchesRequest),
   createContainer: write('3.5.1', proto.CreateRequest, proto.Create2Response),
-  /** Sent by the leader to itself; its body is a path, up to 3.8 without a length. */
+  /** The leader sends it to itself. The body is a path, which has no length before it up to 3.8. */
   deleteContainer: write('3.5.1'),
   createTTL: write('3.5.3', proto.CreateTTLRequest, proto.Create2Response),
   multiRead: read('3.6.0', MultiRequest, MultiResponse),
@@ -82,10 +85,10 @@ export const operations = withOpCodes({
   /** The body of its reply has no meaning. */
   addWatch: neither('3.6.0', proto.AddWatchRequest, proto.ErrorResponse),
   whoAmI: read('3.7.0', undefined, proto.WhoAmIResponse),
-  /** Between servers. A client requests a session with a ConnectRequest. */
+  /** Only servers send it, to each other. A client requests a session with a ConnectRequest. */
   createSession: neither('3.0.0'),
   closeSession: neither('3.0.0'),
-  /** Marks failures: transactions, and results in a multi. */
+  /** The type of failed transactions, and of failed results in a multi. */
   error: neither('3.0.0', undefined, proto.ErrorResponse),
 })
 
@@ -94,12 +97,12 @@ export type Operations = typeof operations
 /** A name of `operations`. */
 export type OperationName = keyof Operations
 
-/** The name of an opcode, or undefined for one that this version of the package does not know. */
+/** Returns the name of an opcode, or undefined if this version of the package does not know the opcode. */
 export const operationName: (opCode: number) => OperationName | undefined = nameOf(OpCode)
 
-// The rows have the type `object`. With `Operation`, the type of a missing record would be that of any record.
+// A row has the type `object` here. With `Operation`, TypeScript would infer `Body` for a missing record, not undefined.
 type ByName = Readonly<Record<keyof typeof OpCode, object>>
-/** Rows with their numbers. */
+/** The rows, each with its opcode. */
 type WithOpCodes<Rows> = {
   readonly [Name in keyof Rows & keyof typeof OpCode]: Rows[Name] & { readonly opCode: (typeof OpCode)[Name] }
 }

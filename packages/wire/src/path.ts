@@ -3,11 +3,11 @@ import { invalid } from './invalid.ts'
 
 /** Options of `validatePath`. */
 export interface ValidatePathOptions {
-  /** The server appends ten digits, so the path may end with '/'. */
+  /** Whether the server appends ten digits to the path. If so, the path may end with '/'. */
   sequential?: boolean | undefined
 }
 
-/** Returns the path. Throws a `TypeError` that says which part is wrong and what would be right. */
+/** Returns the path if ZooKeeper accepts it. Otherwise throws a `TypeError` that says what is wrong. */
 export function validatePath(path: string, { sequential = false }: ValidatePathOptions = {}): string {
   if (typeof path !== 'string') throw invalid(path, 'path', 'a string')
   const reason = invalidPath(sequential ? `${path}1` : path)
@@ -29,11 +29,11 @@ function invalidPath(path: string): string | undefined {
   return `must not have the character U+${unit} (index ${at}): control, private use, surrogates and U+FFF0 on are refused`
 }
 
-// PathUtils.validatePath, unit by unit of UTF-16 as in Java: a character beyond U+FFFF is two surrogates.
+// The UTF-16 units that PathUtils.validatePath refuses. A character beyond U+FFFF is refused, because it is two surrogates.
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]/
 
-/** `/a` of `/a/b`, the root of `/a`. */
+/** The path of the parent node: '/a' for '/a/b', and '/' for '/a'. */
 export function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/')) || '/'
 }

@@ -4,19 +4,19 @@ import { ProtocolError } from './protocol-error.ts'
 
 // The decoder keeps a byte order mark, as Java does.
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
-/** The longest string of V8. For a longer one V8 throws its own error, which is no `ProtocolError`. */
+/** The longest string that V8 allows. For a longer one V8 would throw an error of its own, not a `ProtocolError`. */
 const LONGEST_STRING = 0x1fff_ffe8
-/** About so many bytes of strings are decoded at once. Not more: a string in use keeps the memory of its neighbours. */
+/** About how many bytes of strings are decoded at once. Not more: each of the strings keeps the memory of all of them. */
 const RUN_SIZE = 1024
-/** Longer strings are decoded alone. */
+/** In bytes. Each longer string is decoded alone. */
 const LONGEST_IN_RUN = 127
 
-/** Reads jute values one after the other. Every method throws `ProtocolError` and nothing else. */
+/** Reads jute values one after the other. Its methods throw only `ProtocolError`. */
 export class Reader {
   readonly #bytes: Uint8Array
   readonly #view: DataView
   #offset: number
-  /** Where the window of `select` begins, and where it ends. */
+  /** Only the bytes from `#start` to `#end` are read: see `select`. */
   #start = 0
   #end: number
 
@@ -33,14 +33,14 @@ export class Reader {
     return this.#offset - this.#start
   }
 
-  /** The number of bytes that were not read yet. Behind a whole record these are fields of a newer peer. */
+  /** The number of bytes that were not read yet. Those after a whole record are fields that a newer peer has added. */
   get remaining(): number {
     return this.#end - this.#offset
   }
 
   /**
-   * From now on reads these of its bytes alone. So one reader serves all frames of a chunk: a new view for each would be a
-   * third of the cost of a small reply.
+   * From now on reads only the bytes from `start` to `end`. So one reader can read all frames of a chunk: a new view for each
+   * frame would take a third of the time of a small reply.
    */
   select(start: number, end: number): this {
     this.#start = start
@@ -59,12 +59,12 @@ export class Reader {
     return this.#view.getBigInt64(this.#take(8, 'a long'))
   }
 
-  /** Any byte but 0 is true, as in Java. */
+  /** A boolean: one byte. Any byte except 0 is true, as in Java. */
   boolean(): boolean {
     return this.#bytes[this.#take(1, 'a boolean')] !== 0
   }
 
-  /** Returns a copy, which does not keep the memory of the frame. */
+  /** A buffer: its length, then the bytes. Returns a copy, which does not keep the memory of the frame. */
   buffer(): Bytes | null {
     const length = this.#sized('a buffer')
     return length === null ? null : this.#bytes.slice(this.#offset - length, this.#offset)
@@ -75,7 +75,7 @@ export class Reader {
     return this.#bytes.slice(this.#offset, this.#end)
   }
 
-  /** Malformed UTF-8 becomes U+FFFD, as in Java. */
+  /** A string: its length in bytes, then UTF-8. Malformed UTF-8 becomes U+FFFD, as in Java. */
   ustring(): string | null {
     const length = this.#sized('a string')
     if (length === null) return null
@@ -83,15 +83,13 @@ export class Reader {
     return utf8.decode(this.#bytes.subarray(this.#offset - length, this.#offset))
   }
 
-  /**
-   * Adds strings to `items` until it has `count`. Short ASCII strings, as most names are, are decoded many at once.
-   */
+  /** Adds strings to `items` until it has `count` items. Short ASCII strings, as most names are, are decoded in groups. */
   ustrings(items: (string | null)[], count: number): void {
     while (items.length < count) {
       const start = this.#offset
       const end = this.#runEnd(count - items.length)
       const text = start < end ? utf8.decode(this.#bytes.subarray(start, end)) : undefined
-      // There are as many characters as bytes, so all are ASCII. The last byte of each length is a character, too.
+      // As many characters as bytes: all are ASCII. The character before each string is the last byte of its length.
       if (text?.length === end - start) {
         this.#offset = end
         for (let at = 4; at <= text.length; at += 4) items.push(text.slice(at, (at += text.charCodeAt(at - 1))))
@@ -104,8 +102,8 @@ export class Reader {
   }
 
   /**
-   * The count of a vector whose items take at least `itemSize` bytes each. Null for a null vector. A count that is too large
-   * for the bytes that are left is refused before anything is allocated.
+   * Reads the number of items of a vector, or null for a null vector. Each item takes at least `itemSize` bytes. A count that
+   * is too large for the remaining bytes is refused before memory is allocated for it.
    */
   count(itemSize: number): number | null {
     const { offset } = this
@@ -114,7 +112,7 @@ export class Reader {
     throw this.#missing(count, offset, 'a vector', 'items')
   }
 
-  /** The end of the next strings, up to so many, as long as they are short, complete and fit into one run. */
+  /** Returns the end of the next run: at most `more` strings that are short, complete, and together fit into one run. */
   #runEnd(more: number): number {
     let end = this.#offset
     const run = end + RUN_SIZE
@@ -127,7 +125,7 @@ export class Reader {
     return end
   }
 
-  /** Reads the length of a buffer or a string, and goes behind its bytes. */
+  /** Reads the length of a buffer or a string, and skips the bytes. */
   #sized(what: string): number | null {
     const length = this.#length(what, 'bytes')
     if (length !== null) this.#take(length, what, 'bytes')

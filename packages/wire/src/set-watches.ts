@@ -1,27 +1,27 @@
-// Sets the watches again on a new connection: setWatches, or setWatches2 where some are persistent. One request for all
-// could be longer than the server's jute.maxbuffer (ZOOKEEPER-706), so there are several.
+// Makes the requests that set watches again on a new connection: setWatches, or setWatches2 if some watches are persistent.
+// One request for all could be longer than the server's jute.maxbuffer (ZOOKEEPER-706), so there may be several.
 import { OpCode } from './constants.ts'
 import { RequestHeader, SetWatches2 } from './records/proto.ts'
 import { encode, type TypeOf, ustring } from './type.ts'
 
-/** As ClientCnxn.SET_WATCHES_MAX_LENGTH, in bytes: far below any jute.maxbuffer. */
+/** In bytes, as ClientCnxn.SET_WATCHES_MAX_LENGTH: far below any jute.maxbuffer. */
 const CHUNK_SIZE = 128 * 1024
 const EMPTY_SIZE = RequestHeader.minSize + SetWatches2.minSize
 
-/** The lists of setWatches2, by their names. */
+/** The lists of paths in setWatches2, by name. */
 type Lists<Paths> = Record<Exclude<keyof typeof SetWatches2.fields, 'relativeZxid'>, Paths>
 
-/** One chunk. Without persistent watches it is a setWatches, which older servers know too. */
+/** One request. If it has no persistent watches it is a setWatches, which older servers know, too. */
 export interface WatchesRequest {
-  /** The operation: one of two. */
+  /** The opcode of the operation. */
   readonly opCode: typeof OpCode.setWatches | typeof OpCode.setWatches2
-  /** Its body. The body of a setWatches has no persistent watches: write it with `SetWatches`. */
+  /** The body. Encode the body of a setWatches with `SetWatches`: its lists of persistent watches are empty. */
   readonly request: TypeOf<typeof SetWatches2>
 }
 
 /**
- * Requests with all these paths, each in its list of setWatches2. The frame of a request has at most 128 KiB and at most
- * `maxSize` bytes, unless a single path is longer.
+ * Makes requests that set all these watches. `watched` has the paths of each list of setWatches2. The frame of a request has
+ * at most 128 KiB and at most `maxSize` bytes, unless a single path is longer.
  */
 export function setWatchesRequests(
   relativeZxid: bigint,

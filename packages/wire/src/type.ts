@@ -6,46 +6,46 @@ import { Writer } from './writer.ts'
 
 /** A jute type: how one kind of value is read from bytes and written to them. */
 export interface Type<T> {
-  /** The name in zookeeper.jute. Errors have it. */
+  /** The name in zookeeper.jute. Errors contain it. */
   readonly name: string
-  /** The fewest bytes that a value takes. It bounds the count of a vector. */
+  /** The number of bytes that the smallest value takes. So a frame bounds the number of items in a vector. */
   readonly minSize: number
-  /** Reads one value. Throws a `ProtocolError` for other bytes. */
+  /** Reads one value. Throws a `ProtocolError` if the bytes are not such a value. */
   read(reader: Reader): T
-  /** Writes one value. Throws a `TypeError` or a `RangeError` for another value. */
+  /** Writes one value. Throws a `TypeError` or a `RangeError` if the value does not have this type. */
   write(writer: Writer, value: T): void
 }
 
 /** The values of a type: `TypeOf<typeof CreateRequest>`. */
 export type TypeOf<X> = X extends Type<infer T> ? T : never
 
-/** The bytes of one whole value. */
+/** Encodes one whole value. */
 export function encode<T>(type: Type<T>, value: T): Bytes {
   const writer = new Writer()
   writeNamed(type, writer, value)
   return writer.finish()
 }
 
-/** Reads one value from its bytes. Bytes behind it are ignored, as by ZooKeeper: a newer peer may have more fields. */
+/** Decodes one value. Bytes after the value are ignored, as by ZooKeeper: a newer peer may have more fields. */
 export function decode<T>(type: Type<T>, bytes: Uint8Array): T {
   return readNamed(type, new Reader(bytes))
 }
 
-/** Reads a value. An error has the name of the type. */
+/** Reads a value. The path in an error begins with the name of the type. */
 export function readNamed<T>(type: Type<T>, reader: Reader): T {
   try {
     return type.read(reader)
   } catch (error) {
-    throw located(error, type.name)
+    throw readErrorWithin(error, type.name)
   }
 }
 
-/** Writes a value. An error has the name of the type. */
+/** Writes a value. The message of an error begins with the name of the type. */
 export function writeNamed<T>(type: Type<T>, writer: Writer, value: T): void {
   try {
     type.write(writer, value)
   } catch (error) {
-    throw misplaced(error, type.name)
+    throw writeErrorWithin(error, type.name)
   }
 }
 
@@ -65,7 +65,7 @@ export const long: Type<bigint> = {
   write: (writer, value) => writer.long(value),
 }
 
-/** The jute type `boolean`: one byte. Any but 0 is true. */
+/** The jute type `boolean`: one byte. Any byte except 0 is true. */
 export const boolean: Type<boolean> = {
   name: 'boolean',
   minSize: 1,
@@ -74,12 +74,12 @@ export const boolean: Type<boolean> = {
 }
 
 /**
- * The jute type `buffer`. The declarations of records contain this name. Without it they would contain
+ * The type of `buffer`. It has a name because the declarations of records contain it. Otherwise they would contain
  * `Uint8Array<ArrayBufferLike>`, which compilers before TypeScript 5.7 do not know.
  */
 export interface BufferType extends Type<Uint8Array | null> {}
 
-/** The jute type `buffer`: bytes behind their length, or null. */
+/** The jute type `buffer`: a length and as many bytes, or null. */
 export const buffer: BufferType = {
   name: 'buffer',
   minSize: 4,
@@ -87,7 +87,7 @@ export const buffer: BufferType = {
   write: (writer, value) => writer.buffer(value),
 }
 
-/** The jute type `ustring`: UTF-8 behind its length in bytes, or null. */
+/** The jute type `ustring`: a length and as many bytes of UTF-8, or null. */
 export const ustring: Type<string | null> = {
   name: 'ustring',
   minSize: 4,
@@ -95,7 +95,10 @@ export const ustring: Type<string | null> = {
   write: (writer, value) => writer.ustring(value),
 }
 
-/** An item must take at least one byte. Otherwise a hostile peer could send any count. */
+/**
+ * Makes a jute type `vector<item>`: a count and as many items, or null. Each item must take at least one byte. Otherwise a
+ * hostile peer could send any count.
+ */
 export function vector<T>(item: Type<T>): Type<readonly T[] | null> {
   if (item.minSize < 1) throw new TypeError(`vector<${item.name}>: an item may take no bytes at all`)
   return {
@@ -109,7 +112,7 @@ export function vector<T>(item: Type<T>): Type<readonly T[] | null> {
         if ((item as unknown) === ustring) reader.ustrings(items as (string | null)[], count)
         else while (items.length < count) items.push(item.read(reader))
       } catch (error) {
-        throw located(error, `[${items.length}]`)
+        throw readErrorWithin(error, `[${items.length}]`)
       }
       return items
     },
@@ -121,15 +124,14 @@ export function vector<T>(item: Type<T>): Type<readonly T[] | null> {
       try {
         for (; at < values.length; at++) item.write(writer, values[at] as T)
       } catch (error) {
-        throw misplaced(error, `[${at}]`)
+        throw writeErrorWithin(error, `[${at}]`)
       }
     },
   }
 }
 
 /**
- * The last field of a record, which older peers leave out. Then its value is `absent`. It is written unless it is
- * undefined.
+ * Makes the type of a last field that older peers leave out: it is then read as `absent`. An undefined one is not written.
  */
 export function trailing<T>(type: Type<NonNullable<T>>, absent: T): Type<T> {
   return {
@@ -147,13 +149,13 @@ type Fields = Readonly<Record<string, Type<unknown>>>
 /** The values of a record. */
 type RecordOf<F extends Fields> = { readonly [Name in keyof F]: TypeOf<F[Name]> }
 
-/** A type with a list of its fields. Tools (vectors, arbitraries, printers) are derived from it. */
+/** The type of a record, with the list of its fields. Tools derive test vectors, random values and printers from it. */
 export interface RecordType<F extends Fields> extends Type<RecordOf<F>> {
-  /** In wire order. */
+  /** The fields, in wire order. */
   readonly fields: F
 }
 
-/** A jute record: its fields, in wire order. */
+/** Makes the type of a jute record. `fields` are in wire order. */
 export function record<F extends Fields>(name: string, fields: F): RecordType<F> {
   const names = Object.keys(fields)
   const types = Object.values(fields)
@@ -167,7 +169,7 @@ export function record<F extends Fields>(name: string, fields: F): RecordType<F>
       try {
         for (; at < names.length; at++) value[names[at]!] = types[at]!.read(reader)
       } catch (error) {
-        throw located(error, names[at]!)
+        throw readErrorWithin(error, names[at]!)
       }
       return value as RecordOf<F>
     },
@@ -176,18 +178,18 @@ export function record<F extends Fields>(name: string, fields: F): RecordType<F>
       try {
         for (; at < names.length; at++) types[at]!.write(writer, value[names[at]!])
       } catch (error) {
-        throw misplaced(error, names[at]!)
+        throw writeErrorWithin(error, names[at]!)
       }
     },
   }
 }
 
-function located(error: unknown, name: string): unknown {
+function readErrorWithin(error: unknown, name: string): unknown {
   return error instanceof ProtocolError ? error.within(name) : error
 }
 
-/** The same error for a refused value, with the path to the value before its reason: `CreateRequest.acl[1].perms: …`. */
-function misplaced(error: unknown, name: string): unknown {
+/** Adds `name` to the path before the reason of an error: `CreateRequest.acl[1].perms: …`. */
+function writeErrorWithin(error: unknown, name: string): unknown {
   if (!(error instanceof TypeError || error instanceof RangeError)) return error
   const message = `${name}: ${error.message}`.replace(/^(\S+): (?=[\w[\].]+: )/, '$1.').replace('.[', '[')
   return new (error.constructor as ErrorConstructor)(message)

@@ -2,23 +2,23 @@ import { type Bytes, checkedBytes } from './bytes.ts'
 import { invalid } from './invalid.ts'
 
 const utf8 = new TextEncoder()
-/** Splits a long into two ints. It is filled and read within one call. */
+/** Splits a long into two ints. All writers share it: each call of `long` fills it and reads it. */
 const halves = new DataView(new ArrayBuffer(8))
-/** Most requests fit. V8 allocates so few bytes among its objects, which is far cheaper than separate memory. */
+/** In bytes. Most requests fit. V8 keeps so small an array among its objects, which is far cheaper than separate memory. */
 const INITIAL_CAPACITY = 64
 const NEXT_CAPACITY = 256
-/** Up to so many characters, a loop over them is cheaper than a call of the encoder. */
+/** For strings of up to this many characters a loop is faster than a call of the encoder. */
 const SHORT = 64
 
 /**
- * Writes jute values one after the other into memory that grows. A number that does not fit is a `RangeError`. A value of
- * another type is a `TypeError`. No value is converted.
+ * Writes jute values one after the other into memory that grows. Throws a `RangeError` for a number that does not fit, and a
+ * `TypeError` for a value of another type. No value is converted.
  */
 export class Writer {
   #bytes: Bytes
   #length = 0
 
-  /** `capacity`: the bytes for which there is room at first. */
+  /** `capacity`: the number of bytes for which there is room at first. */
   constructor(capacity = INITIAL_CAPACITY) {
     this.#bytes = new Uint8Array(capacity)
   }
@@ -28,17 +28,17 @@ export class Writer {
     return this.#length
   }
 
-  /** The memory that has the bytes so far, from its beginning on. They stay there, while later bytes may be in other memory. */
+  /** The memory that begins with the bytes so far. These bytes stay in it, even if later bytes need other memory. */
   get memory(): Bytes {
     return this.#bytes
   }
 
-  /** Takes back what was written behind these bytes. */
+  /** Keeps the first `length` bytes, and drops what was written after them. */
   truncate(length: number): void {
     this.#length = length
   }
 
-  /** An int: 4 bytes, the highest first. Throws a `RangeError` for another number than an integer of 32 bits. */
+  /** An int: 4 bytes, the highest first. Throws a `RangeError` for a number that is not an integer of 32 bits. */
   int(value: number): void {
     this.#reserve(4)
     this.setInt(this.#length, value)
@@ -62,21 +62,24 @@ export class Writer {
     this.#bytes[this.#length++] = value ? 1 : 0
   }
 
-  /** Bytes behind their length. The length is -1 for null. */
+  /** A buffer: its length, then the bytes. The length is -1 for null. */
   buffer(value: Uint8Array | null): void {
     if (value === null) return this.int(-1)
     this.int(checkedBytes(value).byteLength)
     this.raw(value)
   }
 
-  /** Bytes as they are, without their length. */
+  /** Bytes alone, without a length before them. */
   raw(bytes: Uint8Array): void {
     this.#reserve(checkedBytes(bytes).byteLength)
     this.#bytes.set(bytes, this.#length)
     this.#length += bytes.byteLength
   }
 
-  /** Standard UTF-8. A lone surrogate becomes U+FFFD (Java would write three bytes that its own reader refuses). */
+  /**
+   * A string: its length in bytes, then standard UTF-8. The length is -1 for null. A lone surrogate becomes U+FFFD (Java
+   * would write three bytes that its own reader refuses).
+   */
   ustring(value: string | null): void {
     if (value === null) return this.int(-1)
     if (typeof value !== 'string') throw invalid(value, 'ustring', 'a string or null')
@@ -118,14 +121,12 @@ export class Writer {
     return this.#bytes.slice(0, this.#length)
   }
 
-  /**
-   * The bytes so far, not copied: they may be a part of a larger `ArrayBuffer`. The writer must not be used afterwards.
-   */
+  /** The bytes so far. They may be a part of the writer's memory, so the writer must not be used afterwards. */
   finish(): Bytes {
     return this.#bytes.length > INITIAL_CAPACITY ? this.#bytes.subarray(0, this.#length) : this.toBytes()
   }
 
-  /** Makes room for `size` more bytes. It may replace the memory. */
+  /** Makes room for `size` more bytes. This may replace `#bytes`. */
   #reserve(size: number): void {
     const needed = this.#length + size
     if (needed <= this.#bytes.length) return

@@ -1,4 +1,4 @@
-// All faults at once, for a while: a seed decides how servers and clients are harmed while clients contend for locks.
+// All kinds of faults at once: while clients contend for locks, a seed decides how servers and clients are harmed.
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,19 +23,19 @@ export interface ChaosOptions {
 export interface ChaosReport {
   readonly faults: readonly (ServerFault | ClientFault)[]
   readonly verdicts: readonly Verdict[]
-  /** Processes that were still running their turns long after the last fault. */
+  /** Processes that had not ended their turns long after the last fault. */
   readonly stuck: readonly string[]
   /** Processes that ended with an error. */
   readonly failures: readonly string[]
-  /** Nodes and watches that were left after all processes had ended; should be empty. */
+  /** Nodes and watches that remained after all processes had ended; should be empty. */
   readonly left: string
-  /** Time from the stop order, when all servers are whole, to the end of the last process, in ms. */
+  /** The time from the order to stop, when no fault is left, to the end of the last process, in ms. */
   readonly drained: number
-  /** Folder of the history. */
+  /** The folder of the history. */
   readonly log: string
 }
 
-/** Time for all waiting contenders to have their turns, and for sessions to expire, in ms. */
+/** The time that waiting contenders have for their turns, and sessions for their expiry, in ms. */
 const END = 90_000
 
 export async function chaos(linked: LinkedEnsemble, options: ChaosOptions): Promise<ChaosReport> {
@@ -46,7 +46,7 @@ export async function chaos(linked: LinkedEnsemble, options: ChaosOptions): Prom
   const log = mkdtempSync(join(tmpdir(), 'zk-chaos-'))
   const path = `/chaos-${seed}-${Math.floor(machineTime())}`
   const sessionTimeout = { least: 2 * tickTime, most: 8 * tickTime }
-  // Each has its own schedule, which does not depend on what the other one does.
+  // Two random streams: the schedule of each does not depend on the other.
   const crowd = new Crowd(
     { connectString, path, log, heldWhile, processes: 6, sessionTimeout, turn: 200 },
     new Random(seed + 1),
@@ -73,7 +73,7 @@ export async function chaos(linked: LinkedEnsemble, options: ChaosOptions): Prom
   }
 }
 
-/** Contenders' nodes under the path, and what any server still watches or keeps for a session. */
+/** The nodes below the path, and the watches and ephemeral nodes of all servers, as text; '' if there are none. */
 async function whatIsLeft(ensemble: Ensemble, path: string): Promise<string> {
   let left = ''
   const isClean = async (): Promise<boolean> => {
@@ -95,7 +95,7 @@ async function childrenOf(zk: Awaited<ReturnType<typeof connect>>, path: string)
   try {
     return (await zk.getChildren(path)).children
   } catch (error) {
-    // The server deletes a container that has been empty long enough.
+    // The server deletes a container that was empty for long enough.
     if (KeeperError.is(error, 'NoNode')) return []
     throw error
   }

@@ -1,4 +1,4 @@
-// The contending processes: started, stopped for a while, killed and replaced.
+// The contending processes. They are started, stopped for a while, killed and replaced.
 import { join } from 'node:path'
 import type { HeldWhile } from '@zk/recipes'
 import type { Random } from '../differential/random.ts'
@@ -9,18 +9,18 @@ import { pause, type Range, type OnFault } from './server-faults.ts'
 
 export type ClientFault = 'SIGSTOP a client' | 'SIGKILL a client'
 
-/** Between two calls of `addAuth`, in ms: several per session timeout, also for the shortest timeout. */
+/** The time between two calls of `addAuth`, in ms: there are several in a session timeout, even in the shortest one. */
 const ADD_AUTH: Range = { least: 100, most: 400 }
 
 export interface CrowdOptions {
   readonly connectString: string
   readonly path: string
-  /** Folder of the history. */
+  /** The folder of the history. */
   readonly log: string
   readonly heldWhile: HeldWhile
   readonly processes: number
   readonly sessionTimeout: Range
-  /** Longest usual turn, in ms. */
+  /** The longest usual turn, in ms. */
   readonly turn: number
 }
 
@@ -30,7 +30,7 @@ interface Member {
 }
 
 export class Crowd {
-  /** Exit codes of processes that ended without an order to end. */
+  /** The exit codes of processes that ended without an order to end. */
   readonly failures: string[] = []
   readonly #options: CrowdOptions
   readonly #random: Random
@@ -43,7 +43,7 @@ export class Crowd {
     this.#members = Array.from({ length: options.processes }, () => this.#start())
   }
 
-  /** Runs until `stop` is aborted; then all processes run. Returns the faults that were injected. */
+  /** Runs until `stop` is aborted; then no process is stopped any more. Returns the faults that were injected. */
   async harm(stop: AbortSignal, onFault: OnFault): Promise<ClientFault[]> {
     const random = this.#random
     const done: ClientFault[] = []
@@ -52,7 +52,7 @@ export class Crowd {
       const recipe = random.pick(RECIPES)
       const isAimed = random.percent(70)
       const isKilled = random.percent(35)
-      // From a pause without any effect to a pause that no session survives.
+      // From a pause without effect to a pause that no session survives.
       const share = random.below(300) / 100
       await pause(500 + random.below(2_500), stop)
       if (stop.aborted) break
@@ -73,7 +73,7 @@ export class Crowd {
     return done
   }
 
-  /** Ends the turns of all processes. Returns the names of those that did not end in time (ms); they are killed. */
+  /** Ends the turns of all processes. Kills those that have not ended within `within` ms, and returns their names. */
   async finish(within: number): Promise<string[]> {
     const late = new AbortController()
     for (const { worker } of this.#members) if (worker.process.connected) worker.process.send('stop')
@@ -90,7 +90,7 @@ export class Crowd {
     for (const { worker } of this.#members) worker.process.kill('SIGKILL')
   }
 
-  /** The process that holds according to the newest entry of the log. */
+  /** The process that holds the lock according to the newest entries of the log. */
   #holderOf(recipe: string): number | undefined {
     const last = readLatest(join(this.#options.log, `${recipe}.jsonl`)).findLast(({ what }) => what === 'held')
     const index = this.#members.findIndex(({ worker }) => last?.contender.startsWith(`${worker.name} `))
@@ -107,7 +107,7 @@ export class Crowd {
   #start(): Member {
     const { least, most } = this.#options.sessionTimeout
     const sessionTimeout = least + this.#random.below(most - least + 1)
-    // Every other process sends packets for which no server touches the session.
+    // About half of the processes send packets that do not touch the session.
     const between = ADD_AUTH.least + this.#random.below(ADD_AUTH.most - ADD_AUTH.least + 1)
     const addAuthEvery = this.#random.percent(50) ? between : undefined
     const { connectString, path, log, heldWhile, turn } = this.#options

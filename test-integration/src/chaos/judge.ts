@@ -1,16 +1,16 @@
-// Checks what the contenders logged.
+// Checks the log of the contenders.
 import { type Entry, longestGap, outOfOrder, type Overlap, overlaps, readLog, type Turn } from '../history/index.ts'
 
 export interface Verdict {
   readonly recipe: string
   readonly grants: number
-  /** Turns that were lost before they ended, by reason. */
+  /** How many turns were lost before they ended, for each reason. */
   readonly lost: Readonly<Record<string, number>>
   readonly overlaps: readonly Overlap[]
   readonly outOfOrder: readonly Overlap[]
-  /** Longest time between two turns, in ms. */
+  /** The longest time between two turns, in ms. */
   readonly worstHandOver: number
-  /** Longest time from the request to the grant, in ms. */
+  /** The longest time from the request to the grant, in ms. */
   readonly worstWait: number
 }
 
@@ -32,9 +32,9 @@ export function judge(recipe: string, file: string): Verdict {
   }
 }
 
-/** Each turn lasts from its grant to the last time its holder found it held. */
+/** Each turn lasts from its grant to the last time at which its holder found that it still held. */
 function turnsByAnswers(entries: readonly Entry[]): Turn[] {
-  // A reader that was a writer has the writer's token.
+  // The mode is part of the key, because a writer that becomes a reader keeps its token.
   const keyOf = ({ mode, token }: Entry): string => `${mode} ${token}`
   const until = new Map<string, number>()
   for (const entry of entries) if (entry.what === 'held') until.set(keyOf(entry), entry.at)

@@ -1,2 +1,2 @@
-/** The recipes that are contended for; each has its own history. */
+/** The recipes for which processes contend. Each has its own history. */
 export const RECIPES = ['lock', 'shared', 'election'] as const

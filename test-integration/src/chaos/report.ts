@@ -2,7 +2,7 @@ import type { Overlap, Turn } from '../history/index.ts'
 import type { ChaosReport } from './chaos.ts'
 import type { Verdict } from './judge.ts'
 
-/** Whether every required property held. */
+/** Whether all required properties held. */
 export function holds({ verdicts, stuck, failures, left }: ChaosReport): boolean {
   const isFine = (verdict: Verdict) =>
     verdict.grants > 0 && verdict.overlaps.length === 0 && verdict.outOfOrder.length === 0

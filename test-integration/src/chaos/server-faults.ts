@@ -1,4 +1,4 @@
-// Harms one server after the other, or the link of a follower to its leader, and mends it again.
+// Harms one server after the other, or the link of a follower to its leader, and then mends it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../differential/random.ts'
 import type { EnsembleNode } from '../ensemble/index.ts'
@@ -6,7 +6,7 @@ import type { LinkedEnsemble } from '../links/linked-ensemble.ts'
 
 export type OnFault = (what: string) => void
 
-/** From the shortest to the longest, in ms. */
+/** The shortest and the longest time, in ms. */
 export interface Range {
   readonly least: number
   readonly most: number
@@ -15,26 +15,26 @@ export interface Range {
 const kinds = ['kill', 'pause', 'partition', 'cut a follower off', 'stall a link'] as const
 export type ServerFault = (typeof kinds)[number]
 
-/** How long a server is harmed, in ms. */
+/** The time for which a server is harmed, in ms. */
 const HARM: Range = { least: 500, most: 6_000 }
 /**
- * No leader is harmed for this long, in ms: it would come back just when its followers have given it up, and they would
- * follow it again. Then 3.8.0 may never commit anything more: ZOOKEEPER-4685.
+ * No leader is harmed for a time in this range, in ms. It would come back just when its followers have given it up, and they
+ * would follow it again. Then 3.8.0 may never commit anything more: ZOOKEEPER-4685.
  */
 const GIVEN_UP = { from: 1_500, to: 3_500 }
-/** Pause between mending one server and harming the next, in ms. */
+/** The longest pause after a server was mended, in ms. */
 const PEACE = 3_000
-/** Longest stall of a link in one direction, in session timeouts: held packets arrive after the session has ended. */
+/** The longest stall in one direction, in session timeouts: packets then arrive after the session has ended. */
 const STALL = 1.5
 
 interface Stall {
-  /** The direction that is stalled first. */
+  /** Whether the direction to the follower stalls first. */
   readonly isToFollower: boolean
-  /** Stall of the first direction, then of the other, in ms. The second may be 0. */
+  /** The stall of the first direction, and then of the other, in ms. The second may be 0. */
   readonly lengths: readonly [number, number]
 }
 
-/** Runs until `stop` is aborted; then the ensemble is whole. Returns every fault that was injected, repeats included. */
+/** Runs until `stop` is aborted; then no fault is left. Returns all faults that were injected, including repeated ones. */
 export async function harmServers(
   linked: LinkedEnsemble,
   sessionTimeout: Range,
@@ -45,8 +45,8 @@ export async function harmServers(
   const { ensemble } = linked
   const done: ServerFault[] = []
   while (!stop.aborted) {
-    // Draw everything at once, whatever happens to it: the schedule depends on the seed alone.
-    // Leases depend on links most, so links are stalled most.
+    // Draw all numbers first, so that the schedule depends only on the seed. Links stall most often, because leases depend
+    // on them most.
     const kind = random.percent(40) ? 'stall a link' : random.pick(kinds)
     const isLeader = random.percent(50)
     const which = random.below(2)
@@ -79,7 +79,7 @@ async function strike(
   node: EnsembleNode,
   leader: EnsembleNode,
 ): Promise<void> {
-  // Held bytes arrive in the end, as with TCP.
+  // Held bytes arrive in the end, as in TCP.
   const separate = (other: EnsembleNode): void => {
     links.hold(node, other)
     links.hold(other, node)
@@ -106,7 +106,7 @@ function drawStall(random: Random, { least, most }: Range): Stall {
   return { isToFollower, lengths: [lengths[0], isTurned ? lengths[1] : 0] }
 }
 
-/** Stalls one direction, and then perhaps the other, with no moment in between. */
+/** Stalls one direction, and then perhaps the other, without a pause in between. */
 async function stallLink(
   { links }: LinkedEnsemble,
   leader: EnsembleNode,

@@ -1,4 +1,4 @@
-// Generates random programs with few paths and few sessions, so that sessions often use the same nodes.
+// Generates random programs with few paths and few sessions, so that sessions often use the same node.
 import { type ACL, CreateMode, type MultiOp, OpCode, Perms, WatcherType } from '@zk/wire'
 import { open, places, settings } from '../scenario/index.ts'
 import type { Call, PlainCall, Program, Step } from './program.ts'
@@ -20,12 +20,12 @@ export function generate(seed: number, { steps = 150, sessions = 4 }: GenerateOp
   return [...first, ...Array.from({ length: steps }, () => drawStep(random, random.below(sessions)))]
 }
 
-/** Rarely deleted: without them the later steps would have nothing to work on. */
+/** These are rarely deleted, because later steps need them. */
 const parents = ['/a', '/b', '/a/x']
 const leaves = ['/a/y', '/a/z', '/b/x', '/b/y', '/a/x/p', '/b/x/c']
-/** Names that sequential creates produce, if any are done. */
+/** Names that sequential creates may produce. */
 const numbered = ['/a/s0000000004', '/a/s0000000007', '/b/s0000000003', '/b/s0000000005']
-/** Never given children: servers delete empty containers at a time of their own choice. */
+/** This node never gets children: a container that becomes empty is deleted at a time that servers choose. */
 const container = '/c'
 const badPaths = [null, '', 'a', '/a/', '/a//x', '/.', '/a/..']
 
@@ -49,7 +49,7 @@ const users = ['tom:pass', 'jerry:pass', 'no-colon', settings.superUser]
 
 const unknownOpCodes = [OpCode.error, OpCode.notification, 10, 23, 99, 108, -2, 2 ** 31 - 1]
 const containers = [new Uint8Array(), new TextEncoder().encode(container)]
-/** Timeouts of a createSession; the last is none. With a short one the session ends if nothing touches it for so long. */
+/** Timeouts of a createSession; the last one is incomplete. With a short one, an idle session would end. */
 const timeOuts = [int32(10_000), int32(40_000), new Uint8Array(3)]
 
 function drawStep(random: Random, session: number): Step {
@@ -68,9 +68,8 @@ function drawStep(random: Random, session: number): Step {
 
 function drawCalls(random: Random): Call[] {
   const calls = [drawCall(random), ...random.list(random.pick([0, 0, 2, 8]), () => drawCall(random))]
-  // Whether a new ACL applies to the request right behind it is a matter of chance (PrepRequestProcessor), and auth is
-  // answered out of order.
-  // An opcode that no server knows closes the connection: what is behind it is lost.
+  // Nothing follows some requests. Whether a new ACL applies to the next request depends on timing (PrepRequestProcessor).
+  // auth is answered out of order. An unknown opcode closes the connection, so later requests are lost.
   const alone = calls.find(({ op }) => op === 'auth' || op === 'unknown')
   const setACL = calls.findIndex(({ op }) => op === 'setACL')
   if (alone !== undefined) return [alone]
@@ -92,13 +91,13 @@ function drawCall(random: Random): Call {
       return { op: what, opCode: random.pick(unknownOpCodes) }
     case 'cut': {
       const call = drawPlainCall(random)
-      // A truncated multi blocks a real 3.8.0, and the reply to a ping has an xid of its own.
+      // A multi that is cut short blocks a real 3.8.0. The reply to a ping has a fixed xid.
       return call.op === 'multi' || call.op === 'ping' ? call : { op: what, call, bytes: 1 + random.below(12) }
     }
   }
 }
 
-/** With the xid of another request, a server would take it for that request (CommitProcessor). */
+/** With the xid of another request, a server would confuse the two (CommitProcessor). */
 function drawServersCall(random: Random): Call {
   if (random.percent(20)) return { op: 'servers', opCode: OpCode.deleteContainer, body: random.pick(containers) }
   const body = random.pick(timeOuts)
@@ -176,7 +175,7 @@ function drawCreate(random: Random) {
     return { path, data, acl: drawACL(random, 5), flags: random.pick([PERSISTENT_SEQUENTIAL, EPHEMERAL_SEQUENTIAL]) }
   }
   const path = drawPath(random)
-  // With an ephemeral parent, fewer later steps would succeed.
+  // If parents are ephemeral, fewer later steps succeed.
   const isParent = path !== null && parents.includes(path)
   const flags = random.percent(isParent ? 3 : 40) ? EPHEMERAL : PERSISTENT
   return {
@@ -187,7 +186,7 @@ function drawCreate(random: Random) {
   }
 }
 
-/** Requests that make a real 3.8.0 close the connection, for example with a null path, are not drawn for a multi. */
+/** For a multi, no requests are drawn that make a real 3.8.0 close the connection, such as one with a null path. */
 function drawPart(random: Random): MultiOp {
   const type = random.pick([OpCode.create, OpCode.create, OpCode.delete, OpCode.setData, OpCode.check])
   const path = random.percent(98) ? drawGoodPath(random, type === OpCode.delete ? 2 : 40) : '/a//x'
@@ -212,7 +211,7 @@ function drawPath(random: Random, parentChance?: number): string | null {
   return random.percent(98) ? drawGoodPath(random, parentChance) : random.pick(badPaths)
 }
 
-/** Reads take an empty path as the root, which differs between runs. */
+/** In reads an empty path means the server's root, which differs between runs. */
 function drawReadPath(random: Random): string | null {
   const path = random.percent(10) ? '/' : drawPath(random)
   return path === '' ? '/' : path

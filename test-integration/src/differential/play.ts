@@ -1,7 +1,7 @@
 import type { OpenOptions, Scenario, ScenarioBody, Session } from '../scenario/index.ts'
 import type { Call, Program, Step } from './program.ts'
 
-/** A scenario that executes the steps of a program, each step in its own phase. */
+/** A scenario that executes the steps of a program. Each step is a phase of its own. */
 export function play(program: Program): ScenarioBody {
   return async (scenario) => {
     const players = new Map<number, Player>()
@@ -9,13 +9,13 @@ export function play(program: Program): ScenarioBody {
       let player = players.get(step.session)
       if (player === undefined) players.set(step.session, (player = new Player(scenario)))
       await player.play(step)
-      // The ephemeral nodes of a session are deleted in no fixed order.
+      // The order in which ephemeral nodes of a session are deleted is not fixed.
       await scenario.settle({ isUnordered: step.do === 'close' })
     }
   }
 }
 
-/** One session after the other. */
+/** Plays the steps of one session number, with one session after the other. */
 class Player {
   readonly #scenario: Scenario
   #session: Session | undefined

@@ -1,4 +1,4 @@
-// A program for several sessions, as data: when any part of it is left out, the rest is still a program.
+// A program for several sessions, as data. If any part is left out, the rest is still a program.
 import { type OperationName, type RequestOf } from '@zk/wire'
 import type { Place } from '../scenario/index.ts'
 
@@ -35,32 +35,32 @@ export type Call =
   | { readonly op: 'cut'; readonly call: PlainCall; readonly bytes: number }
   | {
       readonly op: 'setWatches'
-      /** The watches whose events after this point were missed. */
+      /** Since when events were missed: the `relativeZxid`. */
       readonly since: 'beginning' | 'connection' | 'now'
       readonly lists: Omit<RequestOf<'setWatches'>['request'], 'relativeZxid'>
     }
   | { readonly op: 'auth'; readonly user: string }
-  /** A request that servers send each other, with such a body, under any xid. */
+  /** A request that servers send to each other, with any body and xid. */
   | { readonly op: 'servers'; readonly opCode: number; readonly body: Uint8Array; readonly xid?: number }
   /** An opcode that no server knows, which ends the connection. */
   | { readonly op: 'unknown'; readonly opCode: number }
 
-/** A step of one session; does nothing without a session, or when the step connects and the session is connected. */
+/** A step of one session. It does nothing if the session does not exist, or if it connects and the session is connected. */
 export type Step = { readonly session: number } & (
   | { readonly do: 'open' | 'resume'; readonly at: Place }
   | { readonly do: 'close' | 'drop' }
-  /** Requests sent together, without waiting for replies. */
+  /** Requests that are sent together, without waiting for replies. */
   | { readonly do: 'call'; readonly calls: readonly Call[] }
 )
 
 export type Program = readonly Step[]
 
-/** The number of requests. */
+/** The number of requests; each other step counts as one. */
 export function countOf(program: Program): number {
   return program.reduce((sum, step) => sum + (step.do === 'call' ? step.calls.length : 1), 0)
 }
 
-/** Source text that can be pasted into a test. */
+/** The program as source text that can be pasted into a test. */
 export function formatProgram(program: Program): string {
   return program.map((step) => `  ${formatValue(step)},`).join('\n')
 }

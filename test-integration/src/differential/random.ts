@@ -1,4 +1,4 @@
-/** Random numbers from a seed: mulberry32. The same on every machine. */
+/** Random numbers from a seed (mulberry32), the same on every machine. */
 export class Random {
   #state: number
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0
   }
 
-  /** From 0 to `count` - 1. */
+  /** An integer from 0 to `count` - 1. */
   below(count: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)

@@ -1,8 +1,8 @@
 import type { Program, Step } from './program.ts'
 
 /**
- * Returns a shorter program that still fails: leaves out smaller and smaller parts (delta debugging). Calls `fails` until
- * the time, in ms, is over.
+ * Shortens a program that fails: leaves out smaller and smaller parts as long as the rest still fails (delta debugging).
+ * Stops after `time` ms.
  */
 export async function shrink(
   program: Program,

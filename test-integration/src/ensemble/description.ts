@@ -1,11 +1,11 @@
-/** What another process needs to attach to a running ensemble; survives JSON and structured clone. */
+/** What another process needs to use a running ensemble. It survives JSON and structured clone. */
 export interface EnsembleDescription {
   readonly id: string
   /** The host of the published client ports. */
   readonly host: string
   /** The network between the nodes. */
   readonly network: string
-  /** In ms. Servers limit a session timeout to 2 to 20 of these. */
+  /** In ms. A session timeout is between 2 and 20 ticks. */
   readonly tickTime: number
   readonly nodes: readonly NodeDescription[]
 }
@@ -13,9 +13,9 @@ export interface EnsembleDescription {
 export interface NodeDescription {
   /** `myid`, from 1. */
   readonly id: number
-  /** The client port, the same for the life of the ensemble. */
+  /** The client port. It stays the same as long as the ensemble lives. */
   readonly port: number
-  /** Its address for its peers, the same for the life of the ensemble. */
+  /** The address of the node for its peers. It stays the same as long as the ensemble lives. */
   readonly peerAddress: string
   readonly container: string
 }

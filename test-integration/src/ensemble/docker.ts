@@ -3,7 +3,7 @@ import type { ContainerRuntimeClient } from 'testcontainers'
 
 export type DockerReach = { readonly reachable: true } | { readonly reachable: false; readonly reason: string }
 
-/** Whether a Docker engine answers; if none does, how to get one. */
+/** Whether a Docker engine answers. If none does, `reason` says how to get one. */
 export async function reachDocker(): Promise<DockerReach> {
   try {
     await dockerClient()
@@ -13,7 +13,7 @@ export async function reachDocker(): Promise<DockerReach> {
   }
 }
 
-/** The engine that testcontainers has found. Rejects when none answers. */
+/** The engine that testcontainers has found. Rejects if none answers. */
 export async function dockerClient(): Promise<ContainerRuntimeClient> {
   const { getContainerRuntimeClient } = await testcontainers()
   try {
@@ -23,16 +23,16 @@ export async function dockerClient(): Promise<ContainerRuntimeClient> {
   }
 }
 
-/** Loaded on first use: a test that only connects to an ensemble does not need it. */
+/** Imported at its first use, because a test that only connects to an ensemble does not need it. */
 export async function testcontainers(): Promise<typeof import('testcontainers')> {
-  // Testcontainers' reaper is an image of its own, from a registry that may be out of reach. Our sweeper does its work.
+  // The reaper of testcontainers is a separate image in a registry that may be out of reach. Our sweeper replaces it.
   process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true'
-  // In a container, testcontainers takes the engine to be outside and pulls an image to find its address.
+  // In a container, testcontainers assumes that the engine is outside, and pulls an image to find its address.
   if (isEngineHere()) process.env['TESTCONTAINERS_HOST_OVERRIDE'] ??= LOOPBACK
   return import('testcontainers')
 }
 
-/** The host of published ports: the loopback address for an engine on this machine. */
+/** The host on which ports are published: the loopback address if the engine is on this machine. */
 export async function engineHost(): Promise<string> {
   const { host } = (await dockerClient()).info.containerRuntime
   return host === 'localhost' ? LOOPBACK : host
@@ -40,13 +40,13 @@ export async function engineHost(): Promise<string> {
 
 export const LOOPBACK = '127.0.0.1'
 
-/** The HTTP status of an error of the engine. */
+/** The HTTP status in an error of the engine; undefined if it has none. */
 export function statusOf(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined
   return typeof error.statusCode === 'number' ? error.statusCode : undefined
 }
 
-/** An engine on our own network, in a container or not, has its bridge here. */
+/** Whether an engine has its bridge on our own network. We may run in a container or not. */
 function isEngineHere(): boolean {
   return process.env['DOCKER_HOST'] === undefined && existsSync('/sys/class/net/docker0')
 }

@@ -8,11 +8,11 @@ type Client = Awaited<ReturnType<typeof dockerClient>>
 type Container = ReturnType<Client['container']['getById']>
 type Network = ReturnType<Client['network']['getById']>
 
-/** Timeout of repeated checks whether a node serves. */
+/** How long each check waits, when it is repeated until a node serves. */
 const GLANCE = { timeout: 1_000 }
-/** Exit codes after SIGKILL and SIGTERM. */
-const TOLD_TO_END: readonly number[] = [128 + 9, 128 + 15]
-/** Lines at the end of a log that are searched for an error: more than a busy server writes in a minute. */
+/** The exit codes after SIGKILL and SIGTERM. */
+const ENDED_BY_SIGNAL: readonly number[] = [128 + 9, 128 + 15]
+/** How many lines at the end of a log are searched for an error: more than a busy server writes in a minute. */
 const SEARCHED_LINES = 5_000
 
 /** One server, and the faults that can be injected into it. */
@@ -40,32 +40,32 @@ export class EnsembleNode {
     return `${this.host}:${this.port}`
   }
 
-  /** Its answer to a four-letter word, `''` when it does not answer. */
+  /** The answer to a four-letter word; `''` if the node does not answer. */
   ask(word: FourLetterWord, options: Pick<AskOptions, 'timeout'> = {}): Promise<string> {
     return ask(this.port, word, { ...options, host: this.host })
   }
 
-  /** Undefined while it does not serve. For seconds after a fault this is what the node still assumes. */
+  /** undefined while the node does not serve. For some seconds after a fault, the mode is what the node still believes. */
   async mode(): Promise<ServerMode | undefined> {
     return (await this.status())?.mode
   }
 
-  /** Undefined while it does not serve. */
+  /** undefined while the node does not serve. */
   async status(): Promise<ServerStatus | undefined> {
     return parseSrvr(await this.ask('srvr', GLANCE))
   }
 
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   async kill(): Promise<void> {
     await (await this.#container()).kill()
   }
 
-  /** SIGTERM; SIGKILL if it is not gone after 10 seconds. */
+  /** Sends SIGTERM, and SIGKILL if the node has not ended after 10 seconds. */
   async stop(): Promise<void> {
     await (await this.#container()).stop({ t: 10 })
   }
 
-  /** Starts it again, with the same data and client port. Rejects when the node has failed: a restart must not hide that. */
+  /** Starts the node again, with the same data and client port. Rejects if it has failed: a restart must not hide that. */
   async start(): Promise<void> {
     const failure = await this.failure()
     if (failure !== undefined) throw new Error(failure)
@@ -73,21 +73,21 @@ export class EnsembleNode {
   }
 
   /**
-   * A failure that was not injected: the server has ended without a signal, or has run out of memory. Includes the last
-   * lines of its log. A test that makes the server end by itself looks the same.
+   * A failure that was not injected: the server has ended without a signal, or has run out of memory. The text contains the
+   * last lines of the log. (A test that makes the server end by itself looks the same.)
    *
-   * Log lines before `since`, in ms, are ignored.
+   * Ignores log lines before `since`, in ms.
    */
   async failure(since = 0): Promise<string | undefined> {
     const { State } = await (await this.#container()).inspect()
-    const hasEnded = State.Status === 'exited' && (State.OOMKilled || !TOLD_TO_END.includes(State.ExitCode))
+    const hasEnded = State.Status === 'exited' && (State.OOMKilled || !ENDED_BY_SIGNAL.includes(State.ExitCode))
     const what = hasEnded ? `has ended by itself at ${State.FinishedAt}, with ${State.ExitCode}` : undefined
     const outOfMemory = /^.*java\.lang\.OutOfMemoryError.*$/m.exec(await this.#log(SEARCHED_LINES, since))?.[0]
     const why = what ?? (outOfMemory === undefined ? undefined : `had no memory left: ${outOfMemory}`)
     return why === undefined ? undefined : `zk${this.id} at ${this.address} ${why}${await this.#lastLogLines()}`
   }
 
-  /** Freezes it: its ports still accept, but it does not answer. */
+  /** Freezes the node: its ports still accept connections, but it does not answer. */
   async pause(): Promise<void> {
     await (await this.#container()).pause()
   }
@@ -106,7 +106,7 @@ export class EnsembleNode {
     await (await this.#network()).connect({ Container: this.#containerId, EndpointConfig })
   }
 
-  /** Drops packets from this node to that one; packets from that one still arrive. Ends when this node starts again. */
+  /** Drops packets from this node to that one, but not in the other direction. Lasts until this node starts again. */
   async blackhole(peer: EnsembleNode): Promise<void> {
     await this.#exec('ip', 'route', 'add', 'blackhole', `${peer.#peerAddress}/32`)
   }
@@ -115,7 +115,7 @@ export class EnsembleNode {
     await this.#exec('ip', 'route', 'del', 'blackhole', `${peer.#peerAddress}/32`)
   }
 
-  /** Undoes every fault of this class. Does not wait until the node serves. */
+  /** Undoes all faults of this class. Does not wait until the node serves. */
   async mend(): Promise<void> {
     const { State, NetworkSettings } = await (await this.#container()).inspect()
     if (State.Paused) await this.unpause()
@@ -127,7 +127,7 @@ export class EnsembleNode {
     }
   }
 
-  /** State of the container and the answer of the server, in a few lines for an error message. */
+  /** The state of the container and the answer of the server, in a few lines for an error message. */
   async describe(): Promise<string> {
     const { State } = await (await this.#container()).inspect()
     const answer = (await this.ask('srvr', GLANCE)).trim()

@@ -14,10 +14,10 @@ export interface WaitOptions {
 export class Ensemble implements AsyncDisposable {
   readonly description: EnsembleDescription
   readonly nodes: readonly EnsembleNode[]
-  /** Present in the process that started it. */
+  /** Only present in the process that started the ensemble. */
   readonly #renew: (() => Promise<void>) | undefined
 
-  /** Starts one and waits until it is whole. It is removed when this process ends, however it ends. */
+  /** Starts an ensemble and waits until it is whole. However this process ends, the ensemble is then removed. */
   static async start(options: EnsembleOptions = {}): Promise<Ensemble> {
     const { description, renew } = await launch(options)
     const ensemble = new Ensemble(description, renew)
@@ -30,7 +30,7 @@ export class Ensemble implements AsyncDisposable {
     return ensemble
   }
 
-  /** Uses an ensemble of another process, faults included. Does not check whether it is there. */
+  /** Uses an ensemble of another process, with its faults. Does not check whether it exists. */
   static attach(description: EnsembleDescription): Ensemble {
     return new Ensemble(description)
   }
@@ -41,14 +41,14 @@ export class Ensemble implements AsyncDisposable {
     this.#renew = renew
   }
 
-  /** All nodes. The same for the life of the ensemble. */
+  /** The addresses of all nodes. They stay the same as long as the ensemble lives. */
   get connectString(): string {
     return this.nodes.map((node) => node.address).join(',')
   }
 
   /**
-   * The node that leads, as soon as there is one. If several claim it, the one elected last. A single one may be a leader
-   * that has not noticed yet that it was cut off. Name that one in `except` to wait for its successor.
+   * The node that leads, as soon as there is one. If several nodes believe that they lead, it is the one that was elected
+   * last. A single node may not have noticed yet that it was cut off: pass it as `except` to wait for its successor.
    */
   leader({ except, timeout = 60_000 }: WaitOptions & { readonly except?: EnsembleNode } = {}): Promise<EnsembleNode> {
     const what = except === undefined ? 'a leader' : `a leader other than ${except.address}`
@@ -59,38 +59,38 @@ export class Ensemble implements AsyncDisposable {
     return until(what, attempt, { timeout, instead: () => this.#describe() })
   }
 
-  /** All nodes but the leader, as soon as they follow. */
+  /** All nodes except the leader, as soon as they follow it. */
   followers({ timeout = 60_000 }: WaitOptions = {}): Promise<EnsembleNode[]> {
     const what = `one leader and ${this.nodes.length - 1} followers`
     return until(what, () => this.#allFollowers(), { timeout, instead: () => this.#describe() })
   }
 
-  /** The release that the leader reports: `3.8.0`. */
+  /** The release that the leader reports, such as `3.8.0`. */
   async version(): Promise<string> {
     const leader = await this.leader()
     const attempt = async (): Promise<string | undefined> => parseVersion(await leader.ask('srvr'))
     return until('a leader that reports its version', attempt, { instead: () => this.#describe() })
   }
 
-  /** Waits until one node leads and all others follow. Undoes nothing: see `mend`. */
+  /** Waits until one node leads and all others follow. Undoes no fault: see `mend`. */
   async healed(options: WaitOptions = {}): Promise<void> {
     await this.followers(options)
   }
 
-  /** Whether one node leads and all others follow, according to themselves. */
+  /** Whether one node leads and all others follow, by their own answers. */
   async isWhole(): Promise<boolean> {
     return (await this.#allFollowers()) !== undefined
   }
 
-  /** What happened to each node that has failed by itself: see `EnsembleNode.failure`. */
+  /** What happened to each node that has failed: see `EnsembleNode.failure`. */
   async failures(since?: number): Promise<readonly string[]> {
     const failures = await Promise.all(this.nodes.map((node) => node.failure(since)))
     return failures.filter((failure) => failure !== undefined)
   }
 
   /**
-   * Undoes every fault of every node, those that a test left behind, and waits until the ensemble is whole. Rejects when a
-   * node has failed by itself.
+   * Undoes all faults of all nodes, also those of earlier tests, and waits until the ensemble is whole. Rejects if a node
+   * has failed by itself.
    */
   async mend(options: WaitOptions = {}): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.mend()))
@@ -98,8 +98,8 @@ export class Ensemble implements AsyncDisposable {
   }
 
   /**
-   * Replaces all nodes by new ones with the same addresses and ports, and waits until they are whole. All data and sessions
-   * are lost. Only for the process that started the ensemble.
+   * Replaces all nodes by new ones with the same addresses and ports, and waits until they form an ensemble. All data and
+   * sessions are lost. Only the process that started the ensemble can do this.
    */
   async renew(options: WaitOptions = {}): Promise<void> {
     if (this.#renew === undefined) throw new TypeError('An ensemble is renewed by the process that started it')
@@ -107,7 +107,7 @@ export class Ensemble implements AsyncDisposable {
     await this.healed({ timeout: 90_000, ...options })
   }
 
-  /** Removes containers, data and network. Does nothing to an ensemble that was only attached to. */
+  /** Removes containers, data and network. Does nothing if this process did not start the ensemble. */
   async stop(): Promise<void> {
     if (this.#renew !== undefined) await remove(this.description.id)
   }
@@ -116,7 +116,7 @@ export class Ensemble implements AsyncDisposable {
     return this.stop()
   }
 
-  /** Undefined while there are fewer, or no leader. */
+  /** undefined while not all other nodes follow, or there is no leader. */
   async #allFollowers(): Promise<EnsembleNode[] | undefined> {
     const modes = await Promise.all(this.nodes.map((node) => node.mode()))
     const followers = this.nodes.filter((_, i) => modes[i] === 'follower')

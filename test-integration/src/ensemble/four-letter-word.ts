@@ -5,7 +5,7 @@ export type ServerMode = 'leader' | 'follower' | 'observer' | 'standalone' | 're
 
 export interface ServerStatus {
   readonly mode: ServerMode
-  /** Its upper 32 bits count the elections: if two nodes report `leader`, the higher epoch is right. */
+  /** The upper 32 bits of the zxid. If two nodes report `leader`, the one with the higher epoch is right. */
   readonly epoch: bigint
   readonly zxid: bigint
 }
@@ -17,24 +17,23 @@ export interface WatchSummary {
 }
 
 export interface ClientConnection {
-  /** Host and port as the server sees them: behind a published port they are docker's, not the client's. */
+  /** Host and port of the client, as the server sees them. Behind a published port they are those of docker. */
   readonly peer: string
-  /** The fields in the brackets, unchanged: `sid`, `to`, `lop`, … A connection before its handshake has no `sid`. */
+  /** The fields in the brackets, unchanged: `sid`, `to`, `lop`, … Before its handshake a connection has no `sid`. */
   readonly fields: ReadonlyMap<string, string>
 }
 
 export interface AskOptions {
-  /** How long to wait for the whole answer, in ms. @default 10_000 */
+  /** The time limit for the whole answer, in ms. @default 10_000 */
   readonly timeout?: number
   /** @default '127.0.0.1' */
   readonly host?: string
 }
 
 /**
- * The answer of the server to a four-letter word; `''` without an answer.
+ * The answer of the server to a four-letter word; `''` if there is none.
  *
- * Never rejects: a node that starts, stops or hangs refuses, resets or does not answer, and for a poll all of these mean
- * "not yet".
+ * Never rejects. A node that starts, stops or hangs may refuse, reset or not answer; for a poll all of these mean "not yet".
  */
 export function ask(
   port: number,
@@ -57,19 +56,19 @@ export function ask(
   })
 }
 
-/** Reads `srvr`; undefined when the server does not serve. */
+/** Reads the answer to `srvr`; undefined if the server does not serve. */
 export function parseSrvr(text: string): ServerStatus | undefined {
   const mode = /^Mode: (leader|follower|observer|standalone|read-only)/m.exec(text)?.[1]
   const zxid = BigInt(/^Zxid: (0x[0-9a-f]+)/m.exec(text)?.[1] ?? 0)
   return mode === undefined ? undefined : { mode: mode as ServerMode, epoch: zxid >> 32n, zxid }
 }
 
-/** Reads `mntr`; empty when the server does not serve. */
+/** Reads the answer to `mntr`; empty if the server does not serve. */
 export function parseMntr(text: string): Map<string, string> {
   return new Map([...text.matchAll(/^(zk_[^\t]+)\t(.*)$/gm)].map(([, key = '', value = '']) => [key, value]))
 }
 
-/** Reads `wchs`; undefined when the server does not serve. */
+/** Reads the answer to `wchs`; undefined if the server does not serve. */
 export function parseWchs(text: string): WatchSummary | undefined {
   const numbers = /^(\d+) connections watching (\d+) paths\s+Total watches:(\d+)/m.exec(text)
   if (numbers === null) return undefined
@@ -77,7 +76,7 @@ export function parseWchs(text: string): WatchSummary | undefined {
   return { connections, paths, watches }
 }
 
-/** Reads `cons`. The connection that sent `cons` is included. */
+/** Reads the answer to `cons`. It includes the connection that has sent `cons`. */
 export function parseCons(text: string): ClientConnection[] {
   return [...text.matchAll(/^\s*\/(\S+?)\[\d+\]\((.*)\)$/gm)].map(([, peer = '', list = '']) => ({
     peer,

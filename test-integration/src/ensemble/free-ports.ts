@@ -1,10 +1,10 @@
 import { createServer } from 'node:net'
 
 /**
- * Ports that no program listens on now. This may change before they are used.
+ * Ports on which no program listens now. This may change before they are used.
  *
- * They are below the range that systems use for outgoing connections: from that range, a client that dials a stopped node
- * repeatedly may be given that very port as its own, and then talk to itself or keep the node from starting.
+ * The ports are below the range that systems use for outgoing connections. From that range, a client that repeatedly dials a
+ * stopped node could get the node's port as its own. Then it would talk to itself, or keep the node from starting.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const free = new Set<number>()

@@ -1,22 +1,22 @@
-// Checks the ensemble that many tests share: a broken ensemble is found right after the test that broke it.
+// Checks the ensemble that many tests share, so that a broken ensemble is found right after the test that broke it.
 import type { Ensemble } from './ensemble.ts'
 
-/** Time to undo a test's own faults, in ms. */
+/** The time limit for undoing the faults of a test, in ms. */
 const MENDED_WITHIN = 60_000
 
 export class Health {
   readonly #ensemble: Ensemble
-  /** Wall clock, as in the logs. */
+  /** By the wall clock, like the logs. */
   #checkedAt = 0
 
-  /** For an ensemble that this process started. */
+  /** The ensemble must be one that this process has started. */
   constructor(ensemble: Ensemble) {
     this.#ensemble = ensemble
   }
 
   /**
    * Makes the ensemble whole again. Undoes faults that were injected. If a node has failed by itself, or the nodes form no
-   * quorum any more, replaces all nodes and returns what was broken.
+   * quorum any more, replaces all nodes and returns what was wrong.
    */
   async check(): Promise<string | undefined> {
     const broken = await this.#broken()

@@ -10,8 +10,9 @@ import { promisify } from 'node:util'
 import { dockerClient, statusOf } from './docker.ts'
 
 /**
- * The image of the nodes: `ZK_IMAGE` when set (for example `zookeeper:3.9`, where a registry is in reach), else one of the
- * release in `ZK_RELEASE` (for example `3.5.10`), else one of Debian's release. The last two are built if missing here.
+ * The image of the nodes. If `ZK_IMAGE` is set (for example `zookeeper:3.9`, if a registry can be reached), it is that
+ * image. If `ZK_RELEASE` is set (for example `3.5.10`), it has that release, otherwise Debian's release. The last two are
+ * built if they are missing.
  */
 export async function ensureImage(): Promise<string> {
   const { ZK_IMAGE: image, ZK_RELEASE: release } = process.env
@@ -23,7 +24,7 @@ export async function ensureImage(): Promise<string> {
   return ensureBuilt({ name: 'zk-release', directory: folder('release-image'), base, release })
 }
 
-/** The image with the foreign clients: zkCli, kazoo and Curator. It is always built on our own image. */
+/** The image with the foreign clients: zkCli, kazoo and Curator. It is always built on our own image of nodes. */
 export async function ensureClientsImage(): Promise<string> {
   const base = await ensureBuilt(nodes)
   return ensureBuilt({ name: 'zk-foreign-clients', directory: folder('foreign-image'), base })
@@ -31,15 +32,15 @@ export async function ensureClientsImage(): Promise<string> {
 
 interface Recipe {
   readonly name: string
-  /** Has a Dockerfile, and build-rootfs.sh, which makes a tar for it. */
+  /** Contains a Dockerfile, and build-rootfs.sh, which makes a tar for it. */
   readonly directory: string
-  /** The image it is built on, by default none. */
+  /** The image on which this one is built. @default none */
   readonly base?: string
-  /** The release of ZooKeeper, where the packages do not decide it. */
+  /** The release of ZooKeeper, if the packages do not decide it. */
   readonly release?: string
 }
 
-/** The same path from `src/ensemble` and from `dist/ensemble`. */
+/** This path is right both in `src/ensemble` and in `dist/ensemble`. */
 const folder = (name: string): string => fileURLToPath(new URL(`../../${name}/`, import.meta.url))
 
 const nodes: Recipe = { name: 'zk-test', directory: folder('image') }
@@ -103,7 +104,7 @@ async function build({ directory, base = '', release }: Recipe, name: string): P
 
 const run = promisify(execFile)
 
-/** Not testcontainers' own builder: that one loses the engine's reason when a build fails. */
+/** We do not use the builder of testcontainers, because it loses the engine's reason if a build fails. */
 async function buildFrom(context: string, name: string, buildargs: Record<string, string>): Promise<void> {
   const { container } = await dockerClient()
   const stream = await container.dockerode.buildImage(
@@ -119,8 +120,8 @@ async function buildFrom(context: string, name: string, buildargs: Record<string
 }
 
 /**
- * Lets one process of this machine build at a time. The lock is `flock`'s. A child process holds it as long as its
- * standard input is open, so it is released when this process ends, however it ends.
+ * Lets only one process of this machine build at a time. The lock is `flock`'s. A child process holds it as long as its
+ * standard input is open, so it is released however this process ends.
  */
 async function lock(): Promise<() => void> {
   const file = join(tmpdir(), `zk-test-image-${userInfo().uid}.lock`)

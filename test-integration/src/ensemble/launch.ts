@@ -11,32 +11,32 @@ import { snapshotFile, type SnapshotNode } from './snapshot.ts'
 export interface EnsembleOptions {
   /** @default 3 */
   readonly nodes?: number
-  /** In ms; sessions time out after 2 to 20 of these. @default 500 */
+  /** In ms; a session timeout is between 2 and 20 ticks. @default 500 */
   readonly tickTime?: number
   /**
-   * Variables of the official image, the same for each node. `ZOO_CFG_EXTRA` and `SERVER_JVMFLAGS` are added to ours, the
-   * others replace ours.
+   * Environment variables of the official image, the same for each node. `ZOO_CFG_EXTRA` and `SERVER_JVMFLAGS` are appended
+   * to ours; other variables replace ours.
    */
   readonly environment?: Readonly<Record<string, string>>
-  /** Files to put into each node, contents by absolute path: keys, certificates, JAAS configurations. */
+  /** Files to copy into each node, with their contents by absolute path: keys, certificates, JAAS configurations. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>
-  /** Nodes that exist from the beginning, parents before children. @default none */
+  /** Nodes that exist from the beginning. A parent must come before its children. @default none */
   readonly tree?: readonly SnapshotNode[]
   /**
-   * The peer address of each node, as `host:quorumPort:electionPort`; a node listens on its ports on all its addresses.
-   * Called before the nodes start, and again when they have to be started again. @default their own addresses
+   * The peer address of each node, as `host:quorumPort:electionPort`. A node listens on these ports on all its addresses.
+   * Called before the nodes are started, and again before they are replaced. @default their own addresses
    */
   readonly meetingPoints?: (network: PeerNetwork) => Promise<readonly string[]>
 }
 
-/** What runs, and how to start it again. */
+/** The running ensemble, and how to replace its nodes. */
 export interface Launched {
   readonly description: EnsembleDescription
   /** Replaces all containers by new ones with the same addresses and ports, without any data of the old ones. */
   readonly renew: () => Promise<void>
 }
 
-/** Starts the containers; does not wait until they form a quorum. */
+/** Starts the containers. Does not wait until they form a quorum. */
 export async function launch(options: EnsembleOptions): Promise<Launched> {
   const image = await ensureImage()
   startSweeper()
@@ -82,8 +82,8 @@ async function launchOnce(
   const host = await engineHost()
   const address = host === LOOPBACK ? LOOPBACK : '0.0.0.0'
   const labels = labelsOf(id)
-  // Docker publishes ports on the network whose name sorts first. That must stay `bridge`, also for a node that is
-  // disconnected from the other network.
+  // Docker publishes ports on the network whose name sorts first. That must stay `bridge`, even if a node is disconnected
+  // from the other network.
   const network = `zk-test-${id}`
   const peers = await createPeerNetwork(network, labels, count)
   const ports = await freePorts(count)
@@ -91,7 +91,7 @@ async function launchOnce(
 
   const startNode = async (peerAddress: string, i: number): Promise<NodeDescription> => {
     const port = ports[i] ?? 0
-    // Another process finds the container by its name, also after it was replaced.
+    // Another process finds the container by its name, even after it was replaced.
     const container = `${network}-${i + 1}`
     await startNodeContainer({
       image,
@@ -122,7 +122,7 @@ async function atHome({ addresses }: PeerNetwork): Promise<readonly string[]> {
   return addresses.map((address) => `${address}:2888:3888`)
 }
 
-/** The official image's data directory. */
+/** The data directory of the official image. */
 const DATA = '/data'
 
 function snapshotOf(tree: readonly SnapshotNode[]): Record<string, Uint8Array> {
@@ -132,10 +132,10 @@ function snapshotOf(tree: readonly SnapshotNode[]): Record<string, Uint8Array> {
 }
 
 /**
- * Heap of each server, in MiB. Most of what servers keep comes from `many-watches`: the last 500 transactions, read and
- * encoded (200 multis of 500 parts: 35 MiB), and all nodes that tests leave behind (49,000: 25 MiB). Then 63 MiB are
- * reachable, and 75 survive a collection that is not a full one, when servers are killed and come back. A server that
- * joins again receives these transactions, and for a moment has them twice. Chaos alone keeps 9 MiB.
+ * The heap of each server, in MiB. Most of it is for `many-watches`: the last 500 transactions, decoded and encoded (200
+ * multis of 500 operations: 35 MiB), and all nodes that tests leave behind (49,000: 25 MiB). Then 63 MiB are reachable, and
+ * 75 MiB survive a partial collection when servers are killed and come back. A server that joins again receives these
+ * transactions, and has them twice for a moment. Chaos alone keeps 9 MiB.
  */
 const HEAP = 256
 
@@ -150,19 +150,20 @@ function environmentOf(tickTime: number, own: Readonly<Record<string, string>>):
     ZOO_4LW_COMMANDS_WHITELIST: '*',
     ZK_SERVER_HEAP: String(HEAP),
     ...own,
-    // All addresses: a node that starts while it is cut off lacks the address that its peers know.
+    // All addresses, because a node that starts while it is cut off does not have the address that its peers know.
     ZOO_CFG_EXTRA: `extendedTypesEnabled=true quorumListenOnAllIPs=true ${own['ZOO_CFG_EXTRA'] ?? ''}`,
     SERVER_JVMFLAGS: [
-      // Empty containers and expired TTL nodes are deleted within a second instead of a minute.
+      // Deletes empty containers and expired TTL nodes within a second instead of a minute.
       '-Dznode.container.checkIntervalMs=1000',
-      // A server without memory goes on with some of its threads, and later requests fail. So let it end, with code 3.
+      // A server that is out of memory would go on with some of its threads, and later requests would fail. This ends it
+      // with code 3.
       '-XX:+ExitOnOutOfMemoryError',
       own['SERVER_JVMFLAGS'] ?? '',
     ].join(' '),
   }
 }
 
-/** Like `Promise.all`, but waits until all have settled, so that nothing is started after `remove`. */
+/** Like `Promise.all`, but waits until all have settled, so that nothing is started after `remove` was called. */
 async function allOf<T>(starts: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(starts)
   return Promise.all(starts)

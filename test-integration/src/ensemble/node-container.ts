@@ -7,10 +7,10 @@ export interface NodeContainerOptions {
   /** The peers' network, and the node's address on it. */
   readonly network: string
   readonly peerAddress: string
-  /** The host port that the client port is published on. */
+  /** The host port on which the client port is published. */
   readonly publishOn: { readonly address: string; readonly port: number }
   readonly environment: Record<string, string>
-  /** Contents by absolute path. */
+  /** The contents of files by absolute path. */
   readonly files: Readonly<Record<string, string | Uint8Array>>
 }
 
@@ -27,7 +27,7 @@ export async function startNodeContainer(options: NodeContainerOptions): Promise
       this.hostConfig.PortBindings = { '2181/tcp': [{ HostIp: address, HostPort: String(port) }] }
     }
 
-    /** It stays on docker's `bridge` too: clients connect over that, and faults of the peers' network must not reach them. */
+    /** Keeps it on docker's `bridge` as well, for clients: faults of the peers' network must not affect them. */
     protected override async containerCreated(id: string): Promise<void> {
       const EndpointConfig = { IPAMConfig: { IPv4Address: options.peerAddress } }
       await dockerode.getNetwork(options.network).connect({ Container: id, EndpointConfig })
@@ -37,13 +37,13 @@ export async function startNodeContainer(options: NodeContainerOptions): Promise
   await new NodeContainer()
     .withName(options.name)
     .withLabels(options.labels)
-    // For routes into the void.
+    // `ip route` needs this to add blackhole routes.
     .withAddedCapabilities('NET_ADMIN')
     .withEnvironment(options.environment)
     .withCopyContentToContainer(
       Object.entries(options.files).map(([target, content]) => ({ target, content: Buffer.from(content) })),
     )
-    // A node listens long before it serves; the ensemble checks which nodes serve.
+    // A node listens long before it serves, so this only waits for some output. The ensemble checks which nodes serve.
     .withWaitStrategy(Wait.forLogMessage(/./))
     .withStartupTimeout(60_000)
     .start()

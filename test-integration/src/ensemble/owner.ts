@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
-/** The sweeper finds our containers by these labels, and distinguishes dead owners from living ones. */
+/** By these labels the sweeper finds our containers, and sees whether their owners still run. */
 const OWNER_PID = 'zk-test.owner-pid'
-/** Process ids are unique on one host only, and several hosts (or containers) may share an engine. */
+/** A process id is unique only on one host, and several hosts (or containers) may share an engine. */
 const OWNER_HOST = 'zk-test.owner-host'
-/** The ensemble that a container or network is part of. */
+/** The ensemble to which a container or network belongs. */
 export const ENSEMBLE = 'zk-test.ensemble'
 
 /** The labels of every container and network of an ensemble. */
@@ -14,11 +14,11 @@ export function labelsOf(ensembleId: string): Record<string, string> {
   return { [OWNER_PID]: String(process.pid), [OWNER_HOST]: hostname(), [ENSEMBLE]: ensembleId }
 }
 
-/** However this process ends, everything that it has labelled is removed. Also removes what earlier owners left. */
+/** Removes everything with our labels when this process ends, however it ends, and what earlier owners have left. */
 export function startSweeper(): void {
   if (started) return
   started = true
-  // The same path from `src/ensemble` and from `dist/ensemble`.
+  // This path is right both in `src/ensemble` and in `dist/ensemble`.
   const script = fileURLToPath(new URL('../../sweeper.mjs', import.meta.url))
   const args = [script, String(process.pid), OWNER_PID, OWNER_HOST]
   spawn(process.execPath, args, { detached: true, stdio: 'ignore' }).unref()

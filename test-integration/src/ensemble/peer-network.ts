@@ -1,17 +1,17 @@
 import { dockerClient } from './docker.ts'
 
 export interface PeerNetwork {
-  /** The address of this machine for the nodes, if the engine is on it. */
+  /** The address at which nodes reach this machine, if the engine is on it. */
   readonly host: string
   /** The address of each node. */
   readonly addresses: readonly string[]
 }
 
 /**
- * Makes a network on which each node keeps one address for ever.
+ * Makes a network on which each node always keeps the same address.
  *
- * Names would not do: a server that starts while the name of a peer cannot be resolved remembers that failure. An
- * election that this peer wins then fails until the servers give up on it, 10 s later.
+ * Names instead of addresses would not work: a server that starts while the name of a peer cannot be resolved remembers that
+ * failure. If this peer then wins an election, the election fails only after 10 s, when the servers give up.
  */
 export async function createPeerNetwork(
   name: string,
@@ -26,13 +26,13 @@ export async function createPeerNetwork(
       const addresses = Array.from({ length: count }, (_, i) => addressIn(subnet, i + 2))
       return { host: addressIn(subnet, 1), addresses }
     } catch (error) {
-      // Another network was given this subnet in between.
+      // Meanwhile another network has got this subnet.
       if (attempt === 5 || !/overlap/i.test(String(error))) throw error
     }
   }
 }
 
-/** Addresses can be chosen only in a network with a given subnet, and only docker knows which subnets are free. */
+/** Addresses can be chosen only in a given subnet, and only docker knows which subnets are free. */
 async function findFreeSubnet(name: string, labels: Record<string, string>): Promise<string> {
   const { dockerode } = (await dockerClient()).container
   const probe = await dockerode.createNetwork({ Name: name, Labels: labels })
@@ -43,7 +43,7 @@ async function findFreeSubnet(name: string, labels: Record<string, string>): Pro
   return subnet
 }
 
-/** The first address is the network itself, the second one is docker's. */
+/** The address with this index. Index 0 is the network itself, and index 1 is docker's. */
 function addressIn(subnet: string, index: number): string {
   const [a, b, c, d = 0] = subnet.split(/[./]/).map(Number)
   return `${a}.${b}.${c}.${d + index}`

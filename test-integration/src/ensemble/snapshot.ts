@@ -1,5 +1,5 @@
-// A server's snapshot file, which it loads at its first start. It gives trees that no client could make in reasonable
-// time, for example one with a used-up counter.
+// Writes a snapshot file that a server loads at its first start. So a test can have trees that no client could make in
+// reasonable time, for example one with a used-up counter.
 import { buffer, encode, int, long, record, StatPersisted, ustring } from '@zk/wire'
 import { FileHeader } from '@zk/wire/server'
 
@@ -11,7 +11,7 @@ export interface SnapshotNode {
 
 const MAGIC = 0x5a4b534e
 const VERSION = 2
-/** The ACL that gives all rights to everyone; servers know it by this number. */
+/** The ACL with all rights for everyone, which servers know by this number. */
 const OPEN_ACL = -1n
 
 const Counts = record('Counts', { sessions: int, acls: int })
@@ -19,12 +19,12 @@ const TreeNode = record('TreeNode', { path: ustring, data: buffer, acl: long, st
 const End = record('End', { path: ustring })
 const Seal = record('Seal', { checksum: long, path: ustring })
 
-/** Nodes of every tree. The root has the name '' in a snapshot. */
+/** The nodes of every tree. In a snapshot the root is called ''. */
 const always: readonly SnapshotNode[] = ['', '/zookeeper', '/zookeeper/config', '/zookeeper/quota'].map((path) => ({
   path,
 }))
 
-/** The file of a tree before its first transaction, and its path below the data directory. Parents come before children. */
+/** The snapshot of a new tree, and its path below the data directory. A parent must come before its children. */
 export function snapshotFile(nodes: readonly SnapshotNode[]): { readonly name: string; readonly content: Uint8Array } {
   const body = Buffer.concat([
     encode(FileHeader, { magic: MAGIC, version: VERSION, dbid: -1n }),
@@ -51,7 +51,7 @@ function treeNode({ path, counter = 0 }: SnapshotNode) {
   return { path, data: new Uint8Array(0), acl: OPEN_ACL, stat }
 }
 
-/** Like `java.util.zip.Adler32` (RFC 1950). */
+/** The checksum of `java.util.zip.Adler32` (RFC 1950). */
 function adler32(bytes: Uint8Array): number {
   let low = 1
   let high = 0

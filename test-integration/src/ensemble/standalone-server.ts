@@ -7,14 +7,14 @@ import { labelsOf, startSweeper } from './owner.ts'
 import { until } from './until.ts'
 
 /**
- * One server without an ensemble, for measurements: on the network of this machine, so that nothing stands between it and
- * its clients, with its data in memory, and with both compilers of the JVM.
+ * A server without an ensemble, for measurements. It uses the network of this machine, so nothing is between it and its
+ * clients. Its data is in memory, and the JVM uses both compilers.
  */
 export class StandaloneServer implements AsyncDisposable {
   readonly connectString: string
   readonly #container: string
 
-  /** @param cpus the cores that it may use, as taskset names them. @default all */
+  /** @param cpus the cores that it may use, in the syntax of taskset. @default all */
   static async start({ cpus }: { readonly cpus?: string | undefined } = {}): Promise<StandaloneServer> {
     const image = await ensureImage()
     startSweeper()

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface UntilOptions {
-  /** How long to try, in ms. @default 30_000 */
+  /** The time limit, in ms. @default 30_000 */
   readonly timeout?: number
   /** Pause between two attempts, in ms. @default 100 */
   readonly interval?: number
-  /** Called once, when time is up: describes the state instead. */
+  /** Called once, when the time is over: describes the present state for the error message. */
   readonly instead?: () => string | Promise<string>
 }
 
-/** Tries until the attempt gives a value; `undefined` and `false` mean "not yet". Rejects when time is up. */
+/** Repeats the attempt until it gives a value; `undefined` and `false` mean "not yet". Rejects when the time is over. */
 export async function until<T>(
   what: string,
   attempt: () => Promise<T | undefined | false>,

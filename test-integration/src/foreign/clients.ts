@@ -7,15 +7,15 @@ import { Program } from './program.ts'
 import { ZkCli } from './zk-cli.ts'
 
 export interface ClientOptions {
-  /** The node that it sees as `/`. */
+  /** The node that the client sees as `/`. */
   readonly root?: string
   /** In ms. @default 10_000 */
   readonly sessionTimeout?: number
 }
 
 /**
- * Starts foreign clients: zkCli, kazoo and Curator, all in one container, which uses the network of its host. They reach
- * servers on the host's loopback address, if the engine runs on this machine.
+ * Starts foreign clients (zkCli, kazoo and Curator), all in one container that uses the network of its host. If the engine
+ * runs on this machine, they can reach servers on its loopback address.
  */
 export class ForeignClients implements AsyncDisposable {
   readonly #container: string
@@ -45,8 +45,8 @@ export class ForeignClients implements AsyncDisposable {
   }
 
   curator(connectString: string, { root = '', sessionTimeout = 10_000 }: ClientOptions = {}): Promise<ForeignClient> {
-    // Curator would lose a root in the connect string at the first reconnect: by then it takes the servers' addresses from
-    // /zookeeper/config.
+    // A root in the connect string would be lost at the first reconnect, because by then Curator uses the servers' addresses
+    // in /zookeeper/config.
     return this.#notified('curator', connectString, String(sessionTimeout), root.slice(1))
   }
 
@@ -55,7 +55,7 @@ export class ForeignClients implements AsyncDisposable {
     return this.#kept(await ZkCli.over(program))
   }
 
-  /** Ends those that were started and still run, and lets them close their sessions. */
+  /** Ends the clients that still run, and lets them close their sessions. */
   async end(): Promise<void> {
     const started = this.#started
     this.#started = []

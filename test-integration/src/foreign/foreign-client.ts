@@ -7,21 +7,21 @@ type Message =
   | { readonly answer: number; readonly error: string }
   | { readonly event: string; readonly value: unknown }
 
-/** A client's error for an operation that failed; the message is the name that its language has for the error. */
+/** The error of a client for an operation that failed. The message is the name of the error in the client's language. */
 class Refusal extends Error {
   override readonly name = 'Refusal'
 }
 
-/** A client in a program of its own that executes commands: kazoo or Curator. */
+/** A kazoo or Curator client, which executes commands in a separate program. */
 export class ForeignClient {
-  /** The first session's id, in hexadecimal. */
+  /** The id of the first session, in hexadecimal. */
   readonly session: string
   readonly #program: Program
   readonly #answers: Map<number, Inbox<Message>>
   readonly #events: Map<string, Inbox<unknown>>
   #calls = 0
 
-  /** Waits until it is connected. */
+  /** Resolves when the client is connected. */
   static async over(program: Program): Promise<ForeignClient> {
     const answers = new Map<number, Inbox<Message>>()
     const events = new Map<string, Inbox<unknown>>()
@@ -49,7 +49,7 @@ export class ForeignClient {
     this.session = session
   }
 
-  /** When it resolves, the client reads every change that was committed before the call: its server has applied them. */
+  /** Waits until the client's server has applied every change that was committed before the call, so its reads show them. */
   async caughtUp(): Promise<void> {
     const refused = await this.call('delete', '/no-such-node').then(
       () => false,
@@ -59,8 +59,8 @@ export class ForeignClient {
   }
 
   /**
-   * Executes a command: see the program in `foreign-image` for the commands. They are executed one after the other, so a
-   * call behind one that waits for a lock waits too. Rejects with a Refusal when ZooKeeper refuses it.
+   * Executes a command; the programs in `foreign-image` list the commands. Commands are executed one after the other: a
+   * command behind one that waits for a lock waits, too. Rejects with a Refusal if ZooKeeper refuses it.
    */
   async call<T = unknown>(name: string, ...args: readonly unknown[]): Promise<T> {
     const number = ++this.#calls
@@ -75,18 +75,18 @@ export class ForeignClient {
     return message.value as T
   }
 
-  /** The next event of this name, also if it has come already. */
+  /** The next event of this name, even if it has already come. */
   nextEvent(event: string): Promise<unknown> {
     const what = (): string => `${this.#program.describe()} reports ${event}`
     return patiently(inboxOf(this.#events, event).take(), what)
   }
 
-  /** All events of this name that have come and were not taken yet. */
+  /** All events of this name that have come and were not taken. */
   eventsSoFar(event: string): readonly unknown[] {
     return inboxOf(this.#events, event).takeAll()
   }
 
-  /** The client stands still, as in a long garbage collection, while its connection stays open. */
+  /** Stops the client, as a long garbage collection does. Its connection stays open. */
   stop(): Promise<void> {
     return this.#program.stop()
   }
@@ -95,7 +95,7 @@ export class ForeignClient {
     return this.#program.goOn()
   }
 
-  /** Lets it close its session and exit. */
+  /** Lets the client close its session and exit. */
   end(): Promise<void> {
     return this.#program.end()
   }

@@ -1,4 +1,4 @@
-/** Items in the order they came, to be taken one after the other. */
+/** Items in the order in which they came, to be taken one after the other. */
 export class Inbox<T> {
   #came: T[] = []
   #waiting: { readonly resolve: (value: T) => void; readonly reject: (error: Error) => void }[] = []
@@ -10,7 +10,7 @@ export class Inbox<T> {
     else waiting.resolve(value)
   }
 
-  /** No more items come: takers that wait, and later ones without an item, are rejected. */
+  /** No more items will come. Takers that wait are rejected, and later takers, too, if there is no item left. */
   fail(error: Error): void {
     this.#failure = error
     for (const { reject } of this.#waiting) reject(error)
@@ -25,7 +25,7 @@ export class Inbox<T> {
     })
   }
 
-  /** All items that came and were not taken. */
+  /** Takes all items that have come. */
   takeAll(): readonly T[] {
     const came = this.#came
     this.#came = []

@@ -9,13 +9,13 @@ export class Program {
   readonly name: string
   readonly #container: string
   readonly #stream: Duplex
-  /** Its stderr. */
+  /** The output on stderr. */
   #errors = ''
-  /** Lines without a listener: the second line may come with the first one. */
+  /** Lines that came before `onLine` was called: the second line may come together with the first. */
   readonly #unread: string[] = []
   #onLine: (line: string) => void = (line) => this.#unread.push(line)
   readonly #pid: Promise<string>
-  /** Resolves when it has ended, with a text that says how. */
+  /** Resolves when the program has ended, with a text that says how. */
   readonly ended: Promise<string>
 
   static async start(container: string, name: string, command: readonly string[]): Promise<Program> {
@@ -49,7 +49,7 @@ export class Program {
     this.ended = once(stream, 'end').then(async () => `${this.describe()} has ended with ${await exitCode()}`)
   }
 
-  /** Calls this for every line of its output behind the first one, also for those that have come. To be called once. */
+  /** Calls `listener` for every line after the first, including lines that have already come. Call this only once. */
   onLine(listener: (line: string) => void): void {
     this.#onLine = listener
     for (const line of this.#unread.splice(0)) listener(line)
@@ -59,13 +59,13 @@ export class Program {
     if (this.#stream.writable) this.#stream.write(`${line}\n`)
   }
 
-  /** Ends its input, which makes it exit. */
+  /** Ends the input of the program, which makes it exit. */
   async end(): Promise<void> {
     this.#stream.end()
     await this.ended
   }
 
-  /** It stands still, as in a long garbage collection, while its connections stay open. */
+  /** Stops the program, as a long garbage collection does. Its connections stay open. */
   stop(): Promise<void> {
     return this.#signal('STOP')
   }
@@ -80,7 +80,7 @@ export class Program {
 
   async #signal(signal: string): Promise<void> {
     const { container } = await dockerClient()
-    // With its child processes: it leads a process group of its own.
+    // A negative number signals the process group of the program, which includes its child processes.
     const command = ['kill', `-${signal}`, `-${await this.#pid}`]
     const { output, exitCode } = await container.exec(container.getById(this.#container), command)
     if (exitCode !== 0) throw new Error(`${this.name}: kill -${signal}: ${output}`)

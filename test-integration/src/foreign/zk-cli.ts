@@ -14,7 +14,7 @@ export class ZkCli {
   readonly #lines = new Inbox<string>()
   readonly #events = new Inbox<CliEvent>()
 
-  /** Waits until it is connected. */
+  /** Resolves when the client is connected. */
   static async over(program: Program): Promise<ZkCli> {
     const cli = new ZkCli(program)
     await cli.#printed('its greeting')
@@ -27,7 +27,7 @@ export class ZkCli {
     program.onLine((line) => {
       const event = EVENT.exec(line)?.groups
       if (event !== undefined) this.#events.put(event as unknown as CliEvent)
-      // An event is announced by a line, with an empty line before and after it.
+      // A line announces each event; there is an empty line before and after it.
       else if (line !== '' && line !== 'WATCHER::') this.#lines.put(line)
     })
     void program.ended.then((how) => {
@@ -36,30 +36,30 @@ export class ZkCli {
     })
   }
 
-  /** The lines that it prints for a command, without those about events. */
+  /** The lines that the client prints for a command, without those about events. */
   async run(command: string): Promise<readonly string[]> {
     this.#program.write(command)
     return await this.#printed(command)
   }
 
-  /** When it resolves, the client reads every change that was committed before the call: its server has applied them. */
+  /** Waits until the client's server has applied every change that was committed before the call, so its reads show them. */
   async caughtUp(): Promise<void> {
     const [answer] = await this.run('delete /no-such-node')
     if (answer !== 'Node does not exist: /no-such-node') throw new Error(`there should be no such node: ${answer}`)
   }
 
-  /** Connects again, in another session if necessary, and waits until it is connected. */
+  /** Connects again, with another session if necessary, and waits until that is done. */
   async connect(): Promise<void> {
     await this.run('connect')
     await this.#connected()
   }
 
-  /** The next event that it prints, also if it was printed already. The first is from the time after it was connected. */
+  /** The next event that the client prints or has already printed since it was connected. */
   nextEvent(): Promise<CliEvent> {
     return patiently(this.#events.take(), () => `${this.#program.describe()} reports an event`)
   }
 
-  /** It stands still, as in a long garbage collection, while its connection stays open. */
+  /** Stops the client, as a long garbage collection does. Its connection stays open. */
   stop(): Promise<void> {
     return this.#program.stop()
   }
@@ -68,14 +68,14 @@ export class ZkCli {
     return this.#program.goOn()
   }
 
-  /** Lets it close its session and exit; returns how it ended. */
+  /** Lets the client close its session and exit. Returns how it ended. */
   async end(): Promise<string> {
     this.#program.write('quit')
     await this.#program.end()
     return await this.#program.ended
   }
 
-  /** Takes the events up to this one, those of an earlier connection too. */
+  /** Takes all events up to `SyncConnected`, including those of an earlier connection. */
   async #connected(): Promise<void> {
     for (;;) {
       const { state, type } = await this.nextEvent()
@@ -84,7 +84,7 @@ export class ZkCli {
   }
 
   async #printed(why: string): Promise<readonly string[]> {
-    // Without a terminal there is no prompt. This command prints one line and sends nothing to servers.
+    // There is no prompt without a terminal. This command marks the end: it prints one line and sends nothing to servers.
     this.#program.write('printwatches')
     const printed: string[] = []
     for (;;) {

@@ -1,4 +1,4 @@
-// An append-only file that all contenders of a run write to, from their own processes.
+// An append-only file to which all contenders of a run write, from several processes.
 import { appendFileSync, closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { machineTime } from './machine-time.ts'
 import type { Mode, Turn } from './turns.ts'
@@ -6,7 +6,7 @@ import type { Mode, Turn } from './turns.ts'
 export interface Entry {
   readonly contender: string
   readonly mode: Mode
-  /** `held`: it was still held when the contender checked. */
+  /** `held` means that the contender has checked, and still held. */
   readonly what: 'asked' | 'gained' | 'held' | 'ended'
   readonly token: string
   readonly at: number
@@ -14,7 +14,7 @@ export interface Entry {
   readonly why?: string
 }
 
-/** One short line in one write: lines of several processes never mix. */
+/** Writes one short line at once, so lines of several processes never mix. */
 export function append(file: string, entry: Omit<Entry, 'at'> & Partial<Pick<Entry, 'at'>>): void {
   appendFileSync(file, `${JSON.stringify({ at: machineTime(), ...entry })}\n`)
 }
@@ -26,7 +26,7 @@ export function readLog(file: string): Entry[] {
     .map((line) => JSON.parse(line) as Entry)
 }
 
-/** The newest entries; how many depends on their length. */
+/** The newest entries: those in the last 8 KiB. */
 export function readLatest(file: string): Entry[] {
   const log = openSync(file, 'a+')
   try {
@@ -42,7 +42,7 @@ export function readLatest(file: string): Entry[] {
   }
 }
 
-/** The turns in the entries. A turn without an end lasts to `endOf`, by default for ever. */
+/** The turns in the entries. A turn without an end lasts until `endOf`, by default for ever. */
 export function turnsOf(entries: readonly Entry[], endOf: (gained: Entry) => number = () => Infinity): Turn[] {
   const ends = new Map(entries.filter(({ what }) => what === 'ended').map((entry) => [entry.token, entry]))
   return entries

@@ -1,4 +1,4 @@
-/** Milliseconds on the machine's monotonic clock: comparable between the processes of one machine. */
+/** The monotonic clock of the machine, in ms. All processes of the machine share it. */
 export function machineTime(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }

@@ -1,4 +1,4 @@
-// The turns that contenders of a lock had: which contender, from when to when, with which fencing token.
+// The turns of the contenders of a lock: which contender held, from when to when, with which fencing token.
 
 export type Mode = 'exclusive' | 'shared'
 
@@ -8,13 +8,13 @@ export interface Turn {
   readonly token: bigint
   /** Machine time in ms. */
   readonly from: number
-  /** The moment from which the holder knew, or could know, that it did not hold any more. */
+  /** The time from which the holder knew, or could know, that it no longer held. */
   readonly until: number
 }
 
 export type Overlap = readonly [earlier: Turn, later: Turn]
 
-/** Pairs of turns that overlap although one of them is exclusive: there must be none. */
+/** The pairs of turns that overlap although at least one of them is exclusive. There must be none. */
 export function overlaps(turns: readonly Turn[]): Overlap[] {
   const found: Overlap[] = []
   let open: Turn[] = []
@@ -28,7 +28,7 @@ export function overlaps(turns: readonly Turn[]): Overlap[] {
   return found
 }
 
-/** Pairs of consecutive exclusive turns whose fencing tokens do not rise: there must be none. */
+/** The pairs of consecutive exclusive turns whose fencing tokens do not rise. There must be none. */
 export function outOfOrder(turns: readonly Turn[]): Overlap[] {
   const alone = inTime(turns).filter(({ mode }) => mode === 'exclusive')
   return alone
@@ -37,7 +37,7 @@ export function outOfOrder(turns: readonly Turn[]): Overlap[] {
     .filter(([earlier, later]) => earlier.token >= later.token)
 }
 
-/** Longest time between the end of one turn and the beginning of the next, in ms. */
+/** The longest time between the end of one turn and the beginning of the next, in ms. */
 export function longestGap(turns: readonly Turn[]): number {
   let busyUntil = Infinity
   let longest = 0

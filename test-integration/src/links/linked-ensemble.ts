@@ -7,7 +7,7 @@ export class LinkedEnsemble implements AsyncDisposable {
   readonly ensemble: Ensemble
   readonly links: MemberLinks
 
-  /** Needs an engine on this machine: its containers connect to us. */
+  /** Needs a Docker engine on this machine, because its containers connect to this process. */
   static async start(options: Omit<EnsembleOptions, 'meetingPoints'> = {}): Promise<LinkedEnsemble> {
     if ((await engineHost()) !== LOOPBACK) {
       throw new Error('The Docker engine is on another machine: servers in containers there cannot reach this process.')
@@ -34,12 +34,12 @@ export class LinkedEnsemble implements AsyncDisposable {
     this.links = links
   }
 
-  /** Cuts a node off from all others. */
+  /** Cuts a node off from all other nodes. */
   isolate(node: EnsembleNode): void {
     for (const other of this.#others(node)) this.links.cut(node, other)
   }
 
-  /** Undoes every fault of links and nodes, and waits until the ensemble is whole. */
+  /** Undoes all faults of links and nodes, and waits until the ensemble is whole. */
   async mend(): Promise<void> {
     this.links.mend()
     await this.ensemble.mend()

@@ -1,4 +1,4 @@
-// All traffic between the members of an ensemble goes through this process, where it can be held, one way or both ways.
+// All traffic between the members of an ensemble passes this process, which can hold it back in one direction or both.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,26 +12,26 @@ export interface Member {
 }
 
 export interface MemberLinksOptions {
-  /** The address of this process for the members. */
+  /** The address at which members reach this process. */
   readonly host: string
-  /** The addresses of the members, which identify them: each listens on its own, and connects from it. */
+  /** The addresses of the members. A member listens on its address and connects from it, so this identifies it. */
   readonly addresses: readonly string[]
 }
 
-/** The ports for quorum and for election. */
+/** One port for the quorum, one for elections. */
 const PORTS_PER_MEMBER = 2
 
 /**
- * In ms. A follower tries again while a new leader does not listen yet (Learner.LeaderConnector). Here something always
- * listens, so we try again instead: a connection that ends at once would send the follower into another election, and the
- * leader waits for its initLimit.
+ * How long we try to reach a member, in ms. A follower tries again if a new leader does not listen yet
+ * (Learner.LeaderConnector). Here something always listens, so this process tries again instead. If a connection ended at
+ * once, the follower would begin another election, and the leader would wait for its initLimit.
  */
 const PATIENCE = 3_000
 const PAUSE = 20
 
 /**
- * Stands between the members of one ensemble. A link is all connections between two members, in either direction, also
- * future ones, for the quorum and for elections. It has two directions, and each can be held by itself.
+ * Stands between the members of an ensemble. A link is all present and future connections between two members, for the
+ * quorum and for elections, whichever member opened them. Each of its two directions can be held separately.
  *
  *     links.hold(leader, follower)
  *     links.release(leader, follower)
@@ -42,7 +42,7 @@ export class MemberLinks implements AsyncDisposable {
   readonly #addresses: readonly string[]
   readonly #listeners: readonly Server[]
   readonly #connections = new Set<LinkConnection>()
-  /** Accepted; the connection to the other end is not established yet. */
+  /** Accepted sockets whose connection to the other member is not established yet. */
   readonly #arriving = new Set<Socket>()
   readonly #held = new Set<string>()
   readonly #cut = new Set<string>()
@@ -72,19 +72,19 @@ export class MemberLinks implements AsyncDisposable {
     }
   }
 
-  /** Holds what one member sends to the other, in order, until it is released: to both the link looks alive. */
+  /** Holds the bytes that one member sends to the other, in order, until `release`. To both members the link looks alive. */
   hold(from: Member, to: Member): void {
     this.#held.add(way(from.id, to.id))
     for (const connection of this.#connections) connection.gate(from.id, to.id)?.shut()
   }
 
-  /** Forwards what was held, and all that comes. */
+  /** Forwards the held bytes, and all later ones. */
   release(from: Member, to: Member): void {
     this.#held.delete(way(from.id, to.id))
     for (const connection of this.#connections) connection.gate(from.id, to.id)?.open()
   }
 
-  /** Resets the connections between the two, and every new one, until the link is joined. Held bytes are lost. */
+  /** Resets the connections between the two members, and every new one, until `join`. Held bytes are lost. */
   cut(one: Member, other: Member): void {
     this.#cut.add(way(one.id, other.id)).add(way(other.id, one.id))
     for (const connection of this.#connections) {
@@ -92,7 +92,7 @@ export class MemberLinks implements AsyncDisposable {
     }
   }
 
-  /** Accepts new connections between the two again. */
+  /** Accepts new connections between the two members again. */
   join(one: Member, other: Member): void {
     this.#cut.delete(way(one.id, other.id))
     this.#cut.delete(way(other.id, one.id))
@@ -149,12 +149,12 @@ export class MemberLinks implements AsyncDisposable {
     }
   }
 
-  /** undefined when the target does not listen for long, or when the connecting member has gone. */
+  /** Returns undefined if the target does not listen for long, or if the member that connects has gone. */
   async #dial(socket: Socket, address: { readonly host: string; readonly port: number }): Promise<Socket | undefined> {
     const until = performance.now() + PATIENCE
     while (!socket.destroyed && this.#isOpen) {
       const target = connect({ ...address, allowHalfOpen: true })
-      // A member whose network is gone refuses nothing: without this the attempt would outlast the other end by minutes.
+      // If the target's network is gone, nothing refuses: without this, the attempt would go on for minutes.
       const giveUp = () => target.destroy(new Error('the connection is wanted no more'))
       socket.once('close', giveUp)
       try {
@@ -176,7 +176,7 @@ interface End extends Member {
   readonly socket: Socket
 }
 
-/** One connection between two members: two sockets of this process. */
+/** One connection between two members, which is two sockets of this process. */
 class LinkConnection {
   readonly #ends: readonly [End, End]
   readonly #gates = new Map<string, Gate>()
@@ -193,7 +193,7 @@ class LinkConnection {
     }
   }
 
-  /** The bytes that one member sends to the other; undefined where the connection is not between these. */
+  /** The gate for the bytes from one member to the other; undefined if the connection is not between these two. */
   gate(from: number, to: number): Gate | undefined {
     return this.#gates.get(way(from, to))
   }
@@ -211,7 +211,7 @@ class LinkConnection {
     this.#gates.set(way(from.id, to.id), gate)
     from.socket.setNoDelay(true)
     from.socket.on('data', (bytes) => gate.pass(() => to.socket.write(bytes)))
-    // The end of the stream is held like the data. One direction may end by itself.
+    // The end of the stream is held like the data. One direction may end alone.
     from.socket.on('end', () => gate.pass(() => to.socket.end()))
     from.socket.on('error', () => gate.pass(() => to.socket.destroy()))
   }

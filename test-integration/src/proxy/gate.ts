@@ -1,4 +1,4 @@
-/** Passes items in order: at once, delayed, or not until it is opened again. */
+/** Passes items in order: at once, after a delay, or only when the gate is opened again. */
 export class Gate {
   readonly #held: { readonly act: () => void; readonly due: number }[] = []
   #isOpen = true
@@ -19,7 +19,7 @@ export class Gate {
     this.#letThrough()
   }
 
-  /** Delay of each item from now on, in ms. */
+  /** The delay of each item from now on, in ms. */
   set delay(ms: number) {
     this.#delay = ms
   }

@@ -4,19 +4,19 @@ import { Gate } from './gate.ts'
 
 export type Direction = 'toServer' | 'toClient'
 
-/** Callbacks for the frames of a link, in order. The first frame of each side has no opcode and is not reported. */
+/** Callbacks for the frames of a link, in order. The first frame of each side, which has no opcode, is not reported. */
 export interface LinkObserver {
-  /** Requests that came in one piece, without pings. */
+  /** The requests in one chunk, without pings. */
   requested(opCodes: readonly OpCode[]): void
   pinged(): void
-  /** Bytes of any kind. */
+  /** Bytes have arrived, of any kind. */
   carried(direction: Direction, bytes: number): void
-  /** The opcode of the answered request, or `notification` for an event. `lose` drops the connection too. */
+  /** `opCode` is that of the request, or `notification` for an event. 'lose' drops the reply and the connection. */
   replied(opCode: OpCode): 'pass' | 'lose'
   closed(): void
 }
 
-/** A proxy accepts every frame length that the two ends agree on. */
+/** The longest frame, in bytes: a proxy accepts every length on which both ends agree. */
 const LIMIT = 64 * 1024 * 1024
 const LENGTH_SIZE = 4
 
@@ -36,7 +36,7 @@ export class Link {
     this.#relay('toClient', (frames) => this.#replies(frames))
   }
 
-  /** Ends both connections and drops data in transit. */
+  /** Ends both connections. Data in transit is lost. */
   cut(): void {
     this.#client.destroy()
     this.#server.destroy()
@@ -59,7 +59,7 @@ export class Link {
       if (passed.length > 0) this.gates[direction].pass(() => to.write(concat(passed)))
     })
     from.on('error', () => {})
-    // The end of the stream waits at the gate like the data: a frozen link looks alive.
+    // The end of the stream waits at the gate like the data, so a frozen link looks alive.
     from.on('close', () => {
       this.gates[direction].pass(() => {
         to.destroySoon()
@@ -77,7 +77,7 @@ export class Link {
     return frames
   }
 
-  /** Frames before a lost one still arrive; the lost one and those behind it do not. */
+  /** Returns the frames before one that is to be lost. That frame and all later ones do not arrive. */
   #replies(frames: readonly Uint8Array[]): readonly Uint8Array[] {
     for (const [index, frame] of frames.entries()) {
       const { xid } = decode(ReplyHeader, frame)

@@ -3,26 +3,26 @@ import { createServer, type AddressInfo, type Server } from 'node:net'
 import { type OpCode, parseConnectString, type ServerAddress } from '@zk/wire'
 import { type Direction, Link, type LinkObserver } from './link.ts'
 
-/** A reply to be lost. */
+/** A reply that is to be lost. */
 interface Loss {
   readonly opCode: OpCode
-  /** How many matching replies pass before it. */
+  /** How many matching replies pass before this one. */
   spared: number
   readonly happened: () => void
 }
 
-/** All bytes and frames from both sides, handshakes and pings included. */
+/** All traffic, including handshakes and pings. */
 export interface Traffic {
-  /** From clients. */
+  /** The number of pings of clients. */
   readonly pings: number
-  /** Bytes. */
+  /** Bytes in each direction. */
   readonly toServer: number
   readonly toClient: number
 }
 
 /**
- * Stands between clients and one server, in this process. It decodes where a frame begins and which request it is, so it
- * can inject a fault at a chosen place; everything else passes unchanged.
+ * Stands between clients and one server, in this process. It decodes the beginning and the opcode of each frame, so it can
+ * inject a fault at a chosen place. All other bytes pass unchanged.
  *
  *     const proxy = await Proxy.start(node.address)
  *     const zk = await connect(proxy.address)
@@ -67,34 +67,34 @@ export class Proxy {
     return `127.0.0.1:${(this.#listener.address() as AddressInfo).port}`
   }
 
-  /** Opcodes of all requests that clients have sent, in order; handshakes and pings are left out. */
+  /** The opcodes of all requests that clients have sent, in order, without handshakes and pings. */
   get requests(): readonly OpCode[] {
     return this.#segments.flat()
   }
 
-  /** The same opcodes, grouped by the chunk in which they came. */
+  /** The same opcodes, grouped by the chunks in which the requests came. */
   get segments(): readonly (readonly OpCode[])[] {
     return this.#segments
   }
 
-  /** Opcodes of the requests that the server has answered, and `notification` for each event, in order. */
+  /** The opcodes of the requests that the server has answered, and `notification` for each event, in order. */
   get replies(): readonly OpCode[] {
     return this.#replies
   }
 
-  /** All traffic of clients and servers until now. */
+  /** All traffic until now. */
   get traffic(): Traffic {
     return this.#traffic
   }
 
-  /** How many connections there are. */
+  /** The number of connections. */
   get connections(): number {
     return this.#links.size
   }
 
   /**
-   * Loses the `nth` reply to a request with this opcode from now on (`notification`: the nth event), and the connection with
-   * it. The server has executed the request. Resolves when the reply is lost.
+   * Loses a reply to a request with this opcode, together with the connection: the `nth` such reply from now on (for
+   * `notification`, the `nth` event). The server has executed the request. Resolves when the reply is lost.
    */
   loseReplyTo(opCode: OpCode, nth = 1): Promise<void> {
     return new Promise((happened) => {
@@ -102,26 +102,26 @@ export class Proxy {
     })
   }
 
-  /** Holds back all data in a direction, on future connections too: they look alive and nothing arrives. */
+  /** Holds back all data in these directions, on future connections, too: they look alive, but nothing arrives. */
   freeze(...directions: readonly Direction[]): void {
     const all = directions.length === 0 ? (['toServer', 'toClient'] as const) : directions
     this.#frozen = new Set([...this.#frozen, ...all])
     for (const link of this.#links) for (const direction of all) link.gates[direction].shut()
   }
 
-  /** Lets through what was held back. */
+  /** Passes the data that was held back. */
   thaw(): void {
     this.#frozen = new Set()
     for (const link of this.#links) for (const gate of Object.values(link.gates)) gate.open()
   }
 
-  /** From now on all data takes this long each way, in ms. */
+  /** From now on all data takes this time in each direction, in ms. */
   delay(ms: number): void {
     this.#delay = ms
     for (const link of this.#links) this.#setDelay(link)
   }
 
-  /** Ends every connection and drops data in transit. New connections are accepted. */
+  /** Ends all connections. Data in transit is lost. New connections are accepted. */
   cut(): void {
     for (const link of this.#links) link.cut()
   }

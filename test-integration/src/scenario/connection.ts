@@ -1,4 +1,4 @@
-// One TCP connection to a server, with nothing between us and the wire; it records everything that it receives.
+// A plain TCP connection to a server. It records everything that it receives.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import {
@@ -15,13 +15,13 @@ import {
 } from '@zk/wire'
 import { EVENT, type Part, type Transcript } from './transcript.ts'
 
-/** A reply, or undefined when there was none and none can come any more. */
+/** A reply; undefined if none came and none can come any more. */
 export type Reply = ReplyMessage | undefined
 
 interface Call {
   readonly xid: number
   readonly opCode: number
-  /** The request as the transcript shows it; undefined when the transcript does not show it. */
+  /** The request as the transcript shows it; undefined if the transcript leaves it out. */
   readonly asked: readonly Part[] | undefined
   readonly settle: (reply: Reply) => void
 }
@@ -69,35 +69,35 @@ export class Connection {
     this.#socket.write(bytes)
   }
 
-  /** Ends it from our side; the transcript does not show this. */
+  /** Ends the connection from our side. The transcript does not show this. */
   async hangUp(): Promise<void> {
     this.isOpen = false
     this.#socket.destroy()
     await this.closed
   }
 
-  /** Sends the first frame; resolves with the first frame of the server, or undefined when it closes instead. */
+  /** Sends the first frame. Resolves with the server's first frame, or undefined if the server closes the connection. */
   shake(bytes: Uint8Array): Promise<ConnectedMessage | undefined> {
     this.write(bytes)
     if (!this.isOpen) return Promise.resolve(undefined)
     return new Promise((resolve) => (this.#handshake = resolve))
   }
 
-  /** Sends a request. Without `asked` the transcript shows neither the request nor its reply. */
+  /** Sends a request. Without `asked`, the transcript shows neither the request nor its reply. */
   call(message: RequestMessage, asked?: Call['asked']): Promise<Reply> {
     this.write(encodeMessage(message))
     return this.expect(message, asked)
   }
 
-  /** Waits for the reply to a request that was written, or will be. */
+  /** Waits for the reply to a request that was written, or that the caller writes next. */
   expect({ xid, opCode }: { readonly xid: number; readonly opCode: number }, asked?: Call['asked']): Promise<Reply> {
     if (!this.isOpen) return Promise.resolve(undefined)
     return new Promise((settle) => this.#calls.push({ xid, opCode, asked, settle }))
   }
 
   /**
-   * Sends a request that the transcript does not show, and returns the zxid of its reply. When that reply comes, earlier
-   * requests without a reply are settled without one.
+   * Sends a request that the transcript does not show, and returns the zxid of its reply. When the reply comes, earlier
+   * requests that have no reply are settled without one.
    */
   async fence(message: RequestMessage): Promise<bigint | undefined> {
     const before = new Set(this.#calls)
@@ -109,12 +109,12 @@ export class Connection {
     return reply.zxid
   }
 
-  /** The requests without a reply, for an error message about a scenario that hangs. */
+  /** The requests without a reply, for the error message of a scenario that hangs. */
   get pending(): readonly string[] {
     return this.#calls.map(({ asked: [what] = [], opCode }) => (typeof what === 'string' ? what : `opcode ${opCode}`))
   }
 
-  /** Waits until this many events have come since the connection was opened. */
+  /** Waits until the connection has received this many events since it was opened. */
   async heardEvents(count: number): Promise<void> {
     while (this.isOpen && this.#events < count) {
       await new Promise<void>((resolve) => (this.#onEvent = resolve))
@@ -144,7 +144,7 @@ export class Connection {
       const message = decodeServerFrame(frame, isFirst, (xid) => (call = this.#take(xid)))
       if (message.type === 'connected') return this.#connected(message)
       if (message.type === 'event') return this.#event(message)
-      // Pings and auth have fixed xids, which the decoder knows.
+      // The replies to ping and auth have fixed xids, for which the decoder does not call `#take`.
       call ??= this.#take(message.xid)
       if (call?.asked !== undefined) {
         this.#transcript.add(this.name, ...call.asked, '->', ...answer(message))
@@ -160,7 +160,7 @@ export class Connection {
     }
   }
 
-  /** A createSession is answered like a handshake, without its xid (ZooKeeperServer.finishSessionInit). */
+  /** A createSession is answered in the form of a handshake, so without its xid (ZooKeeperServer.finishSessionInit). */
   #takeEstablished(frame: Uint8Array): Call | undefined {
     const protocolVersion = Buffer.from(frame).readInt32BE()
     if (protocolVersion !== 0 || !establishedSizes.has(frame.byteLength)) return undefined
@@ -209,7 +209,7 @@ export class Connection {
   }
 }
 
-/** Bytes of an answer to a handshake, with and without readOnly. */
+/** The sizes of an answer to a handshake in bytes, without readOnly and with it. */
 const establishedSizes: ReadonlySet<number> = new Set([36, 37])
 
 export const pingMessage: RequestMessage = {
@@ -228,7 +228,7 @@ function zxidOf({ zxid }: { readonly zxid: bigint }): Part {
   return { value: zxid, field: 'zxid' }
 }
 
-/** Bytes behind the last field of our records. */
+/** The bytes behind the last field of our record. */
 function more({ rest }: { readonly rest?: Uint8Array | undefined }): Part[] {
   return rest === undefined ? [] : ['and', { value: rest }]
 }

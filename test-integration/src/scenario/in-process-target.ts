@@ -1,13 +1,13 @@
 import { type ServerVersion, TestEnsemble, type TestMember } from '@zk/testing'
 import { type Place, places, settings, type Stage, type Target } from './target.ts'
 
-/** Servers in this process, new ones for each scenario. */
+/** Servers in this process. Each scenario gets new ones. */
 export class InProcessTarget implements Target {
   readonly name = 'in-process'
   readonly #prepare: (ensemble: TestEnsemble) => void
   readonly #version: ServerVersion
 
-  /** `prepare` may change each of them before it is used. Operations are those of the last release of `version`. */
+  /** `prepare` may change each ensemble before its use. Members know the operations of the last release of `version`. */
   constructor(prepare: (ensemble: TestEnsemble) => void = () => {}, version: ServerVersion = '3.8') {
     this.#prepare = prepare
     this.#version = version
@@ -29,7 +29,7 @@ export class InProcessTarget implements Target {
 
 class InProcessStage implements Stage {
   readonly #ensemble: TestEnsemble
-  /** In the order of the places. */
+  /** The members, in the order of `places`. */
   readonly #members: readonly TestMember[]
 
   constructor(ensemble: TestEnsemble) {

@@ -1,27 +1,27 @@
-// Values in a form that is the same in two runs of a scenario: zxids by rank, sessions by name, times checked against
-// the times they must equal, paths below the root of the scenario.
+// Shows values in a form that is the same in two runs of a scenario. Zxids are shown by rank, sessions by name, and paths
+// relative to the root of the scenario. Times are only compared with the times that they must equal.
 import { type ACL, errorName, eventName, OpCode, operationName, type Stat } from '@zk/wire'
 
 export interface Surroundings {
   /** The node that is shown as `/`. */
   readonly root: string
-  /** The client's address as the servers see it. */
+  /** The address of the client, as servers see it. */
   readonly clientAddress: string
-  /** When the run began, in ms since the epoch. */
+  /** The time at which the run began, in ms since the epoch. */
   readonly since: number
-  /** When it ended. */
+  /** The time at which the run ended. */
   readonly until: number
 }
 
-/** Clocks of clients and servers may be this far apart, in ms. */
+/** How much the clocks of clients and servers may differ, in ms. */
 const CLOCK_SLACK = 2_000
-/** Longer data and text are shown by their length alone. */
+/** If data or text is longer than this, only its length is shown. */
 const LONGEST = 200
 
-/** The zxid of an event alone does not create a rank: before 3.9 events had none. */
+/** The zxid of an event does not add a rank: before 3.9 events have no zxid. */
 const EVENT_ZXID = 'eventZxid'
 const zxidFields = new Set([EVENT_ZXID, 'zxid', 'czxid', 'mzxid', 'pzxid', 'relativeZxid', 'lastZxidSeen'])
-/** In the order of a Java HashSet, which depends on the names of the nodes above and on the client's address. */
+/** These are in the order of a Java HashSet, which depends on the names of parent nodes and on the client's address. */
 const hashedFields = new Set(['children', 'ephemerals', 'clientInfo'])
 const sessionFields = new Set(['sessionId', 'ephemeralOwner'])
 
@@ -29,7 +29,7 @@ export class NormalForm {
   readonly #surroundings: Surroundings
   readonly #sessions: ReadonlyMap<bigint, string>
   readonly #zxids = new Set<bigint>()
-  /** By zxid; created when the first one is shown. */
+  /** The rank of each zxid; made when the first one is shown. */
   #ranks: ReadonlyMap<bigint, number> | undefined
   /** The time of each transaction, from the first Stat that contains it. */
   readonly #times = new Map<bigint, bigint>()
@@ -39,7 +39,7 @@ export class NormalForm {
     this.#surroundings = surroundings
   }
 
-  /** Registers the zxids in a value. All must be registered before the first is shown. */
+  /** Registers the zxids in a value. All values must be registered before the first is shown. */
   learn(value: unknown, field = ''): void {
     if (typeof value === 'bigint') {
       if (zxidFields.has(field) && field !== EVENT_ZXID && value > 0n) this.#zxids.add(value)
@@ -68,10 +68,10 @@ export class NormalForm {
     return String(value)
   }
 
-  /** `z3` is the third of all registered zxids, in the order of the transactions. */
+  /** `z3` is the third of all registered zxids in the order of transactions. */
   #zxid(zxid: bigint): string {
     if (zxid <= 0n) return String(zxid)
-    // Only the zxid of an event can be one that is nowhere else.
+    // Only the zxid of an event can be one that occurs nowhere else.
     if (!this.#zxids.has(zxid)) return 'z?'
     this.#ranks ??= new Map([...this.#zxids].sort((a, b) => (a < b ? -1 : 1)).map((each, index) => [each, index + 1]))
     return `z${this.#ranks.get(zxid)}`
@@ -125,7 +125,7 @@ export class NormalForm {
     ].join(' ')
   }
 
-  /** The time of a transaction must be the same wherever it is shown, and lie within the run. */
+  /** Says what is wrong with a time: it must be the same wherever the transaction is shown, and within the run. */
   #oddTime(name: string, zxid: bigint, time: bigint): string | undefined {
     if (zxid === 0n) return time === 0n ? undefined : `${name} not 0`
     const known = this.#times.get(zxid)

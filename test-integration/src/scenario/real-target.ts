@@ -1,7 +1,7 @@
 import { type Ensemble, type EnsembleNode, parseMntr, until } from '../ensemble/index.ts'
 import { type Place, places, settings, type Stage, type Target } from './target.ts'
 
-/** Real servers in containers, which run one scenario after the other. */
+/** Real servers in containers. They play one scenario after the other. */
 export class RealTarget implements Target {
   readonly name = 'real'
   readonly #ensemble: Ensemble
@@ -19,8 +19,8 @@ export class RealTarget implements Target {
 }
 
 /**
- * Waits until nothing happens any more. Other tests may leave empty containers, which the servers delete at their next
- * check; those deletes would show in the zxids.
+ * Waits until nothing happens any more. Other tests may leave empty containers, which servers delete at their next check:
+ * those transactions would change the zxids of a scenario.
  */
 export async function atRest(ensemble: Ensemble): Promise<void> {
   const leader = await ensemble.leader()
@@ -31,22 +31,22 @@ export async function atRest(ensemble: Ensemble): Promise<void> {
     const zxid = (await leader.status())?.zxid
     if (zxid === undefined || zxid !== last) since = performance.now()
     last = zxid
-    // The servers have checked, and there was nothing to delete.
+    // The servers have checked since, and had nothing to delete.
     return performance.now() - since > 2 * settings.containerCheckInterval
   }
   await until('the last transaction', isOld)
 }
 
-/** Waits until there are no sessions: their requests would show in the zxids. */
+/** Waits until there are no sessions, because their requests would change the zxids of a scenario. */
 async function noSessionsIn(leader: EnsembleNode): Promise<void> {
   const isEmpty = async (): Promise<boolean> => (await sessionsOf(leader)) === 0
   await until('all sessions to end', isEmpty, { interval: 20, instead: () => leader.ask('cons') })
 }
 
-/** The leader's count, which includes all sessions; undefined while it does not report it. */
+/** The number of all sessions, by the leader; undefined while it does not report it. */
 async function sessionsOf(leader: EnsembleNode): Promise<number | undefined> {
   const metrics = parseMntr(await leader.ask('mntr'))
-  // `mntr` counts them from 3.6 on. Before, `dump` counts them, and it lists them all.
+  // `mntr` has this number from 3.6 on. Before, only `dump` has it.
   const count =
     metrics.get('zk_global_sessions') ?? /^Session Sets \(\d+\)\/\((\d+)\):/m.exec(await leader.ask('dump'))?.[1]
   return count === undefined ? undefined : Number(count)
@@ -54,7 +54,7 @@ async function sessionsOf(leader: EnsembleNode): Promise<number | undefined> {
 
 class RealStage implements Stage {
   readonly #ensemble: Ensemble
-  /** In the order of the places. */
+  /** The nodes, in the order of `places`. */
   readonly #nodes: readonly EnsembleNode[]
   #isWhole = true
 
@@ -92,7 +92,7 @@ class RealStage implements Stage {
     this.#isWhole = true
   }
 
-  /** It is removed when the process ends. */
+  /** Does nothing: the ensemble is removed when the process ends. */
   async leave(): Promise<void> {}
 
   #harm(place: Place): EnsembleNode {

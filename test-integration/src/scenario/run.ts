@@ -14,12 +14,12 @@ export interface RunOptions {
   readonly timeout?: number
 }
 
-/** How `run` reports a scenario that failed or hung. */
+/** Matches the report of `run` about a scenario that failed or hung. */
 export const UNFINISHED = /^scenario: (failed|hung)/m
 
 /**
- * Plays a scenario on an ensemble that has no other clients, and returns the transcript, by phase. If a scenario fails or
- * hangs, the last phase says so.
+ * Plays a scenario on an ensemble that has no other clients. Returns the transcript, one text for each phase. If the
+ * scenario fails or hangs, the last phase says so.
  */
 export async function run(
   target: Target,
@@ -28,7 +28,7 @@ export async function run(
 ): Promise<readonly string[]> {
   const stage = await target.enter()
   const since = Date.now()
-  // The parent is for the scenario alone too: a sequential node at its `/` is a child of that.
+  // The parent, too, belongs only to this scenario: a sequential node at the scenario's `/` becomes a child of the parent.
   const parent = `/scenario-${randomUUID()}`
   const root = `${parent}/root`
   const transcript = new Transcript()
@@ -55,7 +55,7 @@ export async function run(
 async function failureOf(body: ScenarioBody, scenario: Scenario, timeout: number): Promise<string | undefined> {
   const timer = new AbortController()
   const hung = sleep(timeout, 'hung', { signal: timer.signal, ref: false })
-  // The loser of the race below.
+  // If `hung` loses the race below, it rejects later.
   hung.catch(() => {})
   try {
     const end = await Promise.race([body(scenario), hung])
@@ -67,14 +67,14 @@ async function failureOf(body: ScenarioBody, scenario: Scenario, timeout: number
   }
 }
 
-/** Our address as the servers see it. */
+/** The address of this process, as servers see it. */
 async function addressOf(stage: Stage): Promise<string> {
   const { host, port } = stage.address('leader')
   const [asking] = parseCons(await ask(port, 'cons', { host }))
   return asking?.peer.replace(/:\d+$/, '') ?? 'unknown'
 }
 
-/** Runs something in a session that no ACL restricts and no transcript shows. */
+/** Runs `use` in a session that no ACL restricts and that no transcript shows. */
 async function asSuperUser(stage: Stage, use: (session: Session) => Promise<void>): Promise<void> {
   const connection = await Connection.open(stage.address('leader'), 'super', new Transcript())
   const session = await Session.open(connection, '')
@@ -90,7 +90,7 @@ async function remove(session: Session, path: string): Promise<void> {
   await session.delete(path)
 }
 
-/** Closes the remaining sessions: they would expire in the middle of the next scenario. */
+/** Closes a session that remains: otherwise it would expire in the middle of the next scenario. */
 async function closeForGood(stage: Stage, session: Credentials): Promise<void> {
   const connection = await Connection.open(stage.address('leader'), 'closer', new Transcript())
   const resumed = await Session.open(connection, '', { session })

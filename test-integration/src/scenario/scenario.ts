@@ -1,4 +1,4 @@
-// What a scenario uses: sessions at places of the ensemble, and a transcript of what they received.
+// What a scenario uses: sessions at places of the ensemble, and a transcript of everything that they receive.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FourLetterWord } from '@zk/testing'
 import { ask, type AskOptions } from '../ensemble/index.ts'
@@ -10,19 +10,19 @@ import type { Part, PhaseOptions, Transcript } from './transcript.ts'
 export interface OpenOptions extends ConnectOptions {
   /** @default 'leader' */
   readonly at?: Place
-  /** Whether its paths are below the node that the scenario has for itself. @default true */
+  /** Whether its paths are below the scenario's own node. @default true */
   readonly isBelowRoot?: boolean
 }
 
 type ScenarioOptions = Pick<Scenario, 'stage' | 'root' | 'transcript' | 'clientAddress'>
 
 export class Scenario {
-  /** Faults, and what else concerns the servers themselves. */
+  /** Faults of the servers, and their addresses. */
   readonly stage: Stage
-  /** The scenario's own node: its sessions see it as `/`. */
+  /** The scenario's own node, which its sessions see as `/`. */
   readonly root: string
   readonly transcript: Transcript
-  /** Our address as the server sees it. */
+  /** The address of this process, as servers see it. */
   readonly clientAddress: string
   readonly #connections: Connection[] = []
   readonly #sessions: Session[] = []
@@ -36,9 +36,9 @@ export class Scenario {
     transcript.join('scenario')
   }
 
-  /** A raw connection that sends nothing by itself. They are called a, b, c … in the order in which they are opened. */
+  /** Opens a connection that sends nothing by itself. Connections are called a, b, c … in the order of the calls. */
   async dial(at: Place = 'leader'): Promise<Connection> {
-    // A scenario that hung goes on when its connections end.
+    // When the connections of a scenario that hung are ended, its code goes on.
     if (this.#isOver) throw new Error('the scenario is over')
     const name = nameOf(this.#connections.length)
     const connection = await Connection.open(this.stage.address(at), name, this.transcript)
@@ -46,7 +46,7 @@ export class Scenario {
     return connection
   }
 
-  /** A session, or the result of the attempt to get one. */
+  /** Opens a session. If a server refuses it, the result shows that. */
   async open({ at = 'leader', isBelowRoot = true, ...options }: OpenOptions = {}): Promise<Session> {
     const connection = await this.dial(at)
     const session = await Session.open(connection, isBelowRoot ? this.root : '', options)
@@ -54,15 +54,15 @@ export class Scenario {
     return session
   }
 
-  /** A session at the leader and one at a follower; both servers know of both. */
+  /** Opens a session at the leader and one at a follower, and waits until both servers know of both. */
   async pair(): Promise<{ readonly a: Session; readonly b: Session }> {
     const pair = { a: await this.open(), b: await this.open({ at: 'follower' }) }
-    // The leader may be the last to apply what the follower has answered, and would then answer from an older state.
+    // The leader may be the last server that applies a session, and would then answer from an older state.
     await this.#level()
     return pair
   }
 
-  /** Resumes a session as soon as a server accepts it: failed attempts are not shown. */
+  /** Resumes a session when a server accepts clients. The transcript does not show failed attempts. */
   async resume(session: Credentials, options: OpenOptions = {}): Promise<Session> {
     await this.ready(options.at)
     return this.open({ ...options, session })
@@ -79,13 +79,13 @@ export class Scenario {
     return ask(port, word as FourLetterWord, { ...options, host })
   }
 
-  /** Waits until every session has received everything that has happened; this ends a phase of the transcript. */
+  /** Waits until every session has received everything that has happened. This ends a phase of the transcript. */
   async settle(options: PhaseOptions = {}): Promise<void> {
     await this.#level()
     this.transcript.nextPhase(options)
   }
 
-  /** In ms. For what servers do at a time of their own. */
+  /** Waits for `time` ms, for actions of servers whose time they choose. */
   sleep(time: number): Promise<void> {
     return sleep(time)
   }
@@ -95,19 +95,19 @@ export class Scenario {
     this.transcript.add('scenario', ...line)
   }
 
-  /** What it waits for, for an error message about a scenario that hangs. */
+  /** The requests without a reply, for the error message of a scenario that hangs. */
   get pending(): readonly string[] {
     return this.#connections.flatMap(({ name, pending }) => pending.map((call) => `${name}: ${call}`))
   }
 
-  /** Ends what is still open; the transcript does not show this. */
+  /** Ends everything that is still open. The transcript does not show this. */
   async end(): Promise<void> {
     this.#isOver = true
     for (const session of this.#sessions) session.stopPings()
     await Promise.all(this.#connections.map((connection) => connection.hangUp()))
   }
 
-  /** All sessions that were opened, ended ones too. */
+  /** All sessions that were opened, including those that have ended. */
   get sessions(): readonly Credentials[] {
     return this.#sessions
   }
@@ -116,7 +116,7 @@ export class Scenario {
   async #level(): Promise<void> {
     let last = -1n
     for (const { lastZxid } of this.#sessions) if (lastZxid > last) last = lastZxid
-    // A leader answers a sync at once, even when followers have applied more than it has (CommitProcessor.matchSyncs).
+    // A leader answers a sync at once, even if followers have applied more than it has (CommitProcessor.matchSyncs).
     for (let isLevel = false; !isLevel;) {
       const sessions = this.#sessions.filter(({ isOpen }) => isOpen)
       const zxids = (await Promise.all(sessions.map((session) => session.fence()))).filter((zxid) => zxid !== undefined)

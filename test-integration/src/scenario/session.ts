@@ -1,4 +1,4 @@
-// One session of a minimal client: it sends the requests it is given, and pings, nothing else.
+// A session of a minimal client, which sends only the given requests and pings.
 import {
   type ACL,
   encode,
@@ -28,7 +28,7 @@ export interface ConnectOptions {
   readonly session?: Credentials
   /** @default 0 */
   readonly lastZxidSeen?: bigint
-  /** undefined leaves it out, like clients before 3.4. @default false */
+  /** undefined omits the field, as clients before 3.4 do. @default false */
   readonly readOnly?: boolean | undefined
   /** @default 0 */
   readonly protocolVersion?: number
@@ -46,9 +46,10 @@ export interface CreateOptions {
 type BodyOf<Name extends OperationName> = RequestOf<Name>['request']
 
 /**
- * Servers match a transaction with a waiting request by session and xid alone, which is not enough when two connections
- * of one session use the same xids: a follower takes a write of the one for a waiting sync of the other, and
- * answers the sync twice, the second time with MarshallingError (CommitProcessor, seen on 3.5.10 and 3.8.0).
+ * How far the xids of two connections of a session are apart. Servers match a transaction with a waiting request by session
+ * and xid only, which is not enough if two connections of one session use the same xids. Then a follower confuses a write of
+ * one connection with a waiting sync of the other, and answers the sync twice, the second time with MarshallingError
+ * (CommitProcessor, seen on 3.5.10 and 3.8.0).
  */
 const XIDS_OF_A_CONNECTION = 1_000
 
@@ -58,15 +59,15 @@ export class Session implements Credentials {
   readonly connection: Connection
   sessionId = 0n
   passwd: Uint8Array = new Uint8Array(16)
-  /** The granted timeout, in ms; 0 when it was refused. */
+  /** The granted session timeout, in ms; 0 if the session was refused. */
   timeOut = 0
-  /** The highest zxid of any reply. */
+  /** The highest zxid of all replies. */
   lastZxid = 0n
   readonly #root: string
   #nextXid = 1
   #pings: NodeJS.Timeout | undefined
 
-  /** Opens a session, or tries to: see `timeOut`. Paths are below `root`. */
+  /** Tries to open a session: `timeOut` shows whether it was granted. Paths are below `root`. */
   static async open(connection: Connection, root: string, options: ConnectOptions = {}): Promise<Session> {
     const session = new Session(connection, root)
     if (options.session instanceof Session) session.#nextXid = options.session.#nextXid + XIDS_OF_A_CONNECTION
@@ -76,7 +77,7 @@ export class Session implements Credentials {
     const request = { protocolVersion, lastZxidSeen, timeOut, sessionId, passwd, readOnly }
     const answer = await connection.shake(encodeMessage({ type: 'connect', request }))
     if (answer !== undefined) session.#established(answer.response, options)
-    // A server that grants no timeout closes the connection afterwards.
+    // A server that refuses the session closes the connection afterwards.
     if (session.timeOut <= 0) await connection.closed
     return session
   }
@@ -90,7 +91,7 @@ export class Session implements Credentials {
     return this.timeOut > 0 && this.connection.isOpen
   }
 
-  /** Sends a request; paths are those of the scenario. */
+  /** Sends a request. Its paths are those of the scenario. */
   async call<Name extends OperationName>(
     op: Name,
     request: BodyOf<Name>,
@@ -168,7 +169,7 @@ export class Session implements Credentials {
     return this.call('auth', { type: 0, scheme, auth: bytes(auth) }, { xid: Xid.auth })
   }
 
-  /** `relativeZxid` is by default the highest that this session knows. */
+  /** The default of `relativeZxid` is the highest zxid that this session knows. */
   setWatches(lists: Partial<Omit<BodyOf<'setWatches'>, 'relativeZxid'>>, relativeZxid = this.lastZxid): Promise<Reply> {
     const none = { dataWatches: [], existWatches: [], childWatches: [] }
     return this.call('setWatches', { relativeZxid, ...none, ...lists }, { xid: Xid.setWatches })
@@ -199,7 +200,7 @@ export class Session implements Credentials {
     return this.call('ping', undefined, { xid: Xid.ping })
   }
 
-  /** Ends the session and waits for the server to close the connection. */
+  /** Closes the session, and waits until the server has closed the connection. */
   async close(): Promise<void> {
     this.stopPings()
     await this.call('closeSession', undefined)
@@ -217,8 +218,9 @@ export class Session implements Credentials {
   }
 
   /**
-   * When it resolves, everything that its server had applied was received, and requests without a reply by then never get
-   * one. Returns the last transaction that this server has applied, for a follower the last one committed before the call.
+   * Waits until everything that the server has applied is received; requests that have no reply by then never get one.
+   * Returns the zxid of the last transaction that the server has applied. At a follower this includes all that were
+   * committed before the call.
    */
   fence(): Promise<bigint | undefined> {
     const request = { path: this.pathBelow('/') }
@@ -239,7 +241,7 @@ export class Session implements Credentials {
     return reply
   }
 
-  /** A request with its paths moved below the root of the scenario. */
+  /** A copy of a request in which the paths are below the root of the scenario. */
   #below<T>(value: T, field?: string): T {
     if (typeof value === 'string' && (field === 'path' || field === 'prefixPath' || field === 'paths'))
       return this.pathBelow(value) as T
@@ -251,7 +253,7 @@ export class Session implements Credentials {
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, this.#below(part, name)])) as T
   }
 
-  /** The real path of a path of the scenario. */
+  /** The real path for a path of the scenario. */
   pathBelow(path: string): string {
     if (path === '/') return this.#root === '' ? '/' : this.#root
     return path.startsWith('/') ? this.#root + path : path

@@ -1,21 +1,21 @@
-// What a scenario runs against: servers that speak ZooKeeper's protocol, and the faults they can have.
+// The servers of a scenario, which speak ZooKeeper's protocol, and the faults that they can have.
 
-/** A member, by its role when the scenario begins; it stays the same member when roles change. */
+/** A member, named by its role when the scenario begins. When roles change, the name still means the same member. */
 export type Place = 'leader' | 'follower' | 'other follower'
 
 export const places: readonly Place[] = ['leader', 'follower', 'other follower']
 
-/** The settings that both ensembles are started with, so that they can be compared. */
+/** The settings with which both ensembles are started, so that they can be compared. */
 export const settings = {
-  /** In ms: sessions time out after 1 to 10 seconds. */
+  /** In ms. A session timeout is between 1 and 10 seconds. */
   tickTime: 500,
   initLimit: 10,
   syncLimit: 4,
-  /** How often servers check for empty containers and nodes with an expired TTL, in ms. */
+  /** How often servers delete empty containers and nodes whose TTL is over, in ms. */
   containerCheckInterval: 1000,
   /** Nodes may have a TTL. */
   extendedTypesEnabled: true,
-  /** Hard quotas are limits, from 3.7 on. */
+  /** Hard quotas are enforced, from 3.7 on. */
   enforceQuota: true,
   /** The superuser, which no ACL restricts, and its DigestAuthenticationProvider.superDigest. */
   superUser: 'super:secret',
@@ -25,23 +25,23 @@ export const settings = {
 /** Three servers for one scenario. */
 export interface Stage {
   address(place: Place): { readonly host: string; readonly port: number }
-  /** At once, as in a power failure. */
+  /** Ends the process at once, as a power failure does. */
   kill(place: Place): Promise<void>
-  /** Starts killed ones again. */
+  /** Starts a killed member again. */
   restart(place: Place): Promise<void>
-  /** Its ports still accept, but it does not answer. */
+  /** Freezes a member: its ports still accept connections, but it does not answer. */
   freeze(place: Place): Promise<void>
   thaw(place: Place): Promise<void>
-  /** Waits until there is a leader, also if it is another one than before. */
+  /** Waits until there is a leader, which may be another member than before. */
   elected(): Promise<void>
-  /** Undoes every fault and waits until all members serve. */
+  /** Undoes all faults, and waits until all members serve. */
   mended(): Promise<void>
-  /** Called last. */
+  /** Called after everything else. */
   leave(): Promise<void>
 }
 
 export interface Target {
   readonly name: string
-  /** A whole ensemble without sessions. Leave it without sessions too. */
+  /** Provides a whole ensemble without sessions. The caller must leave no session behind. */
   enter(): Promise<Stage>
 }

@@ -1,36 +1,36 @@
-// What the connections of a scenario received, in which order.
+// Everything that the connections of a scenario received, in order.
 import { NormalForm, type Surroundings } from './normal-form.ts'
 
-/** Words, or a value to be shown in normal form; its field says what a number means. */
+/** A text, or a value that is shown in normal form. `field` says what a number means. */
 export type Part = string | { readonly field?: string; readonly value: unknown }
 
 type Line = readonly Part[]
 
 interface Phase {
-  /** By connection. */
+  /** The lines of each connection. */
   readonly lines: Map<string, Line[]>
   readonly isUnordered: boolean
 }
 
 export interface PhaseOptions {
-  /** Consecutive events are recorded in an order that means nothing. */
+  /** Consecutive events have no fixed order, so they are sorted. @default false */
   readonly isUnordered?: boolean
 }
 
-/** How the line of an event begins. */
+/** The beginning of the line of an event. */
 export const EVENT = 'event'
 
 /**
- * The order in which different connections receive is not fixed; the order on one connection is. So a transcript is a
- * sequence of phases, and in each phase the lines of one connection come after those of the other.
+ * The order in which different connections receive is not fixed, but the order on one connection is. So a transcript is a
+ * sequence of phases, and in each phase all lines of one connection come before those of the next.
  */
 export class Transcript {
   readonly #phases: Phase[] = []
   #lines = new Map<string, Line[]>()
-  /** Names of session ids. */
+  /** The name of each session id. */
   readonly #sessions = new Map<bigint, string>()
 
-  /** Gives a connection or the scenario itself its place: the order of their first lines. */
+  /** Gives a connection, or the scenario itself, its place in each phase: in the order of the calls. */
   join(source: string): void {
     if (!this.#lines.has(source)) this.#lines.set(source, [])
   }
@@ -40,18 +40,18 @@ export class Transcript {
     this.#lines.get(source)!.push(line)
   }
 
-  /** Starts a new phase: later lines come behind all earlier ones. */
+  /** Begins a new phase: later lines come after all earlier ones. */
   nextPhase({ isUnordered = false }: PhaseOptions = {}): void {
     this.#phases.push({ lines: this.#lines, isUnordered })
     this.#lines = new Map(Array.from(this.#lines.keys(), (source) => [source, []]))
   }
 
-  /** A new session gets the next name. */
+  /** Gives a new session the next name. */
   nameSession(id: bigint): void {
     if (id !== 0n && !this.#sessions.has(id)) this.#sessions.set(id, `session ${this.#sessions.size + 1}`)
   }
 
-  /** By phase, in normal form: equal for runs that received the same. */
+  /** One text for each phase, in normal form. Runs that have received the same have equal texts. */
   render(surroundings: Surroundings): readonly string[] {
     this.nextPhase()
     const form = new NormalForm(this.#sessions, surroundings)
@@ -73,7 +73,7 @@ function show(line: Line, form: NormalForm): string {
   return parts.filter((part) => part !== '').join(' ')
 }
 
-/** Sorts each run of consecutive events. */
+/** Sorts each series of consecutive events. */
 function sortEvents(lines: readonly string[], beginning: string): string[] {
   const sorted: string[] = []
   let run: string[] = []

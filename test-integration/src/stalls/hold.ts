@@ -3,7 +3,7 @@ import { machineTime } from '../history/index.ts'
 import type { HoldReport, Told } from './stall.ts'
 import { waitedForCpu } from './waited-for-cpu.ts'
 
-/** A hold, and what its holder learned about it. */
+/** A hold, and what its holder has learned about it. */
 export class Hold {
   readonly #held: Held
   readonly #from = machineTime()
@@ -33,9 +33,9 @@ export class Hold {
     return this.#leaseEnd
   }
 
-  /** Gives what is left of the lease. */
+  /** Checks the hold. Returns the rest of its lease, in ms; 0 if it is lost. */
   ask(): number {
-    // Read the clock first: if it is held now, it was held at this earlier moment.
+    // The clock is read first: if the lock is held after that, it was held at this time, too.
     const at = machineTime()
     if (!this.#held.isHeld()) return 0
     const remaining = this.#held.leaseRemaining()
@@ -46,7 +46,7 @@ export class Hold {
   }
 
   async release(): Promise<void> {
-    // The loss is reported already; what is left of the node is deleted in the background.
+    // The loss is reported already. What remains of the node is deleted in the background.
     await this.#held.release().catch(() => {})
   }
 

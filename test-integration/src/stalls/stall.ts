@@ -1,43 +1,43 @@
-// How a holder's process stands still, and what it reports about it. All times in ms, on the machine's clock.
+// How the process of a holder is stalled, and what the process reports. All times are in ms, by the machine's clock.
 import type { LossReason } from '@zk/recipes'
 
-/** Where in its program the process blocks its event loop. */
+/** The place in the program at which the process blocks its event loop. */
 export type Place = 'a timer' | 'an I/O callback' | 'a promise chain' | 'between grant and first use'
 
 export type Stall =
   | { readonly where: Place; readonly length: number }
-  /** By SIGSTOP. */
+  /** The process is stopped by SIGSTOP. */
   | { readonly where: 'anywhere'; readonly length: number }
   | { readonly where: 'a loop that allocates'; readonly bytes: number }
-  /** The process does not stand still: its wall clock is set. */
+  /** The process does not stall; only its wall clock is set. */
   | { readonly where: 'no place'; readonly wallStep: number }
 
-/** The holder of two locks below this path is to stall. */
+/** Order to a process: hold two locks below this path, and then stall. */
 export interface Order {
   readonly path: string
   readonly stall: Stall
 }
 
-/** One lock is polled with `isHeld`, also right after the stall. For the other only the signal is observed. */
+/** The first lock is polled with `isHeld`, even right after the stall. For the second only the signal is observed. */
 export const locks = ['asked', 'signaled'] as const
 export type LockName = (typeof locks)[number]
 
 export interface Span {
   readonly from: number
   readonly to: number
-  /** At the end of the stall; see `waitedForCpu`. */
+  /** How long threads had waited for the CPU at the end of the stall: see `waitedForCpu`. */
   readonly waited: number
 }
 
-/** What one holder knew. */
+/** What a holder knew about one hold. */
 export interface HoldReport {
   readonly token: string
   readonly from: number
-  /** The last check that found it held began at this time. */
+  /** The time of the last check that found it held, read before the check. */
   readonly until: number
-  /** The end of its lease, as known at that time. */
+  /** The end of its lease, as the holder knew it at that time. */
   readonly leaseEnd: number
-  /** Until then; see `waitedForCpu`. */
+  /** How long threads had waited for the CPU until then: see `waitedForCpu`. */
   readonly waited: number
   readonly notified?: Told
 }
@@ -45,7 +45,7 @@ export interface HoldReport {
 export interface Told {
   readonly at: number
   readonly reason: LossReason
-  /** Until then; see `waitedForCpu`. */
+  /** How long threads had waited for the CPU until then: see `waitedForCpu`. */
   readonly waited: number
 }
 
@@ -54,7 +54,7 @@ export interface Report extends Readonly<Record<LockName, HoldReport>> {
 }
 
 export type Message =
-  /** Ready for orders. */
+  /** The process waits for an order. */
   | 'ready'
   /** Other contenders hold both locks. */
   | 'queued'

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * For how many ms threads of a process were ready to run while other threads had the CPU, since the process began. All
- * its threads count, since the main thread waits for the garbage collector's. Time that the host of a virtual machine has
- * taken from its CPUs is added. Only differences of two values mean something. Only Linux counts it; elsewhere it is 0.
+ * How long threads of a process were ready to run while other threads had the CPU, in ms since the process began. All its
+ * threads count, because the main thread waits for those of the garbage collector. Time that a virtual machine's host took
+ * from its CPUs is added. Only the difference of two values means something. Only Linux counts this; elsewhere it is 0.
  */
 export function waitedForCpu(pid: number | 'self'): number {
   const tasks = `/proc/${pid}/task`
@@ -17,11 +17,11 @@ export function waitedForCpu(pid: number | 'self'): number {
   }
 }
 
-/** In ms, of all CPUs. */
+/** The time that the host took from all CPUs, in ms. */
 function stolen(): number {
   const [ticks = 0] = /^cpu(?: +\d+){7} +(\d+)/.exec(readFileSync('/proc/stat', 'utf8'))?.slice(1).map(Number) ?? []
   return ticks * MS_PER_TICK
 }
 
-/** With USER_HZ = 100. */
+/** For USER_HZ = 100. */
 const MS_PER_TICK = 10

@@ -1,34 +1,34 @@
-// What servers of one release do differently from those that @zk/testing is modelled on, Debian's 3.8.0.
+// What servers of one release do differently from Debian's 3.8.0, on which @zk/testing is modelled.
 import { hasReached, isBefore } from './version.ts'
 
 export interface Difference {
-  /** A sentence: what servers of these releases do. */
+  /** A sentence that says what servers of these releases do. */
   readonly what: string
   /** The cause: the class, the issue, and what it means for a client. */
   readonly why: string
-  /** Releases before this one do so: `3.6`, `3.8.4`. @default all */
+  /** Only releases before this one do so, such as `3.6` or `3.8.4`. @default all */
   readonly before?: string
-  /** These releases, later ones of their lines, and all later lines do so. @default all */
+  /** Only these releases, later releases of their lines, and all later lines do so. @default all */
   readonly since?: readonly string[]
-  /** Changes a line of the other releases into those of these releases: none, one or several. */
+  /** Turns a line of other releases into the lines of these releases: none, one or several. */
   readonly line?: LineChange
-  /** The reverse, where that cannot be derived: changes a line of these releases into those of the others. */
+  /** The reverse, if `line` cannot be given: turns a line of these releases into the lines of the others. */
   readonly theirs?: LineChange
 }
 
-/** Receives the whole phase too, for changes that depend on the lines around. */
+/** `phase` is the whole phase, for changes that depend on neighbouring lines. */
 type LineChange = (line: string, index: number, phase: readonly string[]) => string | readonly string[]
 
 export interface Compared {
   /** The transcript of the real servers. */
   readonly real: readonly string[]
-  /** The transcript it should have been, according to the ensemble in this process and the differences. */
+  /** The transcript that was expected: that of the ensemble in this process, changed by the differences. */
   readonly expected: readonly string[]
-  /** The differences that occurred. */
+  /** The differences that have occurred. */
   readonly seen: readonly Difference[]
 }
 
-/** Makes a transcript of real servers of that release comparable with one of the ensemble in this process. */
+/** Makes a transcript of real servers of this release comparable with a transcript of the ensemble in this process. */
 export function compare(
   transcripts: { readonly real: readonly string[]; readonly inProcess: readonly string[] },
   version: string,

@@ -1,4 +1,4 @@
-// Differences that may occur in any scenario. Those of one scenario stand beside it.
+// Differences that may occur in any scenario. A difference of one scenario is in the file of that scenario.
 import type { Difference } from './difference.ts'
 
 export const generalDifferences: readonly Difference[] = [

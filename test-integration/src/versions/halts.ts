@@ -1,11 +1,11 @@
-// Requests that halt a whole ensemble of some releases: it commits nothing more until another leader is elected.
+// Requests that halt a whole ensemble of some releases: it commits no more until another leader is elected.
 
 import { hasReached, isBefore } from './version.ts'
 
 export interface Halt {
-  /** The first releases that are affected, one of each line. */
+  /** The first affected release of each line. */
   readonly since?: readonly string[]
-  /** Releases before this one are affected too. */
+  /** All releases before this one are affected. */
   readonly before?: string
   readonly why: string
 }

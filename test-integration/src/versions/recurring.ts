@@ -1,7 +1,7 @@
-// Differences that occur in several scenarios, at places that only the scenarios know.
+// Differences that occur in several scenarios, but only at places that the scenario knows.
 import type { Difference } from './difference.ts'
 
-/** For a scenario that deletes these missing nodes below parents that forbid it. */
+/** For a scenario that deletes these missing nodes, whose parents the session may not change. */
 export function missingBeforeForbidden(paths: readonly string[]): Difference {
   return {
     what: 'delete of a missing node fails with NoNode, also for a session that may delete nothing below its parent.',
@@ -11,7 +11,7 @@ export function missingBeforeForbidden(paths: readonly string[]): Difference {
   }
 }
 
-/** In a multi too. */
+/** Also replaces it in the results of a multi. */
 function noNodeForNoAuth(line: string): string {
   return line.replace(/(.* -> .*)\bNoAuth\b/, '$1NoNode')
 }
@@ -23,7 +23,7 @@ export const inTheOrderOfAuth: Difference = {
   line: (line) => line.replace(/("digest":"[^"]*" \d+), ("digest":"[^"]*" \d+)/, '$2, $1'),
 }
 
-/** For a scenario with watches of a session that may not read. The additional events, by the line before them. */
+/** For a scenario in which a session watches nodes that it may not read. `events`: the further lines after a line. */
 export function sentWithoutPermission(events: Readonly<Record<string, readonly string[]>>): Difference {
   return {
     what: 'A session receives events of a node that it may not read.',

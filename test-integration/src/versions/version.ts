@@ -1,9 +1,9 @@
-/** `3.5.10` of `Zookeeper version: 3.5.10-…, built on …`, as `srvr` prints it; undefined when there is none. */
+/** The `3.5.10` in `Zookeeper version: 3.5.10-…, built on …`, which `srvr` prints; undefined if there is none. */
 export function parseVersion(srvr: string): string | undefined {
   return /^Zookeeper version: (\d+\.\d+\.\d+)/m.exec(srvr)?.[1]
 }
 
-/** Whether one release came before another, or before all of a line such as `3.6`. */
+/** Whether a release came before another, or before all releases of a line such as `3.6`. */
 export function isBefore(version: string, other: string): boolean {
   const numbers = version.split('.').map(Number)
   const others = other.split('.').map(Number)
@@ -14,7 +14,7 @@ export function isBefore(version: string, other: string): boolean {
   return false
 }
 
-/** Whether a release is one of these, each the first of its line, or later in its line, or of a line behind the last. */
+/** Whether a release is at or after the one of `firsts` in its own line, or belongs to a line after all of them. */
 export function hasReached(version: string, firsts: readonly string[]): boolean {
   const line = lineOf(version)
   const first = firsts.find((each) => lineOf(each) === line)
@@ -22,7 +22,7 @@ export function hasReached(version: string, firsts: readonly string[]): boolean 
   return firsts.every((each) => isBefore(each, version))
 }
 
-/** `3.5` of `3.5.10`. */
+/** The `3.5` of `3.5.10`. */
 function lineOf(version: string): string {
   return version.split('.', 2).join('.')
 }

@@ -1,4 +1,4 @@
-// A candidate: leads whenever it is elected, until it is killed.
+// A candidate, which leads whenever it is elected, until the process is killed.
 import { once } from 'node:events'
 import { connect, LeaderElection, LockLostError } from '@zk/recipes'
 import { append } from '../history/index.ts'

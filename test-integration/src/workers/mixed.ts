@@ -1,4 +1,4 @@
-// Contenders of a lock, a shared lock and an election. When ordered to stop, each ends the turn it waits for.
+// Contenders of a lock, a shared lock and an election. After the order to stop, each still ends the turn for which it waits.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Acquirable,
@@ -14,9 +14,9 @@ import type { WriteHeld } from '@zk/recipes'
 import { append, machineTime, type Mode } from '../history/index.ts'
 import { readSettings } from './settings.ts'
 
-/** Between two checks of `isHeld`, in ms. */
+/** The time between two checks of `isHeld`, in ms. */
 const ASKED_EVERY = 20
-/** One in this many turns lasts up to this many times as long: long enough for its session to end during it. */
+/** One in `oneIn` turns lasts up to `times` as long: long enough for the session to end during it. */
 const LONG = { oneIn: 12, times: 25 }
 
 const settings = readSettings()
@@ -46,7 +46,7 @@ process.disconnect()
 
 async function addAuths(interval: number): Promise<void> {
   while (!isOver) {
-    // A lost connection loses the reply; the next call comes soon.
+    // The reply is lost if the connection is lost; the next call comes soon.
     await zk.addAuth('digest', `${name}:secret`).catch(() => {})
     await sleep(interval)
   }
@@ -73,7 +73,7 @@ async function goOnReading(contender: string, writing: WriteHeld): Promise<void>
   try {
     reading = await writing.downgrade()
   } catch (error) {
-    // Lost before the downgrade, or during it.
+    // The lock was lost before the downgrade or during it.
     ended('shared', contender, 'exclusive', writing, reasonOf(error))
     await writing.release().catch(() => {})
     return
@@ -95,13 +95,13 @@ async function asked<H extends Held>(
 async function hold(file: string, contender: string, mode: Mode, held: Held): Promise<void> {
   await ask(file, contender, mode, held)
   ended(file, contender, mode, held)
-  // The loss is reported already; what is left of the node is deleted in the background.
+  // The loss is reported already. What remains of the node is deleted in the background.
   await held.release().catch(() => {})
 }
 
 /**
- * Checks for the length of a turn whether it is held, and logs the results. It was held from after the first yes to before
- * the last one, because a lost hold is never held again.
+ * Checks during a turn whether the lock is held, and logs the results. The lock was held at least from the first positive
+ * check to the last one, because a lost hold is never held again.
  */
 async function ask(file: string, contender: string, mode: Mode, held: Held): Promise<void> {
   const token = String(held.fencingToken)

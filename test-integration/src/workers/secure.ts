@@ -1,4 +1,4 @@
-// Connects once with the given settings and prints the result in one line: for runtimes other than that of the tests.
+// Connects once with the given settings, and prints the result in one line. Tests run this in other runtimes than their own.
 import { connect, ConnectError, type ConnectOptions, digestMd5, type DigestMd5Options, KeeperError } from '@zk/client'
 
 interface Settings extends Pick<ConnectOptions, 'connectTimeout' | 'tls'> {

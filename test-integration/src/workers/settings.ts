@@ -1,22 +1,22 @@
-// Settings that a test gives a worker process: one JSON argument.
+// The settings that a test passes to a worker process, as one JSON argument.
 import type { HeldWhile } from '@zk/recipes'
 
 export interface WorkerSettings {
   readonly connectString: string
   readonly path: string
-  /** File of the history log. */
+  /** The file of the history log (for `mixed`, its folder). */
   readonly log: string
   readonly name: string
-  /** Contenders in this process; they share its clients evenly. */
+  /** The number of contenders in this process. They share its clients evenly. */
   readonly contenders: number
   readonly clients: number
-  /** Turns that each contender takes. */
+  /** The number of turns of each contender. */
   readonly turns: number
-  /** Longest turn in ms; each is drawn evenly from 0 to it. */
+  /** The longest turn, in ms. Each turn has a random length from 0 to this. */
   readonly turn: number
   readonly sessionTimeout: number
   readonly heldWhile?: HeldWhile
-  /** Between two calls of `addAuth` with the same credential, in ms. @default none */
+  /** The time between two calls of `addAuth` with the same credential, in ms. @default none */
   readonly addAuthEvery?: number
 }
 

@@ -1,4 +1,4 @@
-// Contenders of a shared lock: three readers to one writer.
+// Contenders of a shared lock: three of four turns are reads.
 import { SharedLock } from '@zk/recipes'
 import { readSettings } from './settings.ts'
 import { takeTurns } from './take-turns.ts'

@@ -1,4 +1,4 @@
-// Acquires two locks, stands still as ordered, and reports what it knew about them: one order after the other.
+// Acquires two locks, stalls as ordered, and reports what it knew about them. Then waits for the next order.
 import { once } from 'node:events'
 import { connect, Lock, type Runtime, systemRuntime } from '@zk/recipes'
 import { until } from '../ensemble/until.ts'
@@ -9,11 +9,11 @@ import { locks, type Message, type Order, type Report, type Span, type Stall } f
 import { waitedForCpu } from '../stalls/waited-for-cpu.ts'
 import { readSettings } from './settings.ts'
 
-/** Between two checks of `isHeld`, in ms. */
+/** The time between two checks of `isHeld`, in ms. */
 const interval = 40
 
 const { connectString, sessionTimeout, name } = readSettings()
-// No process is left to report to.
+// When the parent process has ended there is no use in going on.
 process.once('disconnect', () => process.exit())
 send('ready')
 for (;;) send(await play(await receive<Order>()))
@@ -36,7 +36,7 @@ async function play({ path, stall }: Order): Promise<Report> {
     new Hold(await new Lock(zk, `${path}/${lock}`, { label: name }).acquire({ onQueued }))
   const [asked, signaled] = await Promise.all([acquire(locks[0]), acquire(locks[1])])
 
-  // All of them stall at the same part of the lease. (Right after the grant there may be less left.)
+  // All stalls begin at the same part of the lease. (Right after the grant the lease may be shorter.)
   const isConfirmed = () => asked.ask() > zk.session.timeout / 2
   if (stall.where !== 'between grant and first use') {
     await until('the lease to be confirmed', async () => isConfirmed() || asked.isNotified, { interval })
@@ -45,8 +45,8 @@ async function play({ path, stall }: Order): Promise<Report> {
   signaled.ask()
   const leaseEnd = Math.max(asked.leaseEnd, signaled.leaseEnd)
   const span = await stand(stall, asked, setWall)
-  // If the hold is kept, its lease is renewed and outlives the old one. The other lock is not checked before it is too late
-  // for any signal. It can be kept while the polled one is lost only if it was granted a little earlier.
+  // If the polled hold is kept, its lease is renewed and ends later than the old one. The other lock is only checked when it
+  // is too late for any signal. It can be kept although the polled one is lost, but only if it was granted a little earlier.
   const isOutlived = () => asked.ask() > 0 && machineTime() > leaseEnd
   const isTooLate = () => machineTime() > Math.max(leaseEnd, span.to) + zk.session.timeout
   const isClear = async () =>

@@ -1,4 +1,4 @@
-// Starts worker processes. They run built code: Node 20 does not read TypeScript.
+// Starts worker processes. They run built code, because Node 20 does not read TypeScript.
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { WorkerSettings } from './settings.ts'
@@ -8,13 +8,13 @@ export type WorkerProgram = 'lock' | 'shared-lock' | 'candidate' | 'mixed' | 'st
 export interface Worker {
   readonly name: string
   readonly process: ChildProcess
-  /** Resolves with the exit code, null when a signal ended it; its stderr goes to ours. */
+  /** Resolves with the exit code, or null if a signal ended the process. Its stderr goes to ours. */
   readonly exited: Promise<number | null>
 }
 
 export function startWorker(program: WorkerProgram, settings: WorkerSettings): Worker {
   const file = fileURLToPath(new URL(`../../dist/workers/${program}.js`, import.meta.url))
-  // Not the conditions of the test runner, which lead to TypeScript.
+  // Without the conditions of the test runner, which would lead to TypeScript.
   const child = fork(file, [JSON.stringify(settings)], { execArgv: [] })
   const exited = new Promise<number | null>((resolve) => {
     child.once('exit', (code) => resolve(code))

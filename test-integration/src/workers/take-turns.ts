@@ -5,7 +5,7 @@ import type { WorkerSettings } from './settings.ts'
 
 export type Choice = { readonly mode: Mode; readonly acquirable: Acquirable<Held> }
 
-/** Runs the contenders of this process: each takes its turns on what `choose` gives it, and logs them. */
+/** Runs the contenders of this process. Each takes its turns on the locks that `choose` returns, and logs them. */
 export async function takeTurns(settings: WorkerSettings, choose: (zk: ZooKeeper) => () => Choice): Promise<void> {
   const { connectString, sessionTimeout, clients, contenders } = settings
   const connected = await Promise.all(Array.from({ length: clients }, () => connect(connectString, { sessionTimeout })))
@@ -37,6 +37,6 @@ async function takeTurn({ log, turn }: WorkerSettings, contender: string, { mode
       why: LockLostError.is(reason) ? reason.reason : String(reason),
     })
   }
-  // The loss is reported already; what is left of the node is deleted in the background.
+  // The loss is reported already. What remains of the node is deleted in the background.
   await held.release().catch(() => {})
 }

@@ -1,5 +1,5 @@
-// The floor: the protocol by hand for exactly these requests, on one connection that must not fail. No session that goes on,
-// no pings, no errors to speak of. What a client costs above it is what its features cost.
+// The floor: the protocol written by hand, for exactly these requests, on one connection that must not fail. It does not
+// resume sessions, sends no pings and hardly handles errors. What a client costs more than this is the cost of its features.
 import { connect as openSocket, type Socket } from 'node:net'
 import { type Connect, SESSION_TIMEOUT } from './client.ts'
 import { acquireNaively, type Nodes } from './naive-lock.ts'
@@ -36,7 +36,7 @@ class Floor {
     socket.write(hello)
   }
 
-  /** `size` is that of the body. */
+  /** Sends a request; `size` is the size of its body. */
   request<Value>(
     opCode: number,
     size: number,
@@ -138,7 +138,7 @@ function readNames(frame: Buffer): string[] {
 const readData = (frame: Buffer) =>
   frame.subarray(REPLY_HEADER + 4, REPLY_HEADER + 4 + Math.max(0, frame.readInt32BE(REPLY_HEADER)))
 
-/** `world:anyone`, all permissions. */
+/** All permissions for `world:anyone`. */
 const ACL = (() => {
   const acl = Buffer.alloc(4 + 4 + 9 + 10)
   acl.writeInt32BE(1, 0)

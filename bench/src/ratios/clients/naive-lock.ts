@@ -1,6 +1,6 @@
-// The lock of ZooKeeper's recipe page and nothing more: no lease, and a lost reply leaves its node.
+// The lock of ZooKeeper's recipe page, without more: it has no lease, and if a reply is lost its node stays.
 export interface Nodes {
-  /** Returns the name with the number. */
+  /** Resolves with the path, including the number. */
   createSequential(prefix: string): Promise<string>
   children(path: string): Promise<readonly string[]>
   watch(path: string): Promise<{ readonly exists: boolean; readonly event: Promise<unknown> }>

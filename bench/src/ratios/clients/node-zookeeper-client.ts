@@ -1,4 +1,4 @@
-// https://github.com/alexguan/node-zookeeper-client: the pure JavaScript client that most services have.
+// https://github.com/alexguan/node-zookeeper-client: the pure JavaScript client that most services use.
 import zookeeper from 'node-zookeeper-client'
 import { type Connect, SESSION_TIMEOUT } from './client.ts'
 import { acquireNaively, type Nodes } from './naive-lock.ts'
@@ -35,7 +35,7 @@ export const connectPeer: Connect = async (connectString) => {
   }
   return {
     get: (path) => call((callback) => client.getData(path, callback)),
-    // It takes Buffers only.
+    // This client only takes Buffers.
     set: (path, data) => call((callback) => client.setData(path, Buffer.from(data.buffer), -1, callback)),
     create: (path) => call((callback) => client.create(path, null, zookeeper.CreateMode.PERSISTENT, callback)),
     delete: remove,

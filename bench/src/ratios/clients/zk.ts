@@ -1,4 +1,4 @@
-// This client, with everything on that is on by default.
+// This client, with all its defaults.
 import { connect, Lock } from '@zk/recipes'
 import { type Connect, SESSION_TIMEOUT } from './client.ts'
 

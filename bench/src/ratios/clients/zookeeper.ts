@@ -1,5 +1,5 @@
-// https://github.com/yfinkelstein/node-zookeeper: ZooKeeper's own C client as a native add-on. It is measured where it was
-// built, which takes a compiler: `pnpm --filter @zk/bench native`.
+// https://github.com/yfinkelstein/node-zookeeper: ZooKeeper's own C client as a native add-on. It is only measured if it was
+// built, which needs a compiler: `pnpm --filter @zk/bench native`.
 import { createRequire } from 'node:module'
 import { type Connect, SESSION_TIMEOUT } from './client.ts'
 import { acquireNaively, type Nodes } from './naive-lock.ts'

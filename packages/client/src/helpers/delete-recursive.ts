@@ -7,30 +7,30 @@ import { type CallOptions, expecting } from '../call-options.ts'
 import { checkCallOptions, optionNames } from '../options.ts'
 import type { ZooKeeper } from '../zookeeper.ts'
 
-/** The options of `deleteRecursive`. `timeout` is that of each request, not of the whole. */
+/** The options of `deleteRecursive`. `timeout` is for each request, not for the whole call. */
 export interface DeleteRecursiveOptions extends CallOptions {
-  /** How many batches are under way at a time. Four times as many nodes are read ahead. @default 4 */
+  /** How many batches may be under way at once. Four times as many reads may be under way. @default 4 */
   concurrency?: number | undefined
-  /** Whether the node itself stays. @default false */
+  /** Whether only the nodes below the node are deleted, and the node itself stays. @default false */
   contentsOnly?: boolean | undefined
   /** Called after each batch with the number of nodes that this call has deleted. */
   onProgress?: ((progress: { readonly deleted: number }) => void) | undefined
 }
 
-/** The size of a batch, in nodes and in characters of paths: far below what a server accepts in one request. */
+/** The limits of a batch, in nodes and in characters of paths: far below what a server accepts in one request. */
 const BATCH = { nodes: 100, characters: 32_768 }
 const READS_PER_BATCH = 4
 const deleteOptions = optionNames('concurrency', 'contentsOnly', 'onProgress')
 
 /**
- * Deletes a node and all below it, children first, in batches. Resolves with the number of deleted nodes. It is no
- * transaction: others see it half-way, and after an error the rest stays. Nodes that other clients delete meanwhile are no
- * error. Nodes that they create are deleted too, as long as each pass over the rest deletes something. Otherwise it rejects
- * with `NotEmpty`. It goes on after a lost connection, but not after an expired session. Each request has the whole
- * `timeout`.
+ * Deletes a node and all nodes below it, children first, in batches. Resolves with the number of deleted nodes. This is no
+ * transaction: other clients see some of the nodes deleted, and after an error the rest stays. Nodes that other clients
+ * delete meanwhile are no error. If they create nodes, the rest is read and deleted again, as long as each such pass deletes
+ * something. If a pass deletes nothing, the call rejects with `NotEmpty`. The call continues after a lost connection, but not
+ * after an expired session. Each request may take the whole `timeout`.
  *
- * The client's root and `/zookeeper` cannot be deleted (`TypeError`). With `contentsOnly` everything below the root can,
- * except `/zookeeper`.
+ * The root of the client and `/zookeeper` cannot be deleted (`TypeError`). With `contentsOnly` a call for the root deletes
+ * everything below it, except `/zookeeper`.
  */
 export async function deleteRecursive(
   zk: ZooKeeper,
@@ -42,7 +42,7 @@ export async function deleteRecursive(
   validatePath(path)
   checkConcurrency(concurrency)
   if (typeof onProgress !== 'function') throw new TypeError('onProgress must be a function')
-  if (isSystemNode(zk, path)) throw new TypeError(`deleteRecursive ${path}: this is the servers' own`)
+  if (isSystemNode(zk, path)) throw new TypeError(`deleteRecursive ${path}: this node belongs to the servers`)
   if (path === '/' && !contentsOnly) {
     throw new TypeError('deleteRecursive /: the root is not deleted; contentsOnly: true deletes all that is below it')
   }
@@ -60,7 +60,7 @@ export async function deleteRecursive(
 }
 
 class Pass {
-  /** Why some nodes had to stay. */
+  /** The error with which some nodes could not be deleted, if another pass may delete them. */
   left: unknown
   readonly #zk: ZooKeeper
   readonly #options: CallOptions
@@ -68,7 +68,7 @@ class Pass {
   readonly #done: (count: number) => void
   #batch: string[] = []
   #characters = 0
-  /** The batches in the order in which they were sent, which is that of their execution. */
+  /** The batches under way, in the order in which they were sent. Servers execute them in this order. */
   #pending: Promise<void>[] = []
 
   constructor(zk: ZooKeeper, options: CallOptions, concurrency: number, done: (count: number) => void) {
@@ -79,7 +79,7 @@ class Pass {
   }
 
   async run(path: string, contentsOnly: boolean): Promise<void> {
-    /** The nodes whose children are not all read yet. */
+    /** The nodes of which some children may still follow in the walk. Each is below the one before it. */
     const open: string[] = []
     try {
       const concurrency = this.#concurrency * READS_PER_BATCH
@@ -87,13 +87,13 @@ class Pass {
         while (open.length > 0 && !isBelow(node.path, open.at(-1)!)) await this.#add(open.pop()!)
         open.push(node.path)
       }
-      // The rest is the path from the top of the walk down to its last node.
+      // `open` now has the last node of the walk and all nodes above it.
       const last = contentsOnly ? open.slice(1) : open
       for (const each of last.reverse()) await this.#add(each)
       this.#send()
       await Promise.all(this.#pending)
     } finally {
-      // After any failure nothing goes on in the background.
+      // A call that fails waits for its own requests, so that none continues in the background.
       await Promise.allSettled(this.#pending)
     }
   }
@@ -115,7 +115,7 @@ class Pass {
     this.#batch = []
     this.#characters = 0
     const done = this.#delete(paths)
-    // Its error is handled in its turn.
+    // The error is handled when the promise is awaited.
     done.catch(() => {})
     this.#pending.push(done)
   }
@@ -128,9 +128,9 @@ class Pass {
       )
     } catch (error) {
       if (wasAborted(error, this.#options.signal)) throw error
-      // One node that cannot be deleted makes the whole batch fail. Or the batch is over maxRequestSize.
-      const isOfAll = error instanceof RangeError || (KeeperError.is(error) && error.index !== undefined)
-      if (isOfAll) return await this.#deleteEach(paths)
+      // The whole batch fails if one node cannot be deleted, or if the batch is larger than maxRequestSize.
+      const isOfWholeBatch = error instanceof RangeError || (KeeperError.is(error) && error.index !== undefined)
+      if (isOfWholeBatch) return await this.#deleteEach(paths)
       if (!KeeperError.is(error, 'ConnectionLoss')) throw error
       this.left = error
       return
@@ -147,7 +147,7 @@ class Pass {
       const error: unknown = result.reason
       if (wasAborted(error, this.#options.signal)) failure ??= error
       else if (KeeperError.is(error, 'ConnectionLoss')) this.left = error
-      // Nodes that a lost connection has left are in the way of those above.
+      // The node has a child that another client has created, or that a lost connection has left. Another pass deletes both.
       else if (KeeperError.is(error, 'NotEmpty')) this.left ??= error
       else if (!KeeperError.is(error, 'NoNode')) failure ??= error
     }

@@ -1,41 +1,41 @@
-// The servers in /zookeeper/config (QuorumVerifier.toString, QuorumServer.toString).
+// Parses /zookeeper/config (QuorumVerifier.toString, QuorumServer.toString).
 
 /** One server of an ensemble. */
 export interface ServerConfig {
-  /** `myid` */
+  /** The `myid` of the server. */
   readonly id: number
-  /** An observer serves clients and has no vote. */
+  /** A participant votes. An observer only serves clients. */
   readonly role: 'participant' | 'observer'
-  /** Its addresses for other servers: one, unless it has several networks. */
+  /** The addresses for other servers: one, or several if the server has several networks. */
   readonly addresses: readonly ServerAddresses[]
   /**
-   * Its address for clients, without TLS where it also has a port for TLS (from 3.10 on); undefined where the configuration
-   * has none. `0.0.0.0` stands for all its addresses.
+   * The address for clients; undefined if the configuration has none. If there is one without TLS and one with TLS (from 3.10
+   * on), this is the one without TLS. `0.0.0.0` stands for all addresses of the server.
    */
   readonly client: { readonly host: string; readonly port: number } | undefined
 }
 
 /** An address of a server for the other servers of the ensemble. */
 export interface ServerAddresses {
-  /** A name or an address. IPv6 has no brackets. */
+  /** A host name or an IP address. An IPv6 address has no brackets. */
   readonly host: string
-  /** The port to which followers of this server connect. */
+  /** The port to which followers connect when this server is the leader. */
   readonly quorumPort: number
-  /** The port for votes. */
+  /** The port for the election of the leader. */
   readonly electionPort: number
 }
 
 /** The configuration on which the servers of an ensemble have agreed. A standalone server has none. */
 export interface EnsembleConfig {
-  /** The servers. Unknown lines are left out: see `text`. */
+  /** The servers. Lines that this version does not know are left out: see `text`. */
   readonly servers: readonly ServerConfig[]
-  /** The zxid of the reconfiguration that made it, or 0. `fromConfig` of `reconfig` takes it. */
+  /** The zxid of the last reconfiguration, or 0 if there was none. Pass it to `reconfig` as `fromConfig`. */
   readonly version: bigint
   /** The whole text, unknown lines included. */
   readonly text: string
 }
 
-/** undefined for an unknown line. */
+/** Parses the text of the node. Lines that are not known are left out. */
 export function parseConfig(text: string): EnsembleConfig {
   const lines = text.split('\n')
   const version = lines.map((line) => /^version=([0-9a-f]{1,16})$/.exec(line)?.[1]).find((hex) => hex !== undefined)
@@ -46,7 +46,7 @@ export function parseConfig(text: string): EnsembleConfig {
   }
 }
 
-/** `server.1=zk1:2888:3888:participant;0.0.0.0:2181`, from 3.10 on also `;0.0.0.0:2181;0.0.0.0:2281`, the latter with TLS. */
+/** Parses a line `server.1=zk1:2888:3888:participant;0.0.0.0:2181`, which may have a second client address (for TLS). */
 function parseServer(line: string): ServerConfig | undefined {
   const [, id, peers = '', role = 'participant', client] =
     /^server\.(\d+)=([^;]+?)(?::(participant|observer))?(?:;([^;]*))?(?:;[^;]*)?$/.exec(line) ?? []

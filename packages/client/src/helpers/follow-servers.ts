@@ -21,11 +21,11 @@ interface ConfiguredClient {
 
 interface Follower {
   update(servers: readonly ServerAddress[]): void
-  /** Called with the error when following ends because of one. */
+  /** Called with the error if an error ends the following. */
   gaveUp(why: unknown): void
 }
 
-/** Resolves when the list was set for the first time. Goes on until the signal aborts or the client ends. */
+/** Sets the list now and at each change, until the signal aborts or the client ends. Resolves after the first time. */
 export async function followServers(
   client: ConfiguredClient,
   follower: Follower,
@@ -35,13 +35,13 @@ export async function followServers(
   const servers = clientAddresses(first.config)
   if (servers.length === 0) {
     void first.unwatch().catch(() => {})
-    throw new Error('/zookeeper/config does not say where any server takes clients')
+    throw new Error('/zookeeper/config has no server with an address for clients')
   }
   follower.update(servers)
-  void goOn(client, follower, signal, first)
+  void keepFollowing(client, follower, signal, first)
 }
 
-async function goOn(
+async function keepFollowing(
   client: ConfiguredClient,
   follower: Follower,
   signal: AbortSignal | undefined,
@@ -60,7 +60,7 @@ async function goOn(
   }
 }
 
-/** undefined when the client has ended. */
+/** Reads the configuration, and repeats this after a transient failure. Returns undefined if the following is over. */
 async function readAgain(
   client: ConfiguredClient,
   follower: Follower,
@@ -76,14 +76,14 @@ async function readAgain(
         await pause(client, signal)
         continue
       }
-      // No call waits for this error: the list stays as it is.
+      // No call waits for this error, so it is reported. The list stays as it is.
       follower.gaveUp(error)
       return undefined
     }
   }
 }
 
-/** Ends early when the client has ended. */
+/** Ends early if the client ends or the signal aborts. */
 function pause({ runtime, session }: ConfiguredClient, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const signals = signal === undefined ? [session.signal] : [session.signal, signal]
@@ -99,17 +99,17 @@ function pause({ runtime, session }: ConfiguredClient, signal: AbortSignal | und
 }
 
 /**
- * The addresses of the servers for clients. A server that listens at all its addresses is listed by its address for other
- * servers. A server without an address for clients is left out.
+ * The addresses at which servers accept clients. If a server listens at all its addresses, the host of its address for other
+ * servers is taken. A server without an address for clients is left out.
  */
 export function clientAddresses({ servers }: EnsembleConfig): ServerAddress[] {
   return servers.flatMap(({ addresses: [first], client }) => {
     if (client === undefined) return []
-    const host = isAny(client.host) ? first?.host : client.host
+    const host = isAnyAddress(client.host) ? first?.host : client.host
     return host === undefined ? [] : [{ host, port: client.port }]
   })
 }
 
-function isAny(host: string): boolean {
+function isAnyAddress(host: string): boolean {
   return host === '0.0.0.0' || /^[0:]*$/.test(host)
 }

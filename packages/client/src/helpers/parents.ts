@@ -1,4 +1,4 @@
-// Makes missing nodes above a node.
+// Creates missing nodes above a node.
 import { wasAborted } from '../aborts.ts'
 import { KeeperError } from '../errors.ts'
 import { type ACL, checkACL, type Data } from '../operations/arguments.ts'
@@ -17,10 +17,10 @@ export interface CreateArguments {
 /** A copy of the arguments: the caller may change them before the request is repeated. */
 export function snapshot({ data, options }: CreateArguments): CreateArguments {
   const { acl, parents } = options
-  const above = typeof parents === 'object' ? { acl: copy(parents.acl) } : parents
+  const parentsCopy = typeof parents === 'object' ? { acl: copy(parents.acl) } : parents
   return {
     data: data instanceof Uint8Array ? new Uint8Array(data) : data,
-    options: { ...options, acl: acl && copy(acl), parents: above },
+    options: { ...options, acl: acl && copy(acl), parents: parentsCopy },
   }
 }
 
@@ -29,109 +29,117 @@ function copy(acl: readonly ACL[]): readonly ACL[] {
   return acl.map(({ perms, id: { scheme, id } }) => ({ perms, id: { scheme, id } }))
 }
 
-/** How long the caller still waits. */
-export interface Patience {
+/** Until when the caller waits, by which clock, and the caller's signal. */
+export interface WaitLimit {
   readonly runtime: Pick<Runtime, 'now'>
   readonly until: number
   readonly signal: AbortSignal | undefined
 }
 
-const timeLeft = ({ runtime, until }: Patience) => until - runtime.now()
+const timeLeft = ({ runtime, until }: WaitLimit) => until - runtime.now()
 
-/** Creates one node, with a time limit in ms. */
-export type MakeNode = (path: string, mode: ParentMode, timeout: number) => Promise<unknown>
+/** Creates one node. `path` includes the chroot, and `timeout` is in ms. */
+export type MakeNode = (path: string, mode: PathMode, timeout: number) => Promise<unknown>
 
-export interface BelowMissingParent {
-  /** The parent, as a path of the whole tree. */
-  readonly above: string
-  readonly make: MakeNode
+export interface MissingParent {
+  /** The path of the parent at the server, with the chroot. */
+  readonly parentPath: string
+  readonly makeNode: MakeNode
   readonly create: (timeout: number) => Promise<Created>
 }
 
 /**
- * Repeats a create whose parent was missing: makes the nodes above, and tries again as long as there is time. The create is
- * not sent again before the requests for the nodes above have settled. So a connection that is lost meanwhile leaves no doubt
- * about the node.
+ * Repeats a create whose parent was missing: creates the nodes above and sends the create again, as long as there is time.
+ * The create is sent again only after the requests for the nodes above have settled. So if the connection is lost during
+ * these, the node itself was certainly not created.
  */
 export async function createBelow(
-  { above, make, create }: BelowMissingParent,
-  patience: Patience,
+  { parentPath, makeNode, create }: MissingParent,
+  limit: WaitLimit,
   noNode: KeeperError,
 ): Promise<Created> {
   for (;;) {
-    if (timeLeft(patience) <= 0) throw noNode
-    const parentError = await makePath(above, 'CONTAINER', make, patience)
-    if (timeLeft(patience) <= 0) throw noNode
+    if (timeLeft(limit) <= 0) throw noNode
+    const parentError = await makePath(parentPath, 'CONTAINER', makeNode, limit)
+    if (timeLeft(limit) <= 0) throw noNode
     try {
-      return await create(timeLeft(patience))
+      return await create(timeLeft(limit))
     } catch (error) {
-      if (wasAborted(error, patience.signal) || !KeeperError.is(error, 'NoNode')) throw error
+      if (wasAborted(error, limit.signal) || !KeeperError.is(error, 'NoNode')) throw error
       if (parentError !== undefined && !mayCreateLater(parentError)) throw parentError
     }
   }
 }
 
-/** How the nodes are made. */
-export type ParentMode = 'CONTAINER' | 'PERSISTENT'
+/** The mode of the created nodes. */
+export type PathMode = 'CONTAINER' | 'PERSISTENT'
 
-/** Makes this node of the whole tree, and all above it. Resolves with the error that prevented it, if any. */
-export function makePath(path: string, mode: ParentMode, make: MakeNode, patience: Patience): Promise<unknown> {
+/**
+ * Creates the node at this path, which includes the chroot, and all missing nodes above it. Does not reject: resolves with
+ * undefined if the node exists then, and otherwise with the error.
+ */
+export function makePath(path: string, mode: PathMode, makeNode: MakeNode, limit: WaitLimit): Promise<unknown> {
   const names = path === '/' ? [] : path.split('/').slice(1)
   const paths = names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)
-  return makeNodes(paths, mode, make, patience)
+  return makeNodes(paths, mode, makeNode, limit)
 }
 
 /**
- * Makes the nodes from the top. Returns undefined when the last one exists: errors of nodes above do not matter then, since
- * they may exist where this client has no right to create. Otherwise returns the first error.
+ * Creates the nodes, the topmost first. Returns undefined if the last one exists then, and otherwise the first error. If the
+ * last one exists, errors of the others do not matter: this client may lack the right to create them.
  */
 async function makeNodes(
   paths: readonly string[],
-  mode: ParentMode,
-  make: MakeNode,
-  patience: Patience,
+  mode: PathMode,
+  makeNode: MakeNode,
+  limit: WaitLimit,
 ): Promise<unknown> {
-  const failures = await makeOnce(paths, mode, make, patience)
+  const failures = await makeOnce(paths, mode, makeNode, limit)
   const last = failures.at(-1)
-  if (last === undefined || wasAborted(last, patience.signal)) return last
-  // A busy server, or our own full queue, may have refused one node. Those below it then had no parent. Another attempt may
-  // get further.
+  if (last === undefined || wasAborted(last, limit.signal)) return last
+  // If a busy server, or our own full queue, has refused one node, the nodes below it had no parent. Another attempt may
+  // create more nodes.
   const existing = failures.lastIndexOf(undefined) + 1
   const mayGetFurther = existing > 0 && KeeperError.is(last, 'NoNode', 'QueueFull')
-  if (mayGetFurther && timeLeft(patience) > 0) return makeNodes(paths.slice(existing), mode, make, patience)
+  if (mayGetFurther && timeLeft(limit) > 0) return makeNodes(paths.slice(existing), mode, makeNode, limit)
   return failures.find((failure) => failure !== undefined)
 }
 
-/** The error of each node; undefined for a node that exists now. */
+/** Creates the nodes. Returns the error of each; undefined for a node that exists now. */
 async function makeOnce(
   paths: readonly string[],
-  mode: ParentMode,
-  make: MakeNode,
-  patience: Patience,
+  mode: PathMode,
+  makeNode: MakeNode,
+  limit: WaitLimit,
 ): Promise<unknown[]> {
-  const all = async (mode: ParentMode) => {
-    const making = paths.map((path) => make(path, mode, Math.max(0, timeLeft(patience))))
+  const all = async (mode: PathMode) => {
+    const making = paths.map((path) => makeNode(path, mode, Math.max(0, timeLeft(limit))))
     const results = await Promise.allSettled(making)
-    return results.map((each) => (each.status === 'fulfilled' ? undefined : unlessThere(each.reason, patience.signal)))
+    return results.map((each) =>
+      each.status === 'fulfilled' ? undefined : unlessNodeExists(each.reason, limit.signal),
+    )
   }
   const failures = await all(mode)
-  // Servers before 3.5.1 do not know containers. They close the connection, so the other answers mean nothing.
+  // Servers before 3.5.1 do not know containers. They answer Unimplemented, and from 3.4.6 on they also close the connection,
+  // which fails the other requests. So all nodes are created again, as persistent ones.
   const isUnknown = mode === 'CONTAINER' && failures.some((failure) => KeeperError.is(failure, 'Unimplemented'))
   return isUnknown ? await all('PERSISTENT') : failures
 }
 
-function unlessThere(error: unknown, signal: AbortSignal | undefined): unknown {
+function unlessNodeExists(error: unknown, signal: AbortSignal | undefined): unknown {
   return KeeperError.is(error, 'NodeExists') && !wasAborted(error, signal) ? undefined : error
 }
 
-/** Whether the next attempt may succeed. */
+/** Whether another attempt may create the node. */
 function mayCreateLater(error: unknown): boolean {
   return KeeperError.is(error) && (error.outcomeUnknown || KeeperError.is(error, ...MAY_CREATE_LATER))
 }
 
 const MAY_CREATE_LATER = ['ConnectionLoss', 'RequestTimeout', 'ThrottledOp', 'NoNode'] as const
 
-/** Checks `parents`, which may have any type in plain JavaScript. */
+/**
+ * Whether missing parents are to be created. Throws a `TypeError` for a value of another type (possible in plain JavaScript).
+ */
 export function wantsParents(parents: ParentsOptions['parents']): boolean {
   if (parents === undefined || typeof parents === 'boolean') return parents === true
   if (typeof parents === 'object' && parents !== null) return true

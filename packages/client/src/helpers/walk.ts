@@ -6,13 +6,13 @@ import { type CallOptions, expecting } from '../call-options.ts'
 import { checkCallOptions, optionNames } from '../options.ts'
 import type { ZooKeeper } from '../zookeeper.ts'
 
-/** The options of `walk`. `timeout` is that of each read, not of the whole. */
+/** The options of `walk`. `timeout` is for each read, not for the whole walk. */
 export interface WalkOptions extends CallOptions {
-  /** How many nodes are read at a time, ahead of the loop over them. @default 16 */
+  /** How many reads may be under way at once, ahead of the loop. @default 16 */
   concurrency?: number | undefined
 }
 
-/** A node, with the names of its children, sorted. */
+/** A node of a walk, with the sorted names of its children. */
 export interface WalkedNode extends Children {
   /** The path, without the client's chroot. */
   readonly path: string
@@ -20,16 +20,18 @@ export interface WalkedNode extends Children {
 
 interface Entry {
   readonly path: string
-  /** Its read, once begun. It gives undefined when the node is gone. Its rejection is always handled. */
+  /**
+   * The read of the node, once it has begun. It resolves with undefined if the node is gone. Its rejection is always handled.
+   */
   reading?: Promise<Children | undefined>
   /** Whether the read has settled. */
   isRead?: boolean
 }
 
 /**
- * Yields a node and all below it: each before its children, in the order of their names. Nodes that come or go meanwhile may
- * be seen or not. A node that is gone is left out. So is `/zookeeper`, unless the walk begins there. Each read has the whole
- * `timeout`.
+ * Yields a node and all nodes below it: each node before its children, and children in the order of their names. A node that
+ * is created or deleted during the walk may be yielded or left out. `/zookeeper` is left out, unless the walk begins there.
+ * Each read may take the whole `timeout`.
  *
  *     for await (const { path, stat } of walk(zk, '/orders')) …
  */
@@ -45,11 +47,11 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
   readonly #zk: ZooKeeper
   readonly #options: CallOptions
   readonly #concurrency: number
-  /** The nodes that are still to come, the next one last. */
+  /** The nodes that were not yielded yet. The last entry is the next node. */
   #stack: Entry[]
   #inFlight = 0
   #isOver = false
-  /** Each `next` waits for the previous one. */
+  /** Settles with the last call of `next`: each call waits for the previous one. */
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(zk: ZooKeeper, path: string, { concurrency = 16, ...options }: WalkOptions) {
@@ -78,7 +80,7 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
   async #advance(): Promise<IteratorResult<WalkedNode, undefined>> {
     for (let entry = this.#stack.pop(); entry !== undefined; entry = this.#stack.pop()) {
       const { path, reading = this.#read(entry), isRead } = entry
-      // The children of a node that was read come first: siblings would take their places among those under way.
+      // If the node was already read, its children are added first: otherwise its siblings would be read ahead of them.
       if (isRead !== true) this.#readAhead()
       const read = await this.#orEnd(reading)
       if (this.#isOver) return DONE
@@ -112,8 +114,8 @@ class Walk implements AsyncIterableIterator<WalkedNode> {
     for (let i = this.#stack.length - 1; i >= 0 && this.#inFlight < this.#concurrency; i--) {
       const entry = this.#stack[i]!
       if (entry.reading === undefined) void this.#read(entry)
-      // The walk has gone deeper since this entry was read, so unread ones may lie below it. Among the top `concurrency` entries
-      // the search for them goes on.
+      // There may be unread entries below one that was read, because children are added on top. The search for unread entries
+      // ends after the top `concurrency` entries.
       else if (this.#stack.length - i > this.#concurrency) return
     }
   }
@@ -147,7 +149,7 @@ function childPath(path: string, name: string): string {
   return `${path === '/' ? '' : path}/${name}`
 }
 
-/** Throws for an invalid name of a child: a server that sends one is broken. */
+/** Throws if the name of a child is invalid: only a broken server sends such a name. */
 function checkName(path: string, name: string): void {
   try {
     if (!name.includes('/')) return void validatePath(childPath(path, name))
@@ -158,7 +160,7 @@ function checkName(path: string, name: string): void {
 
 const DONE = { done: true, value: undefined } as const
 
-/** The nodes of the servers themselves: their configuration, quotas. */
+/** Whether this is `/zookeeper` or a node below it: the servers keep their configuration and quotas there. */
 export function isSystemNode(zk: ZooKeeper, path: string): boolean {
   return `${zk.chroot === '/' ? '' : zk.chroot}${path}/`.startsWith('/zookeeper/')
 }

@@ -16,14 +16,17 @@ export interface ACL {
 const utf8 = new TextEncoder()
 const LARGEST_INT = 2 ** 31 - 1
 
-/** This makes no copy: the request is written in the same turn. */
+/** Returns the bytes. Does not copy them, because the request is written in the same turn. */
 export function toBytes(data: Data): Uint8Array {
   if (typeof data === 'string') return utf8.encode(data)
   if (data instanceof Uint8Array) return data
   throw new TypeError(`data must be a Uint8Array or a string, not ${describe(data)}`)
 }
 
-/** -1 means any version. A bare number, as other clients take it, is refused: it would be ignored, and mean any version. */
+/**
+ * Returns the version to send; -1 means any. A number in place of options, as other clients take it, is refused: it would be
+ * ignored, and so any version would be accepted.
+ */
 export function versionIn(options: { readonly version?: number | undefined }): number {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`options must be an object, such as { version: 3 }, not ${describe(options)}`)
@@ -33,7 +36,7 @@ export function versionIn(options: { readonly version?: number | undefined }): n
   throw new RangeError(`version must be an integer from -1 (any) to ${LARGEST_INT}, not ${describe(version)}`)
 }
 
-/** Returns a copy: a getter of the caller's must not run, and make another call, while the request is written. */
+/** Returns a copy of the ACL: a getter of the caller could otherwise make another call while the request is written. */
 export function checkACL(acl: readonly ACL[]): readonly WireACL[] {
   if (!Array.isArray(acl) || acl.length === 0) {
     throw new TypeError('acl must be a list of at least one { perms, id: { scheme, id } }')
@@ -53,7 +56,7 @@ export function checkACL(acl: readonly ACL[]): readonly WireACL[] {
   })
 }
 
-/** A field that ZooKeeper always fills; null in it breaks the protocol. */
+/** Returns the value of a field that ZooKeeper always fills. Throws a `ProtocolError` if it is null. */
 export function required<T>(value: T | null, field: string): T {
   if (value === null) throw new ProtocolError(`null where a value is required in ${field}`)
   return value
@@ -64,14 +67,14 @@ export function checkKeys(what: string, options: object, known: ReadonlySet<stri
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`${what}: options must be an object such as ${example}, not ${describe(options)}`)
   }
-  // Keys of its prototype do not count: so an AbortController, which has a `signal`, is accepted.
+  // Keys of the prototype do not count. So an AbortController, which has a `signal` there, is accepted.
   for (const key in options)
     if (!known.has(key) && Object.hasOwn(options, key)) throw unknownKeys(what, options, known, example)
 }
 
 function unknownKeys(what: string, options: object, known: ReadonlySet<string>, example: string): TypeError {
   const names = [...known].join(', ')
-  // Older clients take a list of ACLs in place of options.
+  // Other clients take a list of ACLs in place of options.
   if (Array.isArray(options)) {
     return new TypeError(`${what}: options must be an object such as ${example}, not an array; known are ${names}`)
   }
@@ -79,7 +82,7 @@ function unknownKeys(what: string, options: object, known: ReadonlySet<string>, 
   return new TypeError(`${what}: unknown option ${unknown.join(', ')}; known are ${names}`)
 }
 
-/** A value for an error message, without its content, which may be a secret. */
+/** Describes a value for an error message, without its content, which may be a secret. */
 export function describe(value: unknown): string {
   if (value === null) return 'null'
   return typeof value === 'number' ? String(value) : typeof value

@@ -5,9 +5,9 @@ import type { WatchKind } from '../session/watches/watchers.ts'
 import { NameList } from './name-list.ts'
 import type { Operation } from './operation.ts'
 
-/** The result of `getChildren`: all of it is from one moment. */
+/** The result of `getChildren`: names and Stat, read at the same moment. */
 export interface Children {
-  /** The names of the children, not their paths, in no order. */
+  /** The names of the children, not their paths, in no particular order. */
   readonly children: string[]
   /** The Stat of the parent. */
   readonly stat: Stat
@@ -27,7 +27,7 @@ export const getChildren: Read = {
 
 export function toNames(names: readonly (string | null)[] | null, field: string): string[] {
   const all = required(names, field)
-  // One pass that makes nothing: a list may have 100,000 names.
+  // One pass that allocates nothing: a list may have 100,000 names.
   if (all.includes(null)) required(null, field)
   return all as string[]
 }
@@ -36,12 +36,13 @@ export const getChildrenAndWatch: Read & { watch: WatchKind } = {
   ...getChildren,
   name: 'getChildrenAndWatch',
   watch: 'child',
+  // `watch` is a placeholder: the session decides when it sends the request (`Request.askForWatch`).
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: true }),
 }
 
 const undecoded = {
   ...GetChildren2Response,
-  // The record says what is wrong with a malformed list, and where.
+  // If the list is malformed, the record reads it, and its error says what is wrong, and where.
   read: (reader) => NameList.parse(reader.rest()) ?? refuse(GetChildren2Response.read(reader)),
   write: (writer, { bytes }) => writer.raw(bytes),
 } as const satisfies Type<NameList>
@@ -53,7 +54,7 @@ function refuse({ children }: TypeOf<typeof GetChildren2Response>): never {
 
 const wireOfNames = { ...operations.getChildren2, response: undecoded } as const
 
-/** As `getChildren`. The names are decoded one by one, when they are asked for. */
+/** Like `getChildren`, but a name is decoded only when it is needed. */
 export const getChildNames: Operation<[path: string], typeof wireOfNames, NameList> = {
   name: getChildren.name,
   wire: wireOfNames,

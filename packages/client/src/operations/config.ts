@@ -5,24 +5,24 @@ import type { WatchKind } from '../session/watches/watchers.ts'
 import { describe } from './arguments.ts'
 import type { Operation } from './operation.ts'
 
-/** The node of the configuration (ZooDefs.CONFIG_NODE). It is the same for every client, whatever its chroot. */
+/** The node that has the configuration (ZooDefs.CONFIG_NODE). Chroots do not apply to it: `ZooKeeper` passes `wholeTree`. */
 export const CONFIG_NODE = '/zookeeper/config'
 
 /** The result of `getConfig` and `reconfig`. */
 export interface NodeConfig {
-  /** The configuration of the server. It may be an old one, as with every read. */
+  /** The configuration that the server has. It may be old, as in every read. */
   readonly config: EnsembleConfig
   /** The Stat of the node. The version of the configuration is `config.version`. */
   readonly stat: Stat
 }
 
-/** A change of the ensemble: `joining` and `leaving`, or `members`. */
+/** A change of the ensemble: either `joining` or `leaving` (or both), or `members`. */
 export interface Reconfiguration {
   /** The servers to add or to change, such as `server.4=zk4:2888:3888:participant;2181`. */
   readonly joining?: readonly string[] | undefined
   /** The ids of the servers to remove. */
   readonly leaving?: readonly number[] | undefined
-  /** All servers of the new configuration, in place of the two other options, with `group.` and `weight.` lines. */
+  /** The complete new configuration: all `server.` entries, and the `group.` and `weight.` entries if there are any. */
   readonly members?: readonly string[] | undefined
   /** The version that the configuration must still have (`config.version`). @default any */
   readonly fromConfig?: bigint | undefined
@@ -41,6 +41,7 @@ export const getConfigAndWatch: Read & { watch: WatchKind } = {
   ...getConfig,
   name: 'getConfigAndWatch',
   watch: 'data',
+  // `watch` is a placeholder: the session decides when it sends the request (`Request.askForWatch`).
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: true }),
 }
 
@@ -49,10 +50,10 @@ export const reconfig: Operation<[change: Reconfiguration], typeof operations.re
   wire: operations.reconfig,
   encode: (_, { joining, leaving, members, fromConfig = -1n }) => {
     if ((members === undefined) === (joining === undefined && leaving === undefined)) {
-      throw new TypeError('reconfig takes members, or joining and leaving, one of them at least')
+      throw new TypeError('reconfig takes either members, or joining or leaving (or both)')
     }
     if (typeof fromConfig !== 'bigint' || fromConfig < -1n) {
-      throw new RangeError(`fromConfig must be a bigint, that of config.version, not ${describe(fromConfig)}`)
+      throw new RangeError(`fromConfig must be a bigint: config.version, or -1n for any, not ${describe(fromConfig)}`)
     }
     return {
       joiningServers: joined('joining', joining, isServer, 'server.4=zk4:2888:3888:participant;2181'),
@@ -76,7 +77,7 @@ function joined(name: string, list: unknown, isRight: (item: unknown) => boolean
   return list.join(',')
 }
 
-// Servers split these lists at commas, and members at line breaks.
+// Servers split all three lists at commas, and `members` also at line breaks. So an entry may contain neither.
 const isServer = (item: unknown) => typeof item === 'string' && /^server\.\d+=[^,=\s]+$/.test(item)
 const isSetting = (item: unknown) => typeof item === 'string' && /^(?:server|group|weight)\.\d+=[^,=\s]+$/.test(item)
 const isId = (item: unknown) => Number.isSafeInteger(item) && (item as number) >= 0

@@ -5,28 +5,28 @@ import { type Stat, toStat } from './stat.ts'
 import { type ACL, checkACL, type Data, describe, required, toBytes } from './arguments.ts'
 import type { Operation } from './operation.ts'
 
-/** The kind of node that `create` makes. */
+/** The options of `create`: the kind of node to create. */
 export interface CreateOptions {
   /**
-   * Whether the node is deleted with the session (`EPHEMERAL`), when it is empty (`CONTAINER`) or old (`…_WITH_TTL`), and
-   * whether the server numbers it (`…_SEQUENTIAL`).
+   * Whether servers delete the node with its session (`EPHEMERAL`), after its last child (`CONTAINER`) or after a time
+   * (`…_WITH_TTL`), and whether they append a number to its path (`…_SEQUENTIAL`).
    * @default 'PERSISTENT'
    */
   mode?: CreateMode | undefined
-  /** The rights to the node: at least one entry. Nodes below it do not inherit it. @default OPEN_ACL_UNSAFE */
+  /** The ACL of the node: at least one entry. Nodes below it do not inherit the ACL. @default OPEN_ACL_UNSAFE */
   acl?: readonly ACL[] | undefined
   /**
-   * For a mode with a TTL: the node is deleted when its data was not set for this many ms, and it has no children. Servers
-   * check once a minute, and only with `extendedTypesEnabled`.
+   * For a mode with a TTL: the node is deleted if its data was not set for this many ms and it has no children. Servers check
+   * this once a minute, and only with `extendedTypesEnabled`.
    */
   ttl?: number | undefined
 }
 
 /** The result of `create`. */
 export interface Created {
-  /** The path of the new node, with the counter's ten digits when it is sequential. */
+  /** The path of the new node. The path of a sequential node ends with ten digits. */
   readonly path: string
-  /** The Stat of the new node. Its `czxid` is the transaction that made it. */
+  /** The Stat of the new node. `czxid` is the zxid of its creation. */
   readonly stat: Stat
 }
 
@@ -44,7 +44,7 @@ type Wires = typeof operations.create2 | typeof operations.createContainer | typ
 export const create: Operation<Args, Wires, Created> = {
   name: 'create',
   options: { known: optionNames('mode', 'acl', 'ttl', 'parents'), example: "{ mode: 'EPHEMERAL' }" },
-  // The answer to each of them has path and Stat.
+  // The reply to each of these has path and Stat.
   wire: (_path, _data, { mode }) => {
     if (mode === 'CONTAINER') return operations.createContainer
     return hasTTL(mode) ? operations.createTTL : operations.create2
@@ -81,7 +81,7 @@ export const isSequential = (mode: CreateMode | undefined): boolean => mode?.inc
 
 export const hasTTL = (mode: CreateMode | undefined): boolean => mode?.endsWith('_WITH_TTL') === true
 
-/** About 34 years: the low five bytes of ephemeralOwner (EphemeralType.TTL.maxValue). */
+/** In ms, about 34 years: servers keep it in five bytes of ephemeralOwner (EphemeralType.TTL.maxValue). */
 const LONGEST_TTL = 2 ** 40 - 1
 
 export function checkTTL(ttl: number | undefined): bigint {

@@ -5,9 +5,9 @@ import { versionOption, type VersionOptions } from './delete.ts'
 import type { WatchKind } from '../session/watches/watchers.ts'
 import type { Operation } from './operation.ts'
 
-/** The result of `getData`: data and Stat of one moment. */
+/** The result of `getData`: data and Stat, read at the same moment. */
 export interface NodeData {
-  /** The data, in memory of its own, which the caller may change; empty for a node without data. */
+  /** The data; empty if the node has no data. It is a copy, which the caller may change. */
   readonly data: Bytes
   /** The Stat. `setData` and `delete` take its `version`. */
   readonly stat: Stat
@@ -23,7 +23,7 @@ export const getData: Read = {
 }
 
 export function toNodeData({ data, stat }: TypeOf<typeof GetDataResponse>): NodeData {
-  // The reader copies the data.
+  // `Reader.buffer` has already copied the data.
   return { data: (data ?? new Uint8Array(0)) as Bytes, stat: toStat(stat) }
 }
 
@@ -31,6 +31,7 @@ export const getDataAndWatch: Read & { watch: WatchKind } = {
   ...getData,
   name: 'getDataAndWatch',
   watch: 'data',
+  // `watch` is a placeholder: the session decides when it sends the request (`Request.askForWatch`).
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: true }),
 }
 

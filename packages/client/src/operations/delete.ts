@@ -3,15 +3,15 @@ import { optionNames } from '../options.ts'
 import { versionIn } from './arguments.ts'
 import type { Operation } from './operation.ts'
 
-/** The version that a write or a check needs: that of the data, or, in `setACL`, of the ACL. */
+/** The version that the node must have for a write or a check: that of its data, or, in `setACL`, that of its ACL. */
 export interface VersionOptions {
-  /** The node must have this version. Otherwise the call rejects with `BadVersion`. -1 for any. @default -1 */
+  /** The node must have this version. Otherwise the call rejects with `BadVersion`. -1 means any. @default -1 */
   version?: number | undefined
 }
 
 type Args = [path: string, options: VersionOptions]
 
-/** Checks the options of an operation on one version of a node. */
+/** The options of an operation that takes a version. */
 export const versionOption = { known: optionNames('version'), example: '{ version: 3 }' } as const
 
 export const deleteNode: Operation<Args, typeof operations.delete, void> = {

@@ -17,5 +17,6 @@ export const existsAndWatch: Exists & { watch: WatchKind } = {
   ...exists,
   name: 'existsAndWatch',
   watch: 'exist',
+  // `watch` is a placeholder: the session decides when it sends the request (`Request.askForWatch`).
   encode: (chroot, path) => ({ path: chroot.absolute(path), watch: true }),
 }

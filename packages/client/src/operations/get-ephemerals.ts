@@ -7,7 +7,8 @@ type Read = Operation<[prefix: string], typeof operations.getEphemerals, string[
 export const getEphemerals: Read = {
   name: 'getEphemerals',
   wire: operations.getEphemerals,
-  // Servers compare text. A slash at the end excludes nodes that are beside the chroot; `sequential` allows it.
+  // Servers compare the prefix as text: `/app` would also match `/app2/x`. So with the chroot `/app` the prefix `/` must
+  // become `/app/`. `sequential` is borrowed for that: it keeps a slash at the end.
   encode: (chroot, prefix) => ({ prefixPath: chroot.absolute(prefix, { sequential: true }) }),
   result: ({ ephemerals }, chroot) =>
     toNames(ephemerals, 'GetEphemeralsResponse.ephemerals').map((path) => chroot.relative(path)),

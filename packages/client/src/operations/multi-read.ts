@@ -13,30 +13,30 @@ export type ReadResults<Ops extends readonly ReadOp<unknown>[]> = {
   [Index in keyof Ops]: Ops[Index] extends ReadOp<infer Result> ? ReadResult<Result> : never
 }
 
-/** The descriptor for one list of reads. Each succeeds or fails for itself. */
+/** Makes the operation for one list of reads. Each read succeeds or fails independently of the others. */
 export function multiRead<const Ops extends readonly ReadOp<unknown>[]>(
   ops: Ops,
 ): Operation<[], typeof operations.multiRead, ReadResults<Ops>> {
-  // A copy: the caller may change its list before the reply arrives.
-  let sent: readonly ReadOp<unknown>[] = []
+  // `encode` copies the list to this variable: the caller may change its list before the reply arrives.
+  let copied: readonly ReadOp<unknown>[] = []
   return {
     name: 'multiRead',
     wire: operations.multiRead,
-    paths: () => sent.map(({ path }) => path),
+    paths: () => copied.map(({ path }) => path),
     encode: (chroot) => {
-      sent = copyOf('multiRead', ops)
-      return encodeParts(sent, 'read', chroot)
+      copied = copyOf('multiRead', ops)
+      return encodeParts(copied, 'read', chroot)
     },
     result: (results, chroot, errorContext) => {
-      if (results.length !== sent.length) {
-        throw new ProtocolError(`${results.length} results for a multiRead of ${sent.length} operations`)
+      if (results.length !== copied.length) {
+        throw new ProtocolError(`${results.length} results for a multiRead of ${copied.length} operations`)
       }
-      return sent.map((each, index): ReadResult<unknown> => {
+      return copied.map((each, index): ReadResult<unknown> => {
         const result = results[index]!
         if (result.type !== OpCode.error) return { value: each.result(result, chroot) }
         const { err: number } = result.response
-        const below = chroot.path === '/' ? undefined : chroot.path
-        const details = { op: 'multiRead', path: each.path, chroot: below, index, number, ...errorContext?.() }
+        const chrootPath = chroot.path === '/' ? undefined : chroot.path
+        const details = { op: 'multiRead', path: each.path, chroot: chrootPath, index, number, ...errorContext?.() }
         return { error: new KeeperError(codeOf(number), details) }
       }) as ReadResults<Ops>
     },
@@ -44,7 +44,7 @@ export function multiRead<const Ops extends readonly ReadOp<unknown>[]>(
 }
 
 function codeOf(number: number) {
-  if (number === ErrorCode.Ok) throw new ProtocolError('a part of a multiRead failed without an error')
+  if (number === ErrorCode.Ok) throw new ProtocolError('a result of a multiRead is an error with the code 0 (Ok)')
   const name = errorName(number)
   return name === undefined || name === 'Ok' ? 'Unknown' : name
 }

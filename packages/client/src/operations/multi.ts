@@ -9,49 +9,50 @@ export type MultiResults<Ops extends readonly Op<unknown>[]> = {
   [Index in keyof Ops]: Ops[Index] extends Op<infer Result> ? Result : never
 }
 
-/** The descriptor for one list of operations: all happen, in order and under one zxid, or none. */
+/** Makes the operation for one list: all operations of the list happen, in order and under one zxid, or none. */
 export function multi<const Ops extends readonly Op<unknown>[]>(
   ops: Ops,
 ): Operation<[], typeof operations.multi, MultiResults<Ops> | ErrorReply> {
-  // A copy: the caller may change its list before the reply arrives.
-  let sent: readonly Op<unknown>[] = []
+  // `encode` copies the list to this variable: the caller may change its list before the reply arrives.
+  let copied: readonly Op<unknown>[] = []
   let parts: readonly MultiOp[] = []
   return {
     name: 'multi',
     wire: operations.multi,
-    paths: () => sent.map(({ path }) => path),
+    paths: () => copied.map(({ path }) => path),
     encode: (chroot) => {
-      sent = copyOf('multi', ops)
-      parts = encodeParts(sent, 'write', chroot)
+      copied = copyOf('multi', ops)
+      parts = encodeParts(copied, 'write', chroot)
       return parts
     },
     result: (results, chroot) => {
-      if (results.length !== sent.length) {
-        throw new ProtocolError(`${results.length} results for a multi of ${sent.length} operations`)
+      if (results.length !== copied.length) {
+        throw new ProtocolError(`${results.length} results for a multi of ${copied.length} operations`)
       }
-      const refusal = refused(sent, parts, results)
-      if (refusal !== undefined) return refusal
-      return sent.map((each, index) => each.result(results[index]!, chroot)) as MultiResults<Ops>
+      const failure = failureOf(copied, parts, results)
+      if (failure !== undefined) return failure
+      return copied.map((each, index) => each.result(results[index]!, chroot)) as MultiResults<Ops>
     },
   }
 }
 
 /**
- * In a failed multi every result is an error: 0 for operations that were rolled back, the code of the failed one, -2 for
- * those after it.
+ * Returns the failure of a multi; undefined if it succeeded. In a failed multi each result is an error record: 0 for the
+ * operations before the failed one (they were rolled back), its own code for the failed one (which may be -2), -2 for those
+ * after it.
  */
-function refused(
+function failureOf(
   ops: readonly Op<unknown>[],
   parts: readonly MultiOp[],
   results: readonly MultiResult[],
 ): ErrorReply | undefined {
   const codes = results.map((result) => (result.type === OpCode.error ? result.response.err : ErrorCode.Ok))
-  const failed = (code: number) => code !== ErrorCode.Ok
-  const index = codes.findIndex((code) => failed(code) && code !== ErrorCode.RuntimeInconsistency)
-  const culprit = index === -1 ? codes.findIndex(failed) : index
-  if (culprit === -1) return undefined
+  const isFailure = (code: number) => code !== ErrorCode.Ok
+  const index = codes.findIndex((code) => isFailure(code) && code !== ErrorCode.RuntimeInconsistency)
+  const failedIndex = index === -1 ? codes.findIndex(isFailure) : index
+  if (failedIndex === -1) return undefined
   const names = codes.map((code) => errorName(code) ?? 'Unknown')
-  const code = codes[culprit]!
-  const needs = code === ErrorCode.Unimplemented ? needsOf(parts[culprit]!.type) : undefined
-  return new ErrorReply(code, { index: culprit, path: ops[culprit]?.path, results: names, needs })
+  const code = codes[failedIndex]!
+  const needs = code === ErrorCode.Unimplemented ? needsOf(parts[failedIndex]!.type) : undefined
+  return new ErrorReply(code, { index: failedIndex, path: ops[failedIndex]?.path, results: names, needs })
 }

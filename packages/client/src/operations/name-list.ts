@@ -1,17 +1,17 @@
-// The names of children as a server sent them. A program that needs few of them decodes these alone. 500 names of contenders
-// take 6 µs, the copy of their bytes included, and 21 µs as strings.
+// The names of children as a server sent them. A recipe that needs few of the names decodes only those. To make a NameList of
+// 500 names of contenders takes 6 µs, the copy of the bytes included; to decode all of them into strings takes 21 µs.
 import { encode, Stat, ustring, vector } from '@zk/wire'
 
-/** The decoder keeps a byte order mark, as that of whole lists does. */
+/** Keeps a byte order mark in a name, as the decoder for whole lists does. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 /** The bytes of a count, and of the length before each name. */
 const INT_SIZE = 4
 
 /** Names of children, undecoded. */
 export class NameList {
-  /** The body of the reply: the count, the names, each behind its length, and what follows them. */
+  /** The body of the reply: the count, the length and the bytes of each name, and what follows the names. */
   readonly bytes: Uint8Array
-  /** The offset of the first byte of each name. The last offset is that of a name that would follow: see `end`. */
+  /** The offset of the first byte of each name, and one more: where a further name would begin. `end` needs it. */
   readonly #starts: Uint32Array
 
   private constructor(bytes: Uint8Array, starts: Uint32Array) {
@@ -20,21 +20,21 @@ export class NameList {
   }
 
   /**
-   * Takes the body of a reply, which must not change later. Returns undefined if the list is malformed, or if fewer bytes than
-   * those of a Stat follow it.
+   * Makes a NameList of the body of a reply, which must not change later. Returns undefined if the list is malformed, or is
+   * followed by fewer bytes than those of a Stat.
    */
   static parse(body: Uint8Array): NameList | undefined {
     const starts = startsIn(body)
     return starts && new NameList(body, starts)
   }
 
-  /** The same names, for a list that is there as strings. */
+  /** Makes a NameList of names that are already decoded. */
   static ofStrings(names: readonly string[]): NameList {
     const bytes = encode(vector(ustring), names)
     return new NameList(bytes, startsIn(bytes, 0)!)
   }
 
-  /** How many names there are. */
+  /** The number of names. */
   get count(): number {
     return this.#starts.length - 1
   }
@@ -44,7 +44,7 @@ export class NameList {
     return this.#starts[index]!
   }
 
-  /** The offset behind the last byte of a name. */
+  /** The offset after the last byte of a name. */
   end(index: number): number {
     return this.#starts[index + 1]! - INT_SIZE
   }
@@ -55,12 +55,15 @@ export class NameList {
   }
 }
 
-/** Returns undefined unless the vector is whole, has no null, and at least so many bytes follow it. */
+/**
+ * Returns the offset of each name, and one more. Returns undefined if the vector is incomplete, contains a null, or is
+ * followed by fewer than `bytesAfter` bytes.
+ */
 function startsIn(bytes: Uint8Array, bytesAfter: number = Stat.minSize): Uint32Array | undefined {
   const last = bytes.length - bytesAfter
   if (last < INT_SIZE) return undefined
   const count = intAt(bytes, 0)
-  // This comes before anything is allocated for the count.
+  // The count is checked before memory is allocated for it: a malformed reply may claim 2 billion names.
   if (count < 0 || count > (last - INT_SIZE) / INT_SIZE) return undefined
   const starts = new Uint32Array(count + 1)
   let start = 2 * INT_SIZE

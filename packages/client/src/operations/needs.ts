@@ -1,6 +1,6 @@
 import { OpCode, operationName, operations } from '@zk/wire'
 
-/** Which servers know an operation: a hint for one that a server called Unimplemented. */
+/** Says which servers know an operation: the hint in an `Unimplemented` error. */
 export function needsOf(opCode: number): string | undefined {
   const name = operationName(opCode)
   return name && `servers know it from ${operations[name].since} on${conditions[opCode] ?? ''}`

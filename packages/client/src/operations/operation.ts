@@ -10,50 +10,53 @@ import type { Chroot } from '../chroot.ts'
 import type { ErrorContext, PreparedRequest, RequestInit } from '../session/requests/request.ts'
 import type { WatchKind } from '../session/watches/watchers.ts'
 
-/** A row of the wire's table of operations: opcode, records, and whether it reads or writes. */
-export type Wire = WireOperation & { readonly opCode: number }
+export type { WireOperation }
 
-/** What the client adds to a row of the wire's table. */
-export interface Operation<Args extends readonly unknown[], W extends Wire, Result> {
+/** What the client adds to an operation of `@zk/wire`, which has the opcode and the records. */
+export interface Operation<Args extends readonly unknown[], W extends WireOperation, Result> {
   /** The name of the client's method, for errors. */
   readonly name: string
+  /** A function if the arguments decide the opcode, as the mode of a create does. */
   readonly wire: W | ((...args: Args) => W)
-  /** Makes the request of the arguments. Throws a `TypeError` or `RangeError` for invalid ones. */
+  /** Turns the arguments into the request record. Throws a `TypeError` or `RangeError` for invalid arguments. */
   readonly encode: (chroot: Chroot, ...args: Args) => TypeOf<W['request']>
+  /** Turns the response into the result of the call. */
   readonly result: (response: TypeOf<W['response']>, chroot: Chroot, errorContext?: () => ErrorContext) => Result
-  /** The names of its own options, and an example of them. */
+  /** The options that the method accepts, by default those of every call, and an example for error messages. */
   readonly options?: { readonly known: ReadonlySet<string>; readonly example: string } | undefined
-  /** The codes that are answers, not errors. */
+  /**
+   * The error codes that are normal results, each with a function that makes the result: `NoNode` in `exists` is undefined.
+   */
   readonly answers?: Partial<Record<ErrorName, () => Result>> | undefined
-  /** The paths of several operations in one request, by position. */
+  /** For a multi or a multiRead: the paths of its operations, in order, for traces. */
   readonly paths?: (() => readonly string[]) | undefined
 }
 
-/** An operation on a path that leaves a one-shot watch. */
-export interface WatchingOperation<W extends Wire, Result> extends Operation<[path: string], W, Result> {
+/** A read that sets a one-shot watch on its path. `watch: true` in its request is a placeholder (`Request.askForWatch`). */
+export interface WatchingOperation<W extends WireOperation, Result> extends Operation<[path: string], W, Result> {
   readonly watch: WatchKind
 }
 
-/** What a call is about besides its operation: watches, and whether the client itself makes it. */
-type About = Pick<RequestInit, 'watcher' | 'persistent' | 'removes' | 'isOwn'>
+/** What the session must know of a call besides its operation: watches, and whether the client itself makes the call. */
+type CallContext = Pick<RequestInit, 'watcher' | 'persistent' | 'removes' | 'isOwn'>
 
-/** A call of the operation, for the session. */
-export function prepare<Args extends readonly unknown[], W extends Wire, Result>(
+/** Makes the request of one call, ready for `SessionDriver.call`. Throws for invalid arguments. */
+export function prepare<Args extends readonly unknown[], W extends WireOperation, Result>(
   operation: Operation<Args, W, Result>,
   chroot: Chroot,
   args: Args,
-  about: About = {},
+  about: CallContext = {},
 ): PreparedRequest {
   const value = operation.encode(chroot, ...args)
   const { wire } = operation
   return new OperationCall(operation, typeof wire === 'function' ? wire(...args) : wire, chroot, args[0], value, about)
 }
 
-type AnyOperation = Pick<Operation<never, Wire, unknown>, 'name' | 'answers' | 'paths'> & {
+type AnyOperation = Pick<Operation<never, WireOperation, unknown>, 'name' | 'answers' | 'paths'> & {
   result(response: unknown, chroot: Chroot, errorContext?: () => ErrorContext): unknown
 }
 
-/** A class, since every call makes one: what is alike for all calls of an operation is not copied, and no closure is made. */
+/** The request of one call. A class costs each call less than an object with copied fields and a closure for each method. */
 class OperationCall implements PreparedRequest {
   readonly watcher: RequestInit['watcher']
   readonly persistent: RequestInit['persistent']
@@ -61,18 +64,18 @@ class OperationCall implements PreparedRequest {
   readonly isOwn: RequestInit['isOwn']
   readonly path: string | undefined
   readonly #operation: AnyOperation
-  readonly #wire: Wire
+  readonly #wire: WireOperation
   readonly #chroot: Chroot
   /** The request record, until it is written. */
   #value: unknown
 
   constructor(
     operation: AnyOperation,
-    wire: Wire,
+    wire: WireOperation,
     chroot: Chroot,
     path: unknown,
     value: unknown,
-    { watcher, persistent, removes, isOwn }: About,
+    { watcher, persistent, removes, isOwn }: CallContext,
   ) {
     this.#operation = operation
     this.#wire = wire
@@ -114,7 +117,7 @@ class OperationCall implements PreparedRequest {
     this.#value = undefined
   }
 
-  /** An operation whose reply has no body makes its result of nothing. */
+  /** If the reply has no body, `operation.result` gets undefined. */
   result(reader: Reader, errorContext?: () => ErrorContext): unknown {
     const { response } = this.#wire
     return this.#operation.result(response && readNamed(response, reader), this.#chroot, errorContext)

@@ -8,33 +8,33 @@ import { checkTTL, type CreateOptions, hasTTL, toCreateRequest } from './create.
 import { type NodeData, toNodeData } from './data.ts'
 import type { VersionOptions } from './delete.ts'
 
-/** The members of every operation of a `multi` or a `multiRead`. */
+/** What every operation of a `multi` or a `multiRead` has. */
 interface Part<Result> {
   /** The path, as the caller named it. */
   readonly path: string
-  /** Its form on the wire. Throws a `TypeError` for arguments that cannot be right. */
+  /** Makes the form for the wire. Throws a `TypeError` for invalid arguments. */
   readonly encode: (chroot: Chroot) => MultiOp
-  /** Makes the caller's result of the answer. */
+  /** Turns the answer into the result for the caller. */
   readonly result: (result: MultiResult, chroot: Chroot) => Result
 }
 
-/** One operation of a `multi`, made by `op`. `Result` is its result there. */
+/** One operation of a `multi`, made by `op`. `Result` is the type of its entry in the results of the `multi`. */
 export interface Op<Result> extends Part<Result> {
-  /** The mark of operations for a `multi`. */
+  /** Marks an operation for a `multi`. */
   readonly kind: 'write'
 }
 
-/** One operation of a `multiRead`, made by `op`. `Result` is its result there, unless it is refused. */
+/** One operation of a `multiRead`, made by `op`. `Result` is the type of its value in the results, unless it is refused. */
 export interface ReadOp<Result> extends Part<Result> {
-  /** The mark of operations for a `multiRead`. */
+  /** Marks an operation for a `multiRead`. */
   readonly kind: 'read'
 }
 
-/** Makes the operations for `multi` and `multiRead`. The arguments are checked in the call of `multi` or `multiRead`. */
+/** Makes the operations for `multi` and `multiRead`. The arguments are checked when `multi` or `multiRead` is called. */
 export const op = {
   /**
-   * Creates a node. The result has no Stat: servers before 3.7.2 and 3.8.2 answer a create2 inside a multi with garbage
-   * (ZOOKEEPER-4026).
+   * Creates a node. The result has no Stat: servers before 3.7.2, and 3.8 servers before 3.8.2, answer a create2 inside a
+   * multi like a create, without one (ZOOKEEPER-4026).
    */
   create: (path: string, data?: Data, options: CreateOptions = {}): Op<{ readonly path: string }> => ({
     kind: 'write',
@@ -47,13 +47,15 @@ export const op = {
       return { type: mode === 'CONTAINER' ? OpCode.createContainer : OpCode.create, request }
     },
     result: (result, chroot) => {
-      // The answer for a container, or a node with a TTL, is that of a create2.
+      // A container, or a node with a TTL, is answered like a create2.
       if (result.type !== OpCode.create && result.type !== OpCode.create2) throw unexpected(result)
       return { path: chroot.relative(required(result.response.path, 'MultiResponse.path')) }
     },
   }),
 
-  /** Fails the multi unless the node exists, has no children, and has this version (-1: any). */
+  /**
+   * Deletes a node. If it is missing, has children, or has another version, the whole multi fails. -1, the default, is any.
+   */
   delete: (path: string, options: VersionOptions = {}): Op<void> => ({
     kind: 'write',
     path,
@@ -66,7 +68,7 @@ export const op = {
     },
   }),
 
-  /** Fails the multi unless the node exists and has this version (-1: any). Gives the node's Stat after it. */
+  /** Sets the data of a node. The result is its new Stat. If it is missing or has another version, the whole multi fails. */
   setData: (path: string, data: Data, options: VersionOptions = {}): Op<Stat> => ({
     kind: 'write',
     path,
@@ -80,7 +82,7 @@ export const op = {
     },
   }),
 
-  /** Fails the multi unless the node exists and has this version (-1: any). */
+  /** Checks a node, and changes nothing. If the node is missing or has another version, the whole multi fails. */
   check: (path: string, options: VersionOptions = {}): Op<void> => ({
     kind: 'write',
     path,
@@ -104,7 +106,7 @@ export const op = {
     },
   }),
 
-  /** Reads the names of the children, in no order, in a `multiRead`. The result has no Stat of the parent. */
+  /** Reads the names of the children, in no particular order, in a `multiRead`. The result has no Stat of the parent. */
   getChildren: (path: string): ReadOp<string[]> => ({
     kind: 'read',
     path,
@@ -124,14 +126,14 @@ function versionOf(name: string, options: VersionOptions): number {
   return versionIn(options)
 }
 
-/** A copy of the list: the caller may change its list before the reply arrives. */
+/** Copies the list: the caller may change its list before the reply arrives. Throws a `TypeError` if this is no list. */
 export function copyOf<Part>(method: 'multi' | 'multiRead', ops: readonly Part[]): readonly Part[] {
   if (Array.isArray(ops)) return [...(ops as readonly Part[])]
   const example = method === 'multi' ? "op.create('/a')" : "op.getData('/a')"
   throw new TypeError(`${method} takes a list of operations: ${method}([${example}, …])`)
 }
 
-/** The request of a list of operations. Throws a `TypeError` if one is not of this kind. */
+/** Encodes a list of operations. Throws a `TypeError` if one of them does not have this `kind`. */
 export function encodeParts(
   ops: readonly (Op<unknown> | ReadOp<unknown>)[],
   kind: 'write' | 'read',
@@ -139,7 +141,7 @@ export function encodeParts(
 ): MultiOp[] {
   return ops.map((each, index) => {
     if (each?.kind !== kind) {
-      throw new TypeError(`operation ${index} is none for a ${kind === 'write' ? 'multi' : 'multiRead'}`)
+      throw new TypeError(`operation ${index} cannot be part of a ${kind === 'write' ? 'multi' : 'multiRead'}`)
     }
     return each.encode(chroot)
   })

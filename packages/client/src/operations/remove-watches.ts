@@ -2,12 +2,10 @@ import { operations, WatcherType } from '@zk/wire'
 import type { WatchMode, WatchTable } from '../session/watches/watchers.ts'
 import type { Operation } from './operation.ts'
 
-/**
- * The watches of a path to remove: one-shot ones on its data (and on its existence) or its children, persistent ones, or all.
- */
+/** Which watches of a path: one-shot watches on its data (and existence) or on its children, persistent watches, or all. */
 export type RemovableWatches = WatcherType
 
-/** What a type includes: tables of one-shot watches, and modes of persistent ones. */
+/** What a type includes: tables of one-shot watches, and modes of persistent watches. */
 export interface Removed {
   readonly tables: readonly WatchTable[]
   readonly modes: readonly WatchMode[]
@@ -21,7 +19,7 @@ const removed: Record<RemovableWatches, Removed> = {
   Any: { tables: ['data', 'child'], modes: ['persistent', 'recursive'] },
 }
 
-/** Throws a `TypeError` for any other value. */
+/** Returns what a type includes. Throws a `TypeError` for any other value. */
 export function removedWatches(type: RemovableWatches): Removed {
   if (Object.hasOwn(removed, type)) return removed[type]
   throw new TypeError(`type must be one of ${Object.keys(removed).join(', ')}`)
@@ -29,12 +27,14 @@ export function removedWatches(type: RemovableWatches): Removed {
 
 type Args = [path: string, type: RemovableWatches]
 
-/** Opcode 18. Java's removeWatches with a watcher sends 17, which leaves the watch at the server. */
+/**
+ * Opcode 18, removeWatches. Java's removeWatches with a watcher sends 17, checkWatches, which removes no watch at the server.
+ */
 export const removeWatches: Operation<Args, typeof operations.removeWatches, void> = {
   name: 'removeWatches',
   wire: operations.removeWatches,
   encode: (chroot, path, type) => ({ path: chroot.absolute(path), type: WatcherType[type] }),
   result: () => undefined,
-  // It has fired meanwhile, or was lost with its connection.
+  // The watch has fired meanwhile, or was lost with its connection.
   answers: { NoWatcher: () => undefined },
 }

@@ -1,17 +1,14 @@
 import type { Stat as WireStat } from '@zk/wire'
 import { hex } from '../hex.ts'
 
-/**
- * A znode's Stat. As on the wire, with `ctime` and `mtime` as numbers: milliseconds since the epoch. In JSON its zxids and
- * `ephemeralOwner` are text, `0x…`.
- */
+/** The Stat of a node. `ctime` and `mtime` are in ms since the epoch. In JSON zxids and `ephemeralOwner` are text: `0x…`. */
 export type Stat = Readonly<Omit<WireStat, 'ctime' | 'mtime'> & Record<'ctime' | 'mtime', number>>
 
 export function toStat(stat: WireStat): Stat {
   return new NodeStat(stat)
 }
 
-/** A class, so `toJSON` costs a read nothing. Each field is written out: nearly every reply has a Stat, and this is the fast way. */
+/** A class, so that `toJSON` costs a read nothing. Each field is written out for speed: nearly every reply has a Stat. */
 class NodeStat implements Stat {
   readonly czxid: bigint
   readonly mzxid: bigint

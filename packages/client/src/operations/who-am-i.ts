@@ -4,7 +4,7 @@ import type { Operation } from './operation.ts'
 
 /** One identity of the connection. */
 export interface ClientInfo {
-  /** `ip`, `digest`, `sasl` … */
+  /** The scheme: `ip`, `digest`, `sasl` … */
   readonly authScheme: string
   /** The id as the server reports it: an address, or a name without its secret; '' for the superuser. */
   readonly user: string
@@ -15,7 +15,7 @@ type Read = Operation<[], typeof operations.whoAmI, ClientInfo[]>
 export const whoAmI: Read = {
   name: 'whoAmI',
   wire: operations.whoAmI,
-  // Nothing follows the header.
+  // The request has no body.
   encode: () => undefined as never,
   result: ({ clientInfo }) =>
     required(clientInfo, 'WhoAmIResponse.clientInfo').map(({ authScheme, user }) => ({

@@ -3,13 +3,13 @@ import { resolve } from './resolver.ts'
 import type { Runtime } from './runtime.ts'
 import { dial } from './transport.ts'
 
-/** The longest delay of timers in Node, Deno and Bun. A longer one would fire at once. */
+/** The longest delay of timers in Node, Deno and Bun, in ms. With a longer delay a timer would fire at once. */
 const LONGEST_DELAY = 2 ** 31 - 1
 
-/** Runs code outside of the present async context: a timer or socket serves many callers, not only the one that made it. */
+/** Runs code outside of the async context of the caller: a timer or socket serves many callers, not only this one. */
 const outside = new AsyncResource('@zk')
 
-/** The real clocks, random numbers and TCP. It works on Node, Deno and Bun. */
+/** The runtime with the real clocks, random numbers and TCP. It works on Node, Deno and Bun. */
 export const systemRuntime: Runtime = {
   now: () => performance.now(),
   wallNow: () => Date.now(),

@@ -1,11 +1,11 @@
 // Explains why a connection over TLS failed, and what to do.
 
-/** The stage of the connection: before TCP is connected, in the handshake of TLS, or after it. */
+/** The stage of a connection: before TCP is connected, during the TLS handshake, or after it. */
 export type Stage = 'dialing' | 'handshaking' | 'open'
 
 const WHERE_TO_LOOK = 'look at the tls options'
 
-/** The error with a message that says what to do. An error that is not about TLS is returned as it is. */
+/** Returns an error whose message says what to do. An error that is not about TLS is returned as it is. */
 export function tlsFailure(error: Error, stage: Stage): Error {
   const code = codeOf(error)
   const explanation = explain(code, error, stage)
@@ -14,10 +14,11 @@ export function tlsFailure(error: Error, stage: Stage): Error {
     : Object.assign(new Error(explanation, { cause: error }), code === '' ? {} : { code })
 }
 
-/** The error of the preparation, such as that of a key that cannot be read. */
+/** Makes the error for options that node:tls does not accept, such as a key that cannot be read. */
 export function tlsSetUpFailure(error: unknown): Error {
   const { message } = error instanceof Error ? error : new Error('unknown')
-  // The message about an argument of the wrong type shows its value, which may be a secret. So there is no cause either.
+  // If an option has the wrong type, the message of Node shows its value, which may be a secret. So that part is cut off, and
+  // there is no cause.
   const [what] = message.split(/\.? Received /)
   return new Error(`TLS could not be set up: ${what}; ${WHERE_TO_LOOK}`)
 }
@@ -32,14 +33,14 @@ function explain(code: string, error: Error, stage: Stage): string | undefined {
   if (untrusted.test(code)) {
     return `the certificate of the server is not trusted: ${error.message}. Give the authority that signed it in tls.ca (${code})`
   }
-  if (/ALERT/i.test(code) || /\balert\b/i.test(error.message)) return refused(code === '' ? error.message : code)
+  if (/ALERT/i.test(code) || /\balert\b/i.test(error.message)) return explainAlert(code === '' ? error.message : code)
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNEXPECTED_MESSAGE|RECORD_LAYER|HTTP_REQUEST/.test(code)) {
     return `the server does not speak TLS at this port (${code})`
   }
   if (/UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE/.test(code)) return `${NO_COMMON_VERSION} (${code})`
   if (stage !== 'handshaking') return undefined
-  if (code === 'ECONNRESET') return ended('handshaking')
-  // The error of a check that the user gave.
+  if (code === 'ECONNRESET') return explainEnd('handshaking')
+  // The error of the caller's own `checkServerIdentity`.
   if (code === '') return undefined
   return `the TLS handshake failed: ${error.message}; ${WHERE_TO_LOOK}`
 }
@@ -50,7 +51,7 @@ const untrusted =
 const NO_COMMON_VERSION = 'client and server have no version of TLS in common; see tls.minVersion and tls.maxVersion'
 
 /** Explains an alert of the server, which is only a short name. */
-function refused(alert: string): string {
+function explainAlert(alert: string): string {
   if (/PROTOCOL.VERSION/i.test(alert)) return `${NO_COMMON_VERSION} (${alert})`
   if (/CERTIFICATE.REQUIRED/i.test(alert)) {
     return `the server wants a certificate of the client; give tls.cert and tls.key (${alert})`
@@ -63,8 +64,8 @@ function refused(alert: string): string {
   )
 }
 
-/** The possible reasons for which the server closed the connection without an alert. */
-export function ended(stage: Stage): string {
+/** Explains why the server may have closed the connection without an alert and without an answer. */
+export function explainEnd(stage: Stage): string {
   if (stage === 'handshaking') {
     return (
       'the server closed the connection during the TLS handshake; it may not speak TLS at this port, or want a ' +

@@ -1,4 +1,5 @@
-// TLS as an option of connect, and its checks. No message shows a value: keys and passphrases are among them.
+// The option `tls` of connect, and its checks. Error messages never show a value, because values include keys and
+// passphrases.
 import { checkKeys } from '../operations/arguments.ts'
 
 /** PEM text, or the bytes of it. */
@@ -6,19 +7,19 @@ type Pem = string | Uint8Array
 
 /** The certificate of a server, for `checkServerIdentity`. */
 export interface ServerCertificate {
-  /** Its subject, by the parts of the name: `CN`, `O` … */
+  /** The subject, by the parts of the name: `CN`, `O` … */
   readonly subject: Readonly<Record<string, string | readonly string[]>>
-  /** Its issuer, by the parts of the name. */
+  /** The issuer, by the parts of the name. */
   readonly issuer: Readonly<Record<string, string | readonly string[]>>
   /** The names and addresses for which it is valid, such as `DNS:zk1, IP Address:10.0.0.1`. */
   readonly subjectaltname?: string | undefined
   /** SHA-256 of the certificate, in hexadecimal with colons, to pin it. */
   readonly fingerprint256: string
-  /** Its serial number, in hexadecimal. */
+  /** The serial number, in hexadecimal. */
   readonly serialNumber: string
-  /** The start of its validity, as OpenSSL prints it: `Nov 23 09:00:00 2026 GMT`. */
+  /** The start of the validity, as OpenSSL prints it: `Nov 23 09:00:00 2026 GMT`. */
   readonly valid_from: string
-  /** The end of its validity, in the same form. */
+  /** The end of the validity, in the same form. */
   readonly valid_to: string
   /** The certificate as DER. */
   readonly raw: Uint8Array
@@ -26,9 +27,9 @@ export interface ServerCertificate {
 
 /** Options of TLS. Names and meanings are those of `node:tls`. */
 export interface TlsOptions {
-  /** The authorities that may have signed the servers' certificates. @default those that the runtime trusts */
+  /** The certificates of the authorities that may sign servers' certificates. @default those that the runtime trusts */
   ca?: Pem | readonly Pem[] | undefined
-  /** The client's certificate, for servers that want one (mutual TLS), with those between it and its authority. */
+  /** The certificate of the client and its intermediate certificates, for servers that want one (mutual TLS). */
   cert?: Pem | readonly Pem[] | undefined
   /** The key of `cert`. */
   key?: Pem | readonly (Pem | { readonly pem: Pem; readonly passphrase?: string | undefined })[] | undefined
@@ -41,15 +42,15 @@ export interface TlsOptions {
   passphrase?: string | undefined
   /** Revoked certificates. */
   crl?: Pem | readonly Pem[] | undefined
-  /** The name to send (SNI) and to find in the certificate. @default the server's host, SNI only for a name */
+  /** The name to send as SNI and to look for in the certificate. @default the host of the server; no SNI for an IP address */
   servername?: string | undefined
-  /** False accepts any certificate: an attacker in between can read and change everything. @default true */
+  /** False accepts any certificate: an attacker on the way can then read and change everything. @default true */
   rejectUnauthorized?: boolean | undefined
-  /** Replaces the check of the host's name or address in a trusted certificate. Return an error to refuse it. */
+  /** Replaces the check that a trusted certificate is for this host. Return an `Error` to refuse the certificate. */
   checkServerIdentity?: ((host: string, certificate: ServerCertificate) => Error | undefined) | undefined
-  /** @default that of the runtime: TLSv1.2 */
+  /** The lowest version to accept. @default that of the runtime: TLSv1.2 */
   minVersion?: TlsVersion | undefined
-  /** @default that of the runtime: TLSv1.3 */
+  /** The highest version to accept. @default that of the runtime: TLSv1.3 */
   maxVersion?: TlsVersion | undefined
   /** The ciphers, in OpenSSL's form. @default those of the runtime */
   ciphers?: string | undefined
@@ -62,7 +63,9 @@ export interface TlsOptions {
 /** The versions of the protocol, as `node:tls` names them. */
 export type TlsVersion = 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'
 
-/** The option `tls`: `true` for all defaults. A function is called at each connection, for certificates that rotate. */
+/**
+ * The option `tls`. `true` means TLS with all defaults. A function is called for each connection, so certificates may change.
+ */
 export type TlsSource = true | TlsOptions | (() => true | TlsOptions | Promise<true | TlsOptions>)
 
 const kinds = {
@@ -94,12 +97,12 @@ const expected: Record<Kind, string> = {
   function: 'a function',
 }
 
-/** Throws a `TypeError` that names the option. undefined and a function pass: the result of a function is checked later. */
+/** Throws a `TypeError` that names the wrong option. Accepts undefined, and a function: its result is checked later. */
 export function checkTlsSource(tls: unknown): void {
   if (tls !== undefined && typeof tls !== 'function') checkTls(tls)
 }
 
-/** The options to set up TLS with. Throws a `TypeError` that names an option which cannot be right. */
+/** Returns the options for node:tls. Throws a `TypeError` that names the wrong option. */
 export function checkTls(tls: unknown): TlsOptions {
   if (tls === true) return {}
   if (typeof tls !== 'object' || tls === null || Array.isArray(tls)) {
@@ -126,7 +129,7 @@ export function checkTls(tls: unknown): TlsOptions {
 function isOf(kind: Kind, value: unknown): boolean {
   switch (kind) {
     case 'keyMaterial':
-      return Array.isArray(value) ? value.every(isPem) : isPem(value)
+      return Array.isArray(value) ? value.every(isKeyMaterial) : isKeyMaterial(value)
     case 'version':
       return VERSIONS.includes(value)
     case 'string':
@@ -136,12 +139,12 @@ function isOf(kind: Kind, value: unknown): boolean {
   }
 }
 
-/** Each entry of a list may have its own passphrase. */
-function isPem(value: unknown): boolean {
+/** Whether this is text, bytes, or an object with one of them as `pem` or `buf`, and with a passphrase of its own. */
+function isKeyMaterial(value: unknown): boolean {
   if (typeof value === 'string' || value instanceof Uint8Array) return true
   if (typeof value !== 'object' || value === null || !('pem' in value || 'buf' in value)) return false
   if ('passphrase' in value && !['string', 'undefined'].includes(typeof value.passphrase)) return false
-  return isPem('pem' in value ? value.pem : value.buf)
+  return isKeyMaterial('pem' in value ? value.pem : value.buf)
 }
 
 const isAddress = (host: string) => host.includes(':') || /^[\d.]+$/.test(host)

@@ -1,24 +1,24 @@
-// Opens sockets. No other file does.
+// Opens TCP and TLS connections. No other file does.
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import type { TlsOptions } from './tls.ts'
 import type { RuntimeConnection, ConnectionHandler, DialTarget } from './runtime.ts'
-import { ended, type Stage, tlsFailure, tlsSetUpFailure } from './tls-failure.ts'
+import { explainEnd, type Stage, tlsFailure, tlsSetUpFailure } from './tls-failure.ts'
 
-/** `write` returns false when the socket holds so many bytes: as many as the session sends at once (`SEGMENT_SIZE`). */
+/** `write` returns false once the socket buffers this many bytes, as many as the session sends at once (`SEGMENT_SIZE`). */
 const HIGH_WATER_MARK = 256 * 1024
-/** The most that is read at once, in bytes: as much as the stream of a socket would read (libuv). */
+/** The number of bytes that one read may return: as many as the stream of a socket would read (libuv). */
 const READ_SIZE = 64 * 1024
 
 export function dial({ host, port, address = host, tls }: DialTarget, handler: ConnectionHandler): RuntimeConnection {
-  // Without an address `connect` looks the name up at every call, and tries its addresses one after the other
-  // (autoSelectFamily).
+  // If the target has no address, `connect` of node:net looks up the host name at each call, and tries its addresses one
+  // after the other (autoSelectFamily).
   const where = { host: address, port }
   let open = true
   let stage: Stage = 'dialing'
-  let isSilent = true
+  let hasReceivedNothing = true
   const received = (bytes: Uint8Array) => {
-    isSilent = false
+    hasReceivedNothing = false
     if (open) handler.received(bytes)
   }
   const socket = tls === undefined ? plainSocket(where, received) : secureSocket(where, host, tls)
@@ -38,7 +38,7 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
   socket.on('data', received)
   socket.on('drain', () => open && handler.drained())
   socket.on('error', (error) => lose(asError(error)))
-  socket.on('end', () => lose(new Error(isSilent ? ended(stage) : 'the server closed the connection')))
+  socket.on('end', () => lose(new Error(hasReceivedNothing ? explainEnd(stage) : 'the server closed the connection')))
   socket.on('close', () => lose(new Error('the connection was closed')))
   return {
     write: (bytes) => {
@@ -53,8 +53,8 @@ export function dial({ host, port, address = host, tls }: DialTarget, handler: C
 }
 
 /**
- * Reads into memory of its own, past the stream of the socket: that would allocate 64 KiB for each read, and cost a
- * tenth of the time of a small read. The stream still reports the end.
+ * Reads into one buffer of its own (`onread`), not through the stream of the socket. The stream would allocate 64 KiB for
+ * each read, which takes 10 % of the time of a small read. The stream still reports the end.
  */
 function plainSocket(where: { host: string; port: number }, received: (bytes: Uint8Array) => void): Socket {
   const buffer = new Uint8Array(READ_SIZE)
@@ -65,12 +65,13 @@ function plainSocket(where: { host: string; port: number }, received: (bytes: Ui
   return connect({ ...where, noDelay: true, keepAlive: true, onread: { buffer, callback } })
 }
 
-/** Throws if the options cannot be used. */
+/** Throws if node:tls does not accept the options. */
 function secureSocket(where: { host: string; port: number }, host: string, tls: TlsOptions): Socket {
   const { checkServerIdentity } = tls
-  // node:tls sets no host by itself. There is no SNI for an address: then the certificate must be for the address.
+  // node:tls sends no server name (SNI) unless `servername` is set. SNI has no form for an IP address: none is then sent, and
+  // the certificate must be valid for the address.
   const named = isIP(host) === 0 ? { servername: host.replace(/\.$/, '') } : {}
-  const checked = checkServerIdentity === undefined ? {} : { checkServerIdentity: guarded(checkServerIdentity) }
+  const checked = checkServerIdentity === undefined ? {} : { checkServerIdentity: withoutThrowing(checkServerIdentity) }
   const options: object = { ...named, ...tls, ...checked, ...where }
   try {
     const socket = connectTls(options as ConnectionOptions)
@@ -82,8 +83,11 @@ function secureSocket(where: { host: string; port: number }, host: string, tls: 
   }
 }
 
-/** An error that it throws could not be caught, so it refuses the certificate. So does an invalid result. */
-function guarded(check: NonNullable<TlsOptions['checkServerIdentity']>): typeof check {
+/**
+ * Wraps `checkServerIdentity` of the caller. An error that it throws could not be caught, so the wrapper returns the error:
+ * the certificate is refused. An invalid result refuses the certificate, too.
+ */
+function withoutThrowing(check: NonNullable<TlsOptions['checkServerIdentity']>): typeof check {
   return (host, certificate) => {
     try {
       const answer: unknown = check(host, certificate)

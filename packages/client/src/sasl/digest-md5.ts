@@ -1,4 +1,4 @@
-// DIGEST-MD5 (RFC 2831) as ZooKeeper's Java server implements it: quality of protection `auth`, no later authentication.
+// DIGEST-MD5 (RFC 2831) as ZooKeeper's Java server implements it: quality of protection `auth`, no subsequent authentication.
 import { createHash } from 'node:crypto'
 import { KeeperError } from '../errors.ts'
 import { checkKeys } from '../operations/arguments.ts'
@@ -11,20 +11,20 @@ export interface DigestMd5Options {
   username: string
   /** The password. It is never sent: the client only proves that it has it. */
   password: string
-  /** The identity to use, if it is not the user's. @default username */
+  /** The identity to act as. @default username */
   authorizationId?: string | undefined
-  /** The realm. @default that of the server */
+  /** The realm. @default the first one that the server offers */
   realm?: string | undefined
-  /** The service and host names of the servers. @default 'zookeeper/zk-sasl-md5', as in every ZooKeeper */
+  /** The service and the host name, as the servers have them. @default 'zookeeper/zk-sasl-md5', as in every ZooKeeper */
   digestUri?: string | undefined
 }
 
 const known = new Set(['username', 'password', 'authorizationId', 'realm', 'digestUri'])
-/** The names in ZooKeeper's servers (SecurityUtils.createSaslServer). */
+/** The service and the host name in ZooKeeper's servers (SecurityUtils.createSaslServer). */
 const DIGEST_URI = 'zookeeper/zk-sasl-md5'
 const FIRST_USE = '00000001'
 
-/** The mechanism for servers with a `DigestLoginModule` in their JAAS configuration. */
+/** Makes the mechanism for servers with a `DigestLoginModule` in their JAAS configuration. */
 export function digestMd5(options: DigestMd5Options): SaslMechanism {
   const { username, password, authorizationId, realm, digestUri = DIGEST_URI } = checked(options)
   return {
@@ -45,7 +45,7 @@ interface Proof {
 
 class Exchange implements SaslExchange {
   readonly #proof: Proof
-  /** The proof that a server must send which knows the password; undefined before the client has answered. */
+  /** The proof of the server that it knows the password, too; undefined before the client has answered. */
   #expected: string | undefined
 
   constructor(proof: Proof) {
@@ -54,7 +54,8 @@ class Exchange implements SaslExchange {
 
   step(challenge: Uint8Array | undefined): Uint8Array | undefined {
     if (this.#expected === undefined) return this.#answer(challenge)
-    // A server that accepts clients whose proof has failed (zookeeper.allowSaslFailedClients) sends nothing here.
+    // If the client's proof is wrong, a server that accepts such clients (zookeeper.allowSaslFailedClients) sends nothing
+    // here.
     if (challenge === undefined) throw new KeeperError('AuthFailed', { op: 'connect' })
     const proof = parseDirectives(challenge).get('rspauth')
     if (proof?.[0] !== this.#expected) throw new Error('DIGEST-MD5: the server does not know the password itself')
@@ -95,7 +96,7 @@ class Exchange implements SaslExchange {
   }
 }
 
-/** RFC 2831, 2.1.2.1. `method` is empty for the server's own proof. */
+/** The proof of RFC 2831, 2.1.2.1. `method` is empty for the proof of the server. */
 function responseOf(
   { username, realm, password, nonce, cnonce, authorizationId, digestUri, isUtf8 }: Proof & Offer,
   method: 'AUTHENTICATE' | '',
@@ -122,14 +123,14 @@ const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex')
 
 const NOT_LATIN_1 = /[\u0100-\uffff]/
 
-/** Text that fits into ISO 8859-1 is hashed as that, even where everything else is UTF-8. */
+/** The bytes to hash for a name or a password: ISO 8859-1 if the text fits into it, even if everything else is UTF-8. */
 function hashedBytes(text: string, isUtf8: boolean): Uint8Array {
   return bytesOf(text, isUtf8 && NOT_LATIN_1.test(text))
 }
 
 function bytesOf(text: string, isUtf8: boolean): Uint8Array {
   if (isUtf8) return new TextEncoder().encode(text)
-  if (NOT_LATIN_1.test(text)) throw unsupported('a name and a password of ISO 8859-1 (it says no charset=utf-8)')
+  if (NOT_LATIN_1.test(text)) throw unsupported('a name and a password in ISO 8859-1 (it has not sent charset=utf-8)')
   return Uint8Array.from(text, (character) => character.charCodeAt(0))
 }
 
@@ -140,7 +141,8 @@ function only(values: readonly string[] | undefined, name: string): string {
   )
 }
 
-const unsupported = (what: string) => new Error(`DIGEST-MD5: the server wants ${what}, which this client does not have`)
+const unsupported = (what: string) =>
+  new Error(`DIGEST-MD5: the server wants ${what}, which this client does not support`)
 
 function checked(options: DigestMd5Options): DigestMd5Options {
   checkKeys('digestMd5', options, known, '{ username, password }')

@@ -1,8 +1,9 @@
 /**
- * A SASL mechanism for the option `sasl` of connect. It proves the client's identity to a server. `digestMd5` is one.
+ * A SASL mechanism for the option `sasl` of connect. It proves the client's identity to a server. `digestMd5` makes one.
  *
- * An error that it throws costs that connection, and the client tries the next server. A `KeeperError` with code `AuthFailed`
- * ends the client, as the refusal of a server does. The messages of its errors are shown, so they must not have secrets.
+ * If a mechanism throws, the client closes that connection and tries the next server. If the error is a `KeeperError` with
+ * code `AuthFailed`, the client ends, as if the server had refused. Error messages of a mechanism are shown, so they must not
+ * contain secrets.
  */
 export interface SaslMechanism {
   /** The registered name, such as `DIGEST-MD5`, for messages. It is not sent to servers. */
@@ -11,7 +12,7 @@ export interface SaslMechanism {
   start(context: SaslContext): SaslExchange | Promise<SaslExchange>
 }
 
-/** The connection, as a mechanism sees it. */
+/** What a mechanism needs to know of the connection. */
 export interface SaslContext {
   /** `host:port` */
   readonly server: string
@@ -24,8 +25,8 @@ export interface SaslExchange {
   /** The first token to the server. @default an empty one, for mechanisms in which the server begins */
   readonly first?: Uint8Array | undefined
   /**
-   * Takes a token of the server: undefined where the server has accepted without one, or does not know SASL. Returns the
-   * token to answer with, or undefined when the exchange is complete. After that requests are sent.
+   * Takes a token of the server; undefined if the server has accepted without a token, or does not know SASL. Returns the
+   * token to answer with, or undefined if the exchange is complete. Requests are sent after that.
    */
   step(challenge: Uint8Array | undefined): Uint8Array | undefined | Promise<Uint8Array | undefined>
 }

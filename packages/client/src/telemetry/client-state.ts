@@ -3,8 +3,8 @@ import { messageOf } from '../errors.ts'
 import type { EndReason } from '../session/protocol/states.ts'
 
 /**
- * The state of a client: plain data, which JSON can hold. `closed` and `authFailed` are final. So is `expired` where
- * `renewSession` is false.
+ * The state of a client: plain data, which can be written as JSON. `closed` and `authFailed` are final. If `renewSession` is
+ * false, `expired` is final, too.
  */
 export type ClientState = ConnectingState | ConnectedState | DisconnectedState | ExpiredState | EndedState
 
@@ -27,8 +27,8 @@ export interface ConnectingState extends Since {
   /** The name of the state. */
   readonly name: 'connecting'
   /**
-   * The error of the last attempt; before one has failed, that of the connection of the session before, if it was lost. In
-   * JSON it is its message.
+   * The error of the last attempt to connect. If none has failed yet, it is the error with which the previous session lost
+   * its connection, if there was one. In JSON it is the message of the error.
    */
   readonly error?: Error | undefined
 }
@@ -39,23 +39,24 @@ export interface ConnectedState extends OfSession {
   readonly name: 'connected'
   /** `host:port` */
   readonly server: string
-  /** The server has no quorum: see the option `readOnly`. */
+  /** Whether the server has no quorum: see the option `readOnly`. */
   readonly readOnly: boolean
 }
 
-/** There is a session, which may have expired meanwhile, and no connection. */
+/** There is a session, but no connection. The session may have expired meanwhile. */
 export interface DisconnectedState extends OfSession {
   /** The name of the state. */
   readonly name: 'disconnected'
   /**
-   * The error of the last attempt; before one has failed, that of the connection. In JSON it is its message. An iterator of
-   * `states()` is not notified of another error: `zk.state` has it.
+   * The error of the last attempt to connect. If none has failed yet, it is the error of the lost connection. In JSON it is
+   * the message of the error. A new error is no new state: `zk.state` has it, but an iterator of `states()` is not notified.
    */
   readonly error: Error
   /**
-   * Whether every server took the handshake and closed the connection without an answer, one after the other. A server does
-   * this that has seen less than this session, or that has no quorum. It does not say which. If it stays so, the ensemble has
-   * lost transactions, by a restored backup for instance. The session ends by local expiry.
+   * Whether every server has received the handshake and closed the connection without an answer, one after the other. A
+   * server does this if it has seen fewer transactions than this session, or if it has no quorum. The server does not say
+   * which. If this stays true, the ensemble has lost transactions, for instance because a backup was restored. The session
+   * then ends by local expiry.
    */
   readonly ensembleBehind: boolean
 }
@@ -70,7 +71,7 @@ export interface ExpiredState extends OfSession {
 export interface EndedState extends Since {
   /** The name of the state. */
   readonly name: 'closed' | 'authFailed'
-  /** Of `authFailed`: which server refused the credentials. */
+  /** For `authFailed`: the error, which says which server refused the credentials. */
   readonly error?: Error | undefined
 }
 
@@ -85,8 +86,8 @@ export const endState = {
 type Result = IteratorResult<ClientState, undefined>
 
 /**
- * The states from now on. Leaving the loop ends it. An iterator that is not awaited costs the client nothing, and may be
- * dropped.
+ * The states from now on. Leaving the loop ends the iterator. If no `next` of an iterator waits, it costs the client nothing,
+ * and may be dropped.
  */
 export interface ClientStates extends AsyncIterableIterator<ClientState> {
   /** The next state; `done` when the client has ended, or the loop was left. */
@@ -95,9 +96,7 @@ export interface ClientStates extends AsyncIterableIterator<ClientState> {
   return(): Promise<Result>
 }
 
-/**
- * The present state, and the followers that wait for the next one. It has no reference to other followers, which read it at `next`.
- */
+/** The present state, and the followers that wait for the next one. Other followers read the state at `next`. */
 export class StateFeed {
   #current: ClientState
   /** The number of states so far. */
@@ -124,27 +123,27 @@ export class StateFeed {
   enter(state: ClientState): void {
     this.amend(state)
     this.#count++
-    for (const follower of this.#awaited()) follower.look()
+    for (const follower of this.#awaited()) follower.deliver()
   }
 
-  /** The present state, with other details. No iterator is notified. */
+  /** Replaces the present state by one with other details. No iterator is notified. */
   amend(state: ClientState): void {
     if ('error' in state) describeInJson(state.error)
     this.#current = state
   }
 
-  /** No other state follows. */
+  /** Ends all iterators: no other state follows. */
   end(): void {
     this.#isOver = true
-    for (const follower of this.#awaited()) follower.look()
+    for (const follower of this.#awaited()) follower.deliver()
   }
 
   follow(): ClientStates {
     return new Follower(this)
   }
 
-  /** Notifies it of the next state, once. */
-  tellNext(follower: Follower): void {
+  /** Notifies the follower of the next state, once. */
+  notifyOfNext(follower: Follower): void {
     this.#waiting.add(follower)
   }
 
@@ -159,11 +158,11 @@ export class StateFeed {
   }
 }
 
-/** It stores no state, and reads the last one: so a slow reader gets only that. */
+/** An iterator. It stores no states, and reads the present one: so a slow reader misses states. */
 class Follower implements ClientStates {
-  /** undefined after it has left. */
+  /** Undefined after `return`. */
   #feed: StateFeed | undefined
-  /** The number of states when the last one was taken. */
+  /** The count of the feed when `next` last returned a state. */
   #seen = 0
   /** The calls of `next` that wait. */
   readonly #takers: ((result: Result) => void)[] = []
@@ -172,18 +171,18 @@ class Follower implements ClientStates {
     this.#feed = feed
   }
 
-  /** One await, as every operation has: promises then settle in the order of the states. */
+  /** It has one await, like every operation: so promises settle in the order in which things happened. */
   async next(): Promise<Result> {
     return await new Promise<Result>((resolve) => {
       this.#takers.push(resolve)
-      this.look()
+      this.deliver()
     })
   }
 
   async return(): Promise<Result> {
     this.#feed?.forget(this)
     this.#feed = undefined
-    this.look()
+    this.deliver()
     return OVER
   }
 
@@ -191,8 +190,8 @@ class Follower implements ClientStates {
     return this
   }
 
-  /** There may be a state for calls that wait. */
-  look(): void {
+  /** Passes a new state, or the end, to calls that wait. */
+  deliver(): void {
     const feed = this.#feed
     if (feed !== undefined && this.#seen < feed.count) {
       const taker = this.#takers.shift()
@@ -201,13 +200,13 @@ class Follower implements ClientStates {
       taker({ value: feed.current, done: false })
     }
     if (feed === undefined || feed.isOver) for (const taker of this.#takers.splice(0)) taker(OVER)
-    else if (this.#takers.length > 0) feed.tellNext(this)
+    else if (this.#takers.length > 0) feed.notifyOfNext(this)
   }
 }
 
 const OVER = { value: undefined, done: true } as const
 
-/** JSON makes {} of most errors. The error is changed, not the state: programs spread states into what they send. */
+/** JSON turns most errors into {}. The error gets `toJSON`, not the state, because programs copy the fields of a state. */
 function describeInJson(error: Error | undefined): void {
   if (!(error instanceof Error) || 'toJSON' in error || !Object.isExtensible(error)) return
   Object.defineProperty(error, 'toJSON', { value: () => messageOf(error), configurable: true })

@@ -1,53 +1,55 @@
-// The messages of the client on `node:diagnostics_channel`. A channel without a subscriber costs nothing. No message has data
-// of nodes, or a credential.
+// The messages of the client on `node:diagnostics_channel`. A channel without a subscriber costs nothing. Messages never
+// contain data of nodes, or credentials.
 import { type Channel, channel } from 'node:diagnostics_channel'
 import type { KeeperErrorCode } from '../errors.ts'
 import type { OneShotOutcome } from '../session/watches/watchers.ts'
 
 /** The session and its server. */
 interface Place {
-  /** 0n while there is none. */
+  /** 0n before a server has given an id. */
   readonly sessionId: bigint
   /** `host:port`; undefined while there is no connection. */
   readonly server: string | undefined
 }
 
 /**
- * One call. All its events have the same object. They are those of a `TracingChannel` named `zk:request`: `start` in the
- * caller's async context, `end` at once, `error` for a failure, `asyncStart` and `asyncEnd` when it has settled.
+ * One call. All events of the call have the same message object. The events are those of a `TracingChannel` named
+ * `zk:request`: `start` in the caller's async context, `end` right after it, `error` if the call fails, `asyncStart` and
+ * `asyncEnd` when it has settled.
  */
 export interface RequestMessage extends Place {
   /** The name of the client's method. */
   readonly op: string
   /** The path, as the caller named it. */
   readonly path: string | undefined
-  /** The paths of the operations of a `multi` or a `multiRead`, by position, as the caller named them; else undefined. */
+  /**
+   * The paths of the operations of a `multi` or a `multiRead`, in order, as the caller named them; undefined for other calls.
+   */
   readonly paths: readonly string[] | undefined
   /**
-   * From here on all fields are undefined until the call has settled. The xid stays undefined for a call that was never sent.
+   * This and the fields below are undefined until the call has settled. The xid stays undefined if the call was never sent.
    */
   xid: number | undefined
   /** The time since the call, in ms. */
   duration: number | undefined
   /** `Ok`, the error's code, `Aborted`, or `Other` for an error that is no `KeeperError`. */
   code: KeeperErrorCode | 'Ok' | 'Aborted' | 'Other' | undefined
-  /** That of the `KeeperError`; false for a call that succeeded, was aborted, or failed with another error. */
+  /** `outcomeUnknown` of the `KeeperError`; false if the call succeeded, was aborted, or failed with another error. */
   outcomeUnknown: boolean | undefined
   /**
-   * The error of the call. undefined where it succeeded, and where the library made the call itself and handles the code as
-   * an answer. An example is the `NoNode` of the first lock on a path: it has a `code`, and the event `error` is not
-   * published.
+   * The error of the call; undefined if the call succeeded. It is also undefined if the library itself expects the code, for
+   * instance `NoNode` for the first lock on a path: then `code` is set, but the event `error` is not published.
    */
   error: unknown
 }
 
 /** The diagnostics channels of the client, by name, with their messages. `tracing:zk:request:*` have `RequestMessage`. */
 export interface ClientMessages {
-  /** An anomaly: something that the protocol does not foresee, and after which the client went on. */
+  /** An anomaly: an event that the protocol does not foresee. The client went on. */
   'zk:anomaly': Place & { readonly what: string }
   /**
-   * `failed` ends an attempt without a connection, `lost` an established connection. `reason` is an error. `duration` is in
-   * ms: of the look-up, or of the attempt at the address, or of the connection.
+   * `failed`: an attempt has failed. `lost`: an established connection has ended. `duration` is that of the failed look-up,
+   * of the failed attempt at one address, or of the lost connection, in ms.
    */
   'zk:connection': Place &
     (
@@ -60,21 +62,23 @@ export interface ClientMessages {
     readonly event: 'established' | 'expired' | 'closed' | 'authFailed' | 'unreachable'
     readonly timeout: number
   }
-  /** A watch has fired or was removed. `path` is the server's. */
+  /** A watch has fired or was removed. `path` is the path at the server, with the chroot. */
   'zk:watch': Place & {
     readonly type: Exclude<OneShotOutcome['type'], 'SessionEnded'> | 'PersistentWatchRemoved'
     readonly path: string
     readonly zxid: bigint | undefined
   }
-  /** With `traceFrames` only: the header of one frame, and its size in bytes without the four of its length. */
+  /**
+   * Only with the option `traceFrames`: the header of one frame, and its size in bytes, without the 4 bytes of the length.
+   */
   'zk:frame': Place & {
     readonly direction: 'sent' | 'received'
     readonly size: number
     /** Undefined for the two frames of the handshake. */
     readonly xid: number | undefined
-    /** Only of a request. */
+    /** Undefined for a frame that was received. */
     readonly opCode: number | undefined
-    /** Only of an answer. */
+    /** Undefined for a frame that was sent. */
     readonly err: number | undefined
   }
 }
@@ -87,7 +91,7 @@ const channels = {
   'zk:frame': channel('zk:frame'),
 } as const satisfies Record<keyof ClientMessages, Channel>
 
-// The names of a TracingChannel. Not every runtime has the class, and its methods add turns to promises.
+// The channels of a TracingChannel. Its class is not used: some runtimes lack it, and its methods settle promises later.
 const [start, end, asyncStart, asyncEnd, failed] = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'].map((event) =>
   channel(`tracing:zk:request:${event}`),
 ) as [Channel, Channel, Channel, Channel, Channel]
@@ -117,7 +121,7 @@ export function traceSettled(message: RequestMessage): void {
   publish(asyncEnd, message)
 }
 
-/** Node emits `uncaughtException` for a subscriber that throws. Other runtimes may throw here. It stops nothing. */
+/** If a subscriber throws, Node emits `uncaughtException`. Other runtimes may throw here: this is ignored. */
 export function publish(channel: { publish(message: unknown): void }, message: unknown): void {
   try {
     channel.publish(message)

@@ -1,4 +1,4 @@
-// Frames of one connection for the diagnostics channel: headers and sizes, never bodies.
+// Publishes the frames of one connection on the channel `zk:frame`: headers and sizes, never bodies.
 import { FrameDecoder, ProtocolError, Reader, ReplyHeader, RequestHeader } from '@zk/wire'
 import { type ClientMessages, report } from './diagnostics.ts'
 
@@ -20,7 +20,7 @@ export class FrameTrace {
 
 class Direction {
   readonly #name: Message['direction']
-  /** The session's own decoder has a limit. Here a frame is only a length. */
+  /** Accepts a frame of any length: the decoder of the session itself has the limit `maxResponseSize`. */
   readonly #frames = new FrameDecoder({ limit: 2 ** 31 - 1 })
   /** The first frame of each direction is that of the handshake: it has no header, and contains a password. */
   #isFirst = true
@@ -36,7 +36,7 @@ class Direction {
         this.#publish(frame, where)
       this.#frames.keep()
     } catch (error) {
-      // The session finds the mistake, too, and ends the connection.
+      // The session finds the same mistake, and closes the connection.
       if (!(error instanceof ProtocolError)) throw error
     }
   }

@@ -5,14 +5,14 @@ import { systemRuntime } from '../runtime/system.ts'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /**
- * The logger of the client and the recipes: one call for each line. `fields` are plain data that JSON can hold, except for
- * `err`, an `Error`, of which `JSON.stringify` shows little. `jsonLogger` and the loggers below print it. Exceptions of the
- * logger are ignored.
+ * The logger of the client and the recipes: it is called for each line. `fields` are plain data that can be written as JSON,
+ * except `err`, an `Error`: `JSON.stringify` shows little of it, but `jsonLogger` and the other loggers here print it. Errors
+ * that the logger throws are ignored.
  *
  * - `debug`: attempts to connect, requests that a busy server did not execute, places in a queue
  * - `info`: sessions established and closed, reconnections, locks acquired and released
- * - `warn`: a connection lost, no server found, a close that no server has confirmed, a lock suspended, an anomaly, a process
- *   that stood still, a wall clock that jumped, a session timeout far above the requested one or below the former one
+ * - `warn`: a connection lost, no server found, a close that no server has confirmed, a lock suspended, an anomaly, a timer
+ *   that was called late, a wall clock that jumped, a session timeout far above the requested one or below the former one
  * - `error`: a session or a lock lost, or credentials refused
  */
 export type Logger = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>) => void
@@ -32,7 +32,7 @@ export function pinoLogger(pino: PinoLike): Logger {
   return (level, message, fields) => pino[level](fields, message)
 }
 
-/** Logs with winston. An error becomes text, since winston's formats print none: `error` and `stack`. */
+/** Logs with winston. Its formats print no errors, so `err` becomes text: `error` and `stack`. */
 export function winstonLogger(winston: WinstonLike): Logger {
   return (level, message, { err, ...fields }) => {
     const asText = err instanceof Error ? { error: err.message, stack: err.stack } : { error: err }
@@ -49,8 +49,8 @@ export function consoleLogger(console: ConsoleLike, least: LogLevel = 'info'): L
 }
 
 /**
- * Logs each message as one line of JSON: `time` in ms since the epoch, `level`, `message`, the fields. An error is printed
- * with its name, message, code, stack and cause. `write` gets the line: `jsonLogger((line) => console.log(line))`.
+ * Logs each message as one line of JSON: `time` in ms since the epoch, `level`, `message` and the fields. An error is printed
+ * with its name, message, code, stack and cause. `write` is called with the line: `jsonLogger((line) => console.log(line))`.
  */
 export function jsonLogger(write: (line: string) => void): Logger {
   return (level, message, { err, ...fields }) => {
@@ -65,7 +65,7 @@ export function jsonLogger(write: (line: string) => void): Logger {
   }
 }
 
-/** An error may be its own cause. */
+/** How many causes are printed at most: an error may be its own cause. */
 const MOST_CAUSES = 5
 
 function described(error: unknown, causes = MOST_CAUSES): unknown {
@@ -88,7 +88,7 @@ export function checkLogger(logger: unknown): void {
   )
 }
 
-/** Rounds durations to 0.1 ms: they are measured with a dozen digits. */
+/** Rounds numbers to tenths, because durations in ms are measured with a dozen digits. */
 function readable(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const entries = Object.entries(fields)
   return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'number' ? tenths(value) : value]))
@@ -96,7 +96,7 @@ function readable(fields: Readonly<Record<string, unknown>>): Readonly<Record<st
 
 const tenths = (value: number) => Math.round(value * 10) / 10
 
-/** Exceptions of the logger are ignored. */
+/** Logs one line. Errors that the logger throws are ignored. */
 export function log(
   logger: Logger,
   level: LogLevel,

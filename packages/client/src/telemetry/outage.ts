@@ -1,4 +1,4 @@
-// What has failed since the client last had a connection, over all of its sessions.
+// The attempts to connect that have failed since the client last had a connection, over all its sessions.
 import { type ConnectAttempt, ConnectError } from '../errors.ts'
 import type { Output } from '../session/protocol/output.ts'
 
@@ -6,13 +6,13 @@ type Unreached = Extract<Output, { type: 'unreached' }>
 
 export class Outage {
   readonly beganAt: number
-  /** How many attempts were begun. */
+  /** How many attempts have begun. */
   attempts = 0
   /** The error of the last attempt that has failed. */
   failure: Error | undefined
   /** The error of the connection that was lost. */
   readonly #cause: Error | undefined
-  /** By server, and address where its name was resolved; the last ones come last. */
+  /** By server, and by address if the host name was resolved. The latest attempt comes last. */
   readonly #failed = new Map<string, ConnectAttempt>()
   #isEverywhere = false
   #reportedAt = -Infinity
@@ -22,7 +22,7 @@ export class Outage {
     this.#cause = cause
   }
 
-  /** Why there is no connection. */
+  /** The error of the last attempt, or else that of the lost connection. */
   get reason(): Error | undefined {
     return this.failure ?? this.#cause
   }
@@ -34,22 +34,22 @@ export class Outage {
     this.#failed.set(key, { server, ...(address === undefined ? {} : { address }), attempts, error })
     this.failure = error
     this.#isEverywhere = this.#failed.size >= servers
-    // A name may have other addresses by now: there are never more than so many to try.
+    // `servers` is the number of addresses to try. If there are more entries, a host name has other addresses by now.
     const [oldest] = this.#failed.keys()
     if (this.#failed.size > servers) this.#failed.delete(oldest!)
   }
 
-  /** The list of servers has changed. */
+  /** Forgets the attempts, because the list of servers has changed. */
   forgetServers(): void {
     this.#failed.clear()
   }
 
-  /** What happened at each server. */
+  /** An error that lists what happened at each server. */
   summary(now: number): ConnectError {
     return new ConnectError([...this.#failed.values()], now - this.beganAt)
   }
 
-  /** The summary once every server has failed, and at most once in `interval` ms. */
+  /** Returns the summary if every server has failed, but at most once in `interval` ms. */
   report(interval: number, now: number): ConnectError | undefined {
     if (!this.#isEverywhere || now - this.#reportedAt < interval) return undefined
     this.#reportedAt = now

@@ -1,37 +1,34 @@
-// The numbers of a client.
+// The statistics of a client.
 import type { KeeperErrorCode } from '../errors.ts'
 import type { Flow } from '../session/requests/flow.ts'
 
 /** The upper ends of the buckets, in ms. */
 const BOUNDS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, Infinity] as const
 
-/** `recentMaxLate` is of the present window and the one before, each so many ms long. */
+/** The length of a window, in ms. `recentMaxLate` is the maximum of the present window and the one before. */
 const WINDOW = 60_000
 
-/** The durations of calls, from the call to its answer, the wait to be sent included. */
+/** How long calls took, from the call to its answer. The time before the request was sent is included. */
 export interface Latency {
   /** The number of calls. */
   readonly count: number
-  /** The sum, in ms, as all below. */
+  /** The mean duration, in ms, as all below. */
   readonly mean: number
   /** The longest duration. */
   readonly max: number
-  /** How many calls took at most this long, and longer than the limit of the bucket before. */
+  /** How many calls took at most `upTo` ms, and more than `upTo` of the bucket before. */
   readonly buckets: readonly { readonly upTo: number; readonly count: number }[]
 }
 
-/**
- * The numbers of a client since `connect`, over all of its sessions, and its present load. It is a snapshot, and never
- * updated.
- */
+/** The statistics of a client since `connect`, over all its sessions, and its present load: a snapshot, never updated. */
 export interface ClientStats {
-  /** The calls of all views of the client. */
+  /** The calls of the client and of all its views. */
   readonly requests: {
     /** All calls, those still under way included. */
     readonly called: number
-    /** Calls that resolved, and calls of the library itself that ended with a code which it handles as an answer. */
+    /** Calls that resolved, and calls of the library itself that ended with an error code which it expected. */
     readonly succeeded: number
-    /** How many ended with each code; `Other` for an error that is no `KeeperError`. */
+    /** How many calls failed with each code; `Other` for an error that is no `KeeperError`. */
     readonly failed: Readonly<Partial<Record<KeeperErrorCode | 'Other', number | undefined>>>
     /** Calls that rejected with the reason of their signal. A write among them may still happen. */
     readonly aborted: number
@@ -42,7 +39,7 @@ export interface ClientStats {
   readonly bytes: { readonly sent: number; readonly received: number }
   /** Attempts to connect, and connections. */
   readonly connections: {
-    /** Attempts. */
+    /** Attempts to connect. */
     readonly dialed: number
     /** Attempts whose handshake a server answered. */
     readonly established: number
@@ -53,19 +50,20 @@ export interface ClientStats {
   }
   /** Sessions that were established, and those that expired. */
   readonly sessions: { readonly established: number; readonly expired: number }
-  /** Notifications of watches, of a change or of their removal. */
+  /** Events of watches: changes of nodes, and removals of watches. */
   readonly events: number
   /** The number of anomalies: see the channel `zk:anomaly`. */
   readonly anomalies: number
-  /** What the current session has queued and in flight now. */
+  /** The requests that the current session has queued and in flight now. */
   readonly flow: Flow
-  /** From the call to its answer, for calls that succeeded. */
+  /** How long the calls that succeeded took. */
   readonly latency: Latency
-  /** ms since the current session last received something from a server; undefined before that. */
+  /** ms since the current session last received something from a server; undefined if it has received nothing yet. */
   readonly sinceReceived: number | undefined
   /**
-   * How late, in ms, the event loop called the session's only timer. When this grows, the event loop is busy. Timers have
-   * whole milliseconds, so up to 1 is normal. `maxLate` never falls; `recentMaxLate` is the most of the last minute or two.
+   * How late, in ms, the event loop called the only timer of the session. High values mean that the event loop is busy.
+   * Timers have whole milliseconds, so up to 1 is normal. `maxLate` is the maximum since `connect`, `recentMaxLate` that of
+   * the last one or two minutes.
    */
   readonly timer: {
     readonly fired: number

@@ -1,5 +1,5 @@
-// Everything that a client reports: numbers, channels, the logger, its state. The drivers of sessions call it. It decides
-// nothing.
+// Everything that a client reports: statistics, diagnostics channels, the log, the state of the client. The drivers of
+// sessions call these methods. No decision of a session depends on them.
 import { type ClientState, type ClientStates, endState, StateFeed } from './client-state.ts'
 import { report, type RequestMessage, traceCall, traceSettled, tracesRequests } from './diagnostics.ts'
 import { formatSessionId, KeeperError, type KeeperErrorCode } from '../errors.ts'
@@ -15,7 +15,7 @@ import type { Request } from '../session/requests/request.ts'
 import { type ClientStats, Counters } from './stats.ts'
 import { type Timestamp, timestamp } from '../timestamp.ts'
 
-/** A session, as messages show it. */
+/** What messages show of a session. */
 export interface SessionInfo {
   readonly id: bigint
   readonly timeout: number
@@ -25,15 +25,15 @@ export interface SessionInfo {
 
 type TelemetryOptions = Pick<ClientOptions, 'logger' | 'traceFrames' | 'sessionTimeout' | 'runtime'>
 
-/** If the granted session timeout is so many times the requested one, the request was probably in seconds. */
+/** If the granted session timeout is at least this many times the requested one, the option was probably in seconds. */
 const STRETCHED = 10
 /**
- * A timer that is late by this part of the session timeout is logged: leases are a few such parts long. So is a jump of the
- * wall clock.
+ * If a timer is late, or the wall clock jumps, by this part of the session timeout, it is logged. Leases are a few such parts
+ * long.
  */
 const STALLED = 1 / 10
 /**
- * The shortest session timeout that servers grant by default, in ms: two ticks of 2 s (minSessionTimeout). What was requested
+ * The shortest session timeout that servers grant by default, in ms: two ticks of 2 s (minSessionTimeout). The requested one
  * may be much shorter.
  */
 const SHORTEST_GRANT = 4_000
@@ -51,7 +51,7 @@ export class Telemetry {
   readonly #states: StateFeed
   /** When the present attempt, or connection, began. */
   #since = 0
-  /** Since there is no connection; of no meaning while there is one. */
+  /** The failures since the connection was lost. It has no meaning while there is a connection. */
   #outage: Outage
   /** The session timeout that a server last granted. */
   #granted: number | undefined
@@ -59,7 +59,7 @@ export class Telemetry {
   #timerAt: Timestamp
   #frames: FrameTrace | undefined
   #receivedAt: number | undefined
-  /** The servers that closed the connection at the handshake, since a server last answered it or failed otherwise. */
+  /** The servers that closed the connection at the handshake, since a server last answered it or failed in another way. */
   readonly #silent = new Set<string>()
 
   constructor({ logger, traceFrames, sessionTimeout, runtime }: TelemetryOptions) {
@@ -134,7 +134,7 @@ export class Telemetry {
     failure?: { readonly error: unknown },
   ): void {
     const outcomeUnknown = KeeperError.is(failure?.error) && failure.error.outcomeUnknown
-    // A caller may abort with null.
+    // The reason of a signal may be null.
     const error = failure && (failure.error ?? new Error(`rejected with ${String(failure.error)}`))
     const duration = now - (calledAt ?? now)
     traceSettled(Object.assign(message, place(session), { xid, duration, code, outcomeUnknown, error }))
@@ -153,7 +153,7 @@ export class Telemetry {
     this.#frames?.received(bytes, place(session))
   }
 
-  /** The behaviour of the old servers does not count for the new ones. */
+  /** Forgets how the old servers behaved. */
   serversChanged(): void {
     this.#silent.clear()
     this.#outage.forgetServers()
@@ -245,7 +245,7 @@ export class Telemetry {
     switch (reason) {
       case 'SessionExpired': {
         this.#states.enter({ name: 'expired', ...this.#ofSession(session) })
-        // A session that a server has reported as expired ends right after that message. Local expiry comes after 4/3 T of silence.
+        // `sinceReceived` shows the cause: nearly 0 if a server has reported the expiry, 4/3 T or more after local expiry.
         const silence = () => (receivedAt === undefined ? {} : { sinceReceived: now() - receivedAt })
         const { reason: err } = this.#outage
         return this.log('error', 'session expired', session, () => ({
@@ -261,11 +261,11 @@ export class Telemetry {
       }
       case 'Unreachable':
         this.#states.enter({ name: 'closed', since })
-        // The caller of `connect` gets the error, and decides.
+        // No more than a warning, because `connect` rejects with the error.
         return this.log('warn', 'session unreachable', session, () => ({ err: this.#outage.summary(now()) }))
       case 'Closed': {
         this.#states.enter({ name: 'closed', since })
-        // A `connect` that gives up ends no session.
+        // If `connect` has given up, there was no session to end.
         if (session.id === 0n || receivedAt === undefined) return this.log('debug', 'closed without a session', session)
         if (byServer) return this.log('info', 'session closed', session)
         const hint = 'session closed, and no server has confirmed it: its ephemeral nodes may stay for its timeout'
@@ -289,7 +289,7 @@ export class Telemetry {
     if (type === 'SessionEnded' || type === 'Set' || type === 'Refused') return
     this.#counters.events++
     report('zk:watch', () => {
-      // The event of a recursive watch has the path of its node.
+      // The event of a persistent watch has a path of its own, which may be below the watched path.
       const path = 'path' in outcome ? outcome.path : watcher.path
       return { type, path, zxid: 'zxid' in outcome ? outcome.zxid : undefined, ...place(session) }
     })
@@ -316,7 +316,7 @@ export class Telemetry {
     this.log('warn', 'this process stood still: a timer was called late', session, () => ({ late: ms }))
   }
 
-  /** What the recipes log, too. */
+  /** Logs one line. The recipes use it, too. */
   log(level: LogLevel, message: string, session: SessionInfo, more: () => object = () => ({})): void {
     log(this.#logger, level, `zk: ${message}`, () => ({
       sessionId: formatSessionId(session.id),

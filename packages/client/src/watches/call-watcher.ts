@@ -1,5 +1,5 @@
-// The watch of a read, for the program: the promise of its event, and `unwatch`. `unwatch` takes effect here at once, and at
-// the server if nothing else of this client needs the watch.
+// The watch that a read sets, as the caller sees it: the promise of its event, and `unwatch`. `unwatch` removes the watcher
+// here at once, and the watch at the server if nothing else of this client needs it.
 import { type Chroot, wholeTree } from '../chroot.ts'
 import { prepare } from '../operations/operation.ts'
 import { removeWatches } from '../operations/remove-watches.ts'
@@ -9,17 +9,17 @@ import type { WatchKind, OneShotWatcher, OneShotOutcome } from '../session/watch
 /** Something happened to a watched node. */
 export interface NodeEvent {
   /**
-   * `NodeChildrenChanged`: a child was created or deleted. The event does not say which. A change of a child's data is no
-   * such event.
+   * `NodeChildrenChanged`: a child was created or deleted. The event does not say which. A change of a child's data does not
+   * cause this event.
    */
   readonly type: 'NodeCreated' | 'NodeDeleted' | 'NodeDataChanged' | 'NodeChildrenChanged'
   /** The path of the event, as the client sees it. With a recursive watch it may be below the watched path. */
   readonly path: string
-  /** The transaction of the change. Only servers from 3.9 on send it, and not for changes while disconnected. */
+  /** The zxid of the change. Only servers from 3.9 on send it, but not for changes while the client was disconnected. */
   readonly zxid?: bigint | undefined
 }
 
-/** The watch was taken back, by `unwatch` or `removeWatches`. */
+/** The watch was removed, by `unwatch` or `removeWatches`. */
 export interface WatchRemoved {
   /** Which watch was removed. */
   readonly type: 'DataWatchRemoved' | 'ChildWatchRemoved' | 'PersistentWatchRemoved'
@@ -27,7 +27,7 @@ export interface WatchRemoved {
   readonly path: string
 }
 
-/** The session ended with the watch still set: no event will come. */
+/** The session ended, and the watch with it: no further event will come. */
 export interface SessionEnded {
   /** Distinguishes this from the events of nodes. */
   readonly type: 'SessionEnded'
@@ -35,16 +35,16 @@ export interface SessionEnded {
   readonly path: string
 }
 
-/** The end of a one-shot watch. */
+/** How a one-shot watch ends. */
 export type WatchedEvent = NodeEvent | WatchRemoved | SessionEnded
 
-/** The watch of a read, besides its result. Client and server keep it until its event, or `unwatch`. */
+/** What a read with a watch returns besides its result. Client and server keep the watch until its event, or `unwatch`. */
 export interface Watched {
-  /** The event. It never rejects, and settles at the latest when the session ends. */
+  /** Resolves with the event, or at the latest when the session ends. Never rejects. */
   readonly changed: Promise<WatchedEvent>
   /**
-   * Takes the watch back: `changed` resolves with the removal. If nothing else of this client waits for the same, the watch
-   * at the server is removed, too.
+   * Removes the watch: `changed` resolves with the removal. If nothing else of this client waits for the same event, the
+   * watch at the server is removed, too.
    */
   readonly unwatch: () => Promise<void>
 }
@@ -67,14 +67,14 @@ export class CallWatcher implements OneShotWatcher {
     })
   }
 
-  /** It resolves a turn later, as the promise of every operation does: promises then settle in the order of the events. */
+  /** Resolves the promise a turn later, as that of every operation: so promises settle in the order of the events. */
   notify(outcome: OneShotOutcome): void {
-    // With a key behind a spread, V8 would give each event a hidden class of its own.
+    // If a key followed a spread, V8 would give each event a hidden class of its own.
     const event = Object.assign({}, outcome, { path: this.#caller })
     void settled.then(() => this.#resolve(event))
   }
 
-  /** Adds the caller's watch to what its read has found, which is an object of this call alone. */
+  /** Adds `changed` and `unwatch` to the result of the read, which is an object of this call alone. */
   addTo<Read extends object>(found: Read, session: SessionDriver): Read & Watched {
     return Object.assign(found, { changed: this.#event, unwatch: () => this.#unwatch(session) })
   }
@@ -86,7 +86,7 @@ export class CallWatcher implements OneShotWatcher {
       const removes = { path: this.path, type }
       await session.call(prepare(removeWatches, wholeTree, [this.path, type], { removes }), {})
     } catch (error) {
-      // It ended with the session.
+      // If the session has ended, the watch has ended, too.
       if (!session.signal.aborted) throw error
     }
   }

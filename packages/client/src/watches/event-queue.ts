@@ -1,9 +1,9 @@
-/** The item in an `EventQueue` that replaces those that it had no room for. */
+/** Makes the item that replaces all others when an `EventQueue` is full. */
 type Overflow<T> = () => T
 
 /**
- * Items that were not taken yet, in order. It holds `limit` items. At one more all of them are replaced by the item that
- * `overflow` makes.
+ * The items that were not taken yet, in order. There is room for `limit` items. A further item and all that wait are replaced
+ * by the item that `overflow` makes.
  */
 export class EventQueue<T> {
   readonly #limit: number
@@ -26,7 +26,7 @@ export class EventQueue<T> {
     else this.#items = [this.#overflow()]
   }
 
-  /** Ends with `last`, which always has room. Items that are here may still be taken. */
+  /** Ends the queue with `last`, for which there is always room. Items that wait may still be taken. */
   end(...last: [] | [last: T]): void {
     if (this.#end !== undefined) return
     if (this.#takers.length === 0) this.#items.push(...last)
@@ -34,12 +34,12 @@ export class EventQueue<T> {
     this.#over()
   }
 
-  /** As `end`, with an error that is thrown once. */
+  /** Ends the queue with an error, which is thrown once. Items that wait may still be taken before. */
   fail(error: unknown): void {
     this.#over({ error })
   }
 
-  /** Drops all items, and ends. */
+  /** Drops all items, and ends the queue. */
   close(): void {
     this.#items = []
     this.#over()
@@ -59,7 +59,7 @@ export class EventQueue<T> {
     return OVER
   }
 
-  /** Ends the queue. Pending takes get the end, and the first of them the error if there is one. */
+  /** Ends the queue. Pending takes get the end. If there is an error, the first of them gets the error instead. */
   #over(end: { readonly error?: unknown } = {}): void {
     if (this.#end !== undefined) return
     const [first, ...others] = this.#takers.splice(0)

@@ -12,9 +12,7 @@ import type { Sessions } from '../sessions.ts'
 import type { NodeEvent, SessionEnded, WatchRemoved } from './call-watcher.ts'
 import type { CallOptions } from '../call-options.ts'
 
-/**
- * Events may have been missed: read the nodes again. Nothing is missed that happens after you have taken the gap.
- */
+/** Events may have been missed: read the nodes again. Events that happen after you have received the gap are not missed. */
 export interface Gap {
   /** Distinguishes a gap from the events. */
   readonly type: 'Gap'
@@ -27,29 +25,31 @@ export interface Gap {
   readonly path: string
 }
 
-/** An event of a persistent watch. `SessionEnded` and `WatchRemoved` are the last. */
+/** An event of a persistent watch. No event follows `SessionEnded` or `WatchRemoved`. */
 export type PersistentWatchEvent = NodeEvent | Gap | SessionEnded | WatchRemoved
 
 /**
- * The events of one persistent watch. Leaving the loop over them, `return()`, `await using` and the signal take the watch
- * back. An iterator that is only dropped goes on, and keeps up to `maxQueued` events, until the client is closed.
+ * The events of one persistent watch. The watch is removed when you leave the loop, by `return()`, by `await using`, or by
+ * the signal. An iterator that you only drop continues, and keeps up to `maxQueued` events, until the client is closed.
  */
 export interface NodeEvents extends AsyncIterableIterator<PersistentWatchEvent>, AsyncDisposable {
   // Before TypeScript 5.6 an AsyncIterableIterator has no type parameter for its return value.
-  /** The next event; `done` when there is none any more. An error of the call rejects the first `next`. */
+  /** The next event; `done` if no more events follow. If the server refuses the watch, the first `next` rejects. */
   next(): Promise<IteratorResult<PersistentWatchEvent, undefined>>
-  /** Takes the watch back. A `next` that waits resolves with the end. */
+  /** Removes the watch. A `next` that waits resolves with the end. */
   return(): Promise<IteratorResult<PersistentWatchEvent, undefined>>
 }
 
-/** What `watch` returns: its events, and a promise of them that resolves when the server has set the watch. */
+/** What `watch` returns: the events, and also a promise of them, which resolves when the server has set the watch. */
 export interface OpeningNodeEvents extends NodeEvents, Promise<NodeEvents> {}
 
 /** The options of a persistent watch. */
 export interface WatchOptions {
-  /** Whether it also watches all below the node, at any depth. Then there is no `NodeChildrenChanged`. @default false */
+  /**
+   * Whether all nodes below are watched, too, at any depth. There are then no `NodeChildrenChanged` events. @default false
+   */
   recursive?: boolean | undefined
-  /** How many events may wait to be taken. At one more all of them become a `Gap`. At least 1. @default 1_000 */
+  /** How many events may wait for the loop, at least 1. With one more, a `Gap` replaces all of them. @default 1_000 */
   maxQueued?: number | undefined
 }
 
@@ -67,10 +67,10 @@ export class NodeEventsSource implements NodeEvents {
   readonly #queue: EventQueue<PersistentWatchEvent>
   #session: SessionDriver
   #watcher: PersistentWatcher | undefined
-  /** The cause of the Gap when the watch is set; undefined the first time. */
+  /** The cause of the `Gap` when the watch is set the next time; undefined before the first time. */
   #missed: 'reconnected' | 'renewed' | undefined
   #unlisten = () => {}
-  /** Ends the source's own requests. */
+  /** Aborts the requests that the source itself makes. */
   readonly #left = new AbortController()
 
   constructor(sessions: Sessions, chroot: Chroot, path: string, options: WatchOptions & CallOptions) {
@@ -90,7 +90,7 @@ export class NodeEventsSource implements NodeEvents {
     this.#session = session === undefined ? sessions.current : driverOf(session)
   }
 
-  /** Queues the request before it returns. */
+  /** Queues the request of the watch before it returns. */
   open(): Promise<unknown> {
     const { signal } = this.#options
     if (signal !== undefined && !signal.aborted) this.#unlisten = onAbort(signal, () => this.#stop())
@@ -99,7 +99,7 @@ export class NodeEventsSource implements NodeEvents {
     return added
   }
 
-  // One await, as every operation has: promises then settle in the order of the events.
+  // It has one await, like every operation: so promises settle in the order of the events.
 
   async next(): Promise<IteratorResult<PersistentWatchEvent, undefined>> {
     try {
@@ -109,7 +109,7 @@ export class NodeEventsSource implements NodeEvents {
     }
   }
 
-  /** Takes the watch back. It is removed at the server with the next requests. */
+  /** Removes the watch here. The watch at the server is removed with the next requests. */
   async return(): Promise<IteratorResult<PersistentWatchEvent, undefined>> {
     this.#stop()
     return { value: undefined, done: true }
@@ -164,7 +164,7 @@ export class NodeEventsSource implements NodeEvents {
     if (isLast) return this.#end({ type: 'SessionEnded', path: this.#path })
     this.#session = current
     this.#missed = 'renewed'
-    // It has no timeout: only the loop waits for the answer.
+    // The request has no timeout: only the loop waits for the answer.
     const added = this.#add({ timeout: Infinity, signal: this.#left.signal }, true)
     added.catch((error: unknown) => {
       if (this.#session.signal.aborted) this.#renew()

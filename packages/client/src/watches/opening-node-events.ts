@@ -6,7 +6,7 @@ type Result = Awaited<ReturnType<NodeEvents['next']>>
 
 const OVER: Result = { value: undefined, done: true }
 
-/** Sends the request before it returns. It never throws: an error that `make` throws is an error of the watch. */
+/** Queues the request before it returns. Never throws: if `make` throws, the returned promise rejects. */
 export function openNodeEvents(make: () => NodeEventsSource, signal: AbortSignal | undefined): OpeningNodeEvents {
   let source: NodeEventsSource | undefined
   const open = async (): Promise<NodeEvents> => {
@@ -26,7 +26,7 @@ function withEvents(opening: Promise<NodeEvents>, source: NodeEvents | undefined
   let state: 'opening' | 'open' | 'failed' = 'opening'
   opening.then(
     () => (state = 'open'),
-    // The first `next()` rejects with it, and so does an `await` of the watch.
+    // The error is not lost: the first `next()` and an `await` of the watch reject with it.
     () => {},
   )
   const isFailed = () => state === 'failed'
@@ -36,7 +36,7 @@ function withEvents(opening: Promise<NodeEvents>, source: NodeEvents | undefined
       try {
         if (state === 'opening') await opening
       } catch (error) {
-        // An earlier `next()` may have waited, too.
+        // Another `next()` may have rejected with the error before.
         if (isFailed()) return OVER
         state = 'failed'
         throw error

@@ -219,6 +219,17 @@ describe('A server that was too busy', () => {
   })
 })
 
+test('A removal of all watches that a server refuses leaves the persistent one, which a later read relies on', async () => {
+  const at = await start()
+  const { world, zk, connection } = at
+  await watching(at, '/a')
+  outcome(zk.removeWatches('/a', 'Any'))
+  connection.fail(await connection.expect(OpCode.removeWatches), 'SystemError')
+  await world.settle()
+  outcome(zk.getDataAndWatch('/a'))
+  expect((await connection.expect(OpCode.getData)).body.watch).toBe(false)
+})
+
 test('A watch that is only asked for has no event that a recursive watch of its path implies', async () => {
   const at = await start()
   const { world, zk, connection } = at

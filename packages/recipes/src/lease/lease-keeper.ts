@@ -1,5 +1,5 @@
-// The holds of each session under one chroot, and their leases. One listener for the session, one for the connection, one
-// timer and one round of confirmation at a time serve all of them.
+// Keeps the leases of all holds of a session under one chroot. For all of them together it has one listener on the session, one
+// on the connection, one timer, and one round at a time.
 import { type Connection, KeeperError, type Session, type ZooKeeper } from '@zk/client'
 import { onAbort, timestamp } from '@zk/client/internal'
 import { LeaseRenewal, type Proof } from './lease-renewal.ts'
@@ -8,31 +8,31 @@ import type { Lease } from './lease.ts'
 import { leaseTimes } from './lease.ts'
 import type { HeldWhile } from '../hold-options.ts'
 
-/** A hold, as the keeper sees it. */
+/** What the keeper needs of a hold. */
 export interface Holding {
   readonly path: string
   readonly heldWhile: HeldWhile
-  /** Its end decides with `heldWhile: 'confirmed'`. */
+  /** With `heldWhile: 'confirmed'` the hold is lost when this lease ends. */
   readonly lease: Lease
   /** The follower relay delay, in ms: see `leaseTimes.relay`. */
   readonly followerRelayDelay: number
   readonly isSuspended: boolean
   lose(reason: LossReason, cause?: unknown): void
-  /** A round has confirmed it: it is no longer suspended. */
+  /** Called when a round has confirmed the hold: it is no longer suspended. */
   confirmed(): void
-  /** The connection is lost. It is still held. */
+  /** Called when the connection is lost. The hold is still held. */
   suspended(): void
 }
 
-/** The next round of confirmation, or the one under way, which plans the next one when it ends. */
+/** The next round, or the one under way. When a round ends it plans the next one. */
 type Round = { readonly name: 'none' } | { readonly name: 'due'; readonly at: number } | { readonly name: 'running' }
 
-/** Added to the pause between two rounds, in ms: what was answered before the pause must be at least as old as the pause. */
+/** Added to the pause between two rounds, in ms, so that rounded times do not make it shorter than the follower relay delay. */
 const ROUNDING = 1
 
-/** It exists as long as the session holds something. */
+/** It exists as long as the session holds something under this chroot. */
 export class LeaseKeeper {
-  /** The keepers by chroot: nodes are checked by their paths in it. */
+  /** The keepers of each session, by chroot: a round checks nodes by their paths in a chroot. */
   static readonly #ofSession = new WeakMap<Session, Map<string, LeaseKeeper>>()
   readonly #zk: ZooKeeper
   readonly #session: Session
@@ -62,12 +62,12 @@ export class LeaseKeeper {
     this.#unlistenToSession = [session.signal, session.detaching].map((signal) => onAbort(signal, () => this.#ended()))
   }
 
-  /** Why the last round of confirmation failed; undefined where it did not. */
+  /** Why the last round failed, or why the connection was lost after it; undefined if all is well. */
   get doubt(): unknown {
     return this.#doubt
   }
 
-  /** From now on the holding is notified of its loss, at once if it is already lost. Its lease is renewed in time. */
+  /** From now on renews the lease of this holding, and notifies the holding of its loss: at once if it is already lost. */
   add(holding: Holding): void {
     const { signal, detaching, connection } = this.#session
     if (signal.aborted || detaching.aborted) return this.#loseWithSession(holding)
@@ -89,7 +89,7 @@ export class LeaseKeeper {
     this.#endWhenIdle()
   }
 
-  /** It leaves no listener: a program may make a view of its client for each lock. */
+  /** Removes the keeper and its listeners if it holds nothing. A program may use another chroot for each lock. */
   #endWhenIdle(): void {
     if (this.#held.size > 0 || this.#round.name === 'running') return
     const byChroot = LeaseKeeper.#ofSession.get(this.#session)
@@ -122,14 +122,13 @@ export class LeaseKeeper {
       if (holding.heldWhile === 'connected') holding.lose('Disconnected', cause)
       else holding.suspended()
     }
-    // The sync of the round waits for the next connection, whose handshake is the touch that it needs. So does a round under
-    // way.
+    // A round begins at once. Its sync waits for the next connection, whose handshake is then the p of the round.
     this.#confirmBy(this.#zk.runtime.now())
   }
 
   // --- confirmation -----------------------------------------------------------------------------------------------
 
-  /** The holds for which a round of confirmation is made. */
+  /** The holds that a round confirms. */
   get #concerned(): Holding[] {
     return [...this.#held].filter(isConcerned)
   }
@@ -148,18 +147,18 @@ export class LeaseKeeper {
 
   async #confirm(): Promise<void> {
     const followerRelayDelay = this.#concerned.reduce((longest, each) => Math.max(longest, each.followerRelayDelay), 0)
-    // A hold that comes meanwhile, and needs a longer delay, waits for the next round.
+    // If a hold is added meanwhile and needs a longer delay, it waits for the next round.
     const checked = () => this.#concerned.filter((each) => each.followerRelayDelay <= followerRelayDelay)
     let nextBy = Infinity
     this.#round = { name: 'running' }
     try {
       const proof = await this.#renewal.prove(checked, followerRelayDelay)
       if (proof !== undefined) this.#took(proof)
-      // The touches of this round will be relayed by then.
+      // By then the leader will have received the touches of this round.
       nextBy = this.#zk.runtime.now() + this.#pause({ followerRelayDelay })
     } catch (error) {
       this.#doubt = error
-      // The session is not over: something unusual, which the next round may not meet.
+      // If the session lives on, the error is an unusual one, and the next round may succeed.
       if (!this.#session.signal.aborted)
         nextBy = this.#zk.runtime.now() + leaseTimes.retry(this.#session.shortestTimeout)
     }
@@ -171,7 +170,7 @@ export class LeaseKeeper {
   #pause({ followerRelayDelay }: { readonly followerRelayDelay: number }): number {
     const { shortestTimeout } = this.#session
     const usual = leaseTimes.pause(shortestTimeout, followerRelayDelay) + ROUNDING
-    // Each hold that comes looks at all others: the clocks are read once, and nothing is made.
+    // This loop runs over all holds whenever one is added, so the clocks are read once, and nothing is allocated.
     const present = timestamp(this.#zk.runtime)
     let remaining = Infinity
     for (const holding of this.#held) {
@@ -217,17 +216,17 @@ export class LeaseKeeper {
       if (this.#round.at <= now) void this.#confirm()
       else next = Math.min(next, this.#round.at)
     }
-    // A listener of a loss may have released the rest.
+    // A callback of a loss may have released the other holds.
     if (next < Infinity && this.#held.size > 0) this.#wakeAt(next)
   }
 }
 
-/** A hold with `sessionAlive` needs no proof. But it must learn that it is resumed. */
+/** Whether a round must confirm the hold: its lease, or that it is no longer suspended. */
 function isConcerned({ heldWhile, isSuspended }: Holding): boolean {
   return heldWhile === 'confirmed' || isSuspended
 }
 
-/** The reason of the losses at the end of the session. */
+/** The reason for which all holds are lost when the session ends. */
 export function endReason({ signal }: Session): LossReason {
   return KeeperError.is(signal.reason, 'SessionExpired') ? 'SessionExpired' : 'Closed'
 }

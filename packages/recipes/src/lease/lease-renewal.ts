@@ -1,9 +1,7 @@
-// One round: it proves that the ensemble has not given away the holds of a session:
+// One round. It proves that no leader lets the session expire before p + T, and that the held nodes exist:
 //
 //     p, sync   a touch that the leader has received (relay.ts)
-//     check     of the held nodes: committed, and sent after the sync's answer, on the same connection
-//
-// Then no leader lets the session expire before p + T.
+//     check     a multi that checks the held nodes: sent after the sync's answer, on the same connection, and committed
 import { type Connection, KeeperError, op, type Session, type ZooKeeper } from '@zk/client'
 import { type Timestamp, timestamp } from '@zk/client/internal'
 import type { Grant } from '../queue/contender.ts'
@@ -32,10 +30,10 @@ export interface Refused<C extends Checked> {
   readonly cause: KeeperError
 }
 
-/** The result of a renewal for one hold. */
+/** The result of one check. */
 type Outcome<C extends Checked> = 'found' | 'unknown' | Refused<C>
 
-/** The largest sum of the paths of one transaction, in characters: a fraction of jute.maxbuffer. */
+/** The largest sum of the lengths of the paths in one transaction, in characters. It is far below jute.maxbuffer. */
 const CHUNK_SIZE = 64 * 1024
 
 export class LeaseRenewal {
@@ -48,8 +46,8 @@ export class LeaseRenewal {
   }
 
   /**
-   * Repeats the proof until it succeeds, over any number of connections. `checked` is called when the checks are to be sent.
-   * If it returns none, there is nothing to prove. Rejects when the session is over.
+   * Repeats the round until it succeeds, over any number of connections. `checked` returns the nodes to check, and is called
+   * just before they are checked. If it returns none, the result is undefined. Rejects when the session is over.
    */
   async prove<C extends Checked>(
     checked: () => readonly C[],
@@ -63,7 +61,7 @@ export class LeaseRenewal {
     return undefined
   }
 
-  /** undefined when the connection was lost meanwhile, or the servers were too busy. */
+  /** Checks the nodes. The result is undefined if the connection was lost meanwhile, or if the servers were too busy. */
   async #check<C extends Checked>(
     all: readonly C[],
     connection: Connection,
@@ -73,16 +71,16 @@ export class LeaseRenewal {
     for (;;) {
       const outcomes = await this.#commitAll(chunks(found))
       if (this.#session.connection !== connection || outcomes.includes('unknown')) return undefined
-      const culprits = outcomes.filter((outcome) => typeof outcome === 'object')
-      if (culprits.length === 0) return { found, refused }
-      // A failed check fails its whole transaction: the others are checked again.
-      refused.push(...culprits)
-      const isCulprit = new Set(culprits.map(({ checked }) => checked))
-      found = found.filter((each) => !isCulprit.has(each))
+      const failures = outcomes.filter((outcome) => typeof outcome === 'object')
+      if (failures.length === 0) return { found, refused }
+      // A failed check makes its whole transaction fail, so the other nodes are checked again.
+      refused.push(...failures)
+      const failed = new Set(failures.map(({ checked }) => checked))
+      found = found.filter((each) => !failed.has(each))
     }
   }
 
-  /** Sends the transactions one after the other: the client's options may let few calls wait. */
+  /** Sends the transactions one after the other, because the client's options may allow few calls to wait. */
   async #commitAll<C extends Checked>(chunks: readonly (readonly C[])[]): Promise<Outcome<C>[]> {
     const outcomes: Outcome<C>[] = []
     for (const chunk of chunks) outcomes.push(...(await this.#commit(chunk)))
@@ -95,12 +93,12 @@ export class LeaseRenewal {
       await this.#zk.multi(checks, pinnedTo(this.#session))
       return ['found']
     } catch (error) {
-      // It is longer than the client's options allow.
+      // The transaction is longer than the client's options allow.
       if (error instanceof RangeError && chunk.length > 1) {
         const half = Math.ceil(chunk.length / 2)
         return await this.#commitAll([chunk.slice(0, half), chunk.slice(half)])
       }
-      // Any other error, such as that of a session that moved, is not about a node.
+      // An error of any other kind, such as SessionMoved, is not about one node.
       if (KeeperError.is(error, 'NoNode', 'NoAuth') && error.index !== undefined) {
         return [{ checked: chunk[error.index]!, cause: error }]
       }
@@ -124,12 +122,12 @@ function chunks<C extends Checked>(all: readonly C[]): C[][] {
   return chunks
 }
 
-/** After so many proofs that leave too little, the contender gives up its place, and queues again at the end. */
+/** If a lease was proven this many times, but each time too little of it was left, the contender queues again at the end. */
 const ATTEMPTS = 3
 
 /**
- * The lease of a grant. The request that granted was committed, so the touch before it counts. If that is too old, it is
- * proven again.
+ * The lease of a grant. It is counted from the touch of the grant, since the request that showed the grant was committed. If
+ * too little of this lease is left, or if there is no touch, a round proves a new one.
  */
 export async function firstLease(
   zk: ZooKeeper,
@@ -141,17 +139,17 @@ export async function firstLease(
   const { runtime } = zk
   if (!isLeased(terms)) return new Lease(runtime, timestamp(runtime), () => Infinity)
   const followerRelayDelay = followerRelayDelayOf(terms, session)
-  const confirmation = new LeaseRenewal(zk, session)
+  const renewal = new LeaseRenewal(zk, session)
   let touched = touch?.at
   for (let attempt = 1; ; attempt++) {
     const lease = touched && new Lease(runtime, touched, () => leaseTimes.proven(session.shortestTimeout))
     if (lease !== undefined && lease.remaining > leaseTimes.round(session.shortestTimeout)) return lease
-    // Answers take too long. Contenders nearer to the servers may go on.
+    // Answers take too long for a lease here. Another contender may get its answers sooner.
     if (attempt > ATTEMPTS) throw new NodeVanished()
-    // Touches from before the process stood still are too old. Those that were sent since then will have been relayed by
-    // then.
+    // The known touches are too old, for example because the process was paused. After this pause the leader will have
+    // received those that were sent since then.
     if (lease !== undefined) await limit.pause(followerRelayDelay)
-    const proof = await confirmation.prove(() => [node], followerRelayDelay)
+    const proof = await renewal.prove(() => [node], followerRelayDelay)
     if (proof === undefined) throw new NodeVanished()
     for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
     ;({ touched } = proof)

@@ -1,24 +1,24 @@
-// The touch of a session that the leader has received, from which a lease is counted.
+// Finds p: a touch of the session that the leader has certainly received, from which a lease is counted.
 //
-//     p      the earlier of two requests that were answered at least the follower relay delay before the sync was sent
+//     p      the last touch but one, of the touches that were answered at least the follower relay delay before the sync is sent
 //     sync   answered, on the same connection
 //
-// The leader receives p before any request that this connection sends after the sync's answer. When such a request is
-// committed, the session lives until p + T at least. The leader itself receives the handshake of a connection, so that needs
-// no sync. ARCHITECTURE.md explains why.
+// The leader learns of p before it receives any request that is sent on this connection after the sync's answer. If such a
+// request is committed, the session lives until p + T at least. The handshake of a connection may be p without a sync, because
+// the leader itself receives it. ARCHITECTURE.md, "The lease", explains why.
 import { type Connection, type Session, type ZooKeeper } from '@zk/client'
 import { elapsedSince, type Timestamp } from '@zk/client/internal'
 import { type HoldOptions, isLeased, followerRelayDelayOf } from '../hold-options.ts'
 import { leaseTimes } from './lease.ts'
 import { throwUnlessTransient, pinnedTo } from '../queue/retry.ts'
 
-/** A touch that counts when a request is committed which this connection sends from now on. */
+/** A touch that may be p: it proves a lease if a request that is sent on this connection from now on is committed. */
 export interface RelayedTouch {
   readonly at: Timestamp
   readonly connection: Connection
 }
 
-/** A touch that a sync has proven, and the delay with which it was proven. A longer delay needs an older touch. */
+/** A touch that was found by a sync, and the follower relay delay for which it counts. A longer delay needs an older touch. */
 interface Synced {
   readonly followerRelayDelay: number
   readonly touch: RelayedTouch
@@ -29,7 +29,7 @@ interface Syncing {
   readonly touch: Promise<RelayedTouch>
 }
 
-/** The known touches of one session. All contenders and holds of the session share it. */
+/** The touches for p that are known in one session. All contenders and holds of the session share them. */
 export class Relay {
   static readonly #ofSession = new WeakMap<Session, Relay>()
   readonly #session: Session
@@ -46,7 +46,7 @@ export class Relay {
     this.#session = session
   }
 
-  /** A known touch that is recent enough for a grant; undefined where a sync must be answered first. */
+  /** A known touch that is recent enough for a grant; undefined if a sync must be answered first. */
   known({ runtime }: ZooKeeper, followerRelayDelay: number): RelayedTouch | undefined {
     const { connection, shortestTimeout: T } = this.#session
     if (connection === undefined || connection.readOnly) return undefined
@@ -57,7 +57,7 @@ export class Relay {
     return leaseTimes.proven(T) - elapsedSince(runtime, touch.at) >= leaseTimes.recent(T) ? touch : undefined
   }
 
-  /** Gets one by a sync, over any number of connections. Rejects when the session is over. */
+  /** Finds a touch by a sync, over any number of connections. Rejects when the session is over. */
   async sync(zk: ZooKeeper, followerRelayDelay: number): Promise<RelayedTouch> {
     const underWay = this.#syncing
     if (underWay !== undefined && followerRelayDelay <= underWay.followerRelayDelay) return await underWay.touch
@@ -80,12 +80,12 @@ export class Relay {
       try {
         await zk.sync('/', pinnedTo(session))
       } catch (error) {
-        // A lease must not wait for other calls.
+        // The pause is shorter than that of other calls, because a lease depends on it.
         await throwUnlessTransient(zk, error, leaseTimes.retry(session.shortestTimeout))
         continue
       }
       const { connection } = session
-      // A sync that was sent again on another connection proves nothing about the server of this one.
+      // If the sync was sent again on another connection, `answered` is a touch of the old server, and does not count.
       if (connection !== undefined) {
         return { at: connection === before && answered !== undefined ? answered : connection.handshakeAt, connection }
       }
@@ -94,8 +94,8 @@ export class Relay {
 }
 
 /**
- * A touch from which the lease of a grant on these terms can be counted at once; undefined where a sync must be answered
- * first, or there is no lease.
+ * A known touch from which the lease of a grant with these terms can be counted; undefined if a sync must be answered first, or
+ * if the terms need no lease.
  */
 export function knownTouch(zk: ZooKeeper, session: Session, terms: HoldOptions): RelayedTouch | undefined {
   return isLeased(terms) ? Relay.of(session).known(zk, followerRelayDelayOf(terms, session)) : undefined

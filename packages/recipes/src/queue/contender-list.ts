@@ -1,37 +1,37 @@
-// The contenders among the children of a path, read from the bytes of the list.
+// Finds the contenders among the children of a path, in the bytes of the list.
 //
-// A contender needs few of them: the one right ahead, and whether its own node is there. So one pass over the bytes finds of
-// each name its number, and the kind that it would have. The pass does not look at uuids: what it takes for a contender may
-// be none. But it misses none, and each name that matters is parsed by `parseName`. Where the pass is not enough (numbers do
-// not give the order, two have the same number, a name is no contender after all) all names are parsed and sorted. With 500
-// names the pass takes 15 µs. To parse and to sort them all takes 350 µs.
+// A contender needs little of the list: the next contender ahead, and whether its own node is there. So one pass over the
+// bytes finds the number and the kind of each name. The pass does not check the uuid in a name, so it may accept a name that is
+// no contender, but it misses no contender. Each name that is used is parsed by `parseName`. All names are parsed and sorted
+// only if the pass is not enough: if numbers do not give the order, two contenders have the same number, or a name is no
+// contender after all. With 500 names the pass takes 15 µs, to parse and sort all names takes 350 µs.
 import type { NameList } from '@zk/client/internal'
 import type { ContenderName, Kind } from './names.ts'
 import type { Rivals } from './rivals.ts'
 import { areInOrder, bySequence, isExhausted } from './sequences.ts'
 
-/** The contenders ahead of one, oldest first. */
+/** The contenders ahead of a contender, oldest first. */
 export interface Ahead {
   /** How many there are. This parses all names. */
   readonly length: number
   /** All of them. This parses all names. */
   readonly all: readonly ContenderName[]
-  /** The last ones, at most `count`, oldest first. With `kind` only those of this kind count. */
+  /** The last `count` contenders, or all if there are fewer, oldest first. With `kind` only contenders of this kind count. */
   last(count: number, kind?: Kind): readonly ContenderName[]
-  /** All but this one. */
+  /** The contenders ahead except this one. */
   without(gone: ContenderName): Ahead
 }
 
-/** Instead of a number: the name is no contender. */
+/** Stands for the number of a name that is no contender. */
 const NONE = -1
-/** Instead of a number: the name may be a contender whose number does not give the order. */
+/** Stands for the number of a name that may be a contender, if the number does not give the order. */
 const ODD = -2
 
 const DASH = 0x2d
 const ZERO = 0x30
-/** `%010d` */
+/** The number of digits in a name: servers append `%010d`. */
 const DIGITS = 10
-/** Bytes of `_c_`, and of the dash behind the uuid. */
+/** The number of bytes of `_c_`, and of the dash behind the uuid. */
 const AROUND_UUID = 4
 const SHORTEST_UUID = 32
 const LONGEST_UUID = 36
@@ -41,7 +41,7 @@ export class ContenderList {
   readonly #rivals: Rivals
   /** The number of each name, or `NONE`, or `ODD`. */
   readonly #numbers: Int32Array
-  /** The kind of each name with a number, as its index. */
+  /** The kind of each name that has a number: its index in `Rivals.kinds`. */
   readonly #kinds: Uint8Array
   readonly #hasOdd: boolean
   #all: readonly ContenderName[] | undefined
@@ -54,18 +54,18 @@ export class ContenderList {
     this.#hasOdd = this.#scan()
   }
 
-  /** All, by their numbers: oldest first, as long as numbers give the order. This parses all names. */
+  /** All contenders, sorted by their numbers. This is oldest first if `isInOrder`. This parses all names. */
   get all(): readonly ContenderName[] {
     this.#all ??= this.#parseAll()
     return this.#all
   }
 
-  /** All, as those ahead of one that has not entered. */
+  /** All contenders: those ahead of a contender that has no node yet. */
   get everyone(): Ahead {
     return new AheadByNumber(this, Infinity)
   }
 
-  /** Those with a smaller number. A negative one is not smaller: the counter went on there. */
+  /** The contenders with a smaller number. A negative number is not smaller: the counter had run out before. */
   below(number: number): Ahead {
     return new AheadByNumber(this, number)
   }
@@ -75,6 +75,7 @@ export class ContenderList {
     return (!this.#hasOdd && areDistinct(this.#numbers)) || areInOrder(this.all)
   }
 
+  /** Whether this contender is in the list. */
   shows({ name, sequence }: ContenderName): boolean {
     const number = this.#rivals.areAlike || isExhausted(sequence) ? ODD : sequence
     let at = this.#numbers.indexOf(number)
@@ -82,7 +83,7 @@ export class ContenderList {
     return at !== -1
   }
 
-  /** The one with the largest number below this; `unsure` where the pass cannot tell. */
+  /** The contender with the largest number below `bound`; `unsure` if all names must be parsed to find it. */
   largestBelow(bound: number, kind: Kind | undefined): ContenderName | undefined | 'unsure' {
     if (this.#hasOdd) return 'unsure'
     const kinds = this.#kinds
@@ -110,13 +111,13 @@ export class ContenderList {
       const name = number === NONE ? undefined : rivals.parse(this.#names.text(index))
       if (name !== undefined) all.push(name)
     }
-    // Two may have the same number. The successor is the later one, also Curator's, whose uuid does not show it.
+    // If two have the same number, one may be a successor, and comes later. (The uuid of Curator's successors does not show it.)
     return all.sort(
       (one, other) => bySequence(one, other) || Number(rivals.mayFollow(one)) - Number(rivals.mayFollow(other)),
     )
   }
 
-  /** Fills `#numbers` and `#kinds`. Returns whether there is an odd number. */
+  /** Fills `#numbers` and `#kinds`. Returns whether a number is `ODD`. */
   #scan(): boolean {
     const { markers, areAlike } = this.#rivals
     if (areAlike) {
@@ -139,7 +140,7 @@ export class ContenderList {
   }
 }
 
-/** The index of the kind whose marker ends at `at`, if so many bytes are before it as before a marker; or `NONE`. */
+/** The index of the kind whose marker ends at `at`, after as many bytes as `_c_`, a uuid and a dash have; `NONE` for no kind. */
 function kindBefore(bytes: Uint8Array, start: number, at: number, markers: readonly Uint8Array[]): number {
   for (let kind = 0; kind < markers.length; kind++) {
     const marker = markers[kind]!
@@ -153,7 +154,7 @@ function kindBefore(bytes: Uint8Array, start: number, at: number, markers: reado
   return NONE
 }
 
-/** The number of ten digits; `ODD` where it does not give the order; `NONE` without ten digits. */
+/** The number of the ten digits at `start`: `ODD` if it does not give the order, `NONE` if there are not ten digits. */
 function numberAt(bytes: Uint8Array, start: number): number {
   let number = 0
   for (let at = start; at < start + DIGITS; at++) {
@@ -164,7 +165,7 @@ function numberAt(bytes: Uint8Array, start: number): number {
   return isExhausted(number) ? ODD : number
 }
 
-/** `ODD` where a name of no kind may have a negative number of ten digits: its sign is one byte further ahead. */
+/** `ODD` if the name ends with a marker, a minus sign and ten digits; `NONE` otherwise. */
 function negativeAt(bytes: Uint8Array, start: number, end: number, markers: readonly Uint8Array[]): number {
   const sign = end - DIGITS - 1
   return bytes[sign] === DASH && kindBefore(bytes, start, sign, markers) !== NONE ? ODD : NONE
@@ -221,7 +222,7 @@ class AheadByNumber implements Ahead {
   }
 }
 
-/** For contenders whose order is known. */
+/** Contenders ahead whose order is already known. */
 export class AheadInOrder implements Ahead {
   readonly all: readonly ContenderName[]
 

@@ -1,4 +1,4 @@
-// One contender: a protected ephemeral sequential znode of one session, from entering the queue to leaving it.
+// One contender: an ephemeral sequential znode of one session, from its creation to its removal.
 import {
   type CallOptions,
   type Connection,
@@ -21,26 +21,26 @@ import type { Role } from './roles.ts'
 import { pinnedTo, retry } from './retry.ts'
 
 export interface ContenderOptions extends NodeOptions, HoldOptions {
-  /** Whether `ahead` is asked for later. */
+  /** Whether `ahead` must be known during the wait. */
   readonly remembersAhead: boolean
-  /** Called with the contenders ahead whenever it must wait. */
+  /** Called with the contenders ahead whenever the contender must wait. */
   readonly onQueued: (ahead: Ahead) => void
 }
 
-/** A grant. */
+/** The result when no blocker is left and a committed request has proven it. */
 export interface Grant {
   readonly node: OwnNode
   /**
-   * The touch from which its lease is counted: the committed request that showed the grant was sent after it, on the same
-   * connection. undefined where it is not known, and where there is no lease.
+   * The touch from which the lease is counted. The committed request was sent after this touch, on the same connection.
+   * undefined if no such touch is known, or if there is no lease.
    */
   readonly touch: RelayedTouch | undefined
 }
 
-/** How to send a request that must be committed. */
+/** What is known when a request is sent that must be committed: a touch for its lease, and the connection. */
 interface Asking {
   readonly touch: RelayedTouch | undefined
-  /** The connection at that time. Another one may serve the request. */
+  /** The connection at that time. The request may be sent on a later one. */
   readonly on: Connection | undefined
 }
 
@@ -50,27 +50,25 @@ interface Place {
   readonly line: Predecessors
 }
 
-/** A place, and what a list shows of it. */
+/** A place, and the contenders ahead of it in a list. */
 interface Look extends Place {
   readonly ahead: Ahead
-  /**
-   * The grant if no contender is ahead: since the last wait a committed request has shown that the node exists and is ours.
-   */
+  /** The grant if there is no blocker; undefined if no committed request has proven yet that the node still exists. */
   readonly grant: Grant | undefined
 }
 
-/** What follows from a look. */
+/** What a contender does after a look: it is first, or it waits for its blockers. */
 type Turn =
   | { readonly name: 'first'; readonly place: Place; readonly grant: Grant | undefined }
   | { readonly name: 'behind'; readonly place: Place; readonly blockers: readonly ContenderName[]; readonly rest: Rest }
 
 /**
- * The contenders ahead without the one that leaves. Usually there is one blocker only, so whether this is the next turn is
- * known at once, and the list is not kept: 500 waiters would keep 500 lists of 30 KB.
+ * The contenders that are ahead when a blocker has left. If there is only one blocker, as usual, it is computed at once whether
+ * this contender is next then. So the list is not kept: 500 waiters would keep 500 lists of 30 KB.
  */
 type Rest = { readonly name: 'known'; readonly isNext: boolean } | { readonly name: 'listed'; readonly ahead: Ahead }
 
-/** One wait for the blockers of one look. */
+/** One wait, for the blockers in one list. */
 interface Waiting {
   readonly oldest: ContenderName | undefined
   isOver: boolean
@@ -99,22 +97,19 @@ export class Contender {
     this.#create = new ProtectedCreate(queue, this.session, role.kind, options)
   }
 
-  /**
-   * The contenders ahead in the last list, without those that have left since; undefined before the first list,
-   * and where they are not remembered.
-   */
+  /** The contenders ahead in the last list that have not left since; undefined before the first list, or if not remembered. */
   get ahead(): Ahead | undefined {
     return this.#ahead
   }
 
-  /** The oldest contender that it waits for; undefined before that is known, and after one has left. */
+  /** The oldest blocker; undefined before its node was read, and after a blocker has left. */
   get blocker(): ContenderInfo | undefined {
     return this.#blocker && this.#queue.info(this.#blocker.name, this.#blocker.node)
   }
 
   /**
-   * Enters and reads the list. Without a blocker it is granted. Otherwise it watches the blockers until one is gone, and
-   * reads again.
+   * Creates the node and reads the list. If there is no blocker, the contender is granted. Otherwise it watches the blockers
+   * until one is gone, and reads the list again.
    */
   async compete(): Promise<Grant> {
     let turn = this.#turn(await this.enter())
@@ -130,23 +125,23 @@ export class Contender {
     return turn.grant ?? (await this.#confirm(turn.place.node))
   }
 
-  /** Enters and reads the list once, without waiting; undefined where a blocker is ahead. */
+  /** Creates the node and reads the list once, without waiting. The result is undefined if there is a blocker. */
   async competeOnce(): Promise<Grant | undefined> {
     const look = await this.enter()
     if (this.#role.blockers(look.ahead).length > 0) return undefined
     return look.grant ?? (await this.#confirm(look.node))
   }
 
-  /** Sends the sync of `competeOnce` ahead of time. */
+  /** Sends the sync that `competeOnce` needs, so that it is answered earlier. */
   prepare(): void {
     if (this.#known() === undefined) this.#synced().catch(() => {})
   }
 
-  /** Deletes the node, in the background until that is confirmed or the session has ended. Idempotent. */
+  /** Deletes the node. Goes on in the background until that is confirmed or the session has ended. Idempotent. */
   leave(): Promise<void> {
     if (this.#leaving === undefined) {
       this.#leaving = this.#remove()
-      // Its create may be under way: a session that is detached now would keep the node.
+      // `detach` must wait: otherwise a session that is resumed later would still have the node.
       this.session.waitUntil(this.#leaving)
     }
     return this.#leaving
@@ -157,8 +152,7 @@ export class Contender {
     const asking = this.#known() ?? (await this.#synced())
     this.#throwIfLeaving()
     this.#entering = this.#create.make()
-    // The list comes after the create on the same connection, so it shows our node and all older ones. It may fail on its
-    // own.
+    // The list is read after the create on the same connection, so it shows our node and all older ones.
     const listing = this.#queue.list(this.#pinned)
     listing.catch(() => {})
     const node = await this.#entering
@@ -167,7 +161,7 @@ export class Contender {
     this.#queue.tellExhausted(node.name)
     const first = await listing.catch(() => undefined)
     const list = first !== undefined && first.shows(node.name) ? first : await this.#list()
-    // If one connection served both, the create itself is the committed request.
+    // If create and list were sent on the same connection as the sync, the create itself is the committed request.
     const isUnbroken = list === first && asking.on !== undefined && asking.on === this.session.connection
     const grant = isUnbroken ? this.#granted(node, asking) : undefined
     const line = await this.#join(node, list)
@@ -189,7 +183,7 @@ export class Contender {
     return { name: 'behind', place, blockers, rest }
   }
 
-  /** Whether no contender is ahead that it must wait for, nor can appear there. */
+  /** Whether there is no blocker among these contenders, and none can appear ahead. Then the list need not be read again. */
   #isNext(rest: Ahead): boolean {
     return this.#role.aheadOnlyShrinks && this.#role.blockers(rest).length === 0
   }
@@ -204,9 +198,9 @@ export class Contender {
   }
 
   /**
-   * Reads the list and checks the own node after a wake-up, in one segment: the predecessor may have left while it waited,
-   * and our own node may be gone. The check comes after the list, since it proves what was read before it. A list that must
-   * be read again comes after the check.
+   * After a wake-up reads the list and checks the own node, in one segment: other contenders may still be ahead, and our own
+   * node may be gone. The check is sent after the list, because it must prove what the list shows. If the list had to be read
+   * again after the check, there is no grant yet.
    */
   async #lookAndConfirm({ node, line }: Place): Promise<Look> {
     const { zk } = this.#queue
@@ -223,7 +217,10 @@ export class Contender {
     return { node, line, ahead, grant: looks === 1 ? grant : undefined }
   }
 
-  /** Makes a committed check: at that time the node exists, and so does our session. `first` is the first attempt. */
+  /**
+   * Sends a check of the node that is committed: at that time the node exists, and so does our session. `first` is what was
+   * known when the check is sent for the first time.
+   */
   async #confirm(node: OwnNode, first?: Asking): Promise<Grant> {
     const { zk } = this.#queue
     let asking: Asking | undefined
@@ -239,7 +236,7 @@ export class Contender {
     return { node, touch: touch?.connection === this.session.connection ? touch : undefined }
   }
 
-  /** How a request that is sent now proves a lease, or needs none; undefined where a sync must be answered first. */
+  /** What is known now for a request that must be committed; undefined if a sync must be answered first, for a lease. */
   #known(): Asking | undefined {
     const touch = knownTouch(this.#queue.zk, this.session, this.#options)
     return touch === undefined && isLeased(this.#options) ? undefined : { touch, on: this.session.connection }
@@ -251,7 +248,7 @@ export class Contender {
     return { touch, on: touch.connection }
   }
 
-  /** Waits until one of the blockers is gone. Usually there is one, and no further promise waits with it. */
+  /** Waits until one of the blockers is gone. If there is only one, as usual, no `Promise.race` is made. */
   #oneGone(blockers: readonly ContenderName[]): Promise<ContenderName> {
     const [oldest, other] = blockers
     const waiting = { oldest, isOver: false }
@@ -260,7 +257,7 @@ export class Contender {
       : this.#firstGone(blockers, waiting)
   }
 
-  /** Stops watching the others when one is gone. */
+  /** Waits until one of several blockers is gone. Then it stops watching the others. */
   async #firstGone(blockers: readonly ContenderName[], waiting: Waiting): Promise<ContenderName> {
     try {
       return await Promise.race(blockers.map((blocker) => this.#gone(blocker, waiting)))
@@ -270,7 +267,7 @@ export class Contender {
     }
   }
 
-  /** Waits until something has happened to the blocker. The read leaves no watch on a blocker that is already gone. */
+  /** Waits until the blocker is gone. (getData sets no watch if the node does not exist.) */
   async #gone(blocker: ContenderName, waiting: Readonly<Waiting>): Promise<ContenderName> {
     const { zk } = this.#queue
     for (;;) {
@@ -303,12 +300,12 @@ export class Contender {
   async #remove(): Promise<void> {
     this.#create.cancel()
     this.#unwatch()
-    // At once if the node is known: later calls then come after the delete.
+    // If the node is known, there is no `await` here: calls that are made later come after the delete.
     const node = this.#node ?? (await this.#entering?.catch(() => undefined))
     if (node !== undefined) await deleteOwn(this.#queue, this.session, node.path)
   }
 
-  /** Removes the watch of a contender that does not wait any more from the server. */
+  /** Removes the watches on blockers from the server. */
   #unwatch(): void {
     for (const watch of this.#watches) {
       this.#watches.delete(watch)

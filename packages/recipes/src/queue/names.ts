@@ -1,13 +1,13 @@
-// Names of contenders, Curator's byte for byte, so that JVM and Go processes can queue on the same path:
-// `_c_<uuid>-lock-0000000007`. The uuid finds a node whose create was not answered. The digits are the parent's counter,
-// which the server appends.
+// Names of contenders: `_c_<uuid>-lock-0000000007`. They are those of Curator, byte for byte, so that JVM and Go processes can
+// queue on the same path. By the uuid a client finds its node if the create was not answered. The digits are the counter of
+// the parent, which the server appends.
 
 /** The kind of a contender. Every recipe has kinds of its own: see `Role`. */
 export interface Kind {
   readonly name: string
-  /** The part of the name between uuid and counter. */
+  /** The part of the node's name between uuid and counter. */
   readonly marker: string
-  /** The kind as which a contender of this kind may go on, in its place: see `successorName`. */
+  /** The kind of the node that may take the place of a contender of this kind: see `successorName`. */
   readonly successor?: Kind
 }
 
@@ -22,12 +22,12 @@ export interface ContenderName {
 const NAME = /^_c_([0-9a-f-]{32,36})-(.*)$/
 const COUNTER = /^(?:\d{10}|-\d{9,10})$/
 
-/** The name to create sequentially. */
+/** The name for a sequential create, without the counter. */
 export function namePrefix({ marker }: Kind, uuid: string): string {
   return `_c_${uuid}-${marker}`
 }
 
-/** undefined for a name that is no contender of one of these kinds. */
+/** The parts of a name; undefined if it is no contender of one of these kinds. */
 export function parseName(name: string, kinds: readonly Kind[]): ContenderName | undefined {
   const [, uuid = '', rest = ''] = NAME.exec(name) ?? []
   const kind = kinds.find(({ marker }) => rest.startsWith(marker) && COUNTER.test(rest.slice(marker.length)))
@@ -35,9 +35,9 @@ export function parseName(name: string, kinds: readonly Kind[]): ContenderName |
 }
 
 /**
- * The name of the node that takes a contender's place, as Curator's downgraded reader does. It has the number of the first
- * node, and its uuid without dashes. The missing dashes show that it has an earlier place, also where numbers do not give the
- * order.
+ * The name of the node that takes a contender's place, as Curator's downgraded reader does. It has the number of the
+ * contender's node, and its uuid without dashes. If numbers do not give the order, the missing dashes show that this node has
+ * the place of an older one.
  */
 export function successorName({ name, uuid, kind, sequence }: ContenderName): ContenderName {
   const { successor } = kind

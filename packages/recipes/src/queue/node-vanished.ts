@@ -1,2 +1,2 @@
-/** Our node has vanished during the wait: another client deleted it, or we left. */
+/** Our node does not exist any more: another client deleted it, or the contender has left. */
 export class NodeVanished extends Error {}

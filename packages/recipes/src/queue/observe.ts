@@ -1,4 +1,4 @@
-// Watches which contender is first, without a wake-up for each contender that comes and goes.
+// Watches which contender is first. It is woken only if that may have changed, not by each contender that comes or goes.
 import type { CallOptions, Watched } from '@zk/client'
 import { ifMissing } from './if-missing.ts'
 import type { ContenderName } from './names.ts'
@@ -7,7 +7,7 @@ import { retryAcrossSessions } from './retry.ts'
 
 export interface Observation {
   readonly leader: ContenderInfo | undefined
-  /** Fires when another contender may be first. */
+  /** A watch that fires when another contender may be first. */
   readonly watch: Watched
 }
 
@@ -22,7 +22,7 @@ export async function observeFirst(queue: Queue, options: CallOptions): Promise<
   }
 }
 
-/** undefined when the contender is gone. */
+/** Watches the node of this contender. The result is undefined if the node is gone. */
 async function watchContender(
   queue: Queue,
   name: ContenderName,
@@ -33,7 +33,7 @@ async function watchContender(
   return read && { leader: queue.info(name, read), watch: read }
 }
 
-/** undefined when the queue is not empty after all. */
+/** Watches an empty queue. The result is undefined if the queue is not empty after all. */
 async function watchEmpty(queue: Queue, options: CallOptions): Promise<Observation | undefined> {
   const parent = await ifMissing((asking) => queue.zk.getChildrenAndWatch(queue.path, asking), options, undefined)
   const watch = parent ?? (await queue.zk.existsAndWatch(queue.path, options))

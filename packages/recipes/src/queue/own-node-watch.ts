@@ -1,9 +1,9 @@
-// Notices that another client has deleted the holder's node.
+// Watches a holder's node, to notice that another client has deleted it.
 import type { Session, Watched, ZooKeeper } from '@zk/client'
 import { ifMissing } from './if-missing.ts'
 import { pinnedTo, retry } from './retry.ts'
 
-/** A hold shorter than this, in ms, does without a watch on its own node. */
+/** The time in ms from the grant to the watch. So shorter holds need no watch. */
 const OWN_WATCH_AFTER = 50
 
 export class OwnNodeWatch {
@@ -20,7 +20,7 @@ export class OwnNodeWatch {
     this.#session = session
     this.#path = path
     this.#cancelTimer = zk.runtime.setTimer(OWN_WATCH_AFTER, () => {
-      // A lasting error means that the session is over, or that the right to read was removed. Then no watch is possible.
+      // After an error that is not repeated no watch is possible: the session is over, or the right to read was removed.
       this.#untilGone(onGone).catch(() => {})
     })
   }

@@ -1,5 +1,5 @@
-// The contenders ahead of one. None comes in ahead of it later, so the first list that shows its own node shows all of them.
-// Only a successor (`successorName`) puts a new node into an earlier place.
+// The contenders ahead of a contender. The first list that shows its own node shows all of them, because later nodes come
+// behind it. The exception is a successor (`successorName`), a new node that takes an earlier place.
 import type { CallOptions } from '@zk/client'
 import { type Ahead, AheadInOrder, type ContenderList } from './contender-list.ts'
 import type { OwnNode } from './protected-create.ts'
@@ -7,14 +7,14 @@ import type { ContenderName } from './names.ts'
 import { NodeVanished } from './node-vanished.ts'
 import type { Queue } from './queue.ts'
 
-/** Finds the contenders of a list that are ahead. */
+/** Finds the contenders in a list that are ahead. */
 type AheadIn = (list: ContenderList) => Ahead
 
 export class Predecessors {
   readonly #own: ContenderName
   readonly #aheadIn: AheadIn
 
-  /** `list` shows our node. If numbers do not give the order, every other node is read for its czxid. */
+  /** `list` must show our node. If numbers do not give the order, every other node is read for its czxid. */
   static async join(queue: Queue, own: OwnNode, list: ContenderList, options: CallOptions): Promise<Predecessors> {
     const aheadIn = list.isInOrder
       ? byNumber(own.name)
@@ -28,8 +28,8 @@ export class Predecessors {
   }
 
   /**
-   * The contenders of this list that are ahead, oldest first. Throws `NodeVanished` where our own node is missing: that is
-   * never success.
+   * The contenders of this list that are ahead, oldest first. Throws `NodeVanished` if our own node is not in the list: that
+   * must not count as being first.
    */
   ahead(list: ContenderList): Ahead {
     if (!list.shows(this.#own)) throw new NodeVanished()
@@ -37,13 +37,14 @@ export class Predecessors {
   }
 }
 
-/** The order by number. A successor has the number of the contender whose place it has. Negative numbers come later. */
+/** Compares numbers. A successor has the number of the contender whose place it has. */
 function byNumber({ sequence }: ContenderName): AheadIn {
   return (list) => list.below(sequence)
 }
 
 /**
- * The order by creation. A successor is younger than the contenders behind it. Its place is ahead of all: it was the first.
+ * Compares the czxids at `join`. All successors count as ahead, although their nodes are younger: a contender holds when it
+ * gets a successor, so it was first.
  */
 function byCreation(queue: Queue, older: readonly ContenderName[]): AheadIn {
   return ({ all }) => {
@@ -57,8 +58,8 @@ function byCreation(queue: Queue, older: readonly ContenderName[]): AheadIn {
 }
 
 /**
- * The contenders older than our node, oldest first. A contender that is gone when it is read may have a successor that this
- * list does not show. It counts as older, so that the list is read again.
+ * The contenders older than our node, oldest first. If a contender is gone when it is read, it may have a successor that this
+ * list does not show. So it counts as older, which makes the contender read the list again.
  */
 async function olderThan(
   queue: Queue,

@@ -1,4 +1,4 @@
-// Creates a contender's node: exactly one, although replies may be lost.
+// Creates a contender's node: exactly one, even if replies are lost.
 import { type ACL, type CallOptions, KeeperError, op, type Session } from '@zk/client'
 import { report } from '../diagnostics.ts'
 import { ifMissing } from './if-missing.ts'
@@ -29,7 +29,7 @@ export class ProtectedCreate {
   readonly #kind: Kind
   readonly #options: NodeOptions
   readonly #pinned: CallOptions
-  /** The same for every create of this attempt. It finds the node after a lost reply. */
+  /** The uuid in the names of all creates of this object, by which the node is found after a lost reply. */
   readonly #uuid: string
   #isCancelled = false
 
@@ -47,7 +47,7 @@ export class ProtectedCreate {
     this.#isCancelled = true
   }
 
-  /** undefined when it was cancelled before there was a node. */
+  /** Creates the node. The result is undefined if it was cancelled before there was a node. */
   async make(): Promise<OwnNode | undefined> {
     const path = this.#queue.pathOf(namePrefix(this.#kind, this.#uuid))
     const { data, acl } = this.#options
@@ -56,8 +56,8 @@ export class ProtectedCreate {
       try {
         const mode = 'EPHEMERAL_SEQUENTIAL'
         const created = await this.#queue.zk.create(path, data, { mode, acl, ...this.#pinned })
-        // A deposed leader answers a sync, too. So an earlier create may have happened although no node was
-        // found. After this create both nodes show: we would wait for ourselves.
+        // An earlier create may have happened although its node was not found: a deposed leader answers a sync, too. Now both
+        // nodes are found. Without this search we would wait for our own older node.
         return unanswered > 0 ? await this.#find() : this.#toOwnNode(created.path, created.stat.czxid)
       } catch (error) {
         if (KeeperError.is(error) && error.outcomeUnknown) unanswered++
@@ -70,15 +70,15 @@ export class ProtectedCreate {
     }
   }
 
-  /** The node of a failed create; undefined if there is none, and the create may be repeated. */
+  /** The node of a create that was not answered; undefined if there is none, and the create may be repeated. */
   async #afterFailure(error: unknown, unanswered: number): Promise<OwnNode | undefined> {
     const { zk, path } = this.#queue
     if (KeeperError.is(error) && error.outcomeUnknown) {
-      // After several creates a deposed leader may show the node of one, while another is executed later.
+      // If several creates were not answered, a deposed leader may show one node, and another create is executed later.
       return unanswered > 1 ? await this.#findForCertain() : await this.#find()
     }
     if (KeeperError.is(error, 'NoNode')) {
-      // Meanwhile servers may delete one of the empty containers above. Then everything is repeated.
+      // Servers may delete an empty container above meanwhile. Then this is repeated, too.
       const making = (options: CallOptions) => retry(zk, () => zk.ensureContainer(path, options))
       if (!this.#isCancelled) await ifMissing(making, this.#pinned, undefined)
       return undefined
@@ -87,14 +87,14 @@ export class ProtectedCreate {
     return undefined
   }
 
-  /** No further create follows: finds the node of an earlier one, which must not be left behind. */
+  /** Called when no further create follows. Finds the node of an earlier create, which must not be left behind, or throws. */
   async #foundAfterAll(wasUnanswered: boolean, final: unknown): Promise<OwnNode> {
     const found = wasUnanswered ? await this.#findForCertain().catch(() => undefined) : undefined
     if (found === undefined) throw final
     return found
   }
 
-  /** Searches after a committed request, which no deposed leader can answer. */
+  /** Finds the node after a committed request, which a deposed leader cannot answer. */
   async #findForCertain(): Promise<OwnNode | undefined> {
     const { zk, path } = this.#queue
     const committing = (options: CallOptions) => retry(zk, () => zk.multi([op.check(path)], options))
@@ -102,7 +102,7 @@ export class ProtectedCreate {
     return await this.#find()
   }
 
-  /** Finds the node of a create that was not answered. */
+  /** Finds the node of a create that was not answered, after a sync. If there are several, younger ones are deleted. */
   async #find(): Promise<OwnNode | undefined> {
     const listing = (options: CallOptions) => retry(this.#queue.zk, () => this.#syncAndList(options))
     const children = await ifMissing(listing, this.#pinned, undefined)
@@ -110,16 +110,16 @@ export class ProtectedCreate {
     const mine = children.map((name) => this.#queue.parse(name)).filter((name) => name?.uuid === this.#uuid)
     const nodes = await Promise.all(mine.map((name) => this.#own(name!)))
     const [oldest, ...younger] = nodes.filter((node) => node !== undefined).sort(byCreation)
-    // A younger node that cannot be deleted is behind the oldest, so it does not stop us. It is reported as an orphan.
+    // If a younger node cannot be deleted, it is reported as an orphan. It is behind the oldest, so we do not wait for it.
     const deleting = younger.map(({ path }) => deleteOwn(this.#queue, this.#session, path).catch(() => {}))
     await Promise.all(deleting)
     return oldest
   }
 
   /**
-   * Reads the list, which is at least as new as an earlier create, also on another server. The answer to a sync has a zxid,
-   * and no server accepts a client that has seen a later zxid than its own. The two calls are not made at once: the client's
-   * options may let only one call wait.
+   * Reads a list that shows all earlier creates, even if another server answers it: the answer to the sync has a zxid, and a
+   * server does not accept a client that has seen a later zxid than its own. The two calls are made one after the other,
+   * because the client's options may allow only one call to wait.
    */
   async #syncAndList(options: CallOptions): Promise<readonly string[]> {
     const { zk, path } = this.#queue
@@ -134,7 +134,7 @@ export class ProtectedCreate {
     return { name, path, czxid }
   }
 
-  /** A node is ours only if this session owns it. */
+  /** Reads a node; undefined if it is gone, or if another session owns it. */
   async #own(name: ContenderName): Promise<OwnNode | undefined> {
     const { zk } = this.#queue
     const path = this.#queue.pathOf(name.name)
@@ -144,9 +144,9 @@ export class ProtectedCreate {
 }
 
 /**
- * Deletes the node, and repeats this until it is confirmed. The nodes of an ended session are gone. If the delete is refused,
- * it rejects, and goes on in the background: an orphan would be in the way of every contender as long as the session lives.
- * It is reported on `zk:orphan`, since an acquire that was aborted or timed out has already settled.
+ * Deletes the node, and repeats this until it is confirmed, or until the session has ended. If a server refuses the delete, it
+ * rejects, but goes on in the background: contenders would wait for an orphan as long as the session lives. The refusal is also
+ * reported on `zk:orphan`, since an acquire that was aborted or timed out has already settled.
  */
 export async function deleteOwn(queue: Queue, session: Session, path: string): Promise<void> {
   const refusal = await refusalOf(queue, session, path)
@@ -163,21 +163,21 @@ async function deleteAgain(queue: Queue, session: Session, path: string): Promis
   while ((await refusalOf(queue, session, path)) !== undefined)
 }
 
-/** undefined when the node is gone. */
+/** Deletes the node once. Returns the error if a server refused; undefined if the node is gone. */
 async function refusalOf(queue: Queue, session: Session, path: string): Promise<{ error: unknown } | undefined> {
   const { zk } = queue
   try {
     await retry(zk, () => zk.delete(path, SessionOptions.of(session).bound))
     return undefined
   } catch (error) {
-    // From 3.6 on servers also answer this when the node is gone, since they check the rights first.
+    // From 3.6 on servers check the rights first, so they answer NoAuth even if the node is gone.
     const mayBeGone = KeeperError.is(error, 'NoAuth')
     const isGone = mayBeGone ? !(await exists(queue, session, path)) : KeeperError.is(error, 'NoNode')
     return isGone || session.signal.aborted ? undefined : { error }
   }
 }
 
-/** Also when that is not known. */
+/** Whether the node exists; true if that cannot be found out. */
 async function exists({ zk }: Queue, session: Session, path: string): Promise<boolean> {
   const asking = retry(zk, () => zk.exists(path, { session }))
   return await asking.then(
@@ -186,7 +186,7 @@ async function exists({ zk }: Queue, session: Session, path: string): Promise<bo
   )
 }
 
-/** The error of a path that grants CREATE and not DELETE. */
+/** The error for a path that grants CREATE but not DELETE. */
 function withoutRight({ path: parent }: Queue, path: string, cause: KeeperError): KeeperError {
   const { op, number, server, sessionId } = cause
   const needs =

@@ -1,4 +1,4 @@
-// Acquires, for every recipe: makes contenders of one role on one path.
+// The common part of all recipes: `acquire`, `tryAcquire` and `run` for contenders of one role on one path.
 import { KeeperError } from '@zk/client'
 import { onAbort, wasAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../acquirable.ts'
@@ -19,7 +19,7 @@ import { Wait } from './wait.ts'
 
 export interface QueueLockOptions extends NodeOptions, HoldOptions {}
 
-/** Makes a hold of a grant. */
+/** Turns a grant into a hold. */
 export type ToHeld<H extends Held> = (
   queue: Queue,
   owner: Owner,
@@ -75,7 +75,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     const limit = new WaitLimit(zk.runtime, { signals: [signal], timeout: { after: timeout, error: late } })
     try {
       contender.prepare()
-      // If there is a blocker, no node is created.
+      // The list is read before a node is created: if there is a blocker, no node is needed.
       const list = (signal: AbortSignal) =>
         retry(zk, () => ifMissing((asking) => this.queue.list(asking), { session, signal }, undefined), signal)
       const everyone = (await limit.asking(list))?.everyone
@@ -105,7 +105,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     return result
   }
 
-  /** Makes one contender in one session. undefined when it must queue again: the session expired, or the node was deleted. */
+  /** Waits with one contender. The result is undefined if its session expired or its node was deleted: then call it again. */
   async #attempt(wait: Wait, limit: WaitLimit, options: AcquireOptions): Promise<H | undefined> {
     const contender = this.#contender(wait)
     try {
@@ -117,7 +117,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     }
   }
 
-  /** The hold of a contender that was granted. It may already be lost. Without a grant the contender leaves. */
+  /** Waits for a grant, and turns it into a hold, which may already be lost. Without a grant the contender leaves. */
   async #hold(
     contender: Contender,
     competing: Promise<Grant | undefined>,
@@ -148,7 +148,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     session.detaching.throwIfAborted()
     checkLease(this.#options, session)
     const contender = new Contender(this.queue, this.#role, {
-      // Before the spread: see session-options.ts.
+      // These keys come before the spread: V8 gives each object a hidden class of its own if new keys follow a spread.
       remembersAhead: wait.mayTimeOut,
       onQueued: (ahead) => wait.queued(contender, ahead),
       ...this.#options,
@@ -158,8 +158,8 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
 }
 
 /**
- * Whether the error is the rejection of a call that had the signal: its reason, or, as in Node's own calls, an error caused
- * by it.
+ * Whether a call rejected with this error because its signal aborted. The error is then the reason of the signal, or, in calls
+ * of Node itself, an error with the reason as its cause.
  */
 function isAbortOf({ reason }: AbortSignal, error: unknown): boolean {
   return error === reason || (error instanceof Error && error.cause === reason)

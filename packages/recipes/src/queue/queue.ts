@@ -10,8 +10,8 @@ import { retry } from './retry.ts'
 import { Rivals } from './rivals.ts'
 
 /**
- * A contender that holds or waits. In JSON its `sessionId` and `fencingToken` are text, `0x…`, and `label` stands for its
- * data.
+ * A contender that holds or waits. In JSON `sessionId` and `fencingToken` are text, `0x…`, and `data` is left out: `label` is
+ * the same as text.
  */
 export interface ContenderInfo {
   /** The path of its node. */
@@ -22,20 +22,20 @@ export interface ContenderInfo {
   readonly position: number
   /** The data of its node: its label, or a candidate's data. */
   readonly data: Uint8Array
-  /** The same as text. */
+  /** The data as text. */
   readonly label: string
   /** The session that its node belongs to. */
   readonly sessionId: bigint
-  /** When it entered, by the leader's clock, in ms since the epoch. */
+  /** When its node was created, by the leader's clock, in ms since the epoch. */
   readonly since: number
   /**
-   * The czxid of its node, which rises with every later contender of the path. The holder of a downgraded reader has the
-   * token of its writer's node, and not this one.
+   * The czxid of its node, which is greater than that of every older node of the path. After a downgrade the hold of the reader
+   * has another token, the czxid of the writer's node.
    */
   readonly fencingToken: bigint
 }
 
-/** A contender, and the zxid of the transaction that made its node. */
+/** A contender, and the zxid of the transaction that created its node. */
 interface Created {
   readonly contender: ContenderName
   readonly czxid: bigint
@@ -59,22 +59,22 @@ export class Queue {
     return `${this.path}/${name}`
   }
 
-  /** The contenders among the children. Rejects with `NoNode` when the path does not exist. */
+  /** Reads the contenders among the children of the path. Rejects with `NoNode` if the path does not exist. */
   async list(options: CallOptions): Promise<ContenderList> {
     return new ContenderList(await getChildNames(this.zk, this.path, options), this.#rivals)
   }
 
-  /** undefined for a name that does not queue here. */
+  /** The parts of a name; undefined if it is no contender of this queue. */
   parse(name: string): ContenderName | undefined {
     return this.#rivals.parse(name)
   }
 
-  /** Whether it has the place of an earlier contender: see `successorName`. */
+  /** Whether this contender has taken the place of an older one: see `successorName`. */
   isSuccessor(name: ContenderName): boolean {
     return !name.uuid.includes('-') && this.#rivals.mayFollow(name)
   }
 
-  /** Sorts them by their czxids, oldest first. Those that are gone meanwhile are left out. */
+  /** Reads the czxids of these contenders, and sorts them, oldest first. Contenders that are gone are left out. */
   async byCreation(names: readonly ContenderName[], options: CallOptions): Promise<Created[]> {
     const asked = names.map(async (contender) => {
       const asking = () => this.zk.exists(this.pathOf(contender.name), options)
@@ -85,7 +85,7 @@ export class Queue {
     return created.sort((one, other) => (one.czxid < other.czxid ? -1 : 1))
   }
 
-  /** The contenders that hold and wait, oldest first. A contender that leaves during the reads is left out. */
+  /** All contenders, oldest first. A contender that leaves while their nodes are read is left out. */
   async contenders(options: CallOptions): Promise<ContenderInfo[]> {
     const list = await ifMissing((asking) => this.list(asking), options, undefined)
     const names = list?.all ?? []
@@ -97,7 +97,7 @@ export class Queue {
     return placed.map(({ info }, position) => describedInJson({ ...info, position }))
   }
 
-  /** The oldest contender; undefined when there is none. */
+  /** The oldest contender; undefined if there is none. */
   async first(options: CallOptions): Promise<ContenderInfo | undefined> {
     for (;;) {
       const name = await this.oldest(options)
@@ -107,7 +107,7 @@ export class Queue {
     }
   }
 
-  /** Its name; undefined when there is none. */
+  /** The name of the oldest contender; undefined if there is none. */
   async oldest(options: CallOptions): Promise<ContenderName | undefined> {
     for (;;) {
       const list = await ifMissing((asking) => this.list(asking), options, undefined)
@@ -118,14 +118,14 @@ export class Queue {
     }
   }
 
-  /** Reports once that the counter is used up, as this number shows. */
+  /** If the number of this contender shows that the counter is used up, reports it, once. */
   tellExhausted({ kind, sequence }: ContenderName): void {
     if (this.#hasReportedExhaustion || !isExhausted(sequence)) return
     this.#hasReportedExhaustion = true
     report(this.zk, 'zk:exhausted', kind.name, () => ({ path: this.path, sequence }))
   }
 
-  /** Reads a contender's node. */
+  /** Describes a contender by the data and the Stat of its node. */
   info({ name, kind }: ContenderName, { data, stat }: NodeData): ContenderInfo {
     return describedInJson({
       path: this.pathOf(name),
@@ -139,7 +139,7 @@ export class Queue {
     })
   }
 
-  /** undefined when it is gone. */
+  /** Reads a contender's node; undefined if it is gone. */
   async #read(name: ContenderName, options: CallOptions): Promise<ContenderInfo | undefined> {
     const path = this.pathOf(name.name)
     const node = await ifMissing((asking) => this.zk.getData(path, asking), options, undefined)
@@ -147,7 +147,7 @@ export class Queue {
   }
 }
 
-/** JSON knows no bigint. */
+/** Adds a `toJSON` that turns bigints into text, since JSON has no bigint. */
 function describedInJson(info: ContenderInfo): ContenderInfo {
   const { data: _, sessionId, fencingToken, ...others } = info
   const toJSON = () => ({ ...others, sessionId: hex(sessionId), fencingToken: hex(fencingToken) })

@@ -2,21 +2,22 @@ import { isTransient, KeeperError, type Runtime, type Session, type ZooKeeper } 
 import { onAbort, wasAborted } from '@zk/client/internal'
 import { SessionOptions } from './session-options.ts'
 
-/** The pause before a call is repeated after an overloaded server, a full queue, or a server without a quorum, in ms. */
+/** The pause in ms before a call is repeated that failed with one of the codes in `paused`. */
 const RELIEF_PAUSE = 500
 
 /**
- * Options for a call that runs in this session only, and rejects when a busy server has not executed it. This is for calls of
- * one segment, which rely on their order: the client would repeat one after the others. It is also for calls on which a lease
- * depends: while the client repeats a call, all others wait. A missing node is an answer, and is traced without an error.
+ * Options for a call that runs in this session only, and that rejects if a busy server has not executed it. Such a call is not
+ * repeated by the client. This is needed for calls that rely on their order in one segment, because a repeated call would come
+ * after the others. It is also needed for calls of a lease, because all other calls wait while the client repeats one. NoNode
+ * is traced without an error.
  */
 export function pinnedTo(session: Session): { readonly session: Session; readonly repeatThrottled: false } {
   return SessionOptions.of(session).pinned
 }
 
 /**
- * Repeats a call until it succeeds, or fails for a lasting reason. The call must be repeatable. `signal` is that of the call,
- * if it has one.
+ * Repeats a call until it succeeds, or until it fails with an error that waiting cannot change. It must be safe to make the
+ * call twice. If the call has a signal, pass the signal here, too.
  */
 export async function retry<T>(zk: ZooKeeper, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {
@@ -30,8 +31,8 @@ export async function retry<T>(zk: ZooKeeper, call: () => Promise<T>, signal?: A
 }
 
 /**
- * The failures after which a call is repeated only after a pause. A client that accepts a read-only server looks for one that
- * takes writes: an acquire waits for that, as for a connection.
+ * The codes after which a call is repeated only after a pause. `NotReadOnly` is one of them because a client at a read-only
+ * server looks for a server that takes writes: an acquire waits until it is found.
  */
 const paused = ['ThrottledOp', 'QueueFull', 'NotReadOnly'] as const
 
@@ -40,7 +41,7 @@ function mayBeRepeated(error: unknown): boolean {
   return isTransient(error) && !KeeperError.is(error, 'SessionExpired')
 }
 
-/** Repeats also in the client's next session, for calls that are not bound to one. */
+/** Does the same as `retry`, but goes on in the client's next session. The call must not be bound to a session. */
 export async function retryAcrossSessions<T>(zk: ZooKeeper, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (;;) {
     try {
@@ -52,7 +53,10 @@ export async function retryAcrossSessions<T>(zk: ZooKeeper, call: () => Promise<
   }
 }
 
-/** Rethrows a lasting error. Otherwise it returns. Where a server cannot serve now it first waits one to two `reliefPause`, in ms. */
+/**
+ * Throws the error unless the call may succeed when it is repeated. If a server cannot serve the call now (`paused`), this waits
+ * before it returns: between one and two times `reliefPause`, in ms.
+ */
 export async function throwUnlessTransient(
   zk: ZooKeeper,
   error: unknown,
@@ -65,7 +69,7 @@ export async function throwUnlessTransient(
     await pause(runtime, reliefPause * (1 + runtime.random()), session.signal, signal)
 }
 
-/** Waits so long, or until one of the signals aborts: then there is nothing to wait for. */
+/** Waits `delay` ms, or until one of the signals aborts. */
 export function pause(runtime: Runtime, delay: number, ...signals: (AbortSignal | undefined)[]): Promise<void> {
   return new Promise((resolve) => {
     const unlisten: (() => void)[] = []

@@ -1,4 +1,4 @@
-// The kinds that queue together on a path, prepared once for many lists.
+// The kinds of contenders that queue together on a path. What all lists need of them is computed once.
 import { type ContenderName, type Kind, parseName } from './names.ts'
 
 const utf8 = new TextEncoder()
@@ -8,8 +8,8 @@ export class Rivals {
   /** The marker of each kind, in bytes. */
   readonly markers: readonly Uint8Array[]
   /**
-   * Whether what is before the last ten digits may be the end of another marker, or of another marker and a sign. Then these
-   * bytes do not show the kind.
+   * Whether the bytes before the last ten digits do not show the kind, because a marker is also the end of another marker, or
+   * of a marker and a minus sign.
    */
   readonly areAlike: boolean
 
@@ -21,12 +21,12 @@ export class Rivals {
     this.areAlike = kinds.some(endsAs)
   }
 
-  /** undefined for a name that does not queue here. */
+  /** The parts of a name; undefined if it is no contender of these kinds. */
   parse(name: string): ContenderName | undefined {
     return parseName(name, this.kinds)
   }
 
-  /** Whether contenders of another kind may go on as its kind. */
+  /** Whether this contender may be the successor of a contender of another kind. */
   mayFollow({ kind }: ContenderName): boolean {
     return this.kinds.some(({ successor }) => successor === kind)
   }

@@ -1,4 +1,4 @@
-// The difference between recipes: which contenders ahead one waits for.
+// Roles: for which contenders ahead a contender waits. This is the difference between recipes.
 import type { Ahead } from './contender-list.ts'
 import type { ContenderName, Kind } from './names.ts'
 
@@ -7,10 +7,10 @@ export interface Role {
   /** The kinds that queue together. */
   readonly rivals: readonly Kind[]
   /**
-   * The contenders ahead that this one waits for, oldest first; none when it can be granted. At least one of them must leave
-   * before a grant: when the first one leaves, the list is read again. Return as few as possible: each that leaves wakes the
-   * contenders that watch it. For `n` permits: none while fewer than `n` are ahead, and otherwise the last `n`. Ask `ahead`
-   * for its last ones where these are enough: then the others are not parsed.
+   * The contenders ahead for which this one waits (its blockers), oldest first. If there are none it is granted. When one of
+   * them leaves, the list is read again. Return as few as possible: each that leaves wakes the contenders that watch it. For
+   * `n` permits there are no blockers while fewer than `n` contenders are ahead; otherwise the last `n` of them are blockers.
+   * If the last ones are enough, use `ahead.last`: then the names of the others are not parsed.
    */
   blockers(ahead: Ahead): readonly ContenderName[]
   /** Whether no contender can appear ahead later. If one can, the list is read again after each wake-up. */
@@ -28,7 +28,7 @@ export const exclusive: Role = { kind: lock, rivals: [lock], blockers: last, ahe
 
 export const candidate: Role = { kind: latch, rivals: [latch], blockers: last, aheadOnlyShrinks: true }
 
-/** The reader's node of a writer that was downgraded takes the writer's place, so contenders can still appear ahead. */
+/** Contenders can appear ahead later: after a downgrade the reader's node takes the place of a writer. */
 export const writer: Role = { kind: write, rivals: [read, write], blockers: last, aheadOnlyShrinks: false }
 
 export const reader: Role = {

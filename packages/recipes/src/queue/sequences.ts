@@ -1,13 +1,13 @@
-// The numbers that servers append to names, and whether they give the order. They are the parent's counter, which ends. From
-// 3.6 on every later child gets 2147483647 (ZOOKEEPER-3249). Before 3.6 the numbers go on at -2147483648. While requests are
-// under way in the leader, negative numbers appear in all releases.
+// The numbers that servers append to names, and whether they give the order. A number is the counter of the parent. After
+// 2147483647 the counter is used up. From 3.6 on every later child gets 2147483647 (ZOOKEEPER-3249). Before 3.6 the numbers go
+// on at -2147483648. For creates that are under way in the leader at the same time, all releases may give negative numbers.
 import type { ContenderName } from './names.ts'
 
 const LAST = 2 ** 31 - 1
-/** How many contenders may come while one waits. */
+/** How many contenders may come while a contender waits. */
 const MARGIN = 1_000_000
 
-/** Whether the counter is used up, or may be soon. */
+/** Whether this number shows that the counter is used up, or may be soon. */
 export function isExhausted(sequence: number): boolean {
   return sequence < 0 || sequence > LAST - MARGIN
 }

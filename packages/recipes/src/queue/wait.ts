@@ -1,4 +1,4 @@
-// One wait of a caller, over any number of contenders, and its limit: a timeout or a signal.
+// The wait of a caller, which may use several contenders one after the other, and its limit: a timeout or a signal.
 import { type CallOptions, KeeperError, type Runtime } from '@zk/client'
 import { onAbort } from '@zk/client/internal'
 import type { Contender } from './contender.ts'
@@ -8,7 +8,7 @@ import { type Blocker, LockTimeoutError } from '../errors.ts'
 import type { Kind } from './names.ts'
 import type { ContenderInfo, Queue } from './queue.ts'
 
-/** A place in the queue, as last seen. */
+/** A place in the queue, as in the last list. */
 export interface QueuePlace {
   /** How many contenders are ahead. */
   readonly position: number
@@ -17,7 +17,7 @@ export interface QueuePlace {
 }
 
 export class Wait {
-  /** Whether `tooLong` may be called. */
+  /** Whether the wait has a timeout, so that `tooLong` may be called. */
   readonly mayTimeOut: boolean
   readonly #queue: Queue
   readonly #kind: Kind
@@ -41,12 +41,13 @@ export class Wait {
     this.#onQueued?.(place())
   }
 
-  /** `held` gets the time of the wait, in ms. */
+  /** The caller gets this hold. Reports how long the caller has waited. */
   ended<H extends { acquired(waited: number): void }>(held: H): H {
     held.acquired(this.#queue.zk.runtime.now() - this.#since)
     return held
   }
 
+  /** The error for a wait that has timed out. */
   tooLong(timeout: number): LockTimeoutError {
     const { path, zk } = this.#queue
     const at = zk.runtime.wallNow()
@@ -67,17 +68,17 @@ export class Wait {
   }
 }
 
-/** The longest timer of runtimes, in ms: 25 days. A longer limit is none. */
+/** The longest timer of runtimes, in ms: 25 days. A longer timeout counts as no limit. */
 const LONGEST = 2 ** 31 - 1
 
 export interface Limits {
   readonly signals?: readonly (AbortSignal | undefined)[]
-  /** After `after` ms it ends with this error. The error is made where the caller waits, so its stack shows the call. */
+  /** After `after` ms the wait ends with this error. It is made in the code that waits, so its stack shows the call. */
   readonly timeout?: { readonly after: number; readonly error: () => Error } | undefined
 }
 
-/** The limit has come. */
-class Over {
+/** The value with which the promise of a `WaitLimit` rejects when the limit is reached. */
+class LimitReached {
   readonly reason: () => unknown
 
   constructor(reason: () => unknown) {
@@ -85,10 +86,10 @@ class Over {
   }
 }
 
-/** How long a caller waits: until a time or a signal, whichever comes first. */
+/** The limit of a wait: a timeout or a signal, whichever comes first. */
 export class WaitLimit {
   readonly #runtime: Runtime
-  /** undefined without a timeout and a signal: then nothing is made for it. */
+  /** Rejects when the limit is reached; undefined if there is neither a timeout nor a signal. */
   readonly #over: Promise<never> | undefined
   #end: (reason: () => unknown) => void = () => {}
   #unlisten: readonly (() => void)[] = []
@@ -100,14 +101,14 @@ export class WaitLimit {
     const hasTimer = timeout !== undefined && timeout.after <= LONGEST
     if (given.length === 0 && !hasTimer) return
     this.#over = new Promise((_, reject) => {
-      this.#end = (reason) => reject(new Over(reason))
+      this.#end = (reason) => reject(new LimitReached(reason))
     })
     this.#over.catch(() => {})
     this.#unlisten = given.map((signal) => onAbort(signal, (reason) => this.#end(() => reason)))
     if (hasTimer) this.#cancelTimer = runtime.setTimer(timeout.after, () => this.#end(timeout.error))
   }
 
-  /** Settles as the promise does, unless the limit comes first. Then it rejects with the reason. */
+  /** Settles as `promise` does. If the limit is reached before, it rejects with the reason of the limit. */
   during<T>(promise: Promise<T>): Promise<T> {
     return this.#over === undefined ? promise : this.#unless(this.#over, promise)
   }
@@ -116,11 +117,11 @@ export class WaitLimit {
     try {
       return await Promise.race([promise, over])
     } catch (error) {
-      throw error instanceof Over ? error.reason() : error
+      throw error instanceof LimitReached ? error.reason() : error
     }
   }
 
-  /** Settles as the call does. The call is aborted when the limit comes first. */
+  /** Settles as the call does. If the limit is reached before, the call is aborted. */
   async asking<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController()
     try {
@@ -130,7 +131,7 @@ export class WaitLimit {
     }
   }
 
-  /** Waits `delay` ms. Rejects when the limit comes first, and leaves no timer then. */
+  /** Waits `delay` ms. If the limit is reached before, it rejects, and no timer is left. */
   async pause(delay: number): Promise<void> {
     let cancel = () => {}
     const waiting = new Promise<void>((resolve) => {
@@ -142,7 +143,7 @@ export class WaitLimit {
     })
   }
 
-  /** Must be called when the wait is over, however it ended. */
+  /** Removes listeners and timer. Must be called when the wait is over, even if it failed. */
   stop(): void {
     for (const unlisten of this.#unlisten) unlisten()
     this.#cancelTimer?.()
@@ -156,7 +157,7 @@ export function undefinedIfAborted(signal: AbortSignal | undefined): (error: unk
   }
 }
 
-/** Settles as the read does, which may take several calls. Rejects with `RequestTimeout` when it takes too long. */
+/** Settles as `look` does, which may make several calls. If they take too long in total, it rejects with `RequestTimeout`. */
 export async function within<T>(
   { zk, path }: Pick<Queue, 'zk' | 'path'>,
   op: string,

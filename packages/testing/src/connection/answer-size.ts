@@ -4,7 +4,7 @@ import type { DataTree } from '../database/index.ts'
 /** The approximate size of a node's name, in bytes. */
 const NAME = 32
 
-/** The approximate size of an answer that may be large, in bytes. `written` is the longest data that is written before it. */
+/** The expected size of an answer in bytes; 0 if it is always small. `written` is the longest data of earlier writes. */
 export function answerSize({ op, request }: RequestMessage, tree: DataTree, written: number): number {
   if (request === undefined) return 0
   if (op === 'getData') return dataOf(request.path, tree, written)

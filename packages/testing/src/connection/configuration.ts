@@ -17,7 +17,7 @@ export function configuration({ id, role, tree }: Member, settings: Configuratio
   const pairs: (readonly [string, string | number])[] = [
     ['clientPort', settings.clientPort],
     ['secureClientPort', -1],
-    // There is no disk.
+    // These servers have no disk.
     ['dataDir', '<NA>'],
     ['dataDirSize', 0],
     ['dataLogDir', '<NA>'],

@@ -4,13 +4,13 @@ import type { History } from './history.ts'
 import { ConnectionStats, type ServerStats, lastOp } from './stats.ts'
 import { weight } from './weight.ts'
 
-/** The connection of the log. */
+/** The connection that the log is about. */
 interface Subject {
   readonly id: number
   readonly sessionId: bigint
 }
 
-/** What was answered: a request, or a handshake, which is a createSession for the servers. */
+/** A request that was answered. A handshake counts as a createSession, as in ZooKeeper. */
 interface Answered {
   readonly op: OperationName | undefined
   readonly opCode: number
@@ -21,7 +21,7 @@ interface Answered {
   readonly takenAt: number
 }
 
-/** The places where entries are kept. */
+/** The member of the connection, and the history. */
 interface LoggedAt {
   readonly name: string
   readonly stats: ServerStats

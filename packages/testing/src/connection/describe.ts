@@ -3,7 +3,7 @@ import { errorName, eventName } from '@zk/wire'
 import type { ClientEntry, HistoryEntry, ServerEntry } from './history-entry.ts'
 import { pathsOf } from './paths-of.ts'
 
-/** `   12.3 ms  zk1 #1 0x1000  > create2 /locks/a  xid 3` */
+/** One line, such as `   12.3 ms  zk1 #1 0x1000  > create2 /locks/a  xid 3`. */
 export function describe(entry: HistoryEntry): string {
   const at = `${entry.at.toFixed(1).padStart(9)} ms`
   if (entry.from === 'control') return `${at}  -- ${entry.what}`

@@ -3,7 +3,7 @@ import { unsigned } from './describe.ts'
 import type { Monitored } from './monitored.ts'
 import type { ServerConnection } from './server-connection.ts'
 
-/** DumpCommand. Sorted by the time of expiry. */
+/** The answer to `dump` (DumpCommand). Sessions and connections are sorted by the time when they expire. */
 export function dump(server: Monitored): string {
   const { member, connections, wallAt } = server
   const { tree } = member
@@ -20,7 +20,7 @@ export function dump(server: Monitored): string {
   ].join('')
 }
 
-/** WatchManager.dumpWatches, for the data table only. */
+/** The answer to `wchc` (WatchManager.dumpWatches). As in ZooKeeper it lists only watches of data. */
 export function watchesBySession({ member, connections }: Monitored): string {
   const { dataWatches } = member.tree
   let text = ''

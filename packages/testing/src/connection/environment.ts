@@ -1,7 +1,7 @@
 /** The version that this server reports (Version.getFullVersion). */
 export const VERSION = '3.8.0-zktesting, built on 2022-02-25 08:49 UTC'
 
-/** The values of properties that only Java has. */
+/** The names of properties that only Java has. */
 const properties = {
   java: ['version', 'vendor', 'home', 'class.path', 'library.path', 'io.tmpdir', 'compiler'],
   os: ['name', 'arch', 'version'],

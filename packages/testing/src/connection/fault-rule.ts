@@ -8,7 +8,7 @@ export class FaultRule {
   readonly #remove: (rule: FaultRule) => void
   #skip: number
   #left: number
-  /** The frames that it has seized and will strike. */
+  /** The number of frames that it has seized, but not struck yet. */
   #seized = 0
   #count = 0
   #fired: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined
@@ -33,8 +33,8 @@ export class FaultRule {
   }
 
   /**
-   * Resolves when the fault has struck for the first time: a lost reply is then lost, and its request has been executed.
-   * Stays pending, without an error, while no frame matches, and for good when the rule is removed or the ensemble is closed.
+   * Resolves when the fault has struck for the first time. After `loseReply`, for example, the request has been executed by
+   * then. Stays pending if no frame matches, or if the rule is removed or the ensemble is closed before.
    */
   get fired(): Promise<void> {
     this.#fired ??= pending()
@@ -48,12 +48,12 @@ export class FaultRule {
     this.#remove(this)
   }
 
-  /** Whether it strikes the request before it is executed. @internal */
+  /** Whether the fault strikes the request, before it is executed. @internal */
   get strikesRequest(): boolean {
     return strikesRequest(this.fault.type)
   }
 
-  /** Whether it seizes this frame. Counts the frame if it matches. `fire` or `release` follows. @internal */
+  /** Whether the rule seizes this frame. Counts it if it matches. After true, `fire` or `release` must follow. @internal */
   seizes(subject: Subject, isFree: boolean): boolean {
     if (!this.#matches(subject)) return false
     if (this.#skip > 0) {
@@ -66,7 +66,7 @@ export class FaultRule {
     return true
   }
 
-  /** It has struck. @internal */
+  /** The fault has struck a seized frame. @internal */
   fire(): void {
     this.#seized--
     this.#count++
@@ -74,7 +74,7 @@ export class FaultRule {
     this.#fired?.resolve()
   }
 
-  /** A seized frame was dropped with its connection before the fault could strike: it strikes another one. @internal */
+  /** A seized frame was dropped with its connection before it was struck: the rule may strike another one. @internal */
   release(): void {
     this.#seized--
     this.#left++

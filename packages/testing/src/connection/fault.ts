@@ -1,4 +1,4 @@
-// Faults of requests, of answers, and of the bytes of both, and the matching of frames.
+// The kinds of faults, and which frames they strike.
 import { type OperationName, operations, validatePath } from '@zk/wire'
 
 /** What happens to the connection when a frame is lost. */
@@ -9,7 +9,7 @@ export type Ending =
   | 'reset'
   /** It stays open, but from now on everything is lost in both directions, and neither end notices: a cable was cut. */
   | 'halfOpen'
-  /** It stays open: only this one frame is missing. */
+  /** It stays open, and only this frame is missing. */
   | 'open'
 
 /** What a fault does to a frame. Times are in ms. */
@@ -24,8 +24,8 @@ export type Fault =
   | { readonly type: 'split'; readonly at: number; readonly ms: number }
   | { readonly type: 'merge'; readonly ms: number }
 
-/** Whether it strikes the request before it is executed. The other faults strike the reply. */
-const ABOUT_REQUESTS: { readonly [Type in Fault['type']]: boolean } = {
+/** Whether a fault strikes the request, before it is executed. If not, it strikes the reply. */
+const STRIKES_REQUEST: { readonly [Type in Fault['type']]: boolean } = {
   loseRequest: true,
   loseReply: false,
   drop: false,
@@ -37,25 +37,25 @@ const ABOUT_REQUESTS: { readonly [Type in Fault['type']]: boolean } = {
   merge: false,
 }
 
-export const strikesRequest = (type: Fault['type']) => ABOUT_REQUESTS[type]
+export const strikesRequest = (type: Fault['type']) => STRIKES_REQUEST[type]
 
-/** Frames that answer no request. */
-type Unasked = 'notification' | 'error' | 'createSession' | 'deleteContainer'
+/** Operations that a rule cannot name. */
+type NotNameable = 'notification' | 'error' | 'createSession' | 'deleteContainer'
 
 /**
- * A kind of request, by its operation. `create` also stands for create2, createContainer and createTTL, `getChildren` for
+ * The kind of a request: its operation. `create` also stands for create2, createContainer and createTTL, `getChildren` for
  * getChildren2, `setWatches` for setWatches2. `connect` is the handshake, `event` is an event of a watch.
  */
-export type FaultOp = Exclude<OperationName, Unasked> | 'connect' | 'event'
+export type FaultOp = Exclude<OperationName, NotNameable> | 'connect' | 'event'
 
-/** The frames that a rule strikes: those that match everything that is given. */
+/** The frames that a rule strikes. They must match each field that is given. */
 export interface FaultMatch {
-  /** One kind or several. @default all requests but pings and the handshake */
+  /** One kind or several. @default all requests except pings and the handshake */
   op?: FaultOp | readonly FaultOp[] | undefined
   /**
-   * A string matches this node and all below it: `/locks/report` also matches the nodes of contenders. A RegExp is tried on
-   * the whole path. A multi matches when one of its parts does. A sequential create matches by the path of its request,
-   * without the number.
+   * A string matches this node and all nodes below it: `/locks/report` also matches the nodes of contenders. A RegExp is
+   * tested on the whole path. A multi matches if one of its operations does. A sequential create matches by the path of its
+   * request, which has no number yet.
    * @default any
    */
   path?: string | RegExp | undefined
@@ -63,13 +63,13 @@ export interface FaultMatch {
   session?: bigint | undefined
   /** The name of the member that the client is connected to. @default any */
   member?: string | undefined
-  /** Which of the matching requests is struck first, counted from 1 from now on. @default 1 */
+  /** The first of the matching requests that is struck: 1 is the next one. @default 1 */
   nth?: number | undefined
-  /** How many matching requests are struck from there; may be Infinity. @default 1 */
+  /** How many matching requests are struck from that one on; may be Infinity. @default 1 */
   times?: number | undefined
 }
 
-/** A frame that may match. */
+/** What a match compares with a frame. */
 export interface Subject {
   readonly op: OperationName | 'connect' | 'event' | undefined
   readonly paths: readonly string[]
@@ -77,25 +77,30 @@ export interface Subject {
   readonly member: string
 }
 
-/** A match without `nth` and `times`. */
+/** Tests whether a frame matches. `nth` and `times` are not part of this. */
 export type Matcher = (subject: Subject) => boolean
 
-const UNASKED: ReadonlySet<string> = new Set<Unasked>(['notification', 'error', 'createSession', 'deleteContainer'])
+const NOT_NAMEABLE: ReadonlySet<string> = new Set<NotNameable>([
+  'notification',
+  'error',
+  'createSession',
+  'deleteContainer',
+])
 const OPS: ReadonlySet<string> = new Set([
   'connect',
   'event',
-  ...Object.keys(operations).filter((name) => !UNASKED.has(name)),
+  ...Object.keys(operations).filter((name) => !NOT_NAMEABLE.has(name)),
 ])
-/** The operations that one name stands for beside its own. */
+/** The operations for which a name stands besides its own. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   create: ['create2', 'createContainer', 'createTTL'],
   getChildren: ['getChildren2'],
   setWatches: ['setWatches2'],
 }
-/** Kinds that match only where they are named. */
-const APART: ReadonlySet<string | undefined> = new Set(['connect', 'event', 'ping'])
+/** Kinds that match only if `op` names them. */
+const ONLY_BY_NAME: ReadonlySet<string | undefined> = new Set(['connect', 'event', 'ping'])
 
-/** The kinds that a match names, checked; undefined where it names none. */
+/** The kinds that `op` names, checked; undefined if there is no `op`. */
 export function opsOf({ op }: Pick<FaultMatch, 'op'>): ReadonlySet<string> | undefined {
   if (op === undefined) return undefined
   const names: readonly string[] = typeof op === 'string' ? [op] : op
@@ -105,7 +110,7 @@ export function opsOf({ op }: Pick<FaultMatch, 'op'>): ReadonlySet<string> | und
   return new Set(names.flatMap((name) => [name, ...(FAMILIES[name] ?? [])]))
 }
 
-/** Throws a `TypeError` or `RangeError` for a match that no frame can have. */
+/** Turns a match into a test of frames. Throws a `TypeError` or `RangeError` for a match that no frame can have. */
 export function matcher(match: Omit<FaultMatch, 'nth' | 'times'>, members: readonly string[]): Matcher {
   const ops = opsOf(match)
   const { path, session, member } = match
@@ -115,7 +120,7 @@ export function matcher(match: Omit<FaultMatch, 'nth' | 'times'>, members: reado
   }
   if (member !== undefined) checkMember(member, members)
   return (subject) =>
-    (ops === undefined ? !APART.has(subject.op) : ops.has(subject.op ?? '')) &&
+    (ops === undefined ? !ONLY_BY_NAME.has(subject.op) : ops.has(subject.op ?? '')) &&
     (session === undefined || session === subject.session) &&
     (member === undefined || member === subject.member) &&
     (onPath === undefined || subject.paths.some(onPath))
@@ -126,7 +131,7 @@ export function checkMember(name: string, members: readonly string[]): void {
   throw new RangeError(`there is no member ${show(name)}; there are ${members.join(', ')}`)
 }
 
-/** Throws a `TypeError` that lists the known keys. */
+/** Throws a `TypeError` that lists the known keys, if there is an unknown key. */
 export function checkKeys(what: string, options: object, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null) throw new TypeError(`${what}: the options must be an object`)
   const unknown = Object.keys(options).filter((key) => !known.includes(key))
@@ -140,7 +145,7 @@ export function show(value: unknown): string {
 
 function pathMatcher(path: string | RegExp): (path: string) => boolean {
   if (path instanceof RegExp) {
-    // A RegExp with the flag `g` would go on where it stopped the last time.
+    // With the flag `g` or `y`, a RegExp would go on from its last match.
     const pattern = new RegExp(path.source, path.flags.replace(/[gy]/g, ''))
     return (candidate) => pattern.test(candidate)
   }

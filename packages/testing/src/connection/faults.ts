@@ -20,7 +20,7 @@ export interface LossOptions extends FaultMatch {
 
 /** The replies after which the connection is lost, and how. */
 export interface DropOptions extends FaultMatch {
-  /** @default 'end' */
+  /** How the connection is lost. @default 'end' */
   connection?: Exclude<Ending, 'open'> | undefined
 }
 
@@ -44,7 +44,7 @@ export interface GarbageOptions extends FaultMatch {
 
 /** The replies that are split, and where. */
 export interface SplitOptions extends FaultMatch {
-  /** How many bytes of the frame come first, its length included; at least 1. @default 6 */
+  /** How many bytes of the frame come first, including the 4 bytes of its length; at least 1. @default 6 */
   at?: number | undefined
   /** How much later the rest comes, in ms. @default 20 */
   ms?: number | undefined
@@ -60,12 +60,12 @@ const MATCH = ['op', 'path', 'session', 'member', 'nth', 'times'] as const
 const ENDINGS: readonly Ending[] = ['end', 'reset', 'halfOpen', 'open']
 
 /**
- * Makes requests and replies go wrong. Every method makes a rule. The rule counts from now on, and ends when it has struck
- * `times` times. A request that is dropped with its connection before it is struck does not count: the next one does. When
- * several rules match one frame, the oldest strikes it, and the others still count it. Misuse is a `TypeError` or a
- * `RangeError` that says what would be right.
+ * Makes requests and replies go wrong. Each method makes a rule. The rule counts matching frames from now on, and ends when
+ * it has struck `times` of them. If a frame is dropped with its connection before it is struck, the rule strikes another one
+ * instead. If several rules match a frame, the oldest one strikes it, and the others only count it. A wrong argument throws
+ * a `TypeError` or a `RangeError` that says what would be right.
  *
- * Where a frame waits (`delayRequest`, `delayReply`, `split`, `merge`), all later frames of the connection wait, too, as in
+ * If a frame waits (`delayRequest`, `delayReply`, `split`, `merge`), all later frames of the connection wait, too, as in
  * TCP.
  */
 export class Faults {
@@ -107,8 +107,8 @@ export class Faults {
   }
 
   /**
-   * The request is not executed, and is answered with this code. `connect` can only fail with `SessionExpired`: the handshake
-   * is answered as if the session were over, which it is not.
+   * The request is not executed, and is answered with this code. For `connect` only `SessionExpired` is possible: the client
+   * then learns that its session has expired, although it lives.
    */
   fail(options: FailOptions): FaultRule {
     return this.#add('fail', options, ['code'], () => {
@@ -121,7 +121,7 @@ export class Faults {
     })
   }
 
-  /** The request is executed, and bytes that are no reply come in place of its reply. */
+  /** The request is executed, but bytes that are not a reply come in place of its reply. */
   garbage(options: GarbageOptions = {}): FaultRule {
     return this.#add('garbage', options, ['bytes'], () => {
       const { bytes = Uint8Array.of(0xff, 0xff, 0xff, 0xff) } = options
@@ -155,14 +155,14 @@ export class Faults {
     this.#rules = []
   }
 
-  /** The rule that strikes this frame. @internal */
+  /** The rule that strikes this frame; undefined if there is none. @internal */
   take(subject: Subject): FaultRule | undefined {
     let taken: FaultRule | undefined
     for (const rule of this.#rules) if (rule.seizes(subject, taken === undefined)) taken = rule
     return taken
   }
 
-  /** Whether no rule may strike any more. @internal */
+  /** Whether there are no rules. @internal */
   get isEmpty(): boolean {
     return this.#rules.length === 0
   }

@@ -1,4 +1,4 @@
-// The words that monitoring sends in place of a handshake, and the answers of 3.8 (org.apache.zookeeper.server.command).
+// The answers of 3.8 to four-letter words, which monitoring sends in place of a handshake (org.apache.zookeeper.server.command).
 import { configuration } from './configuration.ts'
 import { unsigned } from './describe.ts'
 import { dump, watchesByPath, watchesBySession } from './dump.ts'
@@ -40,15 +40,15 @@ const answers: Readonly<Record<FourLetterWord, (server: Monitored) => string>> =
     stats.reset()
     return 'Server stats reset.\n'
   }),
-  // There is no disk.
+  // These servers have no disk.
   dirs: whileServing(() => 'datadir_size: 0\nlogdir_size: 0\n'),
-  // ZooTrace's default: requests of clients, sessions, packets of servers, warnings.
+  // The default of ZooTrace: requests of clients, sessions, packets of servers, warnings.
   gtmk: () => String(0b1_0011_0010),
   conf: whileServing((server) => configuration(server.member, server.configuration)),
   envi: ({ member }) => environment(member.name),
 }
 
-/** A word outside `whitelist` is refused, whether the member serves or not (NopCommand). */
+/** The answer to a word. A word outside `whitelist` is refused, even if the member does not serve (NopCommand). */
 export function answer(word: string, whitelist: ReadonlySet<string>, server: Monitored): string {
   if (!whitelist.has(word)) return `${word} is not executed because it is not in the whitelist.\n`
   return answers[word as FourLetterWord](server)
@@ -105,7 +105,7 @@ function details({ sessionId, timeOut, establishedAt, log }: ServerConnection): 
   return pairs.map(([key, value]) => `,${key}=${value}`).join('')
 }
 
-/** The values of MonitorCommand that mean something here. */
+/** The values of MonitorCommand that this server has. */
 function monitored({
   member,
   connections,
@@ -154,7 +154,7 @@ function whole(value: number): string {
   return String(Math.floor(value))
 }
 
-/** A double as Java prints it, always with a point, and with four digits after it at most. */
+/** A double as Java prints it: always with a point, and with at most four digits after it. */
 function double(value: number): string {
   const rounded = String(Math.round(value * 10_000) / 10_000)
   return rounded.includes('.') ? rounded : `${rounded}.0`

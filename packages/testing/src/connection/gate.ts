@@ -1,6 +1,6 @@
 /** The reasons for which the bytes of a client wait. */
 export type WaitReason =
-  /** The connection is frozen, by its own control or with its member. */
+  /** The connection is frozen, either alone ('user') or with its member. */
   | 'user'
   | 'member'
   /** A request is delayed by a fault. */
@@ -14,7 +14,7 @@ export type WaitReason =
 
 /** Decides whether the bytes of a client are read, or wait. */
 export class Gate {
-  /** Called when that changes. */
+  /** Called when the gate opens or closes. */
   onChange: (isOpen: boolean) => void = () => {}
   readonly #reasons = new Set<WaitReason>()
   #isGone = false
@@ -38,7 +38,7 @@ export class Gate {
     if (this.isOpen !== wasOpen) this.onChange(this.isOpen)
   }
 
-  /** From now on input is dropped, and need not wait. */
+  /** Opens the gate for ever: from now on input is dropped. */
   remove(): void {
     if (this.#isGone) return
     const wasOpen = this.isOpen

@@ -4,10 +4,10 @@ import type { FaultRule } from './fault-rule.ts'
 
 /** A handshake that waits for its answer. */
 export interface Handshake {
-  /** A client before 3.4 sends no readOnly, and gets none in the answer. */
+  /** A client before 3.4 sends no readOnly, and expects none in the answer. */
   readonly isOldClient: boolean
   readonly isNewSession: boolean
-  /** When it arrived, in ms since the ensemble began. */
+  /** The time at which it arrived, in ms since the ensemble began. */
   readonly takenAt: number
   /** The fault that strikes it. */
   readonly rule: FaultRule | undefined

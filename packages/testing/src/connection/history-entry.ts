@@ -5,7 +5,7 @@ import type { Fault } from './fault.ts'
 
 /** The fields that all entries of connections have. */
 interface Entry {
-  /** When, in ms since the ensemble began. */
+  /** The time, in ms since the ensemble began. */
   readonly at: number
   /** The name of the member. */
   readonly member: string
@@ -15,7 +15,7 @@ interface Entry {
   readonly session: bigint
 }
 
-/** A frame of a client. A body that the member could not read has no `request`. */
+/** A frame of a client. If the member could not read the body, `message.request` is undefined. */
 export interface ClientEntry extends Entry {
   /** The kind of the entry. */
   readonly from: 'client'
@@ -49,7 +49,7 @@ export interface ConnectionEntry extends Entry {
 export interface MemberEntry {
   /** The kind of the entry. */
   readonly from: 'member'
-  /** When, in ms since the ensemble began. */
+  /** The time, in ms since the ensemble began. */
   readonly at: number
   /** The name of the member. */
   readonly member: string
@@ -61,7 +61,7 @@ export interface MemberEntry {
 export interface ControlEntry {
   /** The kind of the entry. */
   readonly from: 'control'
-  /** When, in ms since the ensemble began. */
+  /** The time, in ms since the ensemble began. */
   readonly at: number
   /** The call as text, such as `zk1.kill()`, without data. */
   readonly what: string

@@ -4,7 +4,7 @@ import { checkKeys, type FaultMatch, type Matcher, matcher, opsOf } from './faul
 import type { ClientEntry, HistoryEntry, ServerEntry } from './history-entry.ts'
 import { pathsOf } from './paths-of.ts'
 
-/** Selects entries: those that match everything that is given. */
+/** Selects entries. They must match each field that is given. */
 export type HistoryFilter = Omit<FaultMatch, 'nth' | 'times'>
 
 const KEYS = ['op', 'path', 'session', 'member'] as const satisfies readonly (keyof HistoryFilter)[]
@@ -13,11 +13,11 @@ const KEYS = ['op', 'path', 'session', 'member'] as const satisfies readonly (ke
 export interface HistoryLimits {
   /** How many entries are kept; 0 for no history. */
   readonly entries: number
-  /** How many bytes of frames are kept. Each part of a multi and each name in a list counts for some more. */
+  /** How many bytes of frames are kept. Each operation of a multi and each name in a list adds some bytes to its frame. */
   readonly bytes: number
 }
 
-/** All frames, connections, roles and controls, decoded, in order. Above its limits it drops the oldest entries. */
+/** All frames (decoded), connections, roles and controls, in order. Drops the oldest entries above its limits. */
 export class History implements Iterable<HistoryEntry> {
   /** How many entries were dropped because of the limits. */
   dropped = 0
@@ -49,7 +49,7 @@ export class History implements Iterable<HistoryEntry> {
     yield* this.entries
   }
 
-  /** The requests that match, lost ones included. Pings only where `op` names them. */
+  /** The requests that match, including lost ones. Pings are among them only if `op` names them. */
   requests(filter: HistoryFilter = {}): readonly (ClientEntry & { readonly message: RequestMessage })[] {
     const matches = this.#matcher('requests', filter)
     return this.entries.filter((entry): entry is ClientEntry & { readonly message: RequestMessage } => {
@@ -59,7 +59,7 @@ export class History implements Iterable<HistoryEntry> {
     })
   }
 
-  /** The replies to such requests, lost ones included. A path matches only while the request is kept, too. */
+  /** The replies that match, including lost ones. A path matches only while the request of the reply is kept, too. */
   replies(filter: HistoryFilter = {}): readonly (ServerEntry & { readonly message: ReplyMessage })[] {
     const matches = this.#matcher('replies', filter)
     const asked = new Map<string, readonly string[]>()
@@ -72,7 +72,7 @@ export class History implements Iterable<HistoryEntry> {
     })
   }
 
-  /** The events of watches, lost ones included. */
+  /** The events of watches that match, including lost ones. */
   events(filter: Omit<HistoryFilter, 'op'> = {}): readonly (ServerEntry & { readonly message: EventMessage })[] {
     checkKeys('history.events', filter, KEYS.slice(1))
     const matches = matcher({ ...filter, op: 'event' }, this.#members)
@@ -121,7 +121,7 @@ export class History implements Iterable<HistoryEntry> {
 
   #forget(): void {
     this.#bytes -= this.#sizes[this.#first]!
-    // The entry can be collected before the next compaction.
+    // Now the entry can be garbage-collected before the next compaction.
     this.#entries[this.#first] = undefined!
     this.#first++
     this.dropped++

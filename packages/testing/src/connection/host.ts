@@ -17,19 +17,19 @@ export interface Remote {
 export interface Limits {
   /** The longest frame from a client, in bytes (jute.maxbuffer). */
   readonly juteMaxBuffer: number
-  /** How many requests of a connection may be without an answer before no more are read (globalOutstandingLimit). */
+  /** How many requests of a connection may be unanswered before no more are read (globalOutstandingLimit). */
   readonly outstanding: number
   /** How many connections one address may have to one member; 0 for any number (maxClientCnxns). */
   readonly clientConnections: number
   /** The four-letter words that are answered (4lw.commands.whitelist). */
   readonly fourLetterWords: ReadonlySet<string>
-  /** The id that may do everything, as in `super:BASE64`. */
+  /** The digest of the superuser: `super:BASE64`. */
   readonly superDigest: string | undefined
-  /** The users that may prove their identity by SASL; undefined where it is not set up. */
+  /** The users that may prove their identity by SASL; undefined if SASL is not set up. */
   readonly sasl: SaslSettings | undefined
 }
 
-/** The surroundings of the connections of an ensemble. */
+/** What the connections of an ensemble have in common. */
 export interface Host {
   /** The present time, in ms since the ensemble began. */
   readonly now: number
@@ -41,9 +41,9 @@ export interface Host {
   wallNow(): number
   /** A number in [0, 1), like Math.random. */
   random(): number
-  /** The returned function cancels it. */
+  /** Runs the action after this time. The returned function cancels it. */
   after(ms: number, action: () => void): () => void
-  /** The connection has something for its client. */
+  /** The connection has bytes to send, or is to be closed. */
   isDue(connection: { readonly id: number }): void
   /** The number of the next connection, from 1. */
   nextConnectionId(): number

@@ -41,8 +41,8 @@ export class Identity {
   }
 
   /**
-   * The answer to any request while it must prove its identity. After any code but Ok the connection is closed. undefined: it
-   * is closed without an answer.
+   * The answer to a proof of identity, or to another request while the client must prove its identity first. After a code
+   * other than Ok the connection is closed. undefined means that it is closed without an answer.
    */
   prove(message: RequestMessage): Proved | undefined {
     if (!isProof(message)) return { err: ErrorCode.SessionClosedRequireSaslAuth }
@@ -55,9 +55,9 @@ export class Identity {
 
   /** ZooKeeperServer.processSasl */
   #sasls(token: Uint8Array | null): Proved | undefined {
-    // This makes a real server fail.
+    // A real server throws an exception.
     if (token === null) return undefined
-    // Where SASL is not set up, the answer to any token has none.
+    // If SASL is not set up, the answer to any token has no token.
     if (this.#saslServer === undefined) return { err: ErrorCode.Ok, response: { token: null } }
     const verdict = this.#saslServer.evaluate(token)
     if (verdict === 'refused') {

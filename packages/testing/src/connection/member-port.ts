@@ -5,7 +5,7 @@ import { ServerConnection } from './server-connection.ts'
 import type { Clock } from './silence.ts'
 import { ServerStats } from './stats.ts'
 
-/** The port where there are no sockets. */
+/** The port of an address without a port, as in virtual time. */
 const USUAL_PORT = 2181
 
 /** The client port of one member (NIOServerCnxnFactory). */
@@ -16,11 +16,11 @@ export class MemberPort {
   address: string
   readonly connections = new Set<ServerConnection>()
   stats = new ServerStats()
-  /** The user has made it refuse connections. */
+  /** Whether the user has made it refuse connections. */
   isRefusing = false
-  /** The clock of the process: while it is stopped, nothing is due. */
+  /** The clock of the member's process. While the process is stopped, no timer runs. */
   readonly clock: Clock
-  /** The connections that were frozen with the member, ended ones included: the rest of their bytes leaves when it thaws. */
+  /** The connections that were frozen with the member, also ended ones: their last bytes leave when it thaws. */
   readonly #frozen = new Set<ServerConnection>()
   #startedAt: number
 
@@ -54,7 +54,7 @@ export class MemberPort {
     return this.member.role !== 'down' && !this.isRefusing
   }
 
-  /** undefined where the connection is refused. */
+  /** Returns undefined if the connection is refused. */
   accept(remote: Remote): ServerConnection | undefined {
     if (!this.isListening || this.#isFull(remote)) return undefined
     const connection = new ServerConnection(this.host.nextConnectionId(), this, remote)
@@ -63,7 +63,7 @@ export class MemberPort {
     return connection
   }
 
-  /** Closes other connections of a session that is resumed (ServerCnxnFactory.closeSession). */
+  /** Closes the other connections of a session that is resumed on this one (ServerCnxnFactory.closeSession). */
   closeSession(sessionId: bigint, but: ServerConnection): void {
     for (const connection of this.connections) {
       if (connection.sessionId === sessionId && connection !== but) connection.end('the session was resumed on another')

@@ -1,6 +1,6 @@
 import { concat } from '@zk/wire'
 
-/** What is due on a connection. `close` comes after the bytes. */
+/** What the driver must do on a connection: first send the bytes, then close it. */
 export interface Due {
   readonly bytes: Uint8Array | undefined
   readonly close: 'end' | 'reset' | undefined
@@ -8,9 +8,9 @@ export interface Due {
 
 type Item =
   | { readonly type: 'bytes'; readonly bytes: Uint8Array }
-  /** Later bytes wait so long. */
+  /** Later items wait for this time. */
   | { readonly type: 'hold'; readonly ms: number }
-  /** These bytes wait so long at most, and leave together with the next ones. */
+  /** These bytes leave together with the next ones, at the latest after this time. */
   | { readonly type: 'merge'; readonly ms: number; readonly bytes: Uint8Array }
   | { readonly type: 'close'; readonly how: 'end' | 'reset' }
   /** Later bytes are lost. */
@@ -22,21 +22,21 @@ interface Clock {
   after(ms: number, action: () => void): Cancel
 }
 
-/** In bytes. */
+/** Above this number of waiting bytes the connection is full. */
 const MOST_WAITING = 1024 * 1024
 
-/** The bytes to one client, in order. They leave at the end of the turn, unless they are held. */
+/** The bytes for one client, in order. They leave at the end of the turn, unless something holds them. */
 export class Outgoing {
   readonly #clock: Clock
   readonly #changed: () => void
   #due: Uint8Array[] = []
   #close: 'end' | 'reset' | undefined
   #waiting: Item[] = []
-  /** Everything waits until this time. */
+  /** Cancels the timer of a hold. While it is set, everything waits. */
   #hold: Cancel | undefined
   /**
-   * Bytes that leave together with the next ones, and their timer. No timer when they have waited long enough, but are
-   * frozen.
+   * Bytes that leave together with the next ones. `#longestWait` cancels the timer for them. It is undefined if the bytes
+   * have waited long enough, but are frozen.
    */
   #merged: Uint8Array[] = []
   #longestWait: Cancel | undefined
@@ -92,13 +92,13 @@ export class Outgoing {
     this.#drain()
   }
 
-  /** Loses everything, waiting bytes included. */
+  /** Loses everything, including the bytes that wait. */
   lose(): void {
     this.#isLost = true
     this.#forget()
   }
 
-  /** Whether so many bytes wait that no more answers should be made. */
+  /** Whether so many bytes wait that no more requests should be read. */
   get isFull(): boolean {
     return this.#size > MOST_WAITING
   }
@@ -144,7 +144,7 @@ export class Outgoing {
         return
       case 'merge':
         this.#merged.push(item.bytes)
-        // The first one has waited the longest.
+        // The wait counts from the first of the merged frames.
         this.#longestWait ??= this.#clock.after(item.ms, () => {
           this.#longestWait = undefined
           this.#drain()

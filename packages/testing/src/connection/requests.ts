@@ -1,4 +1,4 @@
-// Makes requests of the frames of a client.
+// Turns the frames of a client into requests.
 import {
   decodeClientFrame,
   operationName,
@@ -13,14 +13,14 @@ import type { FaultRule } from './fault-rule.ts'
 
 export interface Parsed {
   readonly message: RequestMessage
-  /** The body could not be read. The processor of the request refuses it (MarshallingError), not the connection. */
+  /** Whether the body could not be read. Then the processor of the request refuses it (MarshallingError). */
   readonly isMalformed: boolean
 }
 
 /** A request that waits for its answer on its connection. */
 export interface Pending extends ServerRequest {
   readonly connection: Connection
-  /** When it arrived, in ms since the ensemble began. */
+  /** The time at which it arrived, in ms since the ensemble began. */
   readonly takenAt: number
   /** The fault that strikes it. */
   readonly rule: FaultRule | undefined
@@ -42,7 +42,7 @@ export function pendingOf(
   return { sessionId, message, isMalformed, authInfo, owner: member, connection, takenAt: now, rule }
 }
 
-/** Throws a `ProtocolError` for a frame without a header: then the connection is closed. */
+/** Decodes a request. Throws a `ProtocolError` if the frame has no whole header: then the connection is closed. */
 export function parseRequest(frame: Uint8Array): Parsed {
   try {
     return { message: decodeClientFrame(frame, false) as RequestMessage, isMalformed: false }
@@ -56,13 +56,13 @@ export function parseRequest(frame: Uint8Array): Parsed {
   return { message: message as RequestMessage, isMalformed: true }
 }
 
-/** The request gets no answer. A rule that would have struck the answer may strike another one. */
+/** Called for a request that gets no answer. A rule that would have struck the answer may strike another one. */
 export function releaseUnstruck(rule: FaultRule | undefined): void {
   const type = rule?.fault.type
   if (type !== 'loseRequest' && type !== 'delayRequest') rule?.release()
 }
 
-/** The answer that a rule gives to a request which is not executed. */
+/** The error code that a rule gives to a request in place of executing it. */
 export function refusalOf(rule: FaultRule | undefined): number | undefined {
   return rule?.fault.type === 'fail' ? rule.fault.err : undefined
 }

@@ -16,7 +16,7 @@ const REALM = 'zk-sasl-md5'
 const DIGEST_URI = `zookeeper/${REALM}`
 const FIRST_USE = '00000001'
 
-/** The answer to a token: another token, with the user when that is proved, or a refusal. */
+/** The answer to a token: 'refused', or another token, with the user if the client has proved to be that user. */
 export type Said = { readonly token: Uint8Array; readonly user?: string } | 'refused'
 
 /** One exchange, on one connection. */
@@ -34,7 +34,7 @@ export class SaslServer {
     const state = this.#state
     this.#state = { name: 'over' }
     if (state.name === 'asked') return this.#verify(token, state.nonce)
-    // The server begins. A client that begins is refused.
+    // The server sends the first token that is not empty. A client that does so is refused.
     if (state.name === 'over' || token.byteLength > 0) return 'refused'
     const nonce = this.#nonce()
     this.#state = { name: 'asked', nonce }
@@ -75,7 +75,7 @@ function md5(...parts: readonly (string | Uint8Array)[]) {
   return hash.digest()
 }
 
-/** Text that fits into ISO 8859-1 is hashed as that. */
+/** The text in ISO 8859-1 if possible, otherwise in UTF-8. */
 function latin1(text: string): Uint8Array {
   if (/[\u0100-\uffff]/.test(text)) return new TextEncoder().encode(text)
   return Uint8Array.from(text, (character) => character.charCodeAt(0))

@@ -32,12 +32,12 @@ import type { ServerStats } from './stats.ts'
 import { strikeReply, strikeRequest } from './strike.ts'
 import { Unanswered } from './unanswered.ts'
 
-/** The zxid of the answer to a request that the server does not know (UnimplementedRequestProcessor). */
+/** The zxid of the answer to an operation that the server does not know (UnimplementedRequestProcessor). */
 const UNKNOWN = -1n
 
 type Asked = Pick<RequestMessage, 'op' | 'opCode' | 'xid'>
 
-/** The port of a connection. */
+/** What a connection needs of the port of its member. */
 interface Port {
   readonly name: string
   readonly host: Host
@@ -60,7 +60,7 @@ export class ServerConnection implements Connection {
   /** The time of the wall clock, in ms since the epoch. */
   readonly establishedAt: number
   sessionId = 0n
-  /** The negotiated timeout in ms; 0 until then. */
+  /** The negotiated session timeout in ms; 0 before the handshake. */
   timeOut = 0
   /** Decides whether the client's bytes are read, or wait. */
   readonly gate = new Gate()
@@ -71,10 +71,10 @@ export class ServerConnection implements Connection {
   readonly #unanswered: Unanswered
   #state: 'new' | 'handshaking' | 'serving' | 'closed' = 'new'
   #handshake: Handshake | undefined
-  /** Half-open: the client's bytes are lost. */
+  /** Whether the bytes of the client are lost, because the connection is half-open. */
   #isDeaf = false
   /**
-   * The number of answers that a server does not count, since they have no header
+   * The number of answers without a header. A real server does not count them, so their requests stay outstanding
    * (ServerCnxn.decrOutstandingAndCheckThrottle).
    */
   #uncounted = 0
@@ -132,7 +132,7 @@ export class ServerConnection implements Connection {
   reply({ message }: ServerRequest, zxid: bigint, err: number, response?: unknown): void {
     if (this.#state === 'closed') return
     const request = this.#settle(message)
-    // A request that no server knows is not counted, and has no zxid.
+    // A request with an operation that the server does not know is not counted.
     if (request !== undefined && zxid !== UNKNOWN)
       this.log.answered({ ...message, err, zxid, takenAt: request.takenAt })
     this.#reply(message, zxid, err, request?.rule, response)
@@ -173,7 +173,7 @@ export class ServerConnection implements Connection {
     if (loses !== 'replies') this.#deafen()
   }
 
-  /** Nothing is read and nothing leaves until it thaws. Then everything does, in order. */
+  /** Stops input and output until it thaws. Then all bytes that have waited pass, in order. */
   freeze(by: 'user' | 'member'): void {
     this.gate.set(by, true)
     this.#outgoing.freeze(by)
@@ -193,7 +193,7 @@ export class ServerConnection implements Connection {
     const due = this.#outgoing.take()
     if (this.gate.has('full') && !this.#outgoing.isFull) {
       this.gate.set('full', false)
-      // The driver comes first: it may set 'clogged'.
+      // First the driver sends the bytes: it may set 'clogged'.
       this.port.host.after(0, () => this.#pump())
     }
     return due
@@ -208,7 +208,7 @@ export class ServerConnection implements Connection {
     return this.port.member.tree.lastProcessedZxid
   }
 
-  /** Answers a createSession of a client that has a session, as its handshake was answered. */
+  /** Answers a createSession of a client that already has a session, in the form of an answer to a handshake. */
   #establishedAgain(session: EstablishedSession, { message }: ServerRequest): void {
     const request = this.#settle(message)
     if (message.xid > 0) this.#uncounted++
@@ -217,7 +217,7 @@ export class ServerConnection implements Connection {
     this.#goOn()
   }
 
-  /** Takes the request of this answer. Earlier requests that a rule refuses are answered first. */
+  /** Removes and returns the request that is now answered. First answers earlier requests that a rule refuses. */
   #settle(message: RequestMessage): Pending | undefined {
     const { before, request } = this.#unanswered.settle(message)
     for (const refused of before) this.#answerRefused(refused)
@@ -251,7 +251,7 @@ export class ServerConnection implements Connection {
     }
   }
 
-  /** A four-letter word in place of the handshake. Any other text is an impossible length. */
+  /** Answers a four-letter word in place of the handshake. Any other text is a frame of impossible length. */
   #text(bytes: Uint8Array): void {
     this.log.received({ type: 'text', bytes }, bytes.byteLength)
     const word = String.fromCharCode(...bytes.subarray(0, WORD_SIZE))
@@ -293,14 +293,14 @@ export class ServerConnection implements Connection {
     const isRefused = refusalOf(rule) !== undefined
     const { member, host } = this.port
     const request = pendingOf(parsed, { connection: this, member: member.name, now: host.now }, rule)
-    // A server touches the session of a request that it refuses.
+    // A real server touches the session also for a request that it refuses.
     if (isRefused) member.touchBy(this)
     if (isRefused && this.#unanswered.count === 0) return this.#answerRefused(request)
     this.#unanswered.add(request, member.tree)
     if (!isRefused) member.submit(request)
   }
 
-  /** The answer comes at once, before earlier requests, and without a zxid (ZooKeeperServer.processPacket). */
+  /** Answers at once, before the answers to earlier requests, and without a zxid (ZooKeeperServer.processPacket). */
   #prove(message: RequestMessage, isMalformed: boolean, rule: FaultRule | undefined): void {
     const refusal = isMalformed ? undefined : refusalOf(rule)
     if (refusal !== undefined) rule?.fire()
@@ -347,7 +347,7 @@ export class ServerConnection implements Connection {
   #strike(rule: FaultRule | undefined, done: () => void): void {
     strikeRequest(
       rule,
-      // After the answers to earlier requests that are there.
+      // The delay of 0 lets the answers to earlier requests leave first, if they are there.
       (how) => (how === 'open' ? undefined : this.#delay(0, () => this.#break(how))),
       (ms, done) => this.#delay(ms, done),
       done,
@@ -367,7 +367,7 @@ export class ServerConnection implements Connection {
 
   #break(how: Ending): void {
     if (this.#state === 'closed' || how === 'open') return
-    // After the answers that are delayed.
+    // Answers that are delayed still leave, hence `loseRest`.
     if (how === 'halfOpen') {
       this.#outgoing.loseRest()
       return this.#deafen()
@@ -376,7 +376,7 @@ export class ServerConnection implements Connection {
     this.#over(how === 'end' ? 'a fault closed it' : 'a fault reset it')
   }
 
-  /** Bytes of the client that were not read are lost, too. */
+  /** From now on the bytes of the client are lost, including those that are not processed yet. */
   #deafen(): void {
     this.#isDeaf = true
     this.gate.remove()

@@ -3,12 +3,12 @@ export interface Clock {
   after(ms: number, action: () => void): () => void
 }
 
-/** NIOServerCnxnFactory: how long a client may send nothing before its handshake; also the step of expiry. */
+/** How long a client may be silent before its handshake, and the step of expiry, in ms (NIOServerCnxnFactory). */
 const SESSIONLESS_TIMEOUT = 10_000
 
 /**
  * Notices a client that sends nothing for longer than its session timeout, rounded up to the next 10 s (cnxnExpiryQueue).
- * Most sessions expire earlier, and their connections end with them. So this is mostly for connections without a handshake.
+ * Most sessions expire earlier, which also ends their connections. So this is mostly for connections without a handshake.
  */
 export class Silence {
   readonly #clock: Clock
@@ -24,7 +24,7 @@ export class Silence {
     this.#cancel = this.#wait()
   }
 
-  /** When the silence will be too long. */
+  /** The time at which the client will have been silent for too long. */
   get endsAt(): number {
     return roundedUp(this.#lastHeard + this.#timeout)
   }
@@ -43,7 +43,7 @@ export class Silence {
     this.#cancel()
   }
 
-  /** One timer serves many touches: it checks again when it is due. */
+  /** One timer serves many touches: when it is due, it checks whether the client was heard since. */
   #wait(): () => void {
     return this.#clock.after(this.endsAt - this.#clock.now, () => {
       if (this.endsAt <= this.#clock.now) this.#tooLong()

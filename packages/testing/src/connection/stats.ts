@@ -42,7 +42,7 @@ export class ServerStats {
   authFailed = 0
   readonly latency = new Latency()
 
-  /** `srst`: resets all but the failures (ServerStats.reset). */
+  /** For `srst`: resets all counters except `authFailed` (ServerStats.reset). */
   reset(): void {
     this.received = 0
     this.sent = 0
@@ -62,7 +62,7 @@ export class ConnectionStats {
   lastLatency = 0
   readonly latency = new Latency()
 
-  /** `crst`: resets the counters. The texts are not those of a new connection (ServerCnxn.resetStats). */
+  /** For `crst`: resets the counters. Some values then differ from those of a new connection (ServerCnxn.resetStats). */
   reset(): void {
     this.received = 0
     this.sent = 0
@@ -75,9 +75,7 @@ export class ConnectionStats {
   }
 }
 
-/**
- * The name in `cons`. A request that was refused before the server checked its kind is `NA`, and so is each refused write.
- */
+/** The name of an operation in `cons`; `NA` for a refused write, and for a request that was not looked at. */
 export function lastOp(op: OperationName | undefined, opCode: number, err: number): string {
   const isUnseen = err === ErrorCode.ThrottledOp || (err !== ErrorCode.Ok && isWrite(opCode))
   return (isUnseen ? undefined : op && shortNames[op]) ?? 'NA'

@@ -2,7 +2,7 @@ import type { Ending } from './fault.ts'
 import type { FaultRule } from './fault-rule.ts'
 import type { Outgoing } from './outgoing.ts'
 
-/** What happens to the connection. */
+/** Does to the connection what the fault says. */
 type Lose = (how: Ending) => void
 
 /** Applies a rule to a request before it is executed. */
@@ -15,7 +15,7 @@ export function strikeRequest(
   if (rule === undefined) return done()
   const { fault } = rule
   switch (fault.type) {
-    // It is answered in its turn.
+    // The request is answered when all earlier ones are.
     case 'fail':
     // These strike the reply.
     case 'loseReply':
@@ -37,7 +37,7 @@ export function strikeRequest(
   rule.fire()
 }
 
-/** A new kind of fault that is not handled becomes a type error. */
+/** The compiler reports a kind of fault that is not handled: its type is not `never`. */
 function unknown(fault: never): never {
   throw new TypeError(`unknown fault ${JSON.stringify(fault)}`)
 }

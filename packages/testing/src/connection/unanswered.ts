@@ -5,20 +5,20 @@ import type { Gate } from './gate.ts'
 import { type Pending, refusalOf, releaseUnstruck } from './requests.ts'
 
 /**
- * The most bytes of answers that are still to come, by what is known of their sizes before. As many may wait to be sent
- * (outgoing.ts). So memory is bounded, whatever a client requests.
+ * The limit for the expected bytes of answers that are still to come. As many bytes may wait to be sent (outgoing.ts). So
+ * the memory of a connection is bounded, whatever its client requests.
  */
 const MOST_EXPECTED = 1024 * 1024
 
-/** The requests of a connection that wait for their answers, in order. Too many, or too large ones, close its gate. */
+/** The unanswered requests of a connection, in order. If they are too many or too large, they close its gate. */
 export class Unanswered {
   readonly #gate: Gate
   readonly #limit: number
   #requests: Pending[] = []
-  /** The approximate size of their answers. */
+  /** The approximate size of the answer to each request. */
   #expected: number[] = []
   #sum = 0
-  /** The longest data that any of them writes: a later read may return it. */
+  /** The length of the longest data that one of the requests writes: a later read may return it. */
   #written = 0
 
   constructor(gate: Gate, limit: number) {
@@ -41,8 +41,8 @@ export class Unanswered {
   }
 
   /**
-   * Removes this request, which is now answered, and all before it: the server skips those. `before` has those that a rule
-   * refuses. They must be answered first.
+   * Removes this request, which is now answered, and all earlier ones, which the server has skipped. `before` has those of
+   * them that a rule refuses: the caller must answer them first.
    */
   settle(message: RequestMessage): { readonly before: readonly Pending[]; readonly request: Pending | undefined } {
     const at = this.#requests.findIndex((pending) => pending.message === message)
@@ -55,7 +55,7 @@ export class Unanswered {
     return { before: before.filter(isRefused), request }
   }
 
-  /** The next request, if a rule refuses it. */
+  /** Removes and returns the next request, if a rule refuses it. */
   nextRefused(): Pending | undefined {
     const [next] = this.#requests
     if (next === undefined || !isRefused(next)) return undefined

@@ -1,4 +1,2 @@
-/**
- * Runs a control at the present time, and sends its effects to the clients. `what` is the call as text, for the history.
- */
+/** Runs a control, such as `kill`, at the present time, and sends its effects to the clients. `what` is the call as text. */
 export type Control = <Result>(what: string, action: () => Result) => Result

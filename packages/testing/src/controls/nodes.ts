@@ -7,7 +7,7 @@ import type { Control } from './control.ts'
 
 /** A node as one member knows it. */
 export interface TestNode {
-  /** A copy; no bytes for a node without data. */
+  /** A copy of the data; empty if the node has none. */
   readonly data: Uint8Array
   /** The `Stat` of the node. */
   readonly stat: Stat
@@ -19,9 +19,9 @@ export interface TestNode {
 
 /** How `nodes.create` makes a node. */
 export interface CreateNodeOptions {
-  /** Its data; text is encoded as UTF-8. @default none */
+  /** The data; text is encoded as UTF-8. @default none */
   data?: Uint8Array | string | undefined
-  /** Its ACL. @default all rights for everyone */
+  /** The ACL. @default all rights for everyone */
   acl?: readonly ACL[] | undefined
   /** Whether servers delete it when its children are gone. @default false */
   isContainer?: boolean | undefined
@@ -30,7 +30,7 @@ export interface CreateNodeOptions {
 const OPEN_ACL: readonly ACL[] = [{ perms: Perms.ALL, id: { scheme: 'world', id: 'anyone' } }]
 const LARGEST_INT = 2 ** 31 - 1
 
-/** Reads the tree of a server. */
+/** The node in the tree of one server; undefined if there is none. */
 export function readNode(tree: DataTree, path: string): TestNode | undefined {
   validatePath(path)
   const node = tree.get(path)
@@ -42,10 +42,9 @@ export function readNode(tree: DataTree, path: string): TestNode | undefined {
 /**
  * The nodes as an operator sees and changes them: at the leader, without a session, and with all rights.
  *
- * A change is committed like any write: before the method returns where `latency` is 0, and later otherwise. Where the leader
- * has lost its quorum, or is frozen, the change waits, and is lost when another leader is elected: wait for
- * `TestEnsemble.serving` first. A change that is refused throws an `Error` that says why. So does every change while no
- * leader serves.
+ * A change is committed like any write: before the method returns if `latency` is 0, otherwise later. If the leader has lost
+ * its quorum, or is frozen, the change waits, and is lost if another leader is elected: wait for `TestEnsemble.serving`
+ * first. A method throws an `Error` that says why if the change is refused, or if no leader serves.
  */
 export class TestNodes {
   readonly #ensemble: Ensemble
@@ -57,7 +56,7 @@ export class TestNodes {
     this.#control = control
   }
 
-  /** undefined where there is no such node. */
+  /** The node at the leader; undefined if there is none. */
   get(path: string): TestNode | undefined {
     return readNode(this.#tree, path)
   }
@@ -72,7 +71,7 @@ export class TestNodes {
     return owners.flatMap((owner) => [...tree.ephemerals(owner).inOrder()]).sort()
   }
 
-  /** Creates the node, and parents that are missing. */
+  /** Creates the node and its missing parents. */
   create(path: string, options: CreateNodeOptions = {}): void {
     checkKeys('nodes.create', options, ['data', 'acl', 'isContainer'])
     const { data = '', acl = OPEN_ACL, isContainer = false } = options
@@ -82,15 +81,14 @@ export class TestNodes {
     this.#create(path, data, acl, isContainer)
   }
 
-  /** Replaces the data, whatever its version; text is encoded as UTF-8. Throws an `Error` where there is no such node. */
+  /** Replaces the data, whatever its version; text is encoded as UTF-8. Throws an `Error` if there is no such node. */
   setData(path: string, data: Uint8Array | string): void {
     checkData('nodes.setData', data)
     this.#operate(path, { op: 'setData', request: { path, data: bytesOf(data), version: -1 } })
   }
 
-  /** Deletes the node and all below it. */
+  /** Deletes the node and all nodes below it. */
   delete(path: string): void {
-    // The root cannot be deleted.
     if (path === '/') throw new RangeError('nodes.delete: the root cannot be deleted')
     for (const child of this.get(path)?.children ?? []) this.delete(`${path}/${child}`)
     this.#operate(path, { op: 'delete', request: { path, version: -1 } })

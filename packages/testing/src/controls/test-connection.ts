@@ -38,7 +38,7 @@ export class TestConnection {
     this.#do('reset()', () => this.#connection.cut('reset', 'the test reset it'))
   }
 
-  /** Stops both directions until `thaw`: then everything passes, in order. */
+  /** Stops both directions until `thaw`. Then all bytes that have waited pass, in order. */
   freeze(): void {
     this.#do('freeze()', () => this.#connection.freeze('user'))
   }
@@ -49,8 +49,8 @@ export class TestConnection {
   }
 
   /**
-   * From now on requests, replies, or both are lost, and neither end notices, as when a cable was cut. It stays so until one
-   * end gives up.
+   * From now on requests, replies, or both are lost, and neither end notices, as after a cable was cut. This lasts until one
+   * end closes the connection.
    */
   halfOpen(loses: 'both' | 'requests' | 'replies' = 'both'): void {
     if (!['both', 'requests', 'replies'].includes(loses)) {

@@ -25,7 +25,7 @@ export class TestMember {
     return this.#port.address
   }
 
-  /** The TCP port of `address`, also while it is down. 2181 where there are no sockets. */
+  /** The TCP port of `address`, also while the member is down. 2181 in virtual time. */
   get port(): number {
     return this.#port.clientPort
   }
@@ -36,8 +36,8 @@ export class TestMember {
   }
 
   /**
-   * `leader` and `follower` when it serves clients, `looking` before. `read-only` without a leader. `standalone` as a single
-   * server.
+   * `leader`, `follower` or `standalone` while the member serves clients. `looking` until it has found a leader. `read-only`
+   * while it serves reads without a leader. `down` after `kill`.
    */
   get role(): Role {
     return this.#port.member.role
@@ -48,7 +48,7 @@ export class TestMember {
     return this.#port.member.tree.lastProcessedZxid
   }
 
-  /** Whether it is stopped by `freeze`. */
+  /** Whether the member is stopped by `freeze`. */
   get isFrozen(): boolean {
     return this.#port.member.isFrozen
   }
@@ -58,17 +58,17 @@ export class TestMember {
     return Array.from(this.#port.connections, (connection) => new TestConnection(connection, this.#control))
   }
 
-  /** The node in this member's tree: a follower may be behind. undefined where there is no such node. */
+  /** The node in the tree of this member, which may be behind the leader; undefined if there is none. */
   node(path: string): TestNode | undefined {
     return readNode(this.#port.member.tree, path)
   }
 
-  /** Ends the process: its connections break, and its port is closed. Its log survives. Does nothing when it is down. */
+  /** Ends the process: its connections break, and its port is closed. Its log survives. Does nothing if it is down. */
   kill(): void {
     if (this.role !== 'down') this.#do('kill()', () => this.#port.kill())
   }
 
-  /** Starts the process again, with its log. Does nothing when it is up. */
+  /** Starts the process again, with its log. Does nothing if it is up. */
   restart(): void {
     if (this.role === 'down') this.#do('restart()', () => this.#port.restart())
   }
@@ -84,28 +84,28 @@ export class TestMember {
   }
 
   /**
-   * Applies later commits with this delay, in ms. Infinity means until `catchUp`. Reads at this member are stale, and its own
-   * writes are answered late.
+   * From now on applies each commit with this delay, in ms. Infinity means that commits wait for `catchUp`. So reads at this
+   * member are stale, and writes are answered late.
    */
   lag(ms: number): void {
     if (typeof ms !== 'number' || !(ms >= 0)) throw new RangeError(`lag must be a number of ms, 0 or more, not ${ms}`)
     this.#do(`lag(${ms})`, () => this.#port.member.lag(ms))
   }
 
-  /** Applies all commits, and ends the lag. */
+  /** Applies all commits that wait, and ends the lag. */
   catchUp(): void {
     this.#do('catchUp()', () => this.#port.member.catchUp())
   }
 
   /**
-   * Loses the next touch that this follower records: it is never sent to the leader, as when it is recorded while the table
-   * is being sent (LearnerSessionTracker). Later touches are sent. False where the member does not follow a leader.
+   * Loses the next touch that this follower records: the leader never gets it, as if it was recorded while the touch table
+   * was being sent (LearnerSessionTracker). Later touches are sent. False if the member follows no leader.
    */
   loseTouch(): boolean {
     return this.#do('loseTouch()', () => this.#port.member.loseTouch())
   }
 
-  /** Refuses connections from now on. The present ones stay. */
+  /** Refuses new connections from now on. The present ones stay. */
   refuse(): void {
     this.#do('refuse()', () => (this.#port.isRefusing = true))
   }

@@ -6,7 +6,7 @@ import type { Control } from './control.ts'
 /** A member, or its name. */
 export type MemberLike = string | { readonly name: string }
 
-/** The links between members. What is sent on a cut link waits, as TCP would repeat it. Clients have links of their own. */
+/** The links between members, not those of clients. A message on a cut link waits, because TCP would repeat it. */
 export class TestNetwork {
   readonly #network: Network
   readonly #members: readonly string[]
@@ -20,7 +20,7 @@ export class TestNetwork {
   }
 
   /**
-   * Lets no message pass between members of different groups. A member that is in no group is alone. Replaces all cuts.
+   * Lets no message pass between members of different groups. A member that is in no group is alone. Undoes all cuts.
    *
    *     ensemble.network.partition(['zk1'], ['zk2', 'zk3'])
    */
@@ -43,15 +43,15 @@ export class TestNetwork {
     })
   }
 
-  /** Lets no message pass between these two. */
+  /** Lets no message pass between these two members. */
   cut(a: MemberLike, b: MemberLike): void {
     const [one, other] = this.#pair(a, b)
     this.#control(`network.cut(${one}, ${other})`, () => this.#network.cut(one, other))
   }
 
   /**
-   * Lets no message pass from the one to the other. Messages in the other direction pass. A leader whose messages do not
-   * arrive still receives touches of sessions. A follower whose messages do not arrive still receives commits.
+   * Lets no message pass in this direction. Messages in the other direction pass: if the messages of a leader do not arrive,
+   * it still receives touches of sessions, and if those of a follower do not arrive, it still receives commits.
    */
   stall(from: MemberLike, to: MemberLike): void {
     const [one, other] = this.#pair(from, to)
@@ -64,14 +64,14 @@ export class TestNetwork {
     this.#control(`network.resume(${one}, ${other})`, () => this.#network.resume(one, other))
   }
 
-  /** Heals the link between these two, or, without names, all links. */
+  /** Heals the link between these two members; without arguments, all links. */
   heal(a?: MemberLike, b?: MemberLike): void {
     if (a === undefined && b === undefined) return this.#control('network.heal()', () => this.#network.heal())
     const [one, other] = this.#pair(a, b)
     this.#control(`network.heal(${one}, ${other})`, () => this.#network.heal(one, other))
   }
 
-  /** Whether messages between them wait, in one direction at least. */
+  /** Whether messages between these two wait, in at least one direction. */
   isCut(a: MemberLike, b: MemberLike): boolean {
     return this.#network.isCut(...this.#pair(a, b))
   }
@@ -98,6 +98,6 @@ export class TestNetwork {
   }
 }
 
-/** The name that was given. The caller must check whether there is such a member. */
+/** The name in the argument. It is not checked: the caller must call `checkMember`. */
 export const nameOf = (member: MemberLike | null | undefined) =>
   (typeof member === 'object' && member !== null ? member.name : member) as string

@@ -22,15 +22,15 @@ export class TestSessions {
     return this.#sessions.list()
   }
 
-  /** The session with this id; undefined where the leader knows none. */
+  /** The session with this id; undefined if the leader knows none. */
   get(id: bigint): SessionInfo | undefined {
     return this.#sessions.get(id)
   }
 
   /**
    * Expires a session, as if its client had been silent for too long: its ephemeral nodes are deleted, and its connection is
-   * closed without an answer. This happens when a quorum has agreed: at once where messages between members take no time, and
-   * later otherwise. It never happens at a leader that has only a minority (`TestEnsemble.serving` waits for another leader).
+   * closed without an answer. It expires when a quorum has agreed: at once if messages between members take no time,
+   * otherwise later. A leader with a minority never expires it (`TestEnsemble.serving` waits for another leader).
    */
   expire(id: bigint): void {
     this.#check(id)
@@ -38,8 +38,8 @@ export class TestSessions {
   }
 
   /**
-   * Moves a session, at the leader, as if its client had resumed it at another member. The next write of its connection ends
-   * that connection (SessionMoved).
+   * Moves a session at the leader, as if its client had resumed it at another member. The next write on its present
+   * connection ends that connection (SessionMoved).
    */
   move(id: bigint, to: MemberLike): void {
     const name = nameOf(to)

@@ -1,8 +1,8 @@
-// The rights to a node, and which ACLs it may get.
+// Which ids have which rights to a node, and which ACLs a node may get.
 import { type ACL, ErrorCode, type Id } from '@zk/wire'
 import { DEFAULT_SCHEMES, schemes } from './schemes.ts'
 
-/** Whether a client with these ids may do any of `perms` (ZooKeeperServer.checkACL). */
+/** Whether a client with these ids has at least one of the rights `perms` (ZooKeeperServer.checkACL). */
 export function allowed(acl: readonly ACL[], perms: number, ids: readonly Id[]): boolean {
   if (acl.length === 0) return true
   for (const { scheme } of ids) if (scheme === 'super') return true
@@ -17,7 +17,8 @@ export function allowed(acl: readonly ACL[], perms: number, ids: readonly Id[]):
 }
 
 /**
- * The ACL that a node gets for the one in a request, or the code with which it is refused (PrepRequestProcessor.fixupACL).
+ * The ACL that a node gets if a request asks for `acl`, or the code with which the request is refused
+ * (PrepRequestProcessor.fixupACL).
  */
 export function fixupACL(
   acl: readonly ACL[] | null,
@@ -32,7 +33,7 @@ export function fixupACL(
     const { scheme, id } = entry.id
     if (scheme === null) return ErrorCode.InvalidACL
     if (scheme === 'auth') {
-      // Its id is ignored: it stands for the ids that the client has proved with a secret.
+      // The id of `auth` is ignored: `auth` stands for the ids that the client has proved with a secret.
       const own = ids.filter((id) => schemes.get(id.scheme ?? '')?.isAuthenticated)
       if (own.length === 0) return ErrorCode.InvalidACL
       for (const id of own) fixed.push({ perms: entry.perms, id })
@@ -40,7 +41,7 @@ export function fixupACL(
     }
     const provider = registered.has(scheme) ? schemes.get(scheme) : undefined
     if (scheme !== 'world' && provider === undefined) return ErrorCode.InvalidACL
-    // ZooKeeper throws a NullPointerException here, and catches it nowhere.
+    // ZooKeeper throws a NullPointerException here, which nothing catches.
     if (id === null) return ErrorCode.MarshallingError
     if (!(provider === undefined ? id === 'anyone' : provider.isValid(id))) return ErrorCode.InvalidACL
     fixed.push(entry)
@@ -48,7 +49,7 @@ export function fixupACL(
   return fixed
 }
 
-/** This comes before all other checks. Undefined where two ACLs must be compared and one has null to compare (ACL.equals). */
+/** The first of all checks. Returns undefined if ZooKeeper would compare two ACLs of which one has null (ACL.equals). */
 function withoutDuplicates(acl: readonly ACL[]): readonly ACL[] | undefined {
   const unique: ACL[] = []
   for (const entry of acl) {

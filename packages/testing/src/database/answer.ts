@@ -18,15 +18,15 @@ import { schemes } from './schemes.ts'
 import { isRead } from './multi-op.ts'
 import { addWatch, hasWatch, removeWatch, setWatches } from './watches-requests.ts'
 
-/** `response` is the record of the reply, undefined where none is sent. */
+/** The answer to a request. `response` is the record of the reply; undefined if none is sent. */
 export interface Answer {
   readonly err: number
   readonly response?: unknown
 }
 
 /**
- * The answer to a request that changes no node. A watch that it sets belongs to its connection. The caller must have checked
- * the session, and that the opcode `isKnown`.
+ * The answer to a request that changes no node. If it sets a watch, that belongs to its connection. The caller must have
+ * checked the session, and the opcode (`isKnown`).
  */
 export function answerRead(tree: DataTree, request: ServerRequest): Answer {
   const { op, opCode, request: asked } = request.message
@@ -35,13 +35,13 @@ export function answerRead(tree: DataTree, request: ServerRequest): Answer {
   return request.isMalformed ? refused(ErrorCode.MarshallingError) : answer(asked, tree, request)
 }
 
-/** The answer to a write after its transaction was applied; undefined where ZooKeeper never answers. */
+/** The answer to a write after its transaction was applied; undefined if ZooKeeper never answers. */
 export function answerWrite({ message: { op } }: ServerRequest, result: TxnResult): Answer | undefined {
   const { err, path, stat, results = [] } = result
-  // A multi itself is not refused, only its parts.
+  // A multi itself never fails, only its operations.
   if (result.txn.type === 'multi') return { err: 0, response: results.map(multiResult) }
   if (err !== 0) return { err }
-  // Outside a multi there is no Stat for its reply, and the server fails to write it ("Destruction averted").
+  // Outside a multi the reply needs a Stat, which a check has not: the server fails to write it ("Destruction averted").
   if (op === 'check') return undefined
   if (op === 'create') return { err, response: { path } }
   if (op === 'create2' || op === 'createContainer' || op === 'createTTL') return { err, response: { path, stat } }
@@ -60,7 +60,7 @@ const reads: Reads = {
   exists({ path, watch }, tree, { connection }) {
     if (path === null) return refused(ErrorCode.MarshallingError)
     if (path.includes('\0')) return refused(ErrorCode.BadArguments)
-    // This also works for a node that does not exist. No right is needed.
+    // The watch is set even if the node does not exist. No right is needed.
     if (watch && connection) tree.dataWatches.add(path, connection)
     const node = tree.get(path)
     return node === undefined ? refused(ErrorCode.NoNode) : { err: 0, response: { stat: toStat(node) } }
@@ -81,7 +81,7 @@ const reads: Reads = {
       return { children: node.listChildren(), stat: toStat(node) }
     }),
   getACL: ({ path }, tree, request) =>
-    // READ or ADMIN will do. Without ADMIN the hashes of passwords in the ACL are hidden.
+    // READ or ADMIN is enough. Without ADMIN the hashes of passwords in the ACL are hidden.
     read(tree, path, request, Perms.READ | Perms.ADMIN, (node) => ({
       acl: allowed(node.acl, Perms.ADMIN, request.authInfo) ? node.acl : node.acl.map(withoutHash),
       stat: toStat(node),
@@ -101,7 +101,7 @@ const reads: Reads = {
     const results: MultiResult[] = []
     for (const part of parts) {
       const result = readPart(part, tree, request)
-      // It is refused. What was read before is sent nevertheless.
+      // The request is refused, but the results of earlier reads are sent with the refusal.
       if (result === undefined) return { err: ErrorCode.MarshallingError, response: results }
       results.push(result)
     }
@@ -121,7 +121,7 @@ const OK: Answer = { err: 0 }
 
 const refused = (err: number): Answer => ({ err })
 
-/** A request without a connection has no events. */
+/** For a request without a connection, which gets no events. */
 const noWatcher: Watcher = { authInfo: [], event() {} }
 
 function read(
@@ -131,7 +131,7 @@ function read(
   perms: number,
   respond: (node: DataNode, path: string) => unknown,
 ): Answer {
-  // ZooKeeper throws a NullPointerException here, and catches it nowhere.
+  // ZooKeeper throws a NullPointerException here, which nothing catches.
   if (path === null) return refused(ErrorCode.MarshallingError)
   const node = tree.get(path)
   if (node === undefined) return refused(ErrorCode.NoNode)
@@ -139,7 +139,7 @@ function read(
   return { err: 0, response: respond(node, path) }
 }
 
-/** undefined for a part that makes the whole request fail. */
+/** Returns undefined for an operation that makes the whole request fail. */
 function readPart(
   { type, request: { path } }: MultiOp,
   tree: DataTree,
@@ -170,7 +170,7 @@ function multiResult({ txn, err, stat }: TxnResult): MultiResult {
   if (txn.type === 'delete') return { type: OpCode.delete, response: {} }
   if (stat !== undefined && txn.type === 'setData') return { type: OpCode.setData, response: { stat } }
   if (stat !== undefined && txn.type === 'create') {
-    // The answer for a container, or a node with a TTL, is that of create2.
+    // A container, or a node with a TTL, is answered as by create2.
     if (txn.kind === 'container' || txn.kind === 'ttl')
       return { type: OpCode.create2, response: { path: txn.path, stat } }
     return { type: OpCode.create, response: { path: txn.path } }

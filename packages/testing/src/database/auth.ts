@@ -1,4 +1,4 @@
-// The identities of a client: those that its connection begins with, and those that it proves by auth packets.
+// The identities of a client: the first one of its connection, and those that it proves by auth packets.
 import { generateDigest, type Id } from '@zk/wire'
 import { hashCode, spread } from './java-hash-set.ts'
 import { sha1 } from './sha1.ts'
@@ -7,9 +7,9 @@ import { sha1 } from './sha1.ts'
 export const firstAuthInfo = (address: string): readonly Id[] => [{ scheme: 'ip', id: address }]
 
 /**
- * The ids that an auth packet adds, or undefined where it is refused. Then the answer is -115, and the connection is closed
- * after it. A password is never wrong: another password gives another id. `superDigest` (`super:BASE64`) is the id that may
- * do everything.
+ * The ids that an auth packet adds. undefined if it is refused: then the answer is -115, and the connection is closed after
+ * it. A password is never wrong, because another password gives another id. `superDigest` (`super:BASE64`) is the id of the
+ * superuser.
  */
 export function authenticate(
   packet: { readonly scheme: string | null; readonly auth: Uint8Array | null },
@@ -23,7 +23,7 @@ export function authenticate(
   return id === superDigest ? [{ scheme: 'super', id: '' }, own] : [own]
 }
 
-/** Adds ids to those of a connection: each once, in the order in which a server lists them (ServerCnxn.authInfo). */
+/** Adds ids to those of a connection, each once. The order is that of a real server (ServerCnxn.authInfo). */
 export function addAuthInfo(ids: readonly Id[], added: readonly Id[]): readonly Id[] {
   const all = [...ids]
   for (const id of added) if (!all.some((known) => equal(known, id))) all.push(id)
@@ -34,7 +34,7 @@ export function addAuthInfo(ids: readonly Id[], added: readonly Id[]): readonly 
 
 const equal = (a: Id, b: Id) => a.scheme === b.scheme && a.id === b.id
 
-/** The place that Id.hashCode gives it in a table of this size. */
+/** The place in a table of this size: by Id.hashCode. */
 function bin({ scheme, id }: Id, capacity: number): number {
   const hash = Math.imul(37, Math.imul(37, 17) + hashCode(scheme ?? '')) + hashCode(id ?? '')
   return spread(hash | 0) & (capacity - 1)

@@ -1,8 +1,8 @@
-// The tree as it will be when everything that was prepared is applied (ZooKeeperServer.outstandingChanges).
+// The tree as it will be when all transactions that were prepared are applied (ZooKeeperServer.outstandingChanges).
 import type { ACL } from '@zk/wire'
 import type { DataTree } from './data-tree.ts'
 
-/** A node as the next transaction must see it: a `DataNode`, or a change of one that is not applied yet. */
+/** A node as the next transaction must see it: a `DataNode`, or the result of a change that is not applied yet. */
 export interface NodeView {
   readonly version: number
   readonly cversion: number
@@ -18,11 +18,11 @@ type Counts = Pick<NodeView, 'version' | 'cversion' | 'aversion' | 'childCount' 
 interface ChangeRecord {
   readonly zxid: bigint
   readonly path: string
-  /** undefined: deleted. */
+  /** undefined if the node is deleted. */
   readonly node: NodeView | undefined
 }
 
-/** The same node with some changes. (A `DataNode` cannot be spread: it has more than its fields.) */
+/** A copy of the node with some changes. (A `DataNode` cannot be spread, because it has getters.) */
 export function viewOf(node: NodeView, changes: Partial<Counts>): NodeView {
   return {
     version: changes.version ?? node.version,
@@ -37,7 +37,7 @@ export function viewOf(node: NodeView, changes: Partial<Counts>): NodeView {
 
 export class ChangeRecords {
   readonly #tree: DataTree
-  /** Ordered by zxid, from `#first` on. Those before it have been applied. */
+  /** The changes, ordered by zxid. Those before `#first` have been applied. */
   #records: ChangeRecord[] = []
   #first = 0
   readonly #byPath = new Map<string, ChangeRecord>()
@@ -57,7 +57,7 @@ export class ChangeRecords {
     this.#byPath.set(path, record)
   }
 
-  /** The changes of a path, or all of them, the oldest first. */
+  /** All changes that are not applied yet, the oldest first. */
   *outstanding(): Generator<ChangeRecord> {
     for (let i = this.#first; i < this.#records.length; i++) yield this.#records[i]!
   }
@@ -86,9 +86,9 @@ export class ChangeRecords {
   }
 
   /**
-   * Removes the changes of a multi, and restores those that were `pending` before it (rollbackPendingChanges). Those were
-   * collected by the paths in the request. So an older change of a sequential node, whose number the request does not have,
-   * is lost: the tree is read instead.
+   * Removes the changes of a multi, and restores the changes that were `pending` before it (rollbackPendingChanges).
+   * `pending` has only the paths of the request, in which sequential nodes have no number. So an older change of a
+   * sequential node is lost: `get` then reads the tree.
    */
   rollback(zxid: bigint, pending: readonly ChangeRecord[]): void {
     while (this.#records.length > this.#first && this.#records.at(-1)!.zxid === zxid) {

@@ -2,12 +2,12 @@
 import type { DataTree } from './data-tree.ts'
 import { CONFIG_NODE, formatConfig, parseConfig, type QuorumConfig } from './quorum-config.ts'
 
-/** Empty on a standalone server, and on a server that has never served. */
+/** The configuration; empty on a standalone server, and on a server that has never served. */
 export function configIn(tree: DataTree): QuorumConfig {
   return parseConfig(new TextDecoder().decode(tree.get(CONFIG_NODE)?.data ?? undefined))
 }
 
-/** Called when a server begins to serve (initConfigInZKDatabase). `time` is in ms since the epoch. */
+/** Writes the configuration when a server begins to serve (initConfigInZKDatabase). `time` is in ms since the epoch. */
 export function writeConfig(tree: DataTree, config: QuorumConfig, time: number): void {
   tree.setConfig(new TextEncoder().encode(formatConfig(config)), config.version, time)
 }

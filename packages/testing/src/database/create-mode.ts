@@ -9,7 +9,7 @@ export const isCreate = (op: { readonly op: string | undefined }): op is CreateO
 
 const CREATES: ReadonlySet<string | undefined> = new Set(['create', 'create2', 'createContainer', 'createTTL'])
 
-/** The meaning of the flags of a create (CreateMode). They are no bit masks. */
+/** The meaning of the flags of a create (CreateMode). The flags are numbers, not bit masks. */
 export interface Mode {
   readonly isEphemeral: boolean
   readonly isSequential: boolean
@@ -29,11 +29,11 @@ const modes: ReadonlyMap<number, Mode> = new Map([
   [CreateMode.PERSISTENT_SEQUENTIAL_WITH_TTL, { ...plain, isSequential: true, isTTL: true }],
 ])
 
-/** The mode of these flags in a multi: flags without a meaning make a persistent node. */
+/** The mode for these flags in a multi. Unknown flags make a persistent node. */
 export const modeOf = (flags: number): Mode => modes.get(flags) ?? plain
 
 /**
- * The mode of a create, or the code with which it is refused before session, path or ACL are checked
+ * The mode of a create, or the code with which it is refused. This comes before the checks of session, path and ACL
  * (validateCreateRequest).
  */
 export function checkMode(create: CreateOp, extendedTypesEnabled: boolean): Mode | number {
@@ -45,11 +45,11 @@ export function checkMode(create: CreateOp, extendedTypesEnabled: boolean): Mode
     return isTTL(ttlIn(create)) ? mode : ErrorCode.BadArguments
   }
   if (op !== 'createTTL') return mode
-  // Only modes with a TTL may have one. (A negative TTL passes in ZooKeeper: its servers then fail to apply it.)
+  // Only modes with a TTL may have one. (ZooKeeper accepts a negative TTL here, but then its servers fail to apply it.)
   return request.ttl >= 0n ? ErrorCode.BadArguments : ErrorCode.Unimplemented
 }
 
-/** The TTL of a create, in ms. */
+/** The TTL of a create, in ms; -1 if it has none. */
 export const ttlIn = (create: CreateOp): bigint => (create.op === 'createTTL' ? create.request.ttl : -1n)
 
 const isTTL = (ttl: bigint) => ttl > 0n && ttl <= LONGEST_TTL

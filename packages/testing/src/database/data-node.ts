@@ -2,7 +2,7 @@ import type { ACL, Stat } from '@zk/wire'
 import { CONTAINER_OWNER, isSession } from './ephemeral-type.ts'
 import { JavaHashSet } from './java-hash-set.ts'
 
-/** The first values of the fields of `DataNode`, where they are not 0. */
+/** The first values of the fields of a `DataNode` that do not begin at 0. */
 export interface NewNode {
   readonly data: Uint8Array | null
   readonly acl: readonly ACL[]
@@ -22,12 +22,12 @@ export class DataNode {
   readonly ctime: bigint
   mtime: bigint
   version = 0
-  /** How many children were ever created: the number that the next sequential child gets. */
+  /** How many children were ever created. The next sequential child gets this number. */
   cversion = 0
   aversion = 0
-  /** 0, or the session of an ephemeral node, or the mark of a container or a TTL. */
+  /** 0, the session of an ephemeral node, or the mark of a container or of a TTL. */
   readonly ephemeralOwner: bigint
-  /** Most nodes never have a child. */
+  /** undefined until the first child: most nodes never have one. */
   #children: JavaHashSet | undefined
 
   constructor({ data, acl, zxid, time, ephemeralOwner }: NewNode) {
@@ -42,7 +42,7 @@ export class DataNode {
     return this.ephemeralOwner === CONTAINER_OWNER
   }
 
-  /** Names, without the node's own path. */
+  /** The names of the children, without the path of this node. */
   get children(): ReadonlySet<string> {
     return this.#children ?? NO_NAMES
   }
@@ -55,13 +55,13 @@ export class DataNode {
     return this.#children?.size ?? 0
   }
 
-  /** In the order in which clients get them. */
+  /** The names in the order in which clients get them. */
   listChildren(): string[] {
     return this.#children?.inOrder() ?? []
   }
 
   addChild(name: string): void {
-    // DataNode.addChild makes a set for 8.
+    // DataNode.addChild makes a set with the capacity 8.
     this.#children ??= new JavaHashSet(8)
     this.#children.add(name)
   }
@@ -93,8 +93,8 @@ export function toStat(node: DataNode): Stat {
     ctime,
     mtime,
     version,
-    // The server stores how many children were created. Clients see the number of changes: one creation for each child ever
-    // created, and one deletion for each child that is gone.
+    // The server stores how many children were created. Clients see the number of changes: the creations of all children,
+    // and the deletions of those that are gone.
     cversion: (Math.imul(node.cversion, 2) - childCount) | 0,
     aversion,
     // Clients cannot see that a node is a container, or has a TTL.

@@ -9,8 +9,8 @@ import { Quotas } from './quota.ts'
 import { WatchManager, type WatchModes } from './watch-manager.ts'
 
 /**
- * What a counter does after 2³¹ - 1 children. From 3.6 on it sticks there: every further sequential child gets 2147483647
- * (ZOOKEEPER-3249). Before 3.6 it goes on at -2147483648.
+ * What the counter for sequential children does after 2³¹ - 1. 'stick', as from 3.6 on: every later child gets 2147483647
+ * (ZOOKEEPER-3249). 'wrap', as before 3.6: it goes on at -2147483648.
  */
 export type SequenceOverflow = 'stick' | 'wrap'
 
@@ -23,15 +23,15 @@ export interface DataTreeOptions {
 
 /** The result of a transaction (DataTree.ProcessTxnResult). */
 export interface TxnResult {
-  /** What was done. In a multi that was refused every part is an `error`. */
+  /** The change. If a multi was refused, each of its operations is an `error`. */
   readonly txn: Txn
-  /** An `ErrorCode`. For a refused multi it is that of the first part that has one. */
+  /** An `ErrorCode`. For a refused multi it is the first code that is not 0. */
   readonly err: number
   /** The path of a created node, with its number. */
   readonly path?: string
   /** The Stat of the node right after the transaction. */
   readonly stat?: Stat
-  /** The results of the parts of a multi. */
+  /** The results of the operations of a multi. */
   readonly results?: readonly TxnResult[]
 }
 
@@ -60,7 +60,7 @@ export class DataTree {
     this.#put('/zookeeper', ancient(OPEN_ACL_UNSAFE))
     this.#put('/zookeeper/quota', ancient(OPEN_ACL_UNSAFE))
     const config = ancient(READ_ACL_UNSAFE)
-    // The constructor sets this ACL with setACL and the version -1.
+    // The constructor of ZooKeeper sets this ACL by setACL with version -1.
     config.aversion = -1
     this.#put('/zookeeper/config', config)
     this.#alias(root)
@@ -75,7 +75,7 @@ export class DataTree {
     for (const path of this.#nodes.keys()) if (path !== '') yield path
   }
 
-  /** The ephemeral nodes of a session, in a new set. */
+  /** The ephemeral nodes of a session, as a new set. */
   ephemerals(sessionId: bigint): JavaHashSet {
     return this.#ephemerals.get(sessionId)?.clone() ?? new JavaHashSet()
   }
@@ -90,12 +90,12 @@ export class DataTree {
     return this.#containers
   }
 
-  /** Paths of all nodes that have a TTL. */
+  /** The paths of all nodes that have a TTL. */
   get ttls(): ReadonlySet<string> {
     return this.#ttls
   }
 
-  /** Nodes below a path, at any depth (getAllChildrenNumber). */
+  /** The number of nodes below a path, at any depth (getAllChildrenNumber). */
   countBelow(path: string): number {
     if (path === '/') return this.#nodes.size - 2
     let count = 0
@@ -103,7 +103,7 @@ export class DataTree {
     return count
   }
 
-  /** The number that servers report: they count the root twice, as '/' and as ''. */
+  /** The number of nodes that servers report: they count the root twice, as '/' and as ''. */
   get nodeCount(): number {
     return this.#nodes.size
   }
@@ -141,7 +141,7 @@ export class DataTree {
     return result
   }
 
-  /** The snapshot that a follower gets: everything but the watches. */
+  /** A copy for a new follower (a snapshot): everything except the watches. */
   copy(): DataTree {
     const copy = new DataTree({ sequenceOverflow: this.#sequenceOverflow, watchModes: this.watchModes })
     copy.lastProcessedZxid = this.lastProcessedZxid
@@ -191,7 +191,7 @@ export class DataTree {
     }
   }
 
-  /** A multi with a refused part does nothing. The parts before that one answer 0, those after it -2. */
+  /** A multi with a refused operation does nothing. The results are 0 before that operation, and -2 after it. */
   #multi(txns: readonly Txn[], header: TxnHeader): TxnResult {
     const failed = txns.some(({ type }) => type === 'error')
     let err: number = ErrorCode.Ok
@@ -212,7 +212,8 @@ export class DataTree {
     if (parent === undefined) return { txn, err: ErrorCode.NoNode, path }
     if (parent.children.has(nameIn(path))) return { txn, err: ErrorCode.NodeExists, path }
     const cversion = txn.parentCVersion === -1 ? (parent.cversion + 1) | 0 : txn.parentCVersion
-    // A used-up counter stays where it is, and so does pzxid. So a child watch that is set again later misses the change.
+    // A counter that has reached its end stays there, and so does pzxid. So a child watch that is set again misses the
+    // change.
     if (cversion > parent.cversion || this.#sequenceOverflow === 'wrap') {
       parent.cversion = cversion
       parent.pzxid = zxid
@@ -242,7 +243,7 @@ export class DataTree {
     const parent = this.#nodes.get(parentPath)
     if (parent === undefined) return ErrorCode.NoNode
     parent.removeChild(nameIn(path))
-    // The parent changes even where the node is already gone.
+    // The parent changes even if the node is already gone.
     if (zxid > parent.pzxid) parent.pzxid = zxid
     const node = this.#nodes.get(path)
     if (node === undefined) return ErrorCode.NoNode
@@ -276,7 +277,8 @@ export class DataTree {
   }
 
   /**
-   * Deletes the nodes that the leader listed, then what is left: nothing, unless leader and follower disagree (killSession).
+   * Deletes the nodes that the leader has listed. If leader and follower disagree, other nodes of the session are left,
+   * which are deleted after those (killSession).
    */
   #closeSession(txn: Extract<Txn, { type: 'closeSession' }>, { sessionId, zxid }: TxnHeader): TxnResult {
     const left = this.#ephemerals.get(sessionId)
@@ -305,7 +307,7 @@ export class DataTree {
 const OPEN_ACL_UNSAFE: readonly ACL[] = [{ perms: Perms.ALL, id: { scheme: 'world', id: 'anyone' } }]
 const READ_ACL_UNSAFE: readonly ACL[] = [{ perms: Perms.READ, id: { scheme: 'world', id: 'anyone' } }]
 
-/** A node that no transaction made. */
+/** A node that was made with the tree, not by a transaction. */
 const ancient = (acl: readonly ACL[]) =>
   new DataNode({ data: new Uint8Array(), acl, zxid: 0n, time: 0, ephemeralOwner: 0n })
 

@@ -1,12 +1,12 @@
-// The order in which a real server lists names.
+// Sets that list names in the order of a real server.
 
 /**
- * A set of names in the order of Java's HashSet: by the low bits of their hash codes, and names with the same bits in the
- * order in which they were added. ZooKeeper does not promise this order, but real servers answer in it. (The exception are
- * the rare bins of more than eight names.)
+ * A set of names in the order of Java's HashSet: by the low bits of their hash codes; names with the same bits are in the
+ * order in which they were added. ZooKeeper does not promise this order, but real servers answer in it. (Rare exceptions are
+ * bins of more than eight names.)
  */
 export class JavaHashSet extends Set<string> {
-  /** It doubles when it is three quarters full, and never shrinks. */
+  /** The capacity doubles when the set is three quarters full, and never shrinks. */
   #capacity: number
 
   constructor(capacity = 16) {
@@ -28,7 +28,7 @@ export class JavaHashSet extends Set<string> {
     return bins.sort((a, b) => a.bin - b.bin).map(({ name }) => name)
   }
 
-  /** HashSet.clone: the table is as small as its content allows. So the order may differ. */
+  /** HashSet.clone: the capacity becomes as small as the content allows. So the order may change. */
   clone(): JavaHashSet {
     let capacity = 1
     while (capacity < Math.floor(this.size / 0.75 + 1)) capacity *= 2
@@ -37,7 +37,7 @@ export class JavaHashSet extends Set<string> {
     return clone
   }
 
-  /** The same in every respect. */
+  /** A copy in the same order, with the same capacity. */
   copy(): JavaHashSet {
     const copy = new JavaHashSet(this.#capacity)
     for (const name of this) copy.add(name)

@@ -2,19 +2,19 @@ import { type MultiOp, OpCode } from '@zk/wire'
 import { modeOf } from './create-mode.ts'
 import type { NodeOp } from './prepare-node.ts'
 
-/** Reads belong into a multiRead: a read makes a whole multi fail. */
+/** Whether the operation is a read, which belongs into a multiRead: it makes a whole multi fail. */
 export const isRead = ({ type }: MultiOp): boolean => type === OpCode.getData || type === OpCode.getChildren
 
 /**
- * A part of a multi as the server sees it (MultiOperationRecord, Op). Undefined for a part that makes the whole multi fail
- * with a MarshallingError.
+ * An operation of a multi as the server sees it (MultiOperationRecord, Op). Returns undefined for an operation that makes
+ * the whole multi fail with a MarshallingError.
  */
 export function nodeOp({ type, request }: MultiOp): NodeOp | undefined {
   switch (type) {
     case OpCode.create:
     case OpCode.create2:
     case OpCode.createContainer: {
-      // The flags decide which create it is, not the opcode. So create2 is answered as create (ZOOKEEPER-4026).
+      // The flags decide the kind of create, not the opcode. So create2 is answered like create (ZOOKEEPER-4026).
       const mode = modeOf(request.flags)
       return mode.isTTL ? undefined : { op: mode.isContainer ? 'createContainer' : 'create', request }
     }

@@ -36,22 +36,23 @@ const others: ReadonlySet<number> = new Set([
   OpCode.removeWatches,
 ])
 
-/** Requests that become transactions (Request.isQuorum). */
+/** Whether the request becomes a transaction (Request.isQuorum). */
 export const isWrite = (opCode: number): boolean => writes.has(opCode)
 
-/** Requests that a follower sends to the leader (FollowerRequestProcessor). */
+/** Whether a follower sends the request to the leader (FollowerRequestProcessor). */
 export const goesToLeader = (opCode: number): boolean => writes.has(opCode) || opCode === OpCode.sync
 
-/** A release line of ZooKeeper. The last release of the line is meant. */
+/** A line of ZooKeeper releases. It stands for the last release of the line. */
 export type ServerVersion = '3.5' | '3.6' | '3.7' | '3.8' | '3.9'
 
 /**
- * Any other request is answered -6 at once, before the requests that are still under way, and its connection is closed
- * (Request.isValid, UnimplementedRequestProcessor). auth and sasl are handled earlier.
+ * Whether the server knows this operation. An unknown one is answered -6 at once, before earlier requests that are still
+ * under way, and its connection is closed (Request.isValid, UnimplementedRequestProcessor). auth and sasl are handled
+ * earlier.
  */
 export function isKnown(opCode: number, version: ServerVersion): boolean {
   if (!writes.has(opCode) && !others.has(opCode)) return false
-  // From 3.9.3 and 3.8.5 on it is for a multi alone (ZOOKEEPER-2623). Ours is 3.8.0.
+  // From 3.9.3 and 3.8.5 on, check is only allowed in a multi (ZOOKEEPER-2623). Our '3.8' behaves as 3.8.0.
   if (opCode === OpCode.check && version === '3.9') return false
   const name = operationName(opCode)
   return name !== undefined && minorOf(operations[name].since) <= minorOf(version)

@@ -6,17 +6,17 @@ export const parentOf = (path: string): string => path.slice(0, path.lastIndexOf
 /** The part after the last slash. */
 export const nameIn = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
-/** The check of a path that a create or a delete makes before it looks for the parent (validatePathForCreate). */
+/** The first check of a path in a create or delete, before the parent is looked up (validatePathForCreate). */
 export const hasParent = (path: string): boolean => path.includes('/') && !path.includes('\0')
 
-/** Nodes that no client can create or delete (DataTree.isSpecialPath). */
+/** Whether no client can create or delete this node (DataTree.isSpecialPath). */
 export const isSpecialPath = (path: string): boolean => SPECIAL.has(path)
 
 const SPECIAL: ReadonlySet<string> = new Set(['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'])
 
 /** PathUtils.validatePath */
 export function isValidPath(path: string | null): path is string {
-  // The names of locks and queues, by far the most frequent, pass without the cost of an error.
+  // The most frequent names, those of locks and queues, pass without the cost of an error.
   if (path === null) return false
   if (PLAIN.test(path)) return true
   try {

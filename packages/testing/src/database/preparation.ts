@@ -25,11 +25,11 @@ export interface PreparationOptions {
 }
 
 /**
- * Makes transactions of requests, on the leader alone (PrepRequestProcessor). Each request is checked against the tree as it
- * will be when all transactions before it are applied. The caller checks the session: where the session has no right to
- * write, `refuse` gives the transaction.
+ * Turns requests into transactions, on the leader only (PrepRequestProcessor). Each request is checked against the tree as
+ * it will be after all earlier transactions. The caller checks the session: if it has no right to write, the caller uses
+ * `refuse`.
  *
- * Each term of a leader has a new one: outstanding changes of the term before are discarded.
+ * When a member becomes leader again it gets a new Preparation, so changes that were outstanding before are discarded.
  */
 export class Preparation {
   readonly #tree: DataTree
@@ -53,7 +53,7 @@ export class Preparation {
     this.#changes = new ChangeRecords(tree)
   }
 
-  /** Only for a write (`isWrite`). A refused write becomes an `error`, which has a zxid like any other transaction. */
+  /** The transaction of a write (`isWrite`). A refused write becomes an `error`, which has a zxid, too. */
   prepare(request: ServerRequest, zxid: bigint): Txn {
     const { message, sessionId, authInfo } = request
     const extendedTypesEnabled = this.#extendedTypesEnabled
@@ -65,7 +65,7 @@ export class Preparation {
     if (message.op === 'createSession') return createSession(message.rest)
     if (message.op === 'closeSession') return this.#closeSession(sessionId, zxid)
     if (message.op === 'deleteContainer') {
-      // A client's request is never taken for a path: its bytes still begin with the header.
+      // The request of a client is never read as a path here, because its bytes still begin with the header.
       if (sessionId !== 0n) return refuse(ErrorCode.BadArguments)
       return removeContainer(new TextDecoder().decode(message.rest), context)
     }
@@ -74,8 +74,8 @@ export class Preparation {
   }
 
   /**
-   * The transaction of a write whose session has no right to write: SessionExpired, SessionMoved. A create with invalid flags
-   * is refused for its flags. So is an unreadable body, where the body is read first.
+   * The transaction of a write whose session has no right to write (SessionExpired, SessionMoved). As in ZooKeeper, two
+   * other checks come first: invalid flags of a create, and a body that is read before the session is checked.
    */
   refuse({ message, isMalformed = false }: ServerRequest, err: number): Txn {
     if (message.op === 'multi') {
@@ -107,7 +107,7 @@ export class Preparation {
     const pending = changes.pending(touchedPaths(parts))
     return multiTxn(parts, (op) => {
       const txn = prepareNode(op, context)
-      // A MarshallingError is no KeeperException: after it the records stay until its zxid is applied.
+      // A MarshallingError is not a KeeperException: after it the records stay until its zxid is applied.
       if (txn.type === 'error' && txn.err !== ErrorCode.MarshallingError) changes.rollback(zxid, pending)
       return txn
     })
@@ -127,7 +127,7 @@ export class Preparation {
     }
     const paths = owned.inOrder()
     for (const path of paths) {
-      // The parent still counts the child. Until this is applied, a delete of the parent is refused with NotEmpty.
+      // The parent still counts the child. Until this is applied, a delete of the parent fails with NotEmpty.
       const parent = changes.get(parentOf(path))
       if (parent !== undefined) changes.add(zxid, parentOf(path), viewOf(parent, {}))
       changes.add(zxid, path, undefined)
@@ -136,9 +136,9 @@ export class Preparation {
   }
 }
 
-/** The first part that is refused has its code. The parts after it are not checked. */
+/** Prepares the operations in order. The first one that is refused has its code, and those after it are not checked. */
 function multiTxn(parts: readonly MultiOp[], prepare: (op: NodeOp) => Txn): Txn {
-  // All parts are checked for these before any part is tried.
+  // These are looked for in all operations before any operation is tried.
   if (parts.some((part) => isRead(part) || part.request.path === null)) return refuse(ErrorCode.MarshallingError)
   const txns: Txn[] = []
   let failed = false
@@ -163,7 +163,7 @@ function createSession(timeOut: Uint8Array = new Uint8Array()): Txn {
   return { type: 'createSession', timeOut: new DataView(timeOut.buffer, timeOut.byteOffset).getInt32(0) }
 }
 
-/** The path of every part, and that of its parent, whose counter a sequential child moves (ZOOKEEPER-1624). */
+/** The path of each operation, and its parent's path: a sequential child changes the parent's counter (ZOOKEEPER-1624). */
 function touchedPaths(parts: readonly MultiOp[]): Set<string> {
   const paths = new Set<string>()
   for (const { request } of parts) {

@@ -1,4 +1,4 @@
-// The transaction of a request that changes one node: the checks of PrepRequestProcessor, in its order.
+// The transaction of a request that changes one node. The checks are those of PrepRequestProcessor, in the same order.
 import {
   type CheckVersionRequest,
   type DeleteRequest,
@@ -17,7 +17,7 @@ import { CONTAINER_OWNER, isSession, ttlOwner } from './ephemeral-type.ts'
 import { hasParent, isSpecialPath, isValidPath, parentOf } from './paths.ts'
 import type { Growth, Quotas } from './quota.ts'
 
-/** A request, alone or as part of a multi. */
+/** A request, either alone or as an operation of a multi. */
 export type NodeOp =
   | CreateOp
   | { readonly op: 'delete'; readonly request: TypeOf<typeof DeleteRequest> }
@@ -29,14 +29,14 @@ export const isNodeOp = (op: { readonly op: string | undefined }): op is NodeOp 
 
 const OTHERS: ReadonlySet<string | undefined> = new Set(['delete', 'setData', 'setACL', 'check'])
 
-/** The client, and the changes that come before. */
+/** The client of a request, and the earlier changes. */
 export interface PrepareContext {
   readonly changes: ChangeRecords
   readonly sessionId: bigint
   readonly authInfo: readonly Id[]
   readonly zxid: bigint
   readonly extendedTypesEnabled: boolean
-  /** undefined where quotas are not enforced. */
+  /** undefined if quotas are not enforced. */
   readonly quotas: Quotas | undefined
   /** The schemes that ACLs may have. @default digest and ip */
   readonly schemes?: ReadonlySet<string> | undefined
@@ -62,7 +62,7 @@ export function prepareNode(op: NodeOp, context: PrepareContext): Txn {
   }
 }
 
-/** The first child gets 0. Every child counts, also one without a number. Ten digits, or a minus with nine or ten of them. */
+/** The end of a sequential name: ten digits, or a minus and nine or ten digits. `counter` counts all children. */
 export function sequenceSuffix(counter: number): string {
   return counter < 0 ? `-${String(-counter).padStart(9, '0')}` : String(counter).padStart(10, '0')
 }
@@ -73,9 +73,9 @@ function create(op: CreateOp, context: PrepareContext): Txn {
   if (typeof mode === 'number') return refuse(mode)
   const { data } = op.request
   let { path } = op.request
-  // ZooKeeper throws a NullPointerException here, and catches it nowhere.
+  // ZooKeeper throws a NullPointerException here, which nothing catches.
   if (path === null) return refuse(ErrorCode.MarshallingError)
-  // The path need only have a parent here. Its other mistakes are checked after ACL and parent.
+  // Here the path must only have a parent. The path itself is checked after ACL and parent.
   if (!hasParent(path)) return refuse(ErrorCode.BadArguments)
   const acl = fixupACL(op.request.acl, authInfo, schemes)
   if (typeof acl === 'number') return refuse(acl)
@@ -94,7 +94,7 @@ function create(op: CreateOp, context: PrepareContext): Txn {
 
   const cversion = (parent.cversion + 1) | 0
   changes.add(zxid, parentPath, viewOf(parent, { cversion, childCount: parent.childCount + 1 }))
-  // The record follows the flags, the transaction the opcode. So the two can differ until it is applied.
+  // As in ZooKeeper the flags decide the record, but the opcode the transaction: they can differ until it is applied.
   const ephemeralOwner = ownerFor(mode, op, sessionId)
   changes.add(zxid, path, { version: 0, cversion: 0, aversion: 0, ephemeralOwner, childCount: 0, dataLength, acl })
   if (op.op === 'createTTL') {
@@ -107,7 +107,7 @@ function create(op: CreateOp, context: PrepareContext): Txn {
 function remove({ path, version }: TypeOf<typeof DeleteRequest>, context: PrepareContext): Txn {
   const { changes, authInfo, zxid } = context
   if (path === null) return refuse(ErrorCode.MarshallingError)
-  // Any path with a parent passes: '/a/' is not invalid, it does not exist.
+  // The path is not validated here: '/a/' fails because there is no such node.
   if (!hasParent(path) || isSpecialPath(path)) return refuse(ErrorCode.BadArguments)
   const parent = changes.get(parentOf(path))
   if (parent === undefined) return refuse(ErrorCode.NoNode)
@@ -119,7 +119,7 @@ function remove({ path, version }: TypeOf<typeof DeleteRequest>, context: Prepar
   return removed(path, parent, changes, zxid)
 }
 
-/** The leader's own request, for a container that has become empty or a node whose TTL is over. No right is needed. */
+/** Deletes an empty container, or a node whose TTL is over. Only the leader requests this, and needs no right. */
 export function removeContainer(path: string, { changes, zxid }: PrepareContext): Txn {
   if (!hasParent(path) || isSpecialPath(path)) return refuse(ErrorCode.BadArguments)
   const node = changes.get(path)
@@ -156,7 +156,7 @@ function setData(asked: TypeOf<typeof SetDataRequest>, context: PrepareContext):
 function setACL(asked: TypeOf<typeof SetACLRequest>, { changes, authInfo, zxid, schemes }: PrepareContext): Txn {
   const { path } = asked
   if (!isValidPath(path)) return refuse(ErrorCode.BadArguments)
-  // A bad ACL is reported before a node that does not exist.
+  // If the ACL is invalid and the node does not exist, the ACL is reported.
   const acl = fixupACL(asked.acl, authInfo, schemes)
   if (typeof acl === 'number') return refuse(acl)
   const node = changes.get(path)
@@ -164,7 +164,7 @@ function setACL(asked: TypeOf<typeof SetACLRequest>, { changes, authInfo, zxid, 
   if (!allowed(node.acl, Perms.ADMIN, authInfo)) return refuse(ErrorCode.NoAuth)
   if (isOtherVersion(node.aversion, asked.version)) return refuse(ErrorCode.BadVersion)
   const version = (node.aversion + 1) | 0
-  // The record keeps the old ACL: later requests are checked against it until this one is applied.
+  // The record keeps the old ACL: until the transaction is applied, later requests are checked against the old one.
   changes.add(zxid, path, viewOf(node, { aversion: version }))
   return { type: 'setACL', path, acl, version }
 }

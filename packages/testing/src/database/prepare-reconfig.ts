@@ -1,4 +1,4 @@
-// The transaction of a reconfig: the checks of PrepRequestProcessor, in its order.
+// The transaction of a reconfig. The checks are those of PrepRequestProcessor, in the same order.
 import { ErrorCode, Perms, type ReconfigRequest, type TypeOf } from '@zk/wire'
 import type { Txn } from '../server/txn.ts'
 import { allowed } from './acl.ts'
@@ -24,7 +24,7 @@ export function prepareReconfig(asked: Asked, quorum: Quorum | undefined, contex
   const servers = asked.newMembers === null ? incremental(asked, config.servers) : all(asked.newMembers)
   if (typeof servers === 'number') return refuse(servers)
   const voters = votersOf(servers)
-  // As with `standaloneEnabled`, which is on by default.
+  // This is the rule of `standaloneEnabled`, which is on by default.
   if (voters.length < 2) return refuse(ErrorCode.BadArguments)
   if (voters.filter((id) => synced.has(id)).length <= Math.floor(voters.length / 2)) {
     return refuse(ErrorCode.NewConfigNoQuorum)
@@ -32,21 +32,21 @@ export function prepareReconfig(asked: Asked, quorum: Quorum | undefined, contex
   const node = changes.get(CONFIG_NODE)
   if (node === undefined) return refuse(ErrorCode.NoNode)
   if (!allowed(node.acl, Perms.WRITE, authInfo)) return refuse(ErrorCode.NoAuth)
-  // Our difference: the voters cannot change. A real leader would go on.
+  // This differs from ZooKeeper, where a leader goes on: here the voters cannot change.
   if (String(voters) !== String(votersOf(config.servers))) return refuse(ErrorCode.Unimplemented)
   changes.add(zxid, CONFIG_NODE, viewOf(node, { version: -1 }))
   const data = new TextEncoder().encode(formatConfig({ servers, version: zxid }))
   return { type: 'setData', path: CONFIG_NODE, data, version: -1 }
 }
 
-/** The new list in place of the old one: lines of a property file, or separated by commas. */
+/** The servers of a list that replaces the old one. Lines are as in a property file; commas also separate them. */
 function all(members: string): Servers | number {
   const servers = new Map<number, QuorumServer>()
   for (const line of members.replaceAll(',', '\n').split('\n')) {
     if (line.trim() === '') continue
     const [, key = '', value = ''] = /^\s*([^=:\s]+)\s*[=:]?\s*(.*)$/.exec(line) ?? []
     if (key === 'version') continue
-    // Our difference: there are no groups and weights.
+    // This differs from ZooKeeper: here are no groups and weights.
     if (/^(?:group|weight)/.test(key)) return ErrorCode.Unimplemented
     if (!key.startsWith('server.')) return ErrorCode.BadArguments
     const id = parseId(key.slice('server.'.length))
@@ -62,7 +62,7 @@ function incremental({ leavingServers, joiningServers }: Asked, present: Servers
   const servers = new Map(present)
   for (const leaving of split(leavingServers)) {
     const id = parseId(leaving)
-    // ZooKeeper throws a NumberFormatException here, and catches it nowhere.
+    // ZooKeeper throws a NumberFormatException here, which nothing catches.
     if (id === undefined) return ErrorCode.MarshallingError
     servers.delete(id)
   }
@@ -87,7 +87,7 @@ function split(text: string | null, separator = ','): string[] {
   return parts.filter((part) => part !== '')
 }
 
-/** Long.parseLong, for texts that can be an id. */
+/** Long.parseLong, for texts that can be the id of a server. */
 function parseId(text: string): number | undefined {
   return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : undefined
 }
@@ -97,7 +97,7 @@ function votersOf(servers: Servers): number[] {
   return voters.map(({ id }) => id).sort((a, b) => a - b)
 }
 
-/** Wildcard and loopback addresses do not count (QuorumServer.checkAddressDuplicate). */
+/** Whether the two have an address in common, apart from wildcards and loopback (QuorumServer.checkAddressDuplicate). */
 function shareAddress(server: QuorumServer, other: QuorumServer): boolean {
   const own = addressesOf(server)
   return addressesOf(other).some((address) => own.includes(address))

@@ -17,7 +17,7 @@ export interface QuorumConfig {
   readonly version: bigint
 }
 
-/** The configuration that an ensemble begins with. */
+/** The configuration with which an ensemble begins. */
 export function initialConfig(members: readonly string[]): QuorumConfig {
   const servers = members.map((host, index): readonly [number, QuorumServer] => {
     const ports = { quorumPort: 2888, electionPort: 3888 }
@@ -32,7 +32,7 @@ export function formatConfig({ servers, version }: QuorumConfig): string {
   return `${lines.join('')}version=${version.toString(16)}`
 }
 
-/** Reads what `formatConfig` has written. The name of a member may be any single line. */
+/** Reads the text of `formatConfig`. The name of a member may be any text without a line break. */
 export function parseConfig(text: string): QuorumConfig {
   const servers = new Map<number, QuorumServer>()
   let version = 0n
@@ -47,7 +47,7 @@ export function parseConfig(text: string): QuorumConfig {
   return { servers, version }
 }
 
-/** `host:port:port[:type][;[host:]port]`, or undefined for anything else. */
+/** Reads `host:port:port[:type][;[host:]port]`. Returns undefined for any other text. */
 export function parseServer(id: number, text: string): QuorumServer | undefined {
   const [, host = '', quorumPort, electionPort, type, clientHost = '0.0.0.0', clientPort] =
     /^(\[.+\]|.+?):(\d+):(\d+)(?::(participant|observer))?(?:;(?:(.+):)?(\d+))?$/i.exec(text) ?? []

@@ -10,14 +10,14 @@ const STATS = 'zookeeper_stats'
 
 /** The path of the limits of a node. */
 const limitsPath = (path: string): string => `${QUOTA}${path}/${LIMITS}`
-/** The path of the usage of a node: of all below it, itself included. */
+/** The path of the usage of a node, which includes all nodes below it. */
 const statsPath = (path: string): string => `${QUOTA}${path}/${STATS}`
 
 /** `count=4,bytes=5=;byteHardLimit=10;countHardLimit=10`. A missing number counts as -1. */
 class StatsTrack {
   readonly #values: ReadonlyMap<string, bigint>
 
-  /** Undefined when it cannot be read. */
+  /** Returns undefined if the data cannot be read. */
   static parse(data: Uint8Array | null): StatsTrack | undefined {
     const values = new Map<string, bigint>()
     const text = new TextDecoder().decode(data ?? new Uint8Array()).replace(/[,;]+$/, '')
@@ -53,7 +53,7 @@ class StatsTrack {
     return new StatsTrack(values)
   }
 
-  /** Count and bytes come first. The odd `=` keeps old parsers from reading on. */
+  /** Count and bytes come first. Because of the extra `=`, old parsers do not read the rest. */
   toString(): string {
     const others = [...this.#values].filter(([key]) => key !== 'count' && key !== 'bytes')
     const first = `count=${this.get('count')},bytes=${this.get('bytes')}`
@@ -76,7 +76,7 @@ export interface Growth {
 /** The quotas of one tree: the nodes that have one, and the usage below them. */
 export class Quotas {
   readonly #nodes: ReadonlyMap<string, DataNode>
-  /** The nodes that have a node for their limits (PathTrie). */
+  /** The nodes that have limits (PathTrie). */
   readonly #limited = new Set<string>()
 
   constructor(nodes: ReadonlyMap<string, DataNode>) {
@@ -89,8 +89,8 @@ export class Quotas {
   }
 
   /**
-   * Checks an increase against the quota of the node, or of the nearest node above it. Only what is in the tree counts, and
-   * not what is under way. 'unreadable' means that the numbers make no sense.
+   * Checks an increase against the quota of the node, or of the nearest node above it that has one. Only changes that are
+   * already in the tree count. 'unreadable' means that the limits or the usage are not numbers.
    */
   check(path: string, more: Growth): 'fine' | 'exceeded' | 'unreadable' {
     const above = this.#covering(path)
@@ -116,7 +116,7 @@ export class Quotas {
     this.grown(path, { count: -1, bytes: -bytes })
   }
 
-  /** This changes no version and fires no watch of the node that counts (updateQuotaStat). */
+  /** Adds to the usage, but changes no version and fires no watch of the node with the usage (updateQuotaStat). */
   grown(path: string, { count, bytes }: Growth): void {
     const above = this.#covering(path)
     const node = above === undefined ? undefined : this.#nodes.get(statsPath(above))
@@ -124,7 +124,7 @@ export class Quotas {
     if (node !== undefined && stats !== undefined) node.data = stats.plus(count, bytes).toBytes()
   }
 
-  /** Counts all below a node, itself included (updateQuotaForPath). */
+  /** Counts the node and all nodes below it (updateQuotaForPath). */
   #count(path: string): void {
     const node = this.#nodes.get(statsPath(path))
     if (node === undefined) return
@@ -137,7 +137,7 @@ export class Quotas {
     node.data = StatsTrack.of(count, bytes).toBytes()
   }
 
-  /** The nearest node with a quota, from the node itself upwards. The root has none. */
+  /** The nearest node with a quota, from the node itself upwards; undefined if there is none. The root has no quota. */
   #covering(path: string): string | undefined {
     if (this.#limited.size === 0) return undefined
     for (let at = path; at !== '' && at !== '/'; at = parentOf(at)) if (this.#limited.has(at)) return at
@@ -145,17 +145,14 @@ export class Quotas {
   }
 }
 
-/** `/zookeeper/quota/a/b/zookeeper_limits` has the limits of `/a/b`. */
+/** The node that such a path is about: `/zookeeper/quota/a/b/zookeeper_limits` has the limits of `/a/b`. */
 function below(above: string, path: string, name: string): string | undefined {
   if (!path.startsWith(`${above}/`) || !path.endsWith(`/${name}`)) return undefined
   const about = path.slice(QUOTA.length, -name.length - 1)
   return about === '' ? undefined : about
 }
 
-/**
- * Whether the increase would exceed the limit. Only hard limits refuse a write. A hard limit hides the soft one
- * (ZooKeeperServer.checkQuota).
- */
+/** Whether the increase would exceed a hard limit. Soft limits refuse no write (ZooKeeperServer.checkQuota). */
 function exceeds(limits: StatsTrack, stats: StatsTrack, more: Growth): boolean {
   const isTooMuch = (limit: bigint, now: bigint, plus: number) =>
     plus !== 0 && limit > -1n && now + BigInt(plus) > limit

@@ -1,7 +1,7 @@
 // The schemes of ids that need a provider (ProviderRegistry): `world`, `auth` and `super` have none.
 
 interface Scheme {
-  /** Whether `auth` in an ACL stands for such ids: those that were proved with a secret. */
+  /** Whether an id was proved with a secret, so `auth` in an ACL stands for it. */
   readonly isAuthenticated: boolean
   /** Whether this text can be the id in an ACL. */
   isValid(id: string): boolean
@@ -19,7 +19,7 @@ const digest: Scheme = {
   userName: (own) => own.split(':', 1)[0] ?? '',
 }
 
-/** An IPv4 address, in an ACL with the number of leading bits that count (IPAuthenticationProvider). */
+/** An IPv4 address. In an ACL a number of leading bits may follow, which must be equal (IPAuthenticationProvider). */
 const ip: Scheme = {
   isAuthenticated: false,
   isValid: (id) => parseRange(id) !== undefined,
@@ -55,7 +55,7 @@ export const schemes: ReadonlyMap<string, Scheme> = new Map([
   ['x509', x509],
 ])
 
-/** A server has these schemes by default. */
+/** The schemes that a server has by default. */
 export const DEFAULT_SCHEMES: ReadonlySet<string> = new Set(['digest', 'ip'])
 
 /** String.split drops empty parts at the end: `user:` has one part, and `user:digest:` has two. */
@@ -72,7 +72,7 @@ function parseRange(id: string): { readonly address: number; readonly bits: numb
   return address === undefined || bits === undefined ? undefined : { address, bits }
 }
 
-/** ZooKeeper 3.8 reads no addresses of version 6 (IPAuthenticationProvider.addr2Bytes): no ACL matches such a client. */
+/** ZooKeeper 3.8 reads only IPv4 addresses (IPAuthenticationProvider.addr2Bytes). No ACL matches other clients. */
 function parseAddress(text: string): number | undefined {
   const parts = text.split('.')
   if (parts.length !== 4) return undefined
@@ -85,7 +85,7 @@ function parseAddress(text: string): number | undefined {
   return address
 }
 
-/** Integer.parseInt, from 0 to `max`: a sign and leading zeros are allowed. */
+/** Integer.parseInt, for values from 0 to `max`: a sign and leading zeros are allowed. */
 function parseInt32(text: string, max: number): number | undefined {
   if (!/^[+-]?\d+$/.test(text)) return undefined
   const value = Math.abs(Number(text)) * (text.startsWith('-') ? -1 : 1)

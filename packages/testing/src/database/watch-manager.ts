@@ -4,14 +4,14 @@ import { allowed } from './acl.ts'
 import { parentOf } from './paths.ts'
 
 /**
- * How a connection watches a path (WatcherMode): for one event, for all events, or for all events with those below. These are
- * bits, since one path may have several.
+ * How a connection watches a path (WatcherMode): for one event, for all events, or for all events including those below the
+ * path. These are bits, because a connection may have several modes on one path.
  */
 export const WatchMode = { standard: 1, persistent: 2, recursive: 4 } as const
 
 /**
- * What a second mode of one connection on one path does. Up to 3.8 it replaces the first, also where a read replaces a
- * persistent watch. From 3.9 on there are both (ZOOKEEPER-4466).
+ * What happens if a connection adds a second mode on one path. 'one', as up to 3.8: the second mode replaces the first, so a
+ * read also replaces a persistent watch. 'several', as from 3.9 on: both stay (ZOOKEEPER-4466).
  */
 export type WatchModes = 'one' | 'several'
 
@@ -25,11 +25,11 @@ export interface WatchesSummary {
 export class WatchManager {
   readonly #modes: WatchModes
   readonly #byPath = new Map<string, Set<Watcher>>()
-  /** The paths of each watcher, and how it watches them. */
+  /** The paths of each watcher, with the modes of its watches. */
   readonly #byWatcher = new Map<Watcher, Map<string, number>>()
-  /** Connections that are gone: a read of such a connection that was still under way sets no watch (isDeadWatcher). */
+  /** Connections that have ended. A read of such a connection may still be executed, but sets no watch (isDeadWatcher). */
   readonly #gone = new WeakSet<Watcher>()
-  /** The number of recursive watches. While it is 0 no path above is checked (WatcherModeManager). */
+  /** The number of recursive watches. While it is 0, only watches on the path itself are looked up (WatcherModeManager). */
   #recursive = 0
 
   constructor(modes: WatchModes = 'one') {
@@ -47,9 +47,9 @@ export class WatchManager {
   }
 
   /**
-   * Notifies all watchers of the path, and the recursive ones above it, except those in `suppressed`. Returns them all. A
-   * client that may not read a node with this ACL gets no event, but loses its one-shot watch (CVE-2024-23944: from 3.8.4 on,
-   * and in Debian's 3.8.0).
+   * Notifies all watchers of the path, and the recursive watchers above it, except those in `suppressed`. Returns all of
+   * them. A client that may not read a node with this ACL gets no event, but loses its one-shot watch (CVE-2024-23944: from
+   * 3.8.4 on, and in Debian's 3.8.0).
    */
   trigger(
     path: string,
@@ -62,7 +62,7 @@ export class WatchManager {
       for (const watcher of this.#byPath.get(at) ?? []) {
         const paths = this.#byWatcher.get(watcher)!
         const modes = paths.get(at)!
-        // A recursive watch gets the events of the children themselves.
+        // A recursive watch gets the events of the children in place of this one.
         const isRecursive = (modes & WatchMode.recursive) !== 0 && type !== 'NodeChildrenChanged'
         if (at !== path) {
           if (isRecursive) notified.add(watcher)
@@ -85,23 +85,23 @@ export class WatchManager {
     return this.#byPath.has(path)
   }
 
-  /** Whether this watcher watches the path, in one of these modes. */
+  /** Whether this watcher has a watch on the path in one of these modes. */
   has(path: string, watcher: Watcher, modes: number = ALL): boolean {
     return ((this.#byWatcher.get(watcher)?.get(path) ?? 0) & modes) !== 0
   }
 
-  /** Whether paths are checked up to the root. */
+  /** Whether the watches of all paths above are looked up, too. */
   get looksUp(): boolean {
     return this.#recursive > 0
   }
 
-  /** The paths of a watcher that has, or had, a watch. */
+  /** The paths that the watcher watches; undefined if it never had a watch. */
   pathsOf(watcher: Watcher): string[] | undefined {
     const paths = this.#byWatcher.get(watcher)
     return paths && [...paths.keys()]
   }
 
-  /** Returns whether there was one. */
+  /** Removes the watches in these modes. Returns whether there was one. */
   remove(path: string, watcher: Watcher, modes: number = ALL): boolean {
     const paths = this.#byWatcher.get(watcher)
     if (paths === undefined || !this.has(path, watcher, modes)) return false
@@ -109,7 +109,7 @@ export class WatchManager {
     return true
   }
 
-  /** Removes all watches of a connection that is gone, for good. */
+  /** Removes all watches of a connection that has ended, and accepts no more of them. */
   removeWatcher(watcher: Watcher): void {
     this.#gone.add(watcher)
     const paths = this.#byWatcher.get(watcher)
@@ -124,7 +124,7 @@ export class WatchManager {
     return size
   }
 
-  /** A connection counts from its first watch on, also when no watch is left (WatchManager.toString, for `wchs`). */
+  /** A connection counts from its first watch on, even if it has no watch any more (WatchManager.toString, for `wchs`). */
   get summary(): WatchesSummary {
     return { connections: this.#byWatcher.size, paths: this.#byPath.size, watches: this.size }
   }

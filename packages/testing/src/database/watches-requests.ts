@@ -14,8 +14,8 @@ import type { DataTree } from './data-tree.ts'
 import { type WatchManager, WatchMode } from './watch-manager.ts'
 
 /**
- * Sets watches that a client had at another server. A one-shot watch fires at once when something has happened since
- * `relativeZxid`, and is set again otherwise. The other watches are set, without events of what happened before. Returns an
+ * Sets watches that a client had at another server. A one-shot watch fires at once if its node has changed since
+ * `relativeZxid`, otherwise it is set again. Persistent watches are set, without events for earlier changes. Returns an
  * `ErrorCode`.
  */
 export function setWatches(
@@ -33,7 +33,7 @@ export function setWatches(
   }
   for (const path of existWatches ?? NULL) {
     if (path === null) return ErrorCode.MarshallingError
-    // A node that was created and deleted in between leaves no trace.
+    // If a node was created and deleted meanwhile, the server cannot know it.
     if (tree.get(path) === undefined) tree.dataWatches.add(path, watcher)
     else watcher.event('NodeCreated', path, -1n)
   }
@@ -56,18 +56,18 @@ export function setWatches(
   return ErrorCode.Ok
 }
 
-/** The path need not be valid, and the node need not exist. No right is needed. */
+/** Adds a persistent watch. The path need not be valid, the node need not exist, and no right is needed. */
 export function addWatch(tree: DataTree, { path, mode }: TypeOf<typeof AddWatchRequest>, watcher: Watcher): number {
   const added = modes.get(mode)
-  // A real server treats null as a path of its own, and fails at the second one.
+  // A real server takes null as a path, and fails at the second null.
   if (added === undefined || path === null) return ErrorCode.MarshallingError
   watchForGood(tree, path, watcher, added)
   return ErrorCode.Ok
 }
 
 /**
- * Up to 3.8 the watch of any client on the path counts: the server does not compare the watcher
- * (WatchManager.containsWatcher).
+ * Whether there is such a watch, as an error code. Up to 3.8 the watch of any client on the path counts: the server does not
+ * compare the watcher (WatchManager.containsWatcher).
  */
 export function hasWatch(tree: DataTree, { path, type }: TypeOf<typeof CheckWatchesRequest>, watcher: Watcher): number {
   const parts = partsOf(tree, type)
@@ -75,13 +75,14 @@ export function hasWatch(tree: DataTree, { path, type }: TypeOf<typeof CheckWatc
   if (tree.watchModes === 'several') {
     return parts.some(([watches, modes]) => watches.has(path, watcher, modes)) ? ErrorCode.Ok : ErrorCode.NoWatcher
   }
-  // The server goes up the path from slash to slash, at least one step. '' has no step, and 'a' has no slash.
+  // The server goes up from slash to slash, at least once. '' ends before that, and 'a' has no slash.
   if (path === '') return ErrorCode.NoWatcher
   if (!path.includes('/')) return ErrorCode.MarshallingError
   let err: number = ErrorCode.NoWatcher
   for (const [watches] of parts) {
     if (watches.hasAny(path)) err = ErrorCode.Ok
-    // With a recursive watch anywhere it goes up to the root, and fails for a path that does not begin with a slash.
+    // With a recursive watch anywhere, the server goes up to the root, and fails for a path that does not begin with a
+    // slash.
     else if (watches.looksUp && !path.startsWith('/')) return ErrorCode.MarshallingError
   }
   return err
@@ -95,21 +96,21 @@ export function removeWatch(
   const parts = partsOf(tree, type)
   if (parts === undefined) return ErrorCode.MarshallingError
   if (path === null) return ErrorCode.NoWatcher
-  // Every watch must be removed, so this is no `some`.
+  // `filter` and not `some`, because all watches must be removed.
   const removed = parts.filter(([watches, modes]) => watches.remove(path, watcher, modes))
   return removed.length > 0 ? ErrorCode.Ok : ErrorCode.NoWatcher
 }
 
 /**
- * Persistent watches are in both tables. From 3.9 on a recursive one is in the table of data alone: it gets those events
- * only.
+ * Sets a persistent watch, in both tables. From 3.9 on a recursive watch is only in the table of data watches, which is
+ * enough for its events.
  */
 function watchForGood(tree: DataTree, path: string, watcher: Watcher, mode: number): void {
   tree.dataWatches.add(path, watcher, mode)
   if (tree.watchModes === 'one' || mode !== WatchMode.recursive) tree.childWatches.add(path, watcher, mode)
 }
 
-/** The watches of a WatcherType. Up to 3.8 their mode does not matter. */
+/** The watches of a WatcherType, and their modes. Up to 3.8 the mode does not matter. */
 function partsOf(tree: DataTree, type: number): readonly (readonly [WatchManager, modes?: number])[] | undefined {
   const { dataWatches, childWatches } = tree
   if (type === WatcherType.Any) return [[childWatches], [dataWatches]]
@@ -140,5 +141,5 @@ const modes: ReadonlyMap<number, number> = new Map([
   [AddWatchMode.PERSISTENT_RECURSIVE, WatchMode.recursive],
 ])
 
-/** A list that is null: the server reads nothing after it. */
+/** In place of a list that is null: at a null the server fails, and reads nothing more. */
 const NULL = [null] as const

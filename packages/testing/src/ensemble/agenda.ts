@@ -1,4 +1,4 @@
-// Actions by the time at which they are due. Only `run` moves this time.
+// The actions of the ensemble, each with the time at which it is due. Only `run` moves this time.
 
 /** An appointment that can be canceled. */
 export interface Cancel {
@@ -7,7 +7,7 @@ export interface Cancel {
 
 class Appointment implements Cancel {
   readonly time: number
-  /** Orders appointments of the same time: the first made comes first. */
+  /** The order of appointments at the same time: the one that was made first comes first. */
   readonly order: number
   action: (() => void) | undefined
 
@@ -36,20 +36,20 @@ export class Agenda {
     return this.#now
   }
 
-  /** A time in the past means now: after everything that is due already. */
+  /** Adds an action. A time in the past counts as now: the action comes after all actions that are due already. */
   at(time: number, action: () => void): Cancel {
     const appointment = new Appointment(Math.max(time, this.#now), this.#made++, action)
     this.#push(appointment)
     return appointment
   }
 
-  /** When `run` next has something to do; Infinity for never. */
+  /** The time at which `run` has something to do next; Infinity if there is nothing. */
   deadline(): number {
     while (this.#heap.length > 0 && this.#heap[0]!.action === undefined) this.#pop()
     return this.#heap[0]?.time ?? Infinity
   }
 
-  /** Runs everything that is due, in order, also what becomes due meanwhile, and moves the time to `until`. */
+  /** Runs all actions that are due, in order, including those that they add. Then moves the time to `until`. */
   run(until: number): void {
     while (this.deadline() <= until) {
       const { time, action } = this.#pop()

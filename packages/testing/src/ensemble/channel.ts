@@ -1,4 +1,4 @@
-// One TCP connection between a follower and its leader. Messages arrive in order, late, or never.
+// One TCP connection between a follower and its leader. Messages arrive in order. On a stalled link they wait.
 import type { LeaderPacket, LearnerPacket } from './packets.ts'
 import type { Process } from './process.ts'
 
@@ -27,7 +27,7 @@ class Pipe<Packet> {
   readonly #from: string
   readonly #to: string
   #sent: (Packet | typeof FIN)[] = []
-  #dues: number[] = []
+  #dueTimes: number[] = []
   #first = 0
   #lastDue = 0
   #isScheduled = false
@@ -42,23 +42,23 @@ class Pipe<Packet> {
   send(packet: Packet | typeof FIN): void {
     this.#lastDue = Math.max(this.#lastDue, this.#wire.now + this.#wire.delay(this.#from, this.#to))
     this.#sent.push(packet)
-    this.#dues.push(this.#lastDue)
+    this.#dueTimes.push(this.#lastDue)
     this.#schedule()
   }
 
-  /** The link works again: what waited is sent again. */
+  /** The link works again: what has waited is sent again. */
   resume(): void {
     if (this.#isScheduled || this.#first === this.#sent.length) return
     const due = this.#wire.now + this.#wire.delay(this.#from, this.#to)
-    for (let i = this.#first; i < this.#dues.length; i++) this.#dues[i] = Math.max(this.#dues[i]!, due)
-    this.#lastDue = this.#dues.at(-1)!
+    for (let i = this.#first; i < this.#dueTimes.length; i++) this.#dueTimes[i] = Math.max(this.#dueTimes[i]!, due)
+    this.#lastDue = this.#dueTimes.at(-1)!
     this.#schedule()
   }
 
   #schedule(): void {
     if (this.#isScheduled || this.#first === this.#sent.length || this.#wire.isStalled(this.#from, this.#to)) return
     this.#isScheduled = true
-    this.#wire.at(this.#dues[this.#first]!, this.#arrive)
+    this.#wire.at(this.#dueTimes[this.#first]!, this.#arrive)
   }
 
   #arrived(): void {
@@ -67,13 +67,13 @@ class Pipe<Packet> {
     const packet = this.#sent[this.#first++]!
     if (this.#first === this.#sent.length) {
       this.#sent = []
-      this.#dues = []
+      this.#dueTimes = []
       this.#first = 0
     }
     this.#schedule()
     const { end } = this
     if (end === undefined) return
-    // A stopped process reads what has arrived when it goes on.
+    // A stopped process reads the packet when it goes on.
     if (end.process.isStopped) end.process.input(() => this.#deliver(packet))
     else this.#deliver(packet)
   }
@@ -117,7 +117,7 @@ export class Channel {
     this.#toFollower.send(packet)
   }
 
-  /** The leader's side stops reading. The follower's side notices it after all that was sent. */
+  /** The side of the leader stops reading. The side of the follower notices this after all that was sent. */
   closeByLeader(): void {
     if (this.#toLeader.end === undefined) return
     this.#toLeader.end = undefined

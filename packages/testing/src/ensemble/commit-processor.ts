@@ -1,4 +1,4 @@
-// Keeps the order of each session's requests, and of all commits (CommitProcessor).
+// Keeps the requests of each session in order, and all commits in order (CommitProcessor).
 import { OpCode } from '@zk/wire'
 import { isWrite } from '../database/index.ts'
 import type { LoggedTxn } from '../server/txn.ts'
@@ -15,12 +15,9 @@ interface Commit {
 }
 
 export interface CommitOptions {
-  /** How long it takes from now until a commit is applied, in ms. */
+  /** The time from the commit of a transaction until this server applies it, in ms. */
   readonly lag: () => number
-  /**
-   * Handles a `sync` for which a transaction was mistaken, when the leader answers it. A follower gives this, since its syncs
-   * wait for the leader. The leader answers a sync like a read.
-   */
+  /** On a follower: handles the leader's answer to a `sync` that was finished too early by another commit (`#finish`). */
   readonly finishAgain?: (sync: Pending) => void
 }
 
@@ -29,7 +26,7 @@ export class CommitProcessor {
   readonly #local: (pending: Pending) => void
   readonly #remote: (entry: LoggedTxn) => void
   readonly #again: CommitOptions['finishAgain']
-  /** The later requests of each session that waits for a commit. */
+  /** The requests of each session that waits for a commit: the one that waits, and all later ones. */
   readonly #sessions = new Map<bigint, Pending[]>()
   readonly #writes: Pending[] = []
   readonly #commits: Commit[] = []
@@ -38,8 +35,8 @@ export class CommitProcessor {
   #timer: Cancel | undefined
 
   /**
-   * `local` finishes a request of this server, a write with its entry. `remote` finishes a transaction of another server's
-   * request.
+   * `local` finishes a request of this server; a write then has its entry. `remote` finishes a transaction that another
+   * server requested.
    */
   constructor(
     process: Process,
@@ -59,7 +56,7 @@ export class CommitProcessor {
     const needsCommit = this.#needsCommit(pending)
     if (needsCommit) this.#writes.push(pending)
     const waiting = this.#sessions.get(sessionId)
-    // A ping, too, waits for the writes of its session.
+    // Pings also wait for the writes of their session.
     if (waiting !== undefined) waiting.push(pending)
     else if (needsCommit) this.#sessions.set(sessionId, [pending])
     else this.#local(pending)
@@ -78,7 +75,7 @@ export class CommitProcessor {
     this.#drain(Infinity)
   }
 
-  /** Drops commits that are not applied: they stay in the log. */
+  /** Drops commits that are not applied yet. They stay in the log. */
   stop(): void {
     this.#commits.length = 0
     this.#timer?.cancel()
@@ -104,8 +101,9 @@ export class CommitProcessor {
   #finish({ sessionId, cxid, what }: Commit): void {
     const entry = 'txn' in what ? what : undefined
     const { request } = this.#writes[0] ?? {}
-    // Commits come in the order of the requests. So this one is for the oldest of our requests, or for none. The server
-    // compares session and xid only. So a write of an earlier connection with the same xid finishes a request too early.
+    // Commits come in the order of the requests. So this one is for the oldest of our requests, or for a request of another
+    // server. As in ZooKeeper, only session and xid are compared. So a write of an earlier connection of the session, with
+    // the same xid, finishes our request too early.
     if (request?.sessionId !== sessionId || request.message.xid !== cxid) {
       if ('txn' in what) this.#remote(what)
       else this.#again?.(what)

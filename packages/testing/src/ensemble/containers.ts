@@ -2,7 +2,7 @@
 import { type DataTree, ttlOf } from '../database/index.ts'
 import type { ServerRequest } from '../server/request.ts'
 
-/** The leader's own requests to delete nodes. `now` is in ms of the wall clock. */
+/** The requests with which the leader deletes nodes. `wallNow` is in ms since the epoch. */
 export function* removals(tree: DataTree, member: string, wallNow: number): Generator<ServerRequest> {
   for (const path of candidates(tree, BigInt(Math.floor(wallNow)))) {
     const rest = new TextEncoder().encode(path)
@@ -14,13 +14,13 @@ export function* removals(tree: DataTree, member: string, wallNow: number): Gene
 function* candidates(tree: DataTree, now: bigint): Generator<string> {
   for (const path of tree.containers) {
     const node = tree.get(path)
-    // A container that never had a child stays: it may be new.
+    // A container that never had a child is kept: it may be new.
     if (node !== undefined && node.childCount === 0 && node.cversion > 0) yield path
   }
   for (const path of tree.ttls) {
     const node = tree.get(path)
     if (node === undefined || node.childCount > 0) continue
-    // The TTL counts from the last setData. Changes of children do not matter.
+    // The TTL counts from the last setData. Changes of the children do not restart it.
     const ttl = ttlOf(node.ephemeralOwner) ?? 0n
     if (ttl !== 0n && now - node.mtime > ttl) yield path
   }

@@ -5,17 +5,17 @@ import { TxnLog } from './txn-log.ts'
 export interface Snapshot {
   readonly tree: DataTree
   readonly sessions: ReadonlyMap<bigint, number>
-  /** The zxid of the last transaction in it. */
+  /** The zxid of the last transaction that the snapshot contains. */
   readonly zxid: bigint
 }
 
 /**
- * The state of a member (ZKDatabase, and the epochs on its disk). Everything in the tree is in the log, too. So the tree
- * survives the end of the process as the log does: as if it had been rebuilt from the log.
+ * The state of a member (ZKDatabase, and the epochs on its disk). The tree survives the end of the process, as the log does:
+ * all changes of the tree are in the log, from which a real server builds it again.
  */
 export class Database {
   readonly log = new TxnLog()
-  /** The last epoch that it has accepted from a leader, and the last epoch whose leader it has caught up with. */
+  /** The last epoch that the member has accepted from a leader. */
   acceptedEpoch = 0
   currentEpoch = 0
   #tree: DataTree
@@ -53,7 +53,7 @@ export class Database {
     return { tree: this.#tree.copy(), sessions: new Map(this.#sessions), zxid: this.log.applied }
   }
 
-  /** Drops everything, also what this member alone has accepted. */
+  /** Replaces everything, including transactions that only this member has accepted. */
   restore({ tree, sessions, zxid }: Snapshot): void {
     this.#tree = tree
     this.#sessions = new Map(sessions)

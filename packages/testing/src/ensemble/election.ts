@@ -1,13 +1,14 @@
-// Elects the leader: the member with the latest state among those that reach each other and follow none (FastLeaderElection).
+// Elects the leader. Candidates are members that can reach each other and follow no leader; the most recent state wins
+// (FastLeaderElection).
 import type { Process } from './process.ts'
 import type { Network } from './network.ts'
 import type { Settings } from './settings.ts'
 import { isAhead, type Vote } from './vote.ts'
 
-/** The least time between two attempts that found no leader, in ms. Without it an election of 0 ms would repeat for ever. */
+/** The shortest pause after an attempt without a leader, in ms. With 0, attempts would repeat at one instant for ever. */
 const LEAST_PAUSE = 1
 
-/** A member, as an election sees it. */
+/** What an election needs of a member. */
 interface Voter {
   readonly id: number
   readonly name: string
@@ -37,7 +38,7 @@ export class Election {
     this.#quorum = Math.floor(settings.members.length / 2) + 1
   }
 
-  /** The member looks for a leader. It finds one, becomes one, or looks again. */
+  /** The member looks for a leader: it finds one, becomes the leader, or tries again later. */
   enter(member: Voter): void {
     this.#lookAfter(member, this.#settings.electionTime())
   }
@@ -45,7 +46,7 @@ export class Election {
   #lookAfter(member: Voter, delay: number): void {
     const { process } = member
     process.at(process.now + delay, () => {
-      // The attempt of another member may have found a leader for this one, too.
+      // Another member's attempt may already have found a leader for this one, too.
       if (member.process !== process || !member.isLooking) return
       const leader = this.#established(member)
       if (leader !== undefined) member.follow(leader)
@@ -53,7 +54,7 @@ export class Election {
     })
   }
 
-  /** The leader that a quorum follows. To follow it, a member must reach that quorum and the leader. */
+  /** The leader that a quorum follows, this member included. The member must reach that quorum and the leader. */
   #established(member: Voter): string | undefined {
     const others = this.#members.filter((other) => this.#reaches(member, other))
     const leader = others.find(
@@ -68,7 +69,7 @@ export class Election {
       (other) => other === member || (other.isLooking && this.#reaches(member, other)),
     )
     if (voters.length < this.#quorum) return false
-    // When both have the same state, the larger id wins.
+    // If two members have the same state, the larger id wins.
     const best = voters.toSorted((a, b) => (isAhead(a.vote, b.vote) ? -1 : isAhead(b.vote, a.vote) ? 1 : b.id - a.id))
     for (const leader of best) {
       const followers = voters.filter(
@@ -78,7 +79,7 @@ export class Election {
       const epoch = 1 + Math.max(leader.acceptedEpoch, ...followers.map(({ acceptedEpoch }) => acceptedEpoch))
       leader.lead(epoch)
       for (const follower of followers) {
-        // A quorum has accepted the epoch: it will accept no earlier one.
+        // A quorum has now accepted the epoch, so it accepts no earlier one.
         follower.accept(epoch)
         follower.follow(leader.name)
       }

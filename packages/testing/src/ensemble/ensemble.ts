@@ -12,11 +12,11 @@ export class Ensemble {
   readonly members: readonly Member[]
   readonly network: Network
   readonly sessions: Sessions
-  /** Is notified of every change from now on. */
+  /** Called for each change of a role. A role before it was set is not reported. */
   onRole: (member: string, role: Role) => void = () => {}
   readonly #quorum: number
 
-  /** A standalone server serves at once, an ensemble when it has elected a leader. */
+  /** A standalone server serves at once, an ensemble after it has elected a leader. */
   constructor(settings: EnsembleSettings) {
     const full = withDefaults(settings)
     const members: Member[] = []
@@ -36,8 +36,8 @@ export class Ensemble {
   }
 
   /**
-   * The serving leader of the latest epoch: a leader of an older epoch may still believe that it leads. A standalone server
-   * leads.
+   * The serving leader of the latest epoch, because a leader of an older epoch may still believe that it leads. A standalone
+   * server counts as a leader.
    */
   get leader(): Member | undefined {
     let leader: Member | undefined
@@ -48,7 +48,7 @@ export class Ensemble {
     return leader
   }
 
-  /** The leader that a quorum follows and reaches, itself included. Its proposals will be committed. */
+  /** The leader that a quorum (the leader included) follows and can reach, so its proposals will be committed. */
   get elected(): Member | undefined {
     return this.members.find((leader) => {
       if (leader.primary === undefined || !leader.isRunning) return false
@@ -58,21 +58,21 @@ export class Ensemble {
     })
   }
 
-  /** Whether a quorum has its leader, and all members that run and reach the leader serve clients. */
+  /** Whether a leader has its quorum, and all running members that can reach the leader serve clients. */
   get isServing(): boolean {
     const leader = this.elected
     const isWithout = (member: Member) => member.role === 'read-only' || !member.isServing()
     return leader !== undefined && this.members.every((member) => !isWithout(member) || !this.#reaches(leader, member))
   }
 
-  /** @throws RangeError when no member has that name */
+  /** @throws RangeError if no member has that name */
   member(name: string): Member {
     const member = this.members.find((member) => member.name === name)
     if (member !== undefined) return member
     throw new RangeError(`no member ${name}: there are ${this.members.map(({ name }) => name).join(', ')}`)
   }
 
-  /** Makes a change without a client. It is committed like any write. `done` is called when it is done: at once, or later. */
+  /** Makes a change without a client, committed like any write. `done` gets the result: at once, or later. */
   operate(change: OperatorChange, done: (result: OperatorResult) => void = () => {}): void {
     const leader = this.leader
     if (leader?.primary === undefined) return done({ type: 'lost' })
@@ -88,7 +88,7 @@ export class Ensemble {
   }
 }
 
-/** The leader's port: it accepts a connection if the member leads when the first packet arrives, and refuses it otherwise. */
+/** The leader's port. When the first packet of a connection arrives, it accepts the connection if the member leads. */
 function door(member: Member, channel: Channel): End<LearnerPacket> {
   return {
     get process() {

@@ -1,11 +1,11 @@
-/** An element of the queue. It has its own bucket. */
+/** An element of the queue. `expiresAt` is the time of its bucket. */
 export interface Expiring {
   expiresAt: number
 }
 
 /**
- * Elements in buckets of one tick (ExpiryQueue). A time is always rounded up to the next tick, also where it is a whole tick.
- * So an element that should expire after T expires later than T, by a tick at most.
+ * Elements in buckets of one tick (ExpiryQueue). A time is always rounded up to a later tick, even if it is a whole tick. So
+ * an element that should expire after T expires later than that, by at most one tick.
  */
 export class ExpiryQueue<Element extends Expiring> {
   readonly #interval: number
@@ -33,7 +33,7 @@ export class ExpiryQueue<Element extends Expiring> {
   }
 
   add(element: Element, now: number, timeOut: number): void {
-    // Ticks do not count while the queue is empty.
+    // While the queue is empty, ticks pass without a poll.
     if (this.#size === 0) this.#next = Math.max(this.#next, this.#roundUp(now))
     this.#size++
     this.#put(element, this.#roundUp(now + timeOut))
@@ -51,7 +51,7 @@ export class ExpiryQueue<Element extends Expiring> {
     this.#buckets.get(element.expiresAt)?.delete(element)
   }
 
-  /** Takes one bucket, and goes on to the next one. Its elements stay in the queue until they are removed. */
+  /** Removes the next bucket, and returns its elements. They stay in the queue until `remove`. */
   poll(): Iterable<Element> {
     const bucket = this.#buckets.get(this.#next)
     this.#buckets.delete(this.#next)

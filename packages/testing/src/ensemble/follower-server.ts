@@ -1,4 +1,4 @@
-// A follower's server for its clients: it answers reads, and sends writes to the leader (FollowerZooKeeperServer).
+// The server of a follower for its clients: it answers reads, and sends writes to the leader (FollowerZooKeeperServer).
 import { ErrorCode, OpCode } from '@zk/wire'
 import { isWrite } from '../database/index.ts'
 import type { LoggedTxn } from '../server/txn.ts'
@@ -15,7 +15,7 @@ export class FollowerServer extends ZooKeeperServer {
   readonly commits: CommitProcessor
   readonly #send: (packet: LearnerPacket) => void
   readonly #ids
-  /** Proposals that were accepted and are not known to be committed. */
+  /** Proposals that were accepted, but are not committed yet as far as the follower knows. */
   readonly #pendingTxns: LoggedTxn[]
   readonly #pendingSyncs: Pending[] = []
   readonly #pendingRevalidations = new Map<bigint, Client>()
@@ -38,7 +38,7 @@ export class FollowerServer extends ZooKeeperServer {
     super.shutdown(reason)
   }
 
-  /** Takes a proposal: it is on disk before it is acknowledged. */
+  /** Takes a proposal. It must be on disk before it is acknowledged. */
   logged(entry: LoggedTxn): void {
     this.host.database.log.append(entry)
     this.#pendingTxns.push(entry)
@@ -65,7 +65,7 @@ export class FollowerServer extends ZooKeeperServer {
     return this.#ids.next()
   }
 
-  /** Always true: a follower does not know whether the session lives. */
+  /** Always true, because a follower does not know whether the session lives. */
   protected override touch(sessionId: bigint, timeOut: number): boolean {
     this.touches.touch(sessionId, timeOut)
     return true
@@ -78,7 +78,7 @@ export class FollowerServer extends ZooKeeperServer {
   }
 
   protected override process(pending: Pending): void {
-    // It must be ready for the answer before it sends the question.
+    // The request must wait here before it is sent, because the answer may come at once.
     this.commits.submit(pending)
     if (pending.isThrottled) return
     const { request } = pending
@@ -89,7 +89,7 @@ export class FollowerServer extends ZooKeeperServer {
     }
   }
 
-  /** The bytes of the request were already read. Servers before 3.9 cannot read them again (ByteBufferRequestRecord). */
+  /** Servers before 3.9 cannot read the bytes of a request a second time (ByteBufferRequestRecord). */
   #finishAgain(sync: Pending): void {
     sync.entry = undefined
     if (this.host.settings.version < '3.9') sync.refused = ErrorCode.MarshallingError
@@ -97,7 +97,7 @@ export class FollowerServer extends ZooKeeperServer {
   }
 
   protected override applied({ header, txn }: LoggedTxn): void {
-    // Each follower touches the session, wherever the client is connected.
+    // Each follower touches the new session, even if the client is connected to another member.
     if (txn.type === 'createSession') this.touches.touch(header.sessionId, txn.timeOut)
     else if (txn.type === 'closeSession') this.touches.remove(header.sessionId)
   }

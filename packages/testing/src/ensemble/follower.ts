@@ -1,4 +1,5 @@
-// A member that follows a leader. It catches up, then serves until the leader is silent for too long (Follower, Learner).
+// A member that follows a leader. It catches up, and then serves until the leader has been silent for too long (Follower,
+// Learner).
 import { configIn, writeConfig } from '../database/index.ts'
 import type { Cancel } from './agenda.ts'
 import type { Channel, End } from './channel.ts'
@@ -34,7 +35,7 @@ export class Follower implements End<LeaderPacket> {
     this.#awaitSilence()
   }
 
-  /** The server for clients; undefined while it does not serve. */
+  /** The server for clients; undefined while the member does not serve. */
   get server(): FollowerServer | undefined {
     return this.#state.type === 'serving' ? this.#state.server : undefined
   }
@@ -59,7 +60,7 @@ export class Follower implements End<LeaderPacket> {
       case 'revalidated':
         return server.revalidated(packet.sessionId, packet.isValid)
       case 'ping':
-        // This is the only way in which the leader learns of touches.
+        // This is the only way in which the leader learns of touches at this member.
         return this.#channel.toLeader({ type: 'ping', touched: server.touches.snapshot() })
     }
   }
@@ -68,7 +69,7 @@ export class Follower implements End<LeaderPacket> {
     this.#leave('the member has lost its leader')
   }
 
-  /** It stops following, or its process ends. */
+  /** The member stops following, or its process ends. */
   stop(reason: string): void {
     const state = this.#state
     if (state.type === 'over') return
@@ -79,12 +80,12 @@ export class Follower implements End<LeaderPacket> {
 
   #sync({ epoch, base, entries, committed, config }: Sync): void {
     const { database, settings } = this.#host
-    // Meanwhile it has accepted the epoch of a later leader.
+    // Since it connected, the member has accepted the epoch of a later leader.
     if (epoch < database.acceptedEpoch) return this.#leave('its leader is of an older epoch')
     if (base !== undefined) database.restore(base)
     database.acceptedEpoch = epoch
     for (const entry of entries) database.log.append(entry)
-    // Later entries may never be committed.
+    // Later entries are not applied yet: they may never be committed.
     database.fastForward(committed)
     database.currentEpoch = epoch
     const own = configIn(database.tree)
@@ -102,7 +103,7 @@ export class Follower implements End<LeaderPacket> {
     this.#host.lookAgain()
   }
 
-  /** The timeout of the socket: for catching up, and then for any message of the leader. */
+  /** The timeout of the socket: first for catching up, later for any message of the leader. */
   #awaitSilence(): void {
     if (this.#state.type === 'over') return
     this.#silence?.cancel()

@@ -3,19 +3,19 @@ import type { Process } from './process.ts'
 import type { SessionIds } from './session-ids.ts'
 import type { Settings } from './settings.ts'
 
-/** The state that the parts of a member share. */
+/** What the parts of a member share. */
 export interface Host {
   readonly name: string
   readonly settings: Settings
   readonly database: Database
-  /** There is a new one after each restart. */
+  /** The process of the member. Each restart makes a new one. */
   readonly process: Process
-  /** How long after the commit it applies a transaction, in ms. */
+  /** The time from the commit of a transaction until the member applies it, in ms. */
   readonly lag: number
   /** Called when a server begins to give out session ids. */
   sessionIds(): SessionIds
-  /** The member neither leads nor follows any more. */
+  /** Called when the member neither leads nor follows any more. */
   lookAgain(): void
-  /** The member has begun to serve clients. */
+  /** Called when the member has begun to serve clients. */
   serves(): void
 }

@@ -5,7 +5,7 @@ import type { Pending } from './pending.ts'
 import { PrimaryServer } from './primary-server.ts'
 import type { Owner } from './session-tracker.ts'
 
-/** Takes a leader's transactions. */
+/** What a leader's server needs of its leader. */
 export interface Quorum {
   propose(pending: Pending): void
   /** Answers the `sync` of a follower. */
@@ -44,7 +44,7 @@ export class LeaderServer extends PrimaryServer {
     if (request.message.opCode === OpCode.sync && owner !== undefined && owner !== this.owner) {
       return this.#quorum.processSync(owner)
     }
-    // Reads of the leader's own clients, too, and writes of followers: all requests of a session stay in order.
+    // This includes reads of the leader's own clients, and writes of followers: all requests of a session stay in order.
     this.commits.submit(pending)
     if (entry !== undefined) this.#quorum.propose(pending)
   }

@@ -1,5 +1,5 @@
-// A member that leads. It proposes, commits what a quorum has acknowledged, and steps down when it has lost its quorum
-// (Leader).
+// A member that leads: it proposes transactions, commits those that a quorum has acknowledged, and steps down if it has lost
+// its quorum (Leader).
 import { configIn, initialConfig, type QuorumConfig, writeConfig } from '../database/index.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import type { ServerRequest } from '../server/request.ts'
@@ -14,9 +14,9 @@ import { isAhead } from './vote.ts'
 
 interface Proposal {
   readonly entry: LoggedTxn
-  /** The names of the members that have it on disk. Members that are gone count, too. */
+  /** The names of the members that have it on disk, including members that are down now. */
   readonly acks: Set<string>
-  /** The followers whose `sync` came after it. */
+  /** The followers whose `sync` came after this proposal. */
   readonly syncs: Owner[]
 }
 
@@ -43,7 +43,7 @@ export class Leader implements Quorum {
     this.epoch = epoch
     this.#quorum = Math.floor(settings.members.length / 2) + 1
     this.#initial = { currentEpoch: database.currentEpoch, lastZxid: database.log.last }
-    // It begins with everything that it has accepted, whether or not another member has it (loadData).
+    // A leader begins with all transactions that it has accepted, even if no other member has them (loadData).
     database.fastForward()
     database.currentEpoch = epoch
     this.#lastCommitted = database.log.last
@@ -52,24 +52,24 @@ export class Leader implements Quorum {
     })
   }
 
-  /** The server for clients; undefined while it does not serve. */
+  /** The server for clients; undefined while the member does not serve. */
   get server(): LeaderServer | undefined {
     return this.#state.type === 'serving' ? this.#state.server : undefined
   }
 
-  /** The followers that have caught up. */
+  /** The number of followers that have caught up. */
   get followers(): number {
     return this.#count(({ isSynced }) => isSynced) - 1
   }
 
-  /** The ids of the members that have caught up with it, and its own. */
+  /** The ids of the leader and of the followers that have caught up. */
   get syncedMembers(): ReadonlySet<number> {
     const { members } = this.host.settings
     const synced = [...this.#handlers].filter(({ isSynced }) => isSynced).map(({ member }) => member)
     return new Set([this.host.name, ...synced].map((name) => members.indexOf(name) + 1))
   }
 
-  /** The configuration that was agreed on last. The first one is the leader's own, with the zxid of its beginning. */
+  /** The last configuration on which members agreed. The first one is the leader's own, with the first zxid of its epoch. */
   get #config(): QuorumConfig {
     const { database, settings } = this.host
     const known = configIn(database.tree)
@@ -80,7 +80,7 @@ export class Leader implements Quorum {
 
   /** A follower has connected. */
   accept(channel: Channel, info: Extract<LearnerPacket, { type: 'followerInfo' }>): void {
-    // Without a quorum it may not yet make the follower drop its extra entries.
+    // Before it has a quorum, the leader may not make the follower drop entries that the leader lacks.
     if (this.#state.type === 'over' || (this.#state.type === 'establishing' && isAhead(info, this.#initial))) {
       return channel.closeByLeader()
     }
@@ -96,11 +96,11 @@ export class Leader implements Quorum {
       committed: this.#lastCommitted,
       config: this.#config,
     })
-    // From here on the follower gets every proposal, also while it catches up (startForwarding).
+    // From here on the follower gets every proposal, even while it catches up (startForwarding).
     this.#handlers.add(new LearnerHandler(this, channel, database.log.last))
   }
 
-  /** The process ends, or stops leading. */
+  /** The process ends, or the member stops leading. */
   stop(reason: string): void {
     const state = this.#state
     this.#state = { type: 'over' }
@@ -111,7 +111,7 @@ export class Leader implements Quorum {
 
   // --- called by the handlers ---------------------------------------------------------------------------------------
 
-  /** A follower has everything up to this proposal on its disk. */
+  /** A follower has all transactions up to this one on its disk. */
   synced(handler: LearnerHandler, zxid: bigint): void {
     if (this.#state.type === 'establishing') {
       if (this.#count(({ isSynced }) => isSynced) < this.#quorum) return
@@ -145,7 +145,7 @@ export class Leader implements Quorum {
     this.#handlers.delete(handler)
   }
 
-  /** The handler of this follower. */
+  /** The handler of this follower, as the owner of sessions. */
   ownerOf(member: string): Owner | undefined {
     return [...this.#handlers].findLast((handler) => handler.member === member)
   }
@@ -159,7 +159,7 @@ export class Leader implements Quorum {
     this.#send({ type: 'proposal', entry })
   }
 
-  /** The answer comes after the proposals before it. The leader does not check whether it still leads. */
+  /** Answers a `sync` after all earlier proposals are committed. The leader does not check whether it still leads. */
   processSync(owner: Owner): void {
     const last = this.#outstanding.at(-1)
     if (last === undefined) this.#sendSync(owner)
@@ -191,7 +191,7 @@ export class Leader implements Quorum {
     const { database, settings } = this.host
     const zxid = BigInt(this.epoch) << 32n
     writeConfig(database.tree, this.#config, Math.floor(settings.wallNow()))
-    // This comes before any transaction of its epoch. A client that has seen it does not connect to a follower that has not.
+    // This zxid is before any transaction of the epoch. A client that has seen it cannot connect to a follower that has not.
     database.tree.lastProcessedZxid = zxid
     this.#state = { type: 'serving', server: new LeaderServer(this.host, zxid, this) }
     for (const { isSynced, channel } of this.#handlers) if (isSynced) channel.toFollower({ type: 'upToDate' })
@@ -199,7 +199,7 @@ export class Leader implements Quorum {
     this.#beat()
   }
 
-  /** The leader's loop: a ping to each follower every half tick, and a check of the quorum every second time. */
+  /** The loop of the leader: a ping to each follower every half tick, and a check of the quorum every second time. */
   #beat(): void {
     const { process, settings } = this.host
     process.at(process.now + Math.floor(settings.tickTime / 2), () => {
@@ -214,7 +214,7 @@ export class Leader implements Quorum {
     })
   }
 
-  /** Counts members, this one included. A member that has come back may have two handlers for a while. */
+  /** The number of members that count, including this one. A member that has come back may have two handlers for a while. */
   #count(counts: (handler: LearnerHandler) => boolean): number {
     const members = new Set([this.host.name])
     for (const handler of this.#handlers) if (counts(handler)) members.add(handler.member)

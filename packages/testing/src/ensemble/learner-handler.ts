@@ -1,4 +1,4 @@
-// The leader's side of one follower (LearnerHandler).
+// The leader's end of the connection of one follower (LearnerHandler).
 import type { Cancel } from './agenda.ts'
 import type { Channel, End } from './channel.ts'
 import type { Host } from './host.ts'
@@ -8,11 +8,11 @@ import type { Process } from './process.ts'
 import type { Owner } from './session-tracker.ts'
 
 type State =
-  /** The last of the leader's proposals that was sent to it. */
+  /** `sent` is the zxid of the leader's last proposal that the follower was sent. */
   { readonly type: 'syncing'; readonly sent: bigint } | { readonly type: 'synced' } | { readonly type: 'closed' }
 
-/** The leader, as a handler sees it. */
-interface HandlersLeader {
+/** What a handler needs of its leader. */
+interface LeaderOfHandler {
   readonly host: Host
   readonly tick: number
   synced(handler: LearnerHandler, zxid: bigint): void
@@ -27,14 +27,14 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
   readonly member: string
   readonly process: Process
   readonly channel: Channel
-  readonly #leader: HandlersLeader
+  readonly #leader: LeaderOfHandler
   #state: State
   #receivedAt: number
-  /** The last tick of the leader in which it counts without a further message. */
+  /** The last tick of the leader up to which the follower counts if it sends no further message. */
   #deadline: number
   #silence: Cancel | undefined
 
-  constructor(leader: HandlersLeader, channel: Channel, sent: bigint) {
+  constructor(leader: LeaderOfHandler, channel: Channel, sent: bigint) {
     const { initLimit, syncLimit } = leader.host.settings
     this.member = channel.follower
     this.process = leader.host.process
@@ -51,7 +51,7 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
     return this.#state.type === 'synced'
   }
 
-  /** Whether it counts for the leader's quorum. The leader counts ticks of its loop, not time. */
+  /** Whether the follower counts for the leader's quorum. This depends on ticks of the leader's loop, not on time. */
   isInTouch(tick: number): boolean {
     return this.#state.type !== 'closed' && tick <= this.#deadline
   }
@@ -94,7 +94,7 @@ export class LearnerHandler implements End<LearnerPacket>, Owner {
     this.channel.closeByLeader()
   }
 
-  /** The timeout of the socket, beside the leader's count of ticks. */
+  /** The timeout of the socket. The leader also counts ticks: see `isInTouch`. */
   #awaitSilence(): void {
     if (this.#state.type === 'closed') return
     this.#silence?.cancel()

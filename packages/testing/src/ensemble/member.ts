@@ -21,33 +21,33 @@ import type { Vote } from './vote.ts'
 import type { ZooKeeperServer } from './zookeeper-server.ts'
 
 /**
- * `leader` and `follower` when it serves clients. `looking` also while it catches up. `read-only` while it serves without a
- * leader.
+ * `leader`, `follower` or `standalone` while it serves clients. `looking` also while it catches up with a leader.
+ * `read-only` while it serves clients without a leader.
  */
 export type Role = 'standalone' | 'leader' | 'follower' | 'looking' | 'read-only' | 'down'
 
 type State =
   | { readonly type: 'down' }
-  /** It has a server when it has looked for long, and may serve without a leader. */
+  /** It has a server if it has looked for long, and may serve without a leader. */
   | { readonly type: 'looking'; readonly server?: ReadOnlyServer }
   | { readonly type: 'standalone'; readonly server: StandaloneServer }
   | { readonly type: 'leading'; readonly leader: Leader }
   | { readonly type: 'following'; readonly follower: Follower }
 
-/** The ensemble, as a member sees it. */
+/** What a member needs of its ensemble. */
 export interface Surroundings {
   readonly settings: Settings
   readonly network: Network
   readonly election: Election
-  /** The leader's port, for a connection that is not accepted yet. */
+  /** The port of the leader, for a connection that is not accepted yet. */
   door(channel: Channel): End<LearnerPacket>
-  /** For those that observe the ensemble: it must have no effect. */
+  /** Reports a new role to the user. It must have no effect on the ensemble. */
   roleChanged(member: string, role: Role): void
 }
 
 const KILLED = 'the member was killed'
 
-/** A call takes effect at once, or when the agenda runs. So run the agenda up to now after a call. */
+/** A call takes effect at once, or when the agenda runs. So the caller must run the agenda up to now after a call. */
 export class Member {
   readonly name: string
   /** Its number in the ensemble (myid), from 1 on. */
@@ -57,7 +57,7 @@ export class Member {
   readonly #host: { -readonly [Key in keyof Host]: Host[Key] }
   #state: State = { type: 'looking' }
   #ids: SessionIds | undefined
-  #toldRole: Role = 'looking'
+  #reportedRole: Role = 'looking'
 
   /** @internal */
   constructor(name: string, id: number, around: Surroundings) {
@@ -74,7 +74,7 @@ export class Member {
       lag: 0,
       sessionIds: () => this.#sessionIds(),
       lookAgain: () => this.#look(),
-      serves: () => this.#tellRole(),
+      serves: () => this.#reportRole(),
     }
   }
 
@@ -86,12 +86,12 @@ export class Member {
     return type === 'leading' ? 'leader' : 'follower'
   }
 
-  /** Its present tree. There is a new one after a snapshot. */
+  /** The present tree. After a snapshot it is another object. */
   get tree(): DataTree {
     return this.#database.tree
   }
 
-  /** The transactions that came into its tree after this one, in order. Undefined where its log does not go back so far. */
+  /** The transactions that its tree got after this one, in order; undefined if its log does not go back so far. */
   appliedAfter(zxid: bigint): readonly LoggedTxn[] | undefined {
     return this.#database.log.appliedAfter(zxid)
   }
@@ -101,7 +101,7 @@ export class Member {
     return this.#database.sessions
   }
 
-  /** On a leader or a standalone server: when each session will expire unless it is touched. */
+  /** On a leader or a standalone server: the times at which sessions expire if they are not touched. */
   get sessionExpiry(): (readonly [number, readonly bigint[]])[] | undefined {
     return this.primary?.tracker.expiry
   }
@@ -115,14 +115,14 @@ export class Member {
     return this.process.isStopped
   }
 
-  /** Whether it serves clients. If not, it closes connections at once. When it is down, it refuses them. */
+  /** Whether it serves clients. If not, it closes their connections at once. While it is down, it refuses them. */
   isServing(): boolean {
     return this.#server !== undefined
   }
 
   // --- clients ------------------------------------------------------------------------------------------------------
 
-  /** Opens a session or resumes one. The answer is `connection.established`, or the connection is closed without one. */
+  /** Opens or resumes a session. Calls `connection.established`, or closes the connection without an answer. */
   connect(connection: Connection, request: TypeOf<typeof ConnectRequest>): void {
     if (this.#state.type === 'down') return connection.close('the member is down')
     this.process.input(() => {
@@ -132,18 +132,18 @@ export class Member {
     })
   }
 
-  /** Takes requests in the order in which the connection sent them, pings included. */
+  /** Takes requests, including pings, in the order in which the connection sent them. */
   submit(request: ServerRequest): void {
     if (this.process.isStopped) this.process.input(() => this.#server?.submit(request))
     else this.#server?.submit(request)
   }
 
-  /** A request that a fault refuses in the server's place still touches the session. */
+  /** Touches the session for a request that a fault refuses in place of the server. */
   touchBy(connection: Connection): void {
     this.process.input(() => this.#server?.touchBy(connection))
   }
 
-  /** The client, or a fault, has ended the connection. Does nothing when it is closed already. */
+  /** The client, or a fault, has ended the connection. Does nothing if the connection is closed already. */
   disconnected(connection: Connection): void {
     this.process.input(() => this.#server?.disconnected(connection))
   }
@@ -157,7 +157,7 @@ export class Member {
     this.#become({ type: 'down' })
   }
 
-  /** Starts the process again when it is down. */
+  /** Starts the process again, if it is down. */
   restart(): void {
     if (this.#state.type !== 'down') return
     const { agenda, random } = this.#around.settings
@@ -165,7 +165,7 @@ export class Member {
     this.start()
   }
 
-  /** Stops the process (SIGSTOP). What arrives waits. Others notice it only after a time. */
+  /** Stops the process (SIGSTOP). Input waits. Other members notice it only by the silence. */
   freeze(): void {
     this.process.stop()
   }
@@ -175,8 +175,8 @@ export class Member {
   }
 
   /**
-   * Applies later commits with this delay, in ms. Reads are stale. Its own writes and `sync` are answered late. Infinity
-   * means until `catchUp`. A standalone server answers everything late.
+   * Applies later commits with this delay, in ms; Infinity means until `catchUp`. So reads are stale, and writes and `sync`
+   * of its own clients are answered late. A standalone server answers everything late.
    * @throws RangeError for less than 0
    */
   lag(ms: number): void {
@@ -195,7 +195,7 @@ export class Member {
     })
   }
 
-  /** Loses a follower's next touch, as one that is put into the table while it is sent. False where it follows no leader. */
+  /** Loses the follower's next touch (see `TouchTable.loseNext`). False if the member follows no leader. */
   loseTouch(): boolean {
     const server = this.#state.type === 'following' ? this.#state.follower.server : undefined
     server?.touches.loseNext()
@@ -209,7 +209,7 @@ export class Member {
     return this.#host.process
   }
 
-  /** It decides about sessions and transactions, or believes that it does. @internal */
+  /** The server that decides about sessions and transactions, or believes that it does. @internal */
   get primary(): PrimaryServer | undefined {
     const state = this.#state
     return state.type === 'standalone' ? state.server : state.type === 'leading' ? state.leader.server : undefined
@@ -253,7 +253,7 @@ export class Member {
   /** @internal */
   start(): void {
     const { settings } = this.#around
-    // A quorum of one elects itself.
+    // A single member needs no election.
     if (settings.members.length > 1) return this.#look()
     this.#database.fastForward()
     this.#become({ type: 'standalone', server: new StandaloneServer(this.#host) })
@@ -287,29 +287,29 @@ export class Member {
     this.#around.election.enter(this)
   }
 
-  /** It has found no leader for too long (QuorumPeer.run). */
+  /** Called if the member has found no leader for a tick (QuorumPeer.run). */
   #serveReadOnly(looking: State): void {
     if (this.#state !== looking) return
     this.#state = { type: 'looking', server: new ReadOnlyServer(this.#host) }
-    this.#tellRole()
+    this.#reportRole()
   }
 
   #endReadOnly(): void {
     if (this.#state.type !== 'looking') return
     this.#state.server?.shutdown('the member has found a leader')
     this.#state = { type: 'looking' }
-    this.#tellRole()
+    this.#reportRole()
   }
 
   #become(state: State): void {
     const old = this.#state
     this.#state = state
-    // A member that has ended by itself has already reported why.
+    // A server that has ended by itself has already reported its own reason.
     if (old.type === 'standalone') old.server.shutdown(KILLED)
     else if (old.type === 'looking') old.server?.shutdown(KILLED)
     else if (old.type === 'leading') old.leader.stop(KILLED)
     else if (old.type === 'following') old.follower.stop(KILLED)
-    this.#tellRole()
+    this.#reportRole()
   }
 
   get #server(): ZooKeeperServer | undefined {
@@ -333,10 +333,10 @@ export class Member {
     return this.#ids
   }
 
-  #tellRole(): void {
+  #reportRole(): void {
     const { role } = this
-    if (role === this.#toldRole) return
-    this.#toldRole = role
+    if (role === this.#reportedRole) return
+    this.#reportedRole = role
     this.#around.roleChanged(this.name, role)
   }
 }

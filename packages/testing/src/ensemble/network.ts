@@ -1,13 +1,13 @@
-// The links between members: their latency, and which of them are cut.
+// The links between members: how long messages take, and which links are cut.
 import type { Agenda } from './agenda.ts'
 import { Channel, type Wire } from './channel.ts'
 import type { Latency } from './settings.ts'
 
 export class Network {
-  /** How long a message takes from now on, in ms. No message overtakes another of its connection. */
+  /** Returns how long a message takes, in ms. Messages of one connection keep their order. */
   latency: Latency
   readonly #names: readonly string[]
-  /** The pairs, from a member to a member, between which no message passes. */
+  /** The pairs (from, to) between which no message passes. */
   readonly #cuts = new Set<string>()
   readonly #channels = new Set<Channel>()
   readonly #wire: Wire
@@ -27,7 +27,7 @@ export class Network {
 
   /**
    * Lets no message pass between members of different groups. A member that is in no group is alone. This replaces all
-   * earlier cuts. Messages wait, as TCP would repeat them, and arrive after `heal` if their connection is still open.
+   * earlier cuts. Messages wait, because TCP would repeat them, and arrive after `heal` if their connection is still open.
    * @throws RangeError for a member that does not exist
    */
   partition(...groups: readonly (readonly string[])[]): void {
@@ -41,13 +41,13 @@ export class Network {
     this.#resume()
   }
 
-  /** As `partition`, only between these two. */
+  /** Lets no message pass between these two, as after `partition`. */
   cut(a: string, b: string): void {
     this.#checkPair(a, b)
     this.#cut(a, b)
   }
 
-  /** As `cut`, in one direction only. Messages in the other direction arrive. */
+  /** Does the same as `cut`, but in one direction only. */
   stall(from: string, to: string): void {
     this.#checkPair(from, to)
     this.#cuts.add(way(from, to))
@@ -60,7 +60,7 @@ export class Network {
     this.#resume()
   }
 
-  /** Heals the link of two members, all links of one member, or, without names, all links. */
+  /** Heals the link of two members, all links of one member, or, without arguments, all links. */
   heal(a?: string, b?: string): void {
     if (a !== undefined) this.#check(a)
     if (b !== undefined) this.#check(b)
@@ -80,12 +80,12 @@ export class Network {
     return this.#cuts.size > 0 && this.#cuts.has(way(from, to))
   }
 
-  /** Whether messages wait in one direction at least. Then no message gets an answer. */
+  /** Whether messages wait in at least one direction. Then no request between the two gets an answer. */
   isCut(a: string, b: string): boolean {
     return this.isStalled(a, b) || this.isStalled(b, a)
   }
 
-  /** Opens a connection. On a cut link its messages wait. @internal */
+  /** Opens a connection. If the link is cut, its messages wait. @internal */
   open(follower: string, leader: string): Channel {
     const channel = new Channel(this.#wire, follower, leader, (gone) => this.#channels.delete(gone))
     this.#channels.add(channel)
@@ -112,5 +112,5 @@ export class Network {
   }
 }
 
-/** The key of a pair: no name contains a line break. */
+/** The key of a pair. It is unique, because no name contains a line break. */
 const way = (from: string, to: string) => `${from}\n${to}`

@@ -1,4 +1,4 @@
-// Changes that no client requests. They are committed like any write, with the rights of a superuser, and belong to no
+// Changes that no client requests. They are committed like any write, with the rights of the superuser and without a
 // session.
 import { type MultiOp, OpCode, type RequestMessage, type RequestOf } from '@zk/wire'
 import type { Connection, ServerRequest } from '../server/request.ts'
@@ -15,14 +15,14 @@ export type OperatorChange =
   | { readonly op: 'presetCounter'; readonly path: string; readonly counter: number }
 
 export type OperatorResult =
-  /** An `ErrorCode`, and the record of the reply where the code is 0. */
+  /** `err` is an `ErrorCode`. If it is 0, `response` is the record of the reply. */
   | { readonly type: 'done'; readonly err: number; readonly response: unknown; readonly zxid: bigint }
-  /** There was no leader, or it stepped down before it could answer: the change may have happened. */
+  /** There was no leader, or it stepped down before it had answered: the change may have happened. */
   | { readonly type: 'lost' }
 
 interface OperatorsRequest {
   readonly request: ServerRequest & { readonly connection: Connection }
-  /** A change for which there is no request. */
+  /** The transaction of a change for which ZooKeeper has no request. */
   readonly txn: Txn | undefined
 }
 
@@ -46,7 +46,7 @@ export function operatorsRequest(
 const SUPER = [{ scheme: 'super', id: '' }]
 
 function messageOf(change: OperatorChange): RequestMessage {
-  // It is logged as the write that it resembles most.
+  // The history shows it as a setData, which it resembles most.
   if (change.op === 'presetCounter') {
     const request = { path: change.path, data: null, version: -1 }
     return { type: 'request', op: 'setData', opCode: OpCode.setData, xid: 0, request }

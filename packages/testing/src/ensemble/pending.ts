@@ -3,14 +3,14 @@ import type { LoggedTxn } from '../server/txn.ts'
 import type { ServerRequest } from '../server/request.ts'
 import type { Owner } from './session-tracker.ts'
 
-/** A request on its way through a server's processors, which fill it in (Request). */
+/** A request on its way through the processors of a server, which set its fields (Request). */
 export class Pending {
   readonly request: ServerRequest
-  /** With this the leader checks the session; undefined for requests of no session. */
+  /** The source of the request, by which the leader checks the session; undefined if there is no session. */
   readonly owner: Owner | undefined
-  /** The result of a write. */
+  /** The transaction of a write. */
   entry: LoggedTxn | undefined
-  /** Why a read, or a request that has waited too long, is refused: an `ErrorCode`, 0 for not refused. */
+  /** The `ErrorCode` with which a read, or a request that has waited too long, is refused; 0 if it is not refused. */
   refused: number = ErrorCode.Ok
 
   constructor(request: ServerRequest, owner: Owner | undefined, entry?: LoggedTxn) {
@@ -19,7 +19,7 @@ export class Pending {
     this.entry = entry
   }
 
-  /** It takes its turn among the requests of its session, and is not executed, not even a write. */
+  /** Whether the request has waited too long. It keeps its place among the requests of its session, but is not executed. */
   get isThrottled(): boolean {
     return this.refused === ErrorCode.ThrottledOp
   }

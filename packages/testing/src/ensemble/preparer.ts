@@ -1,4 +1,4 @@
-// Makes transactions of requests, on the leader or a standalone server (PrepRequestProcessor).
+// Turns requests into transactions, on the leader or on a standalone server (PrepRequestProcessor).
 import { ErrorCode } from '@zk/wire'
 import { isWrite, Preparation, type PreparationOptions } from '../database/index.ts'
 import type { Txn } from '../server/txn.ts'
@@ -15,7 +15,7 @@ export class Preparer {
   readonly #wallNow: () => number
   #zxid: bigint
 
-  /** `zxid` is the last one in use. */
+  /** `zxid` is the last zxid in use. */
   constructor(database: Database, sessions: SessionTracker, settings: PreparerSettings, zxid: bigint) {
     this.#preparation = new Preparation(database.tree, settings)
     this.#sessions = sessions
@@ -23,7 +23,7 @@ export class Preparer {
     this.#zxid = zxid
   }
 
-  /** Gives a write its `entry`, which may be a refusal. For any other request it sets whether it is `refused`. */
+  /** Gives a write its `entry`, which may be a refusal. Sets `refused` for others. `operators` is an operator's change. */
   prepare(pending: Pending, operators?: Txn): void {
     if (pending.isThrottled) return
     const { request, owner } = pending
@@ -48,11 +48,11 @@ export class Preparer {
       const txn = this.#preparation.prepare(request, zxid)
       if (txn.type !== 'createSession') return txn
       this.#sessions.track(sessionId, txn.timeOut)
-      // A createSession of an existing session: the owner is not checked, and this one is the owner from now on.
+      // If the session exists already, its owner is not checked: this owner replaces it.
       const isOpen = owner === undefined || this.#sessions.setOwner(sessionId, owner)
       return isOpen ? txn : this.#preparation.refuse(request, ErrorCode.SessionExpired)
     }
-    // The owner is not checked: the request may come from the session tracker.
+    // The owner is not checked, because the request may come from the session tracker.
     if (message.op === 'closeSession') this.#sessions.setClosing(sessionId)
     else if (message.op !== 'deleteContainer' && owner !== undefined) {
       const refused = this.#sessions.check(sessionId, owner)

@@ -1,4 +1,4 @@
-// A server that decides about sessions and transactions: the leader, or a standalone server.
+// The server that decides about sessions and transactions: that of a leader, or a standalone server.
 import type { Connection } from '../server/request.ts'
 import type { LoggedTxn } from '../server/txn.ts'
 import type { Client } from './clients.ts'
@@ -14,11 +14,11 @@ export abstract class PrimaryServer extends ZooKeeperServer {
   readonly tracker: SessionTracker
   readonly #preparer: Preparer
   readonly #ids
-  /** Operators that wait, and their answer if this server ends first. */
+  /** The changes of operators that are not answered yet, each with the function that reports it as lost. */
   readonly #operators = new Map<Connection, () => void>()
   #isRunning = true
 
-  /** `zxid` is the last one in use. The timeout of every session starts now. */
+  /** `zxid` is the last zxid in use. The timeout of every session starts now. */
   constructor(host: Host, zxid: bigint) {
     super(host)
     const { database, process, settings } = host
@@ -59,7 +59,7 @@ export abstract class PrimaryServer extends ZooKeeperServer {
   /** The ids of leader and followers; undefined for a standalone server. */
   protected abstract get syncedMembers(): ReadonlySet<number> | undefined
 
-  /** Takes a prepared request: a write has its entry. */
+  /** Takes a prepared request. If it is a write, it has its entry. */
   protected abstract propose(pending: Pending): void
 
   override process(pending: Pending): void {

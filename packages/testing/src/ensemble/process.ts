@@ -1,4 +1,4 @@
-// A member's process, from its start to its end: its timers and its input, also while it is stopped (SIGSTOP).
+// The process of a member from its start to its end: its timers and its input. It can be stopped in between (SIGSTOP).
 import type { Agenda, Cancel } from './agenda.ts'
 
 class Timer implements Cancel {
@@ -23,7 +23,7 @@ export class Process {
   #state: 'running' | 'stopped' | 'dead' = 'running'
   readonly #agenda: Agenda
   readonly #random: () => number
-  /** What arrived, and which timers fired, while it was stopped. */
+  /** The input that arrived while it was stopped, and below the timers that fired. */
   #inputs: (() => void)[] = []
   #rung: Timer[] = []
   #rungOfTracker: Timer[] = []
@@ -41,7 +41,7 @@ export class Process {
     return this.#state === 'stopped'
   }
 
-  /** `of` is the session tracker for timers of that thread, which races with all others when a stopped process goes on. */
+  /** `of` is 'tracker' for timers of the session tracker: that thread races with others when a stopped process goes on. */
   at(time: number, action: () => void, of?: 'tracker'): Cancel {
     const timer = new Timer(action)
     this.#agenda.at(time, () => {
@@ -52,7 +52,7 @@ export class Process {
     return timer
   }
 
-  /** Takes input: at once, later when it is stopped, or never when it has ended. */
+  /** Takes input: at once, after a stop when the process goes on, or never if it has ended. */
   input(action: () => void): void {
     if (this.#state === 'running') action()
     else if (this.#state === 'stopped') this.#inputs.push(action)
@@ -63,8 +63,9 @@ export class Process {
   }
 
   /**
-   * Runs inputs before timers: a read that finds data does not time out, however late it is. The session tracker may come
-   * before the inputs. Then it expires sessions whose heartbeats are still unread.
+   * Runs inputs before timers: a read that finds data does not time out, even if it is late. The timers of the session
+   * tracker come before or after the inputs, at random. If they come before, sessions expire whose heartbeats are still
+   * unread.
    */
   continue(): void {
     if (this.#state !== 'stopped') return

@@ -1,4 +1,4 @@
-// The server of a member that has lost its quorum, in read-only mode (ReadOnlyZooKeeperServer, ReadOnlyRequestProcessor).
+// The server of a member without a leader, in read-only mode (ReadOnlyZooKeeperServer, ReadOnlyRequestProcessor).
 import { type ConnectRequest, ErrorCode, OpCode, type TypeOf } from '@zk/wire'
 import { goesToLeader } from '../database/index.ts'
 import type { Connection, ServerRequest } from '../server/request.ts'
@@ -9,8 +9,8 @@ import { SessionTracker } from './session-tracker.ts'
 import { ZooKeeperServer } from './zookeeper-server.ts'
 
 /**
- * It opens sessions that it alone knows, as with localSessionsEnabled, and refuses those of the ensemble. Its tree has
- * everything that was logged, committed or not.
+ * It opens sessions that no other member knows, as with localSessionsEnabled, and refuses sessions of the ensemble. Its tree
+ * has all transactions in its log, even those that were never committed.
  */
 export class ReadOnlyServer extends ZooKeeperServer {
   override readonly isReadOnly = true
@@ -60,7 +60,7 @@ export class ReadOnlyServer extends ZooKeeperServer {
     this.finish(pending)
   }
 
-  /** Nothing is ever committed here. */
+  /** Does nothing, because a read-only server commits nothing. */
   protected override applied(): void {}
 
   #established(createSession: ServerRequest): void {

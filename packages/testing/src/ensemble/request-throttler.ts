@@ -1,17 +1,17 @@
-// Limits how many requests of a server's clients are under way at once. The others wait (RequestThrottler).
+// Limits how many requests of clients a server executes at a time. The others wait (RequestThrottler).
 import { ErrorCode, OpCode } from '@zk/wire'
 import type { Pending } from './pending.ts'
 
 export interface ThrottleOptions {
-  /** How many requests may be under way; 0 for any number. */
+  /** How many requests are executed at a time; 0 for any number. */
   readonly requestThrottleMaxRequests: number
-  /** A request that has waited longer, in ms, is not executed; 0 for any time. */
+  /** A request that has waited longer than this, in ms, is not executed; 0 for any time. */
   readonly throttledOpWaitTime: number
 }
 
 interface Surroundings {
   readonly now: () => number
-  /** The connection of this request is gone: its answer is not needed any more. */
+  /** Whether the connection of this request has ended, so that its answer is not needed any more. */
   readonly isStale: (pending: Pending) => boolean
   readonly pass: (pending: Pending) => void
 }
@@ -38,7 +38,7 @@ export class RequestThrottler {
     if (this.#underWay.delete(pending)) this.#passSome()
   }
 
-  /** A request that passes may be finished before this returns. */
+  /** Passes requests on while there is room. `pass` may call `finished` before it returns, hence `#isPassing`. */
   #passSome(): void {
     if (this.#isPassing) return
     this.#isPassing = true

@@ -1,10 +1,10 @@
 import type { Bytes } from '@zk/wire'
 
-/** The ids of new sessions of one server: its number, the time of its start, and a count (initializeNextSessionId). */
+/** The ids of new sessions of one server: its id, the time of its start, and a counter (initializeNextSessionId). */
 export class SessionIds {
   #next: bigint
 
-  /** `startedAt` is in ms. Two starts within one ms would give the same ids: new ones must be above `last`. */
+  /** `startedAt` is in ms. `last` is the last id of the start before, which may have been in the same ms. */
   constructor(serverId: number, startedAt: number, last: bigint | undefined) {
     const first = (BigInt.asUintN(64, BigInt(Math.floor(startedAt)) << 24n) >> 8n) | (BigInt(serverId) << 56n)
     this.#next = BigInt.asIntN(64, last !== undefined && last >= first ? last + 1n : first)

@@ -1,18 +1,18 @@
-// The leader's record of sessions: which are alive, until when, and their owners (SessionTrackerImpl).
+// The leader's record of sessions: which sessions live, when they expire, and their owners (SessionTrackerImpl).
 import { ErrorCode } from '@zk/wire'
 import { type Expiring, ExpiryQueue } from './expiry-queue.ts'
 import type { Process } from './process.ts'
 
-/** The source of a session's requests: one connection of a follower, or the leader's own clients. */
+/** The source of the requests of a session: the connection of one follower, or the leader itself. */
 export interface Owner {
   readonly member: string
 }
 
 export interface TrackedSession extends Expiring {
   readonly id: bigint
-  /** Its end is under way: nothing can keep it alive any more. */
+  /** Whether the session is being closed. Then no touch can keep it alive. */
   isClosing: boolean
-  /** undefined until the first request. */
+  /** The owner; undefined until the first request. */
   owner: Owner | undefined
 }
 
@@ -23,7 +23,7 @@ export class SessionTracker {
   readonly #expire: (id: bigint) => void
   #state: 'idle' | 'counting' | 'stopped' = 'idle'
 
-  /** Each leader has a new one: the timeout of every session starts now. */
+  /** Each leader makes a new tracker, so the timeout of every session starts anew. */
   constructor(process: Process, tickTime: number, sessions: ReadonlyMap<bigint, number>, expire: (id: bigint) => void) {
     this.#process = process
     this.#queue = new ExpiryQueue(tickTime, process.now)
@@ -35,7 +35,7 @@ export class SessionTracker {
     return this.#sessions.get(id)
   }
 
-  /** When each session will expire unless it is touched. */
+  /** The times at which sessions expire if they are not touched. */
   get expiry(): (readonly [number, readonly bigint[]])[] {
     return this.#queue.buckets.map(([at, sessions]) => [at, sessions.map(({ id }) => id)])
   }
@@ -49,7 +49,7 @@ export class SessionTracker {
     if (this.#state === 'idle') this.#count()
   }
 
-  /** The timeout of its connection counts, not the one from its creation. */
+  /** Restarts the timeout of the session. `timeOut` is that of the present connection. */
   touch(id: bigint, timeOut: number): boolean {
     const session = this.#sessions.get(id)
     if (session === undefined || session.isClosing) return false
@@ -69,7 +69,7 @@ export class SessionTracker {
     this.#queue.remove(session)
   }
 
-  /** Checks a request of the session that comes from this owner: 0, or the code of the refusal (checkSession). */
+  /** Checks the owner of a request. Returns 0, or the code with which the request is refused (checkSession). */
   check(id: bigint, owner: Owner): number {
     const session = this.#sessions.get(id)
     if (session === undefined || session.isClosing) return ErrorCode.SessionExpired

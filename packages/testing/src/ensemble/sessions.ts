@@ -3,19 +3,19 @@ import type { PrimaryServer } from './primary-server.ts'
 
 /** A session as the leader knows it. */
 export interface SessionInfo {
-  /** Its id, signed as on the wire. */
+  /** The id of the session, signed as on the wire. */
   readonly id: bigint
-  /** Its timeout in ms, as negotiated when it was created. */
+  /** The timeout in ms that was negotiated when the session was created. */
   readonly timeOut: number
-  /** The member that its requests come from, as far as the leader knows; undefined before the first. */
+  /** The member from which its requests come, as far as the leader knows; undefined before the first request. */
   readonly member: string | undefined
-  /** When the leader expires it unless it is touched again, in ms since the ensemble began. */
+  /** The time at which the leader expires it if it is not touched again, in ms since the ensemble began. */
   readonly expiresAt: number
-  /** Whether its end is under way. */
+  /** Whether it is being closed. */
   readonly isClosing: boolean
 }
 
-/** The sessions, as the leader knows them. Without a leader there are none. */
+/** The sessions that the leader knows. Without a leader there are none. */
 export class Sessions {
   readonly #leader: () => Member | undefined
 
@@ -37,19 +37,19 @@ export class Sessions {
     return { id, timeOut, member: owner?.member, expiresAt, isClosing }
   }
 
-  /** Expires the session, as if it had not been touched for too long. False where there is no leader, or no such session. */
+  /** Expires the session, as if it had not been touched for too long. False if there is no leader or no such session. */
   expire(id: bigint): boolean {
     const session = this.#primary?.tracker.get(id)
     if (session === undefined || session.isClosing) return false
     const leader = this.#leader()
-    // A leader that is stopped does this when it goes on.
+    // A leader that is stopped does this as soon as it goes on.
     leader?.process.input(() => leader.primary?.expire(id))
     return true
   }
 
   /**
-   * Moves the session, as if its client had resumed it at this member. The next write of its old connection gets
-   * SessionMoved, which closes that connection. False where there is no leader, no such session, or no such follower.
+   * Moves the session, as if its client had resumed it at this member. The next write on its old connection gets
+   * SessionMoved, which closes that connection. False if there is no leader, no such session, or no such follower.
    */
   move(id: bigint, to: string): boolean {
     const leader = this.#leader()

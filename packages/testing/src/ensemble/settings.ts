@@ -2,20 +2,20 @@ import { DEFAULT_SCHEMES, type SequenceOverflow, type ServerVersion, type WatchM
 import type { Agenda } from './agenda.ts'
 
 /**
- * Returns how long a message between two members takes, in ms. Called once for each message. No message overtakes another of
- * its link.
+ * Returns how long a message between two members takes, in ms. It is called once for each message. Messages on one link keep
+ * their order.
  */
 export type Latency = (from: string, to: string) => number
 
 /** The limits that a member sets for session timeouts, in ms. */
 export interface SessionLimits {
-  /** The shortest timeout granted, in ms, at least 2 ticks. @default that of the ensemble */
+  /** The shortest session timeout, in ms, at least 2 ticks. @default that of the ensemble */
   minSessionTimeout?: number | undefined
-  /** The longest timeout granted, in ms. @default that of the ensemble */
+  /** The longest session timeout, in ms. @default that of the ensemble */
   maxSessionTimeout?: number | undefined
 }
 
-/** The limits of one member. Those of the ensemble fill the gaps. */
+/** The limits of one member, complete: those that it does not set are those of the ensemble. */
 export interface MemberLimits {
   readonly minSessionTimeout: number
   readonly maxSessionTimeout: number
@@ -32,7 +32,7 @@ export interface EnsembleSettings {
   readonly wallNow: () => number
   /** @default 2000 */
   readonly tickTime?: number
-  /** How many ticks leader and follower may be without contact. @default 5 */
+  /** How many ticks a leader and a follower may be without contact. @default 5 */
   readonly syncLimit?: number
   /** How many ticks a follower may take to connect and to catch up. @default 10 */
   readonly initLimit?: number
@@ -40,9 +40,9 @@ export interface EnsembleSettings {
   readonly minSessionTimeout?: number
   /** @default 20 ticks */
   readonly maxSessionTimeout?: number
-  /** Other limits of single members, by name. @default none */
+  /** The limits of members that differ, by name. @default none */
   readonly memberOptions?: Readonly<Record<string, MemberLimits>>
-  /** Returns how long an election takes, called at each attempt. @default 200 to 250: FastLeaderElection.finalizeWait */
+  /** Returns how long an election takes; called for each attempt. @default 200 to 250: FastLeaderElection.finalizeWait */
   readonly electionTime?: () => number
   /** @default none */
   readonly latency?: Latency
@@ -50,9 +50,9 @@ export interface EnsembleSettings {
   readonly sequenceOverflow?: SequenceOverflow
   /** @default 'one' */
   readonly watchModes?: WatchModes
-  /** The schemes that ACLs may have, besides `world` and `auth` (ProviderRegistry). @default digest and ip */
+  /** The schemes that ACLs may have besides `world` and `auth` (ProviderRegistry). @default digest and ip */
   readonly schemes?: ReadonlySet<string>
-  /** Whether a member that finds no leader for a tick serves clients without one. @default false */
+  /** Whether a member that finds no leader within a tick serves clients without one. @default false */
   readonly readOnlyMode?: boolean
   /**
    * How often the leader deletes empty containers, and nodes whose TTL is over.
@@ -66,11 +66,11 @@ export interface EnsembleSettings {
   /** Whether hard quotas are enforced. @default false: zookeeper.enforceQuota */
   readonly enforceQuota?: boolean
   /**
-   * How many requests of clients one member may have under way; 0 for any number.
+   * How many requests of clients one member executes at a time; 0 for any number.
    * @default 0: zookeeper.request_throttle_max_requests
    */
   readonly requestThrottleMaxRequests?: number
-  /** A request that waits longer than this is not executed; 0 for any time. @default 0: zookeeper.throttled_op_wait_time */
+  /** A request that has waited longer is not executed; 0 for any time. @default 0: zookeeper.throttled_op_wait_time */
   readonly throttledOpWaitTime?: number
   /** The release whose operations the members know. @default '3.8' */
   readonly version?: ServerVersion

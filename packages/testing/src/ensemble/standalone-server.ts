@@ -3,8 +3,8 @@ import type { Pending } from './pending.ts'
 import { PrimaryServer } from './primary-server.ts'
 
 /**
- * A server without a quorum. It has one queue for all requests, also for reads (SyncRequestProcessor). Requests that arrive
- * before the agenda runs are all prepared before the first of them is applied.
+ * A server without a quorum. All its requests, including reads, pass through one queue (SyncRequestProcessor). Requests that
+ * arrive before the agenda runs are all prepared before the first of them is applied.
  */
 export class StandaloneServer extends PrimaryServer {
   #queue: Pending[] = []

@@ -1,4 +1,4 @@
-/** The sessions that a follower has touched since its last message about them to the leader (LearnerSessionTracker). */
+/** The sessions that a follower has touched since it last sent this table to the leader (LearnerSessionTracker). */
 export class TouchTable {
   #touched = new Map<bigint, number>()
   #losesNext = false
@@ -12,8 +12,8 @@ export class TouchTable {
   }
 
   /**
-   * A fault: the next touch goes into the table that was just sent, and which is not read again. A real server can send the
-   * table between the two steps of a touch: it looks the table up, then writes to it.
+   * A fault: the next touch is lost. In a real server it can go into a table that was just sent and is not read again,
+   * because a touch first looks up the table and then writes to it.
    */
   loseNext(): void {
     this.#losesNext = true
@@ -23,12 +23,12 @@ export class TouchTable {
     this.#touched.delete(sessionId)
   }
 
-  /** The timeout of each session's connection, in ms. */
+  /** Returns the table, and begins a new one. Its values are the timeouts of the connections, in ms. */
   snapshot(): ReadonlyMap<bigint, number> {
     const touched = this.#touched
     if (touched.size > 0) this.#touched = new Map()
-    return touched.size > 0 ? touched : NOBODY
+    return touched.size > 0 ? touched : NO_TOUCHES
   }
 }
 
-const NOBODY: ReadonlyMap<bigint, number> = new Map()
+const NO_TOUCHES: ReadonlyMap<bigint, number> = new Map()

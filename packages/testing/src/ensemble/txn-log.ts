@@ -2,11 +2,11 @@
 import type { LoggedTxn, Txn } from '../server/txn.ts'
 
 /**
- * How many entries are kept for followers that come back. A follower that is further behind gets a snapshot
+ * How many entries are kept for followers that come back. A follower that lacks more gets a snapshot
  * (ZKDatabase.commitLogCount).
  */
 const KEPT = 500
-/** The size of the data in the entries, and some more for each part of a multi. */
+/** How many bytes of data are kept. Each entry, and each operation of a multi, adds some bytes (`PART`). */
 const KEPT_BYTES = 16 * 1024 * 1024
 const PART = 300
 
@@ -14,9 +14,9 @@ const PART = 300
 export class TxnLog {
   #entries: LoggedTxn[] = []
   #applied = 0
-  /** The size of the applied entries, as `sizeOf` counts it. */
+  /** The sum of `sizeOf` of the applied entries. */
   #bytes = 0
-  /** The last zxid before the first entry. */
+  /** The zxid before the first entry. */
   #base = 0n
 
   get last(): bigint {
@@ -41,7 +41,7 @@ export class TxnLog {
     this.#bytes += sizeOf(this.#entries[this.#applied]!.txn)
     this.#applied++
     if (this.#applied < KEPT * 2 && this.#bytes <= KEPT_BYTES * 2) return
-    // It drops half of them at once, and keeps the last one. So it need not drop one for each that comes.
+    // Drops about half of the entries at once, so that it need not copy the list for each new entry. The last one is kept.
     let first = 0
     while (first < this.#applied - 1 && (this.#applied - first > KEPT || this.#bytes > KEPT_BYTES)) {
       this.#bytes -= sizeOf(this.#entries[first++]!.txn)
@@ -52,7 +52,7 @@ export class TxnLog {
     this.#applied -= first
   }
 
-  /** The entries after this transaction; undefined where the log does not have it, or has it no longer. */
+  /** The entries after this transaction; undefined if the log does not have it, or no longer. */
   after(zxid: bigint): readonly LoggedTxn[] | undefined {
     let first = this.#entries.length
     while (first > 0 && this.#entries[first - 1]!.header.zxid > zxid) first--
@@ -60,13 +60,13 @@ export class TxnLog {
     return found === zxid ? this.#entries.slice(first) : undefined
   }
 
-  /** The applied ones of those. */
+  /** The applied entries of `after(zxid)`. */
   appliedAfter(zxid: bigint): readonly LoggedTxn[] | undefined {
     const { applied } = this
     return this.after(zxid)?.filter(({ header }) => header.zxid <= applied)
   }
 
-  /** The last entry that was applied. */
+  /** The zxid of the last entry that was applied. */
   get applied(): bigint {
     return this.#applied === 0 ? this.#base : this.#entries[this.#applied - 1]!.header.zxid
   }

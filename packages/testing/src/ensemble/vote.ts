@@ -1,4 +1,4 @@
-/** The state of a member, by which a leader is elected. */
+/** The state of a member, which decides the election. */
 export interface Vote {
   readonly currentEpoch: number
   readonly lastZxid: bigint

@@ -1,4 +1,4 @@
-// What every serving member does for its clients, in any role (ZooKeeperServer, FinalRequestProcessor).
+// What a serving member does for its clients in every role (ZooKeeperServer, FinalRequestProcessor).
 import { type ConnectRequest, ErrorCode, OpCode, type TypeOf } from '@zk/wire'
 import { answerRead, answerWrite, isKnown } from '../database/index.ts'
 import type { Connection, ServerRequest } from '../server/request.ts'
@@ -12,7 +12,7 @@ import type { Owner } from './session-tracker.ts'
 
 export abstract class ZooKeeperServer {
   protected readonly host: Host
-  /** The source of requests that arrive here. */
+  /** The source of requests from the clients of this server. */
   readonly owner: Owner
   /** Whether the answer to a handshake has the flag readOnly. */
   readonly isReadOnly: boolean = false
@@ -31,7 +31,7 @@ export abstract class ZooKeeperServer {
 
   connect(connection: Connection, { lastZxidSeen, timeOut, sessionId, passwd }: TypeOf<typeof ConnectRequest>): void {
     const { database, settings } = this.host
-    // A client that has seen a later zxid than this server would go back in time.
+    // On this server a client that has seen a later zxid would go back in time.
     if (lastZxidSeen > database.tree.lastProcessedZxid) {
       return connection.close('the client has seen a zxid that the member has not')
     }
@@ -41,7 +41,7 @@ export abstract class ZooKeeperServer {
       this.#clients.setSession(client, this.createSession(client.timeOut))
       return this.submit(createSession(client))
     }
-    // This comes before the check of the password.
+    // This is done before the password is checked.
     this.#drop(this.#clients.ofSession(sessionId), 'the session was resumed on another')
     this.#clients.setSession(client, sessionId)
     if (isPasswd(sessionId, passwd)) this.revalidate(client)
@@ -53,7 +53,7 @@ export abstract class ZooKeeperServer {
     if (client !== undefined) this.#throttler.submit(new Pending(request, this.owner))
   }
 
-  /** Touches the session as a refused request of the connection does. */
+  /** Touches the session of this connection, as for a request. */
   touchBy(connection: Connection): void {
     const client = this.#clients.get(connection)
     if (client !== undefined) this.touch(client.sessionId, client.timeOut)
@@ -71,25 +71,25 @@ export abstract class ZooKeeperServer {
 
   // --- what depends on the role -----------------------------------------------------------------------------------
 
-  /** The id of a new session, which exists when its request is committed. */
+  /** Returns the id of a new session. The session exists when its request is committed. */
   protected abstract createSession(timeOut: number): bigint
-  /** False for a session that has ended. */
+  /** Returns false if the session has ended. */
   protected abstract touch(sessionId: bigint, timeOut: number): boolean
-  /** Ends in `finishSessionInit`. */
+  /** Calls `finishSessionInit` when it knows whether the session lives. */
   protected abstract revalidate(client: Client): void
-  /** Ends in `finish`, or `finishRemote` where the request has no connection here. */
+  /** Calls `finish` in the end. If the request has no connection here, `finishRemote` does the rest. */
   protected abstract process(pending: Pending): void
   /** The entry has been applied. */
   protected abstract applied(entry: LoggedTxn): void
 
   /**
-   * The request is submitted. Any request touches the session, whatever its result, with the timeout of this connection
-   * (submitRequestNow). auth and sasl are handled earlier, and touch nothing.
+   * Passes a request on. Each request restarts the timeout of its session, even if it will fail; the timeout is that of this
+   * connection (submitRequestNow). auth and sasl are handled earlier, and touch no session.
    */
   #submitNow(pending: Pending): void {
     const { request } = pending
     const client = request.connection && this.#clients.get(request.connection)
-    // A request whose session has ended gets no answer: the connection is closed when the end is committed.
+    // If the session has ended, the request gets no answer: the connection is closed when the end is committed.
     if (client === undefined || !this.touch(client.sessionId, client.timeOut)) return this.#throttler.finished(pending)
     if (isKnown(request.message.opCode, this.host.settings.version)) return this.process(pending)
     this.#throttler.finished(pending)
@@ -99,7 +99,7 @@ export abstract class ZooKeeperServer {
 
   // --- ends -------------------------------------------------------------------------------------------------------
 
-  /** A createSession ends here, too, also that of a client that has a session: the answer is about the present session. */
+  /** Answers a handshake, or a createSession of a client that already has a session: the answer is about that session. */
   protected finishSessionInit(client: Client, isValid: boolean, createSession?: ServerRequest): void {
     const { connection, sessionId, timeOut } = client
     if (this.#clients.get(connection) !== client) return
@@ -112,11 +112,11 @@ export abstract class ZooKeeperServer {
     this.#drop(client, 'the session has expired')
   }
 
-  /** Finishes a transaction of another server's request, or one without a request. */
+  /** Finishes a transaction that another server requested, or that has no request. */
   protected finishRemote(entry: LoggedTxn): void {
     this.#apply(entry)
     if (entry.txn.type !== 'closeSession') return
-    // Servers close a session without a xid. The xids of clients begin with 1.
+    // Servers close sessions with xid 0. The xids of clients begin with 1.
     const reason = entry.header.cxid === 0 ? 'the session has expired' : 'the client closed the session elsewhere'
     this.dropSession(entry.header.sessionId, reason)
   }
@@ -134,7 +134,7 @@ export abstract class ZooKeeperServer {
     }
     const result = entry && this.#apply(entry)
     const client = this.#clients.get(connection)
-    // An operator may wait, too, which is no client.
+    // The connection of an operator is not a client's, but gets its answer.
     if (client === undefined && request.sessionId !== 0n) return
     const err = result?.err ?? refused
     // A connection whose session has moved is closed without an answer (ZOOKEEPER-710).

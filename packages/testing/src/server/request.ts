@@ -4,7 +4,7 @@ import type { EventType, Id, RequestMessage } from '@zk/wire'
 /** The receiver of the events of watches (Watcher.process). */
 export interface Watcher {
   event(type: EventType, path: string, zxid: bigint): void
-  /** Its identities: it must have the right to read a node to get its events. */
+  /** The identities of the client. It gets events only of nodes that it may read. */
   readonly authInfo: readonly Id[]
 }
 
@@ -22,7 +22,7 @@ export interface Connection extends Watcher {
   readonly sessionId: bigint
   /** Answers the handshake, or a later createSession. A `timeOut` of 0 means that the session has expired. */
   established(session: EstablishedSession, createSession?: ServerRequest): void
-  /** `response` is undefined where the reply has no body. */
+  /** `response` is undefined if the reply has no body. */
   reply(request: ServerRequest, zxid: bigint, err: number, response?: unknown): void
   /** Closes it after everything that was sent. The reason is for the history. */
   close(reason: string): void
@@ -31,7 +31,7 @@ export interface Connection extends Watcher {
 /** One request of a session (Request). */
 export interface ServerRequest {
   readonly sessionId: bigint
-  /** The message of the client. A body that could not be read has no `request`, and `isMalformed`. */
+  /** The message of the client. If its body could not be read, `request` is undefined, and `isMalformed` is true. */
   readonly message: RequestMessage
   readonly isMalformed?: boolean
   readonly authInfo: readonly Id[]

@@ -1,4 +1,4 @@
-// Transactions: the leader makes them of requests, and every server applies them to its tree.
+// Transactions: the leader turns requests into transactions, and every server applies them to its tree.
 import type { ACL } from '@zk/wire'
 
 /** What a transaction does, in the names of ZooKeeper's records. */
@@ -6,7 +6,7 @@ export type Txn =
   | {
       readonly type: 'create'
       readonly path: string
-      /** null is a value of its own, and means no data. */
+      /** null means no data, which is not the same as empty data. */
       readonly data: Uint8Array | null
       readonly acl: readonly ACL[]
       readonly kind: 'persistent' | 'ephemeral' | 'container' | 'ttl'
@@ -20,10 +20,10 @@ export type Txn =
   | { readonly type: 'setACL'; readonly path: string; readonly acl: readonly ACL[]; readonly version: number }
   | { readonly type: 'check'; readonly path: string; readonly version: number }
   | { readonly type: 'createSession'; readonly timeOut: number }
-  /** With the ephemeral nodes that are deleted with the session. */
+  /** `paths` are the ephemeral nodes that are deleted with the session. */
   | { readonly type: 'closeSession'; readonly paths: readonly string[] }
   | { readonly type: 'multi'; readonly txns: readonly Txn[] }
-  /** A transaction of the operator, which ZooKeeper does not have: the next sequential child of the node gets this number. */
+  /** For the operator, so ZooKeeper does not have it: the next sequential child of the node gets this number. */
   | { readonly type: 'presetCounter'; readonly path: string; readonly counter: number }
   /** A refused request: it changes nothing, but has a zxid. */
   | { readonly type: 'error'; readonly err: number }

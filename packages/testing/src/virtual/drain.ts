@@ -1,9 +1,9 @@
 /**
  * How many microtask turns promises get after an event. The deepest chain of client, recipes and workloads takes fewer:
- * `simulator/test/drain.test.ts` measures it, and fails when this number is too small.
+ * `simulator/test/drain.test.ts` measures it, and fails if this number is too small.
  *
- * The number is fixed, and a macrotask such as setImmediate would not do: runtimes differ in when a macrotask comes.
- * Microtasks belong to the language, so a seed gives the same history on every runtime.
+ * It is a fixed number of microtasks, because their order is part of the language: so a seed gives the same history on every
+ * runtime. Runtimes differ in the time of a macrotask, such as one of setImmediate.
  */
 export const TURNS = 32
 
@@ -11,5 +11,5 @@ export async function drain(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await settled
 }
 
-/** One `await` of it takes one turn. */
+/** One `await` of this promise takes one turn. */
 const settled = Promise.resolve()

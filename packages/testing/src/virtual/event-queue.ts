@@ -2,11 +2,11 @@
 export interface QueuedEvent {
   readonly at: number
   readonly order: number
-  /** undefined when the event was canceled. */
+  /** undefined if the event was canceled. */
   action: (() => void) | undefined
 }
 
-/** Events by time, and those of one time in the order in which they were added. A binary heap. */
+/** A binary heap of events, ordered by time. Events at the same time are in the order in which they were added. */
 export class EventQueue {
   readonly #heap: QueuedEvent[] = []
   #added = 0
@@ -18,13 +18,13 @@ export class EventQueue {
     return event
   }
 
-  /** When the next event happens; Infinity when there is none. */
+  /** The time of the next event; Infinity if there is none. */
   nextAt(): number {
     while (this.#heap.length > 0 && this.#heap[0]!.action === undefined) this.#removeFirst()
     return this.#heap.length === 0 ? Infinity : this.#heap[0]!.at
   }
 
-  /** Removes the next event and returns it. There must be one: see `nextAt`. */
+  /** Removes the next event and returns it. There must be one: call `nextAt` first. */
   take(): QueuedEvent {
     const first = this.#heap[0]!
     this.#removeFirst()

@@ -7,24 +7,24 @@ import type { World } from './world.ts'
 /** The server's end of a TCP connection. */
 export interface ServerEnd {
   received(bytes: Uint8Array): void
-  /** The client has closed it, or it was reset. */
+  /** The client has closed the connection, or it was reset. */
   closed(): void
 }
 
 /** Returns the server's end, or undefined to refuse the connection. */
 export type Accept = (link: Link) => ServerEnd | undefined
 
-/** Returns another segment in place of one that a server sends, or undefined to leave it as it is. */
+/** Returns a replacement for a segment of the server, or undefined to leave the segment as it is. */
 export type Mangle = (segment: Uint8Array, isFirst: boolean) => Uint8Array | undefined
 
-/** Is notified about a link. */
+/** Called for events of a link. */
 export interface LinkListener {
-  /** The client's end gets nothing more. */
+  /** The client's end receives nothing more. */
   over(): void
   sent(way: 'up' | 'down', bytes: Uint8Array): void
 }
 
-/** One TCP connection of a process to a server. What one end sends arrives at the other later, in order, in pieces. */
+/** One TCP connection of a process to a server. Bytes arrive at the other end later, in order, and in pieces. */
 export class Link implements RuntimeConnection {
   readonly process: SimProcess
   readonly route: Route
@@ -33,11 +33,11 @@ export class Link implements RuntimeConnection {
   readonly #up: OneWay
   readonly #down: OneWay
   #server: ServerEnd | undefined
-  /** Whether the client's end still gets what arrives. */
+  /** Whether the client's end still receives. */
   #isOpen = true
   #hasSpoken = false
   #mangle: Mangle | undefined
-  /** Both ends were reset: what is under way is dropped. */
+  /** Whether both ends were reset. Then everything that is under way is dropped. */
   #isReset = false
 
   constructor(world: World, process: SimProcess, route: Route, handler: ConnectionHandler, listener: LinkListener) {
@@ -50,7 +50,7 @@ export class Link implements RuntimeConnection {
     this.followRoute()
   }
 
-  /** Dials. The client's end is notified after one way to the server and one way back. */
+  /** Dials. The client's end is notified after the time to the server and back. */
   open(accept: Accept): void {
     this.#up.send(() => {
       if (this.#isReset) return
@@ -62,10 +62,10 @@ export class Link implements RuntimeConnection {
 
   // --- the client's end: RuntimeConnection --------------------------------------------------------------------------
 
-  /** Takes everything: few bytes wait for the network here. */
+  /** Takes all bytes: a virtual network has no limit for bytes that wait. */
   write(bytes: Uint8Array): boolean {
     this.#listener.sent('up', bytes)
-    // A copy: the caller may change its bytes later.
+    // A copy, because the caller may change its bytes later.
     for (const piece of this.route.pieces(bytes.slice())) this.#up.send(() => this.#server?.received(piece))
     return true
   }
@@ -86,13 +86,13 @@ export class Link implements RuntimeConnection {
     for (const piece of this.route.pieces(bytes)) this.#notify(() => this.#handler.received(piece))
   }
 
-  /** The client gets what was sent before, and then this end. */
+  /** The client receives all earlier bytes, and then the end. */
   end(): void {
     this.#server = undefined
     this.#lose('the server closed the connection')
   }
 
-  /** What was sent before may still arrive. */
+  /** Earlier bytes may still arrive at the client. */
   resetByServer(): void {
     this.#server = undefined
     this.#lose('read ECONNRESET')
@@ -100,14 +100,14 @@ export class Link implements RuntimeConnection {
 
   // --- faults -------------------------------------------------------------------------------------------------------
 
-  /** A middlebox resets both ends: what is under way is lost. */
+  /** Resets both ends, as a middlebox can: everything that is under way is lost. */
   reset(): void {
     this.#isReset = true
     this.#hangUp()
     this.process.arrive(() => this.#lost('read ECONNRESET'))
   }
 
-  /** From now on what is sent this way, or both ways, is lost. Neither end notices. */
+  /** From now on everything that is sent this way, or both ways, is lost. Neither end notices. */
   loseForEver(way: 'up' | 'down' | 'both'): void {
     if (way !== 'down') this.#up.flow = 'lost'
     if (way !== 'up') this.#down.flow = 'lost'
@@ -118,7 +118,7 @@ export class Link implements RuntimeConnection {
     return this.#hasSpoken
   }
 
-  /** Replaces the next segment of the server for which `mangle` returns another one. */
+  /** Replaces one segment of the server: the next one for which `mangle` returns another. */
   mangle(mangle: Mangle): void {
     this.#mangle = mangle
   }

@@ -9,19 +9,19 @@ import type { World } from './world.ts'
 export const PORT = 2181
 
 export interface NetworkOptions {
-  /** Longest time one way, in ms. */
+  /** The longest time of a segment in one direction, in ms. */
   readonly latency: number
   /** The probability that a segment arrives in several pieces. */
   readonly cuts: number
 }
 
-/** Sees every segment when it is sent. */
+/** Called for every segment when it is sent. */
 export type Observer = (
   sent: { readonly at: number; readonly process: string; readonly host: string; readonly way: 'up' | 'down' },
   bytes: Uint8Array,
 ) => void
 
-/** Connections of processes to servers. */
+/** The connections of processes to servers. */
 export class Network implements Dialer {
   readonly #world: World
   readonly #random: Random
@@ -39,7 +39,7 @@ export class Network implements Dialer {
     this.#observer = observer
   }
 
-  /** From now on `accept` decides about each connection to this host. */
+  /** From now on `accept` decides whether a connection to this host is accepted. */
   listen(host: string, accept: (process: SimProcess) => Accept): void {
     this.#listeners.set(host, accept)
   }
@@ -61,7 +61,7 @@ export class Network implements Dialer {
     return link
   }
 
-  /** The links that are open, or being opened. */
+  /** The links of the process that are open or being opened. */
   linksOf(process: SimProcess): Set<Link> {
     let links = this.#links.get(process)
     if (links === undefined) this.#links.set(process, (links = new Set()))
@@ -79,14 +79,14 @@ export class Network implements Dialer {
     return route
   }
 
-  /** Holds segments back, or lets them through again: from the process to the server, the other way, or both. */
+  /** Holds segments back, or lets them through again: `up` is from the process to the server, `down` the other way. */
   hold(process: SimProcess, host: string, held: { readonly up?: boolean; readonly down?: boolean }): void {
     const route = this.route(process, host)
     Object.assign(route.held, held)
     for (const link of this.linksOf(process)) if (link.route === route) link.followRoute()
   }
 
-  /** The machine of a killed process closes its connections, unless it is gone as well. */
+  /** The machine of a killed process closes its connections, unless the machine has failed, too. */
   killed(process: SimProcess, isMachineGone: boolean): void {
     for (const link of this.linksOf(process)) {
       if (isMachineGone) link.loseForEver('both')

@@ -2,20 +2,20 @@ import type { World } from './world.ts'
 
 /** What happens to segments that are sent. */
 export type Flow =
-  /** it arrives */
+  /** they arrive */
   | 'flowing'
-  /** it waits and arrives later, as TCP sends again what was not confirmed */
+  /** they wait and arrive later, because TCP sends again what was not confirmed */
   | 'held'
-  /** it is lost, and so is everything after it */
+  /** they are lost, and so is everything after them */
   | 'lost'
 
-/** One direction of a connection: what is sent arrives later, in order. */
+/** One direction of a connection: segments arrive later, in order. */
 export class OneWay {
   readonly #world: World
   readonly #latency: () => number
   #flow: Flow = 'flowing'
   #waiting: (() => void)[] = []
-  /** When the last segment arrives: none overtakes it. */
+  /** The time at which the last segment arrives. No later one may overtake it. */
   #arrivesAt = 0
 
   constructor(world: World, latency: () => number) {
@@ -23,7 +23,7 @@ export class OneWay {
     this.#latency = latency
   }
 
-  /** What is under way still arrives. A direction that is lost stays lost. */
+  /** Segments that are under way still arrive. A direction that is lost stays lost. */
   set flow(flow: Flow) {
     if (this.#flow === 'lost') return
     this.#flow = flow

@@ -1,6 +1,6 @@
 /**
- * Random numbers that are the same for the same seed, on every engine (sfc32: additions, shifts, no floating point).
- * Each purpose has a stream of its own. So a purpose that draws more numbers does not change those of the others.
+ * Random numbers that depend only on the seed and the purpose, on every engine (sfc32: additions, shifts, no floating
+ * point). Each purpose has its own stream, so a purpose that draws more numbers does not change the numbers of the others.
  */
 export class Random {
   #a: number
@@ -15,7 +15,7 @@ export class Random {
     for (let each = 0; each < 12; each++) this.#next()
   }
 
-  /** A number from 0 to 1, without 1. */
+  /** A number in [0, 1). */
   readonly next = (): number => this.#next() / 2 ** 32
 
   /** An integer from 0 to `limit` - 1. */

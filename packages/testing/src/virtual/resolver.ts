@@ -4,47 +4,47 @@ import type { VirtualProcess } from './virtual-process.ts'
 import type { World } from './world.ts'
 import { checkDuration } from '../options.ts'
 
-/** A process that looks names up. */
-interface LookingUp {
+/** A process that looks up names. */
+interface LookupProcess {
   arrive(deliver: () => void): void
 }
 
-/** What is wrong with the look-ups of one process. */
+/** The faults in the look-ups of one process. */
 interface Trouble {
-  /** How many `fail` are in force. */
+  /** How many calls of `fail` are in force. */
   failures: number
-  /** How much longer they take, in ms, one entry for each `slow` in force: the longest counts. */
+  /** How much longer look-ups take, in ms, for each call of `slow` in force. The longest counts. */
   readonly delays: number[]
-  /** Other addresses of a name, the oldest first: the last one counts. */
+  /** Other addresses of names, the oldest first. The last one for a name counts. */
   readonly redirections: { readonly host: string; readonly addresses: readonly string[] }[]
 }
 
 export interface ResolverOptions {
-  /** Longest time of a look-up, in ms. */
+  /** The longest time of a look-up, in ms. */
   readonly latency: number
   /** Addresses by name. */
   readonly names: ReadonlyMap<string, readonly string[]>
-  /** The processes that may look names up. @default not checked */
+  /** The processes that may look up names. @default all */
   readonly processes?: readonly object[]
 }
 
 /**
- * Faults of the look-ups of a process. Each lasts until the returned function is called, and does not change look-ups that are
- * under way. Throws a `TypeError` or `RangeError` for an argument that cannot be right.
+ * Faults in the look-ups of a process. Each fault lasts until the returned function is called. It does not change look-ups
+ * that are under way. Throws a `TypeError` or `RangeError` for an argument that cannot be right.
  */
 export interface VirtualNames {
-  /** They fail: no name has an address. */
+  /** Look-ups fail: no name has an address. */
   fail(process: VirtualProcess): () => void
-  /** They take `by` ms longer. When there are several delays, the longest counts. */
+  /** Look-ups take `by` ms longer. If there are several delays, the longest counts. */
   slow(process: VirtualProcess, by: number): () => void
   /**
-   * This name has these addresses: names of members, other addresses, where nothing listens, or none. When a name is redirected
-   * several times, the last one counts.
+   * Gives this name other addresses: members, addresses at which nothing listens, or none. If a name is redirected several
+   * times, the last redirection counts.
    */
   redirect(process: VirtualProcess, host: string, addresses: readonly string[]): () => void
 }
 
-/** Looks names up for processes. It caches nothing. */
+/** Looks up names for processes. It caches nothing. */
 export class Resolver implements VirtualNames {
   readonly #world: World
   readonly #random: Random
@@ -62,8 +62,8 @@ export class Resolver implements VirtualNames {
     return [...this.#options.names.keys()]
   }
 
-  /** The answer is decided now, and arrives later, also when the caller does not wait any more. */
-  resolve(process: LookingUp, host: string, handler: LookupHandler): void {
+  /** The result is decided now, and arrives later, even if the caller does not wait any more. */
+  resolve(process: LookupProcess, host: string, handler: LookupHandler): void {
     const { failures, delays, redirections } = this.#troubleOf(process)
     const redirected = redirections.findLast((each) => each.host === host)
     const addresses = failures > 0 ? undefined : (redirected?.addresses ?? this.#options.names.get(host))

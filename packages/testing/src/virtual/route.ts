@@ -2,11 +2,11 @@ import type { Random } from './random.ts'
 
 /** The network between one process and one server. */
 export class Route {
-  /** The longest time one way, in ms. The shortest is 0. */
+  /** The longest time in one direction, in ms. The shortest is 0. */
   readonly #latency: number
-  /** The same while the route is slow, one entry for each `slow` in force: the longest counts. */
+  /** The longest time while the route is slow, for each call of `slow` in force. The longest of all counts. */
   readonly #slow: number[] = []
-  /** Whether segments of the process (up) and of the server (down) are held back, on new connections, too. */
+  /** Whether segments of the process (up) and of the server (down) are held back. New connections obey this, too. */
   readonly held = { up: false, down: false }
   readonly #random: Random
   readonly #cuts: number
@@ -18,10 +18,10 @@ export class Route {
     this.#cuts = cuts
   }
 
-  /** How long a segment is under way. Multiples of 1/8 ms are exact in floating point. */
+  /** The time until a segment arrives, in ms. It is a multiple of 1/8 ms, which floating point represents exactly. */
   readonly delay = (): number => this.#random.below(Math.max(this.#latency, ...this.#slow) * 8 + 1) / 8
 
-  /** Segments take up to `latency` ms until the returned function is called. */
+  /** Segments take up to `latency` ms, until the returned function is called. */
   slow(latency: number): () => void {
     this.#slow.push(latency)
     return () => this.#slow.splice(this.#slow.indexOf(latency), 1)

@@ -3,7 +3,7 @@ import type { Link, ServerEnd } from './link.ts'
 import type { Network } from './network.ts'
 import type { EventSource } from './world.ts'
 
-/** Drives an ensemble in the world. Its connections are links. Its time is true time. */
+/** Drives an ensemble in virtual time. Its connections are links, and its clock shows true time. */
 export class ServerHost implements EventSource {
   readonly #ensemble: EnsembleModel
   readonly #onActivity: () => void
@@ -28,7 +28,7 @@ export class ServerHost implements EventSource {
     this.#perform(this.#ensemble.elapse(now))
   }
 
-  /** Makes the member of this name listen. */
+  /** Makes this member listen on the network. */
   listen(network: Network, member: string, now: () => number): void {
     network.listen(member, (process) => (link) => {
       const connection = this.#ensemble.accept(member, { address: process.name }, now())

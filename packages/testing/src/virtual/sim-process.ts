@@ -17,15 +17,15 @@ export interface SimProcessOptions {
   readonly name: string
   readonly random: Pick<Random, 'next' | 'uuid'>
   readonly dialer: Dialer
-  /** @default the process has no look-ups: the dialer takes any host */
+  /** Looks up host names. @default the process has no `resolve`, and dials any host */
   readonly resolver?: Resolver | undefined
-  /** The rate of its clocks: 1 for right ones. */
+  /** The rate of its clocks: 1 if they are right. */
   readonly clockRate: number
   /** The shortest delay of its timers, in ms. @default 1, as in Node */
   readonly leastDelay?: number
 }
 
-/** What waits while a process stands still, in the order in which Node does it afterwards. */
+/** What waits while a process is stopped. Afterwards it runs in this order, which is Node's. */
 interface Backlog {
   readonly timers: (() => void)[]
   readonly arrived: (() => void)[]
@@ -36,7 +36,7 @@ type State =
   | { readonly name: 'stalled'; readonly backlog: Backlog; readonly cancelWake: () => void }
   | { readonly name: 'killed' }
 
-/** One process of a client. Its code uses the world through this Runtime only. */
+/** One process of a client. Its code reaches the world only by the methods of `Runtime` below. */
 export class SimProcess implements VirtualProcess {
   readonly name: string
   readonly clock: Clock
@@ -71,14 +71,15 @@ export class SimProcess implements VirtualProcess {
     return this.#state.name === 'killed'
   }
 
-  /** Timers that are set. */
+  /** The number of timers that are set. */
   get timers(): number {
     return this.#timers
   }
 
   /**
-   * The process stands still: a blocked event loop, a stopped process, a suspended machine. Afterwards its due timers fire,
-   * late. Then it reads what has arrived. This is Node's order. Promises are drained after each step. Then `onAwake` is called.
+   * Stops the process: its event loop is blocked, it is stopped, or its machine is suspended. Afterwards its due timers
+   * fire, late, and then it reads what has arrived, as Node does. Promises are drained after each step. At the end `onAwake`
+   * is called.
    */
   stall(duration: number, onAwake: () => void = () => {}): void {
     checkDuration('duration', duration)
@@ -88,7 +89,7 @@ export class SimProcess implements VirtualProcess {
     this.#state = { name: 'stalled', backlog, cancelWake }
   }
 
-  /** The process is gone, and gets nothing any more. */
+  /** Ends the process: it receives nothing any more. */
   kill(what: 'process' | 'machine' = 'process'): void {
     if (what !== 'process' && what !== 'machine') {
       throw new TypeError(`what is killed must be 'process' or 'machine', not ${show(what)}`)
@@ -103,7 +104,7 @@ export class SimProcess implements VirtualProcess {
     this.clock.wallOffset += by
   }
 
-  /** Something arrives over the network. */
+  /** Delivers something from the network. */
   arrive(action: () => void): void {
     switch (this.#state.name) {
       case 'running':
@@ -116,7 +117,7 @@ export class SimProcess implements VirtualProcess {
     }
   }
 
-  /** Runs code of the process, as its main program. */
+  /** Runs code of the process, such as its main program. */
   run(code: () => void): void {
     this.#world.enterCode()
     code()
@@ -140,12 +141,12 @@ export class SimProcess implements VirtualProcess {
     return this.clock.wallNow(this.#world.now)
   }
 
-  /** Absent where the process has no resolver. */
+  /** Absent if the process has no resolver. */
   resolve?(host: string, handler: LookupHandler): void
 
   setTimer(delay: number, callback: () => void): () => void {
     this.#world.activity++
-    // Whole milliseconds, as timers of Node.
+    // Timers have whole milliseconds, as in Node.
     const wait = this.clock.toTrue(Math.max(Math.ceil(delay), this.#leastDelay))
     let isSet = true
     this.#timers++

@@ -6,17 +6,17 @@ import type { Route } from './route.ts'
 import type { SimProcess } from './sim-process.ts'
 import type { VirtualProcess } from './virtual-process.ts'
 
-/** The routes that are meant: between every given process and member. */
+/** Selects routes: those between each given process and each given member. */
 export interface RouteMatch {
-  /** @default all processes that there are now */
+  /** A process. @default all present processes */
   readonly process?: VirtualProcess | undefined
   /** A member, or its name. @default all */
   readonly member?: MemberLike | undefined
 }
 
 /**
- * The network between processes and members. What is on its way when a fault begins still arrives, unless the fault is a
- * reset. (`world.ensemble.network` is the one between members.)
+ * The network between processes and members. Segments that are on their way when a fault begins still arrive, unless the
+ * fault is a reset. (The network between members is `world.ensemble.network`.)
  *
  *     world.network.cut({ process: world.runtime, member: 'zk1' })
  *
@@ -35,12 +35,12 @@ export class VirtualNetwork {
     this.#members = members
   }
 
-  /** Nothing passes until `heal`. Neither end notices. What is sent waits, as TCP would repeat it. So do new connections. */
+  /** Nothing passes until `heal`, and neither end notices. Segments and new connections wait, as TCP would repeat them. */
   cut(match: RouteMatch = {}): void {
     this.#hold(match, { up: true, down: true })
   }
 
-  /** The same in one direction: for the `'requests'` of processes, or for the `'replies'` and watch events of members. */
+  /** Does the same in one direction: for `'requests'` of processes, or for `'replies'` and watch events of members. */
   stall(way: 'requests' | 'replies', match: RouteMatch = {}): void {
     if (way !== 'requests' && way !== 'replies') {
       throw new TypeError(`what is stalled must be 'requests' or 'replies', not ${show(way)}`)
@@ -48,7 +48,7 @@ export class VirtualNetwork {
     this.#hold(match, way === 'requests' ? { up: true } : { down: true })
   }
 
-  /** One way takes up to `latency` ms until `heal`, or up to `clientLatency` where that is longer. */
+  /** In each direction a segment takes up to `latency` ms until `heal`, or up to `clientLatency` if that is longer. */
   delay(latency: number, match: RouteMatch = {}): void {
     checkDuration('latency', latency)
     for (const [process, member] of this.#matching(match)) {
@@ -57,7 +57,7 @@ export class VirtualNetwork {
     }
   }
 
-  /** Everything passes again, at the usual pace. What has waited goes first. */
+  /** Everything passes again, at the usual speed. What has waited comes first. */
   heal(match: RouteMatch = {}): void {
     this.#hold(match, { up: false, down: false })
     for (const [process, member] of this.#matching(match)) {
@@ -67,11 +67,11 @@ export class VirtualNetwork {
     }
   }
 
-  /** Resets the present connections at both ends. What is on its way is lost. This also works where the network is cut. */
+  /** Resets the present connections at both ends. Segments on their way are lost. This works even if the network is cut. */
   reset(match: RouteMatch = {}): void {
     for (const [process, member] of this.#matching(match)) {
       const route = this.#network.route(process, member)
-      // A copy of the list: connections that are dialed meanwhile are not reset.
+      // A copy of the list: connections that are opened meanwhile are not reset.
       const links = [...this.#network.linksOf(process)].filter((link) => link.route === route)
       for (const link of links) link.reset()
     }

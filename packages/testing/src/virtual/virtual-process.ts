@@ -1,35 +1,35 @@
 import type { VirtualRuntime } from './virtual-runtime.ts'
 
-/** What is special about a process. */
+/** How a process differs from others. */
 export interface VirtualProcessOptions {
   /** The rate of its clocks, above 0: with 1.01 they show 101 ms after 100. @default 1 */
   clockRate?: number | undefined
 }
 
 /**
- * One process of a virtual world. Give it to `connect({ runtime })`, to as many clients as run in it. Faults change its timers,
- * its connections and its clocks. They do not stop its code: code that waits for none of these goes on.
+ * One process of a virtual world. Pass it to `connect({ runtime })`, for as many clients as run in it. Faults affect its
+ * timers, its connections and its clocks. They do not stop its code: code that waits for none of these goes on.
  */
 export interface VirtualProcess extends VirtualRuntime {
-  /** Its address, as members see it: `10.0.0.1` for the first. */
+  /** Its address, as members see it: `10.0.0.1` for the first process. */
   readonly name: string
-  /** Whether it stands still. */
+  /** Whether it is stopped by `stall`. */
   readonly isStalled: boolean
   /** Whether it was killed. */
   readonly isKilled: boolean
-  /** Timers that are set. */
+  /** The number of timers that are set. */
   readonly timers: number
   /**
-   * Stops the process for `duration` ms: a blocked event loop, a stopped process, a suspended machine. Its clocks go on.
-   * Afterwards its due timers fire, late. Then it reads what has arrived. This is Node's order. Does nothing when the process
-   * stands still already, or is killed. Throws a `RangeError` for a value that is no duration.
+   * Stops the process for `duration` ms, as if its event loop was blocked, or the process or its machine was suspended. Its
+   * clocks go on. Afterwards its due timers fire, late, and then it reads what has arrived, as Node does. Does nothing if it
+   * is already stopped or was killed. Throws a `RangeError` for a value that is no duration.
    */
   stall(duration: number): void
   /**
-   * Ends the process: it gets nothing any more. Its connections are closed. When its `'machine'` is gone they are not, and
-   * no member notices. @default 'process'
+   * Ends the process: it receives nothing any more. Its connections are closed. But if the whole `'machine'` is killed, they
+   * stay open, and no member notices. @default 'process'
    */
   kill(what?: 'process' | 'machine'): void
-  /** Sets the wall clock `by` ms forward, or back where negative. `now()` does not jump. */
+  /** Moves the wall clock by `by` ms: forward, or back if it is negative. `now()` does not jump. */
   setWallClock(by: number): void
 }

@@ -12,19 +12,19 @@ import type { VirtualProcess, VirtualProcessOptions } from './virtual-process.ts
 import { type Wait, Waits } from './waits.ts'
 import { World } from './world.ts'
 
-/** Times are in ms. */
+/** The options of a world. Times are in ms. */
 export interface VirtualWorldOptions extends EnsembleOptions {
-  /** All random numbers of this world come from it: one seed gives one history. An integer, 0 or more. @default 1 */
+  /** The seed of all random numbers. The same seed gives the same history. An integer, 0 or more. @default 1 */
   seed?: number | undefined
-  /** The longest time between a process and a member, one way. The shortest is 0. @default 1 */
+  /** The longest time of a segment between a process and a member, in one direction. The shortest is 0. @default 1 */
   clientLatency?: number | undefined
   /** The probability, from 0 to 1, that a segment between a process and a member arrives in several pieces. @default 0 */
   fragmentation?: number | undefined
-  /** Names that processes can look up, with the members that each stands for. @default members have names only */
+  /** Further names that processes can look up, each with its members. @default only the names of members */
   names?: Readonly<Record<string, readonly string[]>> | undefined
   /**
-   * How many microtask turns promises get after each event. Code that needs more goes on after the next event: later, but
-   * still in the same order each time. @default 128
+   * How many microtask turns promises get after each event. Code that needs more turns goes on after the next event: this is
+   * later, but the order is still the same in each run. @default 128
    */
   turns?: number | undefined
 }
@@ -35,12 +35,12 @@ export type VirtualEnsemble = Pick<
   'members' | 'network' | 'sessions' | 'nodes' | 'faults' | 'history' | 'leader' | 'isServing' | 'member'
 >
 
-/** The options that an ensemble does not have. */
+/** The options that only a world has. */
 export const WORLD_OPTIONS = ['seed', 'clientLatency', 'fragmentation', 'names', 'turns']
-/** Four times what the deepest chain of client and recipes may take: the user's code comes on top. */
+/** Four times what the deepest chain of client and recipes may take, because the user's own code needs turns, too. */
 const TURNS = 128
 const MOST_TURNS = 100_000
-/** How long a run may take, in ms. */
+/** The longest time of a `run`, in ms. */
 const HOUR = 3_600_000
 
 /**
@@ -53,21 +53,21 @@ const HOUR = 3_600_000
  *       await world.elapse(30_000)
  *     })
  *
- * Time passes only while a `run` or an `elapse` is under way. It does not wait for anything outside of the world: real timers,
+ * Time passes only while a `run` or an `elapse` is under way. The world does not wait for anything outside: real timers,
  * files, sockets, macrotasks. Code under test must use `now`, `setTimer` and `random` of a process.
  *
- * Throws a `TypeError` or a `RangeError` that says what would be right.
+ * A wrong argument throws a `TypeError` or a `RangeError` that says what would be right.
  */
 export class VirtualWorld {
-  /** All members, for `connect`. */
+  /** The addresses of all members, for `connect`. */
   readonly connectString: string
   /** The first process, for `connect`. */
   readonly runtime: VirtualProcess
-  /** Its members, nodes, sessions, faults and history. */
+  /** The members, nodes, sessions, faults and history. */
   readonly ensemble: VirtualEnsemble
   /** The network between processes and members. */
   readonly network: VirtualNetwork
-  /** Faults of look-ups of names. */
+  /** Faults in the look-ups of names. */
   readonly names: VirtualNames
   readonly #world: World
   readonly #dialer: Network
@@ -91,13 +91,13 @@ export class VirtualWorld {
     let hasBegun = false
     const ensemble = new EnsembleModel({
       ...ensembleOptions,
-      // As in `TestEnsemble`: a test is not about the first election.
+      // As in `TestEnsemble` the first election takes no time.
       electionTime: () => (hasBegun ? usual() : 0),
       now: () => this.now,
       random: new Random(seed, 'ensemble').next,
       wallNow: (now) => WALL_START + Math.floor(now),
     })
-    // The ensemble may settle promises, such as `fired` of a fault.
+    // A call of the ensemble may settle promises, such as `fired` of a fault.
     const host = new ServerHost(ensemble, () => this.#world.enterCode())
     this.#seed = seed
     this.#world = new World(host, turns)
@@ -126,12 +126,12 @@ export class VirtualWorld {
     this.runtime = this.addProcess()
   }
 
-  /** True time, in ms since the world began. Processes have clocks of their own. */
+  /** The time since the world began, in ms. Clocks of processes may differ from it. */
   get now(): number {
     return this.#world.now
   }
 
-  /** Adds a process, with clocks, random numbers and connections of its own. */
+  /** Adds a process, which has its own clocks, random numbers and connections. */
   addProcess(options: VirtualProcessOptions = {}): VirtualProcess {
     checkKeys('a process', options, ['clockRate'])
     const { clockRate = 1 } = options
@@ -151,9 +151,8 @@ export class VirtualWorld {
   }
 
   /**
-   * Runs `main`, and lets time pass until its promise is settled. Settles as that promise does. Rejects with an `Error` when
-   * that takes longer than `timeout`, in ms of this world. It does not stop `main` then. Rejects with an error that a timer of
-   * a process throws.
+   * Runs `main`, and lets time pass until its promise is settled. Settles like that promise. Rejects with an `Error` after
+   * `timeout` ms of this world, but does not stop `main` then. Also rejects with an error that a timer of a process throws.
    *
    * @param options.timeout default: an hour
    */
@@ -169,7 +168,7 @@ export class VirtualWorld {
       overdue = this.#waits.add(timeout, resolve, reject)
     })
     try {
-      // In an async function, so that a `main` that throws rejects.
+      // An async function, so that the promise rejects if `main` throws.
       return await Promise.race([
         (async () => main())() as Promise<Awaited<Result>>,
         tooLong.then(() => {
@@ -185,8 +184,8 @@ export class VirtualWorld {
   }
 
   /**
-   * Lets `duration` ms pass. Resolves when everything in this time has happened, its last ms included. It may be called inside
-   * a `run` and without one. Rejects with an error that a timer of a process throws.
+   * Lets `duration` ms pass. Resolves when everything in this time has happened, including its last ms. It may be called
+   * inside a `run` or without one. Rejects with an error that a timer of a process throws.
    */
   async elapse(duration: number): Promise<void> {
     checkDuration('duration', duration)
@@ -194,7 +193,7 @@ export class VirtualWorld {
   }
 }
 
-/** The name of a member is its host name. */
+/** The name of a member is its host name, so it must be a valid one. */
 function checkHost(name: string): void {
   if (!/^[\w.-]+$/.test(name)) throw new TypeError(`members: ${show(name)} cannot be the name of a host`)
 }

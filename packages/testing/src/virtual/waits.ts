@@ -7,7 +7,7 @@ export interface Wait {
   readonly reject: (error: unknown) => void
 }
 
-/** Lets the time of a world pass as long as something waits for it. */
+/** Lets the time of a world pass as long as a promise waits for it. */
 export class Waits {
   readonly #world: World
   readonly #waits = new Set<Wait>()
@@ -54,7 +54,7 @@ export class Waits {
     return wait
   }
 
-  /** A time in the past when there is no wait. */
+  /** The end of the first wait. If there is none, a time in the past. */
   #nextEnd(): number {
     let next = Infinity
     for (const { end } of this.#waits) if (end < next) next = end

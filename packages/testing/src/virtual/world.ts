@@ -1,32 +1,32 @@
 import { EventQueue } from './event-queue.ts'
 import { drain } from './drain.ts'
 
-/** A second source of events, beside the queue: the ensemble. */
+/** A source of events beside the queue: the ensemble. */
 export interface EventSource {
-  /** When `elapse` must be called; Infinity for never. */
+  /** The time at which `elapse` must be called; Infinity for never. */
   deadline(): number
   elapse(now: number): void
 }
 
-/** Is notified when code of a process has run. */
+/** Called when code of a process has run. */
 export interface Witness {
   /** Called after the promises of that code were drained. The world waits for the returned promise. */
   drained(world: World): void | Promise<void>
 }
 
-/** With more events at one instant the world would never come to rest. */
+/** If there are more events at one instant, the world would never end. */
 const MOST_EVENTS_AT_ONCE = 100_000
 
 /**
- * One virtual clock and one queue of events. Time passes only from event to event, and nothing happens between events. After
- * every event that ran code of a process its promises are drained.
+ * One virtual clock and one queue of events. Time passes only from event to event, and nothing happens in between. After
+ * each event that ran code of a process, the promises of that code are drained.
  */
 export class World {
-  /** Events so far. */
+  /** The number of events so far. */
   events = 0
   /**
-   * How often code of processes has used the world: calls of the Runtime, entries in the history. A promise that goes on after
-   * a drain would show here.
+   * How often code of processes has used the world: calls of the Runtime, entries in the history. If a promise goes on after
+   * a drain, this number shows it.
    */
   activity = 0
   readonly #queue = new EventQueue()
@@ -48,7 +48,7 @@ export class World {
     return this.#now
   }
 
-  /** Calls `action` at that time, after all that was added for it before. The returned function cancels it. */
+  /** Calls `action` at that time, after all actions that were added for it before. The returned function cancels it. */
   at(at: number, action: () => void): () => void {
     const event = this.#queue.add(at > this.#now ? at : this.#now, action)
     return () => {
@@ -60,17 +60,17 @@ export class World {
     return this.at(this.#now + delay, action)
   }
 
-  /** Moves the clock on by `ms`, and nothing happens: what was due in this time is late. */
+  /** Moves the clock by `ms` without any event: what was due in this time is late. */
   jump(ms: number): void {
     this.#now += ms
   }
 
-  /** Must be called before code of a process is run: its promises are drained after this event. */
+  /** Must be called before code of a process runs: the promises of that code are drained after this event. */
   enterCode(): void {
     this.#hasRunCode = true
   }
 
-  /** Runs events up to `until`, which is evaluated before every event, or until `isOver`, which is evaluated after each. */
+  /** Runs events up to `until` (evaluated before each event), or until `isOver` is true (evaluated after each). */
   async run(until: number | (() => number), isOver: () => boolean = () => false): Promise<void> {
     const ask = typeof until === 'number' ? () => until : until
     await this.#drain()

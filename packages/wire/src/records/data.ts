@@ -28,7 +28,7 @@ export interface Stat {
   readonly cversion: number
   /** number of changes of the ACL */
   readonly aversion: number
-  /** id of the session that owns an ephemeral node; 0 for others, containers and TTL nodes among them */
+  /** id of the session that owns an ephemeral node; 0 for all other nodes, also containers and TTL nodes */
   readonly ephemeralOwner: bigint
   /** length of the data in bytes */
   readonly dataLength: number
@@ -38,11 +38,14 @@ export interface Stat {
   readonly pzxid: bigint
 }
 
-/** The record, field by field. It writes a `Stat`, and reads one that is cut short. */
+/** Writes a `Stat` field by field. Also reads a `Stat` that is cut short. */
 // oxfmt-ignore
 const plain = record('Stat', { czxid: long, mzxid: long, ctime: long, mtime: long, version: int, cversion: int, aversion: int, ephemeralOwner: long, dataLength: int, numChildren: int, pzxid: long })
 
-/** Reads without the description of the fields, for speed: nearly every reply has a `Stat`. Where it is cut short, `plain` throws the error with the name of the field. */
+/**
+ * The record of a `Stat`. A whole one is read without the list of fields, for speed: nearly every reply has a `Stat`. If it
+ * is cut short, `plain` throws an error that names the missing field.
+ */
 export const Stat: Type<Stat> & Pick<typeof plain, 'fields'> = {
   ...plain,
   read: (reader) => (reader.remaining < plain.minSize ? plain.read(reader) : readWhole(reader)),

@@ -1,7 +1,7 @@
 // module org.apache.zookeeper.proto
 //
-// The readOnly byte of ConnectRequest and ConnectResponse: from 3.9 on it is a field of the record. From 3.4 on it was written
-// behind the record, which gives the same bytes. A 3.3 peer leaves it out.
+// ConnectRequest and ConnectResponse have `readOnly` as a field from 3.9 on. From 3.4 to 3.8 its byte is written after the
+// record, which gives the same bytes. A 3.3 peer leaves it out.
 import { boolean, buffer, int, long, record, trailing, ustring, vector } from '../type.ts'
 import { ACL, ClientInfo, Stat } from './data.ts'
 
@@ -11,32 +11,32 @@ export const ConnectRequest = record('ConnectRequest', { protocolVersion: int, l
 /** The first frame of a server. `timeOut` is in ms. 0 means that the session has expired. */
 // oxfmt-ignore
 export const ConnectResponse = record('ConnectResponse', { protocolVersion: int, timeOut: int, sessionId: long, passwd: buffer, readOnly: trailing(boolean, false) })
-/** Watches that a new connection sets again. The server sends the events since `relativeZxid` at once. */
+/** Watches that a new connection sets again. The server at once sends the events that they missed since `relativeZxid`. */
 // oxfmt-ignore
 export const SetWatches = record('SetWatches', { relativeZxid: long, dataWatches: vector(ustring), existWatches: vector(ustring), childWatches: vector(ustring) })
-/** As `SetWatches`, and persistent watches. Servers know it from 3.6 on. */
+/** Like `SetWatches`, with persistent watches. Servers know it from 3.6 on. */
 // oxfmt-ignore
 export const SetWatches2 = record('SetWatches2', { relativeZxid: long, dataWatches: vector(ustring), existWatches: vector(ustring), childWatches: vector(ustring), persistentWatches: vector(ustring), persistentRecursiveWatches: vector(ustring) })
-/** Before the body of each request. `type` is an `OpCode`. */
+/** The header before the body of each request. `type` is an `OpCode`. */
 export const RequestHeader = record('RequestHeader', { xid: int, type: int })
-/** Before each part of a multi. The last header has `done`, and no part follows it. */
+/** The header before each part of a multi. A last header has `done`, and no part follows it. */
 export const MultiHeader = record('MultiHeader', { type: int, done: boolean, err: int })
-/** Request of `auth`. The scheme defines what `auth` holds. It is a secret. */
+/** Request of `auth`. The field `auth` is a secret, in a form that the scheme defines. */
 export const AuthPacket = record('AuthPacket', { type: int, scheme: ustring, auth: buffer })
-/** Before the body of each reply. `err` is an `ErrorCode`; `zxid` is the latest transaction that the server had applied. */
+/** The header of each reply. `err` is an `ErrorCode`, `zxid` that of the latest transaction that the server had applied. */
 export const ReplyHeader = record('ReplyHeader', { xid: int, zxid: long, err: int })
 /** Request of `getData`. */
 export const GetDataRequest = record('GetDataRequest', { path: ustring, watch: boolean })
 /** Request of `setData`. The version -1 means any. */
 export const SetDataRequest = record('SetDataRequest', { path: ustring, data: buffer, version: int })
-/** Request of `reconfig`. It has either the servers that join and leave, or all members. `curConfigId` -1 means any. */
+/** Request of `reconfig`: either the servers that join and leave, or all members. `curConfigId` -1 means any. */
 // oxfmt-ignore
 export const ReconfigRequest = record('ReconfigRequest', { joiningServers: ustring, leavingServers: ustring, newMembers: ustring, curConfigId: long })
 /** Response of `setData`. */
 export const SetDataResponse = record('SetDataResponse', { stat: Stat })
-/** Request of `sasl`: the next token of the client. The name is that of Java. */
+/** Request of `sasl`: the next token of the client. The name, with "Get", is from zookeeper.jute. */
 export const GetSASLRequest = record('GetSASLRequest', { token: buffer })
-/** Not the request of `sasl`, despite its name: it is in zookeeper.jute, and no program sends it. */
+/** Not the request of `sasl`, despite the name. It is in zookeeper.jute, but no program sends it. */
 export const SetSASLRequest = record('SetSASLRequest', { token: buffer })
 /** Response of `sasl`: the next token of the server. */
 export const SetSASLResponse = record('SetSASLResponse', { token: buffer })
@@ -55,11 +55,11 @@ export const GetAllChildrenNumberRequest = record('GetAllChildrenNumberRequest',
 export const GetChildren2Request = record('GetChildren2Request', { path: ustring, watch: boolean })
 /** Request of `check`. The version -1 means any. */
 export const CheckVersionRequest = record('CheckVersionRequest', { path: ustring, version: int })
-/** It is in zookeeper.jute, and no server knows its operation. */
+/** It is in zookeeper.jute, but no server knows its operation. */
 export const GetMaxChildrenRequest = record('GetMaxChildrenRequest', { path: ustring })
-/** It is in zookeeper.jute, and no server knows its operation. */
+/** It is in zookeeper.jute, but no server knows its operation. */
 export const GetMaxChildrenResponse = record('GetMaxChildrenResponse', { max: int })
-/** It is in zookeeper.jute, and no server knows its operation. */
+/** It is in zookeeper.jute, but no server knows its operation. */
 export const SetMaxChildrenRequest = record('SetMaxChildrenRequest', { path: ustring, max: int })
 /** Request of `sync`. */
 export const SyncRequest = record('SyncRequest', { path: ustring })
@@ -67,17 +67,17 @@ export const SyncRequest = record('SyncRequest', { path: ustring })
 export const SyncResponse = record('SyncResponse', { path: ustring })
 /** Request of `getACL`. */
 export const GetACLRequest = record('GetACLRequest', { path: ustring })
-/** Request of `setACL`. The version is that of the ACL. -1 means any. */
+/** Request of `setACL`. `version` is that of the ACL (`aversion`). -1 means any. */
 export const SetACLRequest = record('SetACLRequest', { path: ustring, acl: vector(ACL), version: int })
 /** Response of `setACL`. */
 export const SetACLResponse = record('SetACLResponse', { stat: Stat })
 /** Request of `addWatch`. `mode` is a value of `AddWatchMode`. */
 export const AddWatchRequest = record('AddWatchRequest', { path: ustring, mode: int })
-/** The event of a watch. `type` is a value of `EventType`, `state` one of `KeeperState`. */
+/** The event of a watch. `type` is a value of `EventType`, `state` a value of `KeeperState`. */
 export const WatcherEvent = record('WatcherEvent', { type: int, state: int, path: ustring })
-/** A part of the response of a failed multi. Also the response of `addWatch`, where it has no meaning. */
+/** A part of the response of a failed multi. Also the response of `addWatch`, in which it has no meaning. */
 export const ErrorResponse = record('ErrorResponse', { err: int })
-/** Response of `create`: the path with the number that the server appended. */
+/** Response of `create`: the path of the node, with the number that the server appended to a sequential one. */
 export const CreateResponse = record('CreateResponse', { path: ustring })
 /** Response of `create2`, `createContainer` and `createTTL`. */
 export const Create2Response = record('Create2Response', { path: ustring, stat: Stat })
@@ -87,11 +87,11 @@ export const ExistsRequest = record('ExistsRequest', { path: ustring, watch: boo
 export const ExistsResponse = record('ExistsResponse', { stat: Stat })
 /** Response of `getData` and `reconfig`. The data of a node may be null. */
 export const GetDataResponse = record('GetDataResponse', { data: buffer, stat: Stat })
-/** Response of `getChildren`: names, in no order. */
+/** Response of `getChildren`: names, in no particular order. */
 export const GetChildrenResponse = record('GetChildrenResponse', { children: vector(ustring) })
-/** Response of `getAllChildrenNumber`: how many nodes are below the node, at any depth. */
+/** Response of `getAllChildrenNumber`: the number of nodes below the node, at any depth. */
 export const GetAllChildrenNumberResponse = record('GetAllChildrenNumberResponse', { totalNumber: int })
-/** Response of `getChildren2`: names, in no order. */
+/** Response of `getChildren2`: names, in no particular order. */
 export const GetChildren2Response = record('GetChildren2Response', { children: vector(ustring), stat: Stat })
 /** Response of `getACL`. */
 export const GetACLResponse = record('GetACLResponse', { acl: vector(ACL), stat: Stat })

@@ -2,9 +2,9 @@
 import { buffer, int, long, record, trailing, vector } from '../type.ts'
 import { Id } from './data.ts'
 
-/** At the head of a log and of a snapshot. */
+/** The header of a log or of a snapshot. */
 export const FileHeader = record('FileHeader', { magic: int, version: int, dbid: long })
-/** `configVersion` came with 3.5.0. */
+/** What a follower or observer sends to the leader about itself. `configVersion` exists from 3.5.0 on. */
 export const LearnerInfo = record('LearnerInfo', {
   serverid: long,
   protocolVersion: int,

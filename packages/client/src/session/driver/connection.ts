@@ -1,7 +1,7 @@
-// The present connection of a session, with its log of touches.
 import type { Connection } from '../../session.ts'
 import type { TouchLog } from '../protocol/touch-log.ts'
 
+/** The driver's side of a public `Connection`: with the touch log, and with `lose`, which aborts its signal. */
 export interface OwnConnection extends Connection {
   readonly touches: TouchLog
   readonly lose: (error: Error) => void

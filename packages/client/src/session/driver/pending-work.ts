@@ -1,6 +1,6 @@
 import type { Runtime } from '../../runtime/runtime.ts'
 
-/** Work of several calls that `detach` waits for. */
+/** Work that was passed to `Session.waitUntil`, for which `detach` waits. Each piece of work may need several calls. */
 export class PendingWork {
   readonly #work = new Set<Promise<unknown>>()
 
@@ -14,7 +14,7 @@ export class PendingWork {
     work.then(settled, settled)
   }
 
-  /** Resolves when all of it has settled, work that is added meanwhile included, or when the time is over. */
+  /** Resolves when all work has settled, or after `timeout` ms. It also waits for work that is added meanwhile. */
   settled(runtime: Runtime, timeout: number): Promise<void> {
     return new Promise((resolve) => {
       let isInTime = true

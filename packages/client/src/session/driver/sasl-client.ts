@@ -1,4 +1,4 @@
-// Gets the tokens of a SASL mechanism for the session.
+// Gets tokens from the SASL mechanism. The session sends them.
 import type { SaslExchange, SaslMechanism } from '../../sasl/mechanism.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { Output } from '../protocol/output.ts'
@@ -18,20 +18,20 @@ export class SaslClient {
   }
 
   /** The next token to send; undefined when the exchange is complete. */
-  async token(output: SaslStep): Promise<Uint8Array | undefined> {
-    if (output.type === 'saslStart') {
+  async token(step: SaslStep): Promise<Uint8Array | undefined> {
+    if (step.type === 'saslStart') {
       this.#exchange = undefined
       const start = ++this.#starts
-      const exchange = await this.#mechanism.start({ server: output.server, nonce: () => this.#runtime.uuid() })
-      // Meanwhile there may be another connection, which has an exchange of its own.
+      const exchange = await this.#mechanism.start({ server: step.server, nonce: () => this.#runtime.uuid() })
+      // If the connection was replaced meanwhile, the new one has an exchange of its own, which must stay.
       if (start === this.#starts) this.#exchange = exchange
       return this.#bytes(exchange.first ?? new Uint8Array(0))
     }
-    const token = await this.#exchange?.step(output.token)
+    const token = await this.#exchange?.step(step.token)
     return token === undefined ? undefined : this.#bytes(token)
   }
 
-  /** The mechanism may throw any value. This makes an Error of it. */
+  /** Turns a value that the mechanism threw into an Error. */
   failure(error: unknown): Error {
     return error instanceof Error ? error : new Error(`SASL ${this.#mechanism.name} failed`, { cause: error })
   }

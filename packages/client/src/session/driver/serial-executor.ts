@@ -1,4 +1,4 @@
-/** Runs one task after the other. A task that is added meanwhile runs after all that are already there. */
+/** Performs one item after the other. An item that is added while another one is performed comes after all that wait. */
 export class SerialExecutor<T> {
   readonly #perform: (item: T) => void
   readonly #batches: (readonly T[])[] = []
@@ -7,7 +7,7 @@ export class SerialExecutor<T> {
     this.#perform = perform
   }
 
-  /** False when it was added during a run: then the outer call runs it. */
+  /** Performs these items. Returns false if it is called while an item is performed: then the outer call performs them. */
   do(items: readonly T[]): boolean {
     this.#batches.push(items)
     if (this.#batches.length > 1) return false

@@ -1,4 +1,5 @@
-// The look-up, the connection, and the question whether a server takes writes: one of each for a session.
+// The access of a session to servers. It has at most one look-up of a host name, one connection, and one probe (which asks
+// whether a server takes writes) at a time.
 import type { ServerAddress } from '@zk/wire'
 import type { ConnectionHandler, DialTarget, LookupHandler, Runtime, RuntimeConnection } from '../../runtime/runtime.ts'
 import type { TlsSource } from '../../runtime/tls.ts'
@@ -21,12 +22,12 @@ export class ServerLink {
       tls === undefined ? runtime.dial(target, handler) : dialTls(runtime, tls, target, handler)
   }
 
-  /** The connection, also while it is being made, to compare. */
+  /** The connection, even if it is not open yet. Callers only compare it. */
   get connection(): unknown {
     return this.#connection
   }
 
-  /** Whether there is a connection, and it has room. */
+  /** Whether there is a connection, and its socket accepts more bytes. */
   get isWritable(): boolean {
     return this.#connection !== undefined && this.#writable
   }
@@ -75,7 +76,7 @@ export class ServerLink {
     this.#connection = undefined
   }
 
-  /** Asks the server at one of the present addresses of its name. `random` decides which one. */
+  /** Asks a server whether it takes writes. `random`, from 0 to below 1, chooses one of the addresses of its host name. */
   probe(server: ServerAddress, random: number, answered: (answer: string | undefined, target: Target) => void): void {
     const ask = (target: Target) => {
       let isOver = false
@@ -83,7 +84,7 @@ export class ServerLink {
         isOver = true
       }
       const end = probe(this.#dial, target, (answer) => answered(answer, target))
-      // The function for TLS options may have ended it.
+      // The caller's function for TLS options runs in `probe`, and may have called `endProbe`.
       if (isOver) end()
       else this.#endProbe = end
     }
@@ -103,7 +104,7 @@ export class ServerLink {
   }
 }
 
-/** Lets the runtime look up a name. After the returned function was called, the handler is not called any more. */
+/** Lets the runtime look up a host name. Once the returned function was called, the handler is not called any more. */
 function lookUp(runtime: Runtime, host: string, handler: LookupHandler): () => void {
   let isOver = false
   const once = (handle: () => void) => {
@@ -129,8 +130,9 @@ const QUESTION = new TextEncoder().encode('isro')
 const ANSWER_SIZE = 2
 
 /**
- * The raw text exchange `isro`: a server that takes writes answers `rw`, a read-only one `ro`, one that does not serve
- * `null`. `answered` is called once, with undefined for no useful answer, and not after the returned function was called.
+ * Sends the four-letter word `isro`. A server that takes writes answers `rw`, a read-only server `ro`, a server that does
+ * not serve `null`. `answered` is called once, with the first two characters of the answer, or with undefined if the
+ * connection fails before. Once the returned function was called, `answered` is not called any more.
  */
 function probe(dial: Dial, target: DialTarget, answered: (answer: string | undefined) => void): () => void {
   let connection: RuntimeConnection | undefined

@@ -35,7 +35,7 @@ import { TouchLog } from '../protocol/touch-log.ts'
 import { PendingWork } from './pending-work.ts'
 import { ServerLink } from './server-link.ts'
 
-/** Frames share memory of this size, in bytes. It is freed when the last request in it is answered. */
+/** Frames share pieces of memory of this size, in bytes. A piece is freed when the last request in it is answered. */
 const FRAME_MEMORY = 16 * 1024
 
 export class SessionDriver implements Session {
@@ -51,11 +51,11 @@ export class SessionDriver implements Session {
   readonly #ended = new AbortController()
   readonly #detaching = new AbortController()
   readonly #pendingWork = new PendingWork()
-  /** The calls that wait for the end. */
+  /** Resolve the calls of `close` that wait for the end of the session. */
   readonly #closing: (() => void)[] = []
   /** New requests write their frames here. */
   #frames = new Writer(FRAME_MEMORY)
-  /** The bytes of the memory that was full of frames so far. */
+  /** The bytes of all memory that was filled with frames so far. */
   #framesTaken = 0
   #connection: OwnConnection | undefined
   #wasConnected = false
@@ -86,12 +86,12 @@ export class SessionDriver implements Session {
       () => this.#run(this.#machine.elapse(this.#now())),
       (ms) => this.telemetry.late(ms, this),
     )
-    // The first attempt waits for no timer: that would take longer than the handshake with a near server.
+    // The first attempt does not wait for a timer, which would take longer than the handshake with a near server.
     if (config.startAt <= runtime.now()) queueMicrotask(() => this.#run(this.#machine.elapse(this.#now())))
     else this.#setTimer()
   }
 
-  /** For `util.inspect` and `console.log`: no secret. */
+  /** The text for `util.inspect` and `console.log`. It has no secrets. */
   [inspected](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
     const { timeout, connection } = this
     return `Session ${inspect({ id: formatSessionId(this.id), timeout, server: connection?.server }, options)}`
@@ -143,31 +143,34 @@ export class SessionDriver implements Session {
     return this.#machine.pipeline.flow
   }
 
-  /** Queues a request before it returns. */
+  /** Makes a request and queues it before it returns. Settles with the result of the request. */
   call(prepared: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
     return this.#promise(prepared, waiting, (request) => this.#machine.submit(request))
   }
 
-  /** Sends a credential now, and first on every later connection. */
+  /** Sends a credential now, and again at the beginning of every later connection. */
   authenticate(credential: Credential, prepared: PreparedRequest, waiting: WaitOptions): Promise<unknown> {
     return this.#promise(prepared, waiting, (request) => this.#machine.authenticate(credential, request))
   }
 
-  /** Removes a one-shot watcher, and notifies it. Returns the removal that the server needs, if any. */
+  /** Removes a one-shot watcher, and notifies it. Returns what removeWatches must remove at the server, if anything. */
   unwatch(watcher: OneShotWatcher): WatcherType | undefined {
     const removal = this.#machine.pipeline.watches.unwatch(watcher)
     this.#run(this.#machine.takeOutputs())
     return removal
   }
 
-  /** Removes these watchers of a server's path, and notifies them. False when there were none. */
+  /**
+   * Removes and notifies watchers of a server's path: one-shot watchers in these tables, persistent watchers of these modes.
+   * False if there were none.
+   */
   takeWatchers(path: string, tables: readonly WatchTable[], modes: readonly WatchMode[]): boolean {
     const wereThere = this.#machine.pipeline.watches.take(path, tables, modes)
     this.#run(this.#machine.takeOutputs())
     return wereThere
   }
 
-  /** What removeWatches must remove at the server after its watchers were removed; undefined for nothing. */
+  /** What removeWatches must remove at the server after the watchers of a path were removed; undefined for nothing. */
   removal(path: string, type: WatcherType): WatcherType | undefined {
     return this.#machine.pipeline.watches.removal(path, type)
   }
@@ -187,7 +190,7 @@ export class SessionDriver implements Session {
     return identity.detached(pipeline.lastZxid, pipeline.lastXid)
   }
 
-  /** Resolves when the session is left, after T/2 at the latest. Rejects when it has ended before. */
+  /** Leaves the session, which lives on. Resolves after T/2 at the latest. Rejects if the session has ended before. */
   async detach(): Promise<void> {
     const now = this.#now()
     const by = this.#machine.detach(now)
@@ -198,15 +201,15 @@ export class SessionDriver implements Session {
   }
 
   /**
-   * Resolves when the session has ended, after T/2 at the latest. `last` is the last request: closeSession, unless another one
-   * is given. With another one the client leaves the session, which lives on.
+   * Ends the session. Resolves after T/2 at the latest. `last` is the last request, closeSession by default. With any other
+   * request the client only leaves the session, which lives on.
    */
   close(last?: Request): Promise<void> {
     return new Promise((resolve) => {
       if (this.#machine.state.name === 'ended') return resolve()
       this.#closing.push(resolve)
       this.#run(this.#machine.close(this.#now(), last))
-      // Code that relies on the session must stop now. Servers act on a close before its answer arrives, if it ever does.
+      // Code that relies on the session must stop now: servers execute a close before its answer arrives.
       this.#abort('Closed')
     })
   }
@@ -226,7 +229,7 @@ export class SessionDriver implements Session {
       if (request.size > this.#maxRequestSize) return reject(tooLarge(request, this.#maxRequestSize))
       if (signal !== undefined) request.unlisten = onAbort(signal, (reason) => this.#abandon(request, reason))
       this.telemetry.called(request, this)
-      // Code on a diagnostics channel may have aborted it.
+      // A subscriber of a diagnostics channel may have aborted the request.
       if (request.phase.name === 'unsent') this.#run(submit(request))
     })
   }
@@ -237,14 +240,14 @@ export class SessionDriver implements Session {
       this.telemetry.aborted(request, this, this.#now(), reason)
       request.reject(reason)
     }
-    // There may be something to send now, such as the removal of the request's watch.
+    // `#run` also sends what is due now, such as the removal of the request's watch.
     this.#run([])
   }
 
   // --- carrying out the outputs of the machine ------------------------------------------------------------------
 
   #run(outputs: readonly Output[]): void {
-    // The code that an output calls may call again. Then the outer call carries out these outputs, too.
+    // Code that is called for an output may call this method again. Then the outer call carries out these outputs, too.
     if (outputs.length > 0 && !this.#outputs.do(outputs)) return
     this.#flushSoon()
   }
@@ -314,7 +317,7 @@ export class SessionDriver implements Session {
 
   #dial(target: Target): void {
     this.telemetry.dialing(formatServer(target), this, this.#time)
-    // Code on a diagnostics channel may have ended the attempt.
+    // A subscriber of a diagnostics channel may have ended the attempt.
     if (this.#machine.state.name !== 'dialing') return
     this.#link.dial(target, {
       opened: () => this.#run(this.#machine.opened()),
@@ -333,7 +336,7 @@ export class SessionDriver implements Session {
     } catch (error) {
       report = (now) => this.#machine.unproved(saslClient.failure(error), now)
     }
-    // Meanwhile there may be another connection.
+    // If the connection was replaced meanwhile, the result of the mechanism is not for the new one.
     if (this.#link.connection === connection) this.#run(report(this.#now()))
   }
 
@@ -348,7 +351,7 @@ export class SessionDriver implements Session {
     const { reason, server, cause } = ended
     this.#timer.stop()
     this.telemetry.ended(ended, this, () => this.#now())
-    // The client comes first: listeners of the signal find its next session.
+    // Before the signal aborts, the client opens its next session: listeners of the signal find it.
     this.#listener.ended(reason)
     this.#abort(endCode[reason], { server, cause, isLastSession: this.#isLast })
     for (const resolve of this.#closing) resolve()
@@ -363,7 +366,7 @@ export class SessionDriver implements Session {
     request.unlisten = undefined
   }
 
-  /** The writer for the next frame. It starts a new one when this memory is full: requests keep the memory of their frames. */
+  /** The writer for the next frame. When its memory is full, a new writer is made: requests keep the memory of their frames. */
   get #writer(): Writer {
     if (this.#frames.length >= FRAME_MEMORY) {
       this.#framesTaken += this.#frames.memory.byteLength
@@ -372,7 +375,7 @@ export class SessionDriver implements Session {
     return this.#frames
   }
 
-  /** Sends once for each turn, in a microtask: so its requests leave together. Then sets the timer, once for all of them. */
+  /** Sends in a microtask, once in each turn: so the requests of the turn leave together. Then it sets the timer. */
   #flushSoon(): void {
     if (this.#flushing) return
     this.#flushing = true
@@ -391,7 +394,7 @@ export class SessionDriver implements Session {
       const bytes = this.#machine.transmit(now)
       if (bytes === undefined) return
       this.#noteSending(now, this.#machine.touchesSent - before)
-      // The socket comes first: code on a diagnostics channel may end the connection.
+      // The bytes are written first: a subscriber of a diagnostics channel may end the connection.
       this.#link.write(bytes)
       this.telemetry.sent(bytes, this)
     }
@@ -413,7 +416,7 @@ export class SessionDriver implements Session {
   }
 }
 
-/** The driver of the session that a caller gives for a call. */
+/** The driver of a session that a caller passed. Throws a `TypeError` for any other value. */
 export function driverOf(session: Session): SessionDriver {
   if (session instanceof SessionDriver) return session
   throw new TypeError('session must be a Session, as zk.session gives it')

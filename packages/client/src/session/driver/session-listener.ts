@@ -1,14 +1,14 @@
-// The interfaces between the client and a session: its listener, the limits of calls, the options of its driver.
+// The interfaces between the client and the driver of a session: listener, limits of calls, options of the driver.
 import type { Telemetry } from '../../telemetry/telemetry.ts'
 import type { SaslMechanism } from '../../sasl/mechanism.ts'
 import type { TlsSource } from '../../runtime/tls.ts'
 import type { EndReason } from '../protocol/states.ts'
 
-/** The events of a session for the client. */
+/** Gets the events of a session for the client. */
 export interface SessionListener {
   connected(): void
   ended(reason: EndReason): void
-  /** It gets all events, and decides nothing. */
+  /** Gets all events, and decides nothing. */
   readonly telemetry: Telemetry
 }
 

@@ -14,7 +14,10 @@ export class Timer {
     this.#late = late
   }
 
-  /** Fires at this time, or at an earlier one for which it was set: then it must be set again. Infinity for never. */
+  /**
+   * Makes the timer fire at this time; Infinity for never. If it was set to an earlier time, it keeps that: the caller then
+   * sets it again when it fires.
+   */
   set(at: number): void {
     if (this.#timer !== undefined && this.#timer.at <= at) return
     this.stop()
@@ -27,9 +30,7 @@ export class Timer {
     this.#timer = undefined
   }
 
-  /**
-   * After a stall timers fire before sockets are read. So what has arrived is read first, and only then the time is checked.
-   */
+  /** After a stall timers fire before sockets are read. A second timer lets the bytes that have arrived be read first. */
   #due(at: number): void {
     this.#late(this.#runtime.now() - at)
     const cancel = this.#runtime.setTimer(0, () => {

@@ -1,8 +1,8 @@
-// Dials one server with TLS, whose options may first have to be requested from a function.
+// Dials one server with TLS. The TLS options may come from a function of the caller, which may be asynchronous.
 import type { RuntimeConnection, ConnectionHandler, DialTarget, Runtime } from '../../runtime/runtime.ts'
 import { checkTls, type TlsOptions, type TlsSource } from '../../runtime/tls.ts'
 
-/** As `runtime.dial`. It may throw: then the attempt has failed. */
+/** Does the same as `runtime.dial`, with TLS. If it throws, the attempt has failed. */
 export function dialTls(
   runtime: Runtime,
   tls: TlsSource,

@@ -6,32 +6,32 @@ import type { HostProvider } from '../servers/static-host-provider.ts'
 
 export interface SessionConfig {
   readonly servers: readonly ServerAddress[]
-  /** The provider that chooses servers in place of our own list. */
+  /** Chooses servers. If undefined, a `StaticHostProvider` of `servers` does. */
   readonly hostProvider: HostProvider | undefined
-  /** The session to go on with. */
+  /** The session to resume; undefined to begin a new one. */
   readonly resume: SessionCredentials | undefined
-  /** Whether a server without a quorum will do. */
+  /** Whether to accept a read-only server, which has no quorum. */
   readonly readOnly: boolean
   /** The T to request, in ms. */
   readonly sessionTimeout: number
-  /** After how many T without a message the session counts as expired. */
+  /** After how many T without a message from a server the session counts as expired. */
   readonly localExpiry: number
   /** The longest reply, in bytes. */
   readonly maxResponseSize: number
-  /** How many requests may wait, and be under way. */
+  /** How many requests may wait to be sent, and how many may be in flight. */
   readonly limits: FlowLimits
   /** The client's credentials. Its sessions share the list. */
   readonly credentials: Credential[]
   /** Whether to prove the client's identity by SASL, on every connection. */
   readonly usesSasl?: boolean
-  /** Whether no other session follows when this one has expired. */
+  /** Whether the client opens no other session when this one has expired. */
   readonly isLast?: boolean
-  /** Whether the driver looks up the name of a server before it dials. */
+  /** Whether the driver looks up the host name of a server before it dials. */
   readonly looksUpNames?: boolean
-  /** The seed of the pauses, of the order of servers, and of the first xid of a resumed session that comes without its last one. */
+  /** The seed of the pauses and of the order of servers; also of the first xid, if a resumed session has no `lastXid`. */
   readonly seed: number
-  /** When the first attempt is due. */
+  /** When the first attempt to connect is due. */
   readonly startAt: number
-  /** When to give up finding a first server; Infinity for never. */
+  /** When to give up if no server has accepted the session yet; Infinity for never. */
   readonly connectBy: number
 }

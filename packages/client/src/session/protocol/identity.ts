@@ -1,4 +1,4 @@
-// The session as servers know it: its id, its password and its timeout, and the handshake that sends or changes them.
+// The id, the password and the timeout by which servers know the session, and the handshake that sends or changes them.
 import { connectFrame } from '../requests/internal-requests.ts'
 import { readConnectResponse } from './incoming.ts'
 import type { SessionConfig } from './config.ts'
@@ -7,16 +7,16 @@ import { DetachedSession } from './detached-session.ts'
 const NO_PASSWD = new Uint8Array(16)
 
 export class Identity {
-  /** 0 until a server has given one. */
+  /** The id of the session; 0 until a server has given one. */
   id = 0n
-  /** T in ms: the negotiated one, or before that the requested one. */
+  /** T in ms, as granted by a server, or before that as requested. */
   timeout: number
-  /** The shortest timeout that it ever had, in ms; 0 where it was resumed with credentials that do not have it. */
+  /** The shortest timeout that the session ever had, in ms; 0 if it was resumed with credentials without it. */
   shortestTimeout: number
   #passwd: Uint8Array = NO_PASSWD
   /**
-   * Whether the ensemble knows the session. A read-only server gives local sessions, which no other server knows. After one
-   * the client requests a new session from the next server (ClientCnxn.seenRwServerBefore).
+   * Whether the ensemble knows the session. A read-only server gives local sessions, which no other server knows. After a local
+   * session the client requests a new session from the next server (ClientCnxn.seenRwServerBefore).
    */
   #isKnownToEnsemble = false
   readonly #config: SessionConfig
@@ -27,13 +27,13 @@ export class Identity {
     this.shortestTimeout = config.sessionTimeout
     if (config.resume === undefined) return
     this.id = config.resume.id
-    // A copy: the caller may overwrite its own.
+    // A copy: the caller may overwrite the original.
     this.#passwd = new Uint8Array(config.resume.passwd)
     this.shortestTimeout = config.resume.shortestTimeout ?? 0
     this.#isKnownToEnsemble = true
   }
 
-  /** undefined while the ensemble does not know the session: not yet, or no longer. */
+  /** The session, for another client to resume; undefined if the ensemble does not know the session yet, or no longer. */
   detached(lastZxid: bigint, lastXid: number): DetachedSession | undefined {
     if (!this.#isKnownToEnsemble) return undefined
     const { id, shortestTimeout } = this
@@ -45,8 +45,8 @@ export class Identity {
     const known = this.#isKnownToEnsemble
       ? { sessionId: this.id, passwd: this.#passwd }
       : { sessionId: 0n, passwd: NO_PASSWD }
-    // Never request less than the shortest timeout so far. A server may take this request late, when the client has given up.
-    // Another client that goes on with the session would then rely on a longer timeout than the session has.
+    // Never request less than the shortest timeout so far. A server may execute this request late, when the client has given
+    // up. Another client that has resumed the session would then rely on a longer timeout than the session has.
     const timeOut = this.#isKnownToEnsemble ? Math.max(sessionTimeout, this.shortestTimeout) : sessionTimeout
     return connectFrame({ lastZxidSeen, timeOut, readOnly, ...known })
   }
@@ -56,7 +56,7 @@ export class Identity {
     this.#isKnownToEnsemble = false
   }
 
-  /** Takes the answer. Throws a `ProtocolError` for an invalid answer, and for that of a server that cannot be used. */
+  /** Takes the answer to the ConnectRequest. Throws a `ProtocolError` if it is invalid, or if the server cannot be used. */
   answered(frame: Uint8Array): 'expired' | 'readWrite' | 'readOnly' {
     const ours = this.#isKnownToEnsemble ? this.id : 0n
     const { timeOut, sessionId, passwd, readOnly } = readConnectResponse(frame, ours, this.#config.readOnly)

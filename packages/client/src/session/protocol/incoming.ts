@@ -1,4 +1,4 @@
-// Decodes the frames of the server.
+// Decodes the frames that a server sends.
 import {
   ConnectResponse,
   decode,
@@ -24,7 +24,7 @@ export type Incoming =
   | { readonly type: 'reply'; readonly xid: number; readonly zxid: bigint; readonly err: number; readonly body: Reader }
 
 export function readIncoming(body: Reader): Incoming {
-  // The record says which field is missing.
+  // If the header is too short, this throws an error that names the missing field.
   if (body.remaining < REPLY_HEADER_SIZE) readNamed(ReplyHeader, body)
   const xid = body.int()
   const zxid = body.long()
@@ -38,10 +38,13 @@ export function readIncoming(body: Reader): Incoming {
   return { type: 'event', event: eventName(type), path: path ?? '', zxid }
 }
 
-/** In bytes, with an empty password, and without `readOnly`: 3.3 servers leave it out. */
+/** The size in bytes with an empty password and without `readOnly`, which 3.3 servers leave out. */
 const SHORTEST_CONNECT_RESPONSE = 20
 
-/** The answer to the ConnectRequest of session `ours`, 0 for a new one. `timeOut <= 0` means that it has expired. */
+/**
+ * Decodes and checks the answer to the ConnectRequest of the session with the id `ours`, 0 for a new session. A `timeOut` of
+ * 0 or less means that the session has expired.
+ */
 export function readConnectResponse(
   frame: Uint8Array,
   ours: bigint,

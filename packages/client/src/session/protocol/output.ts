@@ -5,53 +5,53 @@ import type { Request } from '../requests/request.ts'
 import type { EndReason, State } from './states.ts'
 import type { OneShotOutcome, PersistentOutcome, Watcher } from '../watches/watchers.ts'
 
-/** What the driver must do. It performs them in the order in which they come. */
+/** What the driver must do. The driver performs the outputs in their order. */
 export type Output =
-  /** Looks up the addresses of the server: see `SessionMachine.resolved`. */
+  /** look up the addresses of the server: see `SessionMachine.resolved` */
   | { readonly type: 'lookUp'; readonly server: ServerAddress }
   | { readonly type: 'dial'; readonly target: Target }
   | { readonly type: 'hangUp' }
-  /** A SASL exchange begins: `prove` or `unproved` takes the result of the mechanism. */
+  /** begin a SASL exchange, and pass the result of the mechanism to `prove` or `unproved` */
   | { readonly type: 'saslStart'; readonly server: string }
-  /** The exchange goes on with this token of the server. */
+  /** pass this token of the server to the SASL mechanism, and its result to `prove` or `unproved` */
   | { readonly type: 'saslChallenge'; readonly token: Uint8Array | undefined }
   | { readonly type: 'resolve'; readonly request: Request; readonly value: unknown }
   | { readonly type: 'reject'; readonly request: Request; readonly error: Error }
   | { readonly type: 'notify'; readonly watcher: Watcher; readonly outcome: OneShotOutcome | PersistentOutcome }
-  /** A busy server has not executed the request. `RequestPipeline.#throttled` decides whether it is repeated. */
+  /** report that a busy server has not executed the request; `RequestPipeline.#throttled` decides whether it is repeated */
   | { readonly type: 'throttled'; readonly request: Request }
   | { readonly type: 'connected'; readonly server: string; readonly readOnly: boolean }
   | Unreached
   | { readonly type: 'disconnected'; readonly error: Error }
   | SearchStep
   | Ended
-  /** An anomaly, for diagnostics: something that the protocol does not foresee. */
+  /** report an anomaly: something that the protocol does not foresee */
   | { readonly type: 'anomaly'; readonly what: string }
 
 /** The session is over. */
 interface Ended {
   readonly type: 'ended'
   readonly reason: EndReason
-  /** Whether a server has said so, or has answered the last request. */
+  /** Whether a server has ended the session, or has answered the last request. */
   readonly byServer: boolean
-  /** The server of the connection, also of one that is not established yet. */
+  /** The server of the connection, even if the connection was not established yet. */
   readonly server: string | undefined
-  /** Why the SASL mechanism gave up. */
+  /** The error with which the SASL mechanism failed. */
   readonly cause: Error | undefined
 }
 
-/** An attempt has failed. */
+/** An attempt to connect has failed. */
 interface Unreached {
   readonly type: 'unreached'
   readonly server: string
-  /** The address, if its name was resolved. */
+  /** The address, if the host name was resolved. */
   readonly address: string | undefined
   readonly error: Error
-  /** The server took the handshake and closed the connection without an answer. */
+  /** Whether the ConnectRequest was sent, and the server closed the connection without an answer. */
   readonly closedHandshake: boolean
-  /** Whether the session has seen a transaction: only then a server can be behind it. */
+  /** Whether the session has seen a transaction: only then a server can be behind the session. */
   readonly hasSeenTransaction: boolean
-  /** The number of addresses, as far as names were resolved. */
+  /** The number of addresses of all servers. A server whose name was not resolved counts as one. */
   readonly servers: number
 }
 

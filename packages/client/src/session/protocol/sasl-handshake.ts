@@ -1,5 +1,5 @@
-// The packets of SASL on one connection. The mechanism makes the tokens in them. One packet is sent and answered at a time.
-// Before the last one is answered nothing else is sent, as in Java's client (ClientCnxnSocket).
+// The SASL packets on one connection. The mechanism makes the tokens in the packets. One packet is sent and answered at a
+// time. No other request is sent before the last packet is answered, as in Java's client (ClientCnxnSocket).
 import {
   encodeFrame,
   ErrorCode,
@@ -15,17 +15,17 @@ import type { Incoming } from './incoming.ts'
 type Reply = Extract<Incoming, { type: 'reply' }>
 
 export class SaslHandshake {
-  /** The xids of the packets: servers only return them. */
+  /** The xid of the last packet. The packets are numbered on their own: servers only return the number. */
   #xid = 0
   #due: Uint8Array | undefined
   #awaitsAnswer = false
 
-  /** Takes a token to send. */
+  /** Takes the next token to send. */
   say(token: Uint8Array): void {
     this.#due = token
   }
 
-  /** The frame to send now. */
+  /** The frame to send now, if any. */
   transmit(): Uint8Array | undefined {
     const token = this.#due
     if (token === undefined) return undefined
@@ -38,7 +38,7 @@ export class SaslHandshake {
     })
   }
 
-  /** Takes an answer. Returns its token, undefined where it has none, or 'refused'. */
+  /** Takes the answer to a packet. Returns the token in it (undefined if there is none), or 'refused'. */
   received({ xid, err, body }: Reply): { readonly token: Uint8Array | undefined } | 'refused' {
     if (!this.#awaitsAnswer || xid !== this.#xid) {
       throw new ProtocolError(`a reply with xid ${xid}, before SASL was through`)
@@ -50,5 +50,5 @@ export class SaslHandshake {
   }
 }
 
-/** The second code answers a request before SASL at a server that requires SASL (zookeeper.sessionRequireClientSASLAuth). */
+/** A server that requires SASL answers a request before SASL with the second code (zookeeper.sessionRequireClientSASLAuth). */
 const isRefusal = (err: number) => err === ErrorCode.AuthFailed || err === ErrorCode.SessionClosedRequireSaslAuth

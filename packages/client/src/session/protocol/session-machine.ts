@@ -1,5 +1,5 @@
-// The session without I/O. It takes events with their times, and returns what to do. It uses no socket, timer, promise, clock
-// or random source. The methods are sorted: calls of the caller, reports of the driver, actions that are due.
+// The session without I/O. It gets events with their times, and returns what to do. It uses no socket, timer, promise, clock
+// or random source. Its methods are in this order: calls of the caller, reports of the driver, actions that are due.
 import { formatServer, FrameDecoder, FrameTooLargeError, ProtocolError, type ServerAddress } from '@zk/wire'
 import { KeeperError } from '../../errors.ts'
 import type { Credential } from '../requests/credentials.ts'
@@ -79,7 +79,6 @@ export class SessionMachine {
     this.#state = { name: 'waiting', until: config.startAt }
   }
 
-  /** The phase of the session's life. */
   get phase(): Phase {
     return this.#phase
   }
@@ -97,7 +96,7 @@ export class SessionMachine {
     return outputs
   }
 
-  /** All requests and pings that were sent before this time, on this connection, are answered. */
+  /** All requests and pings that were sent on this connection before this time are answered. */
   get answeredBefore(): number {
     return isEstablished(this.#state) ? this.#timing.openSince : -Infinity
   }
@@ -123,18 +122,21 @@ export class SessionMachine {
     return this.pipeline.abandon(request)
   }
 
-  /** The session is about to be left, by `close`. Returns the time by which it must be over. */
+  /** Announces that `close` will leave the session. Returns the time by which it is left in any case. */
   detach(now: number): number {
     const by = now + deadlines.close(this.#timing.times)
     if (this.#phase.name === 'open') this.#pass('detach', { name: 'detaching', by })
     return by
   }
 
-  /** Ends the session after all earlier calls: with its `last` request, or without it when the time is over. */
+  /**
+   * Sends `last` after all earlier calls. The session ends when `last` is answered, and at the deadline at the latest
+   * (`deadlines.close`).
+   */
   close(now: number, last: Request = closeSessionRequest()): readonly Output[] {
     const phase = this.#phase
     if (phase.name === 'ended' || phase.name === 'closing') return this.takeOutputs()
-    // A session that was to be resumed, and was not, stays as it was.
+    // No server has answered yet. If the session was to be resumed, it stays as it is.
     if (!this.#timing.wasHeard) this.#end('Closed')
     else {
       const by = phase.name === 'detaching' ? phase.by : now + deadlines.close(this.#timing.times)
@@ -142,7 +144,7 @@ export class SessionMachine {
       this.pipeline.finish(last)
       const state = this.#state
       if (state.name === 'waiting') this.#state = { name: 'waiting', until: now }
-      // This server can end the session. Whether another one can be reached is not known.
+      // The connection stays: this server can end the session, and it is not known whether another one can be reached.
       if (state.name === 'leaving') {
         const { server, target, frames, since } = state
         this.#enter('stay', { name: 'connected', server, target, frames, since, search: undefined })
@@ -154,7 +156,7 @@ export class SessionMachine {
   /** Uses this list of servers from now on. */
   updateServers(servers: readonly ServerAddress[], now: number): readonly Output[] {
     const state = this.#state
-    // An answer of a server of the old list does not count any more.
+    // A probe that is under way asks a server of the old list, so it is dropped.
     if (state.name === 'connected' && state.search?.forget(now) === true) this.#outputs.push({ type: 'endProbe' })
     const current = 'target' in state ? state.target : undefined
     if (this.servers.update(servers, current)) this.#leave(new Error('the list of servers was changed'), now)
@@ -163,7 +165,7 @@ export class SessionMachine {
 
   // --- reports of the driver ------------------------------------------------------------------------------------
 
-  /** Takes the addresses of the server that is dialed. Each gets a part of the time. */
+  /** Takes the addresses of the server that is dialed. The time to connect is divided among them. */
   resolved(addresses: readonly string[], now: number): readonly Output[] {
     if (this.#state.name !== 'dialing') return this.takeOutputs()
     const target = this.servers.resolved(this.#state.target, addresses)
@@ -199,7 +201,7 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** The answer of a server to the question whether it takes writes, and the address that was asked. */
+  /** Takes the answer to a probe (whether a server takes writes), and the address that was asked. */
   probed(answer: string | undefined, target: Target, now: number): readonly Output[] {
     const search = this.#state.name === 'connected' ? this.#state.search : undefined
     if (search?.answered(answer, now) === true) {
@@ -215,7 +217,7 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** Takes the next token of the SASL mechanism; undefined when it is complete. */
+  /** Takes the next token of the SASL mechanism; undefined when the exchange is complete. */
   prove(token: Uint8Array | undefined, now: number): readonly Output[] {
     if (this.#state.name !== 'authenticating') return this.takeOutputs()
     if (token !== undefined) this.#state.sasl.say(token)
@@ -231,7 +233,7 @@ export class SessionMachine {
     return this.takeOutputs()
   }
 
-  /** Time has passed: does everything that is due. */
+  /** Does everything that is due at this time. */
   elapse(now: number): readonly Output[] {
     if (this.#state.name === 'ended') return this.takeOutputs()
     this.pipeline.settleOverdue(now)
@@ -257,7 +259,7 @@ export class SessionMachine {
     const segment = new Segment()
     this.pipeline.sendCredentials(segment)
     const before = segment.frames
-    // A connection that is about to be left takes no more requests. The session must stay alive, so pings are sent.
+    // On a connection that is about to be left no more requests are sent, but pings are, so that the session stays alive.
     if (state.name === 'connected') this.pipeline.send(now, SEGMENT_SIZE, segment)
     else this.pipeline.sendUrgent(segment)
     const touches = segment.frames - before
@@ -290,10 +292,7 @@ export class SessionMachine {
     if (step !== undefined) this.#outputs.push(step)
   }
 
-  /**
-   * The attempt under way is reported like the others. It was aborted, so the error of an earlier attempt at that server is
-   * better.
-   */
+  /** Ends the session, since no server was found in time. The attempt under way is reported with an earlier error, if any. */
   #giveUp(now: number): void {
     const state = this.#state
     if ('by' in state) this.#hangUp(this.servers.lastErrorAt(state.target) ?? this.#tooSlow(state), now)
@@ -357,7 +356,7 @@ export class SessionMachine {
     this.#outputs.push({ type: 'connected', server, readOnly })
   }
 
-  /** Leaves for another server. First this one answers all requests, so that no outcome stays unknown. */
+  /** Moves to another server. Before that, the present one answers all requests, so that no outcome stays unknown. */
   #leave(why: Error, now: number): void {
     const state = this.#state
     if ('by' in state) this.#hangUp(why, now)
@@ -394,7 +393,7 @@ export class SessionMachine {
     this.#enter('lost', { name: 'waiting', until: now + pause })
   }
 
-  /** Settles everything that waits. Then the session is over. */
+  /** Ends the session: settles everything that waits. */
   #end(why: EndReason, { byServer = false, cause }: { byServer?: boolean; cause?: Error } = {}): void {
     const state = this.#state
     if (why === 'SessionExpired') this.identity.expired()
@@ -403,7 +402,7 @@ export class SessionMachine {
     this.pipeline.end(endCode[reason])
     this.#enter(endTrigger[reason], { name: 'ended' })
     if (state.name !== 'waiting') this.#outputs.push({ type: 'hangUp' })
-    // This comes before the loss of the connection: the end of the session is the better reason.
+    // `ended` comes before `disconnected`: for callers the end of the session is the reason, not the lost connection.
     const server = 'server' in state ? state.server : undefined
     this.#outputs.push({ type: 'ended', reason, byServer, server, cause })
     if (!isEstablished(state)) return

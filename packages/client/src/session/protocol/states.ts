@@ -1,11 +1,10 @@
-// The states of a session, and every transition. The session has two states at a time: a phase of its life, and the state of
-// its connection. The machine can make only the transitions in these two tables. The diagrams in ARCHITECTURE.md are made
-// from them.
+// The two state machines of a session: the `Phase` of the session, and the `State` of its connection. Each has a table of all
+// its transitions. The diagrams in ARCHITECTURE.md are drawn from the tables.
 //
-// 1. A state has the data that only it needs. Data that outlives a connection (id, password, T, requests, watches) belongs to
-//    the session, beside the states.
-// 2. `connected` means that the handshake succeeded, and SASL where it is used: requests may be sent.
-// 3. `ended` is final, in both tables at once. A new session is a new machine.
+// 1. A state has the data that only this state needs. Data that outlives a connection (id, password, T, requests, watches)
+//    belongs to the session, beside the states.
+// 2. `connected` means that the handshake succeeded, and also SASL if it is used: requests may be sent.
+// 3. `ended` is final, and is entered in both tables at once. A new session is a new machine.
 import type { FrameDecoder } from '@zk/wire'
 import type { KeeperErrorCode } from '../../errors.ts'
 import type { Target } from '../servers/server-picker.ts'
@@ -13,18 +12,18 @@ import type { ReadWriteSearch } from '../servers/read-write-search.ts'
 import type { SaslHandshake } from './sasl-handshake.ts'
 
 export type Phase =
-  /** the caller uses it */
+  /** callers may use the session */
   | { readonly name: 'open' }
-  /** it is about to be left, and recipes still release their holds; at `by` it is over in any case */
+  /** `detach` was called, and recipes still release their holds; the session is left at `by` at the latest */
   | { readonly name: 'detaching'; readonly by: number }
-  /** its last request is queued or sent, and no other is accepted; at `by` it is over in any case */
+  /** the last request is queued or sent, and no other is accepted; the session is closed or left at `by` at the latest */
   | { readonly name: 'closing'; readonly by: number }
   | { readonly name: 'ended'; readonly reason: EndReason }
 
 export type State =
-  /** between two attempts */
+  /** there is no connection, and the next attempt begins at `until` */
   | { readonly name: 'waiting'; readonly until: number }
-  /** a name is looked up and a TCP connection made */
+  /** the host name is looked up, or the TCP connection is made */
   | { readonly name: 'dialing'; readonly server: string; readonly target: Target; readonly by: number }
   /** the ConnectRequest is due or unanswered */
   | {
@@ -35,7 +34,7 @@ export type State =
       readonly frames: FrameDecoder
       readonly connectRequest: 'due' | 'sent'
     }
-  /** the session is established, and SASL proves the client's identity */
+  /** the handshake succeeded, and SASL proves the client's identity */
   | {
       readonly name: 'authenticating'
       readonly server: string
@@ -55,7 +54,7 @@ export type State =
       /** At a read-only server: the search for one that takes writes. */
       readonly search: ReadWriteSearch | undefined
     }
-  /** the connection ends as soon as everything is answered: the session moves to another server */
+  /** the session moves to another server: the connection ends as soon as all requests are answered */
   | {
       readonly name: 'leaving'
       readonly server: string
@@ -66,7 +65,7 @@ export type State =
     }
   | { readonly name: 'ended' }
 
-/** The errors of states that have a `by`, and do not end in time. */
+/** The messages of the errors if a state with a `by` does not end in time. */
 export const tooSlow = {
   dialing: 'no TCP connection in time',
   handshaking: 'no answer to the handshake in time',
@@ -74,7 +73,7 @@ export const tooSlow = {
 } as const satisfies Record<Extract<State, { by: number }>['name'], string>
 
 export type EndReason =
-  /** a server has answered that it is gone, or no server has answered for so long that it must be gone */
+  /** a server has answered that the session is gone, or no server has answered for so long that it must be gone */
   | 'SessionExpired'
   /** the server refused the credentials */
   | 'AuthFailed'
@@ -83,7 +82,7 @@ export type EndReason =
   /** connect() found no server in time */
   | 'Unreachable'
 
-/** The phases of a session's life. */
+/** The transitions between phases of a session. */
 export const phases = {
   open: {
     detach: 'detaching',
@@ -100,7 +99,7 @@ export const phases = {
 
 export type PhaseTrigger = { [P in Phase['name']]: keyof (typeof phases)[P] }[Phase['name']]
 
-/** The states of its connection. */
+/** The transitions between states of its connection. */
 export const transitions = {
   waiting: { dial: 'dialing', expired: 'ended', closed: 'ended', unreachable: 'ended' },
   dialing: { opened: 'handshaking', lost: 'waiting', expired: 'ended', closed: 'ended' },
@@ -121,12 +120,12 @@ export type Trigger = { [S in State['name']]: keyof (typeof transitions)[S] }[St
 
 type Table = Readonly<Record<string, Partial<Record<string, string>>>>
 
-/** The state that `trigger` leads to from `from`, or undefined where the table has no such transition. */
+/** The state to which `trigger` leads from the state `from`; undefined if the table has no such transition. */
 export function transitionFrom(table: Table, from: string, trigger: string): string | undefined {
   return table[from]?.[trigger]
 }
 
-/** Throws where the table has no such transition: a mistake of ours. */
+/** Throws if the table has no such transition, which is a mistake in the machine. */
 export function assertTransition(table: Table, from: string, trigger: string, to: string): void {
   if (transitionFrom(table, from, trigger) !== to) throw new Error(`no transition from ${from} by ${trigger} to ${to}`)
 }
@@ -139,13 +138,13 @@ export const endCode = {
   Unreachable: 'ConnectionLoss',
 } as const satisfies Record<EndReason, KeeperErrorCode>
 
-/** The code with which a request is rejected at its call, in a session that accepts no more. */
+/** The code with which a new request is rejected in this phase; undefined if it is accepted. */
 export function refusalIn(phase: Phase): KeeperErrorCode | undefined {
   if (phase.name === 'closing') return 'Closed'
   return phase.name === 'ended' ? endCode[phase.reason] : undefined
 }
 
-/** The trigger of this end of a session. */
+/** The trigger, in both tables, of each reason. */
 export const endTrigger = {
   SessionExpired: 'expired',
   AuthFailed: 'authFailed',

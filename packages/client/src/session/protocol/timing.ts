@@ -1,5 +1,5 @@
-// When the session must act next, and by when messages must have arrived: the formulas of deadlines.ts, with the times of
-// what was sent and received. Heartbeats are here.
+// Applies the formulas of deadlines.ts to the times at which messages were sent and received: when the session must act next,
+// when the next heartbeat is due, and when a connection or the session is over.
 import type { SessionConfig } from './config.ts'
 import { deadlines, type Times } from './deadlines.ts'
 import type { RequestPipeline } from '../requests/request-pipeline.ts'
@@ -16,16 +16,15 @@ export interface TimingSources {
 
 export class Timing {
   readonly #of: TimingSources
-  /** When the last valid frame came, on any connection; Infinity until the session exists. */
+  /** When the last valid frame came, on any connection; Infinity before the first one. */
   #receivedAt = Infinity
   #connectedAt = 0
-  /** When the session was touched last, and since when twice. */
-  #touchedAt = 0
-  #touchedTwiceAt = 0
-  /** When the pings were sent of which some are not answered yet; Infinity when there are none. */
+  #lastTouchAt = 0
+  #lastTouchButOneAt = 0
+  /** When the last pings were sent; Infinity if all of them are answered. */
   #pingedAt = Infinity
   #unansweredPings = 0
-  /** When to give up; never once it was connected. */
+  /** When to give up finding a first server; Infinity once the session was connected. */
   #giveUpAt: number
 
   constructor(sources: TimingSources) {
@@ -49,12 +48,12 @@ export class Timing {
     return this.#receivedAt < Infinity
   }
 
-  /** The ConnectRequest was sent. The leader itself touches the session for it (Leader REVALIDATE), so once is enough. */
+  /** The ConnectRequest was sent. It counts as two touches, since the leader itself receives it (REVALIDATE). */
   handshake(now: number): void {
     this.touched(now, 2)
   }
 
-  /** A connection is established: nothing on it is unanswered. */
+  /** A connection is established. No ping is unanswered on it. */
   connected(now: number): void {
     this.#giveUpAt = Infinity
     this.#connectedAt = now
@@ -62,13 +61,13 @@ export class Timing {
     this.#pingedAt = Infinity
   }
 
-  /** Counts requests and pings that were sent. Credentials and SASL do not touch the session. */
+  /** `count` requests or pings were sent. (Credentials and SASL packets do not touch the session.) */
   touched(now: number, count: number): void {
-    this.#touchedTwiceAt = count > 1 ? now : this.#touchedAt
-    this.#touchedAt = now
+    this.#lastTouchButOneAt = count > 1 ? now : this.#lastTouchAt
+    this.#lastTouchAt = now
   }
 
-  /** Counts pings that were sent. */
+  /** `count` pings were sent. */
   pinged(now: number, count: number): void {
     this.#pingedAt = now
     this.#unansweredPings = count
@@ -108,11 +107,11 @@ export class Timing {
   get pingAt(): number {
     if (this.#pingedAt < Infinity) return Infinity
     const { identity } = this.#of
-    // The shortest timeout counts: a touch of an earlier connection may reach the leader late and restore the shorter timeout
-    // (ExpiryQueue.update also moves an expiry back).
+    // The shortest timeout is used: a touch of an earlier connection may reach the leader late and restore a shorter timeout
+    // (ExpiryQueue.update can also shorten the session).
     const T = identity.shortestTimeout === 0 ? identity.timeout : identity.shortestTimeout
-    // From the last received frame, too: unanswered requests must not leave the pings without time for their replies.
-    return Math.min(this.#touchedTwiceAt, this.#receivedAt) + deadlines.ping({ ...this.times, T })
+    // The last received frame counts, too: if requests are sent but not answered, pings must still leave time for a reply.
+    return Math.min(this.#lastTouchButOneAt, this.#receivedAt) + deadlines.ping({ ...this.times, T })
   }
 
   /** When an established connection counts as dead. */
@@ -126,7 +125,7 @@ export class Timing {
   }
 
   get #silentAt(): number {
-    // The delay in SASL may be ours.
+    // The time before `#connectedAt` does not count: our own SASL mechanism may have been slow.
     return Math.max(this.#receivedAt, this.#connectedAt) + deadlines.silence(this.times)
   }
 
@@ -135,13 +134,13 @@ export class Timing {
     return Math.min(this.#of.pipeline.oldestSentAt ?? Infinity, this.#pingedAt)
   }
 
-  /** Local expiry. */
+  /** When the client treats the session as expired (local expiry). */
   get expiresAt(): number {
     const { config, identity } = this.#of
     return this.#receivedAt + config.localExpiry * identity.timeout
   }
 
-  /** When a session that is being closed, or left, ends in any case. */
+  /** By when a session that is being closed or left is over. */
   closeBy(phase: Phase): number {
     return phase.name === 'closing' ? phase.by : Infinity
   }
@@ -152,7 +151,7 @@ export class Timing {
 
   /** By when an attempt that begins now must have succeeded. */
   connectBy(now: number): number {
-    // Before the first connection every server must get its turn before connect() gives up.
+    // Before the first connection every server must be tried before connect() gives up.
     const T = Math.min(this.times.T, this.#giveUpAt - this.#of.config.startAt)
     return now + deadlines.connect({ ...this.times, T })
   }

@@ -1,5 +1,5 @@
-// Credentials are sent first on every connection. Their answers come out of order with those of other requests, so
-// credentials are matched among themselves.
+// The credentials of a client, which are sent first on every connection. Servers do not keep the order between answers to
+// credentials and answers to other requests, so answers to credentials have a queue of their own.
 import { AuthPacket, encodeFrame, OpCode, RequestHeader, Xid } from '@zk/wire'
 import type { Request } from './request.ts'
 import { Fifo } from './fifo.ts'
@@ -7,7 +7,7 @@ import { Fifo } from './fifo.ts'
 export interface Credential {
   /** 'digest', 'ip', 'x509' … */
   readonly scheme: string
-  /** The credential of the scheme; `user:password` for 'digest'. */
+  /** The credential in the form of the scheme; `user:password` for 'digest'. */
   readonly auth: Uint8Array
 }
 
@@ -15,17 +15,17 @@ export class Credentials {
   readonly #credentials: Credential[]
   readonly #unanswered = new Fifo<Credential>()
   readonly #callers = new Map<Credential, Request>()
-  /** On this connection. */
+  /** The credentials that were sent on this connection. */
   readonly #sentHere = new Set<Credential>()
-  /** On any. */
+  /** The credentials that were sent on any connection. */
   readonly #sent = new WeakSet<Credential>()
 
-  /** The list belongs to the client: it outlives sessions, and `add` extends it. */
+  /** `credentials` is the list of the client, which outlives sessions. `add` extends it. */
   constructor(credentials: Credential[]) {
     this.#credentials = credentials
   }
 
-  /** A credential that was added before is sent again, and kept once: a program may refresh its credentials all the time. */
+  /** Adds a credential to send. One that was added before is sent again, but kept once: a program may add it regularly. */
   add(credential: Credential, caller: Request): void {
     const known = this.#credentials.find((each) => isSame(each, credential) && !this.#callers.has(each))
     if (known === undefined) this.#credentials.push(credential)
@@ -33,7 +33,7 @@ export class Credentials {
     this.#callers.set(known ?? credential, caller)
   }
 
-  /** The frames for all credentials that were not sent on this connection yet. */
+  /** The frames of all credentials that were not sent on this connection yet. */
   frames(): Uint8Array[] {
     if (this.#sentHere.size === this.#credentials.length) return []
     const unsent = this.#credentials.filter((credential) => !this.#sentHere.has(credential))
@@ -45,19 +45,19 @@ export class Credentials {
     })
   }
 
-  /** Takes the reply to the oldest unanswered credential. Returns its caller, if one still waits. */
+  /** The oldest unanswered credential is answered. Returns the request of its caller, if the caller still waits. */
   answered(): Request | undefined {
     const credential = this.#unanswered.shift()
     return credential === undefined ? undefined : this.#takeCaller(credential)
   }
 
-  /** The connection is gone: all will be sent again on the next one. */
+  /** The connection is gone. All credentials will be sent again on the next one. */
   interrupted(): void {
     this.#unanswered.drop()
     this.#sentHere.clear()
   }
 
-  /** Removes the callers for which `condition` holds. Credentials of theirs that were never sent are dropped. */
+  /** Removes and returns the callers that fulfil `condition`. Drops their credentials if these were never sent. */
   takeCallers(condition: (caller: Request) => boolean): Request[] {
     const taken = [...this.#callers].filter(([, caller]) => condition(caller)).map(([credential]) => credential)
     for (const unsent of taken.filter((credential) => !this.#sent.has(credential))) {

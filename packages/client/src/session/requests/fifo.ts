@@ -26,13 +26,13 @@ export class Fifo<T> {
     return item
   }
 
-  /** Takes the first item for which the condition holds. */
+  /** Removes and returns the first item that fulfils the condition. */
   take(isSo: (item: T) => boolean): T | undefined {
     const index = this.#items.findIndex((item, at) => at >= this.#head && isSo(item))
     return index === -1 ? undefined : this.#items.splice(index, 1)[0]
   }
 
-  /** Takes all items, in order. */
+  /** Removes and returns all items, in order. */
   drop(): T[] {
     const rest = this.#items.slice(this.#head)
     this.#items = []

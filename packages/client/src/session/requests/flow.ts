@@ -1,6 +1,6 @@
-// The limits of what may wait, and of what may be in flight.
+// How many requests may wait to be sent, and how many may be in flight (sent and not answered).
 
-/** About how many bytes are sent at once, at most. */
+/** A segment ends when it has this many bytes. */
 export const SEGMENT_SIZE = 256 * 1024
 
 export interface FlowLimits {
@@ -8,23 +8,23 @@ export interface FlowLimits {
   readonly maxRequestSize: number
   /** How many requests may wait to be sent. */
   readonly maxWaiting: number
-  /** The bytes of these. */
+  /** How many bytes these requests may have. */
   readonly maxWaitingBytes: number
-  /** How many requests may be sent and not answered. */
+  /** How many requests may be in flight. */
   readonly maxInFlight: number
-  /** The bytes of these. */
+  /** How many bytes these requests may have. */
   readonly maxInFlightBytes: number
 }
 
-/** The present load: calls of all views of the client, and internal requests. */
+/** How many requests wait and are in flight now: the calls of all views of the client, and internal requests. */
 export interface Flow {
   /** How many requests wait to be sent: see `maxWaiting`. */
   readonly waiting: number
-  /** The bytes of these. */
+  /** The bytes of the requests that wait. */
   readonly waitingBytes: number
   /** How many requests were sent and are not answered: see `maxInFlight`. */
   readonly inFlight: number
-  /** The bytes of these. */
+  /** The bytes of the requests in flight. */
   readonly inFlightBytes: number
 }
 
@@ -36,7 +36,7 @@ export const NO_LIMITS: FlowLimits = {
   maxInFlightBytes: Infinity,
 }
 
-/** Whether one more request of this size has room beside `count` of `bytes`. A single request always has. */
+/** Whether a request of `size` bytes has room beside `count` others with `bytes` bytes. A single request always has. */
 export function hasRoom(count: number, bytes: number, size: number, maxCount: number, maxBytes: number): boolean {
   return count === 0 || (count < maxCount && bytes + size <= maxBytes)
 }

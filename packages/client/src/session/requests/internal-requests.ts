@@ -1,4 +1,4 @@
-// Requests that the session makes for itself.
+// Requests that the session sends for itself, without a call.
 import {
   AddWatchRequest,
   ConnectRequest,
@@ -21,8 +21,8 @@ import type { WatchMode, WatchTable } from '../watches/watchers.ts'
 const ping = encodeFrame((writer) => RequestHeader.write(writer, { xid: Xid.ping, type: OpCode.ping }))
 
 /**
- * Two pings: a follower loses a touch that it records while it sends its table to the leader
- * (LearnerSessionTracker.touchSession). It cannot lose both.
+ * A heartbeat. It is two pings, because a follower may lose a touch: one that it adds to its touch table while it sends that
+ * table to the leader (LearnerSessionTracker.touchSession). It cannot lose two in a row.
  */
 export const pings: readonly Uint8Array[] = [ping, ping]
 
@@ -42,7 +42,7 @@ export function setWatchesRequest({ opCode, request }: WatchesRequest, done?: ()
   })
 }
 
-/** Makes the server catch up with the leader before it answers later requests. */
+/** A sync: the server applies everything that is committed now before it answers later requests. */
 export function syncRequest(done: () => void): Request {
   return new Request({
     op: 'sync',
@@ -60,7 +60,7 @@ export function closeSessionRequest(): Request {
   return new Request({ op: 'close', opCode: OpCode.closeSession, kind: 'neither' })
 }
 
-/** The last request of a session that is left, not closed. When it is answered, all before it are. */
+/** The last request of a session that is left, not closed: a sync. When it is answered, all requests before it are. */
 export function lastRequest(): Request {
   return new Request({
     op: 'detach',
@@ -70,17 +70,17 @@ export function lastRequest(): Request {
   })
 }
 
-/** Removes a watch that nothing waits for. It may have fired meanwhile, so NoWatcher is no failure. */
+/** Removes a watch for which no watcher is left. It may have fired meanwhile, so NoWatcher is no failure. */
 export function dropWatchRequest(path: string, table: WatchTable): Request {
   return removalRequest({ path, type: table === 'child' ? 'Children' : 'Data' })
 }
 
-/** Removes all watches of a path: the only removal of persistent ones that all servers know. */
+/** Removes all watches of a path. Not all servers can remove persistent watches alone. */
 export function clearWatchesRequest(path: string): Request {
   return removalRequest({ path, type: 'Any' })
 }
 
-/** Removes one of several watches, from 3.9 on. Older servers do not know the type, and keep only one. */
+/** Removes the persistent watch of this mode, from 3.9 on. Older servers answer MarshallingError: they keep one watch only. */
 export function dropModeRequest(path: string, mode: WatchMode): Request {
   return removalRequest({ path, type: mode === 'persistent' ? 'Persistent' : 'PersistentRecursive' })
 }

@@ -1,4 +1,4 @@
-// The requests, credentials and watches of a session, and their replies. It outlives connections and ends with the session.
+// The requests, credentials and watches of a session, and the replies to them. They outlive connections and end with the session.
 import { ErrorCode, errorName, OpCode, ProtocolError } from '@zk/wire'
 import { KeeperError, type KeeperErrorCode, type KeeperErrorDetails } from '../../errors.ts'
 import { needsOf } from '../../operations/needs.ts'
@@ -17,12 +17,12 @@ import { changesWatches, reliesOn, setsWatches, WatchManager } from '../watches/
 
 type Reply = Extract<Incoming, { type: 'reply' }>
 
-/** The session, as the pipeline sees it. */
+/** What the pipeline needs from the session. */
 interface PipelineContext {
-  /** The pause after a server was too busy for a request for the n-th time, in ms. */
+  /** The pause after a server was too busy for the same request for the n-th time, in ms. */
   readonly pause: (times: number) => number
   readonly emit: (output: Output) => void
-  /** Why no more requests are accepted; undefined while they are. */
+  /** The code with which new requests are rejected; undefined while they are accepted. */
   readonly refusal: () => KeeperErrorCode | undefined
   readonly errorContext: () => ErrorContext
 }
@@ -33,11 +33,11 @@ export class RequestPipeline {
   readonly watches: WatchManager
   readonly #credentials: Credentials
   readonly #context: PipelineContext
-  /** Frames that overtake the queue. */
+  /** Frames that are sent before the queue: pings. */
   #urgent: Uint8Array[] = []
   #lastZxid: bigint
   readonly #sending = (request: Request) => this.watches.sending(request)
-  /** Whether a write has no answer: then the next server must catch up before it answers reads. */
+  /** Whether a write had no reply, or an unreadable one. Then a sync is sent before reads on the next connection. */
   #isSyncPending = false
   /** The request whose answer ends the session. */
   #last: Request | undefined
@@ -54,7 +54,7 @@ export class RequestPipeline {
       emit: context.emit,
       lastZxid: () => this.#lastZxid,
       maxRequestSize: limits.maxRequestSize,
-      // After `close` no removal is sent, and the server sends the event of a node that goes with the session.
+      // After `close` no removal is sent any more, and servers delete the ephemeral nodes, of which events may come.
       isUnsettled: (path) =>
         context.refusal() !== undefined ||
         this.#queue.has(({ removes }) => removes?.path === path) ||
@@ -62,7 +62,7 @@ export class RequestPipeline {
     })
   }
 
-  /** The latest transaction that the caller may have seen. A server that is behind it refuses the session. */
+  /** The zxid of the latest transaction that the caller may have seen. A server that has not applied it refuses the session. */
   get lastZxid(): bigint {
     return this.#lastZxid
   }
@@ -90,7 +90,7 @@ export class RequestPipeline {
   submit(request: Request): void {
     const refusal = this.#context.refusal()
     if (refusal !== undefined) return this.#reject(request, refusal)
-    // A removal is accepted nevertheless: otherwise its watch would stay at the server.
+    // A removal of watches is always accepted: otherwise the watches would stay at the server.
     const mayWait = request.isOwn || request.removes !== undefined || this.#queue.hasRoomFor(request)
     if (!mayWait) return this.#reject(request, 'QueueFull')
     this.#queue.enqueue(request)
@@ -109,11 +109,11 @@ export class RequestPipeline {
     this.#queue.enqueue(request)
   }
 
-  /** The caller does not wait any more. False when the request was already settled. */
+  /** The caller does not wait any more. False if the request was already settled. */
   abandon(request: Request): boolean {
     if (this.#credentials.takeCallers((caller) => caller === request).length > 0) return true
     const wasUnsent = request.phase.name === 'unsent'
-    if (wasUnsent && request.removes !== undefined) this.#removeAllTheSame(request, request.removes)
+    if (wasUnsent && request.removes !== undefined) this.#removeWithoutCaller(request, request.removes)
     const abandoned = this.#queue.abandon(request)
     if (!abandoned) return false
     if (wasUnsent && request.watcher !== undefined) this.#giveUp(request.watcher)
@@ -122,15 +122,15 @@ export class RequestPipeline {
   }
 
   /**
-   * The caller has given up, but the watchers were already notified. The removal keeps its place: watches of later requests
-   * must stay.
+   * Removes the watches without the caller, because their watchers were already notified. The new request takes the place of
+   * the caller's request, since it must not remove the watches of later requests.
    */
-  #removeAllTheSame(request: Request, removes: Removal): void {
+  #removeWithoutCaller(request: Request, removes: Removal): void {
     const own = removalRequest(removes)
     if (!this.#queue.replace(request, own)) this.#queue.enqueue(own)
   }
 
-  /** Settles the requests whose time is over, and releases those that were held back until now. */
+  /** Rejects the requests that have timed out, and releases those that were held back until now. */
   settleOverdue(now: number): void {
     this.#queue.resume(now)
     const callers = this.#credentials.takeCallers(({ expiresAt }) => expiresAt <= now)
@@ -162,12 +162,12 @@ export class RequestPipeline {
     for (const request of unknown) this.#reject(request, 'ConnectionLoss', { outcomeUnknown: true, cause })
   }
 
-  /** Frames that go before everything that waits. */
+  /** Takes frames to send before all requests that wait. */
   urgent(frames: readonly Uint8Array[]): void {
     this.#urgent.push(...frames)
   }
 
-  /** Adds the credentials that were not sent on this connection. They go before everything else, and do not touch the session. */
+  /** Adds the credentials that were not sent on this connection yet. They are sent first, and do not touch the session. */
   sendCredentials(segment: Segment): void {
     for (const frame of this.#credentials.frames()) segment.add(frame)
   }
@@ -178,24 +178,24 @@ export class RequestPipeline {
     this.#urgent = []
   }
 
-  /** Adds the frames to send now, about `limit` bytes. Credentials go before them. */
+  /** Adds the frames to send now, about `limit` bytes. Credentials must be added before. */
   send(now: number, limit: number, segment: Segment): void {
     this.sendUrgent(segment)
     this.#queue.send(now, limit, segment, this.#sending)
-    // Nothing is sent after the end of the session, nor to a server that is too busy.
+    // No change of watches is sent after `close`, or while requests to a busy server are held back.
     if (this.#context.refusal() !== undefined || this.#queue.isHeld) return
-    // Removals wait while a setWatches is still queued.
+    // These changes wait while a setWatches is still queued.
     const { next } = this.#queue
     if (next !== undefined && setsWatches(next)) return
     this.#queue.sendNow(this.watches.due(), now, segment)
   }
 
-  /** Nothing more is sent now, and so many bytes were taken for frames. */
+  /** See `RequestQueue.copyWaiting`. */
   copyWaiting(taken: number): void {
     this.#queue.copyWaiting(taken)
   }
 
-  /** Takes a message of the server. Returns the reason when it ends the session. */
+  /** Takes a message of the server. If the message ends the session, returns the reason. */
   incoming(incoming: Exclude<Incoming, { type: 'ping' }>, now: number): EndReason | undefined {
     switch (incoming.type) {
       case 'auth':
@@ -207,7 +207,7 @@ export class RequestPipeline {
     }
   }
 
-  /** The reply is too long. A repeated request would have the same reply. */
+  /** The reply to the oldest request is too long. That request is rejected: if it were repeated, its reply would be the same. */
   refuseReply(cause: Error): void {
     const request = this.#queue.oldest
     if (request?.phase.name !== 'sent') return
@@ -215,7 +215,7 @@ export class RequestPipeline {
     this.#rejectUnread(request, 'ResponseTooLarge', cause)
   }
 
-  /** The session is over: settles everything that waits. */
+  /** The session is over. Rejects all requests, and ends all watches. */
   end(code: KeeperErrorCode): void {
     for (const { request, wasSent } of this.#queue.clear()) {
       this.#reject(request, code, { outcomeUnknown: wasSent && request.kind === 'write' })
@@ -249,12 +249,12 @@ export class RequestPipeline {
     if (request === undefined || (phase?.name !== 'sent' && phase?.name !== 'abandoned') || phase.xid !== reply.xid) {
       throw new ProtocolError(`a reply with xid ${reply.xid}, which is not that of the oldest request`)
     }
-    // The session lives on at another server. This one may have forwarded the request.
+    // The session lives on at another server. The outcome of the request is unknown: this server may have forwarded it.
     if (reply.err === ErrorCode.SessionMoved) throw new ProtocolError('the session has moved to another server')
-    // A caller gets the error. An internal request has no caller: the session would repeat it for ever.
+    // A caller would get this error. An internal request has no caller, and the session would repeat it forever.
     if (reply.err === ErrorCode.SessionClosedRequireSaslAuth && request.kind === 'connection') return 'AuthFailed'
-    // Zxids of events, pings and auth replies do not count: the changes that they show may be delivered only in part. Nor
-    // does that of setWatches: the events of its later chunks are still to come.
+    // The zxids of events, pings and auth replies do not count: not all events up to them may have come. The zxid of a
+    // setWatches does not count either: the events for its later chunks are still to come.
     if (reply.zxid > this.#lastZxid && !setsWatches(request)) this.#lastZxid = reply.zxid
     this.#queue.answered(reply.err !== ErrorCode.ThrottledOp)
     if (reply.err === ErrorCode.ThrottledOp) this.#throttled(request, reply, now)
@@ -265,8 +265,8 @@ export class RequestPipeline {
   }
 
   /**
-   * The server has not executed the request. Repeated setWatches, or a pending sync, would now come after the requests that
-   * rely on them. So these cost the connection, as when they are refused for another reason.
+   * The server was too busy to execute the request. Usually the request is repeated after a pause. But a setWatches or a
+   * pending sync would then come after the requests that rely on it. So the connection is closed, as if it had been refused.
    */
   #throttled(request: Request, reply: Reply, now: number): void {
     const { kind, opCode, phase, removes } = request
@@ -276,14 +276,14 @@ export class RequestPipeline {
     const mustComeFirst = kind === 'connection' && opCode !== OpCode.removeWatches
     const isRepeated = hasCaller && !mustComeFirst && request.repeatThrottled
     if (!isRepeated) this.#take(request, reply)
-    // Its watchers were already notified, whether a caller waits or not.
+    // A removal is always repeated: its watchers were already notified, even if no caller waits.
     const again = isRepeated ? request : removes && removalRequest(removes)
     if (again !== undefined) this.#queue.putOff(again, now + this.#context.pause(request.timesThrottled))
   }
 
   /**
-   * A change of watches that others follow costs the connection: watches that were set meanwhile would be removed, or
-   * missing. The next connection sets all of them again.
+   * A request failed. If it changes watches, and requests that rely on the change were already sent, the connection is closed:
+   * watches that were set meanwhile would be removed, or missing. All watches are set again on the next connection.
    */
   #notDone(request: Request): void {
     if (changesWatches(request) && this.#queue.hasSent((each) => reliesOn(each, request))) {
@@ -292,7 +292,10 @@ export class RequestPipeline {
     this.watches.undone(request)
   }
 
-  /** A server refuses an unknown operation before it answers earlier requests, and then closes the connection. */
+  /**
+   * Takes the reply to an unknown operation before its turn, and returns whether it did. A server refuses such an operation
+   * before it answers earlier requests, and then closes the connection.
+   */
   #overtaken(reply: Reply): boolean {
     const request = this.#queue.takeOvertaking(reply.xid)
     if (request !== undefined) this.#take(request, reply)
@@ -314,7 +317,7 @@ export class RequestPipeline {
         err === ErrorCode.Ok ? request.result(body, this.#context.errorContext) : new ErrorReply(err),
       )
     } catch (error) {
-      // An error of the caller's own code goes to the caller.
+      // An error that is no `ProtocolError` comes from code of the caller, so the caller gets it.
       if (!(error instanceof ProtocolError))
         return this.#context.emit({ type: 'reject', request, error: error as Error })
       this.#rejectUnread(request, 'InvalidResponse', error)
@@ -350,9 +353,9 @@ export class RequestPipeline {
       const details = { op: 'watch', needs: needsOf(OpCode.addWatch), ...this.#context.errorContext() }
       this.watches.refused(new KeeperError(known, details))
     }
-    // A read-only server cannot sync: the sync stays pending for the next server.
+    // A read-only server cannot sync. The sync stays pending for the next server.
     if (request.kind === 'connection' && code === ErrorCode.NotReadOnly) return undefined
-    // Without its watches, or a pending sync, a connection would not keep the promises.
+    // Without its watches or its sync, a connection would miss events or read old data.
     if (request.kind === 'connection') throw new ProtocolError(`${request.op} was refused with code ${code}`)
     if (request.watcher !== undefined) this.#giveUp(request.watcher)
     const name = known === undefined || known === 'Ok' ? 'Unknown' : known
@@ -360,7 +363,7 @@ export class RequestPipeline {
     this.#reject(request, name, { number: code, needs, ...multi })
   }
 
-  /** No caller waits for this reply. A watch that it set is removed from the server. */
+  /** Takes a reply for which no caller waits. If the request has set a watch, the watch is removed from the server. */
   #abandonedReply(request: Request, { err }: Reply): void {
     const { watcher } = request
     if (err === ErrorCode.Ok || request.answerFor(err) !== undefined) this.watches.done(request)
@@ -369,13 +372,13 @@ export class RequestPipeline {
     this.#giveUp(watcher, isSet || watcher.sharesWatch)
   }
 
-  /** A watcher that must not be notified: its watch at the server is removed when nothing else waits for it. */
+  /** Drops a watcher without notifying it. Removes its watch from the server, unless another watcher needs the watch. */
   #giveUp(watcher: OneShotWatcher, isSet?: boolean): void {
     const drop = this.watches.giveUp(watcher, isSet)
     if (drop !== undefined) this.#queue.enqueue(drop)
   }
 
-  /** Its answer cannot be read: a write may have happened, as if the answer had been lost. */
+  /** Rejects a request whose reply cannot be read. A write may have been executed, as if the reply had been lost. */
   #rejectUnread(request: Request, code: KeeperErrorCode, cause: Error): void {
     const outcomeUnknown = request.kind === 'write'
     if (outcomeUnknown) this.#isSyncPending = true
@@ -383,7 +386,7 @@ export class RequestPipeline {
   }
 
   #reject(request: Request, code: KeeperErrorCode, details: KeeperErrorDetails = {}): void {
-    // A tombstone keeps its watcher until the reply says whether the watch is set.
+    // The watcher of an abandoned request stays until the reply shows whether the watch is set.
     if (request.phase.name !== 'abandoned') this.watches.remove(request)
     this.#context.emit({ type: 'reject', request, error: this.#error(request, code, details) })
   }
@@ -393,7 +396,7 @@ export class RequestPipeline {
   }
 }
 
-/** The first xid. A session that another client has left may have writes under way whose xids this client does not know. */
+/** The first xid: 1 for a new session. A resumed session may still have writes under way whose xids must not be used again. */
 function firstXid(resume: SessionConfig['resume'], seed: number): number {
   if (resume === undefined) return 1
   const { lastXid = 0 } = resume

@@ -1,5 +1,5 @@
-// Every request between its call and its answer: waiting to be sent, or sent and waiting for a reply. Replies come in the
-// order of the requests, so the sent ones are one queue. A request that a timeout or an abort settles early stays in it as a
+// All requests that have no reply yet: those that wait to be sent, and those that were sent. Replies come in the order of the
+// requests, so the sent requests are one queue. A sent request that a timeout or an abort settles stays in that queue as a
 // tombstone, because its reply still comes. A request that a busy server has put off (ThrottledOp) waits again, before all
 // others.
 import { SendQueue } from './send-queue.ts'
@@ -9,18 +9,18 @@ import type { Request } from './request.ts'
 import type { Segment } from './segment.ts'
 import { Window } from './window.ts'
 
-/** Java's ClientCnxn counts up to here and starts again at 1. */
+/** The last xid, after which Java's ClientCnxn starts again at 1. */
 export const LAST_XID = 2 ** 31 - 2
 
-/** Requests that wait may keep so much memory besides their own bytes, and as much again as these. */
+/** While requests wait, this many bytes, and as many as they have themselves, may be taken for frames: see `copyWaiting`. */
 const SHARED_MEMORY = 2 ** 20
 
 export interface Interrupted {
-  /** Requests that were already settled. Their replies will not come. They are out of the queue. */
+  /** Requests that were already settled. Their replies will not come. They were removed from the queue. */
   readonly tombstones: readonly Request[]
-  /** Writes that may have happened. They are out of the queue. */
+  /** Writes that the server may have executed. They were removed from the queue. */
   readonly unknown: readonly Request[]
-  /** Whether any write, settled before or now, has no answer. */
+  /** Whether any write was unanswered, tombstones included. */
   readonly hasUnansweredWrites: boolean
 }
 
@@ -30,16 +30,16 @@ export class RequestQueue {
   readonly #sent = new Fifo<Request>()
   #sentBytes = 0
   readonly #window: Window
-  /** Requests that a busy server has put off, in call order. They go first when nothing is held back any more. */
+  /** Requests that a busy server has put off, in call order. They are sent first when the pause is over. */
   readonly #putOff = new SendQueue()
-  /** Nothing is sent before this time; -Infinity when nothing is held back. */
+  /** The end of the pause in which no request is sent to a busy server; -Infinity if there is none. */
   #heldUntil = -Infinity
   #lastXid: number
   /** How many requests were ever queued. */
   #count = 0
-  /** Requests up to this order already have memory of their own, if they wait. */
+  /** If a request up to this order still waits, it already has memory of its own. */
   #copied = 0
-  /** What `taken` was at that time. */
+  /** The value of `taken` at the last `copyWaiting` that copied requests. */
   #copiedAt = 0
   /** No request times out before this. It may be earlier than the next timeout, never later. */
   #nextTimeout = Infinity
@@ -50,17 +50,17 @@ export class RequestQueue {
     this.#window = new Window(limits.maxInFlight)
   }
 
-  /** The xid of the last request that was sent; before the first one, that of the request before it. */
+  /** The xid of the last request that was sent; initially the xid before the first one. */
   get lastXid(): number {
     return this.#lastXid
   }
 
-  /** Whether requests to a busy server are held back. */
+  /** Whether requests are held back because the server is busy. */
   get isHeld(): boolean {
     return this.#heldUntil > -Infinity
   }
 
-  /** Before this time no request times out, and nothing that is held back is sent. */
+  /** No request times out before this time, and no pause for a busy server ends. */
   get nextTimeout(): number {
     return this.isHeld ? Math.min(this.#nextTimeout, this.#heldUntil) : this.#nextTimeout
   }
@@ -74,7 +74,7 @@ export class RequestQueue {
     }
   }
 
-  /** Whether one more request may wait. */
+  /** Whether this request may wait, too. */
   hasRoomFor({ frameSize }: Request): boolean {
     const unsent = this.#unsent
     const putOff = this.#putOff
@@ -101,10 +101,10 @@ export class RequestQueue {
   }
 
   /**
-   * Bounds the memory of the requests that wait. `taken` is how much memory was ever taken for frames, in bytes. Shared memory
-   * stays until the last of its requests is gone: a small request beside large ones that were aborted would keep 16 KiB. So
-   * requests get memory of their own when more was taken while they wait than they may keep. While the queue moves on this is
-   * rare.
+   * Bounds the memory of the requests that wait. `taken` is how much memory was ever taken for frames, in bytes. Requests share
+   * memory, which stays until the last of them is gone: a small request beside large ones that were aborted would keep 16 KiB.
+   * So when too much memory was taken while requests wait, they are copied into memory of their own. This is rare while
+   * requests are sent.
    */
   copyWaiting(taken: number): void {
     const unsent = this.#unsent
@@ -122,7 +122,7 @@ export class RequestQueue {
     this.#unsent.prepend(requests)
   }
 
-  /** Releases what was held back until now. */
+  /** If the pause for a busy server is over, the requests that were put off are sent next. */
   resume(now: number): void {
     if (now < this.#heldUntil) return
     this.#heldUntil = -Infinity
@@ -130,9 +130,9 @@ export class RequestQueue {
   }
 
   /**
-   * Numbers the next requests, moves them to the sent ones and adds them to the segment, until `limit` bytes or the limits of
-   * flow are reached, or none waits. The connection's own requests need no room. `sending` is called with each first, and
-   * returns what must follow it immediately.
+   * Gives the next requests their xids, moves them to the sent ones, and adds their frames to the segment. This ends when the
+   * segment has `limit` more bytes, when `maxInFlight` or `maxInFlightBytes` is reached (not counted for requests of the
+   * connection itself), or when none waits. `sending` is called before each, and returns requests that must follow immediately.
    */
   send(
     now: number,
@@ -152,7 +152,7 @@ export class RequestQueue {
     }
   }
 
-  /** Numbers these requests and adds them to the sent ones, before all that wait. */
+  /** Sends these requests now, before all that wait. */
   sendNow(requests: readonly Request[], now: number, segment: Segment): void {
     for (const request of requests) this.#send(request, now, segment)
   }
@@ -162,17 +162,17 @@ export class RequestQueue {
     return this.#unsent.first
   }
 
-  /** The oldest sent request: the next reply must be its. */
+  /** The oldest sent request, to which the next reply belongs. */
   get oldest(): Request | undefined {
     return this.#sent.peek()
   }
 
-  /** Whether there is such a request among all that wait to be sent, or for an answer. */
+  /** Whether any request, sent or not, fulfils the condition. */
   has(isSuch: (request: Request) => boolean): boolean {
     return this.hasSent(isSuch) || [...this.#unsent, ...this.#putOff].some(isSuch)
   }
 
-  /** Whether there is such a request among those without an answer. */
+  /** Whether any sent request fulfils the condition. */
   hasSent(isSuch: (request: Request) => boolean): boolean {
     return [...this.#sent].some(isSuch)
   }
@@ -184,9 +184,9 @@ export class RequestQueue {
   }
 
   /**
-   * The request that was just answered was not executed: it waits again, with all others, until this time. Requests that were
-   * sent after it cannot be called back, but no other request overtakes it. If requests are already held back, their time
-   * stays.
+   * Puts off the request that was just answered and was not executed. It and all requests that wait are held back until this
+   * time. Requests that were already sent after it may be executed before it, but no others. If requests are already held
+   * back, the end of that pause stays.
    */
   putOff(request: Request, until: number): void {
     request.unsend()
@@ -196,7 +196,7 @@ export class RequestQueue {
     this.#window.tooBusy(this.#sent.size + 1)
   }
 
-  /** Removes a sent request before its turn; undefined if there is no such request, or none before it. */
+  /** Removes and returns the sent request with this xid if it is not the oldest; undefined otherwise. */
   takeOvertaking(xid: number): Request | undefined {
     const hasXid = ({ phase }: Request) => (phase.name === 'sent' || phase.name === 'abandoned') && phase.xid === xid
     const oldest = this.oldest
@@ -206,8 +206,8 @@ export class RequestQueue {
   }
 
   /**
-   * Settles one request before its answer: an unsent one is removed from the queue, a sent one leaves a tombstone. False when
-   * it was already settled.
+   * Settles a request before its answer comes. An unsent request is removed from the queue, a sent one stays as a tombstone.
+   * False if it was already settled.
    */
   abandon(request: Request): boolean {
     const { phase } = request
@@ -234,11 +234,11 @@ export class RequestQueue {
   }
 
   /**
-   * The connection is gone. Sent writes leave the queue with an unknown outcome. The other sent requests go back to the front
-   * of the queue, in call order. Requests of the connection itself are dropped.
+   * The connection is gone. Sent writes are removed from the queue, with an unknown outcome. The other sent requests will be
+   * sent again, in call order with those that wait. Requests of the connection itself are dropped.
    */
   interrupted(): Interrupted {
-    // Another server may have time for the requests that this one has put off.
+    // The next server may not be busy, so the requests that were put off need not wait.
     const putOff = this.#putOff.clear()
     this.#heldUntil = -Infinity
     this.#window.open()
@@ -254,7 +254,7 @@ export class RequestQueue {
     return { tombstones, unknown, hasUnansweredWrites: sent.some(({ kind }) => kind === 'write') }
   }
 
-  /** Removes every unsettled request, sent ones first. `wasSent` says which were sent. */
+  /** Removes, settles and returns all requests that are not settled, sent ones first. */
   clear(): { request: Request; wasSent: boolean }[] {
     this.resume(Infinity)
     const sent = this.#dropSent().filter(({ phase }) => phase.name === 'sent')

@@ -5,9 +5,9 @@ import type { OneShotWatcher, PersistentWatcher, WatchMode } from '../watches/wa
 import type { Segment } from './segment.ts'
 
 /**
- * What a lost connection means for a request that was sent on it. A `read` is repeated. So is `neither`, which changes no
- * node: sync, removeWatches, closeSession …. The outcome of a `write` is unknown. A request of the `connection` alone is
- * dropped.
+ * The kind of a request decides what happens if the connection is lost before its reply. A `read` is sent again. A request that
+ * is `neither` is sent again, too: sync, removeWatches, closeSession …. The outcome of a `write` is unknown. A request of the
+ * `connection` is dropped: it is about that connection only.
  */
 export type RequestKind = 'read' | 'write' | 'neither' | 'connection'
 
@@ -17,10 +17,10 @@ interface FailedMulti extends Pick<KeeperErrorDetails, 'needs'> {
   readonly results: readonly (KeeperErrorCode | 'Ok')[]
 }
 
-/** A valid reply that is no success. */
+/** A valid reply with an error code. */
 export class ErrorReply {
   readonly code: number
-  /** For a failed multi: the operation that failed, its path, what it needs, and the result of each. */
+  /** For a failed multi: the operation that failed, its path, what it needs, and the results of all operations. */
   readonly multi: FailedMulti | undefined
 
   constructor(code: number, multi?: FailedMulti) {
@@ -29,7 +29,7 @@ export class ErrorReply {
   }
 }
 
-/** The session and its server, for error messages. */
+/** The fields of errors about the session and its server. */
 export type ErrorContext = Pick<KeeperErrorDetails, 'server' | 'sessionId' | 'isLastSession'>
 
 /** The watches that the server must remove. */
@@ -39,22 +39,22 @@ export interface Removal {
   readonly type: WatcherType
 }
 
-/** A request, as an operation or the session makes it. */
+/** A request without the fields that its caller adds. */
 export type PreparedRequest = Omit<RequestInit, keyof Call>
 
 export interface RequestInit {
   readonly op: string
   /** The path, as the caller wrote it, for errors. */
   readonly path?: string | undefined
-  /** The paths of a multi or a multiRead, as the caller wrote them, by position, for traces. */
+  /** For a multi or a multiRead: the paths of its operations, as the caller wrote them, in order. For traces. */
   readonly paths?: (() => readonly string[]) | undefined
-  /** The chroot of the paths, for errors. Undefined for the root. */
+  /** The chroot of the paths, for errors. Undefined if there is no chroot. */
   readonly chroot?: string | undefined
   readonly opCode: number
   readonly kind: RequestKind
   /** A fixed xid. Other requests are numbered when they are sent. */
   readonly xid?: number
-  /** Writes the body. It is called once. */
+  /** Writes the body. Called once. */
   body?(writer: Writer): void
   readonly expiresAt?: number
   /** Undefined for internal requests. */
@@ -63,15 +63,15 @@ export interface RequestInit {
   /** The watcher of an addWatch. */
   readonly persistent?: PersistentWatcher | undefined
   readonly removes?: Removal | undefined
-  /** Whether it is a request of the client itself, without a caller: it may wait although the queue is full. */
+  /** Whether the client makes this request for itself, without a caller. Such a request may wait even if the queue is full. */
   readonly isOwn?: boolean | undefined
-  /** Whether it is repeated when a busy server has not executed it (ThrottledOp). @default true */
+  /** Whether it is repeated if a busy server has not executed it (ThrottledOp). @default true */
   readonly repeatThrottled?: boolean | undefined
-  /** Codes that the call rejects with, and that its caller handles as answers: they are traced without an error. */
+  /** Codes with which the call rejects, but which its caller expects: they are traced without an error. */
   readonly expected?: readonly KeeperErrorCode[] | undefined
-  /** Makes the result of the reply's body. A `ProtocolError` from it costs the connection. */
+  /** Turns the body of the reply into the result. If it throws a `ProtocolError`, the connection is closed. */
   result?(reader: Reader, errorContext?: () => ErrorContext): unknown
-  /** Codes that are answers, not errors, each with its result. */
+  /** Error codes that are normal results of this operation, each with a function that makes the result. */
   readonly answers?: Partial<Record<ErrorName, () => unknown>> | undefined
   readonly resolve?: (value: unknown) => void
   readonly reject?: (error: unknown) => void
@@ -83,7 +83,7 @@ export type Call = Pick<RequestInit, 'expiresAt' | 'calledAt' | 'repeatThrottled
 export type RequestPhase =
   | { readonly name: 'unsent' }
   | { readonly name: 'sent'; readonly xid: number; readonly at: number }
-  /** Settled by timeout or abort, but its answer is still to come: a tombstone. */
+  /** settled by a timeout or an abort, but the reply still comes: a tombstone */
   | { readonly name: 'abandoned'; readonly xid: number; readonly at: number }
   | { readonly name: 'settled' }
 
@@ -112,28 +112,28 @@ export class Request {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
   phase: RequestPhase = unsent
-  /** The xid under which it was last sent. */
+  /** The xid with which it was last sent. */
   xid: number | undefined = undefined
   /** The position in call order among all queued requests; 0 for requests that go before them. */
   order = 0
-  /** How often a busy server has not executed it. */
+  /** How many times a busy server has not executed it. */
   timesThrottled = 0
   /** The mode of the watch, for an addWatch that was sent. */
   mode: WatchMode | undefined = undefined
-  /** Its trace, if there is a subscriber. */
+  /** Its message on the diagnostics channel, if there is a subscriber. */
   trace: RequestMessage | undefined = undefined
   /** Removes the listener of its signal. */
   unlisten: (() => void) | undefined = undefined
-  /** The queue that it waits in, and its neighbours there: see `SendQueue`. */
+  /** The queue in which it waits, and the requests before and after it there: see `SendQueue`. */
   queue: unknown = undefined
   previous: Request | undefined = undefined
   next: Request | undefined = undefined
-  /** Its frame is a part of this memory. Requests that are made one after the other share it: see `Segment`. */
+  /** The frame is a part of this memory. Requests that are made one after the other share the memory: see `Segment`. */
   #memory: Uint8Array
   #start: number
   readonly #frameSize: number
 
-  /** Writes the body at once, behind what the writer has: later changes of the caller's arguments do not change the request. */
+  /** Writes the frame at once, behind what the writer has. So the caller may change the arguments later. */
   constructor(prepared: RequestInit, call: Call = prepared, writer: Writer = new Writer()) {
     this.#prepared = prepared
     this.opCode = prepared.opCode
@@ -180,7 +180,7 @@ export class Request {
     return this.#prepared.answers ?? none
   }
 
-  /** The bytes of the frame's body, which jute.maxbuffer limits. */
+  /** The bytes of the frame without its length. jute.maxbuffer limits these. */
   get size(): number {
     return this.#frameSize - LENGTH_SIZE
   }
@@ -190,30 +190,30 @@ export class Request {
     return this.#frameSize
   }
 
-  /** Makes the result of the reply's body. */
+  /** Turns the body of the reply into the result. */
   result(body: Reader, errorContext?: () => ErrorContext): unknown {
     return this.#prepared.result?.(body, errorContext)
   }
 
-  /** Makes the result for this code; undefined for a code that is no answer. */
+  /** A function that makes the result for this error code; undefined if the code is an error. */
   answerFor(code: number): (() => unknown) | undefined {
     if (this.#prepared.answers === undefined) return undefined
     const name = errorName(code)
     return name === undefined ? undefined : this.answers[name]
   }
 
-  /** Whether a read sets a watch: the last byte of its record. */
+  /** Sets whether the server sets a watch for this read: the last byte of its record. */
   askForWatch(isAsked: boolean): void {
     this.#memory[this.#start + this.#frameSize - 1] = isAsked ? 1 : 0
   }
 
-  /** The mode of an addWatch: the last field of its record. */
+  /** Sets the mode of an addWatch: the last field of its record. */
   askForMode(mode: WatchMode): void {
     this.mode = mode
     setInt(this.#memory, this.#start + this.#frameSize - 4, addWatchModes[mode])
   }
 
-  /** It is sent with this xid: adds the whole frame to the segment. */
+  /** Adds the frame to the segment, with this xid. */
   send(xid: number, now: number, segment: Segment): void {
     this.xid = xid
     this.phase = { name: 'sent', xid, at: now }
@@ -221,19 +221,18 @@ export class Request {
     segment.add(this.#memory, this.#start, this.#start + this.#frameSize)
   }
 
-  /** It will be sent again: with a copy of its frame, since what was sent may still be on its way. */
+  /** Makes it ready to be sent again. The frame is copied, since the socket may not have written the old bytes yet. */
   unsend(): void {
     this.phase = unsent
     this.copyFrame()
   }
 
-  /** From now on its frame has memory of its own. */
+  /** Copies the frame into memory of its own. */
   copyFrame(): void {
     this.#memory = this.#memory.slice(this.#start, this.#start + this.#frameSize)
     this.#start = 0
   }
 
-  /** Its caller has the outcome. */
   settle(): void {
     this.phase = settled
   }
@@ -242,11 +241,11 @@ export class Request {
 const none: NonNullable<RequestInit['answers']> = {}
 const ignore = () => {}
 
-/** Returns the size of the frame. A body that throws leaves nothing behind. */
+/** Writes the whole frame and returns its size. If the body throws, nothing stays in the writer. */
 function writeFrame(writer: Writer, prepared: RequestInit): number {
   const start = writer.length
   try {
-    // The length, and the fields of RequestHeader.
+    // The length, which is set below, and the fields of RequestHeader.
     writer.int(0)
     writer.int(prepared.xid ?? 0)
     writer.int(prepared.opCode)

@@ -1,9 +1,9 @@
-// Collects the frames that leave together.
+// Collects the frames that are sent together.
 import { concat } from '@zk/wire'
 
 export class Segment {
   readonly #pieces: Uint8Array[] = []
-  /** The last piece, which may grow. */
+  /** The last piece, which may grow: the bytes of `#memory` from `#start` to `#end`. */
   #memory: Uint8Array | undefined
   #start = 0
   #end = 0
@@ -20,8 +20,8 @@ export class Segment {
   }
 
   /**
-   * Adds a frame. A frame right behind the last one in the same memory, as those of calls of one turn are, needs no copy: 64
-   * requests are one piece. (With a buffer for each, and one to join them, a read cost a fifth more.)
+   * Adds a frame. If it follows the last frame in the same memory, both are one piece and are not copied. This is usual for
+   * the calls of one turn. (With memory for each frame, and a copy to join them, a read took a fifth longer.)
    */
   add(memory: Uint8Array, start = 0, end = memory.byteLength): void {
     this.#frames++
@@ -36,7 +36,7 @@ export class Segment {
     this.#end = end
   }
 
-  /** All frames; undefined when there are none. */
+  /** The bytes of all frames; undefined if there are none. */
   bytes(): Uint8Array | undefined {
     this.#finishPiece()
     return this.#pieces.length === 0 ? undefined : concat(this.#pieces)

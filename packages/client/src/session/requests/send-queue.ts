@@ -1,5 +1,5 @@
-// Requests in the order in which they will be sent, and their bytes. Each request knows its neighbours, so any of them can be
-// removed or replaced at once.
+// Requests in the order in which they will be sent. Each request refers to the one before it and the one after it, so any
+// request can be removed or replaced in constant time.
 import type { Request } from './request.ts'
 
 export class SendQueue {
@@ -12,17 +12,17 @@ export class SendQueue {
     return this.#count
   }
 
-  /** The bytes of the whole frames. */
+  /** The bytes of all frames. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** The one to send last. */
+  /** The request to send last. */
   get last(): Request | undefined {
     return this.#last
   }
 
-  /** The one to send first. */
+  /** The request to send first. */
   get first(): Request | undefined {
     return this.#first
   }
@@ -61,7 +61,7 @@ export class SendQueue {
     return true
   }
 
-  /** Removes all, in order. */
+  /** Removes and returns all requests, in order. */
   clear(): Request[] {
     const all = [...this]
     for (const request of all) this.delete(request)

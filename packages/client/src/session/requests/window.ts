@@ -1,13 +1,13 @@
-// Limits how many requests a busy server gets at once: as many as it could execute, and one more each time that it has
-// executed them all, until no limit is needed.
+// Limits how many requests may be in flight at a busy server. When the server was too busy, the limit falls. Then it grows by
+// one each time that the server has executed as many requests as the limit, until it is `maxInFlight` again.
 
 export class Window {
   readonly #limit: number
   #size: number
-  /** How many it has executed since it was last too busy. */
+  /** How many requests the server has executed since it was last too busy. */
   #done = 0
 
-  /** `limit` is the most that may be in flight. */
+  /** `limit` is `maxInFlight`. */
   constructor(limit: number) {
     this.#limit = limit
     this.#size = limit
@@ -17,7 +17,7 @@ export class Window {
     return Math.floor(this.#size)
   }
 
-  /** The session is at another server. */
+  /** The session is at another server, which may not be busy. */
   open(): void {
     this.#size = this.#limit
     this.#done = 0
@@ -29,7 +29,10 @@ export class Window {
     if (this.#size < this.#limit) this.#size = Math.min(this.#size + 1 / this.#size, this.#limit)
   }
 
-  /** The server was too busy for one of `inFlight`: it gets as many as it has executed before, but at most half of them. */
+  /**
+   * The server was too busy for one of `inFlight` requests. The new limit is the number that it has executed before, but at
+   * most half of `inFlight` and half of the old limit.
+   */
   tooBusy(inFlight: number): void {
     this.#size = Math.max(1, Math.min(this.#done, this.size / 2, inFlight / 2))
     this.#done = 0

@@ -1,6 +1,6 @@
 /**
- * Random numbers from a seed, for pauses and for the order of servers: so the machine stays a function of its inputs
- * (xorshift32).
+ * Random numbers from a seed (xorshift32), for pauses and for the order of servers. With the same seed and the same inputs a
+ * session machine always does the same.
  */
 export class Jitter {
   #state: number
@@ -9,7 +9,7 @@ export class Jitter {
     this.#state = (seed | 0) === 0 ? 1 : seed | 0
   }
 
-  /** A number from 0 to `limit`, without `limit`. */
+  /** A number from 0 to below `limit`. */
   upTo(limit: number): number {
     let x = this.#state
     x ^= x << 13

@@ -1,5 +1,5 @@
-// A session at a read-only server looks for a server that takes writes. It sends `isro` to one after the other, with pauses
-// that grow, as Java's ClientCnxn.pingRwServer does.
+// A session at a read-only server looks for a server that takes writes. It asks one server after the other (`isro`), with
+// pauses that grow, as Java's ClientCnxn.pingRwServer does.
 import type { ServerAddress } from '@zk/wire'
 import { backoff, deadlines } from '../protocol/deadlines.ts'
 import type { Jitter } from './jitter.ts'
@@ -7,7 +7,7 @@ import type { Jitter } from './jitter.ts'
 type Phase = { readonly name: 'pausing'; readonly until: number } | { readonly name: 'asking'; readonly by: number }
 
 export type SearchStep =
-  /** `random`, from 0 to below 1, decides which of its addresses is used. */
+  /** `random`, from 0 to below 1, chooses one of the addresses of the server. */
   { readonly type: 'probe'; readonly server: ServerAddress; readonly random: number } | { readonly type: 'endProbe' }
 
 export class ReadWriteSearch {
@@ -37,14 +37,14 @@ export class ReadWriteSearch {
     return { type: 'probe', server: next(), random: this.#jitter.upTo(1) }
   }
 
-  /** Takes the answer of the server, undefined for none. Returns whether the server takes writes. */
+  /** Takes the answer of the server; undefined if there was none. Returns whether the server takes writes. */
   answered(answer: string | undefined, now: number): boolean {
     if (this.#phase.name !== 'asking') return false
     this.#phase = this.#pause(now)
     return answer === 'rw'
   }
 
-  /** Drops the question to a server, if there is one. Returns whether there was one. */
+  /** Drops the probe that is under way, if there is one. Returns whether there was one. */
   forget(now: number): boolean {
     const wasAsking = this.#phase.name === 'asking'
     if (wasAsking) this.#phase = this.#pause(now)
@@ -53,7 +53,7 @@ export class ReadWriteSearch {
 
   #pause(now: number): Phase {
     const longest = backoff(++this.#attempts, { T: this.#T, servers: 1 })
-    // It is at least half of that: a single server must not be asked in a loop.
+    // The pause is at least half of `longest`, so that a single server is not asked in a loop.
     return { name: 'pausing', until: now + longest / 2 + this.#jitter.upTo(longest / 2) }
   }
 }

@@ -1,29 +1,29 @@
-// The servers of a client in the order in which they are tried, and whether it moves when the list changes: so many clients
-// move that every server has its share, by the rules of Java's StaticHostProvider (ZOOKEEPER-1355).
+// The order in which a client tries its servers, and whether the client moves to another server when the list changes. So many
+// clients move that each server has an equal share of them, by the rules of Java's StaticHostProvider (ZOOKEEPER-1355).
 import type { ServerAddress } from '@zk/wire'
 import type { Jitter } from './jitter.ts'
 
 /**
- * Chooses the next server. `connect` has a provider of its own. Give it another one to decide by yourself, from a service
- * registry for instance. Its methods are called from timers: they must return at once, throw nothing and call nothing of the
- * client.
+ * Chooses the next server. `connect` makes a host provider from its list of servers, unless you pass your own, for instance one
+ * that asks a service registry. Its methods are called from timers: they must return at once, must not throw, and must not call
+ * the client.
  */
 export interface HostProvider {
-  /** The number of servers, at least 1. Each gets its part of the time, and a round has so many attempts. */
+  /** The number of servers, at least 1. It is the number of attempts in a round, and divides the time of a round. */
   readonly size: number
-  /** The next server to try. It is called again and again, in rounds. */
+  /** The next server to try. Called for each attempt, in rounds over all servers. */
   next(): ServerAddress
   /** A session is established at this server. */
   connected(server: ServerAddress): void
-  /** Takes a new list. True when the client must leave `current`, the server to which it is connected. */
+  /** Takes a new list. Returns whether the client must leave `current`, the server to which it is connected. */
   update(servers: readonly ServerAddress[], current: ServerAddress | undefined): boolean
 }
 
-/** Where to move after a change of the list, before the rounds begin again. */
+/** The servers to try after a change of the list, before the rounds begin again. */
 interface Move {
   readonly added: ServerAddress[]
   readonly kept: ServerAddress[]
-  /** The probability to try an added server. */
+  /** The probability with which an added server is tried, and not a kept one. */
   readonly pAdded: number
 }
 
@@ -34,7 +34,7 @@ export class StaticHostProvider implements HostProvider {
   #connected: ServerAddress | undefined
   #move: Move | undefined
 
-  /** Shuffled once, then round robin: so clients spread, and each keeps its order. */
+  /** Shuffles the list once, then takes the servers in turn. So clients are spread over the servers. */
   constructor(servers: readonly ServerAddress[], jitter: Jitter) {
     this.#jitter = jitter
     this.#servers = jitter.shuffled(distinct(servers))
@@ -57,7 +57,7 @@ export class StaticHostProvider implements HostProvider {
 
   update(servers: readonly ServerAddress[], current: ServerAddress | undefined): boolean {
     const old = this.#servers
-    // A client that is moving when the list changes again counts at the server where the move would have ended.
+    // If the client is still moving after an earlier change, it counts as a client of the server to which it moves.
     const isUnderWay = this.#move !== undefined
     const mine = isUnderWay ? this.next() : (current ?? this.#connected ?? old[0]!)
     const now = this.#jitter.shuffled(distinct(servers))
@@ -71,19 +71,19 @@ export class StaticHostProvider implements HostProvider {
     })
     this.#servers = now
     const at = now.findIndex((server) => isSame(server, mine))
-    // The target of the move comes first, the present server last.
+    // During a move its target is tried first. Otherwise the present server is tried last.
     this.#next = isUnderWay ? Math.max(at, 0) : at + 1
     this.#move = pAdded === undefined ? undefined : { added, kept, pAdded }
-    // During a move `current` is the server that is dialed. It may be gone although the target is kept.
+    // During a move `current` is the server that is dialed. The new list may lack it although it has the target of the move.
     return pAdded !== undefined || (current !== undefined && !includes(now, current))
   }
 
-  /** The probability to move to an added server; undefined to stay. */
+  /** The probability with which the client moves to an added server, and not to a kept one; undefined if it stays. */
   #pAdded({ old, kept, now, isMineKept }: Sizes): number | undefined {
-    // The list has grown: from each old server as many clients leave as the new ones need.
+    // The list has grown. From each old server so many clients move that each new server gets its share.
     if (now > old) return isMineKept && this.#jitter.upTo(1) >= 1 - old / now ? undefined : 1
     if (isMineKept) return undefined
-    // It has not, and our server is gone: the kept servers take as many of its clients as their share has grown.
+    // The list has not grown, and our server is gone. Kept servers take so many of its clients that they have their new share.
     const pKept = old > kept ? (kept * (old - now)) / (now * (old - kept)) : 1
     return 1 - pKept
   }
@@ -113,7 +113,7 @@ function includes(servers: readonly ServerAddress[], server: ServerAddress): boo
   return servers.some((each) => isSame(each, server))
 }
 
-/** A server that is listed twice has one share. */
+/** The list without duplicates: a server that is listed twice must have one share only. */
 function distinct(servers: readonly ServerAddress[]): ServerAddress[] {
   return servers.filter((server, index) => servers.findIndex((each) => isSame(each, server)) === index)
 }

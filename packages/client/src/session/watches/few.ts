@@ -1,6 +1,6 @@
 /**
- * A set that nearly always has one item or none. It makes a `Set` for the second one: with two for each of 100,000 watched
- * paths, these were most of the memory.
+ * A set that nearly always has one item or none. It makes a `Set` only for the second item: when each of 100,000 watched
+ * paths had two `Set`s, these took most of the memory.
  */
 export class Few<T extends object> {
   #only: T | undefined
@@ -19,7 +19,7 @@ export class Few<T extends object> {
     }
   }
 
-  /** False when it was not there. */
+  /** False if the item was not there. */
   delete(item: T): boolean {
     if (this.#all !== undefined) return this.#all.delete(item)
     if (this.#only !== item) return false
@@ -27,7 +27,7 @@ export class Few<T extends object> {
     return true
   }
 
-  /** The items, in the order of their addition. Later changes do not change the list. */
+  /** The items, in the order in which they were added. Later changes of the set do not change the list. */
   list(): readonly T[] {
     if (this.#all !== undefined) return [...this.#all]
     return this.#only === undefined ? none : [this.#only]

@@ -1,13 +1,13 @@
-// The watches of one path: the wanted ones, the requested ones, and the confirmed ones; and what to send so that the server
-// has the wanted ones.
+// The watches of one path: which watches are wanted, which were requested, and which the server has confirmed. `reconcile`
+// computes what to send so that the server has the wanted watches.
 //
-// Up to 3.8 a server keeps one watch for a path, a table and a connection: the last one that was set. From 3.9 on it keeps
-// all, and a client cannot know which server it has. So:
+// Up to 3.8 a server keeps only one watch for each path, table and connection: the last one that was set. From 3.9 on it keeps
+// all of them. A client cannot know the version of its server. So:
 //
-// - A read sets a one-shot watch only where no persistent one already has the same events.
+// - If a path has a persistent watch, reads set no one-shot watch: the persistent watch has the same events.
 // - When a persistent watch is set or removed, the one-shot watches of its path may be lost, and are set again.
-// - For a path with persistent and recursive watchers only the recursive watch is set. It has all events of the other kind
-//   but one: NodeChildrenChanged, which follows from the creation or deletion of a child.
+// - If a path has persistent and recursive watchers, only the recursive watch is set. It has all events of the persistent
+//   watch except NodeChildrenChanged, which follows from the creation or deletion of a child.
 import { Few } from './few.ts'
 import {
   type FiredType,
@@ -20,7 +20,7 @@ import {
   type WatchTable,
 } from './watchers.ts'
 
-/** The one-shot watches that a node event ends (ZKWatchManager.materialize). */
+/** The kinds of one-shot watches that each event ends (ZKWatchManager.materialize). */
 const firedBy: Record<FiredType, readonly WatchKind[]> = {
   NodeCreated: ['data', 'exist'],
   NodeDataChanged: ['data', 'exist'],
@@ -34,11 +34,11 @@ export class PathWatches {
   readonly path: string
   readonly oneShot = new Few<OneShotWatcher>()
   #persistent = noPersistent
-  /** The persistent watch that the server has when it has executed everything that was sent. */
+  /** The persistent watch that the server will have when it has executed everything that was sent. */
   requested: WatchMode | undefined
   /** The persistent watch that the server has confirmed. */
   confirmed: WatchMode | undefined
-  /** Whether the server may have a one-shot watch that nothing waits for. */
+  /** Whether the server may have a one-shot watch for which no watcher is left. */
   hasLeftover = false
 
   constructor(path: string) {
@@ -49,25 +49,25 @@ export class PathWatches {
     return this.#persistent
   }
 
-  /** Most paths never have one, and have no list for them. */
+  /** Adds a persistent watcher. Most paths never have one, so the list is made for the first one. */
   addPersistent(watcher: PersistentWatcher): void {
     if (this.#persistent === noPersistent) this.#persistent = new Few()
     this.#persistent.add(watcher)
   }
 
-  /** The persistent watch that serves all watchers whose requests were sent, or that were set before. */
+  /** The persistent watch that has the events of all persistent watchers, except those whose requests were not sent yet. */
   get wanted(): WatchMode | undefined {
     return this.persistent.size === 0
       ? undefined
       : modeFor(this.persistent.list().filter(({ phase }) => phase !== 'unsent'))
   }
 
-  /** The persistent watch that the server has, or will have when it has answered. */
+  /** The persistent watch that the server has confirmed, or else the one that was requested. */
   get mode(): WatchMode | undefined {
     return this.confirmed ?? this.requested
   }
 
-  /** Whether a persistent watch has all events of a one-shot watch. */
+  /** Whether a persistent watch has the events of the one-shot watches. */
   get isCovered(): boolean {
     return this.requested !== undefined
   }
@@ -77,12 +77,12 @@ export class PathWatches {
     return !isWatched && this.oneShot.size === 0 && this.persistent.size === 0
   }
 
-  /** Whether a persistent watcher needs the watch in the server's table, which must then stay. */
+  /** Whether a persistent watcher needs the watch in this table of the server, so that the watch must stay. */
   needs(table: WatchTable): boolean {
     return this.persistent.some(({ mode }) => mode === 'persistent' || table === 'data')
   }
 
-  /** The one-shot watchers in one of the server's tables, those without a reply included. */
+  /** The one-shot watchers in one of the server's tables, including those whose reads have no reply yet. */
   in(table: WatchTable): OneShotWatcher[] {
     return this.oneShot.list().filter(({ kind }) => tableOf(kind) === table)
   }
@@ -92,18 +92,18 @@ export class PathWatches {
     return this.oneShot.some(({ phase }) => phase === 'sent')
   }
 
-  /** Whether the server has a watch for such an event from a watcher that is gone: a read under way shares it. */
+  /** Whether an event of this type may come from the watch of a removed watcher, which another one shares (`sharesWatch`). */
   sharesWatch(type: FiredType): boolean {
     return this.oneShot.some(({ sharesWatch, kind }) => sharesWatch === true && firedBy[type].includes(kind))
   }
 
-  /** Removes the one-shot watchers that an event of this type concerns. */
+  /** Removes and returns the one-shot watchers that an event of this type fires. */
   fire(type: FiredType): readonly OneShotWatcher[] {
     const kinds = firedBy[type]
     const fired: OneShotWatcher[] = []
     for (const watcher of this.oneShot.list()) {
       if (!kinds.includes(watcher.kind)) continue
-      // The server's watch was used up. A read that it executes from now on sets its own.
+      // The shared watch has fired. Reads that the server executes from now on set watches of their own.
       if (watcher.sharesWatch === true) watcher.sharesWatch = false
       if (watcher.phase !== 'set') continue
       watcher.phase = 'gone'
@@ -113,7 +113,7 @@ export class PathWatches {
     return fired
   }
 
-  /** The connection is gone, with all watches at its server. Requests that were sent are sent again. */
+  /** The connection is gone, with all watches at its server. Reads that were sent will be sent again. */
   interrupted(): void {
     this.requested = undefined
     this.confirmed = undefined
@@ -125,7 +125,7 @@ export class PathWatches {
     }
   }
 
-  /** A change is sent: the server will execute it. */
+  /** Records a change that is sent, and that the server will execute. */
   apply(change: Change): void {
     switch (change.type) {
       case 'clear':
@@ -151,7 +151,7 @@ const noPersistent = new Few<PersistentWatcher>()
 
 /** A change of the server's watches. */
 export type Change =
-  /** remove all watches of the path: the only removal of persistent ones that all servers know */
+  /** remove all watches of the path (not all servers can remove persistent watches alone) */
   | { readonly type: 'clear' }
   | { readonly type: 'add'; readonly mode: WatchMode }
   /** remove one of two persistent watches */
@@ -161,7 +161,7 @@ export type Change =
 
 type Known = Pick<PathWatches, 'wanted' | 'requested' | 'hasLeftover' | 'oneShot'>
 
-/** The changes after which the server has the wanted watches, in order. */
+/** The changes, in order, after which the server has the wanted watches. */
 export function reconcile(known: Known): Change[] {
   const { wanted, requested, hasLeftover } = known
   if (wanted === undefined && (requested !== undefined || hasLeftover)) return [{ type: 'clear' }, ...afterClear(known)]
@@ -169,13 +169,16 @@ export function reconcile(known: Known): Change[] {
   return requested === undefined ? setAgain(known, ({ isArmed }) => isArmed === false) : []
 }
 
-/** What follows right after a change to this mode. One-shot watches need nothing: the persistent one has their events. */
+/**
+ * The changes that must follow right after a persistent watch was set or changed to this mode. One-shot watches need none,
+ * because the persistent watch has their events.
+ */
 export function afterAdd({ requested }: Known, mode: WatchMode): Change[] {
-  // From 3.9 on the other mode is still there. Earlier servers do not know the type.
+  // From 3.9 on the watch of the other mode is still there. Earlier servers refuse this removal, and do not need it.
   return requested === undefined || requested === mode ? [] : [{ type: 'drop', mode: requested }]
 }
 
-/** What follows right after a removal of all watches. */
+/** The changes that must follow right after a removal of all watches: one-shot watches are set again. */
 export function afterClear(known: Known): Change[] {
   return setAgain(known, () => true)
 }

@@ -1,5 +1,5 @@
-// The watches of a session: which watchers each event notifies, and which watches the server must have. Each request gets its
-// watch when it is sent: then it is known what the server will have executed before it.
+// The watches of a session: which watchers each event notifies, and which watches the server must have. The watch that a
+// request sets is chosen when the request is sent, because then it is known what the server will have executed before.
 import { OpCode, parentOf, setWatchesRequests, type WatcherType } from '@zk/wire'
 import type { KeeperError } from '../../errors.ts'
 import type { Output } from '../protocol/output.ts'
@@ -31,8 +31,9 @@ interface WatchContext {
   readonly lastZxid: () => bigint
   readonly maxRequestSize: number
   /**
-   * Whether an event of this path may come without a watcher. A removal of its watches is under way, or is never sent. Or
-   * watches are set again: then the server also sends the event of a change of which it has just sent the event.
+   * Whether an event of this path may come although there is no watcher. This is so while a removal of its watches is under
+   * way, after `close` (removals are not sent any more), and while watches are set again: a server may then send the event of
+   * a change twice.
    */
   readonly isUnsettled: (path: string) => boolean
 }
@@ -70,7 +71,7 @@ export class WatchManager {
     this.unsubscribe(persistent)
   }
 
-  /** Stops notifying it. A watch that the server has for it alone is removed with the next requests. */
+  /** Stops notifying this watcher. If no other one needs the watch at the server, the next requests remove the watch. */
   unsubscribe(persistent: PersistentWatcher | undefined): void {
     if (persistent === undefined || !this.#removePersistent(persistent)) return
     const at = this.#at(persistent.path)
@@ -79,8 +80,8 @@ export class WatchManager {
   }
 
   /**
-   * Removes the watcher and notifies it. Returns the removal that the server needs, if it has a watch that nothing else waits
-   * for.
+   * Removes the watcher and notifies it. Returns what removeWatches must remove at the server; undefined for nothing, for
+   * instance because other watchers need the watch.
    */
   unwatch(watcher: OneShotWatcher): WatcherType | undefined {
     if (watcher.phase !== 'set') return undefined
@@ -89,7 +90,7 @@ export class WatchManager {
     return this.#isShared(watcher) ? undefined : typeOf[tableOf(watcher.kind)]
   }
 
-  /** As `unwatch`, for a caller that does not wait for the removal. Returns its request, if one is needed. */
+  /** Removes the watcher without notifying it. Returns the request that removes its watch at the server, if one is needed. */
   giveUp(watcher: OneShotWatcher, isSet = watcher.sharesWatch ?? false): Request | undefined {
     this.#remove(watcher)
     if (!isSet || this.#isShared(watcher)) return undefined
@@ -97,8 +98,9 @@ export class WatchManager {
   }
 
   /**
-   * Removes and notifies the one-shot watchers of a path in these tables, and its persistent watchers of these modes.
-   * Watchers without a reply are included: the server sets their watches before it removes them. False when there were none.
+   * Removes and notifies the one-shot watchers of a path in these tables, and its persistent watchers of these modes. Watchers
+   * whose requests have no reply yet are included: the server sets their watches before it removes them. False if there were
+   * none.
    */
   take(path: string, tables: readonly WatchTable[], modes: readonly WatchMode[]): boolean {
     const oneShot = tables.flatMap((table) => this.#known(path)?.in(table) ?? [])
@@ -115,14 +117,14 @@ export class WatchManager {
   }
 
   /**
-   * What removeWatches must remove at the server after its watchers were removed; undefined for nothing. A watch that must
-   * stay for a persistent one is removed with that one.
+   * What removeWatches must remove at the server after the watchers of this type were removed; undefined for nothing. A
+   * one-shot watch that must stay because of a persistent watch is removed together with the persistent watch.
    */
   removal(path: string, type: WatcherType): WatcherType | undefined {
     const at = this.#known(path)
-    if (type === 'Data' || type === 'Children') return this.#keeps(path, tableOfType[type]) ? undefined : type
-    // Older servers know no other type for persistent ones. One-shot watches of the path are set again. If their reads have
-    // no answer yet, the removal waits for it.
+    if (type === 'Data' || type === 'Children') return this.#mustStay(path, tableOfType[type]) ? undefined : type
+    // Older servers remove persistent watches only by the type Any, which also removes the one-shot watches of the path. These
+    // are set again afterwards. If their reads have no reply yet, the removal is made later: see `due`.
     const hasUnset = at?.oneShot.some(({ phase }) => phase !== 'set') === true
     const isNeeded = at?.needs('data') === true || at?.needs('child') === true
     return isNeeded || hasUnset ? undefined : 'Any'
@@ -130,7 +132,7 @@ export class WatchManager {
 
   // --- events of the connection ---------------------------------------------------------------------------------
 
-  /** A connection is established: returns the requests that set the watches of the last one again. */
+  /** A connection is established. Returns the requests that set the watches of the last connection again. */
   connected(): Request[] {
     const oneShot: OneShotWatcher[] = []
     const away = new Map<string, WatchMode>()
@@ -145,7 +147,7 @@ export class WatchManager {
     const requests = setWatchesRequests(
       this.#lastZxid(),
       {
-        // One-shot watches come first, and get the events that they missed: up to 3.8 later ones replace them.
+        // One-shot watches come first, and report what they have missed. Up to 3.8 persistent watches then replace them.
         ...listsOf(oneShot),
         persistentWatches: pathsOf('persistent'),
         persistentRecursiveWatches: pathsOf('recursive'),
@@ -157,7 +159,7 @@ export class WatchManager {
       for (const watcher of at.oneShot.list()) watcher.isArmed = !at.isCovered
     }
     return requests.map((request, index) =>
-      // Only after the last of them no event of earlier changes comes.
+      // Events of earlier changes may come until the last of these requests is answered.
       setWatchesRequest(request, index === requests.length - 1 ? () => this.#restored(away) : undefined),
     )
   }
@@ -170,11 +172,11 @@ export class WatchManager {
     }
   }
 
-  /** A request is sent: decides which watch it sets, and returns what must follow it immediately. */
+  /** Called when a request is sent: decides which watch it sets, and returns the requests that must follow it immediately. */
   sending(request: Request): readonly Request[] {
     const { watcher, persistent, removes } = request
     if (watcher !== undefined) {
-      // A watcher that was removed while its read waited is not set.
+      // If the watcher was removed while its read waited, the read sets no watch.
       const isWanted = watcher.phase !== 'gone'
       if (isWanted) watcher.phase = 'sent'
       watcher.isArmed = isWanted && this.#known(watcher.path)?.isCovered !== true
@@ -194,10 +196,10 @@ export class WatchManager {
     return this.#changed(at, { type: 'add', mode }, afterAdd(at, mode))
   }
 
-  /** What else must be sent after the queue. */
+  /** The requests to send after the queue, so that the server has the wanted watches. */
   due(): readonly Request[] {
     if (this.#dirty.size === 0) return nothing
-    // Removals wait for reads under way: their answers decide what to set again.
+    // A path with reads under way is left for later: their replies decide which watches are set again.
     const due = [...this.#dirty].filter(({ hasReadUnderWay }) => !hasReadUnderWay)
     return due.flatMap((at) => {
       this.#dirty.delete(at)
@@ -207,13 +209,13 @@ export class WatchManager {
     })
   }
 
-  /** A request was executed, also one that nothing waits for: the server has its watch. */
+  /** A request was executed, so the server has its watch. This is also called if no caller waits for the request. */
   done({ persistent, removes, mode }: Request): void {
     if (removes?.type === 'Any') this.#confirm(removes.path, undefined)
     if (persistent !== undefined) this.#confirm(persistent.path, mode)
   }
 
-  /** A request was not executed, and no later request relies on it: the server's watches are as before. */
+  /** A request was not executed, and no later request relies on it. The watches at the server are as before. */
   undone({ watcher, persistent, removes }: Request): void {
     if (watcher?.phase === 'sent') watcher.phase = 'unsent'
     if (persistent?.phase === 'sent') persistent.phase = 'unsent'
@@ -224,7 +226,7 @@ export class WatchManager {
     this.#prune(at)
   }
 
-  /** The caller gets the reply: from now on its watcher is set. */
+  /** The caller gets the reply. From now on its watcher is set. */
   answered({ watcher, persistent }: Request): void {
     if (watcher?.phase === 'sent') watcher.phase = 'set'
     if (persistent !== undefined && persistent.phase !== 'gone') this.#set(persistent)
@@ -250,7 +252,7 @@ export class WatchManager {
     }
   }
 
-  /** The server does not know setWatches2. */
+  /** The server does not know setWatches2, so it cannot set persistent watches: their watchers are removed and notified. */
   refused(error: KeeperError): void {
     for (const watcher of this.#allPersistent()) {
       if (watcher.phase !== 'away') continue
@@ -259,7 +261,7 @@ export class WatchManager {
     }
   }
 
-  /** The session is over: notifies every watcher. */
+  /** The session is over: removes and notifies every watcher. */
   end(): void {
     for (const watcher of [...this.#paths.values()].flatMap(({ oneShot }) => oneShot.list())) {
       this.#remove(watcher)
@@ -294,7 +296,8 @@ export class WatchManager {
       case 'drop':
         return [dropModeRequest(at.path, change.mode)]
       case 'set':
-        // They are sent together with the change that removed them: so events in between are later than the last reply.
+        // These are sent together with the change that removed the watches. So if an event is missed in between, its zxid is
+        // later than that of the last reply, and the server reports it.
         return setWatchesRequests(this.#lastZxid(), listsOf(change.watchers), this.#maxRequestSize).map((each) =>
           setWatchesRequest(each),
         )
@@ -319,17 +322,18 @@ export class WatchManager {
     this.#notifyPersistent(watcher, { type: 'Set' })
   }
 
-  /** Whether others need the server's watch: watchers that wait for the same events share it from now on. */
+  /** Whether other watchers need the watch of this watcher at the server. Watchers in the same table share it from now on. */
   #isShared({ path, kind }: OneShotWatcher): boolean {
     const sharers = this.#known(path)?.in(tableOf(kind)) ?? []
-    // A watcher without a reply may still be refused: then the watch is still there.
+    // If the read of a sharer fails, the watch is still there, and `giveUp` removes it.
     for (const sharer of sharers) sharer.sharesWatch = true
-    return sharers.length > 0 || this.#keeps(path, tableOf(kind))
+    return sharers.length > 0 || this.#mustStay(path, tableOf(kind))
   }
 
-  #keeps(path: string, table: WatchTable): boolean {
+  /** Whether the watch in this table must stay, because its removal would also remove a persistent watch (up to 3.8). */
+  #mustStay(path: string, table: WatchTable): boolean {
     const at = this.#known(path)
-    // Up to 3.8 this would also remove a persistent watch, even one that nothing waits for: reads may still rely on that.
+    // A persistent watch without watchers must stay, too: reads that set no watch may rely on it.
     if (at === undefined || !(at.isCovered || at.needs(table))) return false
     at.hasLeftover = true
     return true
@@ -345,7 +349,7 @@ export class WatchManager {
     return fired
   }
 
-  /** The persistent watchers of an event, each with its notification. */
+  /** The persistent watchers that an event notifies, each with its notification. */
   #concerned(type: NodeEventType, path: string): [PersistentWatcher, { type: NodeEventType; path: string }][] {
     if (this.#persistentCount === 0) return []
     const concerned: [PersistentWatcher, { type: NodeEventType; path: string }][] = []
@@ -368,14 +372,14 @@ export class WatchManager {
     return concerned
   }
 
-  /** The node whose children have changed, where the server sends the event of the child alone. */
+  /** The parent, if its children have changed and the server sends only the event of the child: its watch is recursive. */
   #impliedParent(type: FiredType, path: string): string | undefined {
     if ((type !== 'NodeCreated' && type !== 'NodeDeleted') || path === '/') return undefined
     const parent = parentOf(path)
     return this.#known(parent)?.mode === 'recursive' ? parent : undefined
   }
 
-  /** Whether the server may send an event of this path: it watches, or has not confirmed that it stopped. */
+  /** Whether the server may send an event of this path: it has a persistent watch, or has not confirmed its removal. */
   #expects(path: string): boolean {
     return upFrom(path).some((from) => {
       const at = this.#known(from)
@@ -416,7 +420,7 @@ export class WatchManager {
     if (at !== undefined) this.#prune(at)
   }
 
-  /** False when it was already gone. */
+  /** False if it was already removed. */
   #removePersistent(watcher: PersistentWatcher): boolean {
     if (watcher.phase === 'gone') return false
     watcher.phase = 'gone'
@@ -436,7 +440,7 @@ export function setsWatches({ opCode }: Request): boolean {
 /** Whether a request may rely on a change of watches that was sent before it. */
 export function reliesOn(request: Request, change: Request): boolean {
   if (setsWatches(request)) return true
-  // The result of two removals does not depend on their order.
+  // Two removals have the same result in any order.
   const areRemovals = request.opCode === OpCode.removeWatches && change.opCode === OpCode.removeWatches
   return !areRemovals && watchedPath(request) === watchedPath(change)
 }
@@ -445,21 +449,21 @@ export function changesWatches({ opCode }: Request): boolean {
   return opCode === OpCode.addWatch || opCode === OpCode.removeWatches
 }
 
-/** The server's path whose watches a request sets, changes or removes. */
+/** The path, as the server knows it, whose watches a request sets, changes or removes. */
 function watchedPath(request: Request): string | undefined {
   const { watcher, persistent, removes } = request
-  // Internal requests have the server's path.
+  // The path of an internal request is already the server's.
   const own = changesWatches(request) ? request.path : undefined
   return (watcher ?? persistent ?? removes)?.path ?? own
 }
 
-/** The list of setWatches for a watch of this kind. */
+/** The list in setWatches for each kind of watch. */
 const listOf = { data: 'dataWatches', exist: 'existWatches', child: 'childWatches' } as const satisfies Record<
   WatchKind,
   string
 >
 
-/** The lists of setWatches for these watches, each path once. */
+/** The lists in setWatches for these watchers, with each path once. */
 function listsOf(watchers: readonly OneShotWatcher[]): Record<(typeof listOf)[WatchKind], string[]> {
   const lists = { dataWatches: new Set<string>(), existWatches: new Set<string>(), childWatches: new Set<string>() }
   for (const { kind, path } of watchers) lists[listOf[kind]].add(path)
@@ -467,7 +471,7 @@ function listsOf(watchers: readonly OneShotWatcher[]): Record<(typeof listOf)[Wa
   return { dataWatches: [...dataWatches], existWatches: [...existWatches], childWatches: [...childWatches] }
 }
 
-/** `/a/b`, `/a`, `/`, as servers look for recursive watches (PathParentIterator). */
+/** The path and all its parents: `/a/b`, `/a`, `/`. Servers look for recursive watches in this order (PathParentIterator). */
 function upFrom(path: string): string[] {
   const paths = [path]
   for (let at = path; at !== '/' && at.startsWith('/');) paths.push((at = parentOf(at)))

@@ -1,27 +1,27 @@
-// The two kinds of watchers: a one-shot watcher gets one event, a persistent watcher gets all.
+// The two kinds of watchers: a one-shot watcher gets one event, a persistent watcher gets all events.
 import type { EventType } from '@zk/wire'
 import type { KeeperError } from '../../errors.ts'
 
 export type WatchKind = 'data' | 'exist' | 'child'
-/** A table of the server. Its data table also has the watches of exists. */
+/** The server's table in which a watch is. The data table also has the watches of exists. */
 export type WatchTable = 'data' | 'child'
 export type WatchMode = 'persistent' | 'recursive'
 
 export type NodeEventType = 'NodeCreated' | 'NodeDeleted' | 'NodeDataChanged' | 'NodeChildrenChanged'
-/** The end of a one-shot watch. */
+/** The types of events that end a one-shot watch. */
 export type FiredType = Exclude<EventType, 'None' | 'PersistentWatchRemoved'>
 
-/** A one-shot watcher. It is registered at the call of its read, is set by the reply, and is notified once. */
+/** A watcher that is registered at the call of a read, is set by the reply, and is notified once. */
 export interface OneShotWatcher {
-  /** The server's path. */
+  /** The path as the server knows it, with the chroot. */
   readonly path: string
-  /** The kind after the reply: `exist` becomes `data` when the node exists. */
+  /** The kind. If the reply to an exists shows that the node exists, `exist` becomes `data`. */
   kind: WatchKind
-  /** `unsent` is registered; `sent` is with its read, on this connection; `set` is confirmed by the reply. */
+  /** `unsent`: registered. `sent`: its read was sent on this connection. `set`: the reply has confirmed it. `gone`: removed. */
   phase: 'unsent' | 'sent' | 'set' | 'gone'
-  /** Whether the server already has a watch for it, from a watcher that is gone. */
+  /** Whether the server may already have a watch for its events, which a removed watcher has set. */
   sharesWatch?: boolean
-  /** Whether its read sets a watch. It does not where a persistent one has the same events. */
+  /** Whether the server has been asked to set a watch for it. This is not needed if a persistent watch has the same events. */
   isArmed?: boolean
   notify(outcome: OneShotOutcome): void
 }
@@ -32,20 +32,20 @@ export type OneShotOutcome =
   | { readonly type: 'SessionEnded' }
 
 export interface PersistentWatcher {
-  /** The server's path. */
+  /** The path as the server knows it, with the chroot. */
   readonly path: string
   readonly mode: WatchMode
-  /** `unsent` is registered; `sent` is on this connection; `away` was set on a connection that is lost. */
+  /** As in `OneShotWatcher`. `away`: it was set on a connection that is lost, and is not set yet on the next one. */
   phase: 'unsent' | 'sent' | 'set' | 'away' | 'gone'
   notify(outcome: PersistentOutcome): void
 }
 
 export type PersistentOutcome =
-  /** An event. `path` is the server's. */
+  /** an event; `path` is the path as the server knows it */
   | { readonly type: NodeEventType; readonly path: string; readonly zxid?: bigint }
-  /** From now on the server has the watch: for the first time, or again on another connection. */
+  /** from now on the server has the watch: for the first time, or again on another connection */
   | { readonly type: 'Set' }
-  /** It was set before, and the server of the next connection refuses it. */
+  /** it was set before, and the server of the next connection refuses it */
   | { readonly type: 'Refused'; readonly error: KeeperError }
   | { readonly type: 'PersistentWatchRemoved' }
   | { readonly type: 'SessionEnded' }
@@ -60,7 +60,7 @@ export function tableOf(kind: WatchKind): WatchTable {
   return kind === 'child' ? 'child' : 'data'
 }
 
-/** The mode that serves all of them: recursive, if there are both kinds. */
+/** The mode of a watch that has the events of all these watchers: recursive if one of them is; undefined if there are none. */
 export function modeFor(watchers: readonly PersistentWatcher[]): WatchMode | undefined {
   return watchers.some(({ mode }) => mode === 'recursive') ? 'recursive' : watchers[0]?.mode
 }
