@@ -95,6 +95,27 @@ describe('Membership', () => {
     },
   )
 
+  test('Membership.update that meets the node of another member is not resolved', async () => {
+    const scene = new Scene()
+    const [zk, other] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    const me = await scene.done(new Group(zk, PATH).join({ name: 'host-1', data: 'one' }))
+    const next = outcome(new Group(other, PATH).join({ name: 'host-1', data: 'another' }))
+    await scene.world.settle()
+    // The request is under way while an operator deletes the node, and another member takes the name.
+    scene.ensemble.faults.delayRequest({ op: 'setData', ms: 100 })
+    scene.network.latency = () => 200
+    const update = outcome(me.update('two', { timeout: 1_000 }))
+    await scene.world.advance(1)
+    scene.network.latency = () => 0
+    scene.ensemble.nodes.delete(me.path)
+    await scene.world.advance(1_100)
+    expect(next.status).toBe('fulfilled')
+    expect(update.status).toBe('rejected')
+    outcome(me.leave())
+    await scene.world.settle()
+    expect(nodes(scene).map(([, , session]) => session)).toEqual([other.session.id])
+  })
+
   test('Membership whose create was made with earlier data writes the last data', async () => {
     const scene = new Scene()
     const [zk] = (await scene.clients(1)) as [ZooKeeper]

@@ -18,8 +18,8 @@ export const groupBugs: readonly PlantedBug[] = (
       edits: [
         {
           in: 'Membership.#delete',
-          find: "if (KeeperError.is(error) && error.outcomeUnknown) this.#node = 'unknown'",
-          replace: "if (KeeperError.is(error) && error.outcomeUnknown) this.#node = 'own'",
+          find: "if (isUnsure) this.#node = 'unknown'",
+          replace: "if (KeeperError.is(error, 'BadVersion')) this.#node = 'unknown'",
         },
       ],
     },

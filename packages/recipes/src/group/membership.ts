@@ -118,6 +118,11 @@ export class Membership implements AsyncDisposable {
   #held: Content | undefined
   /** Whether there is a node of the present session; `unknown` while a create is not answered. */
   #node: 'none' | 'unknown' | 'own' = 'none'
+  /**
+   * The version of the own node. Writes and the delete name it, so that they do nothing where another client has written, and
+   * hardly ever where another member has the name.
+   */
+  #version = -1
   /** The id of the session before the present one. */
   #formerSession: bigint | undefined
   #session: Session
@@ -369,9 +374,15 @@ export class Membership implements AsyncDisposable {
     const failure = await creating
     const isKnown = failure === undefined || !(KeeperError.is(failure.error) && failure.error.outcomeUnknown)
     const { stat, ...watch } = await watching
-    if (stat?.ephemeralOwner === session.id) this.#node = 'own'
-    else if (isKnown) this.#node = 'none'
+    if (!this.#isOwn(stat, session) && isKnown) this.#node = 'none'
     return { stat, watch, failure }
+  }
+
+  #isOwn(stat: Stat | undefined, session: Session): boolean {
+    if (stat?.ephemeralOwner !== session.id) return false
+    this.#node = 'own'
+    this.#version = stat.version
+    return true
   }
 
   /** Returns where the create may be repeated. */
@@ -408,8 +419,7 @@ export class Membership implements AsyncDisposable {
             this.#zk.existsAndWatch(this.path, SessionOptions.of(session).bound),
           )
           watch = next
-          if (stat?.ephemeralOwner !== session.id) return
-          this.#node = 'own'
+          if (!this.#isOwn(stat, session)) return
           isFired = false
           listen()
         } else if (this.#held !== this.#wanted) {
@@ -431,11 +441,14 @@ export class Membership implements AsyncDisposable {
   async #write(session: Session, content: Content): Promise<boolean> {
     const { zk } = this.#folder
     try {
-      await zk.setData(this.path, content.data, SessionOptions.of(session).bound)
+      const options = { version: this.#version, ...SessionOptions.of(session).bound }
+      const stat = await zk.setData(this.path, content.data, options)
+      // It was deleted, and another member was faster.
+      if (!this.#isOwn(stat, session)) return false
       this.#held = content
       this.#accept(content)
     } catch (error) {
-      if (KeeperError.is(error, 'NoNode')) return false
+      if (KeeperError.is(error, 'NoNode', 'BadVersion')) return false
       if (!this.#mayBeRefused(error, session, content)) {
         await throwUnlessTransient(zk, error)
         return false
@@ -574,12 +587,13 @@ export class Membership implements AsyncDisposable {
     while (this.#node !== 'none' && !session.signal.aborted) {
       if (this.#node === 'unknown' && !(await this.#isOurs(session))) return
       try {
-        await this.#zk.delete(this.path, SessionOptions.of(session).bound)
+        await this.#zk.delete(this.path, { version: this.#version, ...SessionOptions.of(session).bound })
         return
       } catch (error) {
         if (KeeperError.is(error, 'NoNode') || session.signal.aborted) return
         // It may be gone, and another member may have the name by now.
-        if (KeeperError.is(error) && error.outcomeUnknown) this.#node = 'unknown'
+        const isUnsure = KeeperError.is(error) && (error.outcomeUnknown || error.code === 'BadVersion')
+        if (isUnsure) this.#node = 'unknown'
         else if (KeeperError.is(error, 'NoAuth')) return await this.#refused(session, error)
         else await throwUnlessTransient(this.#zk, error)
       }
@@ -608,7 +622,7 @@ export class Membership implements AsyncDisposable {
     try {
       await ifMissing((options) => retry(zk, () => zk.multi([op.check(path)], options)), bound, undefined)
       const stat = await retry(zk, () => zk.exists(this.path, bound))
-      return stat?.ephemeralOwner === session.id
+      return this.#isOwn(stat, session)
     } catch (error) {
       if (session.signal.aborted) return false
       throw error
