@@ -54,6 +54,7 @@ public final class CuratorClient {
   private final Map<String, InterProcessReadWriteLock> readWriteLocks = new HashMap<>();
   private final Map<String, LeaderLatch> latches = new HashMap<>();
   private final List<Closeable> opened = new ArrayList<>();
+  private final CuratorGroups groups;
 
   public static void main(String[] args) throws Exception {
     CuratorClient client = new CuratorClient(args[0], Integer.parseInt(args[1]), args[2]);
@@ -83,6 +84,8 @@ public final class CuratorClient {
             .retryPolicy(new RetryForever(100))
             .build();
     curator.getConnectionStateListenable().addListener((__, state) -> event("state", state.name()));
+    groups = new CuratorGroups(curator);
+    opened.add(groups);
     curator.start();
     curator.blockUntilConnected();
     event("ready", session());
@@ -193,6 +196,7 @@ public final class CuratorClient {
       case "count":
         return new DistributedAtomicLong(curator, path, new RetryForever(10)).add((long) args.number(1, 1)).postValue();
       default:
+        if (CuratorGroups.COMMANDS.contains(what)) return groups.call(what, args.call());
         throw new IllegalArgumentException(what);
     }
   }

@@ -44,11 +44,14 @@ export function checkRecipe(name: keyof typeof recipes, zk: unknown, path: strin
 
 /** The client and the path of a recipe. `because` says why the path must not be the root. */
 export function checkPlace(zk: unknown, path: string, because: string): void {
-  if (typeof (zk as ZooKeeper | undefined)?.getChildren !== 'function') {
-    throw new TypeError('the first argument must be a client, as connect() resolves with')
-  }
+  checkClient(zk)
   validatePath(path)
   if (path === '/') throw new TypeError(`path must not be '/': ${because}`)
+}
+
+export function checkClient(zk: unknown): void {
+  if (typeof (zk as ZooKeeper | undefined)?.getChildren === 'function') return
+  throw new TypeError('the first argument must be a client, as connect() resolves with')
 }
 
 interface AnyRecipeOptions extends HoldOptions {
@@ -76,7 +79,10 @@ export function checkWait(
   known: ReadonlySet<string>,
 ): void {
   checkKeys(name, options, known, '{ timeout: 5_000 }')
-  const { timeout, signal } = options
+  checkLimits(options)
+}
+
+export function checkLimits({ timeout, signal }: Pick<CallOptions, 'timeout' | 'signal'>): void {
   if (timeout !== undefined && !(typeof timeout === 'number' && timeout >= 0)) {
     throw new RangeError(`timeout must be a number of ms, 0 or more, not ${String(timeout)}`)
   }
@@ -92,7 +98,7 @@ function checkHoldOptions({ heldWhile, followerRelayDelay }: HoldOptions): void 
   }
 }
 
-/** Checks the option that has the data of a contender's node. */
+/** Checks the option that has the data of a node. */
 export function checkData(name: 'label' | 'data', data: unknown): void {
   if (data === undefined || typeof data === 'string' || data instanceof Uint8Array) return
   throw new TypeError(`${name} must be a string or a Uint8Array`)

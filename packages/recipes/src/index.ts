@@ -13,6 +13,20 @@ export type { ContenderInfo } from './queue/queue.ts'
 export { SharedLock } from './shared-lock.ts'
 export type { HeldWhile, HoldListeners, HoldOptions, Suspension } from './hold-options.ts'
 export type { DowngradeOptions, WriteHeld } from './write-held.ts'
+export { Group, type GroupOptions, type JoinOptions } from './group.ts'
+export type { Member } from './group/member.ts'
+export type { Membership, MembershipState, UpdateOptions } from './group/membership.ts'
+export type { GroupMessages } from './group/diagnostics.ts'
+export { MembershipLostError, type MembershipLossReason, type NameOwner, NameTakenError } from './group/errors.ts'
+export {
+  type NewInstance,
+  type RegisterOptions,
+  type Registration,
+  ServiceDiscovery,
+  type ServiceDiscoveryOptions,
+  type UnreadableInstance,
+} from './service-discovery.ts'
+export { type InstanceDetails, type ServiceInstance, type ServiceType, uriOf } from './group/service-instance.ts'
 
 // Exports of the client that a program with locks needs, so that one import is enough.
 export {

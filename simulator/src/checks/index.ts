@@ -11,6 +11,7 @@ import {
   passedWhileOpen,
 } from './barrier.ts'
 import { changesOnce, countedInTime, everyWriteAdds, readsNeverGoBack } from './counter.ts'
+import { groupChecks } from './group.ts'
 import { fencesRise } from './fences.ts'
 import { guardedWhileHeld, repliesMatch } from './guarded-set.ts'
 import { oneHolder } from './one-holder.ts'
@@ -49,6 +50,7 @@ const checksOf: Partial<Record<Workload, readonly Check[]>> = {
   Counter: [...common, nothingLeft, everybodyIsServed, everyWriteAdds, changesOnce, readsNeverGoBack, countedInTime],
   Barrier: [...common, nothingLeftBesideWaits, passedWhileOpen, openedOnce, callsInTime('B3')],
   DoubleBarrier: [...common, nothingLeft, everybodyIsServed, insideTogether, openings, leftTogether, callsInTime('D3')],
+  Group: [...common, nothingLeft, ...groupChecks],
 }
 
 export function check(played: Played): Violation[] {

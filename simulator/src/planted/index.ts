@@ -2,6 +2,7 @@ import { barrierBugs } from './barrier-bugs.ts'
 import type { PlantedBug } from './bug.ts'
 import { clientBugs } from './client-bugs.ts'
 import { counterBugs } from './counter-bugs.ts'
+import { groupBugs } from './group-bugs.ts'
 import { promiseBugs } from './promise-bugs.ts'
 import { recipeBugs } from './recipe-bugs.ts'
 
@@ -11,4 +12,5 @@ export const plantedBugs: readonly PlantedBug[] = [
   ...promiseBugs,
   ...counterBugs,
   ...barrierBugs,
+  ...groupBugs,
 ]

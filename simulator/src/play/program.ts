@@ -36,7 +36,7 @@ export interface ProgramOptions {
   readonly runtime: Runtime
   readonly connectString: string
   readonly sessionTimeout: number
-  readonly recipe: Exclude<Workload, 'ZooKeeper'>
+  readonly recipe: Exclude<Workload, 'ZooKeeper' | 'Group'>
   readonly plan: ClientPlan
   readonly recorder: Recorder
   /** Writes to the resource that checks fences. The write takes a while to arrive. */

@@ -24,6 +24,7 @@ import { Commits } from './commits.ts'
 import { Operator } from './operator.ts'
 import { PATH } from './paths.ts'
 import { Caller } from './caller.ts'
+import { GroupProgram } from './group-program.ts'
 import type { Participant } from './participant.ts'
 import { Program } from './program.ts'
 import { SASL_USERS } from './sasl-user.ts'
@@ -94,12 +95,27 @@ export class Stage implements Target {
     const program =
       scenario.recipe === 'ZooKeeper'
         ? this.#caller(scenario, client, process)
-        : this.#contender({ ...scenario, recipe: scenario.recipe }, client, process)
+        : scenario.recipe === 'Group'
+          ? this.#member(scenario, client, process)
+          : this.#contender({ ...scenario, recipe: scenario.recipe }, client, process)
     return { process, program }
   }
 
+  #member({ clients, sessionTimeout }: Scenario, client: number, runtime: SimProcess): Participant {
+    const { recorder } = this
+    const { usesSasl, group } = clients[client]!
+    const connectString = this.#connectString
+    return new GroupProgram({ client, runtime, connectString, sessionTimeout, usesSasl, plan: group!, recorder })
+  }
+
   #contender(
-    { seed, clients, sessionTimeout, recipe, network }: Scenario & { readonly recipe: Exclude<Workload, 'ZooKeeper'> },
+    {
+      seed,
+      clients,
+      sessionTimeout,
+      recipe,
+      network,
+    }: Scenario & { readonly recipe: Exclude<Workload, 'ZooKeeper' | 'Group'> },
     client: number,
     runtime: SimProcess,
   ): Participant {

@@ -3,6 +3,7 @@ import { Random } from '@zk/testing/internal'
 import { DrawnCalls } from './draw-calls.ts'
 import { callFaultyOps, type FaultType, faultyOps } from './fault.ts'
 import { everyFault, everyFaultOfCalls, everyFaultOfSteps, faultKinds, ofNames, type Shape } from './fault-kinds.ts'
+import { drawGroup } from './group.ts'
 import {
   type ClientPlan,
   type EnsemblePlan,
@@ -56,16 +57,25 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
   const latency = random.one([1, 5, 20, 20, 60])
   const cuts = random.one([0, 0.05, 0.3])
   const isCrowd = manners.chance(0.25)
-  const drawOne = () =>
-    isOfCalls
-      ? drawCaller(random, calls)
-      : isStepped(drawnRecipe)
-        ? drawStepper({ random, manners }, drawnRecipe, steps, tickTime)
-        : drawClient({ random, manners, isCrowd }, drawnRecipe, ensemble, sessionTimeout)
+  const drawGroupClient = (client: number): ClientPlan => {
+    const group = drawGroup(new Random(seed, `group ${client}`), client, sessionTimeout)
+    return { clockRate: drawRate(random), watches: false, workers: [], group }
+  }
+  const drawOne = (_: unknown, client: number) =>
+    drawnRecipe === 'Group'
+      ? drawGroupClient(client)
+      : isOfCalls
+        ? drawCaller(random, calls)
+        : isStepped(drawnRecipe)
+          ? drawStepper({ random, manners }, drawnRecipe, steps, tickTime)
+          : drawClient({ random, manners, isCrowd }, drawnRecipe, ensemble, sessionTimeout)
   const plans = Array.from({ length: clients }, drawOne).map((plan) => withSasl(plan, identities, ensemble))
   const handOvers = plans.flatMap((plan) => plan.handOvers ?? [])
   const sessionTimeouts = [sessionTimeout, ...handOvers.map((each) => each.sessionTimeout)]
-  const ops = [...(isOfCalls ? callFaultyOps : faultyOps), ...(ensemble.sasl === undefined ? [] : (['sasl'] as const))]
+  const ops = [
+    ...(isOfCalls || drawnRecipe === 'Group' ? callFaultyOps : faultyOps),
+    ...(ensemble.sasl === undefined ? [] : (['sasl'] as const)),
+  ]
   const shape = { clients, ensemble, sessionTimeouts, ops }
   const mix = faults === undefined ? drawMix(random, shape, everyFaultOf(drawnRecipe)) : { types: faults, shape }
   const drawn = drawFaults(random, mix)

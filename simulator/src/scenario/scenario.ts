@@ -2,13 +2,16 @@
 import type { HoldOptions } from '@zk/recipes'
 import type { CallPlan } from './calls.ts'
 import type { Fault } from './fault.ts'
+import type { GroupPlan } from './group.ts'
 import { type Step, stepped } from './steps.ts'
 
 export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
 export type RecipeName = (typeof recipes)[number]
 
-/** The subject of a history: a recipe, or plain calls of the client. Runs without `--recipe` draw from `recipes` only. */
-export const workloads = [...recipes, 'ZooKeeper', ...stepped] as const
+/**
+ * The subject of a history: a recipe, plain calls of the client, or a group. Runs without `--recipe` draw from `recipes` only.
+ */
+export const workloads = [...recipes, 'ZooKeeper', ...stepped, 'Group'] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Scenario {
@@ -65,6 +68,8 @@ export interface ClientPlan {
   readonly usesSasl?: true
   /** The plain calls of a client, which has no workers then. */
   readonly calls?: CallPlan
+  /** The memberships of a client, which has no workers then. */
+  readonly group?: GroupPlan
 }
 
 /** A client detaches its session, and another goes on with it. */
@@ -87,6 +92,7 @@ export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
   Counter: [],
   Barrier: [],
   DoubleBarrier: [],
+  Group: [],
 }
 
 interface KindTraits {

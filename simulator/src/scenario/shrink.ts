@@ -1,5 +1,6 @@
 // Finds a smaller scenario that fails in the same way (delta debugging).
 import type { Call, CallPlan, Turn } from './calls.ts'
+import type { MemberPlan } from './group.ts'
 import type { ClientPlan, EnsemblePlan, Scenario, Task } from './scenario.ts'
 
 /** Whether the scenario still fails. */
@@ -34,6 +35,19 @@ const withoutCalls: Step = async (scenario, stillFails) => {
   return left === all ? scenario : withOnlyCalls(scenario, left)
 }
 
+const withoutLives: Step = async (scenario, stillFails) => {
+  const all = scenario.clients.flatMap(({ group }) => group?.lists.flat() ?? [])
+  const only = (kept: readonly MemberPlan[]) =>
+    eachClient(scenario, ({ group, ...client }) => ({
+      ...client,
+      ...(group && {
+        group: { ...group, lists: group.lists.map((lives) => lives.filter((life) => kept.includes(life))) },
+      }),
+    }))
+  const left = await fewest(all, (fewer) => stillFails(only(fewer)))
+  return left === all ? scenario : only(left)
+}
+
 /** Tries one simplification after the other. Each is kept if the scenario still fails. */
 const simpler: Step = async (scenario, stillFails) => {
   let simplest = scenario
@@ -45,7 +59,7 @@ const simpler: Step = async (scenario, stillFails) => {
   return simplest
 }
 
-const steps: readonly Step[] = [withoutFaults, withoutTasks, withoutCalls, simpler]
+const steps: readonly Step[] = [withoutFaults, withoutTasks, withoutCalls, withoutLives, simpler]
 
 const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   (scenario) => ({ ...scenario, network: { ...scenario.network, cuts: 0 } }),

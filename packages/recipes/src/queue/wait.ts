@@ -150,9 +150,16 @@ export class WaitLimit {
   }
 }
 
+/** Handles an error: undefined instead of it where the signal was aborted. */
+export function undefinedIfAborted(signal: AbortSignal | undefined): (error: unknown) => undefined {
+  return (error) => {
+    if (!signal?.aborted) throw error
+  }
+}
+
 /** Settles as `look` does, which may make several calls. If they take too long in total, it rejects with `RequestTimeout`. */
 export async function within<T>(
-  { zk, path }: Queue,
+  { zk, path }: Pick<Queue, 'zk' | 'path'>,
   op: string,
   options: CallOptions,
   look: (limited: CallOptions) => Promise<T>,
