@@ -34,18 +34,20 @@ export interface Owner {
  * token, checked by the resource that is written to, protects against that.
  */
 export class Held implements AsyncDisposable {
-  /** The path of the contender's znode. */
+  /** The path of the contender's znode; of the first one, where a hold has several. */
   readonly path: string
   /** The czxid of that znode: greater than that of every contender that entered before. See `fencingText`. */
   readonly fencingToken: bigint
   /** Makes a transaction of your own fail unless this is still held: `zk.multi([held.checkOp, …])`. */
   readonly checkOp: Op<void>
+  /** The same for each of its nodes: `zk.multi([...held.checkOps, …])`. Several permits have several nodes. */
+  readonly checkOps: readonly Op<void>[]
   /** @internal */
   readonly lease: Lease
   readonly #zk: ZooKeeper
   readonly #owner: Owner
   readonly #terms: HoldTerms
-  readonly #ownNode: OwnNodeWatch
+  readonly #ownNodes: readonly OwnNodeWatch[]
   readonly #keeper: LeaseKeeper
   readonly #kind: string
   readonly #since: number
@@ -58,23 +60,24 @@ export class Held implements AsyncDisposable {
   /** When the loss was reported. undefined before, and when it was logged how late the release came. */
   #lostAt: number | undefined
 
-  /** @internal */
-  constructor(zk: ZooKeeper, owner: Owner, node: OwnNode, lease: Lease, terms: HoldTerms) {
+  /** @internal `nodes` are all of one transaction. The hold ends with the first that is gone. */
+  constructor(zk: ZooKeeper, owner: Owner, nodes: readonly [OwnNode, ...OwnNode[]], lease: Lease, terms: HoldTerms) {
+    const [node] = nodes
     const { session } = owner
     const { runtime } = zk
     this.path = node.path
     this.fencingToken = node.czxid
-    this.checkOp = op.check(node.path)
+    this.checkOps = nodes.map(({ path }) => op.check(path))
+    this.checkOp = this.checkOps[0]!
     this.lease = lease
     this.#zk = zk
     this.#owner = owner
     this.#terms = terms
     this.#kind = node.name.kind.name
     this.#since = runtime.now()
-    this.#ownNode = new OwnNodeWatch(zk, session, node.path, () => {
-      // If its lease was over before, that is the loss.
-      if (this.isHeld()) this.lose('NodeGone')
-    })
+    // If its lease was over before, that is the loss.
+    const gone = () => this.isHeld() && this.lose('NodeGone')
+    this.#ownNodes = nodes.map(({ path }) => new OwnNodeWatch(zk, session, path, gone))
     this.#keeper = LeaseKeeper.of(zk, session)
     this.#keeper.add(this)
   }
@@ -141,8 +144,8 @@ export class Held implements AsyncDisposable {
   async multi<const Ops extends readonly Op<unknown>[]>(ops: Ops): Promise<MultiResults<Ops>> {
     this.throwIfLost()
     try {
-      const [, ...results] = await this.#zk.multi([this.checkOp, ...ops], { session: this.#owner.session })
-      return results
+      const results = await this.#zk.multi([...this.checkOps, ...ops], { session: this.#owner.session })
+      return results.slice(this.checkOps.length) as MultiResults<Ops>
     } catch (error) {
       throw this.#ofCaller(error)
     }
@@ -224,7 +227,7 @@ export class Held implements AsyncDisposable {
   /** @internal */
   lose(reason: LossReason, cause?: unknown): void {
     if (this.#loss !== undefined) return
-    this.#ownNode.stop()
+    for (const each of this.#ownNodes) each.stop()
     this.#keeper.remove(this)
     const loss: Loss = { reason, cause, error: undefined }
     this.#loss = loss
@@ -245,7 +248,12 @@ export class Held implements AsyncDisposable {
 
   get #identity() {
     const { path: node, fencingToken } = this
-    return { path: node.slice(0, node.lastIndexOf('/')), node, fencingToken }
+    return { path: this.recipePath, node, fencingToken }
+  }
+
+  /** @internal The path that users know. */
+  get recipePath(): string {
+    return parentOf(this.path)
   }
 
   #reportSuspension(leaseRemaining: number): void {
@@ -295,7 +303,8 @@ export class Held implements AsyncDisposable {
     const isUnsent = !error.outcomeUnknown && KeeperError.is(error, ...unanswered)
     if (isUnsent && this.loss !== undefined) return this.loss.with(undefined)
     if (error.index === undefined) return error
-    if (error.index === 0 && error.code === 'NoNode') {
+    const { length: checks } = this.checkOps
+    if (error.index < checks && error.code === 'NoNode') {
       this.lose('NodeGone', error)
       return this.#errorOf(this.#loss!)
     }
@@ -308,10 +317,15 @@ export class Held implements AsyncDisposable {
       sessionId,
       needs,
       // Without an index it is the check that failed: it needs the right to read the node.
-      index: index === 0 ? undefined : index - 1,
-      results: results?.slice(1),
+      index: index < checks ? undefined : index - checks,
+      results: results?.slice(checks),
     })
   }
+}
+
+/** The path above this one. */
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'))
 }
 
 /** The errors of a request that no server has answered. */

@@ -35,7 +35,7 @@ export class WriteHeld extends Held {
 
   /** @internal */
   constructor(queue: Queue, owner: Owner, node: OwnNode, lease: Lease, options: NodeOptions & HoldTerms) {
-    super(queue.zk, owner, node, lease, options)
+    super(queue.zk, owner, [node], lease, options)
     this.#queue = queue
     this.#owner = owner
     this.#node = node
@@ -69,7 +69,7 @@ export class WriteHeld extends Held {
     try {
       const grant = await limit.during(reading.make())
       const lease = await limit.during(firstLease(this.#queue.zk, session, grant, this.#options, limit))
-      const held = new Held(this.#queue.zk, owner, grant.node, lease, this.#options)
+      const held = new Held(this.#queue.zk, owner, [grant.node], lease, this.#options)
       held.throwIfLost()
       held.acquired(runtime.now() - since)
       return held

@@ -23,8 +23,8 @@ import { pinnedTo, retry } from './retry.ts'
 export interface ContenderOptions extends NodeOptions, HoldOptions {
   /** Whether `ahead` is asked for later. */
   readonly remembersAhead: boolean
-  /** Called with the contenders ahead whenever it must wait. */
-  readonly onQueued: (ahead: Ahead) => void
+  /** Called whenever it must wait. `ahead` makes the paths of the contenders ahead, oldest first. */
+  readonly onQueued: (ahead: () => readonly string[]) => void
 }
 
 /** A grant. */
@@ -35,6 +35,18 @@ export interface Grant {
    * connection. undefined where it is not known, and where there is no lease.
    */
   readonly touch: RelayedTouch | undefined
+}
+
+/** A contender with no blocker left. */
+export interface Front {
+  readonly node: OwnNode
+  /** The grant, where a committed request has already shown that the node exists and is ours. */
+  readonly grant: Grant | undefined
+  /**
+   * The blocker whose event made it first: reads on another connection may still show it. undefined where a list showed that
+   * there is none.
+   */
+  readonly last: ContenderName | undefined
 }
 
 /** How to send a request that must be committed. */
@@ -100,11 +112,11 @@ export class Contender {
   }
 
   /**
-   * The contenders ahead in the last list, without those that have left since; undefined before the first list,
-   * and where they are not remembered.
+   * The paths of the contenders ahead in the last list, oldest first, without those that have left since; undefined before
+   * the first list, and where they are not remembered.
    */
-  get ahead(): Ahead | undefined {
-    return this.#ahead
+  get ahead(): readonly string[] | undefined {
+    return this.#ahead && this.#paths(this.#ahead)
   }
 
   /** The oldest contender that it waits for; undefined before that is known, and after one has left. */
@@ -116,7 +128,16 @@ export class Contender {
    * Enters and reads the list. Without a blocker it is granted. Otherwise it watches the blockers until one is gone, and
    * reads again.
    */
-  async compete(): Promise<Grant> {
+  compete(): Promise<Grant> {
+    return this.#reachFront(({ node, grant }) => grant ?? this.confirm(node))
+  }
+
+  /** As `compete`, without the committed check at the end. */
+  reachFront(): Promise<Front> {
+    return this.#reachFront((front) => front)
+  }
+
+  async #reachFront<T>(arrived: (front: Front) => T | Promise<T>): Promise<T> {
     let turn = this.#turn(await this.enter())
     while (turn.name === 'behind') {
       const { place, blockers, rest } = turn
@@ -124,17 +145,30 @@ export class Contender {
       this.#blocker = undefined
       this.#ahead = this.#ahead?.without(gone)
       const isNext = rest.name === 'known' ? rest.isNext : this.#isNext(rest.ahead.without(gone))
-      if (isNext) return await this.#confirm(place.node)
+      if (isNext) return await arrived({ node: place.node, grant: undefined, last: gone })
       turn = this.#turn(await this.#lookAndConfirm(place))
     }
-    return turn.grant ?? (await this.#confirm(turn.place.node))
+    return arrived({ node: turn.place.node, grant: turn.grant, last: undefined })
   }
 
   /** Enters and reads the list once, without waiting; undefined where a blocker is ahead. */
   async competeOnce(): Promise<Grant | undefined> {
-    const look = await this.enter()
-    if (this.#role.blockers(look.ahead).length > 0) return undefined
-    return look.grant ?? (await this.#confirm(look.node))
+    const front = await this.enterFirst()
+    return front && (front.grant ?? (await this.confirm(front.node)))
+  }
+
+  /** As `competeOnce`, without the committed check at the end. */
+  async enterFirst(): Promise<Front | undefined> {
+    const { ahead, node, grant } = await this.enter()
+    return this.#role.blockers(ahead).length > 0 ? undefined : { node, grant, last: undefined }
+  }
+
+  /** Whether a list shows a blocker now. It makes no node. */
+  async isBlocked(signal: AbortSignal): Promise<boolean> {
+    const options = { session: this.session, signal }
+    const listing = () => ifMissing((asking) => this.#queue.list(asking), options, undefined)
+    const everyone = (await retry(this.#queue.zk, listing, signal))?.everyone
+    return everyone !== undefined && this.#role.blockers(everyone).length > 0
   }
 
   /** Sends the sync of `competeOnce` ahead of time. */
@@ -183,7 +217,7 @@ export class Contender {
     const [only, other] = blockers
     if (only === undefined) return { name: 'first', place, grant }
     if (this.#options.remembersAhead) this.#ahead = ahead
-    this.#options.onQueued(ahead)
+    this.#options.onQueued(() => this.#paths(ahead))
     const rest: Rest =
       other === undefined ? { name: 'known', isNext: this.#isNext(ahead.without(only)) } : { name: 'listed', ahead }
     return { name: 'behind', place, blockers, rest }
@@ -192,6 +226,10 @@ export class Contender {
   /** Whether no contender is ahead that it must wait for, nor can appear there. */
   #isNext(rest: Ahead): boolean {
     return this.#role.aheadOnlyShrinks && this.#role.blockers(rest).length === 0
+  }
+
+  #paths({ all }: Ahead): readonly string[] {
+    return all.map(({ name }) => this.#queue.pathOf(name))
   }
 
   async #list(): Promise<ContenderList> {
@@ -218,13 +256,13 @@ export class Contender {
     }
     const looking = retry(zk, look).catch(vanishedIfMissing)
     looking.catch(() => {})
-    const grant = await this.#confirm(node, asking)
+    const grant = await this.confirm(node, asking)
     const ahead = line.ahead(await looking)
     return { node, line, ahead, grant: looks === 1 ? grant : undefined }
   }
 
   /** Makes a committed check: at that time the node exists, and so does our session. `first` is the first attempt. */
-  async #confirm(node: OwnNode, first?: Asking): Promise<Grant> {
+  async confirm(node: OwnNode, first?: Asking): Promise<Grant> {
     const { zk } = this.#queue
     let asking: Asking | undefined
     const check = async () => {

@@ -2,45 +2,67 @@
 import { KeeperError } from '@zk/client'
 import { onAbort, wasAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../acquirable.ts'
-import { Contender, type Grant } from './contender.ts'
+import { Contender, type ContenderOptions, type Grant } from './contender.ts'
 import { checkBody, checkCall } from '../checks.ts'
 import type { NodeOptions, OwnNode } from './protected-create.ts'
 import { firstLease } from '../lease/lease-renewal.ts'
 import { Held, type Owner } from '../held.ts'
-import { ifMissing } from './if-missing.ts'
 import type { Lease } from '../lease/lease.ts'
 import { NodeVanished } from './node-vanished.ts'
-import { WaitLimit } from './wait.ts'
 import type { Queue } from './queue.ts'
 import type { Role } from './roles.ts'
 import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from '../hold-options.ts'
-import { retry } from './retry.ts'
-import { Wait } from './wait.ts'
+import { Wait, type Waiter, WaitLimit } from './wait.ts'
 
 export interface QueueLockOptions extends NodeOptions, HoldOptions {}
 
-/** Makes a hold of a grant. */
-export type ToHeld<H extends Held> = (
+/** What competes in one session for one call. A `Contender` is one. */
+export interface Competitor extends Owner, Waiter {
+  /** Sends the sync of `competeOnce` ahead of time. */
+  prepare(): void
+  /** Whether it would have to wait now, as far as reads show. It makes no node. */
+  isBlocked(signal: AbortSignal): Promise<boolean>
+  /** Waits in line. */
+  compete(): Promise<Grant>
+  /** As `compete`, without waiting: undefined where it would have to. */
+  competeOnce(): Promise<Grant | undefined>
+}
+
+/** Makes what competes. It is called synchronously in the turn of its session. */
+export type ToCompetitor<C extends Competitor> = (queue: Queue, role: Role, options: ContenderOptions) => C
+
+/** Makes a hold of a grant to the competitor. */
+export type ToHeld<H extends Held, C extends Competitor = Competitor> = (
   queue: Queue,
-  owner: Owner,
+  owner: C,
   node: OwnNode,
   lease: Lease,
   options: NodeOptions & HoldTerms,
 ) => H
 
-export const plainHold: ToHeld<Held> = ({ zk }, owner, node, lease, terms) => new Held(zk, owner, node, lease, terms)
+export const plainHold: ToHeld<Held> = ({ zk }, owner, node, lease, terms) => new Held(zk, owner, [node], lease, terms)
 
-export class QueueLock<H extends Held = Held> implements Acquirable<H> {
+export const plainContender: ToCompetitor<Contender> = (...given) => new Contender(...given)
+
+export class QueueLock<H extends Held = Held, C extends Competitor = Contender> implements Acquirable<H> {
   readonly queue: Queue
   readonly #role: Role
   readonly #options: QueueLockOptions
-  readonly #toHeld: ToHeld<H>
+  readonly #toHeld: ToHeld<H, C>
+  readonly #toCompetitor: ToCompetitor<C>
 
-  constructor(queue: Queue, role: Role, options: QueueLockOptions, toHeld: ToHeld<H>) {
+  constructor(
+    queue: Queue,
+    role: Role,
+    options: QueueLockOptions,
+    toHeld: ToHeld<H, C>,
+    toCompetitor: ToCompetitor<C>,
+  ) {
     this.queue = queue
     this.#role = role
     this.#options = options
     this.#toHeld = toHeld
+    this.#toCompetitor = toCompetitor
   }
 
   async acquire(options: AcquireOptions = {}): Promise<H> {
@@ -66,7 +88,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     checkCall('tryAcquire', options)
     const { signal } = options
     signal?.throwIfAborted()
-    const { zk, path } = this.queue
+    const { zk, recipePath: path } = this.queue
     const wait = new Wait(this.queue, this.#role.kind, undefined, false)
     const contender = this.#contender(wait)
     const { session } = contender
@@ -76,10 +98,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     try {
       contender.prepare()
       // If there is a blocker, no node is created.
-      const list = (signal: AbortSignal) =>
-        retry(zk, () => ifMissing((asking) => this.queue.list(asking), { session, signal }, undefined), signal)
-      const everyone = (await limit.asking(list))?.everyone
-      if (everyone !== undefined && this.#role.blockers(everyone).length > 0) return undefined
+      if (await limit.asking((signal) => contender.isBlocked(signal))) return undefined
       const held = await this.#hold(contender, contender.competeOnce(), limit, options)
       held?.throwIfLost()
       return held && wait.ended(held)
@@ -119,7 +138,7 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
 
   /** The hold of a contender that was granted. It may already be lost. Without a grant the contender leaves. */
   async #hold(
-    contender: Contender,
+    contender: C,
     competing: Promise<Grant | undefined>,
     limit: WaitLimit,
     { onSuspended, onResumed }: HoldListeners,
@@ -143,11 +162,11 @@ export class QueueLock<H extends Held = Held> implements Acquirable<H> {
     }
   }
 
-  #contender(wait: Wait): Contender {
+  #contender(wait: Wait): C {
     const { session } = this.queue.zk
     session.detaching.throwIfAborted()
     checkLease(this.#options, session)
-    const contender = new Contender(this.queue, this.#role, {
+    const contender = this.#toCompetitor(this.queue, this.#role, {
       // Before the spread: see session-options.ts.
       remembersAhead: wait.mayTimeOut,
       onQueued: (ahead) => wait.queued(contender, ahead),

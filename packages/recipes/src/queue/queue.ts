@@ -45,13 +45,17 @@ const utf8 = new TextDecoder()
 
 export class Queue {
   readonly zk: ZooKeeper
+  /** The parent of the contenders' nodes. */
   readonly path: string
+  /** The path that users know: that of the recipe. */
+  readonly recipePath: string
   readonly #rivals: Rivals
   #hasReportedExhaustion = false
 
-  constructor(zk: ZooKeeper, path: string, kinds: readonly Kind[]) {
+  constructor(zk: ZooKeeper, path: string, kinds: readonly Kind[], recipePath = path) {
     this.zk = zk
     this.path = path
+    this.recipePath = recipePath
     this.#rivals = new Rivals(kinds)
   }
 
@@ -122,21 +126,12 @@ export class Queue {
   tellExhausted({ kind, sequence }: ContenderName): void {
     if (this.#hasReportedExhaustion || !isExhausted(sequence)) return
     this.#hasReportedExhaustion = true
-    report(this.zk, 'zk:exhausted', kind.name, () => ({ path: this.path, sequence }))
+    report(this.zk, 'zk:exhausted', kind.name, () => ({ path: this.recipePath, sequence }))
   }
 
   /** Reads a contender's node. */
-  info({ name, kind }: ContenderName, { data, stat }: NodeData): ContenderInfo {
-    return describedInJson({
-      path: this.pathOf(name),
-      kind: kind.name,
-      position: 0,
-      data,
-      label: utf8.decode(data),
-      sessionId: stat.ephemeralOwner,
-      since: stat.ctime,
-      fencingToken: stat.czxid,
-    })
+  info({ name, kind }: ContenderName, node: NodeData): ContenderInfo {
+    return contenderInfo(this.pathOf(name), kind, node)
   }
 
   /** undefined when it is gone. */
@@ -145,6 +140,20 @@ export class Queue {
     const node = await ifMissing((asking) => this.zk.getData(path, asking), options, undefined)
     return node && this.info(name, node)
   }
+}
+
+/** What a contender's node shows. Its position is not known. */
+export function contenderInfo(path: string, { name: kind }: Kind, { data, stat }: NodeData): ContenderInfo {
+  return describedInJson({
+    path,
+    kind,
+    position: 0,
+    data,
+    label: utf8.decode(data),
+    sessionId: stat.ephemeralOwner,
+    since: stat.ctime,
+    fencingToken: stat.czxid,
+  })
 }
 
 /** JSON knows no bigint. */
