@@ -157,7 +157,7 @@ export function contenderInfo(path: string, { name: kind }: Kind, { data, stat }
 }
 
 /** JSON knows no bigint. */
-function describedInJson(info: ContenderInfo): ContenderInfo {
+export function describedInJson<Info extends ContenderInfo>(info: Info): Info {
   const { data: _, sessionId, fencingToken, ...others } = info
   const toJSON = () => ({ ...others, sessionId: hex(sessionId), fencingToken: hex(fencingToken) })
   return Object.defineProperty(info, 'toJSON', { value: toJSON })

@@ -6,7 +6,7 @@
 import { type CallOptions, op, type Session, type ZooKeeper } from '@zk/client'
 import { ifMissing } from '../queue/if-missing.ts'
 import type { ContenderName, Kind } from '../queue/names.ts'
-import { type ContenderInfo, contenderInfo } from '../queue/queue.ts'
+import { type ContenderInfo, contenderInfo, describedInJson } from '../queue/queue.ts'
 import { deleteOwn, type Folder, type OwnNode } from '../queue/protected-create.ts'
 import { retry } from '../queue/retry.ts'
 import { SessionOptions } from '../queue/session-options.ts'
@@ -71,7 +71,7 @@ export class Leases implements Folder {
     const path = this.pathOf(name)
     const reading = () => ifMissing((asking) => this.zk.getData(path, asking), options, undefined)
     const node = await retry(this.zk, reading, options.signal)
-    return node && Object.assign(contenderInfo(path, this.#kind, node), { permit: this.parse(name)?.sequence })
+    return node && { ...contenderInfo(path, this.#kind, node), permit: this.parse(name)?.sequence }
   }
 
   /** All, oldest first. */
@@ -79,7 +79,7 @@ export class Leases implements Folder {
     const names = await this.list(options)
     const read = await Promise.all(names.map((name) => this.holder(name, options)))
     const holders = read.filter((holder) => holder !== undefined).sort(byCreation)
-    return holders.map((holder, position) => Object.assign(holder, { position }))
+    return holders.map((holder, position) => describedInJson({ ...holder, position }))
   }
 
   /** Reads the nodes. Those that are gone, or belong to another session, are left out. */
