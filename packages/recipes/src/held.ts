@@ -1,6 +1,6 @@
 import { KeeperError, type MultiResults, type Op, op, type Session, type ZooKeeper } from '@zk/client'
 import { hex } from '@zk/client/internal'
-import type { OwnNode } from './queue/protected-create.ts'
+import type { OwnNodes } from './queue/protected-create.ts'
 import { downgraded, logLateRelease, report } from './diagnostics.ts'
 import { LockLostError, type LossReason } from './errors.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
@@ -38,10 +38,6 @@ export class Held implements AsyncDisposable {
   readonly path: string
   /** The czxid of that znode: greater than that of every contender that entered before. See `fencingText`. */
   readonly fencingToken: bigint
-  /** Makes a transaction of your own fail unless this is still held: `zk.multi([held.checkOp, …])`. */
-  readonly checkOp: Op<void>
-  /** The same for each of its nodes: `zk.multi([...held.checkOps, …])`. Several permits have several nodes. */
-  readonly checkOps: readonly Op<void>[]
   /** @internal */
   readonly lease: Lease
   readonly #zk: ZooKeeper
@@ -49,6 +45,7 @@ export class Held implements AsyncDisposable {
   readonly #terms: HoldTerms
   readonly #ownNodes: readonly OwnNodeWatch[]
   readonly #keeper: LeaseKeeper
+  readonly #nodes: OwnNodes
   readonly #kind: string
   readonly #since: number
   /** Made for the first look at `signal`: few holders look at it. It takes 4 µs, and an error 3 µs. */
@@ -61,18 +58,17 @@ export class Held implements AsyncDisposable {
   #lostAt: number | undefined
 
   /** @internal `nodes` are all of one transaction. The hold ends with the first that is gone. */
-  constructor(zk: ZooKeeper, owner: Owner, nodes: readonly [OwnNode, ...OwnNode[]], lease: Lease, terms: HoldTerms) {
+  constructor(zk: ZooKeeper, owner: Owner, nodes: OwnNodes, lease: Lease, terms: HoldTerms) {
     const [node] = nodes
     const { session } = owner
     const { runtime } = zk
     this.path = node.path
     this.fencingToken = node.czxid
-    this.checkOps = nodes.map(({ path }) => op.check(path))
-    this.checkOp = this.checkOps[0]!
     this.lease = lease
     this.#zk = zk
     this.#owner = owner
     this.#terms = terms
+    this.#nodes = nodes
     this.#kind = node.name.kind.name
     this.#since = runtime.now()
     // If its lease was over before, that is the loss.
@@ -89,6 +85,16 @@ export class Held implements AsyncDisposable {
       if (this.#loss !== undefined) this.#abort.abort(this.#errorOf(this.#loss))
     }
     return this.#abort.signal
+  }
+
+  /** Makes a transaction of your own fail unless this is still held: `zk.multi([held.checkOp, …])`. */
+  get checkOp(): Op<void> {
+    return op.check(this.path)
+  }
+
+  /** As `checkOp`, for every kind of hold: one for each of its nodes. Several permits have several nodes. */
+  get checkOps(): readonly Op<void>[] {
+    return this.#nodes.map(({ path }) => op.check(path))
   }
 
   /** The session of the hold: with `{ session }` a call runs in it, or not at all. */
@@ -143,9 +149,10 @@ export class Held implements AsyncDisposable {
    */
   async multi<const Ops extends readonly Op<unknown>[]>(ops: Ops): Promise<MultiResults<Ops>> {
     this.throwIfLost()
+    const checks: readonly Op<unknown>[] = this.checkOps
     try {
-      const results = await this.#zk.multi([...this.checkOps, ...ops], { session: this.#owner.session })
-      return results.slice(this.checkOps.length) as MultiResults<Ops>
+      const results = await this.#zk.multi([...checks, ...ops], { session: this.#owner.session })
+      return results.slice(checks.length) as MultiResults<Ops>
     } catch (error) {
       throw this.#ofCaller(error)
     }
@@ -303,7 +310,7 @@ export class Held implements AsyncDisposable {
     const isUnsent = !error.outcomeUnknown && KeeperError.is(error, ...unanswered)
     if (isUnsent && this.loss !== undefined) return this.loss.with(undefined)
     if (error.index === undefined) return error
-    const { length: checks } = this.checkOps
+    const { length: checks } = this.#nodes
     if (error.index < checks && error.code === 'NoNode') {
       this.lose('NodeGone', error)
       return this.#errorOf(this.#loss!)

@@ -1,7 +1,7 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { AcquireOptions } from './acquirable.ts'
 import { checkCall, checkRecipe } from './checks.ts'
-import { QueueLock, plainContender, plainHold } from './queue/queue-lock.ts'
+import { QueueLock, plainHold } from './queue/queue-lock.ts'
 import { type Held, unlessLate } from './held.ts'
 import { observeFirst } from './queue/observe.ts'
 import { WaitLimit, within } from './queue/wait.ts'
@@ -40,13 +40,7 @@ export class LeaderElection {
     checkRecipe('LeaderElection', zk, path, options)
     const { data = '', ...others } = options
     this.path = path
-    this.#queueLock = new QueueLock(
-      new Queue(zk, path, candidate.rivals),
-      candidate,
-      { data, ...others },
-      plainHold,
-      plainContender,
-    )
+    this.#queueLock = new QueueLock(new Queue(zk, path, candidate.rivals), candidate, { data, ...others }, plainHold)
   }
 
   /** Stands for election, and resolves when elected. `release` resigns. */

@@ -1,7 +1,7 @@
 import type { ACL, CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
 import { checkBody, checkCall, checkRecipe } from './checks.ts'
-import { QueueLock, plainContender, plainHold } from './queue/queue-lock.ts'
+import { QueueLock, plainHold } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { exclusive } from './queue/roles.ts'
@@ -49,7 +49,7 @@ export class Lock implements Acquirable<Held> {
     const { label = '', reentrant, ...others } = options
     const queue = new Queue(zk, path, exclusive.rivals)
     this.path = path
-    this.#queueLock = new QueueLock(queue, exclusive, { data: label, ...others }, plainHold, plainContender)
+    this.#queueLock = new QueueLock(queue, exclusive, { data: label, ...others }, plainHold)
     this.#reentrancy = reentrant ? new Reentrancy(path) : undefined
   }
 

@@ -1,14 +1,15 @@
-import type { CallOptions, ZooKeeper } from '@zk/client'
+import type { CallOptions, Session, ZooKeeper } from '@zk/client'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from './acquirable.ts'
 import { checkBody, checkCall, checkCount, checkPermits, checkRecipe } from './checks.ts'
 import type { LockOptions } from './lock.ts'
+import type { ContenderOptions } from './queue/contender.ts'
 import type { Kind } from './queue/names.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
 import { QueueLock, type QueueLockOptions } from './queue/queue-lock.ts'
 import { exclusive, type Role } from './queue/roles.ts'
 import { within } from './queue/wait.ts'
 import { type HolderInfo, Leases } from './semaphore/leases.ts'
-import { PermitContender } from './semaphore/permit-contender.ts'
+import { checkRoom, hasRoom, PermitContender, type Wanted } from './semaphore/permit-contender.ts'
 import { SemaphoreHeld } from './semaphore/semaphore-held.ts'
 import { StoredPermits } from './semaphore/stored-permits.ts'
 
@@ -123,15 +124,30 @@ export class Semaphore implements Acquirable<SemaphoreHeld> {
     return await within(this.#queue, 'contenders', options, (limited) => this.#queue.contenders(limited))
   }
 
-  #lock(count = 1): QueueLock<SemaphoreHeld, PermitContender> {
+  #lock(count = 1): PermitLock {
     checkCount(count, this.#stored.isAgreed ? undefined : this.#permits)
-    const wanted = { leases: this.#leases, stored: this.#stored, count }
-    return new QueueLock(
-      this.#queue,
-      role,
-      this.#options,
-      (queue, owner, _, lease, terms) => new SemaphoreHeld(queue, owner, lease, terms),
-      (...given) => new PermitContender(...given, wanted),
-    )
+    return new PermitLock(this.#queue, this.#options, { leases: this.#leases, stored: this.#stored, count })
+  }
+}
+
+/** Acquires so many permits. */
+class PermitLock extends QueueLock<SemaphoreHeld> {
+  readonly #wanted: Wanted
+
+  constructor(queue: Queue, options: QueueLockOptions, wanted: Wanted) {
+    super(queue, role, options, (...granted) => new SemaphoreHeld(...granted))
+    this.#wanted = wanted
+  }
+
+  protected override makeContender(options: ContenderOptions): PermitContender {
+    return new PermitContender(this.queue, role, options, this.#wanted)
+  }
+
+  protected override async hasBlocker(options: CallOptions & { readonly session: Session }): Promise<boolean> {
+    const { leases, stored } = this.#wanted
+    const present = await stored.agree(options.session)
+    checkRoom(this.#wanted, present)
+    if (await super.hasBlocker(options)) return true
+    return !hasRoom(this.#wanted, await leases.list(options), present.permits)
   }
 }

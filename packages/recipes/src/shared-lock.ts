@@ -1,7 +1,7 @@
 import type { CallOptions, ZooKeeper } from '@zk/client'
 import type { Acquirable } from './acquirable.ts'
 import { checkCall, checkRecipe } from './checks.ts'
-import { QueueLock, type ToHeld, plainContender, plainHold } from './queue/queue-lock.ts'
+import { QueueLock, type ToHeld, plainHold } from './queue/queue-lock.ts'
 import type { Held } from './held.ts'
 import type { LockOptions } from './lock.ts'
 import { type ContenderInfo, Queue } from './queue/queue.ts'
@@ -39,8 +39,8 @@ export class SharedLock {
     const { label = '', ...others } = options
     this.path = path
     this.#queue = new Queue(zk, path, reader.rivals)
-    this.read = new QueueLock(this.#queue, reader, { data: label, ...others }, plainHold, plainContender)
-    this.write = new QueueLock(this.#queue, writer, { data: label, ...others }, toWriteHeld, plainContender)
+    this.read = new QueueLock(this.#queue, reader, { data: label, ...others }, plainHold)
+    this.write = new QueueLock(this.#queue, writer, { data: label, ...others }, toWriteHeld)
   }
 
   /** Readers and writers that hold or wait, oldest first. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { LockTimeoutError, ZooKeeper } from '../src/index.ts'
 import { Queue } from '../src/queue/queue.ts'
-import { plainContender, plainHold, QueueLock } from '../src/queue/queue-lock.ts'
+import { plainHold, QueueLock } from '../src/queue/queue-lock.ts'
 import type { Role } from '../src/queue/roles.ts'
 import { type Outcome, outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
@@ -22,7 +22,7 @@ function roleWith(permits: number): Role {
 
 const lockOf = (zk: ZooKeeper, permits: number) => {
   const role = roleWith(permits)
-  return new QueueLock(new Queue(zk, PATH, role.rivals), role, { data: '' }, plainHold, plainContender)
+  return new QueueLock(new Queue(zk, PATH, role.rivals), role, { data: '' }, plainHold)
 }
 
 const heldOf = (all: readonly Outcome<Held>[]) =>

@@ -6,6 +6,7 @@ import { oneHolder } from './one-holder.ts'
 import { noOrphans, nothingLeft } from './orphans.ts'
 import { healthySessions } from './healthy-sessions.ts'
 import { lostIsLost, refusedIsRefused, settledInTime } from './settling.ts'
+import { atMostPermits, onePermitOneHolder, permitsInOrder } from './permits.ts'
 import { promises } from './promises/index.ts'
 import { everybodyIsServed, grantsAreProven, inOrder, nobodyWaitsOnHimself, noHerd } from './waiting.ts'
 import { watchesLoseNothing } from './watches.ts'
@@ -30,7 +31,11 @@ const checks: readonly Check[] = [
   healthySessions('I18'),
 ]
 
+/** Those of a semaphore, besides. */
+const ofPermits: readonly Check[] = [atMostPermits, onePermitOneHolder, permitsInOrder]
+
 export function check(played: Played): Violation[] {
-  const asked = played.scenario.recipe === 'ZooKeeper' ? promises : checks
+  const { recipe } = played.scenario
+  const asked = recipe === 'ZooKeeper' ? promises : recipe === 'Semaphore' ? [...checks, ...ofPermits] : checks
   return asked.flatMap((each) => each(played))
 }

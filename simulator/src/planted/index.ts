@@ -2,5 +2,6 @@ import type { PlantedBug } from './bug.ts'
 import { clientBugs } from './client-bugs.ts'
 import { promiseBugs } from './promise-bugs.ts'
 import { recipeBugs } from './recipe-bugs.ts'
+import { semaphoreBugs } from './semaphore-bugs.ts'
 
-export const plantedBugs: readonly PlantedBug[] = [...recipeBugs, ...clientBugs, ...promiseBugs]
+export const plantedBugs: readonly PlantedBug[] = [...recipeBugs, ...clientBugs, ...promiseBugs, ...semaphoreBugs]

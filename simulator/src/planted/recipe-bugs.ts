@@ -24,7 +24,7 @@ export const recipeBugs: readonly PlantedBug[] = [
       {
         in: 'Contender.compete',
         find: 'grant ?? this.confirm(node)',
-        replace: 'grant ?? { node, touch: this.#known()?.touch }',
+        replace: 'grant ?? { nodes: [node], touch: this.#known()?.touch }',
       },
     ],
   },
@@ -228,8 +228,8 @@ export const recipeBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'Held.multi',
-        find: 'this.#zk.multi([this.checkOp, ...ops]',
-        replace: "this.#zk.multi([op.check('/'), ...ops]",
+        find: 'this.#zk.multi([...checks, ...ops]',
+        replace: "this.#zk.multi([...checks.map(() => op.check('/')), ...ops]",
       },
     ],
   },

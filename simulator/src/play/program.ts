@@ -19,6 +19,7 @@ import {
   LockLostError,
   LockTimeoutError,
   type QueuePlace,
+  type SemaphoreHeld,
   SharedLock,
   type WriteHeld,
 } from '@zk/recipes'
@@ -28,6 +29,8 @@ import type { ClientPlan, HandOver, Kind, RecipeName, Task } from '../scenario/s
 import type { Participant } from './participant.ts'
 import { CONFIG, PATH, SET } from './paths.ts'
 import { saslOption } from './sasl-user.ts'
+import { permitsOf, resizeFirst, semaphoreOf } from './semaphore-program.ts'
+import type { SemaphorePlan } from '../scenario/semaphore.ts'
 
 export interface ProgramOptions {
   /** The index of the client. */
@@ -37,6 +40,7 @@ export interface ProgramOptions {
   readonly sessionTimeout: number
   readonly recipe: RecipeName
   readonly plan: ClientPlan
+  readonly semaphore: SemaphorePlan | undefined
   readonly recorder: Recorder
   /** Writes to the resource that checks fences. The write takes a while to arrive. */
   readonly writeOutside: (attempt: number, kind: Kind, fence: bigint) => void
@@ -139,6 +143,8 @@ export class Program implements Participant {
     await begun
     for (const task of tasks) {
       await this.#pause(task.after)
+      const { semaphore } = this.#options
+      if (semaphore !== undefined) await resizeFirst(this.#zk!, semaphore, task)
       const attempt = this.#options.recorder.newAttempt()
       this.#record({ type: 'attempted', attempt, client: this.#options.client, task })
       await this.#attempt(attempt, task)
@@ -218,8 +224,9 @@ export class Program implements Participant {
     return new LeaderElection(this.#zk!, PATH, holdOptions)
   }
 
-  #acquirable({ kind, holdOptions }: Task): Acquirable<Held | WriteHeld> {
-    const { recipe } = this.#options
+  #acquirable(task: Task): Acquirable<Held | WriteHeld> {
+    const { kind, holdOptions } = task
+    const { recipe, semaphore } = this.#options
     switch (recipe) {
       case 'Lock':
         return new Lock(this.#zk!, PATH, holdOptions)
@@ -227,6 +234,8 @@ export class Program implements Participant {
         return new SharedLock(this.#zk!, PATH, holdOptions)[kind === 'read' ? 'read' : 'write']
       case 'LeaderElection':
         throw new Error('an election is stood for, not acquired')
+      case 'Semaphore':
+        return permitsOf(semaphoreOf(this.#zk!, semaphore!, holdOptions), task)
     }
   }
 
@@ -275,7 +284,8 @@ export class Program implements Participant {
     const { path, fencingToken: fence } = held
     const { client } = this.#options
     this.#grants.set(attempt, { held, session: this.#zk!.session })
-    this.#record({ type: 'granted', attempt, client, kind: task.kind, path, fence })
+    const permits = 'permits' in held ? { permits: (held as SemaphoreHeld).permits } : {}
+    this.#record({ type: 'granted', attempt, client, kind: task.kind, path, fence, ...permits })
     const lost = () => this.#record({ type: 'lost', attempt, reason: (held.signal.reason as LockLostError).reason })
     if (held.signal.aborted) lost()
     else held.signal.addEventListener('abort', lost, { once: true })

@@ -16,6 +16,7 @@ import {
   type Task,
   type Workload,
 } from './scenario.ts'
+import { drawSemaphore } from './semaphore.ts'
 import { themes } from './themes.ts'
 
 export interface DrawOptions {
@@ -59,6 +60,7 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
       ? drawCaller(random, calls)
       : drawClient({ random, manners, isCrowd }, drawnRecipe, ensemble, sessionTimeout)
   const plans = Array.from({ length: clients }, drawOne).map((plan) => withSasl(plan, identities, ensemble))
+  const semaphore = drawnRecipe === 'Semaphore' ? drawSemaphore(new Random(seed, 'semaphore'), plans) : undefined
   const handOvers = plans.flatMap((plan) => plan.handOvers ?? [])
   const sessionTimeouts = [sessionTimeout, ...handOvers.map((each) => each.sessionTimeout)]
   const ops = [...(isOfCalls ? callFaultyOps : faultyOps), ...(ensemble.sasl === undefined ? [] : (['sasl'] as const))]
@@ -79,6 +81,7 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
     sessionTimeout,
     clients: plans,
     faults: drawn,
+    ...semaphore,
   }
 }
 
@@ -189,6 +192,7 @@ const ways: Readonly<Record<RecipeName, readonly Task['how'][]>> = {
   Lock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   SharedLock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   LeaderElection: ['acquire', 'terms'],
+  Semaphore: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
 }
 
 function drawFaults(random: Random, { types, shape }: Mix): ScheduledFault[] {

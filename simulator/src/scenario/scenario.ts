@@ -2,12 +2,14 @@
 import type { HoldOptions } from '@zk/recipes'
 import type { CallPlan } from './calls.ts'
 import type { Fault } from './fault.ts'
+import type { SemaphorePlan } from './semaphore.ts'
 
 export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
-export type RecipeName = (typeof recipes)[number]
+/** The recipes whose holders are histories of tasks. Runs without `--recipe` draw from `recipes` only. */
+export type RecipeName = (typeof recipes)[number] | 'Semaphore'
 
 /** The subject of a history: a recipe, or plain calls of the client. */
-export const workloads = [...recipes, 'ZooKeeper'] as const
+export const workloads = [...recipes, 'ZooKeeper', 'Semaphore'] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Scenario {
@@ -21,6 +23,7 @@ export interface Scenario {
   readonly clients: readonly ClientPlan[]
   /** Ordered by time. */
   readonly faults: readonly ScheduledFault[]
+  readonly semaphore?: SemaphorePlan
 }
 
 export interface EnsemblePlan {
@@ -73,7 +76,7 @@ export interface HandOver {
 }
 
 /** What a task acquires. */
-export type Kind = 'exclusive' | 'read' | 'write'
+export type Kind = 'exclusive' | 'read' | 'write' | 'permits'
 
 /** The kinds of each recipe. */
 export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
@@ -81,6 +84,7 @@ export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
   SharedLock: ['read', 'write'],
   LeaderElection: ['exclusive'],
   ZooKeeper: [],
+  Semaphore: ['permits'],
 }
 
 interface KindTraits {
@@ -94,6 +98,7 @@ const traits: Readonly<Record<Kind, KindTraits>> = {
   exclusive: { beside: [], markers: ['lock-', 'latch-'] },
   read: { beside: ['read'], markers: ['__READ__'] },
   write: { beside: [], markers: ['__WRIT__'] },
+  permits: { beside: ['permits'], markers: ['-lease-'] },
 }
 
 /** Whether two holds of these kinds exclude each other. */
@@ -134,6 +139,10 @@ export interface Task {
   readonly holdOptions?: HoldOptions
   /** For a writer that goes on as a reader: the pauses while it holds as a reader. */
   readonly downgrade?: readonly number[]
+  /** How many permits it takes. */
+  readonly count?: number
+  /** The number of permits that it stores first. */
+  readonly resize?: number
 }
 
 /** The longest T that any client requests, in ms. */

@@ -134,7 +134,7 @@ const ATTEMPTS = 3
 export async function firstLease(
   zk: ZooKeeper,
   session: Session,
-  { node, touch }: Grant,
+  { nodes, touch }: Grant,
   terms: HoldOptions,
   limit: WaitLimit,
 ): Promise<Lease> {
@@ -151,7 +151,7 @@ export async function firstLease(
     // Touches from before the process stood still are too old. Those that were sent since then will have been relayed by
     // then.
     if (lease !== undefined) await limit.pause(followerRelayDelay)
-    const proof = await confirmation.prove(() => [node], followerRelayDelay)
+    const proof = await confirmation.prove(() => nodes, followerRelayDelay)
     if (proof === undefined) throw new NodeVanished()
     for (const { cause } of proof.refused) throw cause.code === 'NoNode' ? new NodeVanished() : cause
     ;({ touched } = proof)

@@ -8,7 +8,7 @@ import {
   type Session,
   type Watched,
 } from '@zk/client'
-import { ProtectedCreate, deleteOwn, type NodeOptions, type OwnNode } from './protected-create.ts'
+import { ProtectedCreate, deleteOwn, type NodeOptions, type OwnNode, type OwnNodes } from './protected-create.ts'
 import { ifMissing } from './if-missing.ts'
 import type { Ahead, ContenderList } from './contender-list.ts'
 import { Predecessors } from './predecessors.ts'
@@ -29,7 +29,7 @@ export interface ContenderOptions extends NodeOptions, HoldOptions {
 
 /** A grant. */
 export interface Grant {
-  readonly node: OwnNode
+  readonly nodes: OwnNodes
   /**
    * The touch from which its lease is counted: the committed request that showed the grant was sent after it, on the same
    * connection. undefined where it is not known, and where there is no lease.
@@ -163,14 +163,6 @@ export class Contender {
     return this.#role.blockers(ahead).length > 0 ? undefined : { node, grant, last: undefined }
   }
 
-  /** Whether a list shows a blocker now. It makes no node. */
-  async isBlocked(signal: AbortSignal): Promise<boolean> {
-    const options = { session: this.session, signal }
-    const listing = () => ifMissing((asking) => this.#queue.list(asking), options, undefined)
-    const everyone = (await retry(this.#queue.zk, listing, signal))?.everyone
-    return everyone !== undefined && this.#role.blockers(everyone).length > 0
-  }
-
   /** Sends the sync of `competeOnce` ahead of time. */
   prepare(): void {
     if (this.#known() === undefined) this.#synced().catch(() => {})
@@ -274,7 +266,7 @@ export class Contender {
   }
 
   #granted(node: OwnNode, { touch }: Asking): Grant {
-    return { node, touch: touch?.connection === this.session.connection ? touch : undefined }
+    return { nodes: [node], touch: touch?.connection === this.session.connection ? touch : undefined }
   }
 
   /** How a request that is sent now proves a lease, or needs none; undefined where a sync must be answered first. */

@@ -31,6 +31,9 @@ export interface Folder {
   parse(name: string): ContenderName | undefined
 }
 
+/** All nodes of a grant. Usually it has one. */
+export type OwnNodes = readonly [OwnNode, ...OwnNode[]]
+
 export class ProtectedCreate {
   readonly #queue: Queue
   readonly #session: Session

@@ -1,17 +1,19 @@
 // Acquires, for every recipe: makes contenders of one role on one path.
-import { KeeperError } from '@zk/client'
+import { type CallOptions, KeeperError, type Session } from '@zk/client'
 import { onAbort, wasAborted } from '@zk/client/internal'
 import type { Acquirable, AcquireOptions, RunOptions, TryAcquireOptions } from '../acquirable.ts'
 import { Contender, type ContenderOptions, type Grant } from './contender.ts'
 import { checkBody, checkCall } from '../checks.ts'
-import type { NodeOptions, OwnNode } from './protected-create.ts'
+import type { NodeOptions, OwnNodes } from './protected-create.ts'
 import { firstLease } from '../lease/lease-renewal.ts'
 import { Held, type Owner } from '../held.ts'
+import { ifMissing } from './if-missing.ts'
 import type { Lease } from '../lease/lease.ts'
 import { NodeVanished } from './node-vanished.ts'
 import type { Queue } from './queue.ts'
 import type { Role } from './roles.ts'
 import { checkLease, type HoldListeners, type HoldOptions, type HoldTerms } from '../hold-options.ts'
+import { retry } from './retry.ts'
 import { Wait, type Waiter, WaitLimit } from './wait.ts'
 
 export interface QueueLockOptions extends NodeOptions, HoldOptions {}
@@ -20,49 +22,34 @@ export interface QueueLockOptions extends NodeOptions, HoldOptions {}
 export interface Competitor extends Owner, Waiter {
   /** Sends the sync of `competeOnce` ahead of time. */
   prepare(): void
-  /** Whether it would have to wait now, as far as reads show. It makes no node. */
-  isBlocked(signal: AbortSignal): Promise<boolean>
   /** Waits in line. */
   compete(): Promise<Grant>
   /** As `compete`, without waiting: undefined where it would have to. */
   competeOnce(): Promise<Grant | undefined>
 }
 
-/** Makes what competes. It is called synchronously in the turn of its session. */
-export type ToCompetitor<C extends Competitor> = (queue: Queue, role: Role, options: ContenderOptions) => C
-
-/** Makes a hold of a grant to the competitor. */
-export type ToHeld<H extends Held, C extends Competitor = Competitor> = (
+/** Makes a hold of a grant. */
+export type ToHeld<H extends Held> = (
   queue: Queue,
-  owner: C,
-  node: OwnNode,
+  owner: Owner,
+  nodes: OwnNodes,
   lease: Lease,
   options: NodeOptions & HoldTerms,
 ) => H
 
-export const plainHold: ToHeld<Held> = ({ zk }, owner, node, lease, terms) => new Held(zk, owner, [node], lease, terms)
+export const plainHold: ToHeld<Held> = ({ zk }, owner, nodes, lease, terms) => new Held(zk, owner, nodes, lease, terms)
 
-export const plainContender: ToCompetitor<Contender> = (...given) => new Contender(...given)
-
-export class QueueLock<H extends Held = Held, C extends Competitor = Contender> implements Acquirable<H> {
+export class QueueLock<H extends Held = Held> implements Acquirable<H> {
   readonly queue: Queue
   readonly #role: Role
   readonly #options: QueueLockOptions
-  readonly #toHeld: ToHeld<H, C>
-  readonly #toCompetitor: ToCompetitor<C>
+  readonly #toHeld: ToHeld<H>
 
-  constructor(
-    queue: Queue,
-    role: Role,
-    options: QueueLockOptions,
-    toHeld: ToHeld<H, C>,
-    toCompetitor: ToCompetitor<C>,
-  ) {
+  constructor(queue: Queue, role: Role, options: QueueLockOptions, toHeld: ToHeld<H>) {
     this.queue = queue
     this.#role = role
     this.#options = options
     this.#toHeld = toHeld
-    this.#toCompetitor = toCompetitor
   }
 
   async acquire(options: AcquireOptions = {}): Promise<H> {
@@ -98,7 +85,7 @@ export class QueueLock<H extends Held = Held, C extends Competitor = Contender> 
     try {
       contender.prepare()
       // If there is a blocker, no node is created.
-      if (await limit.asking((signal) => contender.isBlocked(signal))) return undefined
+      if (await limit.asking((signal) => this.hasBlocker({ session, signal }))) return undefined
       const held = await this.#hold(contender, contender.competeOnce(), limit, options)
       held?.throwIfLost()
       return held && wait.ended(held)
@@ -138,7 +125,7 @@ export class QueueLock<H extends Held = Held, C extends Competitor = Contender> 
 
   /** The hold of a contender that was granted. It may already be lost. Without a grant the contender leaves. */
   async #hold(
-    contender: C,
+    contender: Competitor,
     competing: Promise<Grant | undefined>,
     limit: WaitLimit,
     { onSuspended, onResumed }: HoldListeners,
@@ -151,7 +138,7 @@ export class QueueLock<H extends Held = Held, C extends Competitor = Contender> 
       if (grant === undefined) return undefined
       const lease = await limit.during(firstLease(this.queue.zk, contender.session, grant, this.#options, limit))
       const options = { onSuspended, onResumed, ...this.#options }
-      held = this.#toHeld(this.queue, contender, grant.node, lease, options)
+      held = this.#toHeld(this.queue, contender, grant.nodes, lease, options)
       return held
     } catch (error) {
       if (error instanceof NodeVanished) return undefined
@@ -162,17 +149,29 @@ export class QueueLock<H extends Held = Held, C extends Competitor = Contender> 
     }
   }
 
-  #contender(wait: Wait): C {
+  #contender(wait: Wait): Competitor {
     const { session } = this.queue.zk
     session.detaching.throwIfAborted()
     checkLease(this.#options, session)
-    const contender = this.#toCompetitor(this.queue, this.#role, {
+    const contender = this.makeContender({
       // Before the spread: see session-options.ts.
       remembersAhead: wait.mayTimeOut,
       onQueued: (ahead) => wait.queued(contender, ahead),
       ...this.#options,
     })
     return contender
+  }
+
+  /** Makes what competes. */
+  protected makeContender(options: ContenderOptions): Competitor {
+    return new Contender(this.queue, this.#role, options)
+  }
+
+  /** Whether one that enters now would have to wait, as far as reads show. */
+  protected async hasBlocker(options: CallOptions & { readonly session: Session }): Promise<boolean> {
+    const listing = () => ifMissing((asking) => this.queue.list(asking), options, undefined)
+    const list = await retry(this.queue.zk, listing, options.signal)
+    return list !== undefined && this.#role.blockers(list.everyone).length > 0
   }
 }
 

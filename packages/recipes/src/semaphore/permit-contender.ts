@@ -24,7 +24,7 @@ import { Contender, type ContenderOptions, type Grant } from '../queue/contender
 import { ifMissing } from '../queue/if-missing.ts'
 import type { ContenderName } from '../queue/names.ts'
 import { NodeVanished } from '../queue/node-vanished.ts'
-import type { OwnNode } from '../queue/protected-create.ts'
+import type { OwnNode, OwnNodes } from '../queue/protected-create.ts'
 import type { ContenderInfo, Queue } from '../queue/queue.ts'
 import type { Competitor } from '../queue/queue-lock.ts'
 import { pinnedTo, retry, throwUnlessTransient } from '../queue/retry.ts'
@@ -40,9 +40,6 @@ interface View extends Permits {
   readonly touch: RelayedTouch | undefined
 }
 
-/** The nodes of a grant. */
-type Nodes = readonly [OwnNode, ...OwnNode[]]
-
 export interface Wanted {
   readonly leases: Leases
   readonly stored: StoredPermits
@@ -54,9 +51,9 @@ export class PermitContender implements Competitor {
   readonly session: Session
   readonly #zk: ZooKeeper
   readonly #queue: Queue
+  readonly #wanted: Wanted
   readonly #leases: Leases
   readonly #stored: StoredPermits
-  readonly #count: number
   readonly #options: ContenderOptions
   readonly #contender: Contender
   readonly #pinned: ReturnType<typeof pinnedTo>
@@ -64,19 +61,19 @@ export class PermitContender implements Competitor {
   #last: ContenderName | undefined
   /** The uuid of nodes in `leases` that a transaction may have made. */
   #uuid: string | undefined
-  #nodes: Nodes | undefined
+  #nodes: OwnNodes | undefined
   readonly #watches = new Set<Watched>()
   /** The nodes in `leases` that left no room, and one of them. */
   #holders: readonly string[] | undefined
   #holder: ContenderInfo | undefined
   #leaving: Promise<void> | undefined
 
-  constructor(queue: Queue, role: Role, options: ContenderOptions, { leases, stored, count }: Wanted) {
+  constructor(queue: Queue, role: Role, options: ContenderOptions, wanted: Wanted) {
     this.#zk = queue.zk
     this.#queue = queue
-    this.#leases = leases
-    this.#stored = stored
-    this.#count = count
+    this.#wanted = wanted
+    this.#leases = wanted.leases
+    this.#stored = wanted.stored
     this.#options = options
     this.#contender = new Contender(queue, role, options)
     this.session = this.#contender.session
@@ -92,25 +89,13 @@ export class PermitContender implements Competitor {
     return this.#holder ?? this.#contender.blocker
   }
 
-  /** The nodes of the grant. */
-  get nodes(): Nodes {
-    return this.#nodes!
-  }
-
   prepare(): void {
     this.#contender.prepare()
   }
 
-  async isBlocked(signal: AbortSignal): Promise<boolean> {
-    const { permits } = await this.#stored.agree(this.session)
-    this.#checkCount(permits)
-    if (await this.#contender.isBlocked(signal)) return true
-    return !this.#hasRoom(await this.#leases.list({ session: this.session, signal }), permits)
-  }
-
   async compete(): Promise<Grant> {
     // The first in line reads it anyway. Here a wrong number is found before it queues.
-    if (!this.#stored.isAgreed) this.#checkCount((await this.#stored.agree(this.session)).permits)
+    if (!this.#stored.isAgreed) checkRoom(this.#wanted, await this.#stored.agree(this.session))
     const { node, last } = await this.#contender.reachFront()
     this.#last = last
     for (;;) {
@@ -141,8 +126,8 @@ export class PermitContender implements Competitor {
     for (;;) {
       const view = await this.#look(node)
       if (this.#ownIn(node, view.names).length > 0) return await this.#found(node, view.names)
-      this.#checkCount(view.permits)
-      if (!this.#hasRoom(view.names, view.permits)) return undefined
+      checkRoom(this.#wanted, view)
+      if (!hasRoom(this.#wanted, view.names, view.permits)) return undefined
       const grant = await this.#take(node, view)
       if (grant !== undefined) return grant
     }
@@ -179,7 +164,7 @@ export class PermitContender implements Competitor {
     this.#throwIfLeaving()
     const { data, acl } = this.#options
     const { uuid } = node.name
-    const names = this.#leases.free(taken, this.#count).map((permit) => this.#leases.nameOf(uuid, permit))
+    const names = this.#leases.free(taken, this.#wanted.count).map((permit) => this.#leases.nameOf(uuid, permit))
     const creates = names.map(({ name }) => op.create(this.#leases.pathOf(name), data, { mode: 'EPHEMERAL', acl }))
     const ops = [op.delete(node.path), op.check(this.#stored.path, { version }), ...creates]
     this.#uuid = uuid
@@ -216,14 +201,14 @@ export class PermitContender implements Competitor {
   /** The grant by a transaction without an answer. */
   async #found(node: OwnNode, names: readonly string[]): Promise<Grant> {
     const nodes = await this.#leases.own(this.#ownIn(node, names), this.session)
-    if (nodes.length < this.#count) throw new NodeVanished()
+    if (nodes.length < this.#wanted.count) throw new NodeVanished()
     return this.#granted(nodes, undefined)
   }
 
   #granted(nodes: readonly OwnNode[], touch: RelayedTouch | undefined): Grant {
     this.#throwIfLeaving()
-    this.#nodes = nodes as Nodes
-    return { node: this.nodes[0], touch: touch?.connection === this.session.connection ? touch : undefined }
+    this.#nodes = nodes as unknown as OwnNodes
+    return { nodes: this.#nodes, touch: touch?.connection === this.session.connection ? touch : undefined }
   }
 
   /** Waits for a change of the leases or of the stored number, unless there is room already. */
@@ -234,9 +219,9 @@ export class PermitContender implements Competitor {
     ])
     const permits = data && this.#stored.parse(data)?.permits
     const names = list?.children ?? []
-    const mustWait = permits !== undefined && !this.#hasRoom(names, permits) && this.#ownIn(node, names).length === 0
+    const mustWait =
+      permits !== undefined && !hasRoom(this.#wanted, names, permits) && this.#ownIn(node, names).length === 0
     if (mustWait) {
-      this.#checkCount(permits)
       this.#waitsFor(names)
       const event = await Promise.race([...this.#watches].map(({ changed }) => changed))
       if (event.type === 'SessionEnded') throw this.session.signal.reason
@@ -264,18 +249,8 @@ export class PermitContender implements Competitor {
     return watch
   }
 
-  #hasRoom(names: readonly string[], permits: number): boolean {
-    return names.length + this.#count <= permits
-  }
-
   #ownIn({ name: { uuid } }: OwnNode, names: readonly string[]): ContenderName[] {
     return this.#leases.ofContender(uuid, names)
-  }
-
-  /** With so few permits it would wait for ever, and all those behind it. */
-  #checkCount(permits: number): void {
-    if (this.#count <= permits) return
-    throw new RangeError(`count is ${this.#count}, and ${this.#stored.path} has only ${permits} permits`)
   }
 
   // --- leaving --------------------------------------------------------------------------------------------------
@@ -312,4 +287,13 @@ export class PermitContender implements Competitor {
     for (const watch of this.#watches) watch.unwatch().catch(() => {})
     this.#watches.clear()
   }
+}
+
+export function hasRoom({ count }: Wanted, names: readonly string[], permits: number): boolean {
+  return names.length + count <= permits
+}
+
+/** With so few permits it would wait for ever, and all behind it, too. */
+export function checkRoom({ stored, count }: Wanted, { permits }: Permits): void {
+  if (count > permits) throw new RangeError(`count is ${count}, and ${stored.path} has only ${permits} permits`)
 }
