@@ -21,8 +21,8 @@ export const semaphoreBugs: readonly PlantedBug[] = [
     edits: [
       {
         in: 'PermitContender.#take',
-        find: 'const ops = [op.delete(node.path), op.check',
-        replace: 'const ops = [op.check',
+        find: 'const ops = [op.delete(node.path),',
+        replace: 'const ops = [op.check(node.path),',
       },
       {
         in: 'PermitContender.#take',

@@ -129,15 +129,21 @@ export class Contender {
    * reads again.
    */
   compete(): Promise<Grant> {
-    return this.#reachFront(({ node, grant }) => grant ?? this.confirm(node))
+    return this.#reachFront(
+      (place) => this.#lookAndConfirm(place),
+      ({ node, grant }) => grant ?? this.confirm(node),
+    )
   }
 
-  /** As `compete`, without the committed check at the end. */
+  /** As `compete`, without any committed check: what follows must fail where the node is gone. */
   reachFront(): Promise<Front> {
-    return this.#reachFront((front) => front)
+    return this.#reachFront(
+      (place) => this.#look(place),
+      (front) => front,
+    )
   }
 
-  async #reachFront<T>(arrived: (front: Front) => T | Promise<T>): Promise<T> {
+  async #reachFront<T>(look: (place: Place) => Promise<Look>, arrived: (front: Front) => T | Promise<T>): Promise<T> {
     let turn = this.#turn(await this.enter())
     while (turn.name === 'behind') {
       const { place, blockers, rest } = turn
@@ -146,7 +152,7 @@ export class Contender {
       this.#ahead = this.#ahead?.without(gone)
       const isNext = rest.name === 'known' ? rest.isNext : this.#isNext(rest.ahead.without(gone))
       if (isNext) return await arrived({ node: place.node, grant: undefined, last: gone })
-      turn = this.#turn(await this.#lookAndConfirm(place))
+      turn = this.#turn(await look(place))
     }
     return arrived({ node: turn.place.node, grant: turn.grant, last: undefined })
   }
@@ -231,6 +237,10 @@ export class Contender {
   async #join(node: OwnNode, list: ContenderList): Promise<Predecessors> {
     if (!list.shows(node.name)) throw new NodeVanished()
     return await Predecessors.join(this.#queue, node, list, this.#pinned)
+  }
+
+  async #look({ node, line }: Place): Promise<Look> {
+    return { node, line, ahead: line.ahead(await this.#list()), grant: undefined }
   }
 
   /**
