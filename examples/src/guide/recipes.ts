@@ -1,7 +1,7 @@
 // Code of packages/recipes/README.md.
-import type { Held, LeaderElection, Lock } from '@zk/recipes'
+import type { Held, LeaderElection, Lock, Semaphore } from '@zk/recipes'
 
-export { lead, writeInParts }
+export { encodeShard, lead, writeInParts }
 
 // #region acquire
 async function writeInParts(lock: Lock, writePart: (held: Held) => Promise<'more' | 'done'>): Promise<void> {
@@ -25,5 +25,12 @@ async function lead(election: LeaderElection, work: (held: Held) => Promise<void
       console.warn('the term was lost', error)
     }
   } // the end of the body resigns, and the process stands again
+}
+// #endregion
+
+// #region semaphore
+/** One of the semaphore's permits stands for one shard. Nobody else works on it meanwhile. */
+async function encodeShard(semaphore: Semaphore, encode: (shard: number, held: Held) => Promise<void>): Promise<void> {
+  await semaphore.run((held) => encode(held.permit, held))
 }
 // #endregion
