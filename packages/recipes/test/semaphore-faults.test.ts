@@ -103,7 +103,10 @@ describe('Lists that are old', () => {
       prepare(scene, 1)
       const [behind, ahead] = scene.ensemble.members.filter(({ role }) => role === 'follower')
       const elsewhere = (...members: unknown[]) => {
-        for (const member of scene.ensemble.members) members.includes(member) ? member.accept() : member.refuse()
+        for (const member of scene.ensemble.members) {
+          if (members.includes(member)) member.accept()
+          else member.refuse()
+        }
       }
       elsewhere(scene.ensemble.leader)
       const first = await scene.client()

@@ -6,7 +6,7 @@ import { outcome } from './support/outside.ts'
 import { nothing, Scene } from './support/scene.ts'
 import { heldOf, LEASES, PATH, prepare, RECONNECTED, semaphoreOf, stored } from './support/semaphore.ts'
 
-const dataOf = (scene: Scene) => Buffer.from(scene.ensemble.nodes.get(PATH)!.data!)
+const dataOf = (scene: Scene) => Buffer.from(scene.ensemble.nodes.get(PATH)!.data)
 
 describe('The stored number of permits', () => {
   test('Semaphore stores its number as Curator SharedCount does: four bytes in the node of the path, which stays', async () => {

@@ -225,6 +225,20 @@ describe('Semaphore beside other programs', () => {
     expect(held.isHeld()).toBe(true)
   })
 
+  test('Semaphore waits behind a Curator contender that keeps one permit while it waits for a second', async () => {
+    const scene = new Scene()
+    prepare(scene, 1)
+    const [zk, curator] = (await scene.clients(2)) as [ZooKeeper, ZooKeeper]
+    // It has its first lease, and queues for its second behind ours.
+    const lease = await scene.done(curator.create(curatorLease, '', { mode: 'EPHEMERAL_SEQUENTIAL' }))
+    const acquiring = outcome(semaphoreOf(zk).acquire({ timeout: 500 }))
+    await scene.world.settle()
+    const mutex = `${LOCKS}/_c_0c1ac1ba-1f4b-4c73-9d7a-9a5b9b1c5a10-lock-`
+    await scene.done(curator.create(mutex, '', { mode: 'EPHEMERAL_SEQUENTIAL' }))
+    await scene.world.advance(500)
+    expect((acquiring.error as LockTimeoutError).blocker).toMatchObject({ path: lease.path, isOwn: false })
+  })
+
   test('Semaphore waits behind the mutex of a Curator contender, which has a lease and waits for room', async () => {
     const scene = new Scene()
     prepare(scene, 1)
@@ -286,7 +300,7 @@ describe('Semaphore is used wrongly', () => {
     const counts = await scene.done(semaphoreOf(zk).run(({ count }) => count, { count: 2 }))
     expect(counts).toBe(2)
     expect(scene.leftovers()).toEqual(nothing)
-    expect(stored(2)).toEqual(Buffer.from(scene.ensemble.nodes.get(PATH)!.data!))
+    expect(stored(2)).toEqual(Buffer.from(scene.ensemble.nodes.get(PATH)!.data))
   })
 
   test('Semaphore.acquire rejects with NoAuth where leases may not be added to, and leaves nothing', async () => {

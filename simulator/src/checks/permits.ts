@@ -6,6 +6,8 @@ import { LEASES, PATH } from '../play/paths.ts'
 import { heldOnTrust } from './attempts.ts'
 import type { Check, Violation } from './check.ts'
 
+type Grant = Extract<Recorded, { type: 'granted' }>
+
 /**
  * S1: no grant exceeds the number of permits that is stored when it is committed. It is counted in the ensemble's log, so it
  * also holds for zombies, and for holders without a lease.
@@ -38,7 +40,7 @@ export const atMostPermits: Check = ({ committed }) => {
 export const onePermitOneHolder: Check = (played) => {
   const most = mostPermits(played)
   const onTrust = heldOnTrust(played)
-  const holders = new Map<number, Extract<Recorded, { type: 'granted' }>>()
+  const holders = new Map<number, Grant>()
   const stalled = new Set<number>()
   const violations: Violation[] = []
   const look = (at: number) => {
@@ -49,7 +51,7 @@ export const onePermitOneHolder: Check = (played) => {
     violations.push({ invariant: 'S2', at, what: `${named.join(' and ')} hold at once, of ${most} permits` })
   }
   for (const each of played.history) {
-    if (each.type === 'granted' && !onTrust.has(each.path)) {
+    if (each.type === 'granted' && !pathsOf(each).some((path) => onTrust.has(path))) {
       holders.set(each.attempt, each)
       look(each.at)
     } else if (each.type === 'asked' && each.isHeld && holders.has(each.attempt)) look(each.at)
@@ -71,6 +73,11 @@ export const permitsInOrder: Check = ({ log }) => {
   const late = grants.find(({ place }, index) => index > 0 && place < grants[index - 1]!.place)
   if (late === undefined) return []
   return [{ invariant: 'S3', at: late.createdAt, what: `${late.path} was granted after one that queued later` }]
+}
+
+/** The nodes of all permits of a grant: an operator may delete any of them. */
+function pathsOf({ path, permits = [] }: Grant): string[] {
+  return permits.map((permit) => path.replace(/\d+$/, `${permit}`))
 }
 
 function mostPermits({ committed }: Played): number {

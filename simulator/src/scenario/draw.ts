@@ -16,7 +16,7 @@ import {
   type Task,
   type Workload,
 } from './scenario.ts'
-import { drawSemaphore } from './semaphore.ts'
+import { drawPermitTask, drawSemaphore, type SemaphorePlan } from './semaphore.ts'
 import { themes } from './themes.ts'
 
 export interface DrawOptions {
@@ -60,7 +60,8 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
       ? drawCaller(random, calls)
       : drawClient({ random, manners, isCrowd }, drawnRecipe, ensemble, sessionTimeout)
   const plans = Array.from({ length: clients }, drawOne).map((plan) => withSasl(plan, identities, ensemble))
-  const semaphore = drawnRecipe === 'Semaphore' ? drawSemaphore(new Random(seed, 'semaphore'), plans) : undefined
+  const permits = new Random(seed, 'semaphore')
+  const semaphore = drawnRecipe === 'Semaphore' ? drawSemaphore(permits) : undefined
   const handOvers = plans.flatMap((plan) => plan.handOvers ?? [])
   const sessionTimeouts = [sessionTimeout, ...handOvers.map((each) => each.sessionTimeout)]
   const ops = [...(isOfCalls ? callFaultyOps : faultyOps), ...(ensemble.sasl === undefined ? [] : (['sasl'] as const))]
@@ -79,9 +80,9 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
       ...drawNames(new Random(seed, 'names'), drawn),
     },
     sessionTimeout,
-    clients: plans,
+    clients: semaphore === undefined ? plans : plans.map((plan) => withPermits(plan, permits, semaphore)),
     faults: drawn,
-    ...semaphore,
+    ...(semaphore && { semaphore }),
   }
 }
 
@@ -93,6 +94,11 @@ function drawSasl(random: Random): Pick<EnsemblePlan, 'sasl'> {
 function withSasl(plan: ClientPlan, random: Random, { sasl }: EnsemblePlan): ClientPlan {
   const usesSasl = sasl === 'required' || (sasl === 'offered' && random.chance(0.7))
   return usesSasl ? { ...plan, usesSasl } : plan
+}
+
+function withPermits(plan: ClientPlan, random: Random, semaphore: SemaphorePlan): ClientPlan {
+  const withOne = (task: Task): Task => ({ ...task, ...drawPermitTask(random, semaphore) })
+  return { ...plan, workers: plan.workers.map((tasks) => tasks.map(withOne)) }
 }
 
 /** Names are always drawn where look-ups have faults. */

@@ -2,7 +2,7 @@
 import type { HoldOptions } from '@zk/recipes'
 import type { CallPlan } from './calls.ts'
 import type { Fault } from './fault.ts'
-import type { SemaphorePlan } from './semaphore.ts'
+import type { PermitTask, SemaphorePlan } from './semaphore.ts'
 
 export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
 /** The recipes whose holders are histories of tasks. Runs without `--recipe` draw from `recipes` only. */
@@ -123,7 +123,7 @@ export function kindOfNode(path: string): Kind | undefined {
 }
 
 /** Acquire, hold, release; times are in ms. */
-export interface Task {
+export interface Task extends PermitTask {
   readonly kind: Kind
   /** `terms` is for elections only, `tryAcquire` for locks only. */
   readonly how: 'acquire' | 'tryAcquire' | 'run' | 'terms'
@@ -139,10 +139,6 @@ export interface Task {
   readonly holdOptions?: HoldOptions
   /** For a writer that goes on as a reader: the pauses while it holds as a reader. */
   readonly downgrade?: readonly number[]
-  /** How many permits it takes. */
-  readonly count?: number
-  /** The number of permits that it stores first. */
-  readonly resize?: number
 }
 
 /** The longest T that any client requests, in ms. */

@@ -1,6 +1,5 @@
 // What histories of a semaphore have besides those of locks, and how it is drawn.
 import type { Random } from '@zk/testing/internal'
-import type { ClientPlan, Task } from './scenario.ts'
 
 export interface SemaphorePlan {
   /** How many permits there are at first. */
@@ -12,21 +11,23 @@ export interface SemaphorePlan {
   readonly isStored: boolean
 }
 
+/** What a task has besides. */
+export interface PermitTask {
+  /** How many permits it takes. */
+  readonly count?: number
+  /** The number of permits that it stores first. */
+  readonly resize?: number
+}
+
 const MOST = 3
 
-/** Draws the plan, and adds to the tasks how many permits they take, and whether they change the number first. */
-export function drawSemaphore(
-  random: Random,
-  clients: readonly ClientPlan[],
-): { readonly semaphore: SemaphorePlan; readonly clients: readonly ClientPlan[] } {
-  const semaphore = { permits: random.between(1, MOST), isStored: random.chance(0.5) }
-  const withCount = (task: Task): Task => ({
-    ...task,
-    count: random.one([1, 1, random.between(1, semaphore.permits)]),
-    ...(semaphore.isStored && random.chance(0.25) && { resize: random.between(1, MOST) }),
-  })
+export function drawSemaphore(random: Random): SemaphorePlan {
+  return { permits: random.between(1, MOST), isStored: random.chance(0.5) }
+}
+
+export function drawPermitTask(random: Random, { permits, isStored }: SemaphorePlan): PermitTask {
   return {
-    semaphore,
-    clients: clients.map((plan) => ({ ...plan, workers: plan.workers.map((tasks) => tasks.map(withCount)) })),
+    count: random.one([1, 1, random.between(1, permits)]),
+    ...(isStored && random.chance(0.25) && { resize: random.between(1, MOST) }),
   }
 }

@@ -35,6 +35,7 @@ export class SemaphoreHeld extends Held {
     return parentOf(parentOf(this.path))
   }
 
+  /** For logs: the token as text, and the permits. */
   override toJSON(): object {
     return { ...super.toJSON(), permits: this.permits }
   }
