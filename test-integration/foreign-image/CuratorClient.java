@@ -27,7 +27,9 @@ import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.nodes.PersistentNode;
+import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.retry.RetryForever;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -53,6 +55,8 @@ public final class CuratorClient {
   private final Map<String, InterProcessMutex> locks = new HashMap<>();
   private final Map<String, InterProcessReadWriteLock> readWriteLocks = new HashMap<>();
   private final Map<String, LeaderLatch> latches = new HashMap<>();
+  private final Map<String, InterProcessSemaphoreV2> semaphores = new HashMap<>();
+  private final Map<String, Collection<Lease>> permits = new HashMap<>();
   private final List<Closeable> opened = new ArrayList<>();
   private final CuratorGroups groups;
 
@@ -169,6 +173,17 @@ public final class CuratorClient {
         return leadTurns(path, args.number(1, 1));
       case "takeLeases":
         return takeLeases(path, args.number(1, 1), args.number(2, 1));
+
+      case "followPermits":
+        followPermits(path);
+        return null;
+      case "acquirePermits":
+        return acquirePermits(path, args.number(1, 1), args.number(2, 1), args.number(3, -1));
+      case "releasePermits":
+        semaphores.get(path).returnAll(permits.remove(path));
+        return null;
+      case "takePermits":
+        return takePermits(path, args.number(1, 1), args.number(2, 1));
 
       case "enter":
         enter(path, args.text(1, ""));
@@ -304,6 +319,42 @@ public final class CuratorClient {
     List<Boolean> taken = new ArrayList<>();
     for (int time = 0; time < times; time++) taken.add(semaphore.acquire(0, TimeUnit.MILLISECONDS) != null);
     return taken;
+  }
+
+  /** From now on the semaphore of this path goes by the number that is stored there. */
+  private void followPermits(String path) throws Exception {
+    SharedCount count = new SharedCount(curator, path, 0);
+    opened.add(count);
+    count.start();
+    semaphores.put(path, new InterProcessSemaphoreV2(curator, path, count));
+  }
+
+  private InterProcessSemaphoreV2 semaphore(String path, int leases) {
+    return semaphores.computeIfAbsent(path, __ -> new InterProcessSemaphoreV2(curator, path, leases));
+  }
+
+  /** Waits for so many, at most the given ms. */
+  private boolean acquirePermits(String path, int leases, int count, int patience) throws Exception {
+    InterProcessSemaphoreV2 semaphore = semaphore(path, leases);
+    Collection<Lease> taken =
+        patience < 0 ? semaphore.acquire(count) : semaphore.acquire(count, patience, TimeUnit.MILLISECONDS);
+    if (taken != null) permits.put(path, taken);
+    return taken != null;
+  }
+
+  /** Takes one permit at a time, and returns when. Several are taken one by one, and two of these may wait for each other. */
+  private List<List<String>> takePermits(String path, int leases, int turns) throws Exception {
+    List<List<String>> history = new ArrayList<>();
+    InterProcessSemaphoreV2 semaphore = semaphore(path, leases);
+    for (int turn = 0; turn < turns; turn++) {
+      Lease taken = semaphore.acquire();
+      try {
+        history.add(turn("permit"));
+      } finally {
+        semaphore.returnLease(taken);
+      }
+    }
+    return history;
   }
 
   private void enter(String path, String id) throws Exception {

@@ -7,12 +7,23 @@ import {
   type LeaderElection,
   type Lock,
   type Membership,
+  type Semaphore,
   ServiceDiscovery,
   uriOf,
   type ZooKeeper,
 } from '@zk/recipes'
 
-export { followWorkers, importTogether, joinWorkers, lead, serveOrders, takeTicket, urisOfOrders, writeInParts }
+export {
+  encodeShard,
+  followWorkers,
+  importTogether,
+  joinWorkers,
+  lead,
+  serveOrders,
+  takeTicket,
+  urisOfOrders,
+  writeInParts,
+}
 
 // #region acquire
 async function writeInParts(lock: Lock, writePart: (held: Held) => Promise<'more' | 'done'>): Promise<void> {
@@ -88,5 +99,12 @@ async function serveOrders(zk: ZooKeeper, address: string, port: number) {
 async function urisOfOrders(zk: ZooKeeper): Promise<string[]> {
   const instances = await new ServiceDiscovery(zk, '/services').instances('orders')
   return instances.filter(({ enabled }) => enabled).map((instance) => uriOf(instance))
+}
+// #endregion
+
+// #region semaphore
+/** One of the semaphore's permits stands for one shard. Nobody else works on it meanwhile. */
+async function encodeShard(semaphore: Semaphore, encode: (shard: number, held: Held) => Promise<void>): Promise<void> {
+  await semaphore.run((held) => encode(held.permit, held))
 }
 // #endregion

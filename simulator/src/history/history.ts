@@ -21,6 +21,8 @@ export type Happening =
       readonly kind: Kind
       readonly path: string
       readonly fence: bigint
+      /** Which permits of a semaphore. */
+      readonly permits?: readonly number[]
     }
   | { readonly type: 'asked'; readonly attempt: number; readonly isHeld: boolean }
   /** The signal of the hold aborted. */

@@ -5,6 +5,7 @@ import { counterBugs } from './counter-bugs.ts'
 import { groupBugs } from './group-bugs.ts'
 import { promiseBugs } from './promise-bugs.ts'
 import { recipeBugs } from './recipe-bugs.ts'
+import { semaphoreBugs } from './semaphore-bugs.ts'
 
 export const plantedBugs: readonly PlantedBug[] = [
   ...recipeBugs,
@@ -13,4 +14,5 @@ export const plantedBugs: readonly PlantedBug[] = [
   ...counterBugs,
   ...barrierBugs,
   ...groupBugs,
+  ...semaphoreBugs,
 ]

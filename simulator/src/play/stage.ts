@@ -22,7 +22,7 @@ import { wiretap } from '../history/wiretap.ts'
 import { namesOf, SILENT } from './addresses.ts'
 import { Commits } from './commits.ts'
 import { Operator } from './operator.ts'
-import { PATH } from './paths.ts'
+import { LEASES, LOCKS, PATH } from './paths.ts'
 import { Caller } from './caller.ts'
 import { GroupProgram } from './group-program.ts'
 import type { Participant } from './participant.ts'
@@ -77,7 +77,7 @@ export class Stage implements Target {
     const names = namesOf(network, members)
     this.resolver = names && new Resolver(this.world, new Random(seed, 'look-ups'), { latency: network.latency, names })
     this.recorder = new Recorder(this.world)
-    this.operator = new Operator(model, this.recorder)
+    this.operator = new Operator(model, this.recorder, scenario.semaphore && [LOCKS, LEASES])
     for (const name of members) host.listen(this.network, name, () => this.world.now)
     this.clients = clients.map((_, index) => this.#client(scenario, index))
   }
@@ -115,6 +115,7 @@ export class Stage implements Target {
       sessionTimeout,
       recipe,
       network,
+      semaphore,
     }: Scenario & { readonly recipe: Exclude<Workload, 'ZooKeeper' | 'Group'> },
     client: number,
     runtime: SimProcess,
@@ -129,6 +130,7 @@ export class Stage implements Target {
       sessionTimeout,
       recipe,
       plan: clients[client]!,
+      semaphore,
       recorder,
       writeOutside: (attempt, kind, fence) => {
         world.after(underWay.below(network.latency * 4 + 1), () => {

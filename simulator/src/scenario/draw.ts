@@ -17,6 +17,7 @@ import {
   type Task,
   type Workload,
 } from './scenario.ts'
+import { drawPermitTask, drawSemaphore, type SemaphorePlan } from './semaphore.ts'
 import { DrawnSteps, stepped, type SteppedRecipe } from './steps.ts'
 import { themes } from './themes.ts'
 
@@ -70,6 +71,8 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
           ? drawStepper({ random, manners }, drawnRecipe, steps, tickTime)
           : drawClient({ random, manners, isCrowd }, drawnRecipe, ensemble, sessionTimeout)
   const plans = Array.from({ length: clients }, drawOne).map((plan) => withSasl(plan, identities, ensemble))
+  const permits = new Random(seed, 'semaphore')
+  const semaphore = drawnRecipe === 'Semaphore' ? drawSemaphore(permits) : undefined
   const handOvers = plans.flatMap((plan) => plan.handOvers ?? [])
   const sessionTimeouts = [sessionTimeout, ...handOvers.map((each) => each.sessionTimeout)]
   const ops = [
@@ -90,8 +93,9 @@ export function draw({ seed, recipe, clients = 3, members = 3, faults }: DrawOpt
       ...drawNames(new Random(seed, 'names'), drawn),
     },
     sessionTimeout,
-    clients: plans,
+    clients: semaphore === undefined ? plans : plans.map((plan) => withPermits(plan, permits, semaphore)),
     faults: drawn,
+    ...(semaphore && { semaphore }),
   }
 }
 
@@ -112,6 +116,11 @@ function drawSasl(random: Random): Pick<EnsemblePlan, 'sasl'> {
 function withSasl(plan: ClientPlan, random: Random, { sasl }: EnsemblePlan): ClientPlan {
   const usesSasl = sasl === 'required' || (sasl === 'offered' && random.chance(0.7))
   return usesSasl ? { ...plan, usesSasl } : plan
+}
+
+function withPermits(plan: ClientPlan, random: Random, semaphore: SemaphorePlan): ClientPlan {
+  const withOne = (task: Task): Task => ({ ...task, ...drawPermitTask(random, semaphore) })
+  return { ...plan, workers: plan.workers.map((tasks) => tasks.map(withOne)) }
 }
 
 /** Names are always drawn where look-ups have faults. */
@@ -226,6 +235,7 @@ const ways: Readonly<Record<RecipeName, readonly Task['how'][]>> = {
   Lock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   SharedLock: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
   LeaderElection: ['acquire', 'terms'],
+  Semaphore: ['acquire', 'acquire', 'acquire', 'run', 'tryAcquire'],
 }
 
 function drawFaults(random: Random, { types, shape }: Mix): ScheduledFault[] {

@@ -3,15 +3,17 @@ import type { HoldOptions } from '@zk/recipes'
 import type { CallPlan } from './calls.ts'
 import type { Fault } from './fault.ts'
 import type { GroupPlan } from './group.ts'
+import type { PermitTask, SemaphorePlan } from './semaphore.ts'
 import { type Step, stepped } from './steps.ts'
 
 export const recipes = ['Lock', 'SharedLock', 'LeaderElection'] as const
-export type RecipeName = (typeof recipes)[number]
+/** The recipes whose holders are histories of tasks. Runs without `--recipe` draw from `recipes` only. */
+export type RecipeName = (typeof recipes)[number] | 'Semaphore'
 
 /**
  * The subject of a history: a recipe, plain calls of the client, or a group. Runs without `--recipe` draw from `recipes` only.
  */
-export const workloads = [...recipes, 'ZooKeeper', ...stepped, 'Group'] as const
+export const workloads = [...recipes, 'ZooKeeper', 'Semaphore', ...stepped, 'Group'] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Scenario {
@@ -25,6 +27,7 @@ export interface Scenario {
   readonly clients: readonly ClientPlan[]
   /** Ordered by time. */
   readonly faults: readonly ScheduledFault[]
+  readonly semaphore?: SemaphorePlan
 }
 
 export interface EnsemblePlan {
@@ -81,7 +84,7 @@ export interface HandOver {
 }
 
 /** What a task acquires. */
-export type Kind = 'exclusive' | 'read' | 'write'
+export type Kind = 'exclusive' | 'read' | 'write' | 'permits'
 
 /** The kinds of each recipe. */
 export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
@@ -93,6 +96,7 @@ export const kinds: Readonly<Record<Workload, readonly Kind[]>> = {
   Barrier: [],
   DoubleBarrier: [],
   Group: [],
+  Semaphore: ['permits'],
 }
 
 interface KindTraits {
@@ -106,6 +110,7 @@ const traits: Readonly<Record<Kind, KindTraits>> = {
   exclusive: { beside: [], markers: ['lock-', 'latch-'] },
   read: { beside: ['read'], markers: ['__READ__'] },
   write: { beside: [], markers: ['__WRIT__'] },
+  permits: { beside: ['permits'], markers: ['-lease-'] },
 }
 
 /** Whether two holds of these kinds exclude each other. */
@@ -130,7 +135,7 @@ export function kindOfNode(path: string): Kind | undefined {
 }
 
 /** Acquire, hold, release; times are in ms. */
-export interface Task {
+export interface Task extends PermitTask {
   readonly kind: Kind
   /** `terms` is for elections only, `tryAcquire` for locks only. */
   readonly how: 'acquire' | 'tryAcquire' | 'run' | 'terms'
