@@ -170,7 +170,12 @@ describe('Semaphore.acquire that is aborted', () => {
           if (exists) prepare(scene, permits)
           const holding = exists ? await scene.done(semaphoreOf(holder).acquire()) : undefined
           const aborting = new AbortController()
-          const acquiring = outcome(semaphoreOf(zk, { permits }).acquire({ signal: aborting.signal }))
+          let toldLate = 0
+          const onQueued = () => {
+            if (acquiring.status !== 'pending') toldLate++
+          }
+          const options = { signal: aborting.signal, onQueued }
+          const acquiring: Outcome<SemaphoreHeld> = outcome(semaphoreOf(zk, { permits }).acquire(options))
           let wasPending = false
           scene.world.interrupt(moment, () => {
             wasPending = acquiring.status === 'pending'
@@ -190,6 +195,7 @@ describe('Semaphore.acquire that is aborted', () => {
             await scene.done(acquiring.value.release())
           }
           await scene.world.advance(1_000)
+          expect(toldLate).toBe(0)
           expect(scene.leftovers()).toEqual(nothing)
           return wasPending
         },

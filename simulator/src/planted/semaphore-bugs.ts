@@ -34,7 +34,7 @@ export const semaphoreBugs: readonly PlantedBug[] = [
   {
     name: 'a contender that is woken goes by the list of a server that is behind',
     recipe,
-    faults: ['lag', 'reset', 'freeze'],
+    faults: ['lag', 'drop'],
     edits: [{ in: 'PermitContender.#isGone', find: '(stat) => stat === undefined', replace: '() => true' }],
   },
   {

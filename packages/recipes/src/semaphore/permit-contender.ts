@@ -217,6 +217,7 @@ export class PermitContender implements Competitor {
       this.#watching((options) => this.#zk.getChildrenAndWatch(this.#leases.path, options)),
       this.#watching((options) => this.#zk.getDataAndWatch(this.#stored.path, options)),
     ])
+    this.#throwIfLeaving()
     const permits = data && this.#stored.parse(data)?.permits
     const names = list?.children ?? []
     const mustWait =
