@@ -18,6 +18,8 @@ import org.apache.curator.framework.api.CuratorWatcher;
 import org.apache.curator.framework.api.transaction.CuratorOp;
 import org.apache.curator.framework.api.transaction.TransactionOp;
 import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
+import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
+import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.cache.ChildData;
 import org.apache.curator.framework.recipes.cache.NodeCache;
 import org.apache.curator.framework.recipes.cache.TreeCache;
@@ -57,6 +59,7 @@ public final class CuratorClient {
   private final Map<String, LeaderLatch> latches = new HashMap<>();
   private final Map<String, InterProcessSemaphoreV2> semaphores = new HashMap<>();
   private final Map<String, Collection<Lease>> permits = new HashMap<>();
+  private final Map<String, DistributedDoubleBarrier> doubleBarriers = new HashMap<>();
   private final List<Closeable> opened = new ArrayList<>();
   private final CuratorGroups groups;
 
@@ -210,6 +213,25 @@ public final class CuratorClient {
       }
       case "count":
         return new DistributedAtomicLong(curator, path, new RetryForever(10)).add((long) args.number(1, 1)).postValue();
+      case "compareAndSet":
+        return new DistributedAtomicLong(curator, path, new RetryForever(10))
+            .compareAndSet((long) args.number(1, 0), (long) args.number(2, 0))
+            .succeeded();
+
+      case "setBarrier":
+        new DistributedBarrier(curator, path).setBarrier();
+        return null;
+      case "removeBarrier":
+        new DistributedBarrier(curator, path).removeBarrier();
+        return null;
+      case "waitOnBarrier":
+        return new DistributedBarrier(curator, path).waitOnBarrier(args.number(1, 0), TimeUnit.MILLISECONDS);
+      case "enterBarrier":
+        // Each round has a node of its own.
+        doubleBarriers.put(path, new DistributedDoubleBarrier(curator, path, args.number(1, 1)));
+        return doubleBarriers.get(path).enter(args.number(2, 0), TimeUnit.MILLISECONDS);
+      case "leaveBarrier":
+        return doubleBarriers.get(path).leave(args.number(1, 0), TimeUnit.MILLISECONDS);
       default:
         if (CuratorGroups.COMMANDS.contains(what)) return groups.call(what, args.call());
         throw new IllegalArgumentException(what);

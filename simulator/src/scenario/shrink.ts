@@ -48,6 +48,18 @@ const withoutLives: Step = async (scenario, stillFails) => {
   return left === all ? scenario : only(left)
 }
 
+const withoutSteps: Step = async (scenario, stillFails) => {
+  const all = scenario.clients.flatMap(({ steps = [] }) => steps.flat())
+  const withOnlySteps = (left: readonly unknown[]) =>
+    eachClient(scenario, ({ steps, ...client }) =>
+      steps === undefined
+        ? client
+        : { ...client, steps: steps.map((each) => each.filter((step) => left.includes(step))) },
+    )
+  const left = await fewest(all, (fewer) => stillFails(withOnlySteps(fewer)))
+  return left.length === all.length ? scenario : withOnlySteps(left)
+}
+
 /** Tries one simplification after the other. Each is kept if the scenario still fails. */
 const simpler: Step = async (scenario, stillFails) => {
   let simplest = scenario
@@ -59,7 +71,7 @@ const simpler: Step = async (scenario, stillFails) => {
   return simplest
 }
 
-const steps: readonly Step[] = [withoutFaults, withoutTasks, withoutCalls, withoutLives, simpler]
+const steps: readonly Step[] = [withoutFaults, withoutTasks, withoutCalls, withoutSteps, withoutLives, simpler]
 
 const simplifications: readonly ((scenario: Scenario) => Scenario)[] = [
   (scenario) => ({ ...scenario, network: { ...scenario.network, cuts: 0 } }),
