@@ -114,7 +114,11 @@ test.each<[string, Call, new () => Error]>([
   ['setData with a bare version', (zk) => zk.setData('/a', '', 3 as VersionOptions), TypeError],
   ['multi with a bare version', (zk) => zk.multi([op.check('/a', 3 as VersionOptions)]), TypeError],
   ['multi of no list', (zk) => zk.multi(undefined as unknown as []), TypeError],
-  ['multi with one wrong operation', (zk) => zk.multi([op.check('/a'), op.delete('/a', { version: 2 ** 31 })]), RangeError],
+  [
+    'multi with one wrong operation',
+    (zk) => zk.multi([op.check('/a'), op.delete('/a', { version: 2 ** 31 })]),
+    RangeError,
+  ],
 ])('ZooKeeper.%s is rejected, and nothing is sent', (_, call, error) => expectRefusal(call, error))
 
 test('ZooKeeper.removeWatches that is refused leaves the watches as they are', async () => {
