@@ -12,6 +12,7 @@ import {
 } from '@zk/recipes'
 import type { Happening } from '../history/history.ts'
 import { PATH } from '../play/paths.ts'
+import { permitsOf } from '../play/semaphore-program.ts'
 import type { Kind, RecipeName, Task } from '../scenario/scenario.ts'
 
 export interface ContestantOptions {
@@ -20,6 +21,7 @@ export interface ContestantOptions {
   readonly recipe: RecipeName
   readonly kind: Kind
   readonly permits: number | undefined
+  readonly count: number | undefined
   readonly record: (happening: Happening) => void
 }
 
@@ -85,7 +87,7 @@ export class Contestant {
   }
 
   get #acquirable(): Acquirable<Held> {
-    const { recipe, kind, permits } = this.#options
+    const { recipe, kind, permits, count } = this.#options
     switch (recipe) {
       case 'Lock':
         return new Lock(this.#zk!, PATH)
@@ -94,7 +96,7 @@ export class Contestant {
       case 'LeaderElection':
         throw new Error('an election is stood for, not acquired')
       case 'Semaphore':
-        return new Semaphore(this.#zk!, PATH, { permits })
+        return permitsOf(new Semaphore(this.#zk!, PATH, { permits }), { count })
     }
   }
 

@@ -8,6 +8,8 @@ export interface Scope {
   readonly clients: readonly Kind[]
   /** How many permits a semaphore has. */
   readonly permits?: number
+  /** How many of them each client takes. @default one */
+  readonly counts?: readonly number[]
   readonly faults: Faults
   /** How many timers may fire before everything else has happened. */
   readonly earlyTimers: number

@@ -66,13 +66,24 @@ export class World {
     this.#drained = drained
     this.#faultsLeft = scope.faults.most
     this.#earlyLeft = scope.earlyTimers
-    const { recipe, keepsSegments, permits } = scope
+    const { recipe, keepsSegments, permits, counts } = scope
     const folders = permits === undefined ? [PATH] : [LOCKS, LEASES]
     this.server = new Server({ now: () => this.now, isTraced, folders })
     this.clients = scope.clients.map((kind, client) => {
       const process = new ClientProcess({ client, keepsSegments, accept: (cable) => this.server.accept(cable) })
       const record = (happening: Happening) => this.#record(happening)
-      return { process, contestant: new Contestant({ client, runtime: process, recipe, kind, permits, record }) }
+      return {
+        process,
+        contestant: new Contestant({
+          client,
+          runtime: process,
+          recipe,
+          kind,
+          permits,
+          count: counts?.[client],
+          record,
+        }),
+      }
     })
   }
 

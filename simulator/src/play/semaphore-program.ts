@@ -1,7 +1,7 @@
 // What clients do with a semaphore besides holding permits.
 import { KeeperError, type ZooKeeper } from '@zk/client'
 import { type Acquirable, type HoldOptions, Semaphore, type SemaphoreHeld } from '@zk/recipes'
-import type { SemaphorePlan } from '../scenario/semaphore.ts'
+import type { PermitTask, SemaphorePlan } from '../scenario/semaphore.ts'
 import type { Task } from '../scenario/scenario.ts'
 import { PATH } from './paths.ts'
 
@@ -10,7 +10,7 @@ export function semaphoreOf(zk: ZooKeeper, plan: SemaphorePlan, holdOptions?: Ho
 }
 
 /** The permits of one task, to be acquired as a lock is. */
-export function permitsOf(semaphore: Semaphore, { count }: Task): Acquirable<SemaphoreHeld> {
+export function permitsOf(semaphore: Semaphore, { count }: PermitTask): Acquirable<SemaphoreHeld> {
   return {
     acquire: (options) => semaphore.acquire({ ...options, count }),
     tryAcquire: (options) => semaphore.tryAcquire({ ...options, count }),

@@ -14,7 +14,7 @@ export interface SemaphorePlan {
 /** What a task has besides. */
 export interface PermitTask {
   /** How many permits it takes. */
-  readonly count?: number
+  readonly count?: number | undefined
   /** The number of permits that it stores first. */
   readonly resize?: number
 }
