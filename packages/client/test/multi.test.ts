@@ -171,7 +171,7 @@ describe('multi', () => {
     ['create', op.create('/a', '', { mode: 'PERSISTENT_WITH_TTL' as 'PERSISTENT' }), TypeError],
     ['create', op.create('/a', '', { acl: [] }), TypeError],
     ['delete', op.delete('/a/'), TypeError],
-    ['delete', op.delete('/a', { version: -2 }), RangeError],
+    ['delete', op.delete('/a', { version: -(2 ** 31) - 1 }), RangeError],
     ['setData', op.setData('', 'x'), TypeError],
     ['setData', op.setData('/a', undefined as unknown as string), TypeError],
     ['setData', op.setData('/a', 'x', { version: NaN }), RangeError],

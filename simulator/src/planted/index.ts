@@ -12,7 +12,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ...clientBugs,
   ...promiseBugs,
   ...counterBugs,
-  ...barrierBugs,
   ...groupBugs,
   ...semaphoreBugs,
+  ...barrierBugs,
 ]

@@ -313,9 +313,9 @@ export const recipeBugs: readonly PlantedBug[] = [
     name: 'tryAcquire does not check which contenders are ahead of its node',
     edits: [
       {
-        in: 'Contender.competeOnce',
-        find: 'if (this.#role.blockers(look.ahead).length > 0) return undefined\n',
-        replace: '',
+        in: 'Contender.enterFirst',
+        find: 'this.#role.blockers(ahead).length > 0 ? undefined : { node, grant, last: undefined }',
+        replace: 'this.#role.blockers(ahead).length < 0 ? undefined : { node, grant, last: undefined }',
       },
     ],
   },

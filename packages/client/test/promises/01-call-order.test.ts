@@ -150,7 +150,11 @@ describe('What was called is what is sent', () => {
   test.each<[string, (zk: ZooKeeper) => Promise<unknown>, typeof Error]>([
     ['create of a path without "/"', (zk) => zk.create('a'), TypeError],
     ['getDataAndWatch of an empty path', (zk) => zk.getDataAndWatch(''), TypeError],
-    ['setData with a version below -1', (zk) => zk.setData('/a', '', { version: -2 }), RangeError],
+    [
+      'setData with a version that is no 32-bit integer',
+      (zk) => zk.setData('/a', '', { version: 2 ** 31 }),
+      RangeError,
+    ],
     ['multi with a bad path in it', (zk) => zk.multi([op.check('/a'), op.delete('/a//b')]), TypeError],
     ['getData with a negative timeout', (zk) => zk.getData('/a', { timeout: -1 }), RangeError],
     ['getData with NaN for a timeout', (zk) => zk.getData('/a', { timeout: NaN }), RangeError],
